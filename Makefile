@@ -2,7 +2,7 @@
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS  = -s -w -X github.com/iris-oncall/iris/internal/app/server.version=$(VERSION)
 PROGRAMS = iris iris-api message-processor
-# Packages whose own code runs things at once or shares memory: there the race detector has something to see.
+# Packages that start goroutines or share memory: the race detector is useful there.
 RACY = git grep -lE '\bgo func|"sync(/atomic)?"|/errgroup"' -- 'internal/*.go' ':!*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,'
 
 .PHONY: help dev build test race e2e chaos lint generate verify migrate bench cover release clean
@@ -19,13 +19,13 @@ build: ## build the three programs into bin/
 test: ## run all tests; PostgreSQL is found or downloaded
 	go test ./...
 
-race: ## run the tests where much happens at once with the race detector, on the downloaded PostgreSQL
+race: ## run the tests of concurrent packages with the race detector, on the downloaded PostgreSQL
 	$(RACY) | xargs go run ./test/withpg go test -race -count=1 -timeout 15m
 
 e2e: ## run the stories over the real programs
 	go test -count=1 ./test/e2e/...
 
-chaos: ## let two minutes of faults loose on the real programs, and judge what became of it
+chaos: ## inject random faults into the real programs, and compare the result with the promises
 	test/chaos.sh
 
 lint: ## run the linters and check the import walls
@@ -36,7 +36,7 @@ lint: ## run the linters and check the import walls
 generate: ## regenerate the database code from SQL
 	tools/generate.sh
 
-verify: ## check that generated code and go.mod are as they would be made
+verify: ## check that generated code and go.mod are up to date
 	tools/generate.sh --check
 	go mod tidy -diff
 	go vet ./...
@@ -56,5 +56,5 @@ release: ## build static programs with time zones, and the certificates the imag
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o dist/ $(addprefix ./cmd/,$(PROGRAMS))
 	cp "$${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" dist/ca-certificates.crt
 
-clean: ## remove what was built
+clean: ## remove built files
 	rm -rf bin dist coverage.out

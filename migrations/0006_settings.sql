@@ -90,7 +90,7 @@ create table application_quotas (
     hard_seconds   int not null check (hard_seconds > 0),
     soft_seconds   int not null check (soft_seconds > 0),
     plan_key       text,               -- lower(name) of the plan for the incident of a breach
-    target_id      bigint,             -- targets.target_id that hears of a soft breach
+    target_id      bigint,             -- targets.target_id that is notified of a soft breach
     wait_seconds   int not null default 0 check (wait_seconds >= 0)
 );
 

@@ -11,7 +11,7 @@ alter table teams
     add column slack_channel_notifications text,
     add column iris_plan                   text,             -- name of the plan behind the escalate button
     add column iris_enabled                boolean not null default false,
-    add column override_phone              text,             -- replaces call and sms of whoever is primary
+    add column override_phone              text,             -- replaces call and sms of the primary
     add column api_managed                 boolean not null default false,
     -- Changes whenever an answer to "who is on call" may have changed. Raised by triggers, compared only for equality.
     add column calendar_version            bigint not null default 0;

@@ -2,8 +2,8 @@
 
 -- +goose Up
 
--- feed_id is the number in the UID of a calendar feed: a shift's own, or that of the shift it is what remains of. sequence
--- counts the changes of what feeds show, changed_at is the last of them: a reminder whose moment lies before it is not sent.
+-- feed_id is the number in the UID of a calendar feed: the id of the shift, or of the shift from which it was cut. sequence counts the
+-- changes that feeds show. changed_at is the time of the last one: a reminder that was due before it is not sent.
 alter table shifts
     add column feed_id    bigint,
     add column sequence   int not null default 0,
@@ -126,7 +126,7 @@ where d.due_at <= now() and d.known_at <= d.due_at
     and not exists (select 1 from reminders_made m
         where m.feed_id = d.feed_id and m.user_id = d.user_id and m.type = d.type and m.mode = d.mode and m.due_at = d.due_at);
 
--- When people were last told that they are on call soon and cannot be called.
+-- When people last got an e-mail that they are on call soon and have no number for calls.
 create table phone_checks (
     user_id bigint primary key references users (id) on delete cascade,
     told_at timestamptz not null default clock_timestamp()

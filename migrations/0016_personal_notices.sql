@@ -2,8 +2,8 @@
 
 -- +goose Up
 
--- kind is a type of settings or a personal kind: the latter is told to user_ids themselves, except to those who hear of the same change
--- as the kind `unless` by a setting of theirs. by_id is the person who made the change.
+-- kind is a type of notice settings, or a personal kind. A personal notice goes to user_ids, except to people whose settings already ask
+-- for notices of the kind `unless`. by_id is the person who made the change.
 alter table notices
     drop constraint notices_kind_fkey,
     add column by_id  bigint references users (id) on delete set null,

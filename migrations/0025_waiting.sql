@@ -10,7 +10,7 @@ create index messages_waiting on messages (bucket, mode, class, application_id, 
 drop index messages_pending, messages_claimed, messages_held, messages_digests;
 create index messages_held on messages (plan_id, application_id, priority, user_id, id) where held_at is not null and batch is null;
 create index messages_digests on messages (bucket) where batch is not null and incident_id is null and settled_at is null;
-alter table messages set (fillfactor = 45); -- room for two more versions of each row, beside those that are being taken
+alter table messages set (fillfactor = 45); -- room for two more versions of each row, in addition to rows being taken
 
 -- Calls that run, or whose outcome nobody recorded. Mails get no receipts, so they need no index by the vendor's id.
 create index attempts_open on attempts (message_id) where finished_at is null;

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- What a sender's address or number is compared by: case does not count in addresses, only digits in numbers, no leading @ in
+-- The form in which addresses and numbers of senders are compared: case does not count in addresses, only digits in numbers, no leading @ in
 -- names of Slack. Ten digits without a country code are a number of the United States.
 -- +goose StatementBegin
 create function contact_key(mode text, destination text) returns text language sql immutable parallel safe as $$
@@ -32,7 +32,7 @@ where o.user_id <> c.user_id and contact_key(o.mode, o.destination) = contact_ke
 create unique index user_contacts_verified on user_contacts (mode, contact_key(mode, destination))
     where verified_destination = destination;
 
--- A release that changes the destination alone takes the mark away. Without this its change could collide with the index.
+-- A release that changes only the destination removes the mark. Without this its change could collide with the index.
 -- +goose StatementBegin
 create function forget_verification() returns trigger language plpgsql as $$
 begin

@@ -1,7 +1,7 @@
 -- +goose Up
 
--- The row of a limit remembers the longest lead of late: how far ahead the slowest of its processes must reserve. All of them
--- reserve beyond that, so that the slots of a fast process do not make those of a slow one come too late.
+-- The row of a limit has the longest recent lead: how far ahead its slowest process must reserve slots. All processes reserve beyond
+-- that. Otherwise a slow process gets only slots that are too late for it.
 alter table limits
     add column lead_us bigint not null default 0,
     add column lead_at timestamptz not null default '-infinity';

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A storm of faults over the real programs, and a verdict: test/chaos.sh [SECONDS [SEED...]]. A seed repeats the faults; without
+# Injects random faults into the real programs and compares the result with the promises: test/chaos.sh [SECONDS [SEED...]]. A seed repeats the faults; without
 # one a new one is drawn. CI runs a short one, with go test ./test/e2e.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Clients in the wild: the predecessors' official Python packages, installed as their users do, against a running server.
+# Tests the predecessors' official Python clients, installed as their users do, against a running server.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh

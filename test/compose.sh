@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Starts PostgreSQL, an API and two processors with exactly the commands and environment of deploy/compose.yaml, each on a host
-# of its own (network namespaces joined by a bridge), from a root folder that holds what the image holds, and pages once.
+# of its own (network namespaces joined by a bridge), from a root folder with the content of the image, and pages once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh
@@ -37,7 +37,7 @@ for h in db api p1 p2; do
   ip -n "$id-$h" link set lo up
 done
 
-# What the image holds, plus the name service that Compose gives.
+# The content of the image, and the name service that Compose gives.
 root=$work/root
 mkdir -p "$root/etc/ssl/certs" "$root/etc/iris"
 cp deploy/iris.yaml "$root/etc/iris/iris.yaml"

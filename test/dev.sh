@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A newcomer's first minutes: clone, go run ./cmd/iris dev with a fresh home, run the printed commands, open the link, press the
-# button, and stop with Ctrl-C. Then iris dev is killed in the middle of a page, and `go run` above it. Nothing may ever be left
-# running, and the next start goes on with what was accepted.
+# button, and stop with Ctrl-C. Then iris dev is killed in the middle of a page, and `go run` above it. No process may be left
+# running, and the next start continues with the accepted incidents.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh

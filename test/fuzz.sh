@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the OpenAPI document with a validator, then throws generated requests at every operation in it: first signed by a powerful
-# application, then in an administrator's session. No answer may be a 500, and every answer must be as described.
+# application, then in an administrator's session. No answer may be a 500, and every answer must match the document.
 # IRIS_FUZZ_SECONDS is the time for each of the two (default 25).
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the image of deploy/Dockerfile with buildah and looks inside.
+# Builds the image of deploy/Dockerfile with buildah and checks its content.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh

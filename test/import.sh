@@ -16,7 +16,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# A port that is free now; a folder that belongs to whoever may run the server.
+# A port that is free now; a folder that belongs to the user who runs the server.
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' 2>/dev/null || echo $((20000 + RANDOM % 20000)))
 mariadb-install-db --no-defaults --datadir="$tmp/data" --auth-root-authentication-method=normal --skip-test-db --user="$(id -un)" >"$tmp/install.log" 2>&1 ||
   { cat "$tmp/install.log" >&2; exit 1; }

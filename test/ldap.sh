@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Logs people in and brings them in step with a real OpenLDAP server, which this script prepares and the test starts and ends.
+# Tests log-in and sync with a real OpenLDAP server, which this script prepares and the test starts and ends.
 # Arguments are given to go test, such as -run TestLogIn.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -73,7 +73,7 @@ stop_dev() {
   unset dev
 }
 
-# python_with DIR REQUIREMENTS: a virtual environment in DIR with what the file lists.
+# python_with DIR REQUIREMENTS: a virtual environment in DIR with the packages that the file lists.
 python_with() {
   need python3 python3
   python3 -m venv "$1" 2>/dev/null || { need /usr/share/python-venv python3-venv; python3 -m venv "$1"; }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every relative link and every `path` that a page names must exist, and so must the pages and sections that comments cite.
+# Every relative link and every `path` that a page names must exist, and so must the pages and sections that comments cite and the
+# log lines that docs/operations.md quotes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bad=0
@@ -23,4 +24,7 @@ done < <(git ls-files 'docs/adr/0*.md')
 while read -r page section; do
   grep -qE "^##+ $section\.? " "$page" || { echo "$page has no section $section, which a comment cites" >&2; bad=1; }
 done < <(git grep -hoE 'docs/reference/[a-z0-9-]+\.md [0-9]+(\.[0-9]+)?' -- '*.go' '*.sql' '*.js' | sort -u)
+while IFS= read -r line; do
+  git grep -qF -- "\"$line\"" -- '*.go' || { echo "docs/operations.md quotes a log line that no program has: $line" >&2; bad=1; }
+done < <(sed -n '/^## What the log says/,/^## /s/^| `\([^`]*\)`.*/\1/p' docs/operations.md)
 exit $bad

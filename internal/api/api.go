@@ -37,10 +37,10 @@ type (
 	// PeopleParts are the parts of the routes of people and teams.
 	PeopleParts = people.Deps
 	// Keys runs requests with an Idempotency-Key once.
-	Keys = replay.Keys
+	Keys = replay.Keys[Deps]
 )
 
-// Deps are the parts that the API works on. New fills Incidents.Changed.
+// Deps are the parts that the API works on.
 type Deps struct {
 	Calendar      calendar.Deps
 	Catalog       catalog.Deps
@@ -53,7 +53,7 @@ type Deps struct {
 	// CalendarAuthenticator finds out who calls the calendar's routes, which take the credentials of Oncall's API.
 	CalendarAuthenticator *calendars.Authenticator
 	// Keys runs requests with an Idempotency-Key once.
-	Keys   *replay.Keys
+	Keys   *Keys
 	Errors *wire.Errors
 }
 
@@ -62,9 +62,6 @@ type API struct{ Deps }
 
 // New checks that every part is there.
 func New(d Deps) (*API, error) {
-	if d.Keys != nil {
-		d.Incidents.Changed = d.Keys.Changed
-	}
 	if name := routing.Missing(d); name != "" {
 		return nil, errors.New("api: a part is missing: " + name)
 	}
@@ -75,7 +72,13 @@ func New(d Deps) (*API, error) {
 func (a *API) Routes(r chi.Router) {
 	routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified, Admit: a.Calendar.Admit, Translate: calendar.Plain, Options: true}.
 		Routes(r, calendar.Routes(a.Calendar))
-	routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Keys.Once, Options: true}.Routes(r, a.table())
+	routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Keys.Table(over), Options: true}.Routes(r, a.table())
+}
+
+// over lists the routes that are not the calendar's, over the parts of a unit of work.
+func over(d Deps, wake replay.Wake) []routing.Route {
+	d.Incidents.Wake = wake
+	return (&API{d}).table()
 }
 
 // table lists the routes that are not the calendar's.

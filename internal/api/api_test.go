@@ -59,29 +59,33 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{TB: t, db: pgtest.New(t)}
 	f.exec(seed)
-	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
+	secrets, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
 	require.NoError(t, err)
-	apps := pgcatalog.NewApplications(f.db, keys)
+	apps := pgcatalog.NewApplications(f.db, secrets)
 	app, err := apps.ByName(t.Context(), "demo")
 	require.NoError(t, err)
 	require.NoError(t, apps.SetKey(t.Context(), app.ID, "demo-key"))
 	problems := wire.NewErrors(zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)))
 	users := pgpeople.NewUsers(f.db)
-	once := &replay.Keys{Store: postgres.NewIdempotency(f.db), Errors: problems, Wake: func(buckets.Set) {}, Replayed: func() {}}
-	in, calendar := pgincidents.New(f.db), pgpeople.NewOncallPeople(f.db)
-	plans := pgcatalog.NewPlans(f.db)
-	table := slices.Concat(
-		incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Comments: in, Timelines: in, People: users, Changed: once.Changed}),
-		messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(f.db), Notifications: pgincidents.NewRequests(f.db)}),
-		catalog.Routes(catalog.Deps{Plans: plans, Templates: pgcatalog.NewTemplates(f.db), Applications: apps}),
-		people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(f.db, nil)}),
-		configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(f.db)}),
-	)
+	table := func(db *postgres.DB, wake func(buckets.Set)) []routing.Route {
+		in, calendar := pgincidents.New(db), pgpeople.NewOncallPeople(db)
+		plans := pgcatalog.NewPlans(db)
+		return slices.Concat(
+			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Comments: in, Timelines: in, People: users, Wake: wake}),
+			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db)}),
+			catalog.Routes(catalog.Deps{Plans: plans, Templates: pgcatalog.NewTemplates(db), Applications: apps}),
+			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil)}),
+			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db)}),
+		)
+	}
+	wake := func(buckets.Set) {}
+	keys := &replay.Keys[*postgres.DB]{Errors: problems, Wake: wake, Replayed: func() {},
+		Begin: replay.Units(postgres.NewIdempotency(f.db), (*postgres.Unit).DB)}
 	r := chi.NewRouter()
 	r.Use(wire.TrimSlash)
 	problems.Refuse(r)
-	routing.Mount{Errors: problems, Identify: wire.NewAuthenticator(apps, users, nil, "", problems).Middleware, Once: once.Once,
-		Admit: routing.Strict, Options: true}.Routes(r, table)
+	routing.Mount{Errors: problems, Identify: wire.NewAuthenticator(apps, users, nil, "", problems).Middleware, Once: keys.Table(table),
+		Admit: routing.Strict, Options: true}.Routes(r, table(f.db, wake))
 	f.handler = r
 	return f
 }

@@ -14,7 +14,7 @@ const InvalidTemplate = "Invalid template"
 // TemplateStore stores versions of templates. What does not exist is a NotFound fault.
 type TemplateStore interface {
 	ByName(ctx context.Context, name string) (messages.TemplateDetails, error)
-	Create(ctx context.Context, d messages.TemplateDraft) (messages.TemplateID, error)
+	Create(ctx context.Context, d messages.NewTemplate) (messages.TemplateID, error)
 }
 
 // Templates saves versions of templates. It is safe for concurrent use.
@@ -26,7 +26,7 @@ type Templates struct {
 }
 
 // Save stores a new version of a template, which becomes the active one of its name.
-func (t Templates) Save(ctx context.Context, actor auth.Actor, d messages.TemplateDraft) (messages.TemplateID, error) {
+func (t Templates) Save(ctx context.Context, actor auth.Actor, d messages.NewTemplate) (messages.TemplateID, error) {
 	for i, w := range d.Words {
 		for _, part := range []struct{ name, text string }{{"subject", w.Subject}, {"body", w.Body}, {"email_html", w.EmailHTML}} {
 			if err := t.Syntax(part.text); err != nil {

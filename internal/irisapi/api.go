@@ -12,13 +12,11 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -63,7 +61,7 @@ type Templates interface {
 	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
 	ByID(ctx context.Context, id messages.TemplateID) (messages.TemplateDetails, error)
 	ByName(ctx context.Context, name string) (messages.TemplateDetails, error)
-	Create(ctx context.Context, d messages.TemplateDraft) (messages.TemplateID, error)
+	Create(ctx context.Context, d messages.NewTemplate) (messages.TemplateID, error)
 	SetActive(ctx context.Context, id messages.TemplateID, active bool) error
 }
 
@@ -85,12 +83,6 @@ type Applications interface {
 // Queues tells what waits for delivery.
 type Queues interface {
 	Depths(ctx context.Context) ([]messages.QueueDepth, error)
-}
-
-// Replays keeps answers to requests that carry an Idempotency-Key.
-type Replays interface {
-	replay.Store
-	Expire(ctx context.Context) (int64, error)
 }
 
 // Config holds what operators can choose. The zero value is the default.
@@ -147,8 +139,9 @@ type Deps struct {
 	Targets       Targets
 	Categories    Categories
 	Queues        Queues
-	Replays       Replays
-	Load          Load
+	// Begin begins units of work for requests that carry an Idempotency-Key.
+	Begin replay.Begin[Deps]
+	Load  Load
 	// SlackID finds who has an e-mail address in Slack: their id there, or a NotFound fault. nil = Slack is not configured.
 	SlackID func(ctx context.Context, email string) (string, error)
 	// Teammates reports whether two people belong to the same active team.
@@ -169,7 +162,6 @@ type Deps struct {
 	Wake func(buckets.Set)
 	// Ping reports whether the database answers.
 	Ping       func(context.Context) error
-	Log        *zap.Logger
 	Registerer prometheus.Registerer
 	Config     Config
 }
@@ -182,7 +174,7 @@ type API struct {
 	acceptor  *notifications.Acceptor
 	tagging   tagging
 	turns     *wire.Turns
-	keys      *replay.Keys
+	keys      *replay.Keys[Deps]
 }
 
 // New checks that every part is there.
@@ -190,21 +182,28 @@ func New(d Deps) (*API, error) {
 	if d.Authenticator == nil || d.Errors == nil || d.Incidents == nil || d.Plans == nil || d.Templates == nil ||
 		d.Messages == nil || d.Notifications == nil || d.Applications == nil || d.Directory == nil || d.Resolver == nil ||
 		d.People == nil || d.Profiles == nil || d.Targets == nil || d.Categories == nil ||
-		d.Queues == nil || d.Replays == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
+		d.Queues == nil || d.Begin == nil || d.Load == nil || d.Settings == nil || d.ApplicationKeys == nil || d.Limits == nil ||
 		d.Tags == nil || d.States == nil || d.Aggregations == nil || d.Statistics == nil || d.Syntax == nil || d.Wake == nil ||
-		d.Ping == nil || d.Log == nil || d.Registerer == nil {
+		d.Ping == nil || d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing")
 	}
 	m, err := newMetrics(d.Registerer)
 	if err != nil {
 		return nil, err
 	}
-	d.Log = d.Log.Named("irisapi")
 	return &API{Deps: d, metrics: m, variables: cache.New(cache.Config[int64, []string]{}),
 		acceptor: notifications.New(notifications.Deps{Store: d.Notifications, Directory: d.Directory, Resolver: d.Resolver, Load: d.Load,
 			DummyRoles: d.Config.DummyRoles, Lifetime: d.Config.NotificationLifetime}),
 		tagging: tagging{d.Config.Tags, d.Tags}, turns: wire.NewTurns(d.Errors),
-		keys: &replay.Keys{Store: d.Replays, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil
+		keys: &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}}, nil
+}
+
+// over returns the API over the parts of a unit of work, with the caches and metrics of a.
+func (a *API) over(d Deps, wake replay.Wake) *API {
+	c := *a
+	d.Wake, d.Config = wake, a.Config
+	c.Deps, c.tagging, c.acceptor = d, tagging{d.Config.Tags, d.Tags}, a.acceptor.Within(d.Notifications)
+	return &c
 }
 
 // Handler returns a router that serves nothing but this API, for tests and for a server of its own.
@@ -214,35 +213,4 @@ func (a *API) Handler() http.Handler {
 	a.Errors.Refuse(r)
 	a.Routes(r)
 	return r
-}
-
-const (
-	expireEvery = 10 * time.Minute
-	expireBatch = 5000
-)
-
-// Run removes answers that are kept no longer, until ctx ends.
-func (a *API) Run(ctx context.Context) error {
-	tick := time.NewTicker(expireEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			a.expire(ctx)
-		}
-	}
-}
-
-func (a *API) expire(ctx context.Context) {
-	for ctx.Err() == nil {
-		n, err := a.Replays.Expire(ctx)
-		if err != nil && !fault.Is(err, fault.Unavailable) {
-			a.Log.Error("old idempotent answers cannot be removed", zap.Error(err))
-		}
-		if err != nil || n < expireBatch {
-			return
-		}
-	}
 }

@@ -189,5 +189,5 @@ func (a *API) wake(ctx context.Context, done []incidents.Acknowledged) {
 			set.Add(int(int64(d.ID) % buckets.Count))
 		}
 	}
-	a.keys.Changed(ctx, set)
+	a.Wake(set)
 }

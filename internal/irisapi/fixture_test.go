@@ -40,6 +40,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/replay"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
@@ -128,26 +129,32 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 	simulator, err := simulation.NewSimulator(simulation.SimulatorDeps{Reader: dir, Rules: dir, Names: catalog.NewNames(f.db, apps), Clock: f.db,
 		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})
 	require.NoError(t, err)
-	d := irisapi.Deps{
-		Teammates:     people.Teammates,
-		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
-		Incidents: incidents.New(f.db), Plans: catalog.NewPlans(f.db), Templates: catalog.NewTemplates(f.db),
-		Messages: incidents.NewMessages(f.db), Notifications: notifications.New(f.db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: catalog.NewTags(f.db),
-		States: incidents.New(f.db), Aggregations: catalog.NewPlans(f.db), Statistics: incidents.NewStatistics(f.db), Directory: dir,
-		Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues, Replays: postgres.NewIdempotency(f.db),
-		Profiles: pgpeople.NewSettings(f.db), Targets: catalog.NewTargets(f.db), Categories: apps,
-		Load: load.New(queues, log), Ping: f.db.Ping, Log: log, Registerer: prometheus.NewRegistry(),
-		Syntax: func(source string) error { _, err := jinja.Compile(source, jinja.Limits{}); return err },
-		Wake: func(s buckets.Set) {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.woken.Union(s)
-		},
+	idempotency := postgres.NewIdempotency(f.db)
+	var parts func(db *postgres.DB) irisapi.Deps
+	parts = func(db *postgres.DB) irisapi.Deps {
+		d := irisapi.Deps{
+			Teammates:     people.Teammates,
+			Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
+			Incidents: incidents.New(db), Plans: catalog.NewPlans(db), Templates: catalog.NewTemplates(db),
+			Messages: incidents.NewMessages(db), Notifications: notifications.New(db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: catalog.NewTags(db),
+			States: incidents.New(db), Aggregations: catalog.NewPlans(db), Statistics: incidents.NewStatistics(db), Directory: dir,
+			Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues,
+			Begin:    replay.Units(idempotency, func(u *postgres.Unit) irisapi.Deps { return parts(u.DB()) }),
+			Profiles: pgpeople.NewSettings(db), Targets: catalog.NewTargets(db), Categories: apps,
+			Load: load.New(queues, log), Ping: f.db.Ping, Registerer: prometheus.NewRegistry(),
+			Syntax: func(source string) error { _, err := jinja.Compile(source, jinja.Limits{}); return err },
+			Wake: func(s buckets.Set) {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				f.woken.Union(s)
+			},
+		}
+		for _, c := range change {
+			c(&d)
+		}
+		return d
 	}
-	for _, c := range change {
-		c(&d)
-	}
-	api, err := irisapi.New(d)
+	api, err := irisapi.New(parts(f.db))
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	r.Use(wire.SecurityHeaders, wire.TrimSlash, errs.BoundQuery)

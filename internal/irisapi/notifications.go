@@ -199,7 +199,7 @@ func (a *API) notify(w http.ResponseWriter, r *http.Request) error {
 		}
 		return rejection(err)
 	}
-	a.keys.Changed(ctx, buckets.Of(int(id%buckets.Count)))
+	a.Wake(buckets.Of(int(id % buckets.Count)))
 	wire.JSON(w, http.StatusOK, []int{})
 	return nil
 }

@@ -121,7 +121,7 @@ func (a *API) openIncident(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.Load.Accepted(app.ID, 1)
-	a.keys.Changed(ctx, buckets.Of(opened.Bucket))
+	a.Wake(buckets.Of(opened.Bucket))
 	created(w, int64(opened.ID), "incidents")
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/replay"
 )
 
 // access says who may use a route, before the handler looks at the details.
@@ -77,10 +78,13 @@ func (a *API) core() []route {
 
 // Routes mounts the API on a router, which should use wire.TrimSlash. Paths are absolute.
 func (a *API) Routes(r chi.Router) {
-	for _, rt := range a.table() {
+	for i, rt := range a.table() {
 		h := a.serve(rt)
 		if rt.method == http.MethodPost {
-			h = a.keys.Once(h)
+			h = a.keys.Once(h, func(d Deps, wake replay.Wake) http.Handler {
+				over := a.over(d, wake)
+				return over.serve(over.table()[i])
+			})
 		}
 		if rt.method == http.MethodGet {
 			h = a.turns.Middleware(h)

@@ -118,7 +118,7 @@ func (a *API) createTemplate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d := messages.TemplateDraft{Name: strings.TrimSpace(name), CreatorID: creator.ID}
+	d := messages.NewTemplate{Name: strings.TrimSpace(name), CreatorID: creator.ID}
 	if d.Name == "" {
 		return fault.Invalidf("name", "name argument missing")
 	}
@@ -138,12 +138,12 @@ func (a *API) createTemplate(w http.ResponseWriter, r *http.Request) error {
 }
 
 // parseContent decodes application -> mode -> {subject, body, email_html}.
-func parseContent(raw json.RawMessage) ([]messages.TemplateWords, error) {
+func parseContent(raw json.RawMessage) ([]messages.TemplateText, error) {
 	var apps map[string]json.RawMessage
 	if json.Unmarshal(raw, &apps) != nil || apps == nil {
 		return nil, fault.Titled(catalog.InvalidTemplate, "content must be an object of applications")
 	}
-	var out []messages.TemplateWords
+	var out []messages.TemplateText
 	seen := map[string]bool{}
 	for _, app := range sortedKeys(apps) {
 		if key := strings.ToLower(app); seen[key] || !storable(app) {
@@ -171,8 +171,8 @@ func parseContent(raw json.RawMessage) ([]messages.TemplateWords, error) {
 	return out, nil
 }
 
-func parseWords(app, mode string, raw json.RawMessage) (messages.TemplateWords, error) {
-	words := messages.TemplateWords{Application: app}
+func parseWords(app, mode string, raw json.RawMessage) (messages.TemplateText, error) {
+	words := messages.TemplateText{Application: app}
 	var known bool
 	if words.Mode, known = users.ParseMode(mode); !known {
 		return words, fault.Titled(catalog.InvalidTemplate, "mode "+strconv.Quote(mode)+" of "+app+" is not known")

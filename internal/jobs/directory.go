@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/metrics"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 const (
@@ -30,7 +30,7 @@ type DirectorySync struct {
 	syncer *directory.Syncer // nil = no directory is configured
 	source string
 	every  time.Duration
-	store  *pgpeople.DirectorySync
+	store  *people.DirectorySync
 	holder Leases
 	log    *zap.Logger
 
@@ -43,7 +43,7 @@ type DirectorySync struct {
 
 // NewDirectorySync returns the job, which syncs from source (directory.LDAP or directory.Slack) at the interval every. With a nil syncer,
 // no directory is configured and the job does nothing.
-func NewDirectorySync(syncer *directory.Syncer, source string, every time.Duration, store *pgpeople.DirectorySync, e Engine) *DirectorySync {
+func NewDirectorySync(syncer *directory.Syncer, source string, every time.Duration, store *people.DirectorySync, e Engine) *DirectorySync {
 	d := &DirectorySync{
 		syncer: syncer, source: source, every: every, store: store, holder: e.Leases, log: e.Log.Named("directory"),
 		runs: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/reminders"
 )
@@ -38,8 +38,8 @@ func testPopulator(t *testing.T, db *postgres.DB, o owner) *Populator {
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
 	return NewPopulator(PopulateStores{
-		Schedules: calendar.NewSchedules(db), Calendars: calendar.NewCalendars(db), Coverage: calendar.NewCoverage(db), Teams: pgpeople.NewOncallTeams(db, nil),
-		People: pgpeople.NewOncallPeople(db), Applications: catalog.NewApplications(db, keys), Warnings: reminders.NewWarnings(notifications.New(db)),
+		Schedules: calendar.NewSchedules(db), Calendars: calendar.NewCalendars(db), Coverage: calendar.NewCoverage(db), Teams: people.NewOncallTeams(db, nil),
+		People: people.NewOncallPeople(db), Applications: catalog.NewApplications(db, keys), Warnings: reminders.NewWarnings(notifications.New(db)),
 	}, time.Hour, 48*time.Hour, Engine{Leases: o, Wake: func(buckets.Set) {}, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()})
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
@@ -124,16 +123,18 @@ func SealFeedKeys(notices *notifications.Notices, log *zap.Logger) func(context.
 	}
 }
 
-// expireEvery is the interval between deletions of expired sessions.
+// expireEvery is the interval between deletions of expired rows.
 const expireEvery = 10 * time.Minute
 
-// ExpireSessions returns a job that deletes expired sessions of the pages.
-func ExpireSessions(sessions *access.Sessions, log *zap.Logger) func(context.Context) error {
+// Expire returns a job that deletes rows that expired: sessions of the pages, or stored answers. what names them in the log.
+func Expire(what string, remove func(context.Context) (int64, error), log *zap.Logger) func(context.Context) error {
 	pass := func(ctx context.Context) error {
-		_, err := sessions.DeleteExpired(ctx)
+		_, err := remove(ctx)
 		return err
 	}
 	return func(ctx context.Context) error {
-		return repeat(ctx, expireEvery, pass, func(err error) { log.Warn("expired sessions cannot be deleted, retrying", zap.Error(err)) })
+		return repeat(ctx, expireEvery, pass, func(err error) {
+			log.Warn("expired rows cannot be deleted, retrying", zap.String("what", what), zap.Error(err))
+		})
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/iris-oncall/iris/internal/directory/connect"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/metrics"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 // WithDirectory adds the passwords of the LDAP directory to accounts, if one is configured.
-func WithDirectory(accounts *auth.Accounts, c config.API, store *pgpeople.DirectorySync, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, error) {
+func WithDirectory(accounts *auth.Accounts, c config.API, store *people.DirectorySync, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, error) {
 	checked := newCheckedPasswords(log, reg)
 	if !c.LDAP.LogsIn() {
 		return accounts, nil
@@ -72,7 +72,7 @@ func (p *checkedPasswords) Check(ctx context.Context, name, password string) (di
 
 // newcomers stores people who log in with the directory's password. It never gives the account of one person to another.
 type newcomers struct {
-	store  *pgpeople.DirectorySync
+	store  *people.DirectorySync
 	rules  directory.Rules
 	stores bool // false = only the new name of people whom the directory renamed
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/directory/connect"
 	"github.com/iris-oncall/iris/internal/fault"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -65,7 +65,7 @@ func TestWhetherTheDirectoryAnswersIsToldOnce(t *testing.T) {
 func TestWhoeverTheDirectoryKnowsComesIn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	rows, store := pgpeople.NewUsers(db), pgpeople.NewDirectorySync(db, "log-in")
+	rows, store := people.NewUsers(db), people.NewDirectorySync(db, "log-in")
 	d := &answers{entry: directory.Entry{Name: "Ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: "079 123 45 67"}}
 	rules, err := connect.Rules(config.Sync{PhoneRegion: "CH", SlackContact: "none"})
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestWhoeverTheDirectoryKnowsComesIn(t *testing.T) {
 func TestWhoTheDirectoryRenamedStaysTheSamePerson(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
-	rows, store := pgpeople.NewUsers(db), pgpeople.NewDirectorySync(db, "log-in")
+	rows, store := people.NewUsers(db), people.NewDirectorySync(db, "log-in")
 	rules, err := connect.Rules(config.Sync{From: "ldap"})
 	require.NoError(t, err)
 	d := &answers{entry: directory.Entry{Name: "ann", Email: "ann@example.com", Stable: "A"}}
@@ -119,7 +119,7 @@ func TestWhoTheDirectoryRenamedStaysTheSamePerson(t *testing.T) {
 		require.Equal(t, stores, renamed.FullName == name, "what else the entry says is taken only where log-ins are imported")
 
 		for _, other := range []string{"boss-of-" + name, "boss of " + name} {
-			_, err = rows.Create(t.Context(), pgpeople.NewUser{Name: other})
+			_, err = rows.Create(t.Context(), people.NewUser{Name: other})
 			require.NoError(t, err)
 			d.entry.Name = other
 			_, err = accounts.Authenticate(t.Context(), "x", "theirs")

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/postgres/access"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -44,7 +44,7 @@ type knownAddresses interface {
 
 // People finds users and checks their log-in. It is safe for concurrent use.
 type People struct {
-	*pgpeople.Users
+	*people.Users
 	accounts *auth.Accounts
 	guard    loginGuard
 	known    knownAddresses
@@ -52,7 +52,7 @@ type People struct {
 }
 
 // NewPeople returns People. known stores the addresses from which people logged in.
-func NewPeople(rows *pgpeople.Users, accounts *auth.Accounts, known knownAddresses, log *zap.Logger) *People {
+func NewPeople(rows *people.Users, accounts *auth.Accounts, known knownAddresses, log *zap.Logger) *People {
 	return &People{Users: rows, accounts: accounts, known: known, log: log}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres/access"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -56,7 +56,7 @@ func TestAKnownAddressIsNeverSlowedDown(t *testing.T) {
 	_, err = db.Pool().Exec(t.Context(), `insert into users (name, password_hash) values ('demo', $1)`, hash)
 	require.NoError(t, err)
 	process := func() *People {
-		rows := pgpeople.NewUsers(db)
+		rows := people.NewUsers(db)
 		return NewPeople(rows, auth.NewAccounts(rows, passwords), access.NewKnownAddresses(db, keys), zaptest.NewLogger(t))
 	}
 	login := func(p *People, address, password string) error {

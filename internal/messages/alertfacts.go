@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 )
 
-// What the built-in rendering shows at most.
+// Limits of the built-in rendering.
 const (
 	maxFacts      = 12  // labels
 	maxFactValue  = 200 // characters of each
@@ -18,13 +18,13 @@ const (
 	maxLinks      = 4
 )
 
-// alertFacts is what every source's context says of a problem, for the built-in rendering.
+// alertFacts are the facts that contexts of all sources have, for the built-in rendering.
 type alertFacts struct {
 	title    string
 	severity string
 	status   string
 	count    int      // alerts of the group; 0 = it is no group
-	alerts   []string // a line for each of the first alerts of several
+	alerts   []string // a line for each of the first alerts
 	labels   [][2]string
 	links    [][2]string
 }
@@ -41,11 +41,11 @@ type alertGroup struct {
 	}
 }
 
-// ordinary are members of contexts that say nothing to people, or are shown elsewhere.
+// ordinary are members of contexts that have no information for people, or are shown elsewhere.
 var ordinary = []string{"version", "groupKey", "receiver", "status", "state", "severity", "priority", "orgId", "orgID", "truncatedAlerts", "externalURL",
 	"title", "alertname", "iris_plan", "ruleId", "panelId", "dashboardId", "imageUrl", "tags", "fingerprint"}
 
-// title is one line that says what the incident is about, as lists and pages show it.
+// title is the incident's title, as lists and pages show it.
 func (s *source) title() string {
 	i := incidents.Incident{Context: s.incident.Context, TitleVariable: s.incident.TitleVariable, Plan: s.plan.Name, Application: s.application}
 	return i.Title()
@@ -55,7 +55,7 @@ func factsOf(s *source) alertFacts {
 	f := alertFacts{title: s.title()}
 	members := scalars(s.incident.Context)
 	var group alertGroup
-	_ = json.Unmarshal(s.incident.Context, &group) // of other shapes it stays empty
+	_ = json.Unmarshal(s.incident.Context, &group) // other shapes leave it empty
 	f.severity = member(members, "severity", "priority", "level")
 	f.status = member(members, "status", "state")
 	if f.count = len(group.Alerts); f.count > 0 {
@@ -183,7 +183,8 @@ func member(members [][2]string, names ...string) string {
 	return ""
 }
 
-// scalars are the texts, numbers and truth values of a JSON object in the sender's order, those of its objects one level down too.
+// scalars returns the texts, numbers and booleans of a JSON object, and of its objects one level down, in the sender's
+// order.
 func scalars(context []byte) [][2]string { return scalarsIn(context, "", 2) }
 
 func scalarsIn(object []byte, prefix string, depth int) (out [][2]string) {

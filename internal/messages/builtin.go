@@ -9,23 +9,23 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// builtIn is the rendering of a message without a template, or whose template failed or printed nothing: what happened, how bad
-// it is, where it comes from. why is empty when no template was asked for; otherwise the timeline says it.
-func builtIn(s *source, why string) draft {
-	var d draft
+// builtIn renders a message without a template, or whose template failed or printed nothing: what happened, the
+// severity, the source. why is empty if no template was requested; otherwise the timeline shows it.
+func builtIn(s *source, why string) rendered {
+	var d rendered
 	if s.outOfBand() {
 		d = builtInNotice(s)
 	} else {
 		d = builtInIncident(s)
 	}
 	if why != "" {
-		d.problem = fmt.Sprintf("The message to %s went out in plain words: %s.", s.Target, strings.TrimSuffix(why, "."))
+		d.problem = fmt.Sprintf("The message to %s went out as plain text: %s.", s.Target, strings.TrimSuffix(why, "."))
 	}
 	return d
 }
 
-// builtInNotice are the words of a notification whose template cannot be used.
-func builtInNotice(s *source) draft {
+// builtInNotice renders a notification whose template cannot be used.
+func builtInNotice(s *source) rendered {
 	lines := []string{s.notice.Body}
 	if s.notice.Body == "" {
 		lines[0] = s.notice.Subject
@@ -39,16 +39,16 @@ func builtInNotice(s *source) draft {
 		}
 		lines = append(lines, cutRunes(oneLine(m[0]), 60)+": "+cutRunes(oneLine(m[1]), maxFactValue))
 	}
-	return draft{subject: s.prefixed(jinja.Mark(s.notice.Subject)), body: jinja.Mark(strings.TrimSpace(strings.Join(lines, "\n")))}
+	return rendered{subject: s.prefixed(jinja.Mark(s.notice.Subject)), body: jinja.Mark(strings.TrimSpace(strings.Join(lines, "\n")))}
 }
 
-func builtInIncident(s *source) draft {
+func builtInIncident(s *source) rendered {
 	f := factsOf(s)
 	from := ""
 	if s.application != "" {
 		from = "[" + s.application + "] "
 	}
-	d := draft{subject: jinja.Mark(fmt.Sprintf("%d %s%s", s.MessageID, from, f.headline()))}
+	d := rendered{subject: jinja.Mark(fmt.Sprintf("%d %s%s", s.MessageID, from, f.headline()))}
 	switch s.Mode {
 	case users.SMS:
 		d.segment = from + f.headline()
@@ -65,7 +65,7 @@ func builtInIncident(s *source) draft {
 	return d
 }
 
-// layout is how the built-in text marks its parts.
+// layout is the markup of the built-in text's parts.
 type layout struct {
 	title func(string) string
 	name  func(string) string
@@ -85,7 +85,7 @@ var (
 	}
 )
 
-// state says what the sender calls the problem's state, and how many alerts there are.
+// state is the sender's name for the state of the alerts, and how many alerts there are.
 func (f *alertFacts) state() string {
 	parts := []string{}
 	if f.status != "" {
@@ -97,7 +97,7 @@ func (f *alertFacts) state() string {
 	return strings.Join(parts, ", ")
 }
 
-// about are the lines on the incident itself.
+// about returns the lines on the incident itself.
 func (s *source) about() [][2]string {
 	lines := [][2]string{{"Incident", fmt.Sprint(s.IncidentID)}, {"Application", s.application}, {"Plan", s.plan.Name}, {"Priority", string(s.Priority)}}
 	if !s.incident.CreatedAt.IsZero() {
@@ -167,16 +167,17 @@ func (f *alertFacts) html(s *source) string {
 	return sb.String()
 }
 
-// A text of one segment has so many characters: in the alphabet of GSM, and with any others.
+// The characters of one SMS segment: in the GSM alphabet, and with any other character.
 const (
 	segmentGSM   = 160
 	segmentOther = 70
 )
 
-// gsm are the characters beyond ASCII letters and digits that count once in a text. Others make all of it count double.
+// gsm are the characters, besides ASCII letters and digits, of the GSM alphabet. Any other character halves the
+// capacity of a segment.
 const gsm = "@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./:;<=>?¡ÄÖÑÜ§¿äöñüà\n"
 
-// oneSegment is the built-in text as one text message: the title, and how to acknowledge by the link if that fits too.
+// oneSegment is the built-in text for one SMS segment: the title, and the acknowledgement link if it fits.
 func oneSegment(s *source, text string) string {
 	room := segmentGSM
 	for _, r := range text {

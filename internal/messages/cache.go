@@ -12,14 +12,14 @@ import (
 const (
 	maxCachedTemplates = 4096
 	maxCachedSource    = 8 << 20 // bytes
-	// maxRendered is how many bytes a template may print: what every body that is not cut fits into.
+	// maxRendered is how many bytes a template may print: enough for every uncut body.
 	maxRendered = 4*MaxBody + 4096
-	strikes     = 3 // renderings in a row that broke a bound, after which a template is put aside
+	strikes     = 3 // renderings in a row that exceeded a limit, after which a template is suspended
 	putAside    = 30 * time.Second
 )
 
-// templateCache keeps compiled templates. It also remembers templates that keep breaking the engine's bounds, so that they do
-// not take its time again and again (promise P7). It is safe for concurrent use.
+// templateCache caches compiled templates. It also suspends templates that keep exceeding the engine's limits, so that
+// they do not cost time again and again (promise P7). It is safe for concurrent use.
 type templateCache struct {
 	compiled *cache.Cache[cacheKey, *cachedTemplate]
 	mu       sync.Mutex // guards limited and until of the templates
@@ -35,11 +35,11 @@ type cachedTemplate struct {
 	err      error
 
 	// guarded by the cache's mutex
-	limited int       // bounds broken in a row
-	until   time.Time // not tried before
+	limited int       // limits exceeded in a row
+	until   time.Time // suspended until then
 }
 
-var errPutAside = errors.New("it broke the engine's bounds several times and is not tried for a while")
+var errSuspended = errors.New("it exceeded the engine's limits several times and is suspended for a while")
 
 func newTemplateCache() *templateCache {
 	return &templateCache{compiled: cache.New(cache.Config[cacheKey, *cachedTemplate]{
@@ -67,7 +67,8 @@ func (c *templateCache) compile(src string) (*jinja.Template, error) {
 	return e.template, e.err
 }
 
-// render renders a source; see jinja.Template.RenderInformative. Output that grew too long is returned as far as it came; it is longer than any body then.
+// render renders a source; see jinja.Template.RenderInformative. Output that grew too long is returned as far as it
+// got; it is longer than any body then.
 func (c *templateCache) render(src string, marks jinja.Marks, vars jinja.Vars) (out string, informative bool, err error) {
 	e := c.entry(src, marks)
 	if e.err != nil {
@@ -77,7 +78,7 @@ func (c *templateCache) render(src string, marks jinja.Marks, vars jinja.Vars) (
 	aside := time.Now().Before(e.until)
 	c.mu.Unlock()
 	if aside {
-		return "", false, errPutAside
+		return "", false, errSuspended
 	}
 	out, informative, err = e.template.RenderInformative(vars)
 	var fault *jinja.Error

@@ -13,21 +13,21 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja"
 )
 
-// markdown turns bodies into HTML: line breaks stay, bare links work, HTML in the text is shown as text or left out.
+// markdown converts bodies to HTML: it keeps line breaks, links bare URLs, and shows or drops HTML in the text.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.GFM),
 	goldmark.WithRendererOptions(goldhtml.WithHardWraps()),
 )
 
-// maxMarkdown is how much of a body is read as Markdown; longer bodies are shown as they are. Reading Markdown can take
-// much longer than its length lets expect.
+// maxMarkdown is how many bytes of a body are parsed as Markdown; longer bodies are shown as they are. Parsing time can
+// grow faster than the length.
 const maxMarkdown = 20_000
 
-// maxMarks is how many marks may begin something that Markdown looks for the end of. With more of them a text of the same
-// length takes a thousand times as long to read, and nobody writes such a text.
+// maxMarks is how many marks may begin a Markdown construct that needs an end. A text with more of them can take a
+// thousand times as long to parse, and is no normal text.
 const maxMarks = 2_000
 
-// tangled reports whether reading a text as Markdown could take long.
+// tangled reports whether parsing a text as Markdown could take long.
 func tangled(text string) bool {
 	marks := 0
 	for i := range len(text) {
@@ -39,7 +39,8 @@ func tangled(text string) bool {
 	return marks > maxMarks
 }
 
-// html is the HTML of an e-mail: the template's own, else the body read as Markdown; with the way to acknowledge.
+// html is the HTML of an e-mail: the template's own HTML, else the body converted from Markdown; with the way to
+// acknowledge.
 func (s *source) html(body, own string) string {
 	var foot strings.Builder
 	text := body

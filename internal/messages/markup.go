@@ -14,19 +14,19 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// A draft's texts keep data and template source distinct: data is marked (jinja.Mark). The functions here put the escapes of one
-// markup in the place of the marks. Texts without marks are source alone, or belong to an application whose data is markup.
+// In a rendered text, data is marked (jinja.Mark) and template source is not. The functions here replace the marks by
+// the escapes of one markup. A text without marks is source only, or belongs to an application whose data is markup.
 
-// SlackWords are the words of a message in Slack's own markup, in which the alert's text is escaped.
-type SlackWords struct {
+// SlackText is a message in Slack's own markup, in which the alert's text is escaped.
+type SlackText struct {
 	Subject string
 	Body    string
-	// Custom tells that Body begins with a JSON object of Slack's parts (text, blocks, attachments), because the template's
+	// Custom: Body begins with a JSON object of Slack's parts (text, blocks, attachments), because the template's
 	// source does.
 	Custom bool
 }
 
-// marks tells how data is kept distinct in a part of the message's template: not at all in modes without markup, and not for
+// marks returns how data is marked in a part of the message's template: not at all in modes without markup, and for
 // applications whose contexts contain markup on purpose.
 func (s *source) marks(part string) jinja.Marks {
 	switch {
@@ -58,7 +58,7 @@ func (s *source) data(text string) string {
 
 var slackEscapes = map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;"}
 
-// EscapeSlack makes text plain in Slack's markup.
+// EscapeSlack escapes text for Slack's markup.
 func EscapeSlack(text string) string { return slackMarkup(jinja.Mark(text)) }
 
 func slackMarkup(marked string) string {
@@ -74,9 +74,9 @@ func htmlMarkup(marked string) string {
 	return jinja.Unmark(marked, func(c byte) string { return html.EscapeString(string(rune(c))) })
 }
 
-// slackWords is the message in Slack's markup; footer is how to acknowledge it.
-func (s *source) slackWords(d draft, body, footer string) SlackWords {
-	w := SlackWords{Subject: slackMarkup(cutRunes(oneLine(d.subject), MaxSubject)), Custom: d.custom}
+// slackText is the message in Slack's markup; footer is how to acknowledge it.
+func (s *source) slackText(d rendered, body, footer string) SlackText {
+	w := SlackText{Subject: slackMarkup(cutRunes(oneLine(d.subject), MaxSubject)), Custom: d.custom}
 	w.Body = slackMarkup(withFooter(body, jinja.Mark(footer), MaxBody))
 	if s.markup() {
 		w.Custom = strings.HasPrefix(strings.TrimSpace(body), "{")
@@ -84,12 +84,12 @@ func (s *source) slackWords(d draft, body, footer string) SlackWords {
 	return w
 }
 
-// slackLiteral are the members of Slack's parts that are no text and are not unescaped there.
+// slackLiteral are the members of Slack's parts that are not text, and are not unescaped there.
 var slackLiteral = []string{"url", "image_url", "thumb_url", "title_link", "author_link", "author_icon", "footer_icon", "from_url",
 	"original_url", "value", "action_id", "block_id", "callback_id", "color"}
 
-// slackObject reads text that a template printed and whose source begins a JSON object, and returns the object with the data
-// in it escaped for Slack, followed by what comes after it. ok is false when there is no object: then it is text.
+// slackObject reads a printed text whose source begins a JSON object. It returns the object with its data escaped for
+// Slack, followed by the rest. ok is false if there is no object: then it is text.
 func slackObject(marked string) (out string, ok bool) {
 	object, rest, ok := cutObject(marked)
 	if !ok {
@@ -132,8 +132,8 @@ func slackValue(v any, key string) any {
 	return v
 }
 
-// cutObject splits text after the JSON object that it begins with. Control characters in strings become escapes. Data outside
-// strings may be a number or a word.
+// cutObject splits text after the JSON object that it begins with. Control characters in strings become escapes. Data
+// outside of strings may be a number or a word.
 func cutObject(marked string) (object, rest string, ok bool) {
 	marked = strings.TrimSpace(marked)
 	if !strings.HasPrefix(marked, "{") {
@@ -172,10 +172,10 @@ func cutObject(marked string) (object, rest string, ok bool) {
 	return "", "", false
 }
 
-// markedURL matches an address in marked text, whose punctuation is marked or not.
+// markedURL matches a URL in marked text, whose punctuation is marked or not.
 var markedURL = regexp.MustCompile(`\bhttps?[:\x{F003A}][/\x{F002F}]{2}[0-9A-Za-z\x{F0021}\x{F0023}-\x{F0026}\x{F002B}-\x{F002F}\x{F003A}\x{F003B}\x{F003D}\x{F003F}\x{F0040}\x{F005F}\x{F007E}.:/?#@&=+_~%,;!$-]+`)
 
-// encodedMark matches a marked character in an address that Markdown percent-encoded.
+// encodedMark matches a marked character in a URL that Markdown percent-encoded.
 var encodedMark = regexp.MustCompile(`%F3%B0%8[01]%[89AB][0-9A-F]`)
 
 // decodeMark returns the percent-encoding of the character that an encoded mark stands for.
@@ -187,7 +187,7 @@ func decodeMark(encoded string) string {
 	return fmt.Sprintf("%%%02X", jinja.Raw(marked)[0])
 }
 
-// linked shows Markdown the addresses in marked text, which become links that show where they lead.
+// linked converts URLs in marked text to Markdown links that show where they lead.
 func linked(marked string) string {
 	return markedURL.ReplaceAllStringFunc(marked, jinja.Raw)
 }

@@ -143,12 +143,12 @@ func TestAlertTextIsEscapedInMail(t *testing.T) {
 func TestOutOfBandTextIsEscapedForSlack(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	w := RequestWords{Application: "shop", Subject: "<!here>", Body: `{"text": "<!channel>"}`}
+	w := RequestData{Application: "shop", Subject: "<!here>", Body: `{"text": "<!channel>"}`}
 	f.requests[9] = w
 	q := Request{MessageID: 27, RequestID: 9, Mode: users.Slack, Target: "demo"}
 	c := f.one(q)
-	require.Equal(t, SlackWords{Subject: "[shop] &lt;!here&gt;", Body: `{"text": "&lt;!channel&gt;"}`}, c.Slack)
+	require.Equal(t, SlackText{Subject: "[shop] &lt;!here&gt;", Body: `{"text": "&lt;!channel&gt;"}`}, c.Slack)
 	w.Markup = true
 	f.requests[9] = w
-	require.Equal(t, SlackWords{Subject: "[shop] <!here>", Body: `{"text": "<!channel>"}`, Custom: true}, f.one(q).Slack)
+	require.Equal(t, SlackText{Subject: "[shop] <!here>", Body: `{"text": "<!channel>"}`, Custom: true}, f.one(q).Slack)
 }

@@ -1,6 +1,7 @@
-// Package messages knows what is sent: the message for one recipient, the states and attempts it passes through, how
-// its words are rendered, and what comes back (receipts, replies). It is the vocabulary that escalation, delivery,
-// vendors and the edge share.
+// Package messages defines what is sent: the message for one recipient, its states and attempts, its rendering, and
+// what comes back (receipts, replies). Escalation, delivery, vendors, storage and the edges share these types. It does
+// not know storage or transport. A reply that cannot be parsed is a *BadReply; templates that fail become a Problem,
+// not an error.
 package messages
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// ID is a message's number, also on the wire; people reply with it.
+// ID is a message's number, also on the wire; people use it in replies.
 type ID int64
 
 // State of a message. See ARCHITECTURE.md for the diagram.
@@ -22,17 +23,17 @@ type State string
 // The states.
 const (
 	Pending    State = "pending"
-	Taken      State = "taken"   // claimed by a process, not yet on its way
+	Taken      State = "taken"   // claimed by a process, no call yet
 	Sending    State = "sending" // a vendor call may be running
 	Sent       State = "sent"    // the vendor accepted it
 	Delivered  State = "delivered"
 	Failed     State = "failed"     // every mode failed for good
-	Cancelled  State = "cancelled"  // acknowledged or resolved before it left
+	Cancelled  State = "cancelled"  // acknowledged or resolved before it was sent
 	Aggregated State = "aggregated" // held for a digest
 	Dropped    State = "dropped"    // deliberately discarded (mode drop, expired, purged)
 )
 
-// Purpose tells why a message exists beside others of the same decision.
+// Purpose is why a message exists besides others of the same decision.
 type Purpose string
 
 // The purposes.
@@ -41,7 +42,7 @@ const (
 	Copy        Purpose = "copy"
 	Fallback    Purpose = "fallback"
 	TrackingMsg Purpose = "tracking"
-	Digest      Purpose = "digest" // stands for several pages to one person; of no single incident
+	Digest      Purpose = "digest" // stands for several pages to one person; belongs to no single incident
 )
 
 // Class orders messages of a mode. Lower goes first; OutOfBand keeps a guaranteed floor.
@@ -62,26 +63,26 @@ func ClassOf(p users.Priority) Class {
 	return ClassRoutine
 }
 
-// Outcome of an attempt: what the vendor said, in our taxonomy.
+// Outcome is the result of an attempt, independent of the vendor.
 type Outcome string
 
 // The outcomes.
 const (
 	OutcomeSent        Outcome = "sent"
 	OutcomeRejected    Outcome = "rejected"    // permanent: next mode at once
-	OutcomeThrottled   Outcome = "throttled"   // come back after RetryAfter
+	OutcomeThrottled   Outcome = "throttled"   // try again after RetryAfter
 	OutcomeUnavailable Outcome = "unavailable" // definite failure, worth retrying
 	OutcomeUnknown     Outcome = "unknown"     // request sent, no definite answer: in doubt
-	OutcomeCancelled   Outcome = "cancelled"   // the call was not begun after all
+	OutcomeCancelled   Outcome = "cancelled"   // the call was not begun
 )
 
-// Recipient identifies for whom a message is within its decision: a user or a literal destination.
+// Recipient identifies the recipient of a message within its decision: a user or a literal destination.
 type Recipient string
 
-// ToUser is a recipient who is a user.
+// ToUser is the Recipient of a user.
 func ToUser(id users.ID) Recipient { return Recipient("user:" + strconv.FormatInt(int64(id), 10)) }
 
-// ToLiteral is a recipient that is a destination.
+// ToLiteral is the Recipient of a literal destination.
 func ToLiteral(dest string) Recipient { return Recipient("literal:" + dest) }
 
 // User returns the user's id, or false for a literal recipient.
@@ -116,10 +117,10 @@ type New struct {
 	FallbackOf    ID
 	ExpiresAt     time.Time // zero = never
 	Wait          time.Duration
-	Held          time.Time // when it was held for a digest; zero = it leaves at once
+	Held          time.Time // when it was held for a digest; zero = it is sent at once
 	Batch         string    // of a digest: its number, 32 hexadecimal digits
 	BatchSize     int       // of a digest: how many pages it stands for
-	// Changes are what clients read in the message's audit log: a mode or target other than the plan asked for.
+	// Changes are lines for the message's audit log: a mode or target other than the plan asked for.
 	Changes []Change
 }
 
@@ -141,7 +142,7 @@ type Attempt struct {
 	VendorMessageID string
 }
 
-// Message is a message as the API and the pages show it, whether still queued or already history.
+// Message is a message as the API and the pages show it, queued or settled.
 type Message struct {
 	ID            ID
 	State         State
@@ -162,9 +163,9 @@ type Message struct {
 	Subject       string
 	Body          string
 	EmailHTML     string
-	Batch         string // the digest that it is part of, or is; "" = none
+	Batch         string // the digest that it belongs to, or is; "" = none
 	CreatedAt     time.Time
-	SentAt        time.Time // zero if it never left
+	SentAt        time.Time // zero if it was not sent
 	ModeChanged   bool
 	TargetChanged bool
 	Attempts      []Attempt
@@ -179,14 +180,14 @@ type Change struct {
 	Description string
 }
 
-// FilterSchema names the fields of GET /v0/messages.
+// FilterSchema names the filter fields of GET /v0/messages.
 var FilterSchema = filters.Schema{
 	"id": filters.Int, "active": filters.Flag, "batch": filters.Text, "created": filters.Time, "sent": filters.Time,
 	"destination": filters.Text, "subject": filters.Text, "incident_id": filters.Int, "mode": filters.Text,
 	"application": filters.Text, "priority": filters.Text, "target": filters.Text, "body": filters.Text,
 }
 
-// QueueDepth is how much waits for delivery in one mode, class and application. Ages are measured on the database's clock.
+// QueueDepth is how many messages wait in one mode, class and application. Ages are on the database's clock.
 type QueueDepth struct {
 	Mode        users.Mode
 	Application string

@@ -16,7 +16,7 @@ func oneLine(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// cutRunes shortens s to n characters, the last three of which are dots then.
+// cutRunes shortens s to n characters, of which the last three are dots then.
 func cutRunes(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -27,7 +27,7 @@ func cutRunes(s string, n int) string {
 	return s[:runeOffset(s, n-3)] + "..."
 }
 
-// runeOffset is where the n-th character of s begins.
+// runeOffset is the byte offset of the n-th character of s.
 func runeOffset(s string, n int) int {
 	for i := range s {
 		if n == 0 {

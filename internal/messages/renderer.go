@@ -14,21 +14,21 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Renderer puts messages into words. It is safe for concurrent use.
+// Renderer renders messages. It is safe for concurrent use.
 type Renderer struct {
-	words     Words
+	loader    Loader
 	templates *templateCache
-	plans     *cache.Cache[int64, PlanWords]
+	plans     *cache.Cache[int64, PlanData]
 }
 
-// NewRenderer returns a Renderer that loads templates, contexts and notifications through w.
-func NewRenderer(w Words) *Renderer {
-	return &Renderer{words: w, templates: newTemplateCache(), plans: cache.New(cache.Config[int64, PlanWords]{TTL: cache.Forever, Entries: 4096})}
+// NewRenderer returns a Renderer that reads templates, contexts and notifications from l.
+func NewRenderer(l Loader) *Renderer {
+	return &Renderer{loader: l, templates: newTemplateCache(), plans: cache.New(cache.Config[int64, PlanData]{TTL: cache.Forever, Entries: 4096})}
 }
 
-// Render returns the words of each request, in the order given. Every request gets words that can be sent: a template
-// that is missing or fails is replaced by the built-in plain text and named in Content.Problem. The error is not nil
-// only when words could not be loaded at all (the database is away); then nothing was rendered and trying again helps.
+// Render returns the content of each request, in the order given. Every content can be sent: a template that is missing
+// or fails is replaced by the built-in plain text, and Content.Problem says why. The error is not nil only if data
+// could not be loaded (the database does not answer); then nothing was rendered, and a retry may help.
 func (r *Renderer) Render(ctx context.Context, reqs []Request) ([]Content, error) {
 	sources, err := r.load(ctx, reqs)
 	if err != nil {
@@ -41,12 +41,12 @@ func (r *Renderer) Render(ctx context.Context, reqs []Request) ([]Content, error
 	return out, nil
 }
 
-// source is everything known about one message.
+// source is the input for one message.
 type source struct {
 	Request
-	incident    IncidentWords
-	notice      RequestWords
-	plan        PlanWords
+	incident    IncidentData
+	notice      RequestData
+	plan        PlanData
 	application string
 	gone        bool // the incident or notification does not exist any more
 	key         TemplateKey
@@ -55,7 +55,7 @@ type source struct {
 
 func (s *source) outOfBand() bool { return s.IncidentID == 0 }
 
-// load reads what the requests need, one query per kind.
+// load reads the data of the requests, one query per kind.
 func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	sources := make([]source, len(reqs))
 	var incidentIDs []incidents.ID
@@ -126,22 +126,22 @@ func appendNew[K comparable](ids []K, seen map[K]bool, id K) []K {
 	return append(ids, id)
 }
 
-func (r *Renderer) loadIncidents(ctx context.Context, ids []incidents.ID) (map[incidents.ID]IncidentWords, error) {
+func (r *Renderer) loadIncidents(ctx context.Context, ids []incidents.ID) (map[incidents.ID]IncidentData, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	out, err := r.words.Incidents(ctx, ids)
+	out, err := r.loader.Incidents(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("load contexts of incidents: %w", err)
 	}
 	return out, nil
 }
 
-func (r *Renderer) loadRequests(ctx context.Context, ids []int64) (map[int64]RequestWords, error) {
+func (r *Renderer) loadRequests(ctx context.Context, ids []int64) (map[int64]RequestData, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	out, err := r.words.Requests(ctx, ids)
+	out, err := r.loader.Requests(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("load notifications: %w", err)
 	}
@@ -152,17 +152,18 @@ func (r *Renderer) loadDetours(ctx context.Context, ids []ID) (map[ID]Change, er
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	out, err := r.words.Detours(ctx, ids)
+	out, err := r.loader.Detours(ctx, ids)
 	if err != nil {
-		return nil, fmt.Errorf("load why messages go to somebody else: %w", err)
+		return nil, fmt.Errorf("load changes of targets: %w", err)
 	}
 	return out, nil
 }
 
-// maxDetour bounds, in characters, the sentence before a message that says why it goes to somebody else: a text has little room.
+// maxDetour bounds, in characters, the sentence before a message that says why it goes to another person. A text
+// message has little room.
 const maxDetour = 250
 
-// detourNote says to whom a message should have gone, and why it does not (docs/reference/escalation.md 4).
+// detourNote says for whom a message was, and why it does not go there (docs/reference/escalation.md 4).
 func detourNote(c Change) string {
 	meant := c.Old
 	if role, name, ok := strings.Cut(meant, "|"); ok {
@@ -180,9 +181,9 @@ func detourNote(c Change) string {
 	return "You get this instead of " + cutRunes(meant+". "+why, maxDetour) + "."
 }
 
-// loadPlans returns plans, from memory where they are known. A version of a plan never changes.
-func (r *Renderer) loadPlans(ctx context.Context, ids []int64) (map[int64]PlanWords, error) {
-	plans, err := r.plans.GetAll(ctx, ids, r.words.Plans)
+// loadPlans returns plans, from the cache if possible. A version of a plan never changes.
+func (r *Renderer) loadPlans(ctx context.Context, ids []int64) (map[int64]PlanData, error) {
+	plans, err := r.plans.GetAll(ctx, ids, r.loader.Plans)
 	if err != nil {
 		return nil, fmt.Errorf("load plans: %w", err)
 	}
@@ -206,7 +207,7 @@ func (r *Renderer) loadTemplates(ctx context.Context, sources []source) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	found, err := r.words.Templates(ctx, keys)
+	found, err := r.loader.Templates(ctx, keys)
 	if err != nil {
 		return fmt.Errorf("load templates: %w", err)
 	}
@@ -227,31 +228,31 @@ func (r *Renderer) one(s *source) Content {
 
 func (r *Renderer) shaped(s *source) (c Content, err error) {
 	defer fault.Recover(&err)
-	return shape(s, r.draft(s)), nil
+	return shape(s, r.rendered(s)), nil
 }
 
-// draft is a message before it is shaped for its mode.
-type draft struct {
-	subject, body, html string // with marks where they are data
-	segment             string // the whole text of an SMS, kept within one segment; "" = subject and body
+// rendered is a message before it is shaped for its mode.
+type rendered struct {
+	subject, body, html string // data in them is marked
+	segment             string // the whole text of an SMS of one segment; "" = subject and body
 	custom              bool   // body begins with a JSON object of Slack's parts
 	problem             string
 }
 
-func (r *Renderer) draft(s *source) draft {
+func (r *Renderer) rendered(s *source) rendered {
 	switch {
 	case s.Batch != "":
-		return draft{subject: jinja.Mark(DigestSubject(s.application, s.BatchSize, s.plan.Name)), body: jinja.Mark(DigestBody(s.Batch))}
+		return rendered{subject: jinja.Mark(DigestSubject(s.application, s.BatchSize, s.plan.Name)), body: jinja.Mark(DigestBody(s.Batch))}
 	case s.gone:
-		return builtIn(s, "what it is about does not exist any more")
+		return builtIn(s, "its incident or notification does not exist any more")
 	case s.Plain:
-		return builtIn(s, "the template was put aside, because rendering it did not come back twice")
+		return builtIn(s, "the template was suspended, because two processes died while rendering it")
 	case s.Purpose == TrackingMsg:
 		return r.tracking(s)
 	case s.Template != "":
 		return r.template(s)
 	case s.outOfBand():
-		d := draft{subject: s.prefixed(s.data(s.notice.Subject)), body: s.notice.Body, html: s.notice.EmailHTML}
+		d := rendered{subject: s.prefixed(s.data(s.notice.Subject)), body: s.notice.Body, html: s.notice.EmailHTML}
 		if s.Mode == users.Slack { // elsewhere the sender writes Markdown
 			d.body = s.data(d.body)
 		}
@@ -260,7 +261,7 @@ func (r *Renderer) draft(s *source) draft {
 	return builtIn(s, "")
 }
 
-// prefixed puts the application's name before the subject of an out-of-band notification.
+// prefixed adds the application's name before the subject of an out-of-band notification.
 func (s *source) prefixed(subject string) string {
 	prefix := "[" + s.application + "] "
 	if s.application == "" || s.notice.Bare || strings.HasPrefix(jinja.Raw(subject), prefix) {
@@ -270,7 +271,7 @@ func (s *source) prefixed(subject string) string {
 }
 
 // template renders the message's template.
-func (r *Renderer) template(s *source) draft {
+func (r *Renderer) template(s *source) rendered {
 	switch {
 	case !s.found.Template:
 		return builtIn(s, fmt.Sprintf("template %s does not exist", s.Template))
@@ -282,8 +283,8 @@ func (r *Renderer) template(s *source) draft {
 	return r.parts(s, s.found.Content, fmt.Sprintf("template %s", s.Template))
 }
 
-// parts renders subject, body and HTML with the variables of the message; what names them in problems.
-func (r *Renderer) parts(s *source, content TemplateContent, what string) draft {
+// parts renders subject, body and HTML with the variables of the message; what names the template in problems.
+func (r *Renderer) parts(s *source, content TemplateContent, what string) rendered {
 	vars, err := variables(s)
 	if err != nil {
 		return builtIn(s, fmt.Sprintf("the context cannot be read: %v", err))
@@ -292,7 +293,7 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) draft 
 	if s.needsID() && !r.mentionsID(content.Subject) && !r.mentionsID(content.Body) {
 		content.Subject = "{{ iris.message_id }} " + content.Subject
 	}
-	var d draft
+	var d rendered
 	printed := false
 	for _, part := range []struct {
 		name, src string
@@ -334,15 +335,15 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) draft 
 	return d
 }
 
-// blank reports whether the words of a template say nothing: there is no letter and no digit in what people read.
-func (s *source) blank(d draft, content TemplateContent) bool {
+// blank reports whether a rendered text is empty for readers: it has no letter and no digit.
+func (s *source) blank(d rendered, content TemplateContent) bool {
 	if s.Mode == users.SMS || s.Mode == users.Call {
 		return !wordy(s.withoutID(d.subject) + d.body)
 	}
 	return content.Body+content.EmailHTML != "" && !wordy(d.body) && !wordy(d.html)
 }
 
-// withoutID is a subject without the number of the message before it.
+// withoutID is a subject without a leading message number.
 func (s *source) withoutID(subject string) string {
 	return strings.TrimPrefix(strings.TrimSpace(jinja.Raw(subject)), fmt.Sprint(s.MessageID))
 }
@@ -351,16 +352,16 @@ func wordy(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) })
 }
 
-// The parts of a template, as problems name them.
+// The names of a template's parts in problems.
 const (
 	partSubject = "subject"
 	partBody    = "body"
 	partHTML    = "email html"
 )
 
-// slackBlocks fills the body of a message to Slack whose template is written as a JSON object of Slack's parts. It reports false
-// when it is not, or does not print one: then it is text.
-func (r *Renderer) slackBlocks(s *source, d *draft, src string, vars jinja.Vars) bool {
+// slackBlocks fills the body of a Slack message whose template is a JSON object of Slack's parts. It returns false if
+// the template is not one or does not print one: then it is text.
+func (r *Renderer) slackBlocks(s *source, d *rendered, src string, vars jinja.Vars) bool {
 	if s.Mode != users.Slack || s.markup() {
 		return false
 	}
@@ -376,7 +377,7 @@ func (r *Renderer) slackBlocks(s *source, d *draft, src string, vars jinja.Vars)
 	return d.custom
 }
 
-// needsID tells whether people may answer with the message's number, which the subject must show then.
+// needsID reports whether people may reply with the message's number, which the subject must show then.
 func (s *source) needsID() bool { return !s.outOfBand() && s.Purpose != TrackingMsg }
 
 func (r *Renderer) mentionsID(src string) bool {
@@ -384,7 +385,7 @@ func (r *Renderer) mentionsID(src string) bool {
 	return err == nil && t.MentionsFirst("iris", "message_id")
 }
 
-// shortError is an engine's error without what only developers read.
+// shortError is an engine's error without details for developers.
 func shortError(err error) string {
 	var e *jinja.Error
 	if errors.As(err, &e) && e.Kind == "InternalError" {

@@ -18,42 +18,42 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// fakeWords serves words from maps and counts queries.
-type fakeWords struct {
+// fakeLoader serves words from maps and counts queries.
+type fakeLoader struct {
 	mu        sync.Mutex
 	calls     map[string]int
-	incidents map[incidents.ID]IncidentWords
-	requests  map[int64]RequestWords
-	plans     map[int64]PlanWords
+	incidents map[incidents.ID]IncidentData
+	requests  map[int64]RequestData
+	plans     map[int64]PlanData
 	templates map[TemplateKey]Found
 	detours   map[ID]Change
 	err       error
 }
 
-func (f *fakeWords) count(what string) error {
+func (f *fakeLoader) count(what string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls[what]++
 	return f.err
 }
 
-func (f *fakeWords) Incidents(_ context.Context, _ []incidents.ID) (map[incidents.ID]IncidentWords, error) {
+func (f *fakeLoader) Incidents(_ context.Context, _ []incidents.ID) (map[incidents.ID]IncidentData, error) {
 	return f.incidents, f.count("incidents")
 }
 
-func (f *fakeWords) Requests(_ context.Context, _ []int64) (map[int64]RequestWords, error) {
+func (f *fakeLoader) Requests(_ context.Context, _ []int64) (map[int64]RequestData, error) {
 	return f.requests, f.count("requests")
 }
 
-func (f *fakeWords) Plans(_ context.Context, _ []int64) (map[int64]PlanWords, error) {
+func (f *fakeLoader) Plans(_ context.Context, _ []int64) (map[int64]PlanData, error) {
 	return f.plans, f.count("plans")
 }
 
-func (f *fakeWords) Templates(_ context.Context, _ []TemplateKey) (map[TemplateKey]Found, error) {
+func (f *fakeLoader) Templates(_ context.Context, _ []TemplateKey) (map[TemplateKey]Found, error) {
 	return f.templates, f.count("templates")
 }
 
-func (f *fakeWords) Detours(_ context.Context, _ []ID) (map[ID]Change, error) {
+func (f *fakeLoader) Detours(_ context.Context, _ []ID) (map[ID]Change, error) {
 	return f.detours, f.count("detours")
 }
 
@@ -63,25 +63,25 @@ const (
 )
 
 type fixture struct {
-	*fakeWords
+	*fakeLoader
 	renderer *Renderer
 	t        *testing.T
 }
 
 func setup(t *testing.T) *fixture {
 	t.Helper()
-	f := &fakeWords{
+	f := &fakeLoader{
 		calls: map[string]int{},
-		incidents: map[incidents.ID]IncidentWords{5: {
+		incidents: map[incidents.ID]IncidentData{5: {
 			Context:   json.RawMessage(`{"title": "Disk full", "host": "db-1", "zebra": 1, "apple": null}`),
 			CreatedAt: time.Date(2026, 11, 20, 8, 0, 1, 0, time.FixedZone("", 3600)),
 			PlanID:    7, Application: "shop", TitleVariable: "title",
 		}},
-		requests:  map[int64]RequestWords{},
-		plans:     map[int64]PlanWords{7: {Name: "shop-plan", Dynamic: []StepPosition{{Step: 1, Position: 2}}}},
+		requests:  map[int64]RequestData{},
+		plans:     map[int64]PlanData{7: {Name: "shop-plan", Dynamic: []StepPosition{{Step: 1, Position: 2}}}},
 		templates: map[TemplateKey]Found{},
 	}
-	return &fixture{fakeWords: f, renderer: NewRenderer(f), t: t}
+	return &fixture{fakeLoader: f, renderer: NewRenderer(f), t: t}
 }
 
 func (f *fixture) template(mode users.Mode, c TemplateContent) {
@@ -214,7 +214,7 @@ func TestRenderWithoutWordsStillPages(t *testing.T) {
 			c.prepare(f, &q)
 			got := f.one(q)
 			require.Contains(t, got.Problem, c.problem)
-			require.True(t, strings.HasPrefix(got.Problem, "The message to demo went out in plain words: "))
+			require.True(t, strings.HasPrefix(got.Problem, "The message to demo went out as plain text: "))
 			require.Equal(t, "27 [shop] Disk full", got.Subject)
 			require.Equal(t, "[shop] Disk full\nReply \"27 claim\"\n"+ackURL, got.Body)
 		})
@@ -229,7 +229,7 @@ func TestRenderQuarantinedAndWithoutTemplate(t *testing.T) {
 	q.Plain = true
 	c := f.one(q)
 	require.Equal(t, "27 [shop] Disk full", c.Subject)
-	require.Contains(t, c.Problem, "put aside")
+	require.Contains(t, c.Problem, "suspended")
 	require.Contains(t, c.Body, "host: db-1\nzebra: 1")
 	require.Contains(t, c.EmailHTML, "<h2>Disk full</h2>")
 
@@ -248,9 +248,9 @@ func TestRenderQuarantinedAndWithoutTemplate(t *testing.T) {
 func TestRenderOutOfBand(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.requests[3] = RequestWords{Application: "shop", Subject: "hello", Body: "**body**"}
-	f.requests[4] = RequestWords{Application: "shop", Subject: "hello", Template: "words", Context: json.RawMessage(`{"a": 1}`)}
-	f.requests[6] = RequestWords{Application: "shop", Subject: "only html", EmailHTML: "<p>own</p>"}
+	f.requests[3] = RequestData{Application: "shop", Subject: "hello", Body: "**body**"}
+	f.requests[4] = RequestData{Application: "shop", Subject: "hello", Template: "words", Context: json.RawMessage(`{"a": 1}`)}
+	f.requests[6] = RequestData{Application: "shop", Subject: "only html", EmailHTML: "<p>own</p>"}
 	f.template(users.Email, TemplateContent{Subject: "s {{ a }}", Body: "{{ iris }} {{ a }}"})
 	q := Request{MessageID: 28, RequestID: 3, Mode: users.Email, Target: "demo"}
 	c := f.one(q)
@@ -268,7 +268,7 @@ func TestRenderOutOfBand(t *testing.T) {
 	require.Empty(t, c.Body)
 	require.Equal(t, "<p>own</p>", c.EmailHTML)
 
-	f.requests[7] = RequestWords{Application: "shop", Subject: "Re: 27 hello", Body: "claimed", Bare: true}
+	f.requests[7] = RequestData{Application: "shop", Subject: "Re: 27 hello", Body: "claimed", Bare: true}
 	q.RequestID = 7
 	require.Equal(t, "Re: 27 hello", f.one(q).Subject, "the answer to a mail keeps its subject")
 
@@ -282,7 +282,7 @@ func TestRenderOutOfBand(t *testing.T) {
 func TestRenderTracking(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.plans[7] = PlanWords{Name: "shop-plan", Tracking: json.RawMessage(`{"Shop": {"email_subject": "{{ title }} {{ iris.incident_id }}",
+	f.plans[7] = PlanData{Name: "shop-plan", Tracking: json.RawMessage(`{"Shop": {"email_subject": "{{ title }} {{ iris.incident_id }}",
 		"email_text": "{{ iris }}", "email_html": "<b>{{ host }}</b>", "body": "chat {{ title }}"}}`)}
 	q := f.request(users.Email)
 	q.Purpose, q.AckURL = TrackingMsg, ""
@@ -298,7 +298,7 @@ func TestRenderTracking(t *testing.T) {
 func TestRenderCutsAndCleans(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	f.incidents[5] = IncidentWords{Application: "shop", Context: json.RawMessage(`{"long": "` + strings.Repeat("ü", 30000) + `", "nul": "a\u0000b\ud800"}`)}
+	f.incidents[5] = IncidentData{Application: "shop", Context: json.RawMessage(`{"long": "` + strings.Repeat("ü", 30000) + `", "nul": "a\u0000b\ud800"}`)}
 	f.template(users.Email, TemplateContent{Subject: "{{ long }}\n{{ nul }}", Body: "{{ nul }}{{ long }}{{ long }}"})
 	c := f.one(f.request(users.Email))
 	require.Empty(t, c.Problem)
@@ -378,7 +378,7 @@ func TestRenderPutsAPoisonousTemplateAside(t *testing.T) {
 	for range strikes {
 		require.Contains(t, f.one(f.request(users.SMS)).Problem, "LimitError")
 	}
-	require.Contains(t, f.one(f.request(users.SMS)).Problem, "not tried for a while")
+	require.Contains(t, f.one(f.request(users.SMS)).Problem, "suspended for a while")
 }
 
 func TestRenderConcurrently(t *testing.T) {
@@ -427,12 +427,12 @@ func BenchmarkMarkdownOfHostileText(b *testing.B) {
 }
 
 func BenchmarkRenderEmail(b *testing.B) {
-	f := &fakeWords{
+	f := &fakeLoader{
 		calls: map[string]int{},
-		incidents: map[incidents.ID]IncidentWords{5: {Application: "shop", Context: json.RawMessage(
+		incidents: map[incidents.ID]IncidentData{5: {Application: "shop", Context: json.RawMessage(
 			`{"title": "Disk full", "alerts": [{"labels": {"alertname": "HighLoad", "instance": "web-1"}, "status": "firing"},
 			{"labels": {"alertname": "DiskFull", "instance": "db-1"}, "status": "resolved"}]}`)}},
-		plans: map[int64]PlanWords{7: {Name: "shop-plan"}},
+		plans: map[int64]PlanData{7: {Name: "shop-plan"}},
 		templates: map[TemplateKey]Found{{Template: "words", Application: "shop", Mode: users.Email}: {true, true, true, TemplateContent{
 			Subject: "[{{ iris.priority }}] {{ title }}",
 			Body:    "# {{ title }}\n{% for a in alerts %}* {{ a.labels.alertname }} on {{ a.labels.instance }} is {{ a.status|upper }}\n{% endfor %}",

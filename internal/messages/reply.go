@@ -9,17 +9,17 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Asked is what a message was about, for those who answer it.
-type Asked struct {
+// AnsweredMessage is the message that an answer refers to.
+type AnsweredMessage struct {
 	MessageID   ID
 	IncidentID  incidents.ID // 0 = it belongs to none
-	Batch       string       // number of the digest that it is; "" = it is none
+	Batch       string       // id of the digest; "" = the message is no digest
 	Application string
 	// ApplicationID is the application's internal id.
 	ApplicationID int64
 	Subject       string
 	Body          string
-	Destination   string // where it went; "" = nowhere yet
+	Destination   string // where it was sent; "" = nowhere yet
 }
 
 // Mailbox is an address whose mails open incidents.
@@ -29,7 +29,7 @@ type Mailbox struct {
 	Plan        string // its name, in lower case
 }
 
-// Answer is one incoming answer as it is kept, understood or not.
+// Answer is one incoming answer as stored, understood or not.
 type Answer struct {
 	Mode       users.Mode
 	Source     string // link, button, reply, key
@@ -40,7 +40,7 @@ type Answer struct {
 	Result     string
 }
 
-// Command is what a person asked for in an answer.
+// Command is the action that an answer asks for.
 type Command string
 
 // The commands.
@@ -49,17 +49,17 @@ const (
 	CommandClaimAll  Command = "claim all"  // acknowledge every active incident that paged the sender
 	CommandClaimLast Command = "claim last" // acknowledge the newest active one
 	CommandSorry     Command = "sorry"      // text beginning with f: no action
-	CommandOther     Command = "other"      // understood as a command about a message, but not one that we know
+	CommandOther     Command = "other"      // a command about a message, but an unknown one
 )
 
-// Reply is an answer in words, parsed.
+// Reply is a parsed answer.
 type Reply struct {
 	Command   Command
 	MessageID ID     // of CommandClaim and CommandOther; 0 when Batch is set
 	Batch     string // 32 hexadecimal digits: a digest of several messages
 }
 
-// BadReply tells why an answer was not understood. Title and Detail are those of the v0 response routes.
+// BadReply says why an answer was not understood. Title and Detail are those of the v0 response routes.
 type BadReply struct{ Title, Detail string }
 
 func (e *BadReply) Error() string { return e.Title + ": " + e.Detail }
@@ -69,8 +69,8 @@ var (
 	uuid    = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 )
 
-// ParseReply understands the text of an SMS or the first line of an e-mail (docs/reference/iris-v0.md 8).
-// An answer that it does not understand is a *BadReply.
+// ParseReply parses the text of an SMS or the first line of an e-mail (docs/reference/iris-v0.md 8). The error for an
+// answer that cannot be parsed is a *BadReply.
 func ParseReply(text string) (Reply, error) {
 	text = strings.TrimSpace(text)
 	lower := strings.ToLower(text)
@@ -110,8 +110,8 @@ func ParseReply(text string) (Reply, error) {
 	return r, nil
 }
 
-// ParseMessageID understands how a message is named where people answer it: by its number, or a digest by 32 hexadecimal
-// digits, with or without the hyphens of a UUID. Reply holds the one or the other.
+// ParseMessageID parses how an answer names a message: by its number, or a digest by 32 hexadecimal digits, with or
+// without the hyphens of a UUID. Reply holds one of the two.
 func ParseMessageID(text string) (Reply, bool) {
 	if uuid.MatchString(text) {
 		text = strings.ReplaceAll(text, "-", "")

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// What messages may hold, in characters.
+// Limits of messages, in characters.
 const (
 	MaxSubject = 255
 	MaxBody    = 40000
@@ -20,8 +20,8 @@ const (
 
 const cutNote = "\n\n[The rest was cut off: the message is longer than Iris sends.]"
 
-// shape fits a draft to its mode: cleaned, cut, with how to acknowledge it.
-func shape(s *source, d draft) Content {
+// shape fits a rendered text to its mode: cleans and cuts it, and adds how to acknowledge.
+func shape(s *source, d rendered) Content {
 	c := Content{
 		Subject:     cutRunes(oneLine(jinja.Raw(d.subject)), MaxSubject),
 		Application: s.application,
@@ -56,7 +56,7 @@ func shape(s *source, d draft) Content {
 	case users.Slack:
 		footer := s.footer(body)
 		c.Body = withFooter(body, footer, MaxBody)
-		c.Slack = s.slackWords(d, marked, footer)
+		c.Slack = s.slackText(d, marked, footer)
 	case users.Drop:
 		c.Body = withFooter(body, "", MaxBody)
 		c.EmailHTML = cleanText(d.html)
@@ -66,7 +66,7 @@ func shape(s *source, d draft) Content {
 	return c
 }
 
-// sender is the address from which an e-mail comes; "" = the configured one.
+// sender is the sender address of an e-mail; "" = the configured one.
 func (s *source) sender() string {
 	if s.Batch != "" {
 		return s.Sender
@@ -83,7 +83,7 @@ func cleanText(s string) string {
 	return strings.ReplaceAll(s, "\x00", "")
 }
 
-// footer says how to acknowledge, unless body does already or nothing can be acknowledged.
+// footer says how to acknowledge, unless body says so already or there is nothing to acknowledge.
 func (s *source) footer(body string) string {
 	if s.AckURL == "" || strings.Contains(body, s.AckURL) {
 		return ""
@@ -95,7 +95,7 @@ func (s *source) footer(body string) string {
 	return f
 }
 
-// withFooter joins body and footer within limit characters; the body is cut, never the footer.
+// withFooter joins body and footer within limit characters. It cuts the body, never the footer.
 func withFooter(body, footer string, limit int) string {
 	if footer != "" {
 		footer = "\n\n" + footer
@@ -153,7 +153,7 @@ var (
 	spaceRe  = regexp.MustCompile(`\s+`)
 )
 
-// callText is what a voice can read: no addresses, no markup, no line breaks.
+// callText is text for a voice: without addresses, markup and line breaks.
 func callText(subject, body string) string {
 	body = strings.ReplaceAll(strings.TrimSpace(body), "\n", ". ")
 	text := urlRe.ReplaceAllString(spoken(subject, body), "a link")

@@ -7,7 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// TemplateID numbers one immutable version of a template.
+// TemplateID identifies one immutable version of a template.
 type TemplateID int64
 
 // TemplateVersion is one version of a named template as lists show it.
@@ -20,17 +20,17 @@ type TemplateVersion struct {
 	Active    bool
 }
 
-// TemplateWords are what a template says for one application in one mode.
-type TemplateWords struct {
+// TemplateText is a template's text for one application in one mode.
+type TemplateText struct {
 	Application string
 	Mode        users.Mode
 	TemplateContent
 }
 
-// TemplateDetails is a version with its words and the active plans that name it.
+// TemplateDetails is a version with its texts and the active plans that name it.
 type TemplateDetails struct {
 	TemplateVersion
-	Words []TemplateWords
+	Words []TemplateText
 	Plans []NamedPlan
 }
 
@@ -40,14 +40,14 @@ type NamedPlan struct {
 	Name string
 }
 
-// TemplateDraft is a template version about to be saved.
-type TemplateDraft struct {
+// NewTemplate is a template version about to be saved.
+type NewTemplate struct {
 	Name      string
 	CreatorID users.ID
-	Words     []TemplateWords
+	Words     []TemplateText
 }
 
-// TemplateFilters names the fields of GET /v0/templates.
+// TemplateFilters names the filter fields of GET /v0/templates.
 var TemplateFilters = filters.Schema{
 	"id": filters.Int, "name": filters.Text, "creator": filters.Text, "created": filters.Time, "active": filters.Bool,
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// TimeLayout is how templates see instants: UTC, to the second.
+// TimeLayout is the format of instants in templates: UTC, to the second.
 const TimeLayout = "2006-01-02 15:04:05"
 
-// variables are what a template sees: the context's keys, and iris.
+// variables are the variables of a template: the context's keys, and iris.
 func variables(s *source) (jinja.Vars, error) {
 	context := s.incident.Context
 	if s.outOfBand() {
@@ -25,7 +25,7 @@ func variables(s *source) (jinja.Vars, error) {
 	return vars, nil
 }
 
-// iris is the variable of that name: empty for out-of-band messages, short for tracking ones.
+// iris is the variable of that name: empty for out-of-band messages, short for tracking messages.
 func (s *source) iris() []jinja.Field {
 	if s.outOfBand() {
 		return nil
@@ -57,7 +57,7 @@ func (s *source) dynamic() bool {
 	return false
 }
 
-// priorityID is the number of a priority on the wire; none has None.
+// priorityID is the number of a priority on the wire; nil without a priority.
 func priorityID(p users.Priority) any {
 	for i, q := range users.Priorities {
 		if q == p {
@@ -67,8 +67,8 @@ func priorityID(p users.Priority) any {
 	return nil
 }
 
-// trackingWords is a plan's tracking template for one application.
-type trackingWords struct {
+// trackingText is a plan's tracking template for one application.
+type trackingText struct {
 	Subject string `json:"email_subject"`
 	Text    string `json:"email_text"`
 	HTML    string `json:"email_html"`
@@ -76,7 +76,7 @@ type trackingWords struct {
 }
 
 // tracking renders the plan's tracking template.
-func (r *Renderer) tracking(s *source) draft {
+func (r *Renderer) tracking(s *source) rendered {
 	var byApplication map[string]json.RawMessage
 	if err := json.Unmarshal(s.plan.Tracking, &byApplication); err != nil {
 		return builtIn(s, "the plan's tracking template cannot be read")
@@ -85,7 +85,7 @@ func (r *Renderer) tracking(s *source) draft {
 		if !strings.EqualFold(name, s.application) {
 			continue
 		}
-		var w trackingWords
+		var w trackingText
 		if err := json.Unmarshal(raw, &w); err != nil {
 			return builtIn(s, "the plan's tracking template cannot be read")
 		}
@@ -95,5 +95,5 @@ func (r *Renderer) tracking(s *source) draft {
 		}
 		return r.parts(s, content, "the plan's tracking template")
 	}
-	return builtIn(s, "the plan's tracking template has no words for application "+s.application)
+	return builtIn(s, "the plan's tracking template has no text for application "+s.application)
 }

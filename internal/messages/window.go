@@ -5,24 +5,23 @@ import (
 	"time"
 )
 
-// exactEvents is how many instants a Window keeps as they are. Beyond it, neighbours within a 64th of the span are put
-// together.
+// exactEvents is how many instants a Window stores exactly. Beyond it, neighbours within a 64th of the span are merged.
 const exactEvents = 128
 
-// Window counts events of the latest span of time. Up to exactEvents instants it is exact; beyond, an event may count for
-// up to a 64th of the span too long. It is stored as JSON, and bounded however much happens.
+// Window counts events of the latest span of time. Up to exactEvents instants it is exact; beyond, an event may count
+// for up to a 64th of the span too long. It is stored as JSON and has a bounded size.
 type Window struct {
 	Events []Event `json:"e,omitempty"`
 }
 
-// Event is how many things happened at an instant.
+// Event is the number of events at an instant.
 type Event struct {
 	At    int64 `json:"t"` // Unix milliseconds
 	Count int   `json:"n"`
 }
 
-// Add counts n things that happen at now and forgets what is older than span. An instant before the latest known one
-// counts as that one: clocks of different readers differ a little.
+// Add counts n events at now and drops those older than span. An instant before the latest known one counts as that
+// one: clocks differ a little.
 func (w *Window) Add(now time.Time, n int, span time.Duration) {
 	at := now.UnixMilli()
 	if last := len(w.Events) - 1; last >= 0 && w.Events[last].At >= at {
@@ -38,7 +37,7 @@ func (w *Window) Add(now time.Time, n int, span time.Duration) {
 	}
 }
 
-// merge puts events of the same cell of time together, at the instant of the latest of them.
+// merge merges events of the same time cell, at the instant of the latest of them.
 func (w *Window) merge(cell int64) {
 	out := w.Events[:0]
 	for _, e := range w.Events {
@@ -51,7 +50,7 @@ func (w *Window) merge(cell int64) {
 	w.Events = out
 }
 
-// Within returns how many things happened less than span before now.
+// Within returns how many events happened less than span before now.
 func (w *Window) Within(now time.Time, span time.Duration) int {
 	oldest, n := now.UnixMilli()-span.Milliseconds(), 0
 	for _, e := range w.Events {

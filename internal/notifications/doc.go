@@ -110,3 +110,10 @@ func New(d Deps) *Acceptor {
 	}
 	return &Acceptor{Deps: d, responders: oncall.NewRecent(keepFor, d.Directory.Responders), modes: oncall.NewRecent(keepFor, d.Directory.Applications)}
 }
+
+// Within returns an Acceptor over the store of a unit of work. It shares what a caches.
+func (a *Acceptor) Within(s Store) *Acceptor {
+	c := *a
+	c.Store = s
+	return &c
+}

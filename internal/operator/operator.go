@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -25,13 +25,13 @@ import (
 // audit log.
 type Operator struct {
 	db           *postgres.DB
-	users        *pgpeople.Users
-	teams        *pgpeople.Teams
+	users        *people.Users
+	teams        *people.Teams
 	targets      *catalog.Targets
 	applications *catalog.Applications
 	plans        *catalog.Plans
 	templates    *catalog.Templates
-	contacts     *pgpeople.Contacts
+	contacts     *people.Contacts
 	audit        *access.Audit
 	passwords    *auth.Passwords
 	// CatchAll is the setting intake.catch_all_plan. The plan of that name counts as in use.
@@ -44,9 +44,9 @@ const operatorName = "iris command"
 // New returns an operator on a database whose schema has been checked. Close closes db.
 func New(db *postgres.DB, keys *auth.Keys) *Operator {
 	return &Operator{
-		db: db, users: pgpeople.NewUsers(db), teams: pgpeople.NewTeams(db), targets: catalog.NewTargets(db),
+		db: db, users: people.NewUsers(db), teams: people.NewTeams(db), targets: catalog.NewTargets(db),
 		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), templates: catalog.NewTemplates(db),
-		contacts: pgpeople.NewContacts(db, keys, nil), audit: access.NewAudit(db), passwords: auth.NewPasswords(),
+		contacts: people.NewContacts(db, keys, nil), audit: access.NewAudit(db), passwords: auth.NewPasswords(),
 	}
 }
 
@@ -78,7 +78,7 @@ func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
 			}
 		}
 	}
-	row := pgpeople.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, Contacts: n.Contacts}
+	row := people.NewUser{Name: n.Name, FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, Contacts: n.Contacts}
 	if n.Password != "" {
 		if err := auth.CheckNewPassword(n.Password); err != nil && !n.AnyPassword {
 			return err
@@ -102,7 +102,7 @@ func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
 }
 
 // Users returns all users, by name.
-func (o *Operator) Users(ctx context.Context) ([]pgpeople.ListedUser, error) {
+func (o *Operator) Users(ctx context.Context) ([]people.ListedUser, error) {
 	return o.users.List(ctx)
 }
 
@@ -297,7 +297,7 @@ type NewTeam struct {
 
 // AddTeam adds a team. It returns a Conflict fault if the name exists, and a NotFound fault if a member does not.
 func (o *Operator) AddTeam(ctx context.Context, n NewTeam) error {
-	row := pgpeople.NewTeam{Name: n.Name, Description: n.Description}
+	row := people.NewTeam{Name: n.Name, Description: n.Description}
 	for _, name := range n.Members {
 		u, err := o.user(ctx, name)
 		if err != nil {
@@ -325,7 +325,7 @@ func (o *Operator) AddTeam(ctx context.Context, n NewTeam) error {
 }
 
 // SaveTemplate stores a new version of a template with creator as its author.
-func (o *Operator) SaveTemplate(ctx context.Context, creator string, d messages.TemplateDraft) error {
+func (o *Operator) SaveTemplate(ctx context.Context, creator string, d messages.NewTemplate) error {
 	u, err := o.user(ctx, creator)
 	if err != nil {
 		return err

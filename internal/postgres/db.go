@@ -41,15 +41,16 @@ type Config struct {
 	KeyedPlans bool
 }
 
-// DB is a pool of connections with the settings, retries, metrics and error vocabulary that all adapters share.
-// It is safe for concurrent use.
+// DB is a pool of connections with the settings, retries, metrics and errors that all adapters share. It is safe for
+// concurrent use, except the DB of a Unit.
 type DB struct {
 	pool    *pgxpool.Pool
 	log     *zap.Logger
 	metrics *metrics
 	url     string
 	timeout time.Duration // of calls without a deadline
-	short   shortage
+	short   *shortage
+	unit    pgx.Tx // the transaction of a Unit, which Do and InTx then use; nil = they use the pool
 }
 
 // Open prepares a pool and returns at once: it fails on a malformed URL, never on an unreachable server. Connections
@@ -72,13 +73,13 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{log: c.Log.Named("postgres"), metrics: m, url: c.URL, timeout: callTimeout}
+	d := &DB{log: c.Log.Named("postgres"), metrics: m, url: c.URL, timeout: callTimeout, short: &shortage{}}
 	pc.MaxConns = int32(min(c.MaxConns, 1000))
 	pc.MinConns = 0
 	pc.MaxConnIdleTime = 5 * time.Minute
 	pc.MaxConnLifetime = time.Hour
 	pc.MaxConnLifetimeJitter = 10 * time.Minute
-	pc.ConnConfig.Tracer = &tracer{metrics: m, short: &d.short}
+	pc.ConnConfig.Tracer = &tracer{metrics: m, short: d.short}
 	pc.AfterConnect = d.checkDurability
 	configureSession(pc.ConnConfig, c.URL, c.AppName)
 	if c.KeyedPlans {
@@ -163,8 +164,7 @@ func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 
 // Do runs statements that each commit by themselves. f must use the context that it gets: it always has a deadline. When a
 // statement meets a deadlock or a serialisation failure, or provably never reached the server, f is run again, up to five times:
-// it must be fit to be repeated as a whole. Errors come back as faults. Within a request's transaction (see Idempotency) they are
-// part of that.
+// it must be fit to be repeated as a whole. Errors come back as faults. The statements of a Unit's DB are part of its transaction.
 func (d *DB) Do(ctx context.Context, f func(context.Context, *db.Queries) error) error {
 	return d.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error { return f(ctx, db.New(conn)) })
 }
@@ -173,8 +173,8 @@ func (d *DB) Do(ctx context.Context, f func(context.Context, *db.Queries) error)
 func (d *DB) DoRaw(ctx context.Context, f func(context.Context, db.DBTX) error) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
-	if outer := joined(ctx); outer != nil {
-		return d.retry(ctx, func() error { return inTx(ctx, outer, func(tx pgx.Tx) error { return f(ctx, tx) }) })
+	if d.unit != nil { // a savepoint, so that a statement that fails does not end the transaction
+		return d.retry(ctx, func() error { return inTx(ctx, d.unit, func(tx pgx.Tx) error { return f(ctx, tx) }) })
 	}
 	return d.retry(ctx, func() error { return f(ctx, d.pool) })
 }
@@ -195,8 +195,8 @@ func (d *DB) DoOnConnection(ctx context.Context, f func(context.Context, *db.Que
 
 // InTx runs f in a transaction (read committed) and commits when f returns nil. f must use the context that it gets: it always
 // has a deadline. After a deadlock or a serialisation failure everything is rolled back and f is run again, up to five times: f
-// must keep no state from a failed run. Errors come back as faults; a fault returned by f is returned as it is. Within a request's
-// transaction (see Idempotency) it is a part of that: what f did counts only when the whole request does.
+// must keep no state from a failed run. Errors come back as faults; a fault returned by f is returned as it is. On the DB of a
+// Unit the transaction is a savepoint: the changes of f are committed with the unit.
 func (d *DB) InTx(ctx context.Context, f func(context.Context, *db.Queries) error) error {
 	return d.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error { return f(ctx, db.New(tx)) })
 }
@@ -206,15 +206,15 @@ func (d *DB) InTxRaw(ctx context.Context, f func(context.Context, pgx.Tx) error)
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
 	var from beginner = d.pool
-	if outer := joined(ctx); outer != nil {
-		from = outer
+	if d.unit != nil {
+		from = d.unit
 	}
 	return d.retry(ctx, func() error {
 		return inTx(ctx, from, func(tx pgx.Tx) error { return f(ctx, tx) })
 	})
 }
 
-// beginner begins transactions: a pool, or a transaction that has parts.
+// beginner begins transactions: a pool, or a transaction, which begins a savepoint.
 type beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }

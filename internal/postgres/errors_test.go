@@ -30,7 +30,7 @@ func TestTroubleOfTheServerIsUnavailable(t *testing.T) {
 func TestAFullDiskIsRemembered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := &DB{}
+		d := &DB{short: &shortage{}}
 		d.short.note(&pgconn.PgError{Code: "23505", Message: "twice"})
 		require.NoError(t, d.Shortage())
 		d.short.note(fmt.Errorf("write: %w", &pgconn.PgError{Code: "53100", Message: "could not extend file: No space left on device"}))

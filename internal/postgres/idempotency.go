@@ -16,11 +16,11 @@ import (
 // replayFor is how long an answer is kept.
 const replayFor = 24 * time.Hour
 
-// Idempotency makes requests that carry an Idempotency-Key act once. Such a request is one transaction: all that the adapters
-// of this package do for it, and its answer. It is safe for concurrent use.
+// Idempotency makes a request with an Idempotency-Key act once: the changes of the request and its answer are one transaction.
+// It is safe for concurrent use.
 type Idempotency struct {
 	db *DB
-	// slots bounds how many connections such requests hold: they may wait for what another request reads, and that needs one.
+	// slots bounds the connections of units. The others stay free for reads outside of a unit, such as those of caches.
 	slots chan struct{}
 }
 
@@ -29,74 +29,91 @@ func NewIdempotency(d *DB) *Idempotency {
 	return &Idempotency{db: d, slots: make(chan struct{}, max(1, d.pool.Config().MaxConns/2))}
 }
 
-// joinedKey holds the pgx.Tx of the request in its context.
-type joinedKey struct{}
-
-// joined returns the transaction that the request of ctx is; nil when each of its changes commits by itself.
-func joined(ctx context.Context) pgx.Tx {
-	tx, _ := ctx.Value(joinedKey{}).(pgx.Tx)
-	return tx
+// Unit is the transaction of one request with an Idempotency-Key. One goroutine may use it at a time. If the process dies before
+// Commit, nothing of the request is stored.
+type Unit struct {
+	db   *DB
+	key  auth.ReplayKey
+	done func() // frees the slot
 }
 
-// Once returns the answer that was stored for the same request, or runs work, commits all that it did with the context it
-// gets together with the answer it returns, and returns nil. When work returns false, nothing of it stays and the key is free.
-// A request whose process dies leaves nothing behind either. While another request with the key runs, Once waits for its
-// end; longer than some seconds is a Conflict. The same key with another body is a Mismatch fault. work runs at most once, and must
-// use its context from one goroutine at a time.
-func (i *Idempotency) Once(ctx context.Context, k auth.ReplayKey, work func(context.Context) (auth.Answer, bool)) (stored *auth.Answer, err error) {
+// Begin returns the answer that is stored for the key, or else a unit; the caller must Close the unit. While another request with
+// the key runs, Begin waits for its end; after some seconds it returns a Conflict fault. A key that was used for another body is a
+// Mismatch fault.
+func (i *Idempotency) Begin(ctx context.Context, k auth.ReplayKey) (*auth.Answer, *Unit, error) {
 	ctx, cancel := i.db.bounded(ctx)
 	defer cancel()
 	select {
 	case i.slots <- struct{}{}:
-		defer func() { <-i.slots }()
 	case <-ctx.Done():
-		return nil, MapError(ctx.Err())
+		return nil, nil, MapError(ctx.Err())
 	}
+	stored, unit, err := i.lock(ctx, k)
+	if unit == nil {
+		<-i.slots
+	}
+	return stored, unit, err
+}
+
+// lock is Begin within a slot.
+func (i *Idempotency) lock(ctx context.Context, k auth.ReplayKey) (*auth.Answer, *Unit, error) {
 	for try := 1; ; try++ {
-		stored, begun, err := i.attempt(ctx, k, work)
-		if begun || SqlState(err) != LockTimeout {
-			return stored, MapError(err)
+		stored, unit, err := i.attempt(ctx, k)
+		if SqlState(err) != LockTimeout {
+			return stored, unit, MapError(err)
 		}
 		if try == LockTries {
-			return nil, &fault.Error{Kind: fault.Conflict, RetryAfter: time.Second,
+			return nil, nil, &fault.Error{Kind: fault.Conflict, RetryAfter: time.Second,
 				Message: "The first request with this Idempotency-Key is still running"}
 		}
 	}
 }
 
-// attempt is one transaction of Once; begun tells that work was run.
-func (i *Idempotency) attempt(ctx context.Context, k auth.ReplayKey, work func(context.Context) (auth.Answer, bool)) (stored *auth.Answer, begun bool, err error) {
-	var tx pgx.Tx
+// attempt begins one transaction and locks the key in it.
+func (i *Idempotency) attempt(ctx context.Context, k auth.ReplayKey) (stored *auth.Answer, unit *Unit, err error) {
+	d := *i.db
 	err = i.db.retry(ctx, func() (err error) {
-		if tx, err = i.db.pool.Begin(ctx); err != nil {
+		if d.unit, err = i.db.pool.Begin(ctx); err != nil {
 			return &notBegun{err}
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
-	defer rollback(ctx, tx)
-	q := db.New(tx)
-	if stored, err = answered(ctx, q, k); err != nil || stored != nil {
-		return stored, false, err
+	if stored, err = answered(ctx, db.New(d.unit), k); err != nil || stored != nil {
+		rollback(ctx, d.unit)
+		return stored, nil, err
 	}
-	answer, keep := work(context.WithValue(ctx, joinedKey{}, tx))
-	if !keep {
-		return nil, true, nil
-	}
-	err = q.KeepIdempotentAnswer(ctx, db.KeepIdempotentAnswerParams{ApplicationID: k.ApplicationID, Route: k.Route,
-		Key: k.Key, BodyHash: k.BodyHash, Status: int16(answer.Status), Location: &answer.Location, Body: answer.Body})
+	return nil, &Unit{db: &d, key: k, done: func() { <-i.slots }}, nil
+}
+
+// DB returns the DB of the unit. All that adapters over it change is committed with the unit, or not at all.
+func (u *Unit) DB() *DB { return u.db }
+
+// Commit stores the answer and commits the unit.
+func (u *Unit) Commit(ctx context.Context, a auth.Answer) error {
+	ctx, cancel := u.db.bounded(ctx)
+	defer cancel()
+	k := u.key
+	err := db.New(u.db.unit).KeepIdempotentAnswer(ctx, db.KeepIdempotentAnswerParams{ApplicationID: k.ApplicationID, Route: k.Route,
+		Key: k.Key, BodyHash: k.BodyHash, Status: int16(a.Status), Location: &a.Location, Body: a.Body})
 	if err == nil {
-		err = tx.Commit(ctx)
+		err = u.db.unit.Commit(ctx)
 	}
-	return nil, true, err
+	return MapError(err)
+}
+
+// Close rolls back what was not committed and frees the connection. It must be called once.
+func (u *Unit) Close(ctx context.Context) {
+	defer u.done()
+	rollback(ctx, u.db.unit)
 }
 
 // LockTimeout is the SQLSTATE of a statement that waited too long for a lock.
 const LockTimeout = "55P03"
 
-// answered waits until no other request with the key runs, and returns the answer that is stored for it; nil when there is none.
+// answered locks the key until the transaction ends, and returns the answer that is stored for it; nil = none.
 func answered(ctx context.Context, q *db.Queries, k auth.ReplayKey) (*auth.Answer, error) {
 	err := q.LockIdempotencyKey(ctx, db.LockIdempotencyKeyParams{ApplicationID: k.ApplicationID, Route: k.Route, Key: k.Key})
 	if err != nil {
@@ -119,11 +136,16 @@ func answered(ctx context.Context, q *db.Queries, k auth.ReplayKey) (*auth.Answe
 	return stored, nil
 }
 
-// Expire removes answers older than a day, some thousands at a time, and returns how many.
-func (i *Idempotency) Expire(ctx context.Context) (n int64, err error) {
-	err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		n, err = q.ExpireIdempotencyKeys(ctx, replayFor.Seconds())
-		return err
-	})
-	return n, err
+// expireBatch is how many answers one statement of Expire deletes.
+const expireBatch = 5000
+
+// Expire deletes answers older than a day and returns how many.
+func (i *Idempotency) Expire(ctx context.Context) (all int64, err error) {
+	for n := int64(expireBatch); n == expireBatch && err == nil; all += n {
+		err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+			n, err = q.ExpireIdempotencyKeys(ctx, db.ExpireIdempotencyKeysParams{KeepSeconds: replayFor.Seconds(), Most: expireBatch})
+			return err
+		})
+	}
+	return all, err
 }

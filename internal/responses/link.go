@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"html/template"
 	"net/http"
@@ -24,30 +25,55 @@ var linkHTML string
 
 var linkPage = template.Must(template.New("link").Parse(linkHTML))
 
+// People finds users by id; a NotFound fault if there is no such user.
+type People interface {
+	ByID(ctx context.Context, id users.ID) (users.User, error)
+}
+
+// LinkParts are what signed links work on.
+type LinkParts struct {
+	People People
+	Links  *auth.Links
+	Asset  func(name string) string // returns the address of a stylesheet or icon
+}
+
+// links serves the links in messages.
+type links struct {
+	LinkParts
+	*answers
+	log *zap.Logger
+}
+
+func (l *links) routes(r chi.Router) {
+	r.Get("/ack/{token}", l.show)
+	r.Head("/ack/{token}", l.show) // scanners of mail send it
+	r.Post("/ack/{token}", l.follow)
+}
+
 type linkView struct {
 	Style, Icon string
 	Heading     string
 	Text        string
 	Facts       [][2]string
-	Button      string // "" = nothing to press
+	Button      string // "" = there is no button
 	Replace     users.ID
-	Incident    int64 // linked for people who can log in; 0 = not shown
+	Incident    int64 // the page links to this incident, for people who can log in; 0 = no link
 	Bad         bool
 }
 
-// showLink shows what the link will do. It changes nothing, because mail scanners and chat previews follow links.
-func (s *Responses) showLink(w http.ResponseWriter, r *http.Request) {
-	link, user, ok := s.linked(w, r)
+// show describes what the link does. It changes nothing, because scanners of mail and previews of chats follow links.
+func (l *links) show(w http.ResponseWriter, r *http.Request) {
+	link, user, ok := l.verify(w, r)
 	if !ok {
 		return
 	}
 	if link.IncidentID == 0 {
-		s.showDigest(w, r, link, user)
+		l.showDigest(w, r, link, user)
 		return
 	}
-	i, err := s.d.Incidents.Get(r.Context(), incidents.ID(link.IncidentID))
+	i, err := l.Incidents.Get(r.Context(), incidents.ID(link.IncidentID))
 	if err != nil {
-		s.linkFailed(w, link, err)
+		l.fail(w, link, err)
 		return
 	}
 	v := linkView{Facts: facts(i)}
@@ -57,46 +83,45 @@ func (s *Responses) showLink(w http.ResponseWriter, r *http.Request) {
 	case !i.Active && i.Owner != "":
 		v.Heading, v.Text = "Acknowledged by "+i.Owner, "Nobody is being paged for it any more."
 	case user.ReadOnly:
-		v.Heading, v.Text = "This incident waits for somebody", user.Name+" may only read, and cannot acknowledge it."
+		v.Heading, v.Text = "Nobody has acknowledged this incident", user.Name+" may only read, and cannot acknowledge it."
 	default:
 		v.Heading = "Acknowledge this incident?"
-		v.Text = "You acknowledge it as " + user.Name + ". Paging stops for everybody, and the timeline says that it was you."
+		v.Text = "You acknowledge it as " + user.Name + ". Paging stops for everybody, and the timeline names you."
 		v.Button = "Acknowledge"
 	}
-	s.d.Log.Debug("link shown", zap.Int64("incident_id", link.IncidentID))
-	s.page(w, http.StatusOK, v)
+	l.log.Debug("link shown", zap.Int64("incident_id", link.IncidentID))
+	l.page(w, http.StatusOK, v)
 }
 
-// followLink acknowledges.
-func (s *Responses) followLink(w http.ResponseWriter, r *http.Request) {
-	link, user, ok := s.linked(w, r)
+// follow acknowledges.
+func (l *links) follow(w http.ResponseWriter, r *http.Request) {
+	link, user, ok := l.verify(w, r)
 	if !ok {
 		return
 	}
 	if link.IncidentID == 0 {
-		s.followDigest(w, r, link, user)
+		l.followDigest(w, r, link, user)
 		return
 	}
-	i, err := s.d.Incidents.Get(r.Context(), incidents.ID(link.IncidentID))
+	i, err := l.Incidents.Get(r.Context(), incidents.ID(link.IncidentID))
 	if err != nil {
-		s.linkFailed(w, link, err)
+		l.fail(w, link, err)
 		return
 	}
 	if i.Resolved {
-		s.page(w, http.StatusOK, linkView{Heading: "This incident is resolved", Text: "There was nothing left to acknowledge.", Facts: facts(i)})
+		l.page(w, http.StatusOK, linkView{Heading: "This incident is resolved", Text: "There was nothing left to acknowledge.", Facts: facts(i)})
 		return
 	}
-	kept := messages.Answer{Mode: users.Email, Source: "link", UserID: user.ID, MessageID: messages.ID(link.MessageID), IncidentID: i.ID, Content: "acknowledge"}
 	replace, _ := strconv.ParseInt(r.PostFormValue("replace"), 10, 64) // 0 replaces nobody
-	done, err := s.takeOver(r.Context(), user, incidents.Change{
-		IDs: []incidents.ID{i.ID}, Actor: user.Name, Via: incidents.ViaLink, AskFirst: true, Replace: users.ID(replace),
+	done, err := l.acknowledge(r.Context(), user, incidents.Change{
+		IDs: []incidents.ID{i.ID}, Via: incidents.ViaLink, AskFirst: true, Replace: users.ID(replace),
 	})
 	if err != nil {
-		s.linkFailed(w, link, err)
+		l.fail(w, link, err)
 		return
 	}
 	if done[0].OwnedBy != 0 {
-		s.page(w, http.StatusConflict, linkView{
+		l.page(w, http.StatusConflict, linkView{
 			Heading: done[0].PreviousOwner + " has acknowledged this incident", Text: "Nobody is paged for it any more. Do you want to take it over?",
 			Facts: facts(i), Button: "Take over from " + done[0].PreviousOwner, Replace: done[0].OwnedBy,
 		})
@@ -106,49 +131,49 @@ func (s *Responses) followLink(w http.ResponseWriter, r *http.Request) {
 	if p := done[0].PreviousOwner; p != "" && p != user.Name {
 		v.Text += " Before you, " + p + " had acknowledged it."
 	}
-	kept.Result = "acknowledged"
-	s.keep(r.Context(), kept)
-	s.page(w, http.StatusOK, v)
+	l.record(r.Context(), messages.Answer{Mode: users.Email, Source: "link", UserID: user.ID, MessageID: messages.ID(link.MessageID), IncidentID: i.ID,
+		Content: "acknowledge", Result: "acknowledged"})
+	l.page(w, http.StatusOK, v)
 }
 
-// linked checks the link and finds its person. When that fails, it has written the answer and returns false.
-func (s *Responses) linked(w http.ResponseWriter, r *http.Request) (auth.Link, users.User, bool) {
-	link, err := s.d.Links.Verify(chi.URLParam(r, "token"), auth.Acknowledge, time.Now())
+// verify checks the link and finds its person. If that fails, verify has written the answer and returns false.
+func (l *links) verify(w http.ResponseWriter, r *http.Request) (auth.Link, users.User, bool) {
+	link, err := l.Links.Verify(chi.URLParam(r, "token"), auth.Acknowledge, time.Now())
 	if err != nil {
-		s.linkFailed(w, link, err)
+		l.fail(w, link, err)
 		return link, users.User{}, false
 	}
-	user, err := s.d.People.ByID(r.Context(), link.UserID)
+	user, err := l.People.ByID(r.Context(), link.UserID)
 	if err == nil && !user.Active {
-		err = fault.New(fault.Forbidden, "The person this link was made for is no longer active.")
+		err = fault.New(fault.Forbidden, "This link belongs to a person who is no longer active in Iris.")
 	}
 	if err != nil {
-		s.linkFailed(w, link, err)
+		l.fail(w, link, err)
 		return link, user, false
 	}
 	return link, user, true
 }
 
-func (s *Responses) linkFailed(w http.ResponseWriter, link auth.Link, err error) {
+func (l *links) fail(w http.ResponseWriter, link auth.Link, err error) {
 	v := linkView{Bad: true, Heading: "This link cannot be used", Incident: link.IncidentID}
 	status := http.StatusBadRequest
 	switch fault.KindOf(err) {
 	case fault.NotFound:
-		status, v.Incident, v.Text = http.StatusNotFound, 0, "The incident or the person it was made for does not exist any more."
+		status, v.Incident, v.Text = http.StatusNotFound, 0, "The incident or the person of this link does not exist any more."
 	case fault.Unavailable:
 		status, v.Heading, v.Text = http.StatusServiceUnavailable, "Iris cannot reach its database", "Nothing was changed. Try again in a moment."
 	case fault.Internal:
-		s.d.Log.Error("link failed", zap.Error(err))
-		status, v.Heading, v.Text = http.StatusInternalServerError, "Something went wrong", "Nothing was changed. The server's log says more."
+		l.log.Error("link failed", zap.Error(err))
+		status, v.Heading, v.Text = http.StatusInternalServerError, "Internal error", "This is a defect of Iris, and nothing was changed. The server log has the details."
 	case fault.Forbidden:
 		status, v.Text = http.StatusForbidden, sentence(fault.Public(err))
 	default:
 		v.Text = sentence(fault.Public(err))
 	}
-	s.page(w, status, v)
+	l.page(w, status, v)
 }
 
-// sentence makes a sentence of a fault's text.
+// sentence makes a sentence from the text of a fault.
 func sentence(s string) string {
 	if s == "" {
 		return s
@@ -163,11 +188,11 @@ func facts(i incidents.Incident) [][2]string {
 	}
 }
 
-func (s *Responses) page(w http.ResponseWriter, status int, v linkView) {
-	v.Style, v.Icon = s.d.Asset("app.css"), s.d.Asset("icon.svg")
+func (l *links) page(w http.ResponseWriter, status int, v linkView) {
+	v.Style, v.Icon = l.Asset("app.css"), l.Asset("icon.svg")
 	var b bytes.Buffer
 	if err := linkPage.Execute(&b, v); err != nil {
-		s.d.Log.Error("page cannot be rendered", zap.Error(err))
+		l.log.Error("page cannot be rendered", zap.Error(err))
 		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
 		return
 	}
@@ -176,7 +201,7 @@ func (s *Responses) page(w http.ResponseWriter, status int, v linkView) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "SAMEORIGIN")
-	h.Set("Referrer-Policy", "no-referrer") // the URL is the secret
+	h.Set("Referrer-Policy", "no-referrer") // the URL is a secret
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Robots-Tag", "noindex")
 	w.WriteHeader(status)

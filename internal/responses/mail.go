@@ -12,54 +12,78 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// letter holds the parts of a fetched mail that are used.
-type letter struct {
+// Notifications queues messages to people. Create returns the number of the request when the message is durable.
+type Notifications interface {
+	Create(ctx context.Context, n messages.Notification) (int64, error)
+}
+
+// MailParts are what mails work on.
+type MailParts struct {
+	Mailboxes     Mailboxes
+	Openers       Openers
+	Applications  auth.Applications
+	Plans         Plans
+	Load          Load
+	Rates         *load.Rates `optional:"true"` // limits how many incidents mails open; nil = no limit
+	Notifications Notifications
+}
+
+// mail handles mails that a relay has fetched: replies, and mails that open incidents.
+type mail struct {
+	MailParts
+	*answers
+	log *zap.Logger
+}
+
+// received has the parts of a mail that Iris uses.
+type received struct {
 	from    string
 	to      []string
 	subject string
-	answers bool // it is an answer to another mail
+	isReply bool // the mail answers another mail
 	body    string
 }
 
 // firstLine returns the first line that the person wrote.
-func (l letter) firstLine() string {
-	line, _, _ := strings.Cut(strings.TrimSpace(l.body), "\n")
+func (m received) firstLine() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(m.body), "\n")
 	return strings.TrimSpace(line)
 }
 
-// parseLetter reads what a relay posts: {"body": text, "headers": [{"name": ..., "value": text or list of texts}]}.
-func parseLetter(raw []byte) (letter, error) {
+// parseMail reads the body that a relay posts: {"body": text, "headers": [{"name": ..., "value": text or list of texts}]}.
+func parseMail(raw []byte) (received, error) {
 	members, err := wire.Object(wire.WithoutNUL(raw))
 	if err != nil {
-		return letter{}, err
+		return received{}, err
 	}
-	var l letter
+	var m received
 	var headers []struct {
 		Name  string          `json:"name"`
 		Value json.RawMessage `json:"value"`
 	}
-	if b, ok := members["body"]; ok && json.Unmarshal(b, &l.body) != nil {
-		return letter{}, fault.Titled(wire.InvalidJSON, "body must be a text")
+	if b, ok := members["body"]; ok && json.Unmarshal(b, &m.body) != nil {
+		return received{}, fault.Titled(wire.InvalidJSON, "body must be a text")
 	}
 	if h, ok := members["headers"]; ok && json.Unmarshal(h, &headers) != nil {
-		return letter{}, fault.Titled(wire.InvalidJSON, "headers must be a list of objects with name and value")
+		return received{}, fault.Titled(wire.InvalidJSON, "headers must be a list of objects with name and value")
 	}
 	for _, h := range headers {
 		values, ok := headerValues(h.Value)
 		if !ok {
-			return letter{}, fault.Titled(wire.InvalidJSON, "the value of a header must be a text or a list of texts")
+			return received{}, fault.Titled(wire.InvalidJSON, "the value of a header must be a text or a list of texts")
 		}
-		l.header(h.Name, values)
+		m.header(h.Name, values)
 	}
-	if l.from == "" {
-		return letter{}, fault.Invalidf("From", "Missing source")
+	if m.from == "" {
+		return received{}, fault.Invalidf("From", "Missing source")
 	}
-	return l, nil
+	return m, nil
 }
 
 func headerValues(raw json.RawMessage) ([]string, bool) {
@@ -74,23 +98,23 @@ func headerValues(raw json.RawMessage) ([]string, bool) {
 	return many, json.Unmarshal(raw, &many) == nil
 }
 
-func (l *letter) header(name string, values []string) {
+func (m *received) header(name string, values []string) {
 	all := strings.Join(values, " ")
 	switch strings.ToLower(name) {
 	case "from":
-		l.from = address(all)
+		m.from = address(all)
 	case "to":
 		for _, v := range values {
-			l.to = append(l.to, addresses(v)...)
+			m.to = append(m.to, addresses(v)...)
 		}
 	case "subject":
-		l.subject = strings.TrimSpace(all)
+		m.subject = strings.TrimSpace(all)
 	case "in-reply-to":
-		l.answers = true
+		m.isReply = true
 	}
 }
 
-// address is the last word without its angle brackets.
+// address returns the last word of a header without its angle brackets.
 func address(text string) string {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -115,56 +139,56 @@ func addresses(text string) []string {
 	return out
 }
 
-// mail handles a mail to an address that opens incidents, or an answer to a mail of Iris.
-func (s *Responses) mail(w http.ResponseWriter, r *http.Request) error {
+// handle handles a mail to an address that opens incidents, or a reply to a mail of Iris.
+func (s *mail) handle(w http.ResponseWriter, r *http.Request) error {
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
 		return err
 	}
-	l, err := parseLetter(raw)
+	m, err := parseMail(raw)
 	if err != nil {
 		return err
 	}
-	box, opens, err := s.d.Pages.Mailbox(r.Context(), l.to)
+	box, opens, err := s.Mailboxes.Mailbox(r.Context(), m.to)
 	if err != nil {
 		return err
 	}
 	if opens {
-		return s.openByMail(w, r, box, l)
+		return s.openIncident(w, r, box, m)
 	}
-	if err := wire.Actor(r.Context()).MayRelay(s.d.Openings); err != nil {
+	if err := wire.Actor(r.Context()).MayRelay(s.Openings); err != nil {
 		return err
 	}
-	reply, notUnderstood := parseMailReply(l)
-	user, err := s.sender(r, l.from, reply)
+	reply, parseError := parseMailReply(m)
+	user, err := s.author(r, m.from, reply)
 	if err != nil && !fault.Is(err, fault.Invalid) {
 		return err
 	}
-	unknown := err
-	kept := messages.Answer{Mode: users.Email, Source: "reply", Content: l.firstLine()}
-	said := ""
-	if err = notUnderstood; err == nil {
-		said, err = s.obey(r.Context(), writing(l.from), reply, &kept)
+	unknownAuthor := err
+	record := messages.Answer{Mode: users.Email, Source: "reply", Content: m.firstLine()}
+	text := ""
+	if err = parseError; err == nil {
+		text, err = s.carryOut(r.Context(), mailSender(m.from), reply, &record)
 	}
-	if said, err = s.settle(r, said, err, &kept); err != nil {
+	if text, err = s.recordForRelay(r.Context(), text, err, record); err != nil {
 		return err
 	}
-	if unknown != nil {
-		return unknown
+	if unknownAuthor != nil {
+		return unknownAuthor
 	}
-	if err := s.writeBack(r, l, user, said, kept); err != nil {
+	if err := s.reply(r.Context(), m, user, text, record); err != nil {
 		return err
 	}
 	wire.Empty(w, http.StatusNoContent)
 	return nil
 }
 
-// parseMailReply parses an answer: one word above a quoted mail of Iris, whose subject begins with the message's number, or
-// else a command as in a text message.
-func parseMailReply(l letter) (messages.Reply, error) {
-	line := l.firstLine()
+// parseMailReply parses a reply. It accepts one word, if the subject begins with the number of a message as in mails of Iris. It also
+// accepts the commands of an SMS.
+func parseMailReply(m received) (messages.Reply, error) {
+	line := m.firstLine()
 	if line == "claim" || line == "suppress" {
-		if words := strings.Fields(l.subject); len(words) >= 2 && words[0] == "Re:" {
+		if words := strings.Fields(m.subject); len(words) >= 2 && words[0] == "Re:" {
 			if reply, err := messages.ParseReply(words[1] + " " + line); err == nil && (reply.MessageID != 0 || reply.Batch != "") {
 				return reply, nil
 			}
@@ -178,58 +202,65 @@ func parseMailReply(l letter) (messages.Reply, error) {
 }
 
 const (
-	// maxMailSubject is how long the subject of an answer may be, in characters.
+	// maxMailSubject is the maximum length of the subject of a reply, in characters.
 	maxMailSubject = 240
-	// mailLifetime is how long an answer is tried before it expires.
+	// mailLifetime is the time after which a reply that could not be sent expires.
 	mailLifetime = time.Hour
 )
 
-// sender finds the author, if the caller may pass on answers of that person. An unknown author is an Invalid fault.
-func (s *Responses) sender(r *http.Request, address string, reply messages.Reply) (users.User, error) {
-	user, err := s.identify(r.Context(), writing(address), reply)
+// author finds the author of a mail and checks that the caller may pass on answers of that person. For an unknown author it returns
+// an Invalid fault.
+func (s *mail) author(r *http.Request, address string, reply messages.Reply) (users.User, error) {
+	user, err := s.identify(r.Context(), mailSender(address), reply)
 	if fault.Is(err, fault.NotFound) {
 		return user, fault.Titled("Invalid request", "Failed to lookup target from destination: "+address)
 	}
 	if err != nil {
 		return user, err
 	}
-	return user, wire.Actor(r.Context()).MayPassOn(user, s.d.Openings)
+	return user, wire.Actor(r.Context()).MayPassOn(user, s.Openings)
 }
 
-// writeBack queues the answer to a mail.
-func (s *Responses) writeBack(r *http.Request, l letter, user users.User, said string, kept messages.Answer) error {
-	ctx := r.Context()
-	application, err := s.replyApplication(ctx, kept)
+// reply queues a reply to a mail.
+func (s *mail) reply(ctx context.Context, m received, user users.User, text string, record messages.Answer) error {
+	application, err := s.replyApplication(ctx, record)
 	if err != nil {
 		return err
 	}
-	subject := []rune("Re: " + l.subject)
+	subject := []rune("Re: " + m.subject)
 	if len(subject) > maxMailSubject {
 		subject = subject[:maxMailSubject]
 	}
-	_, err = s.d.Notifications.Create(ctx, messages.Notification{
-		ApplicationID: application, Subject: string(subject), Body: said, Priority: users.Low, Lifetime: mailLifetime, Bare: true,
+	_, err = s.Notifications.Create(ctx, messages.Notification{
+		ApplicationID: application, Subject: string(subject), Body: text, Priority: users.Low, Lifetime: mailLifetime, Bare: true,
 		Recipients: []messages.NotificationRecipient{{
-			Recipient: messages.ToLiteral(l.from), Target: user.Name, Mode: users.Email, Literal: l.from,
+			Recipient: messages.ToLiteral(m.from), Target: user.Name, Mode: users.Email, Literal: m.from,
 		}},
 	})
 	if fault.Is(err, fault.Invalid) {
-		// The request of the mail was carried out. With an error, the relay would deliver the mail again.
-		s.d.Log.Warn("the reply to a mail could not be queued", zap.Error(err))
+		// The command of the mail has been carried out. After an error the relay would send the mail again.
+		s.log.Warn("the reply to a mail could not be queued", zap.Error(err))
 		return nil
 	}
 	return err
 }
 
-// replyApplication is the application that answers a mail: that of the incident or message, else the caller, else
-// that of web sessions when the caller has no credentials.
-func (s *Responses) replyApplication(ctx context.Context, kept messages.Answer) (int64, error) {
-	if id := s.applicationOf(ctx, kept); id != 0 {
-		return id, nil
+// replyApplication returns the application that replies to a mail: the one of the message or incident, else the caller, else the
+// one of web sessions.
+func (s *mail) replyApplication(ctx context.Context, record messages.Answer) (int64, error) {
+	if record.MessageID != 0 {
+		if m, err := s.Messages.Asked(ctx, record.MessageID); err == nil && m.ApplicationID != 0 {
+			return m.ApplicationID, nil
+		}
+	}
+	if record.IncidentID != 0 {
+		if i, err := s.Incidents.Get(ctx, record.IncidentID); err == nil && i.ApplicationID != 0 {
+			return i.ApplicationID, nil
+		}
 	}
 	if id := wire.Actor(ctx).ApplicationID; id != 0 {
 		return id, nil
 	}
-	app, err := s.d.Applications.ByName(ctx, auth.SessionApplication)
+	app, err := s.Applications.ByName(ctx, auth.SessionApplication)
 	return app.ID, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -17,43 +18,69 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// incidentHeader tells a relay the result of a mail to a mailbox that opens incidents.
+// Mailboxes finds the addresses whose mails open incidents.
+type Mailboxes interface {
+	// Mailbox returns the first of the addresses whose mails open incidents; false if there is none.
+	Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error)
+}
+
+// Openers opens incidents. Open returns when the incident is durable.
+type Openers interface {
+	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
+}
+
+// Plans finds active plans by name; a NotFound fault if there is no such plan.
+type Plans interface {
+	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
+	// HasWords reports whether a template of the plan has text for the application.
+	HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
+}
+
+// Load knows the pending work of applications.
+type Load interface {
+	// Overloaded returns zero if the application may send more, else how long it should wait.
+	Overloaded(ctx context.Context, app auth.Application) (time.Duration, error)
+	// Accepted counts n accepted incidents of an application.
+	Accepted(applicationID int64, n int)
+}
+
+// incidentHeader is the header of the answer with the result of a mail to such an address.
 const incidentHeader = "X-IRIS-INCIDENT"
 
-// openByMail opens an incident, or gives the reason in a header. The mail is accepted in both cases.
-func (s *Responses) openByMail(w http.ResponseWriter, r *http.Request, box messages.Mailbox, l letter) error {
-	said := "Not created (email reply not fresh email)"
-	if !l.answers {
-		app, err := s.d.Applications.ByName(r.Context(), box.Application)
+// openIncident opens an incident, or writes the reason why not into a header. The mail is accepted in both cases.
+func (s *mail) openIncident(w http.ResponseWriter, r *http.Request, box messages.Mailbox, m received) error {
+	result := "Not created (email reply not fresh email)"
+	if !m.isReply {
+		app, err := s.Applications.ByName(r.Context(), box.Application)
 		if err != nil {
 			return err
 		}
 		if err := wire.Actor(r.Context()).MayPassOnMail(app.ID); err != nil {
 			return err
 		}
-		plan, why, err := s.mailPlan(r.Context(), box, app)
+		plan, why, err := s.plan(r.Context(), box, app)
 		if err != nil {
 			return err
 		}
-		if said = why; why == "" {
-			id, err := s.openMail(r.Context(), app, plan, l)
+		if result = why; why == "" {
+			id, err := s.open(r.Context(), app, plan, m)
 			if err != nil {
 				return err
 			}
-			said = strconv.FormatInt(int64(id), 10)
+			result = strconv.FormatInt(int64(id), 10)
 		} else {
-			// People do not see the header: a page may be lost without anybody noticing.
-			s.d.Log.Warn("mail opened no incident", zap.String("application", app.Name), zap.String("plan", box.Plan), zap.String("reason", why))
+			// People do not see the header, so the log is the only trace of a lost page.
+			s.log.Warn("mail opened no incident", zap.String("application", app.Name), zap.String("plan", box.Plan), zap.String("reason", why))
 		}
 	}
-	w.Header().Set(incidentHeader, said)
+	w.Header().Set(incidentHeader, result)
 	wire.Empty(w, http.StatusNoContent)
 	return nil
 }
 
-// mailPlan finds the active plan of a mailbox. why is the reason not to open an incident; "" = none.
-func (s *Responses) mailPlan(ctx context.Context, box messages.Mailbox, app auth.Application) (id escalation.PlanID, why string, err error) {
-	plan, err := s.d.Plans.Recent(ctx, box.Plan)
+// plan finds the active plan of a mailbox. why is the reason not to open an incident; "" = open one.
+func (s *mail) plan(ctx context.Context, box messages.Mailbox, app auth.Application) (id escalation.PlanID, why string, err error) {
+	plan, err := s.Plans.Recent(ctx, box.Plan)
 	if fault.Is(err, fault.NotFound) {
 		return 0, "Not created (plan does not exist or is not active)", nil
 	}
@@ -64,45 +91,45 @@ func (s *Responses) mailPlan(ctx context.Context, box messages.Mailbox, app auth
 	for _, step := range plan.Steps {
 		for _, n := range step.Notifications {
 			if n.DynamicIndex != nil {
-				// The predecessor has no other text for a plan that a mail cannot start.
-				s.d.Log.Warn("a mail cannot give the targets that the plan needs", zap.String("plan", box.Plan))
+				// Iris uses this text also for a plan with dynamic targets.
+				s.log.Warn("a mail cannot name the dynamic targets that the plan needs", zap.String("plan", box.Plan))
 				return 0, noTemplate, nil
 			}
 		}
 	}
-	ok, err := s.d.Plans.HasWords(ctx, plan.ID, app.ID)
+	ok, err := s.Plans.HasWords(ctx, plan.ID, app.ID)
 	if err == nil && !ok {
 		why = noTemplate
 	}
 	return plan.ID, why, err
 }
 
-func (s *Responses) openMail(ctx context.Context, app auth.Application, plan escalation.PlanID, l letter) (incidents.ID, error) {
-	if wait, err := s.d.Load.Overloaded(ctx, app); err != nil || wait > 0 {
+func (s *mail) open(ctx context.Context, app auth.Application, plan escalation.PlanID, m received) (incidents.ID, error) {
+	if wait, err := s.Load.Overloaded(ctx, app); err != nil || wait > 0 {
 		if err == nil {
 			err = &fault.Error{Kind: fault.Throttled, Message: "too many messages of this application are waiting", RetryAfter: wait}
 		}
 		return 0, err
 	}
-	context, err := mailContext(l)
+	context, err := mailContext(m)
 	if err != nil {
 		return 0, err
 	}
-	if err := s.d.Rates.Check(ctx, app, int64(plan)); err != nil {
+	if err := s.Rates.Check(ctx, app, int64(plan)); err != nil {
 		return 0, err
 	}
-	opened, err := s.d.Incidents.Open(ctx, incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: context, Actor: "application " + app.Name})
+	opened, err := s.Openers.Open(ctx, incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: context, Actor: "application " + app.Name})
 	if err != nil {
 		return 0, err
 	}
-	s.d.Load.Accepted(app.ID, 1)
-	s.d.Wake(buckets.Of(opened.Bucket))
+	s.Load.Accepted(app.ID, 1)
+	s.Wake(buckets.Of(opened.Bucket))
 	return opened.ID, nil
 }
 
-// mailContext is the context of a mail for templates. A body that is too long is cut, so that the page is not lost.
-func mailContext(l letter) (json.RawMessage, error) {
-	body := []rune(l.body)
+// mailContext returns the context of an incident that a mail opens. It shortens a body that is too long, so that the page is not lost.
+func mailContext(m received) (json.RawMessage, error) {
+	body := []rune(m.body)
 	body = body[:min(len(body), incidents.MaxContext)]
 	for {
 		context, err := json.Marshal(struct {
@@ -110,7 +137,7 @@ func mailContext(l letter) (json.RawMessage, error) {
 			Email   []string `json:"email"`
 			Subject string   `json:"subject"`
 			Sender  string   `json:"sender"`
-		}{string(body), l.to, l.subject, l.from})
+		}{string(body), m.to, m.subject, m.from})
 		if err != nil {
 			return nil, err
 		}
@@ -122,6 +149,6 @@ func mailContext(l letter) (json.RawMessage, error) {
 			return nil, fault.New(fault.Invalid, "Context too long")
 		}
 		over := size - incidents.MaxContext
-		body = body[:max(0, len(body)-max(over/12, 1))] // a character is twelve of JSON at most
+		body = body[:max(0, len(body)-max(over/12, 1))] // a character has at most 12 characters of JSON
 	}
 }

@@ -32,15 +32,15 @@ type world struct {
 	escalating int64 // incidents of the mailbox's plan
 	owners     map[incidents.ID]string
 	via        []incidents.Via
-	kept       []messages.Answer
+	recorded   []messages.Answer
 	receipts   []messages.Receipt
 	woken      buckets.Set
-	told       []string
-	asked      map[messages.ID]messages.Asked
+	replies    []string // in Slack
+	asked      map[messages.ID]messages.AnsweredMessage
 	known      bool // the receipts' messages
 	sent       []messages.Notification
 	opened     []incidents.New
-	wordless   bool
+	noText     bool // the plan's templates have no text for the application
 	wait       time.Duration
 }
 
@@ -51,11 +51,11 @@ var (
 	kim = users.User{ID: 8, Name: "kim", Active: true}
 )
 
-func (w *world) Asked(_ context.Context, id messages.ID) (messages.Asked, error) {
+func (w *world) Asked(_ context.Context, id messages.ID) (messages.AnsweredMessage, error) {
 	if m, ok := w.asked[id]; ok {
 		return m, nil
 	}
-	return messages.Asked{}, fault.New(fault.NotFound, "no such message")
+	return messages.AnsweredMessage{}, fault.New(fault.NotFound, "no such message")
 }
 
 // SlackMessages: Slack calls message 27 "27.1", and so on.
@@ -81,20 +81,20 @@ func (c counted) Recent(context.Context, int64, int64, time.Duration, int) (acti
 // digest is the number of a digest of the incidents 300 and 301.
 var digest = strings.Repeat("ab", 16)
 
-func (w *world) AskedBatch(ctx context.Context, batch string) (messages.Asked, error) {
+func (w *world) AskedBatch(ctx context.Context, batch string) (messages.AnsweredMessage, error) {
 	if batch == digest {
 		return w.Asked(ctx, 30)
 	}
-	return messages.Asked{}, fault.New(fault.NotFound, "no such digest")
+	return messages.AnsweredMessage{}, fault.New(fault.NotFound, "no such digest")
 }
 
-func (w *world) Newest(ctx context.Context, _ users.ID) (messages.Asked, bool, error) {
+func (w *world) Newest(ctx context.Context, _ users.ID) (messages.AnsweredMessage, bool, error) {
 	m, err := w.Asked(ctx, 28)
 	return m, w.owners[301] == "", err
 }
 
-func (w *world) Active(context.Context, users.ID) ([]messages.Asked, error) {
-	var out []messages.Asked
+func (w *world) Active(context.Context, users.ID) ([]messages.AnsweredMessage, error) {
+	var out []messages.AnsweredMessage
 	for _, id := range []messages.ID{27, 28} {
 		if m := w.asked[id]; w.owners[m.IncidentID] == "" {
 			out = append(out, m)
@@ -142,7 +142,7 @@ func (w *world) ByMessage(_ context.Context, id messages.ID, mode users.Mode, so
 }
 
 func (w *world) Record(_ context.Context, a messages.Answer) error {
-	w.kept = append(w.kept, a)
+	w.recorded = append(w.recorded, a)
 	return nil
 }
 
@@ -209,7 +209,7 @@ func (w *world) Recent(_ context.Context, name string) (p escalation.PlanSteps, 
 }
 
 func (w *world) HasWords(context.Context, escalation.PlanID, int64) (bool, error) {
-	return !w.wordless, nil
+	return !w.noText, nil
 }
 
 func (w *world) Overloaded(context.Context, auth.Application) (time.Duration, error) {
@@ -255,7 +255,7 @@ func setup(t *testing.T) (*world, *auth.Links, http.Handler) {
 func setupOpen(t *testing.T) (*world, http.Handler) {
 	t.Helper()
 	w, _, h := setupWith(t, func(d *Deps) {
-		d.Authenticator, d.Openings = d.Authenticator.Believing(), auth.Openings{NoCredentials: true}
+		d.Authenticator, d.Answers.Openings = d.Authenticator.Believing(), auth.Openings{NoCredentials: true}
 	})
 	return w, h
 }
@@ -264,7 +264,7 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 	t.Helper()
 	keys, err := auth.NewKeys([]byte(strings.Repeat("k", 32)))
 	require.NoError(t, err)
-	w := &world{owners: map[incidents.ID]string{}, asked: map[messages.ID]messages.Asked{
+	w := &world{owners: map[incidents.ID]string{}, asked: map[messages.ID]messages.AnsweredMessage{
 		27: {MessageID: 27, IncidentID: 300, Application: "db", ApplicationID: 71, Body: "disk full & <hot>"},
 		28: {MessageID: 28, IncidentID: 301, Application: "web", Body: "slow"},
 		29: {MessageID: 29, Application: "db", Subject: "hello"},
@@ -275,16 +275,23 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 	oneClick, err := auth.NewOneClick(oneClickKey, "https://iris.example/api/v0/gmail-oneclick/relay")
 	require.NoError(t, err)
 	counts := counted(func() (int64, int64) { return w.escalating, 0 })
-	d := Deps{Rates: load.NewRates(counts, 10, 10, time.Minute, nil), Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user", errs), Applications: w, Plans: w, Load: w,
-		Notifications: w, OneClick: oneClick, Pages: w, Posted: w, Incidents: w, People: w, Receipts: w, Links: keys.Links(), Errors: errs,
-		Wake: func(b buckets.Set) { w.woken.Union(b) }, PublicURL: "https://iris.example/",
-		ValidTwilio: func(full string, form url.Values, h http.Header) bool {
+	d := Deps{
+		Answers: AnswerParts{Messages: w, Paged: w, Senders: w, Records: w, Incidents: w, Wake: func(b buckets.Set) { w.woken.Union(b) }},
+		Links:   LinkParts{People: w, Links: keys.Links(), Asset: func(name string) string { return "/static/" + name }},
+		Mail: MailParts{Mailboxes: w, Openers: w, Applications: w, Plans: w, Load: w, Rates: load.NewRates(counts, 10, 10, time.Minute, nil),
+			Notifications: w},
+		OneClick: oneClick, Authenticator: wire.NewAuthenticator(w, callers{}, nil, "user", errs), Errors: errs, Log: log,
+	}
+	d.Twilio = TwilioParts{PublicURL: "https://iris.example/", Receipts: w,
+		Valid: func(full string, form url.Values, h http.Header) bool {
 			return h.Get("X-Twilio-Signature") == "good" && strings.HasPrefix(full, "https://iris.example/api/v0/twilio/") && form != nil
 		},
-		TwilioReceipt: func(f url.Values) (messages.Receipt, bool) {
+		Receipt: func(f url.Values) (messages.Receipt, bool) {
 			return messages.Receipt{VendorMessageID: f.Get("MessageSid"), Status: f.Get("MessageStatus")}, f.Has("MessageSid")
 		},
-		SlackPressed: func(h http.Header, body []byte, _ time.Time) (Pressed, error) {
+	}
+	d.Slack = SlackParts{Posted: w,
+		Pressed: func(h http.Header, body []byte, _ time.Time) (Pressed, error) {
 			if h.Get("X-Slack-Signature") != "good" {
 				return Pressed{}, fault.New(fault.Unauthenticated, "wrong signature")
 			}
@@ -307,11 +314,11 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 			}
 			return Pressed{MessageID: message, Timestamp: ts, Acts: true, All: string(body) == "all", UserID: id, UserName: name, ResponseURL: "https://slack.example/r"}, nil
 		},
-		ReplySlack: func(_ context.Context, _, text string) error {
-			w.told = append(w.told, text)
+		Reply: func(_ context.Context, _, text string) error {
+			w.replies = append(w.replies, text)
 			return nil
 		},
-		SlackEmail: func(_ context.Context, userID string) (string, error) {
+		Email: func(_ context.Context, userID string) (string, error) {
 			switch userID {
 			case "U0KIM0001":
 				return "Kim@example.com", nil
@@ -320,7 +327,7 @@ func setupWith(t *testing.T, change func(*Deps)) (*world, *auth.Links, http.Hand
 			}
 			return "", nil
 		},
-		Asset: func(name string) string { return "/static/" + name }, Log: log}
+	}
 	if change != nil {
 		change(&d)
 	}
@@ -361,7 +368,7 @@ func TestLinkShowsFirstAndActsOnPost(t *testing.T) {
 	require.Equal(t, "ann", w.owners[300])
 	require.Equal(t, []incidents.Via{incidents.ViaLink}, w.via)
 	require.True(t, w.woken.Has(300%256))
-	require.Len(t, w.kept, 1)
+	require.Len(t, w.recorded, 1)
 
 	_, body = call(t, h, http.MethodGet, path, nil)
 	require.NotContains(t, body, "<form", "nothing left to press")
@@ -410,17 +417,17 @@ func TestLinkOfADigest(t *testing.T) {
 	require.Equal(t, map[incidents.ID]string{300: "ann", 301: "kim"}, w.owners, "what somebody has stays theirs")
 	require.Equal(t, []incidents.Via{incidents.ViaLink}, w.via)
 	require.True(t, w.woken.Has(300%256))
-	require.Len(t, w.kept, 1)
-	require.Equal(t, messages.ID(30), w.kept[0].MessageID)
+	require.Len(t, w.recorded, 1)
+	require.Equal(t, messages.ID(30), w.recorded[0].MessageID)
 
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodHead} {
 		status, body = call(t, h, method, path, nil)
 		require.Equal(t, http.StatusOK, status)
-		require.Contains(t, body, "Nothing waits any more")
+		require.Contains(t, body, "Nothing left to acknowledge")
 		require.NotContains(t, body, "<form")
 	}
 	require.Len(t, w.via, 1, "a second time changes nothing")
-	require.Len(t, w.kept, 1)
+	require.Len(t, w.recorded, 1)
 }
 
 func TestLinkOfADigestKeepsTheRules(t *testing.T) {
@@ -450,7 +457,7 @@ func TestLinkOfADigestKeepsTheRules(t *testing.T) {
 		require.Empty(t, w.owners, name)
 	}
 	_, body := call(t, h, http.MethodGet, "/ack/"+links.Sign(reader), nil)
-	require.Contains(t, body, "2 incidents wait for somebody")
+	require.Contains(t, body, "Nobody has acknowledged 2 incidents")
 	require.NotContains(t, body, "<form")
 }
 
@@ -502,7 +509,7 @@ func TestSMSReplies(t *testing.T) {
 		status, body := call(t, h, http.MethodPost, "/api/v0/twilio/messages/relay", url.Values{"Body": {text}, "From": {"+12234567890"}}, "X-Twilio-Signature", "good")
 		require.Equal(t, http.StatusOK, status, text)
 		require.Contains(t, strings.ReplaceAll(body, "&#xA;", "\n"), "<Response><Message>"+want+"</Message></Response>", text)
-		require.Len(t, w.kept, 1, text)
+		require.Len(t, w.recorded, 1, text)
 	}
 	_, _, h := setup(t)
 	_, body := call(t, h, http.MethodPost, "/api/v0/twilio/messages/relay", url.Values{"Body": {"27 claim"}, "From": {"+1999"}}, "X-Twilio-Signature", "good")
@@ -533,8 +540,8 @@ func TestCallIsReadAndAcknowledgedByKey(t *testing.T) {
 	require.Equal(t, 3, strings.Count(body, "Press pound for menu."))
 	_, short := call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27&loop=1&instruction=Press+2", url.Values{"To": {"+12234567890"}}, sig...)
 	require.Equal(t, 1, strings.Count(short, "<Say>Press 2</Say>"))
-	_, said := call(t, h, http.MethodGet, "/api/v0/twilio/calls/say?message_id=27&loop=99", nil, sig...)
-	require.Equal(t, 10, strings.Count(said, "disk full"))
+	_, spoken := call(t, h, http.MethodGet, "/api/v0/twilio/calls/say?message_id=27&loop=99", nil, sig...)
+	require.Equal(t, 10, strings.Count(spoken, "disk full"))
 	require.Contains(t, body, `action="https://iris.example/api/v0/twilio/calls/relay?message_id=27"`)
 	_, body = call(t, h, http.MethodPost, "/api/v0/twilio/calls/gather?message_id=27", url.Values{"AnsweredBy": {"machine_start"}}, sig...)
 	require.NotContains(t, body, "Gather", "a machine gets no menu")
@@ -594,7 +601,7 @@ func TestSlackButtons(t *testing.T) {
 	status, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", nil, "X-Slack-Signature", "good")
 	require.Equal(t, http.StatusOK, status)
 	require.JSONEq(t, `{"text":"Iris incident(300) claimed.","replace_original":false}`, body)
-	require.Equal(t, []string{"Iris incident(300) claimed."}, w.told)
+	require.Equal(t, []string{"Iris incident(300) claimed."}, w.replies)
 	require.Equal(t, []incidents.Via{incidents.ViaSlack}, w.via)
 	require.Equal(t, "ann", w.owners[300])
 }
@@ -644,17 +651,17 @@ func TestRepliesThatQuoteAMessage(t *testing.T) {
 	t.Parallel()
 	const path, number = "/v0/response/twilio/messages", "+15550009999"
 	w, _, h := setup(t)
-	require.JSONEq(t, said(textUnknownSource), relay(t, h, path, sms(number, "claim all")).Body.String())
-	require.JSONEq(t, said(textUnknownSource), relay(t, h, path, sms(number, "27 claim")).Body.String(), "that message went elsewhere")
-	require.JSONEq(t, said(textUnknownSource), relay(t, h, path, sms("+15550008888", "28 claim")).Body.String())
+	require.JSONEq(t, appResponse(textUnknownSource), relay(t, h, path, sms(number, "claim all")).Body.String())
+	require.JSONEq(t, appResponse(textUnknownSource), relay(t, h, path, sms(number, "27 claim")).Body.String(), "that message went elsewhere")
+	require.JSONEq(t, appResponse(textUnknownSource), relay(t, h, path, sms("+15550008888", "28 claim")).Body.String())
 	require.Empty(t, w.owners)
-	require.JSONEq(t, said("Iris incident(301) claimed."), relay(t, h, path, sms(number, "28 claim")).Body.String())
+	require.JSONEq(t, appResponse("Iris incident(301) claimed."), relay(t, h, path, sms(number, "28 claim")).Body.String())
 	require.Equal(t, "kim", w.owners[301])
 
 	w, _, h = setup(t)
-	require.Equal(t, http.StatusBadRequest, relay(t, h, "/v0/response/email", letterJSON("kim.new@example.com", "x@example.com", "Re: 27 x", "claim")).Code)
+	require.Equal(t, http.StatusBadRequest, relay(t, h, "/v0/response/email", mailJSON("kim.new@example.com", "x@example.com", "Re: 27 x", "claim")).Code)
 	require.Empty(t, w.owners)
-	require.Equal(t, http.StatusNoContent, relay(t, h, "/v0/response/email", letterJSON("kim.new@example.com", "x@example.com", "Re: 28 x", "claim")).Code)
+	require.Equal(t, http.StatusNoContent, relay(t, h, "/v0/response/email", mailJSON("kim.new@example.com", "x@example.com", "Re: 28 x", "claim")).Code)
 	require.Equal(t, "kim", w.owners[301])
 }
 
@@ -677,7 +684,7 @@ func TestWhoMayOnlyReadCannotAcknowledge(t *testing.T) {
 	_, body = call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"by": {"vic"}}, "X-Slack-Signature", "good")
 	require.JSONEq(t, `{"text":"`+says+`","replace_original":false}`, body)
 	require.Empty(t, w.owners)
-	require.Len(t, w.kept, 3, "tries are recorded")
+	require.Len(t, w.recorded, 3, "tries are recorded")
 }
 
 func TestLinksThatCannotBeUsedSayWhatToDo(t *testing.T) {
@@ -689,7 +696,7 @@ func TestLinksThatCannotBeUsedSayWhatToDo(t *testing.T) {
 	link.UserID, link.ExpiresAt = eve.ID, time.Now().Add(time.Hour)
 	status, body := call(t, h, http.MethodPost, "/ack/"+links.Sign(link), nil)
 	require.Equal(t, http.StatusForbidden, status)
-	require.Contains(t, body, "is no longer active.</p>")
+	require.Contains(t, body, "is no longer active in Iris.</p>")
 	_, body = call(t, h, http.MethodGet, "/ack/nonsense", nil)
 	require.NotContains(t, body, "/incidents/")
 	status, _ = call(t, h, http.MethodHead, "/ack/nonsense", nil)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -15,110 +16,154 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Pressed is a button that somebody pressed under a message.
+// Posted finds messages by the time stamps by which Slack identifies them.
+type Posted interface {
+	// SlackMessages returns the messages with the time stamp ts. claimed is the message that the button names; it may be in history.
+	SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error)
+	// SlackUnknown reports whether Slack may have posted the message under a time stamp that Iris does not have.
+	SlackUnknown(ctx context.Context, id messages.ID) (bool, error)
+}
+
+// SlackParts are what buttons in Slack work on.
+type SlackParts struct {
+	Posted Posted
+	// Pressed checks Slack's signature over the raw body and reads which button was pressed. It returns an Unauthenticated fault for
+	// a wrong signature and an Invalid fault for any other error. Nil = Slack is not configured.
+	Pressed func(header http.Header, body []byte, now time.Time) (Pressed, error) `optional:"true"`
+	// Reply posts a text to the response URL of an interaction.
+	Reply func(ctx context.Context, responseURL, text string) error `optional:"true"`
+	// Email asks Slack for the e-mail address of a member; "" = there is none that Iris may see. Nil = Slack cannot be asked:
+	// people are then found by id and name only.
+	Email func(ctx context.Context, userID string) (string, error) `optional:"true"`
+}
+
+// Pressed is a button that somebody pressed under a message in Slack.
 type Pressed struct {
 	MessageID   messages.ID // from the value of the button
 	Timestamp   string      // Slack's id of the message with the button; "" = unknown
-	Acts        bool        // it acknowledges; a pressed link does not
-	All         bool        // for every active incident that paged the person
+	Acts        bool        // the button acknowledges; a link does not
+	All         bool        // the button is for every active incident that paged the person
 	UserID      string
 	UserName    string
 	ResponseURL string
 }
 
-func (s *Responses) slack(w http.ResponseWriter, r *http.Request) {
-	body, r, err := wire.Body(w, r, 256<<10)
+// slack serves the buttons in Slack.
+type slack struct {
+	SlackParts
+	*answers
+	errors *wire.Errors
+	log    *zap.Logger
+}
+
+func (s *slack) routes(r chi.Router) {
+	r.Post("/api/v0/slack/messages/relay", s.button)
+	r.Get("/api/v0/slack/authenticate", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = w.Write([]byte("Message Received"))
+	})
+}
+
+const (
+	// maxSlackBody is the largest body of an interaction, in bytes.
+	maxSlackBody = 256 << 10
+	// slackTimeout limits each request to Slack while Slack waits for the answer to a button. Slack waits 3 seconds.
+	slackTimeout = 2 * time.Second
+)
+
+func (s *slack) button(w http.ResponseWriter, r *http.Request) {
+	body, r, err := wire.Body(w, r, maxSlackBody)
 	if err != nil {
-		s.d.Errors.Write(w, r, err)
+		s.errors.Write(w, r, err)
 		return
 	}
-	if s.d.SlackPressed == nil {
-		s.d.Errors.Write(w, r, fault.New(fault.Forbidden, "Slack is not configured: set the signing secret"))
+	if s.Pressed == nil {
+		s.errors.Write(w, r, fault.New(fault.Forbidden, "Slack is not configured: set the signing secret"))
 		return
 	}
-	pressed, err := s.d.SlackPressed(r.Header, body, time.Now())
+	pressed, err := s.Pressed(r.Header, body, time.Now())
 	if err != nil {
 		if fault.Is(err, fault.Unauthenticated) {
-			s.d.Log.Warn("request without a valid Slack signature refused; check the signing secret and the clock", zap.Error(err))
+			s.log.Warn("request without a valid Slack signature refused; check the signing secret and the clock", zap.Error(err))
 		}
-		s.d.Errors.Write(w, r, err)
+		s.errors.Write(w, r, err)
 		return
 	}
 	if !pressed.Acts {
 		w.WriteHeader(http.StatusOK)
 		return
 	}
-	cmd := messages.Reply{Command: messages.CommandClaim, MessageID: pressed.MessageID}
+	command := messages.Reply{Command: messages.CommandClaim, MessageID: pressed.MessageID}
 	if pressed.All {
-		cmd.Command = messages.CommandClaimAll
+		command.Command = messages.CommandClaimAll
 	}
-	kept := messages.Answer{Mode: users.Slack, Source: "button", MessageID: cmd.MessageID, Content: string(cmd.Command)}
-	said := ""
-	if err = s.underItsMessage(r.Context(), pressed); err == nil {
-		said, err = s.answerSlack(r.Context(), pressed, cmd, &kept)
+	record := messages.Answer{Mode: users.Slack, Source: "button", MessageID: command.MessageID, Content: string(command.Command)}
+	text := ""
+	if err = s.checkMessage(r.Context(), pressed); err == nil {
+		text, err = s.answer(r.Context(), pressed, command, &record)
 	}
-	if explained(err) {
-		said, err = fault.Public(err), nil
+	if explainable(err) {
+		text, err = fault.Public(err), nil
 	}
 	if err != nil {
-		s.d.Errors.Write(w, r, err)
+		s.errors.Write(w, r, err)
 		return
 	}
-	kept.Result = said
-	s.keep(r.Context(), kept)
-	s.tellSlack(r.Context(), pressed.ResponseURL, said)
-	wire.JSON(w, http.StatusOK, map[string]any{"text": said, "replace_original": false})
+	record.Result = text
+	s.record(r.Context(), record)
+	s.reply(r.Context(), pressed.ResponseURL, text)
+	wire.JSON(w, http.StatusOK, map[string]any{"text": text, "replace_original": false})
 }
 
-func (s *Responses) answerSlack(ctx context.Context, p Pressed, cmd messages.Reply, kept *messages.Answer) (string, error) {
-	user, err := s.slackUser(ctx, p, cmd)
+func (s *slack) answer(ctx context.Context, p Pressed, r messages.Reply, record *messages.Answer) (string, error) {
+	user, err := s.user(ctx, p, r)
 	if fault.Is(err, fault.NotFound) {
 		return textUnknownSource, nil
 	}
 	if err != nil {
 		return "", err
 	}
-	return s.obeyUser(ctx, user, incidents.ViaSlack, cmd, kept)
+	return s.carryOutFor(ctx, user, incidents.ViaSlack, r, record)
 }
 
-// underItsMessage checks that the button belongs to the message that its value names. Anybody can write a value into a message;
-// Slack says which message carries the button.
-func (s *Responses) underItsMessage(ctx context.Context, p Pressed) error {
-	var carriers []messages.ID
+// checkMessage checks that the button belongs to the message that its value names. Anybody can write a value into a message, but
+// Slack reports which message has the button.
+func (s *slack) checkMessage(ctx context.Context, p Pressed) error {
+	var posted []messages.ID
 	if p.Timestamp != "" {
-		found, err := s.d.Posted.SlackMessages(ctx, p.Timestamp, p.MessageID)
+		found, err := s.Posted.SlackMessages(ctx, p.Timestamp, p.MessageID)
 		if err != nil {
 			return err
 		}
-		carriers = found
+		posted = found
 	}
-	if slices.Contains(carriers, p.MessageID) {
+	if slices.Contains(posted, p.MessageID) {
 		return nil
 	}
-	if len(carriers) == 0 {
-		if unknown, err := s.d.Posted.SlackUnknown(ctx, p.MessageID); unknown || err != nil {
+	if len(posted) == 0 {
+		if unknown, err := s.Posted.SlackUnknown(ctx, p.MessageID); unknown || err != nil {
 			return err
 		}
 	}
-	s.d.Log.Warn("a Slack button was refused: it names another message than the one that it belongs to",
+	s.log.Warn("a Slack button was refused: its value names another message than the one it belongs to",
 		zap.Int64("message_id", int64(p.MessageID)), zap.String("slack_ts", p.Timestamp), zap.String("slack_user", p.UserID))
 	return fault.New(fault.Forbidden, "This button does not belong to the message that it names.")
 }
 
-// slackUser finds the person who pressed. What Slack guarantees comes first: the member's id, then the e-mail address that Slack has of the
-// member, as a contact for Slack or for mail. The name in the payload comes last, because members choose it themselves.
-func (s *Responses) slackUser(ctx context.Context, p Pressed, cmd messages.Reply) (users.User, error) {
+// user finds the person who pressed. It tries first what Slack guarantees: the member's id, then the member's e-mail address as a
+// contact for Slack and for mail. It tries the member's name last, because members choose it themselves.
+func (s *slack) user(ctx context.Context, p Pressed, r messages.Reply) (users.User, error) {
 	find := func(mode users.Mode, contact string) (users.User, error) {
 		if contact == "" {
 			return users.User{}, fault.New(fault.NotFound, "nobody has that Slack contact")
 		}
-		return s.identify(ctx, from{mode, contact, incidents.ViaSlack}, cmd)
+		return s.identify(ctx, sender{mode, contact, incidents.ViaSlack}, r)
 	}
 	user, err := find(users.Slack, p.UserID)
 	if !fault.Is(err, fault.NotFound) {
 		return user, err
 	}
-	email := s.slackEmail(ctx, p.UserID)
+	email := s.email(ctx, p.UserID)
 	for _, mode := range []users.Mode{users.Slack, users.Email} {
 		if user, err = find(mode, email); !fault.Is(err, fault.NotFound) {
 			return user, err
@@ -127,28 +172,28 @@ func (s *Responses) slackUser(ctx context.Context, p Pressed, cmd messages.Reply
 	return find(users.Slack, p.UserName)
 }
 
-// slackEmail asks Slack for a member's address; "" = it is not known. Slack wants an answer to the button in three seconds.
-func (s *Responses) slackEmail(ctx context.Context, userID string) string {
-	if userID == "" || s.d.SlackEmail == nil {
+// email asks Slack for a member's address; "" = the address is not known.
+func (s *slack) email(ctx context.Context, userID string) string {
+	if userID == "" || s.Email == nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, slackTimeout)
 	defer cancel()
-	email, err := s.d.SlackEmail(ctx, userID)
+	email, err := s.Email(ctx, userID)
 	if err != nil {
-		s.d.Log.Warn("Slack does not say who pressed a button", zap.Error(err))
+		s.log.Warn("Slack did not return the e-mail address of the member who pressed a button", zap.Error(err))
 	}
 	return email
 }
 
-// tellSlack shows the answer under the message. Block buttons ignore the HTTP answer, so it goes to the response URL as well.
-func (s *Responses) tellSlack(ctx context.Context, responseURL, text string) {
-	if responseURL == "" || s.d.ReplySlack == nil {
+// reply shows the text under the message. Slack ignores the HTTP answer to a block button, so the text goes to the response URL too.
+func (s *slack) reply(ctx context.Context, responseURL, text string) {
+	if responseURL == "" || s.Reply == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), slackTimeout)
 	defer cancel()
-	if err := s.d.ReplySlack(ctx, responseURL, text); err != nil {
-		s.d.Log.Warn("Slack did not take the answer to a button", zap.Error(err))
+	if err := s.Reply(ctx, responseURL, text); err != nil {
+		s.log.Warn("Slack did not accept the reply to a button", zap.Error(err))
 	}
 }

@@ -1,102 +1,143 @@
 package responses
 
 import (
-	"encoding/xml"
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// twilioOnly lets a request through only when Twilio signed it. The signature covers the public URL as configured, so
-// changes of scheme, host or path by a proxy do not matter.
-func (s *Responses) twilioOnly(next http.Handler) http.Handler {
+// Receipts applies the reports of vendors on messages. It keeps a receipt for a while that arrives before its message is recorded.
+type Receipts interface {
+	// Apply reports whether the message of the receipt is known.
+	Apply(ctx context.Context, r messages.Receipt) (known bool, err error)
+}
+
+// TwilioParts are what SMS, calls and receipts of Twilio work on.
+type TwilioParts struct {
+	PublicURL string // base address of Iris, as configured at Twilio; Twilio's signatures cover it
+	// Valid checks Twilio's signature of a request to fullURL with the form as body. Nil = Twilio is not configured.
+	Valid func(fullURL string, form url.Values, header http.Header) bool `optional:"true"`
+	// Receipt reads a status callback. It does not need a configured Twilio, because relays pass callbacks on.
+	Receipt  func(url.Values) (messages.Receipt, bool)
+	Receipts Receipts
+	// Reveal restores the secrets of a stored text that are for the destination. Nil = texts have no secrets.
+	Reveal func(text, destination string) string `optional:"true"`
+}
+
+// twilio serves replies by SMS, the texts and keys of calls, and receipts.
+type twilio struct {
+	TwilioParts
+	*answers
+	errors *wire.Errors
+	log    *zap.Logger
+}
+
+func (t *twilio) routes(r chi.Router) {
+	r.Group(func(r chi.Router) {
+		r.Use(t.requireSignature)
+		r.Post("/api/v0/twilio/messages/relay", t.sms)
+		r.Post("/api/v0/twilio/calls/gather", t.gather)
+		r.Get("/api/v0/twilio/calls/say", t.say)
+		r.Post("/api/v0/twilio/calls/say", t.say)
+		r.Post("/api/v0/twilio/calls/relay", t.key)
+		r.Post("/api/v0/twilio/status", t.status)
+	})
+}
+
+// requireSignature refuses requests that Twilio did not sign. The signature covers the configured public URL, so a proxy may change
+// scheme, host and path.
+func (t *twilio) requireSignature(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, r, err := wire.Body(w, r, 64<<10)
+		form, r, err := readForm(w, r)
 		if err != nil {
-			s.d.Errors.Write(w, r, err)
+			t.errors.Write(w, r, err)
 			return
 		}
-		form, err := url.ParseQuery(string(body))
-		if err != nil {
-			s.d.Errors.Write(w, r, fault.Titled("Invalid form", "the body is not form encoded"))
-			return
-		}
-		full := s.d.PublicURL + r.URL.EscapedPath()
+		full := t.PublicURL + r.URL.EscapedPath()
 		if r.URL.RawQuery != "" {
 			full += "?" + r.URL.RawQuery
 		}
-		if s.d.ValidTwilio == nil || !s.d.ValidTwilio(full, form, r.Header) {
-			s.d.Log.Warn("request without a valid Twilio signature refused; check the auth token and the public URL", zap.String("path", wire.LogPath(r)))
-			s.d.Errors.Write(w, r, fault.Newf(fault.Forbidden, "Twilio signature is missing or does not fit %s and the configured auth token", s.d.PublicURL))
+		if t.Valid == nil || !t.Valid(full, form, r.Header) {
+			t.log.Warn("request without a valid Twilio signature refused; check the auth token and the public URL", zap.String("path", wire.LogPath(r)))
+			t.errors.Write(w, r, fault.Newf(fault.Forbidden, "Twilio signature is missing or does not fit %s and the configured auth token", t.PublicURL))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// sms handles a reply. The person always gets a text; if the reply was not understood, the text explains the commands.
-func (s *Responses) sms(w http.ResponseWriter, r *http.Request) {
-	text, from := r.PostFormValue("Body"), r.PostFormValue("From")
+// Errors that vendors and relays know.
+func missingSMSBody() error {
+	return fault.Titled("SMS body not found", "Missing Body argument in post body")
+}
+func missingFrom() error    { return fault.Titled("From argument not found", "Missing From in post body") }
+func missingDigits() error  { return fault.New(fault.Invalid, "Digits argument not found") }
+func missingTo() error      { return fault.New(fault.Invalid, "To argument not found") }
+func invalidReceipt() error { return fault.New(fault.Invalid, "Invalid keys in payload") }
+func invalidForm() error    { return fault.Titled("Invalid form", "the body is not form encoded") }
+
+func unknownKey(digits string) string { return "Got unknown option from user: " + digits }
+
+// sms handles a reply by SMS. The person always gets a text. If Iris did not understand the reply, the text explains the commands.
+func (t *twilio) sms(w http.ResponseWriter, r *http.Request) {
+	body, from := r.PostFormValue("Body"), r.PostFormValue("From")
 	switch {
 	case !r.PostForm.Has("Body"):
-		s.d.Errors.Write(w, r, fault.Titled("SMS body not found", "Missing Body argument in post body"))
+		t.errors.Write(w, r, missingSMSBody())
 		return
 	case from == "":
-		s.d.Errors.Write(w, r, fault.Titled("From argument not found", "Missing From in post body"))
+		t.errors.Write(w, r, missingFrom())
 		return
 	}
-	kept := messages.Answer{Mode: users.SMS, Source: "reply", Content: text}
-	said, err := s.answerSMS(r, from, text, &kept)
-	if err != nil {
-		s.sayFailure(w, r, err, &kept)
-		return
+	record := messages.Answer{Mode: users.SMS, Source: "reply", Content: body}
+	text := textHelp
+	reply, err := messages.ParseReply(body)
+	if bad := new(messages.BadReply); errors.As(err, &bad) {
+		err = nil
+	} else if err == nil {
+		text, err = t.carryOut(r.Context(), smsSender(from), reply, &record)
 	}
-	kept.Result = said
-	s.keep(r.Context(), kept)
-	twiml(w, verb("Message", said))
+	t.answer(w, r, text, err, record)
 }
 
-func (s *Responses) answerSMS(r *http.Request, number, text string, kept *messages.Answer) (string, error) {
-	reply, err := messages.ParseReply(text)
-	var bad *messages.BadReply
-	if errors.As(err, &bad) {
-		return textHelp, nil
-	}
-	return s.obey(r.Context(), texting(number), reply, kept)
-}
-
-func texting(number string) from { return from{users.SMS, number, incidents.ViaSMS} }
-
-// sayFailure answers a person whose request failed: with a text if it was a mistake of the person, else with an error that
+// answer records the result of an SMS or a key, and answers with the text for the person. A failure of Iris is an error that
 // Twilio's log shows.
-func (s *Responses) sayFailure(w http.ResponseWriter, r *http.Request, err error, kept *messages.Answer) {
-	if !explained(err) {
-		s.d.Errors.Write(w, r, err)
+func (t *twilio) answer(w http.ResponseWriter, r *http.Request, text string, err error, record messages.Answer) {
+	refused := err != nil
+	if refused && !explainable(err) {
+		t.errors.Write(w, r, err)
 		return
 	}
-	kept.Result = fault.Public(err)
-	s.keep(r.Context(), *kept)
-	name := "Message"
-	if kept.Mode == users.Call {
-		name = "Say"
+	if refused {
+		text = fault.Public(err)
 	}
-	twiml(w, verb(name, kept.Result))
+	record.Result = text
+	t.record(r.Context(), record)
+	switch {
+	case record.Mode != users.Call:
+		twiml(w, verb("Message", text))
+	case refused:
+		twiml(w, verb("Say", text))
+	default:
+		twiml(w, verb("Say", text), pause(1), verb("Say", text), verb("Hangup", ""))
+	}
 }
 
-// gather returns the text of a call that can be acknowledged: three times the message and the menu, then good-bye. A key counts
-// at any time; the pound key skips the rest of the message.
-func (s *Responses) gather(w http.ResponseWriter, r *http.Request) {
-	m, ok := s.called(w, r)
+// gather returns the text of a call that can be acknowledged: the message and the menu, three times, then good-bye. A key is accepted
+// at any time. The pound key skips the rest of the message.
+func (t *twilio) gather(w http.ResponseWriter, r *http.Request) {
+	m, ok := t.calledMessage(w, r)
 	if !ok {
 		return
 	}
@@ -104,21 +145,13 @@ func (s *Responses) gather(w http.ResponseWriter, r *http.Request) {
 		twiml(w, pause(1), verb("Say", m.Body))
 		return
 	}
-	relay := s.d.PublicURL + "/api/v0/twilio/calls/relay?message_id=" + url.QueryEscape(r.URL.Query().Get("message_id"))
-	var words []node
+	relay := t.PublicURL + "/api/v0/twilio/calls/relay?message_id=" + url.QueryEscape(r.URL.Query().Get("message_id"))
+	var nodes []node
 	for range loops(r) {
-		words = append(words, keyOr(relay, "1", pause(1), verb("Say", "Press pound for menu."), verb("Say", m.Body)),
-			keyOr(relay, "5", verb("Say", instruction(r))))
+		nodes = append(nodes, gatherKey(relay, "1", pause(1), verb("Say", "Press pound for menu."), verb("Say", m.Body)),
+			gatherKey(relay, "5", verb("Say", instruction(r))))
 	}
-	twiml(w, append(words, verb("Say", "Goodbye."))...)
-}
-
-// keyOr speaks a text and accepts a key during it and for some seconds after.
-func keyOr(action, seconds string, words ...node) node {
-	return node{XMLName: xml.Name{Local: "Gather"}, Nodes: words, Attrs: []xml.Attr{
-		attr("action", action), attr("method", "POST"), attr("numDigits", "1"), attr("timeout", seconds), attr("finishOnKey", "#"),
-		attr("actionOnEmptyResult", "false"),
-	}}
+	twiml(w, append(nodes, verb("Say", "Goodbye."))...)
 }
 
 const (
@@ -126,7 +159,7 @@ const (
 	maxLoops     = 10
 )
 
-// loops is how often a call repeats its text.
+// loops returns how often a call repeats its text.
 func loops(r *http.Request) int {
 	if n, err := strconv.Atoi(r.URL.Query().Get("loop")); err == nil && n > 0 {
 		return min(n, maxLoops)
@@ -141,14 +174,14 @@ func instruction(r *http.Request) string {
 	return "Press 2 to claim."
 }
 
-// say returns the text of a call that cannot be acknowledged, repeated as the URL says.
-func (s *Responses) say(w http.ResponseWriter, r *http.Request) {
-	if m, ok := s.called(w, r); ok {
-		var words []node
+// say returns the text of a call that cannot be acknowledged. The URL sets how often the text is repeated.
+func (t *twilio) say(w http.ResponseWriter, r *http.Request) {
+	if m, ok := t.calledMessage(w, r); ok {
+		var nodes []node
 		for range loops(r) {
-			words = append(words, pause(1), verb("Say", m.Body))
+			nodes = append(nodes, pause(1), verb("Say", m.Body))
 		}
-		twiml(w, words...)
+		twiml(w, nodes...)
 	}
 }
 
@@ -156,111 +189,82 @@ func badMessageID() error {
 	return fault.Titled("Invalid message_id", "the message_id parameter must be the number of a message, or of a digest (32 hexadecimal digits)")
 }
 
-// called finds the message of a call.
-func (s *Responses) called(w http.ResponseWriter, r *http.Request) (messages.Asked, bool) {
+// calledMessage finds the message of a call. If that fails, it has written the answer and returns false.
+func (t *twilio) calledMessage(w http.ResponseWriter, r *http.Request) (messages.AnsweredMessage, bool) {
 	named, ok := messages.ParseMessageID(r.URL.Query().Get("message_id"))
 	if !ok {
-		s.d.Errors.Write(w, r, badMessageID())
-		return messages.Asked{}, false
+		t.errors.Write(w, r, badMessageID())
+		return messages.AnsweredMessage{}, false
 	}
-	var m messages.Asked
+	var m messages.AnsweredMessage
 	var err error
 	if named.Batch != "" {
-		m, err = s.d.Pages.AskedBatch(r.Context(), named.Batch)
+		m, err = t.Messages.AskedBatch(r.Context(), named.Batch)
 	} else {
-		m, err = s.d.Pages.Asked(r.Context(), named.MessageID)
+		m, err = t.Messages.Asked(r.Context(), named.MessageID)
 	}
 	if err != nil {
-		s.d.Errors.Write(w, r, err)
-		return messages.Asked{}, false
+		t.errors.Write(w, r, err)
+		return messages.AnsweredMessage{}, false
 	}
 	if m.Body == "" {
 		m.Body = m.Subject
 	}
-	if s.d.Reveal != nil {
-		m.Body = s.d.Reveal(m.Body, m.Destination)
+	if t.Reveal != nil {
+		m.Body = t.Reveal(m.Body, m.Destination)
 	}
 	return m, true
 }
 
-// key handles a pressed key. The person is the one who was called, To.
-func (s *Responses) key(w http.ResponseWriter, r *http.Request) {
+// key handles a pressed key. The person who answers is the one who was called, To.
+func (t *twilio) key(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query().Get("message_id")
 	if query == "" {
 		twiml(w, verb("Say", "Thank you"))
 		return
 	}
-	named, ok := messages.ParseMessageID(query)
+	reply, ok := messages.ParseMessageID(query)
 	if !ok {
-		s.d.Errors.Write(w, r, badMessageID())
+		t.errors.Write(w, r, badMessageID())
 		return
 	}
-	named.Command = messages.CommandClaim
 	digits, to := r.PostFormValue("Digits"), r.PostFormValue("To")
 	switch {
 	case !r.PostForm.Has("Digits"):
-		s.d.Errors.Write(w, r, fault.New(fault.Invalid, "Digits argument not found"))
+		t.errors.Write(w, r, missingDigits())
 		return
 	case to == "":
-		s.d.Errors.Write(w, r, fault.New(fault.Invalid, "To argument not found"))
+		t.errors.Write(w, r, missingTo())
 		return
 	}
-	kept := messages.Answer{Mode: users.Call, Source: "key", MessageID: named.MessageID, Content: digits}
-	said, err := s.answerKey(r, to, digits, named, &kept)
-	if err != nil {
-		s.sayFailure(w, r, err, &kept)
-		return
-	}
-	kept.Result = said
-	s.keep(r.Context(), kept)
-	twiml(w, verb("Say", said), pause(1), verb("Say", said), node{XMLName: xml.Name{Local: "Hangup"}})
+	record := messages.Answer{Mode: users.Call, Source: "key", MessageID: reply.MessageID, Content: digits}
+	text, err := t.pressed(r.Context(), digits, to, reply, &record)
+	t.answer(w, r, text, err, record)
 }
 
-func (s *Responses) answerKey(r *http.Request, to, digits string, reply messages.Reply, kept *messages.Answer) (string, error) {
-	if digits != "2" {
-		return "Got unknown option from user: " + digits, nil
+// claimKey is the key that claims.
+const claimKey = "2"
+
+// pressed carries out a pressed key for the person with the number to.
+func (t *twilio) pressed(ctx context.Context, digits, to string, reply messages.Reply, record *messages.Answer) (string, error) {
+	if digits != claimKey {
+		return unknownKey(digits), nil
 	}
-	return s.obey(r.Context(), from{users.Call, to, incidents.ViaCall}, reply, kept)
+	reply.Command = messages.CommandClaim
+	return t.carryOut(ctx, callSender(to), reply, record)
 }
 
-// twilioStatus handles a delivery receipt. A receipt without a known message is kept: the message may not be recorded yet.
-func (s *Responses) twilioStatus(w http.ResponseWriter, r *http.Request) {
-	_ = r.ParseForm() // twilioOnly parsed the same bytes
-	receipt, ok := s.d.TwilioReceipt(r.PostForm)
+// status handles a delivery receipt. It also accepts a receipt of an unknown message, because the message may not be recorded yet.
+func (t *twilio) status(w http.ResponseWriter, r *http.Request) {
+	_ = r.ParseForm() // requireSignature has parsed the same bytes
+	receipt, ok := t.Receipt(r.PostForm)
 	if !ok {
-		s.d.Errors.Write(w, r, fault.New(fault.Invalid, "Invalid keys in payload"))
+		t.errors.Write(w, r, invalidReceipt())
 		return
 	}
-	if _, err := s.d.Receipts.Apply(r.Context(), receipt); err != nil {
-		s.d.Errors.Write(w, r, err)
+	if _, err := t.Receipts.Apply(r.Context(), receipt); err != nil {
+		t.errors.Write(w, r, err)
 		return
 	}
 	wire.Empty(w, http.StatusNoContent)
-}
-
-// node is an element of TwiML.
-type node struct {
-	XMLName xml.Name
-	Attrs   []xml.Attr `xml:",any,attr"`
-	Text    string     `xml:",chardata"`
-	Nodes   []node
-}
-
-func verb(name, text string) node { return node{XMLName: xml.Name{Local: name}, Text: text} }
-
-func pause(seconds int) node {
-	return node{XMLName: xml.Name{Local: "Pause"}, Attrs: []xml.Attr{attr("length", strconv.Itoa(seconds))}}
-}
-
-func attr(name, value string) xml.Attr { return xml.Attr{Name: xml.Name{Local: name}, Value: value} }
-
-func twiml(w http.ResponseWriter, nodes ...node) {
-	out, err := xml.Marshal(node{XMLName: xml.Name{Local: "Response"}, Nodes: nodes})
-	if err != nil {
-		http.Error(w, "the answer cannot be put into XML", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/xml")
-	_, _ = w.Write([]byte(xml.Header))
-	_, _ = w.Write(out)
 }

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// ErrPrivateAddress says that a user-given URL leads to an address that is not on the public internet.
+// ErrPrivateAddress is the error for a user-given URL that leads to an address that is not on the public internet.
 var ErrPrivateAddress = errors.New("address is not public")
 
-// notPublic lists what is not on the public internet besides what netip knows itself.
+// notPublic lists addresses that are not on the public internet, besides those that netip knows.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),       // this network
 	netip.MustParsePrefix("100.64.0.0/10"),   // shared by carriers
@@ -31,7 +31,7 @@ var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("5f00::/16"),       // segment routing
 }
 
-// translated addresses carry an IPv4 address in their last four bytes.
+// translated addresses hold an IPv4 address in their last four bytes.
 var translated = netip.MustParsePrefix("64:ff9b::/96")
 
 // Public reports whether a is an address on the public internet.
@@ -47,7 +47,7 @@ func Public(a netip.Addr) bool {
 	if !a.IsGlobalUnicast() || a.IsPrivate() {
 		return false
 	}
-	// ::a.b.c.d, the old way to write IPv4 in IPv6.
+	// ::a.b.c.d, the old form of IPv4 in IPv6.
 	if a.Is6() {
 		b := a.As16()
 		if [12]byte(b[:12]) == [12]byte{} {
@@ -62,8 +62,8 @@ func Public(a netip.Addr) bool {
 	return true
 }
 
-// publicOnly is a dialer's Control: it sees the address that a name resolved to, just before the connection is made,
-// so that a name which resolves differently the second time cannot slip through.
+// publicOnly is a dialer's Control. It gets the address that a name resolved to, just before the connection is made, so
+// that a name that resolves differently the second time is refused too.
 func publicOnly(_, address string, _ syscall.RawConn) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDetail is how much of a vendor's words is kept, in bytes.
+// MaxDetail is how many bytes of a vendor's text are kept.
 const MaxDetail = 300
 
-// Clean makes a vendor's words fit to store and show: valid UTF-8 on one line without control characters, at most
+// Clean makes a vendor's text fit to store and show: valid UTF-8 on one line without control characters, at most
 // MaxDetail bytes, with the given secrets replaced. Empty secrets are ignored.
 func Clean(text string, secrets ...string) string {
 	return Cut(oneLine(mask(text, secrets)), MaxDetail)
 }
 
-// Token makes a vendor's identifier for a message fit to store: like Clean, but cut at 200 bytes.
+// Token makes a vendor's identifier of a message fit to store: like Clean, but cut at 200 bytes.
 func Token(text string) string { return Cut(oneLine(text), 200) }
 
 func mask(text string, secrets []string) string {
 	for _, s := range secrets {
-		// Very short secrets would blank out ordinary words; nobody should have them.
+		// Very short secrets would match ordinary text.
 		if len(s) >= 4 {
 			text = strings.ReplaceAll(text, s, "[secret]")
 		}
@@ -50,7 +50,7 @@ func oneLine(text string) string {
 	return b.String()
 }
 
-// Cut shortens text to at most limit bytes without splitting a character, ending in "..." where something was cut.
+// Cut shortens text to at most limit bytes without splitting a character. A cut text ends in "...".
 func Cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -68,7 +68,7 @@ func cutBytes(text string, limit int) string {
 	return text[:limit]
 }
 
-// CutRunes shortens text to at most limit characters, ending in "..." where something was cut.
+// CutRunes shortens text to at most limit characters. A cut text ends in "...".
 func CutRunes(text string, limit int) string {
 	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {
 		return text
@@ -83,7 +83,7 @@ func CutRunes(text string, limit int) string {
 	return text
 }
 
-// Text makes what is sent valid: NUL and invalid UTF-8 are replaced, line ends become "\n".
+// Text makes text valid to send: it replaces NUL and invalid UTF-8, and makes line ends "\n".
 func Text(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.ContainsAny(s, "\x00\r") {

@@ -15,10 +15,10 @@ import (
 
 // ClientConfig of an HTTP client for one vendor account.
 type ClientConfig struct {
-	// Timeout bounds a call, from resolving the name to the last byte of the answer, beside the caller's own deadline.
+	// Timeout bounds a call, from resolving the name to the last byte of the answer, besides the caller's own deadline.
 	// 0 = 10 s.
 	Timeout time.Duration
-	// PublicOnly refuses to connect to any address that is not on the public internet; for URLs given by users.
+	// PublicOnly refuses connections to addresses that are not on the public internet; for URLs given by users.
 	PublicOnly bool
 	// MaxBody is how much of an answer is read, in bytes. 0 = 64 KiB.
 	MaxBody int64
@@ -28,7 +28,7 @@ type ClientConfig struct {
 	TLS *tls.Config
 }
 
-// DefaultConnections is how many connections an account has for a mode unless its configuration says otherwise.
+// DefaultConnections is how many connections an account has for a mode by default.
 const DefaultConnections = 16
 
 func (c ClientConfig) withDefaults() ClientConfig {
@@ -44,21 +44,21 @@ func (c ClientConfig) withDefaults() ClientConfig {
 	return c
 }
 
-// Client makes single HTTP calls: no redirects followed, no request repeated, answers cut at MaxBody. Safe for use by
-// many goroutines at once.
+// Client makes single HTTP calls. It follows no redirects, repeats no request and cuts answers at MaxBody. Safe for
+// concurrent use.
 type Client struct {
 	cfg   ClientConfig
 	conns *connections
 }
 
-// NewClient returns a client of its own connections.
+// NewClient returns a client with its own connections.
 func NewClient(cfg ClientConfig) *Client {
 	cfg = cfg.withDefaults()
 	dialer := &net.Dialer{Timeout: min(cfg.Timeout, 5*time.Second), KeepAlive: 15 * time.Second}
 	proxy := http.ProxyFromEnvironment
 	if cfg.PublicOnly {
 		dialer.Control = publicOnly
-		// A proxy would resolve the name itself, behind our back.
+		// A proxy would resolve the name itself, without our check.
 		proxy = nil
 	}
 	return &Client{cfg: cfg, conns: newConnections(&http.Transport{
@@ -68,26 +68,26 @@ func NewClient(cfg ClientConfig) *Client {
 		Protocols:             onlyHTTP1(),
 		TLSHandshakeTimeout:   5 * time.Second,
 		ExpectContinueTimeout: time.Second,
-		// Headers are part of what a stranger may send us.
+		// Headers are untrusted input.
 		MaxResponseHeaderBytes: 64 << 10,
 	}, cfg.MaxConns)}
 }
 
-// onlyHTTP1 gives each call a connection of its own while it lasts: one that hangs delays nothing but its own message.
+// onlyHTTP1 gives each call its own connection: a call that hangs delays only its own message.
 func onlyHTTP1() *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)
 	return p
 }
 
-// CallError is a call that brought no complete answer.
+// CallError is the error of a call without a complete answer.
 type CallError struct {
-	// Sent tells that at least a part of the request may have reached the vendor.
+	// Sent: at least a part of the request may have reached the vendor.
 	Sent bool
 	Err  error
 }
 
-// errTooLate is a request that was not sent because its time to begin had passed.
+// errTooLate is the error of a request that was not sent because its BeginBefore had passed.
 var errTooLate = errors.New("the time to begin the call has passed")
 
 func (e *CallError) Error() string {
@@ -99,7 +99,7 @@ func (e *CallError) Error() string {
 
 func (e *CallError) Unwrap() error { return e.Err }
 
-// reason is the error without the URL, which may hold what nobody else should read.
+// reason is the error without the URL, which may hold secrets.
 func reason(err error) string {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -118,7 +118,7 @@ func reason(err error) string {
 
 type beginKey struct{}
 
-// BeginBefore returns a context whose requests are begun before m.BeginBefore or not at all (see Client.Do).
+// BeginBefore returns a context whose requests begin before m.BeginBefore or not at all (see Client.Do).
 func BeginBefore(ctx context.Context, m messages.Outbound) context.Context {
 	if m.BeginBefore.IsZero() {
 		return ctx
@@ -131,9 +131,9 @@ func tooLate(ctx context.Context) bool {
 	return messages.Outbound{BeginBefore: before}.TooLate(time.Now())
 }
 
-// Do makes the call. With a context of BeginBefore, nothing is written once that instant has passed; it is checked when the
-// connection is ready, TLS included. The answer's body must be closed; reading it fails with a *CallError. Errors are
-// *CallError.
+// Do makes the call. With a context of BeginBefore, it writes nothing once that instant has passed; it checks that when
+// the connection is ready, TLS included. The caller must close the answer's body. All errors, also those of reading the
+// body, are *CallError.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), c.cfg.Timeout)
 	for {
@@ -155,15 +155,15 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 		}
 		c.conns.discard(conn)
 		if used && !sent && ctx.Err() == nil {
-			continue // the server had closed a kept connection before anything was written to it
+			continue // the server had closed an idle connection before anything was written to it
 		}
 		cancel()
 		return nil, &CallError{Sent: sent, Err: err}
 	}
 }
 
-// Prepare opens the connections that up to n calls of the URL will need, unless there are idle ones, and keeps them for
-// the returned Prepared, whose Send calls v. It waits for the first of them only.
+// Prepare opens the connections that up to n calls of the URL need, unless there are idle ones, and reserves them for
+// the returned Prepared, whose Send calls v. It waits only for the first of them.
 func (c *Client) Prepare(ctx context.Context, v messages.Vendor, rawURL string, n int) (messages.Prepared, messages.Result, bool) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -194,20 +194,20 @@ func (c *Client) Probe(ctx context.Context, rawURL string) bool {
 	return ok
 }
 
-// prepared keeps connections for one message.
+// prepared reserves connections for one message.
 type prepared struct {
 	client *Client
 	vendor messages.Vendor
 	held   []*connection
 }
 
-// Send makes the call on a connection that is kept for it.
+// Send makes the call on a reserved connection.
 func (p *prepared) Send(ctx context.Context, m messages.Outbound) messages.Result {
-	p.Release() // as many connections are idle as there are calls that prepared one
+	p.Release() // there are as many idle connections as prepared calls
 	return p.vendor.Send(ctx, m)
 }
 
-// Release gives the connections back.
+// Release returns the connections to the pool.
 func (p *prepared) Release() {
 	for _, conn := range p.held {
 		p.client.conns.give(conn)
@@ -218,7 +218,7 @@ func (p *prepared) Release() {
 // Close closes the idle connections. Those in use are closed when their call is done.
 func (c *Client) Close() { c.conns.close() }
 
-// limitedBody ends after so many bytes, and calls done when it is closed.
+// limitedBody ends after a number of bytes, and calls done when it is closed.
 type limitedBody struct {
 	body io.ReadCloser
 	left int64
@@ -240,7 +240,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close drains a little, so that the connection can be used again, and ends the call.
+// Close reads a little of the rest, so that the connection can be reused, and ends the call.
 func (b *limitedBody) Close() error {
 	if b.done == nil {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// idleFor is how long an unused connection is kept. It is shorter than the idle time-outs of most servers: a connection that
-// they close while we write leaves a message in doubt.
+// idleFor is how long an idle connection is kept. It is shorter than the idle time-out of most servers: if a server
+// closes a connection while we write, the message is in doubt.
 const idleFor = 15 * time.Second
 
 // connection is one HTTP/1 connection, used by one call at a time.
@@ -28,7 +28,7 @@ type connection struct {
 	idleSince time.Time
 }
 
-// call makes one call. sent tells that a part of the request may have been written when it failed.
+// call makes one call. sent: a part of the request may have been written when it failed.
 func (c *connection) call(ctx context.Context, req *http.Request) (resp *http.Response, sent bool, err error) {
 	var begun atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() {
@@ -48,7 +48,8 @@ func (c *connection) call(ctx context.Context, req *http.Request) (resp *http.Re
 				return nil, false, err
 			}
 		}
-		// Headers wait in the connection's buffer until the body is read; without its body a request is not acted on.
+		// Headers wait in the connection's buffer until the body is read. A server does not act on a request without
+		// its body.
 		try.Body = &watchedBody{ReadCloser: body, conn: c, begun: &begun}
 	}
 	if resp, err = c.RoundTrip(try); err != nil {
@@ -58,7 +59,7 @@ func (c *connection) call(ctx context.Context, req *http.Request) (resp *http.Re
 	return resp, true, nil
 }
 
-// watchedBody notes that a request's body is being written. It refuses to be when the connection is known to be closed.
+// watchedBody records that a request's body is being written. It fails if the connection is known to be closed.
 type watchedBody struct {
 	io.ReadCloser
 	conn  *connection
@@ -75,11 +76,11 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// host is what is kept for one scheme and address.
+// host is the connections of one scheme and address.
 type host struct {
 	scheme, address string
 	permits         chan struct{} // one per connection in use
-	users           int           // calls that use it or wait for it; a host without users and idle connections is forgotten
+	users           int           // calls that use it or wait for it; a host without users and idle connections is removed
 	idle            []*connection // the last used last
 }
 
@@ -90,7 +91,7 @@ type connections struct {
 
 	mu     sync.Mutex
 	hosts  map[string]*host
-	timer  *time.Timer // closes what was idle for too long; nil while nothing is idle
+	timer  *time.Timer // closes connections that were idle for too long; nil while none is idle
 	closed bool
 }
 
@@ -100,8 +101,8 @@ func newConnections(t *http.Transport, most int) *connections {
 
 var errNoPermit = errors.New("no connection became free in time")
 
-// get returns a connection for the URL: an idle one or a new one. It waits while as many as allowed are in use, unless try is
-// set. give or discard must be called with it.
+// get returns a connection for the URL: an idle one or a new one. It waits while the maximum is in use, unless try is
+// set. The caller must pass the connection to give or discard.
 func (p *connections) get(ctx context.Context, u *url.URL, try bool) (*connection, error) {
 	h, err := p.enter(u)
 	if err != nil {
@@ -134,7 +135,7 @@ func (p *connections) get(ctx context.Context, u *url.URL, try bool) (*connectio
 	return &connection{ClientConn: cc, host: h}, nil
 }
 
-// enter finds the host of a URL and notes one more user of it.
+// enter finds the host of a URL and counts one more user of it.
 func (p *connections) enter(u *url.URL) (*host, error) {
 	name, port := u.Hostname(), u.Port()
 	if ascii, err := idna.Lookup.ToASCII(name); err == nil {
@@ -166,7 +167,7 @@ func (p *connections) leave(h *host) {
 	p.forget(h)
 }
 
-// forget removes a host that nobody uses. The caller holds the lock.
+// forget removes a host without users. The caller holds the lock.
 func (p *connections) forget(h *host) {
 	if h.users == 0 && len(h.idle) == 0 {
 		delete(p.hosts, h.scheme+"://"+h.address)
@@ -188,7 +189,7 @@ func (p *connections) takeIdle(h *host) *connection {
 	return nil
 }
 
-// give puts a connection back.
+// give returns a connection to the pool.
 func (p *connections) give(c *connection) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,7 +215,7 @@ func (p *connections) discard(c *connection) {
 	p.leave(c.host)
 }
 
-// prune closes what was idle for too long.
+// prune closes connections that were idle for too long.
 func (p *connections) prune() {
 	now := time.Now()
 	p.mu.Lock()

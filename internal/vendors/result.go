@@ -11,10 +11,10 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// MaxRetryAfter bounds how long a vendor can tell us to stay away.
+// MaxRetryAfter bounds a vendor's Retry-After.
 const MaxRetryAfter = time.Hour
 
-// Result builders: what a vendor said must already be clean of secrets; they clean it of the rest.
+// Result builders. The caller removes secrets from a vendor's text; the builders clean the rest.
 
 // Rejected is a permanent refusal of the message.
 func Rejected(format string, args ...any) messages.Result {
@@ -40,7 +40,7 @@ func Unavailable(format string, args ...any) messages.Result {
 	return messages.Result{Outcome: messages.OutcomeUnavailable, Detail: Clean(fmt.Sprintf(format, args...))}
 }
 
-// AccountFailed is r as a failure that came before the recipient was named.
+// AccountFailed returns r as a failure before the recipient was named.
 func AccountFailed(r messages.Result) messages.Result {
 	r.BeforeRecipient = r.Outcome == messages.OutcomeUnavailable || r.Outcome == messages.OutcomeUnknown
 	return r
@@ -56,7 +56,7 @@ func Cancelled() messages.Result {
 	return messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun"}
 }
 
-// Begun returns a Cancelled result and false when ctx has already ended.
+// Begun returns a Cancelled result and false if ctx has already ended.
 func Begun(ctx context.Context) (messages.Result, bool) {
 	if ctx.Err() != nil {
 		return Cancelled(), false
@@ -64,7 +64,7 @@ func Begun(ctx context.Context) (messages.Result, bool) {
 	return messages.Result{}, true
 }
 
-// FromError maps the error of a call without a complete answer. Errors that are no *CallError count as sent.
+// FromError maps the error of a call without a complete answer. Errors other than *CallError count as sent.
 func FromError(err error, secrets ...string) messages.Result {
 	if errors.Is(err, errTooLate) {
 		return messages.NotBegun()
@@ -80,9 +80,9 @@ func FromError(err error, secrets ...string) messages.Result {
 	return Unknown("%s", detail)
 }
 
-// FromStatus maps an HTTP status that is not a success and that the vendor's own error codes did not explain.
-// 502, 504 and the 52x of content networks come from a machine in front that does not know what became of the
-// request: in doubt. said is what the vendor said, clean of secrets.
+// FromStatus maps an HTTP status that is not a success and that the vendor's own error codes did not explain. 502, 504
+// and the 52x of content networks come from a proxy that does not know the fate of the request: in doubt. said is the
+// vendor's text, without secrets.
 func FromStatus(resp *http.Response, said string) messages.Result {
 	detail := "status " + strconv.Itoa(resp.StatusCode)
 	if said = Clean(said); said != "" {
@@ -106,7 +106,7 @@ func FromStatus(resp *http.Response, said string) messages.Result {
 	}
 }
 
-// RetryAfter reads the header of that name, seconds (also with a fraction) or a date; 0 = none or past. At most
+// RetryAfter parses the Retry-After header: seconds (also with a fraction) or a date; 0 = none or past. At most
 // MaxRetryAfter.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	v := h.Get("Retry-After")

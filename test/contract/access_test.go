@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stand fills the parameters of a path with things that exist.
+// stand fills the parameters of a path with names of existing objects.
 func stand(path string) string {
 	for name, value := range map[string]string{"{id}": "1", "{username}": "bob", "{user}": "bob", "{app}": "demo", "{plan}": "pager", "{template}": "words",
 		"{type}": "user", "{team}": "ops", "{mode}": "sms", "{role}": "primary"} {
@@ -17,16 +17,16 @@ func stand(path string) string {
 	return regexp.MustCompile(`\{[a-z_]+\}`).ReplaceAllString(path, "x")
 }
 
-// everythingServed configures the routes that are served only where the operator wants them.
+// everythingServed switches on the routes that are off by default.
 func everythingServed(t *testing.T, more ...string) string {
 	return configured(t, strings.Join(append(more, "webhooks: [alertmanager, grafana, rackspace, freshping]", "mobile: {activated: true, applications: [demo]}",
 		`oncall: {bonus_url: "http://127.0.0.1:1/"}`), "\n")+"\n")
 }
 
-// knownOnly are the rules of routes that only known callers may use.
+// knownOnly are the rules of routes that need authentication.
 var knownOnly = []string{"open", "any", "write", "self", "user", "own", "admin", "app", "team-admin", "member"}
 
-// TestStrangersAreRefused sends every operation of the document without any proof, and with wrong ones.
+// TestStrangersAreRefused sends every operation of the document without credentials, and with wrong ones.
 func TestStrangersAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
@@ -65,7 +65,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// TestReadersChangeNothing sends every operation that changes something in the session of somebody who may only read.
+// TestReadersChangeNothing sends every operation that changes something in the session of a read-only person.
 func TestReadersChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
@@ -109,7 +109,7 @@ func TestAnonymousReads(t *testing.T) {
 	}
 }
 
-// TestCallersAreKnownByTheirProof covers the ways to say who one is.
+// TestCallersAreKnownByTheirProof covers all kinds of credentials.
 func TestCallersAreKnownByTheirProof(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

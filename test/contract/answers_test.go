@@ -51,7 +51,7 @@ func newRelayWith(t *testing.T, more ...string) *server {
 		everythingServed(t, append(more, "gmail_one_click: {enabled: true, key: "+oneClickKey+"}", "tags: [service]", "internal_applications: [power]")...))
 }
 
-// page makes an incident and a message of it to ann that left.
+// page makes an incident and a sent message of it to ann.
 func (s *server) page(mode string) (incident, message int64) {
 	s.Helper()
 	incident = s.open()

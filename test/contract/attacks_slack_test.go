@@ -80,7 +80,7 @@ func (s *server) deliver(env ...string) {
 	})
 }
 
-// shownInSlack opens an incident with the host and returns what Slack gets about it. The template's words begin with the host.
+// shownInSlack opens an incident with the host and returns what Slack gets about it. The template's text begins with the host.
 func (s *server) shownInSlack(host string) slackPost {
 	s.Helper()
 	address, posts := slackAPI(s.T)
@@ -117,7 +117,7 @@ func alertTextAsMarkup(s *server) {
 	require.NotRegexp(s, `<(!channel|https://evil)|\\u003c(!channel|https://evil)`, p.text+p.blocks)
 }
 
-// pressForeignButton forges what only a forged message could make: a button under one incident's message that names another's.
+// pressForeignButton presses a forged button: it is under the message of one incident and names a message of another one.
 func pressForeignButton(s *server) {
 	s.exec("insert into user_contacts select id, 'slack', '@ann', '@ann' from users where name = 'ann'")
 	own, carrier := s.page("slack")

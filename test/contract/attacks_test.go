@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attack is something that a stranger or a user tried against an earlier release and got. item is its number in the list of
+// attack is a request that succeeded for a stranger or a user in an earlier release and must not. item is its number in the list of
 // attacks of SECURITY.md's review ("1.3"); try does it again and checks that it fails now. Every attack has a server of its own.
 type attack struct {
 	item, name string

@@ -87,7 +87,7 @@ func fixedParts(path string) int {
 	return n
 }
 
-// find tells which operation a request is, nil for none.
+// find returns the operation of a request, nil for none.
 func (d *description) find(method, path string) *operation {
 	for i, o := range d.operations {
 		if o.method == method && (o.match.MatchString(path) || o.match.MatchString(strings.TrimSuffix(path, "/"))) {
@@ -126,7 +126,7 @@ func (d *description) conforms(t *testing.T, method, path string, a answer) (str
 	}
 	require.Contains(t, content, kind, "%s: the content type is not described for %d", a.what, a.status)
 	media, _ := content[kind].(map[string]any)
-	if !strings.HasSuffix(kind, "json") || len(media) == 0 { // without a schema, words that v0 labels JSON
+	if !strings.HasSuffix(kind, "json") || len(media) == 0 { // without a schema, text that v0 labels JSON
 		return method + " " + o.path, true
 	}
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(a.body))
@@ -147,7 +147,7 @@ func TestDescriptionIsWhole(t *testing.T) {
 			content, _ := r.(map[string]any)["content"].(map[string]any)
 			for kind, media := range content {
 				if len(media.(map[string]any)) == 0 {
-					continue // a body that may be missing or be words, and has this type all the same
+					continue // a body that may be empty or text has this type as well
 				}
 				_, err := s.api.compiler.Compile(documentURL + o.pointer + status + "/content/" + strings.ReplaceAll(kind, "/", "~1") + "/schema")
 				require.NoError(t, err, "%s %s %s", o.method, o.path, status)

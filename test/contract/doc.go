@@ -1,4 +1,4 @@
-// Package contract holds the real iris-api to the contracts of its clients: black box, over HTTP, on PostgreSQL. Every
-// installation is set up with the iris command and, where Iris has no command, in the database. Every answer that a test
-// gets is also compared with the OpenAPI document that the server itself serves.
+// Package contract tests the wire of iris-api that clients rely on: black box, over HTTP, on PostgreSQL. Each test sets up its
+// installation with the iris command, or in the database where there is no command. Every answer is also compared with the
+// OpenAPI document that the server serves.
 package contract

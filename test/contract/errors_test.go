@@ -34,7 +34,7 @@ func explained(words, description string) string {
 	return `{"title":` + plain(t) + `,"description":` + plain(d) + `}`
 }
 
-// plain takes back what Go escapes for pages.
+// plain reverses Go's escapes for HTML.
 func plain(raw []byte) string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(raw))
 }
@@ -52,7 +52,7 @@ const (
 	failedAuth = "Authentication failure"
 )
 
-// newForErrors is a server with something of each kind to be refused.
+// newForErrors returns a server with one object of each kind.
 func newForErrors(t *testing.T) *server {
 	t.Helper()
 	s := newRelayWith(t, "max_plan_length: 24h")
@@ -75,7 +75,7 @@ func aQuota(changes ...m) m {
 		"plan_name": "pager", "wait_time": 60, "target_name": "ann"}, changes...)
 }
 
-// TestEveryError asks for every error of the contract, and requires that nothing is left of what was refused.
+// TestEveryError requests every error of the contract, and requires that a refused request changed nothing.
 func TestEveryError(t *testing.T) {
 	t.Parallel()
 	s := newForErrors(t)
@@ -167,7 +167,7 @@ func queryErrors() part {
 	} {
 		for field := range strings.FieldsSeq(fields) {
 			p.rows = append(p.rows, mistake{demo, get, path + "?" + field + "__like=1", nil, 400, title("invalid filter operator like")})
-			if field == "active" || field == "resolved" { // flags: numbers and words
+			if field == "active" || field == "resolved" { // flags: numbers and texts
 				continue
 			}
 			for _, op := range []string{"", "__eq", "__ne", "__gt", "__in"} {

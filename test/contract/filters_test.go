@@ -31,8 +31,8 @@ func texts(names ...string) (out []field) {
 	return out
 }
 
-// holds is what the contract says of one operator: numbers compare as such and are searched as they are written, text
-// compares whatever its case and trailing spaces, % and _ are nothing special.
+// holds is the contract's rule of one operator. Numbers compare as numbers and are searched as decimal text. Text compares without case
+// and trailing spaces. % and _ have no special meaning.
 func (f field) holds(op string, have any, want string) bool {
 	if have == nil {
 		return false
@@ -69,7 +69,7 @@ func (f field) holds(op string, have any, want string) bool {
 	return order <= 0
 }
 
-// sweep asks for every field with every operator, and compares what comes with what should of all rows.
+// sweep filters by every field with every operator, and compares the answer with the expected rows.
 func (s *server) sweep(path, base string, fields []field) {
 	s.Helper()
 	all := decode[[]m](s.do(demo, get, path+"?"+base, nil).is(200))
@@ -124,7 +124,7 @@ func (s *server) gives(query string, ids []any) {
 	require.ElementsMatch(s, ids, got, query)
 }
 
-// TestEveryFilter holds each field of each list to each operator of the grammar.
+// TestEveryFilter tests each field of each list with each operator.
 func TestEveryFilter(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -167,7 +167,7 @@ func TestEveryFilter(t *testing.T) {
 	s.do(demo, get, "/v0/incidents?active=7", nil).says(200, `[]`)
 }
 
-// TestNamesInAnyCase holds names to the collation that clients grew up with, wherever one is looked up.
+// TestNamesInAnyCase looks names up in another case on every route: clients rely on MySQL's collation.
 func TestNamesInAnyCase(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

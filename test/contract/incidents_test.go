@@ -106,7 +106,7 @@ func TestResolveAndComment(t *testing.T) {
 	s.do(demo, get, "/v0/incidents/999/comments", nil).says(200, `[]`)
 }
 
-// TestStepsOfAnIncident holds the page of an incident to what its plan's steps sent, in the order of sending.
+// TestStepsOfAnIncident compares the messages of an incident with those that its steps sent, in the order of sending.
 func TestStepsOfAnIncident(t *testing.T) {
 	t.Parallel()
 	s := newRelay(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rows is what a list is made of: its route, what makes the query narrow enough, and the fields of a row.
+// rows is a list: its route, a filter that makes the query narrow enough, and the fields of a row.
 type rows struct{ path, narrow, fields string }
 
 func lists() []rows {
@@ -46,7 +46,7 @@ func newForLists(t *testing.T) *server {
 	return s
 }
 
-// TestFieldsOfLists selects fields of every list: each alone, several, and such as do not exist.
+// TestFieldsOfLists selects fields of every list: each alone, several, and unknown ones.
 func TestFieldsOfLists(t *testing.T) {
 	t.Parallel()
 	s := newForLists(t)
@@ -78,7 +78,7 @@ func TestFieldsOfLists(t *testing.T) {
 	require.Equal(t, []m{{"context": m{"host": "db1", "message": "disk"}, "title_variable_name": "host", "title": "db1"}}, titled)
 }
 
-// TestOrderAndLimitOfLists: without a limit by number, with one the newest first and so many.
+// TestOrderAndLimitOfLists: without a limit the order is by number; with one, the newest come first.
 func TestOrderAndLimitOfLists(t *testing.T) {
 	t.Parallel()
 	s := newForLists(t)
@@ -120,7 +120,7 @@ func namesOf(rows []m) (out []string) {
 	return out
 }
 
-// TestFiltersOfNames holds the lists that are known by names to every operator.
+// TestFiltersOfNames tests the lists of names with every operator.
 func TestFiltersOfNames(t *testing.T) {
 	t.Parallel()
 	s := newForLists(t)

@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// odd is what clients send by mistake, or on purpose, where something else belongs.
+// odd are wrong values that clients send by mistake or on purpose.
 var odd = []json.RawMessage{
 	json.RawMessage(`null`), json.RawMessage(`true`), json.RawMessage(`-1`), json.RawMessage(`1.5`), json.RawMessage(`1e300`), json.RawMessage(`99999999999999999999`),
 	json.RawMessage(`""`), json.RawMessage(`" "`), json.RawMessage(`"a\u0000b"`), json.RawMessage(`"\ud800"`), json.RawMessage(`"` + strings.Repeat("ü☃", 300) + `"`),
 	json.RawMessage(`[]`), json.RawMessage(`[null]`), json.RawMessage(`{}`), json.RawMessage(`{"":[1]}`),
 }
 
-// twists returns the value with each of its parts replaced by each odd thing, and each part of an object left out.
+// twists returns variants of a value: each part is replaced by each odd value, and each member of an object is left out.
 func twists(v any) []any {
 	var out []any
 	for _, o := range odd {
@@ -49,7 +49,7 @@ func twists(v any) []any {
 	return out
 }
 
-// whoMay is somebody for whom the request of a row succeeds.
+// whoMay returns a caller for whom the request of a row succeeds.
 func (r right) whoMay() caller {
 	for _, i := range []int{7, 3, 2, 5, 0} { // administrators, applications, people
 		if r.who[i] == 'o' {
@@ -59,8 +59,8 @@ func (r right) whoMay() caller {
 	return columns[strings.IndexByte(r.who, 'o')]
 }
 
-// TestOddBodies sends to every route bodies that are wrong in one place. None is a 500 (do requires that), and what is refused
-// leaves nothing.
+// TestOddBodies sends to every route bodies that are wrong in one place. None is a 500 (do requires that), and a refused
+// request changes nothing.
 func TestOddBodies(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
@@ -122,7 +122,7 @@ func TestOddBodies(t *testing.T) {
 
 var inPath = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// TestOddPaths puts odd things into the parameters of every path.
+// TestOddPaths puts odd values into the parameters of every path.
 func TestOddPaths(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)

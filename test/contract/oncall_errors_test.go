@@ -32,7 +32,7 @@ const (
 	badFilling  = "Invalid populate/preview request"
 )
 
-// refusals are the errors of the contract, in its order. $name is a thing of TestEveryRefusal, $day1 and $day2 are one and two days from now.
+// refusals are the errors of the contract, in its order. $name is an object of TestEveryRefusal, $day1 and $day2 are one and two days from now.
 var refusals = []refusal{
 	// 1 Conventions
 	{scheduler, get, "/api/v0/nowhere", "", 404, gone, ""},
@@ -294,7 +294,7 @@ var refusals = []refusal{
 		"No escalation plan specified and team has no custom escalation plan defined"},
 }
 
-// TestEveryRefusal sends them, and looks that none of them changed anything.
+// TestEveryRefusal sends them, and checks that none of them changed anything.
 func TestEveryRefusal(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t, configured(t, "time_zones: [UTC, Europe/Zurich]\noncall: {escalate_application: demo, urgent_plan: pager}\n"))

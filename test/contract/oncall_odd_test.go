@@ -86,7 +86,7 @@ func TestOncallFilters(t *testing.T) {
 	}
 }
 
-// TestOncallOddValues puts every wrong type at every place of every body: a 400 each time, and nothing half-written.
+// TestOncallOddValues puts every wrong type at every place of every body: each is a 400, and nothing is stored.
 func TestOncallOddValues(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
@@ -213,7 +213,7 @@ func TestOncallOverrideCases(t *testing.T) {
 	s.do(viewer, post, "/api/v0/events/override", m{"start": 5, "end": at + day, "event_ids": []int64{one}, "user": "bob"}).is(403)
 }
 
-// TestOncallOverridePhone is about whose number stands in for a primary's, with subscriptions (docs/reference/oncall-v0.md 4).
+// TestOncallOverridePhone tests which team's number replaces that of a primary, with subscriptions (docs/reference/oncall-v0.md 4).
 func TestOncallOverridePhone(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
@@ -282,7 +282,7 @@ func TestOncallSuggestions(t *testing.T) {
 	suggest(now+40*day, now+41*day, `{"user": "bob", "data": {"bob": "infinity"}}`)
 }
 
-// TestPoisonousRules has rules that a library stumbles over, some only months after their first time: no one may write what ends a process.
+// TestPoisonousRules has recurrence rules on which a library panics, some only months after their start: none may end a process.
 func TestPoisonousRules(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)

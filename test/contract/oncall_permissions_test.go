@@ -19,7 +19,7 @@ import (
 // administrator of another team; a member of team ops; pat, a member whom the row is about; ops' administrator; an administrator of everything.
 var whoAsks = []caller{anonymous, demo, scheduler, viewer, {name: "a stranger", session: "kim"}, bob, {name: "the person", session: "pat"}, owner, admin}
 
-// permission says what each caller gets of a route. What given makes is the thing that {id} of the path and $id of the body name; $n is
+// permission has the status that each caller gets on a route. {id} of the path and $id of the body name the object that given makes; $n is
 // a fresh number, $day1 and $day2 are a day and two from now. A body that begins with ? is a query.
 type permission struct {
 	method, path string // as the server describes it
@@ -28,7 +28,7 @@ type permission struct {
 	given        func(*server) m
 }
 
-// usual is what the parameters of paths name, unless given made something else.
+// usual are the default values of path parameters.
 var usual = m{"team": "ops", "roster": "r", "user": "pat", "role": "primary", "service": "shop", "other": "core"}
 
 const everyEvent = `"start": $day1, "end": $day2, "team": "ops", "user": "pat", "role": "shadow"`
@@ -122,7 +122,7 @@ var permissions = []permission{
 	{get, "/api/v0/notification_types", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/search", "401 403 200 200 200 200 200 200 200", "?keyword=o", nil},
 	{get, "/api/v0/audit", "401 403 200 200 200 200 200 200 200", "", nil},
-	// Keys belong to people, each to whoever made it.
+	// A key belongs to the person who made it.
 	{get, "/api/v0/ical_key/user/{user}", "401 403 403 403 403 403 200 403 403", "", aKey},
 	{post, "/api/v0/ical_key/user/{user}", "401 403 403 403 403 403 201 403 403", "", nil},
 	{del, "/api/v0/ical_key/user/{user}", "401 403 403 403 403 403 200 403 403", "", aKey},
@@ -136,7 +136,7 @@ var permissions = []permission{
 	{get, "/api/v0/ical/{key}", "200 200 200 200 200 200 200 200 200", "", aKey},
 	{get, "/api/v0/users/{user}/ical", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/teams/{team}/ical", "401 403 200 200 200 200 200 200 200", "", nil},
-	// What Oncall never had.
+	// Routes that Oncall did not have.
 	{get, "/v1/users/{user}/contacts", "401 403 200 403 403 403 200 403 200", "", nil},
 	{post, "/v1/users/{user}/contacts/{mode}/code", "401 403 202 403 403 403 202 403 202", "", newNumber},
 	{post, "/v1/users/{user}/contacts/{mode}/verify", "401 403 400 403 403 403 400 403 400", `{"code": "00000000"}`, newNumber}, // a wrong one
@@ -159,7 +159,7 @@ var permissions = []permission{
 	{put, "/v1/teams/{team}/holidays", "401 403 204 403 403 403 403 204 204", aFeast, nil},
 	{get, "/v1/teams/{team}/holidays", "401 403 200 200 200 200 200 200 200", "", feasts},
 	{del, "/v1/teams/{team}/holidays", "401 403 204 403 403 403 403 204 204", "", feasts},
-	// A swap needs the consent of the one who is asked, whoever else wants it. Only pat can give pat's shift away.
+	// A swap needs the consent of the other person. Only pat can give pat's shift away.
 	{get, "/v1/teams/{team}/swap-requests", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/v1/teams/{team}/swap-requests", "401 403 201 403 403 400 201 400 400", `{"event_id": $id, "to": "bob", "user": "pat"}`, aShift},
 	{post, "/v1/swap-requests/{id}/accept", "401 403 403 403 403 200 403 403 403", "", aWish},
@@ -168,7 +168,7 @@ var permissions = []permission{
 	{post, "/v1/teams/{team}/take", "401 403 201 403 403 201 201 201 400", `{"role": "manager", "user": "pat", "until": $day1}`, nil}, // god is no member
 	{post, "/v1/events/swap", "401 403 204 403 403 204 204 204 204", `{"events": [{"id": $id}, {"id": $id}]}`, aShift},
 	{post, "/v1/events/preview", "401 403 200 403 403 200 200 200 200", `{"action": "delete", "id": $id}`, aShift},
-	// The last one, because whoever is deleted is logged out.
+	// The last row, because a deleted person is logged out.
 	{del, "/api/v0/users/{user}", "401 403 200 403 403 403 200 403 200", "", patBack},
 }
 
@@ -179,7 +179,7 @@ const (
 	aFeast = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:20370101T000000Z\r\nDTEND:20370102T000000Z\r\nSUMMARY:ann\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 )
 
-// made returns a given that makes one thing in the database, which the statement returns, and is called name in paths.
+// made returns a given that inserts one object with a statement that returns its id. Paths use name.
 func made(name, statement string) func(*server) m {
 	return func(s *server) m {
 		var v any
@@ -255,7 +255,7 @@ var (
 	}
 )
 
-// before puts back, before each question, what the one before may have changed.
+// before restores, before each request, the data that the one before may have changed.
 const before = `
 	update users set active = true where name = 'pat' and not active;
 	delete from pinned_teams; delete from team_subscriptions; delete from ical_keys; delete from swap_requests; delete from shifts where ends_at > now();
@@ -268,7 +268,7 @@ const before = `
 	insert into team_services select t.id, s.id from teams t, services s where t.name = 'ops' and s.name = 'shop' on conflict do nothing;
 `
 
-// everything is what a refused request must leave as it is.
+// everything are the tables that a refused request must not change.
 const everything = `select md5(string_agg(row, ';' order by row)) from (
 	select t::text from teams t union all select t::text from team_members t union all select t::text from rosters t union all select t::text from roster_members t
 	union all select t::text from schedules t union all select t::text from shifts t union all select t::text from users t union all select t::text from user_contacts t
@@ -278,7 +278,7 @@ const everything = `select md5(string_agg(row, ';' order by row)) from (
 	union all select t::text from unavailabilities t union all select t::text from holidays t union all select t::text from coverage_wishes t
 	union all select t::text from oncall_audit t union all select t::text from notices t union all select t::text from incidents t) x (row)`
 
-// filled writes the numbers, days and things of a question into its text.
+// filled replaces the placeholders of a request: numbers, days and objects.
 func filled(s *server, text string, things m) string {
 	all := changed(m{"n": s.number("select nextval('n')"), "day1": time.Now().Unix() + day, "day2": time.Now().Unix() + 2*day}, things)
 	var pairs []string
@@ -292,7 +292,7 @@ func filled(s *server, text string, things m) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// TestWhoMayDoWhatOnCall asks every route of the on-call API as everybody.
+// TestWhoMayDoWhatOnCall sends every request of the on-call API as every caller.
 func TestWhoMayDoWhatOnCall(t *testing.T) {
 	t.Parallel()
 	list := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode([]m{}) }))
@@ -353,7 +353,7 @@ func (s *server) asks(p permission, who caller) answer {
 	return a
 }
 
-// TestPermissionsAreWhole fails for a route of the on-call API that the table does not have, and for a row that is no route.
+// TestPermissionsAreWhole fails for a route of the on-call API without a row in the table, and for a row without a route.
 func TestPermissionsAreWhole(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t, everythingServed(t))

@@ -517,7 +517,7 @@ func TestOncallNow(t *testing.T) {
 	s.do(admin, del, "/api/v0/services/store", nil).empty(200)
 	s.do(admin, del, "/api/v0/services/store", nil).is(404)
 
-	// One resolver answers here and pages there.
+	// The same resolver answers the API and pages.
 	s.do(bob, post, "/v0/plans", aPlan(m{"steps": [][]m{{aNotification(m{"role": "oncall-primary", "target": "ops"})}}})).is(201)
 	s.do(demo, post, "/v0/notifications", m{"role": "oncall-primary", "target": "ops", "subject": "s", "mode": "email", "body": "b"}).is(200)
 	require.EqualValues(t, 1, s.number("select count(*) from messages where target = 'ann'"))

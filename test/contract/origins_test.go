@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPagesOfOtherSites is about what browsers ask for on behalf of pages: those of allowed sites may read, others may not.
+// TestPagesOfOtherSites sends the cross-origin requests of browsers: pages of allowed sites may read answers, others may not.
 func TestPagesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	const site = "https://portal.example.com"

@@ -45,7 +45,7 @@ func TestTargets(t *testing.T) {
 	s.do(demo, get, "/v0/users/ann/in_lists", nil).refuses(400, "Missing parameter", `The "list" parameter is required.`)
 }
 
-// TestOwnRoutes holds the routes of one person to their rule: the person, administrators, powerful applications.
+// TestOwnRoutes tests the callers of a person's routes: the person, administrators, applications that act for people.
 func TestOwnRoutes(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -179,13 +179,13 @@ func TestCategories(t *testing.T) {
 	s.do(bob, get, "/v0/users/bob/categories", nil).says(200, `[]`)
 	s.do(bob, del, "/v0/users/bob/categories/demo", nil).empty(204)
 
-	// The set is complete: what is not in it is gone, with its overrides.
+	// The list is complete: a category that is not in it is deleted, with its overrides.
 	s.do(bob, post, "/v0/users/bob/categories/demo", m{"alarms": "email"}).is(201)
 	s.do(demo, post, "/v0/categories/demo", list[:1]).says(200, `{}`)
 	s.do(bob, get, "/v0/users/bob/categories", nil).says(200, `[]`)
 	require.Equal(t, []any{found[0]["id"]}, []any{decode[[]m](s.do(demo, get, "/v0/categories/demo", nil).is(200))[0]["id"]}, "what stays keeps its id")
 
-	// A notification of a category goes where the person wants it.
+	// A notification of a category is sent in the mode that the person chose.
 	s.do(bob, post, "/v0/users/bob/categories/demo", m{"news": "drop"}).is(201)
 	s.do(demo, post, "/v0/notifications", m{"role": "user", "target": "ann", "subject": "s", "category": "news", "body": "b"}).says(200, `[]`)
 }

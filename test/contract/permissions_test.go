@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// columns are who asks, in the order of the marks of a row. Plans, templates and personal things of the rows are bob's; the
+// columns are the callers, in the order of the marks of a row. Plans, templates and personal objects of the rows are bob's; the
 // application demo is owned by ann.
 var columns = []caller{
 	anonymous,
@@ -25,8 +25,8 @@ var columns = []caller{
 	viewer,
 }
 
-// right is a request that succeeds for whoever may. The marks of who say what each column gets: o the status ok, 1 is 401, 3
-// is 403, l the way to the log-in, k the way to a log-in that offers the change again, h the way from there.
+// right is a request and its permission. The marks of who are the answers to the columns: o the status ok, 1 is 401, 3 is 403,
+// l a redirect to the log-in, k one to a log-in that offers the change again, h a redirect from there.
 type right struct {
 	method, path string
 	body         any
@@ -40,7 +40,7 @@ const (
 	everybody = "ooooooooo"
 	known     = "1oooooooo" // reading: any application, any session
 	writers   = "1ooooooo3" // what every known caller may do but people who only read
-	forBob    = "111ooo1o3" // in the name of bob: as him, as an administrator, through an application that speaks for people
+	forBob    = "111ooo1o3" // in the name of bob: as him, as an administrator, through an application that acts for people
 	bobs      = "111ooo1o1" // the routes of a person
 	nobody    = "333333333"
 	people    = "llllloooo"
@@ -55,7 +55,7 @@ func formOf(pairs ...string) string {
 	return v.Encode()
 }
 
-// rights lists every route beside those of the on-call API, with everybody who may use it.
+// rights lists every route except those of the on-call API, with the callers who may use it.
 func rights() []right {
 	one := m{"incident_ids": []int{1}}
 	quota := m{"hard_quota_threshold": 10, "soft_quota_threshold": 5, "hard_quota_duration": 60, "soft_quota_duration": 60, "plan_name": "pager", "wait_time": 60, "target_name": "ann"}
@@ -198,7 +198,7 @@ func rights() []right {
 				insert into template_active (name_key, template_id) select 'gone-template', max(id) from templates where name = 'gone-template' on conflict do nothing`)
 		}},
 
-		// Relays pass on what people answered; people only their own answers.
+		// Relays pass on answers of all people; people only their own.
 		{post, "/v0/response/email", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "133ooo1o3", nil},
 		{post, "/v0/response/gmail", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "133ooo1o3", nil},
 		{post, "/v0/response/gmail-oneclick", m{"msg_id": 1, "email_address": "bob@example.com", "cmd": "claim"}, 204, "133ooo1o3", nil},
@@ -207,13 +207,13 @@ func rights() []right {
 		{post, "/v0/response/slack", m{"msg_id": 1, "source": "bob", "content": "claim"}, 200, "133ooo1o3", nil},
 		{post, "/v0/twilio/deliveryupdate", formOf("MessageSid", "SM1", "MessageStatus", "delivered"), 204, "133o333o3", nil},
 
-		// The key in the query is all that counts, whoever sends it along.
+		// Only the key in the query counts, not the credentials of the caller.
 		{post, "/v0/webhooks/alertmanager?application=demo&key={key of demo}", m{"version": "4", "status": "firing", "alerts": []m{}, "groupLabels": m{"iris_plan": "pager"}}, 201, everybody, nil},
 		{post, "/v0/webhooks/grafana?plan=pager&application=demo&key={key of demo}", m{"ruleName": "r", "state": "alerting"}, 201, everybody, nil},
 		{post, "/v0/webhooks/rackspace?plan=pager&application=demo&key={key of demo}", m{"event_id": "e", "details": m{}}, 201, everybody, nil},
 		{post, "/v0/webhooks/freshping?plan=pager&application=demo&key={key of demo}", m{"title": "t", "description": "d", "tags": "", "ticket_id": 1}, 201, everybody, nil},
 
-		// Programs that work beside Iris: the applications that the operator lists, for nobody.
+		// Internal applications: those that the operator lists; they act for nobody.
 		{get, "/v0/allowed_metadata_tags", nil, 200, known, nil},
 		{get, "/v0/internal/plan_aggregation_settings", nil, 200, known, nil},
 		{get, "/v0/internal/priority_mode_map", nil, 200, known, nil},
@@ -225,7 +225,7 @@ func rights() []right {
 		{put, "/v0/internal/application_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
 		{put, "/v0/internal/target_tag", m{"id": 1, "name": "service", "values": []string{"x"}}, 201, "133o33333", nil},
 
-		// What vendors ask for is believed with their signature alone.
+		// Requests of vendors need the vendor's signature and nothing else.
 		{post, "/api/v0/twilio/messages/relay", formOf("Body", "f", "From", "+15552220002"), 0, nobody, nil},
 		{post, "/api/v0/twilio/calls/gather?message_id=1", "", 0, nobody, nil},
 		{get, "/api/v0/twilio/calls/say?message_id=1", nil, 0, nobody, nil},
@@ -246,7 +246,7 @@ func rights() []right {
 	}
 }
 
-// pages lists what is for browsers: sessions count there, signatures do not.
+// pages lists the routes for browsers: they take sessions and no signatures.
 func pages() []right {
 	var out []right
 	for _, path := range []string{"/incidents", "/incidents/1", "/plans", "/plans/pager", "/cluster", "/teams", "/me", "/teams/ops", "/teams/ops/rosters",
@@ -276,7 +276,7 @@ func pages() []right {
 	)
 }
 
-// unowned opens incident 1: whoever acknowledges it takes it over from nobody.
+// unowned removes the owner of incident 1.
 func unowned(s *server) {
 	s.exec("update incidents set owner_id = null, active = true, resolved = false where id = 1")
 }
@@ -297,7 +297,7 @@ func spare(s *server) {
 		insert into plan_active select name, id from p`)
 }
 
-// newForRights is a server on which every row of rights means something.
+// newForRights returns a server with the objects that the rows of rights name.
 func newForRights(t *testing.T) *server {
 	t.Helper()
 	s := newRelay(t)
@@ -309,7 +309,7 @@ func newForRights(t *testing.T) *server {
 	return s
 }
 
-// named puts what a path names in words into it.
+// named replaces names in a path by ids.
 func (s *server) named(path string) string {
 	number := func(query string) string { return fmt.Sprint(s.number(query)) }
 	for words, value := range map[string]func() string{
@@ -326,8 +326,8 @@ func (s *server) named(path string) string {
 	return path
 }
 
-// TestEveryoneOnEveryRoute asks every route as everybody: first those who may not, of which nothing must be left, then those
-// who may.
+// TestEveryoneOnEveryRoute sends every request as every caller: first as callers who may not, which must change nothing, then as
+// those who may.
 func TestEveryoneOnEveryRoute(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
@@ -347,7 +347,7 @@ func TestEveryoneOnEveryRoute(t *testing.T) {
 	}
 }
 
-// ask sends the request of a row as those who may, or as the others.
+// ask sends the request of a row as the callers who may, or as the others.
 func (s *server) ask(r right, allowed bool) {
 	s.Helper()
 	for i, as := range columns {
@@ -400,7 +400,7 @@ func unresolved(s *server) {
 	s.exec("update incidents set resolved = false, active = true, current_step = 0 where id = 1")
 }
 
-// TestNobodyIsForgotten fails when an operation of the document stands in no row of rights.
+// TestNobodyIsForgotten fails when an operation of the document has no row in rights.
 func TestNobodyIsForgotten(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
@@ -425,7 +425,7 @@ func TestNobodyIsForgotten(t *testing.T) {
 var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
 	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit"}
 
-// ofOncall are the routes of the on-call API, and the pages: who may use those is in the tests of each.
+// ofOncall are the routes of the on-call API, and the pages: they have tests of their own.
 func ofOncall(path string) bool {
 	switch {
 	case slices.ContainsFunc(resources, func(r string) bool { return path == r || strings.HasSuffix(r, "/") && strings.HasPrefix(path, r) }):

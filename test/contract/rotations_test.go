@@ -25,7 +25,7 @@ func aChange(t *testing.T, spring bool) (sunday time.Time, zone *time.Location) 
 	}
 }
 
-// TestRotationsByHand compares previews with turns worked out by hand around the changes of the clocks. "+1 09:00" is the day after
+// TestRotationsByHand compares previews with turns that were computed by hand around the changes of the clocks. "+1 09:00" is the day after
 // the Sunday of the change.
 func TestRotationsByHand(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestRotationsByHand(t *testing.T) {
 	}
 }
 
-// TestRotationRefusals has what a page shows beside the field: which one is wrong, and what it must be.
+// TestRotationRefusals tests the errors that a page shows next to a field: the field and the rule.
 func TestRotationRefusals(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)

@@ -16,7 +16,7 @@ import (
 
 // installation is what every test starts from: ann (owner of demo, member of team ops), bob (member of ops), root
 // (administrator), viewer (may only read), gone (switched off), the mailing list all-ops; the applications demo (variables
-// host, message), other, power (may speak for people and open incidents as others); template words for demo, plan pager.
+// host, message), other, power (may act for people and open incidents as others); template words for demo, plan pager.
 // Everybody but gone has logged in. It is made once, as operators make it, and copied for each test.
 type installation struct {
 	once    sync.Once
@@ -71,7 +71,7 @@ func (i *installation) make(t *testing.T) {
 	i.whole = true
 }
 
-// withoutCommand is what Iris has no command for.
+// withoutCommand is the data for which Iris has no command.
 const withoutCommand = `
 	update users set read_only = true where name = 'viewer';
 	update users set active = false where name = 'gone';

@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// asked has the operations that answered with success to some test, and described those of the document.
+// asked are the operations that some test used with success, described those of the document.
 var (
 	covering         sync.Mutex
 	asked, described = map[string]bool{}, map[string]bool{}
@@ -82,7 +82,7 @@ func uncovered() int {
 
 const password = "a long enough password"
 
-// caller is with what a request comes.
+// caller is the credentials of a request.
 type caller struct {
 	name    string
 	app     string // signs as this application
@@ -147,11 +147,11 @@ func (s *server) iris(env []string, stdin string, args ...string) string {
 	return string(out)
 }
 
-// serve starts iris-api on a free port, and returns what ends it.
+// serve starts iris-api on a free port, and returns the function that ends it.
 func (s *server) serve(database string, env ...string) (stop func()) {
 	s.Helper()
 	env = append(environment(s.T, database), env...)
-	for range 5 { // somebody else may be faster at the free port
+	for range 5 { // another process may take the free port first
 		addr := freeAddr(s.T)
 		s.url = "http://" + addr
 		if stop, free := s.start(append(slices.Clone(env), "IRIS_PUBLIC_URL="+s.url, "IRIS_HTTP_ADDR="+addr)); free {
@@ -229,7 +229,7 @@ func browser(t *testing.T) *http.Client {
 	return &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// answer is what came back.
+// answer is the answer to a request.
 type answer struct {
 	*server
 	what   string

@@ -158,7 +158,7 @@ receivers:
 	return p
 }
 
-// post tells both peers of an alert, as Prometheus does.
+// post sends an alert to both peers, as Prometheus does.
 func (p *pair) post(alert map[string]any) {
 	p.s.t.Helper()
 	body, err := json.Marshal([]any{alert})

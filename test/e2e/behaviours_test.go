@@ -49,8 +49,7 @@ func (s *stage) changes(message int64) (out []change) {
 	return out
 }
 
-// What the settings of plans, people and applications promise is what people get: everything is set over the API, and seen by the
-// vendors.
+// Settings of plans, people and applications that are made over the API change what the vendors get.
 func TestSettingsMeanWhatTheySay(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "iris.yaml")
@@ -76,7 +75,7 @@ func TestSettingsMeanWhatTheySay(t *testing.T) {
 
 type planner func(name string, more map[string]any, steps ...[]notification)
 
-// tracksAndMails: a mail to an incident address opens an incident, and the plan's tracking address hears of it once.
+// tracksAndMails: a mail to an incident address opens an incident, and the plan's tracking address gets one message.
 func (s *stage) tracksAndMails(plan planner) {
 	t := s.t
 	t.Helper()
@@ -97,7 +96,7 @@ func (s *stage) tracksAndMails(plan planner) {
 	require.Contains(t, heard[0].Body, "pool by tracked")
 }
 
-// fixedTexts: people whose carrier blocks what templates say get the operator's words.
+// fixedTexts: people whose carrier blocks texts of templates get the operator's text.
 func (s *stage) fixedTexts(plan planner) {
 	s.t.Helper()
 	plan("texts", nil, []notification{notify("user", "bob", "high", 0)})
@@ -124,7 +123,7 @@ func (s *stage) categories() {
 	}
 }
 
-// movesFloods: beyond the person's count, messages take the quieter mode, and their audit log says so.
+// movesFloods: beyond the person's count, messages take the other mode, and their audit log says so.
 func (s *stage) movesFloods(plan planner) {
 	t := s.t
 	t.Helper()
@@ -178,7 +177,7 @@ func (s *stage) bundlesFloods(plan planner) {
 	require.Len(t, open, 3, "whoever claims a digest claims all that it stands for")
 }
 
-// holdsQuotas: beyond the soft limit the quota's target is told; beyond the hard one messages are dropped, and an incident is opened.
+// holdsQuotas: beyond the soft limit the quota's target is notified; beyond the hard one messages are dropped, and an incident is opened.
 func (s *stage) holdsQuotas(plan planner) {
 	t := s.t
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asRole gives a processor a login of its own, so that the database can refuse it what others may.
+// asRole gives a processor its own database role, so that the database can refuse it single tables.
 func asRole(t *testing.T, env []string, role string) []string {
 	t.Helper()
 	const name = "IRIS_DATABASE_URL="
@@ -36,7 +36,7 @@ func asRole(t *testing.T, env []string, role string) []string {
 	return nil
 }
 
-// because is what the timeline of an incident says of why somebody was paged.
+// because returns the reason on the timeline of an incident why somebody was paged.
 func (s *stage) because(incident int64) string {
 	s.t.Helper()
 	var all string
@@ -44,8 +44,8 @@ func (s *stage) because(incident int64) string {
 	return all
 }
 
-// A running processor loses only the calendars: the database goes on, but refuses to read shifts. Pages go to whom the last calendar that
-// was read names, or by the team's order where none was, and say so; and follow the calendar again as soon as it can be read.
+// A running processor can no longer read shifts, but everything else in the database. Pages follow the last calendar that was read, or the
+// order of the team, and the timeline says so. When shifts can be read again, pages follow the calendar again.
 func TestOnlyTheCalendarCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{ownServer: true, each: func(_ int, env []string) []string { return asRole(t, env, "paging") }})
@@ -75,7 +75,7 @@ func TestOnlyTheCalendarCannotBeRead(t *testing.T) {
 	}
 	require.NotContains(t, page("duty", "ann@example.com"), "cannot be read")
 
-	// The calendar changes, and whoever pages cannot read how.
+	// The calendar changes, and the processor cannot read the change.
 	_, err := s.db.Exec(t.Context(), "revoke select on shifts from paging")
 	require.NoError(t, err)
 	s.edit("ann", http.MethodPost, "/api/v0/events/override",

@@ -19,7 +19,7 @@ type fault struct {
 	begin, end func()
 }
 
-// foresee draws the faults from the seed. What is broken already is not broken again meanwhile.
+// foresee draws the faults from the seed. A part that is broken is not broken again meanwhile.
 func (c *chaos) foresee(length time.Duration) []fault {
 	var faults []fault
 	busy := map[string]time.Duration{}
@@ -40,7 +40,7 @@ func (c *chaos) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(c.random.Int64N(int64(most-least)))
 }
 
-// draw chooses one fault and tells the place that it breaks.
+// draw chooses one fault and returns the part that it breaks.
 func (c *chaos) draw() (fault, string) {
 	i := c.random.IntN(len(c.slots))
 	s, place := c.slots[i], fmt.Sprintf("processor %d", i+1)
@@ -125,7 +125,7 @@ func (c *chaos) restartAPI() {
 	c.api = start(c.t, "api", filepath.Join(bin, "iris-api"), c.apiEnv)
 }
 
-// heal ends what is still broken.
+// heal ends all faults that still last.
 func (c *chaos) heal() {
 	c.wire.mend()
 	c.vendors.SMTP.Behave()

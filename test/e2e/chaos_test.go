@@ -34,8 +34,8 @@ const chaosConfig = `limits:
       email: {rate: 4/s}
 `
 
-// Faults of every kind, chosen by chance, while incidents, notifications, acknowledgements and changes of the calendar flow. Then
-// the vendors' log is held against the promises. test/chaos.sh runs it for longer and with other seeds; the seed repeats the faults.
+// Injects random faults of every kind while clients post incidents, notifications, acknowledgements and edits of the calendar. Then
+// compares the vendors' log with the promises. test/chaos.sh runs it for longer and with other seeds; the seed repeats the faults.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	seed, length := chaosSettings(t)
@@ -75,7 +75,7 @@ func chaosSettings(t *testing.T) (uint64, time.Duration) {
 	return seed, length
 }
 
-// chaos is a stage with everything that can be broken, and what was promised to the clients on it.
+// chaos is a stage with all parts that can be broken, and the requests of its clients that got a 2xx.
 type chaos struct {
 	*stage
 	begun  time.Time
@@ -140,7 +140,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	return c
 }
 
-// makePlans makes the plans, and the calendar that one of them asks.
+// makePlans makes the plans, and the calendar that one of them uses.
 func (c *chaos) makePlans() {
 	c.plan("ladder", []notification{notify("user", "ann", "low", 1)},
 		[]notification{notify("user", "bob", "low", 1), notify("user", "ann", "high", 2)}, []notification{notify("team", "ops", "high", 0)})
@@ -156,7 +156,7 @@ func (c *chaos) makePlans() {
 	c.token = csrfToken.FindStringSubmatch(page)[1]
 }
 
-// flow starts the clients. Their own choices come from other sources than the faults': how far they get depends on the machine.
+// flow starts the clients. Their random numbers do not come from the seed of the faults: their number of requests depends on the machine.
 func (c *chaos) flow(ctx context.Context) {
 	plans := []string{"ladder", "again", "duty"}
 	c.often(ctx, 170*time.Millisecond, func(i int) error {
@@ -194,7 +194,7 @@ func (c *chaos) note(what func()) {
 	what()
 }
 
-// often does something again and again until ctx ends, and counts what was refused.
+// often repeats work until ctx ends, and counts refusals.
 func (c *chaos) often(ctx context.Context, every time.Duration, do func(i int) error) {
 	c.wg.Go(func() {
 		ticker := time.NewTicker(every)
@@ -256,7 +256,7 @@ func (c *chaos) try(user, method, path string, in any) error {
 	return nil
 }
 
-// drain waits until everything that was accepted has come to its end.
+// drain waits until all accepted work is finished.
 func (c *chaos) drain() {
 	c.allOwned(30*time.Second, chaosProcessors)
 	c.eventually(3*time.Minute, "every plan to be exhausted or silenced", func() bool {

@@ -13,15 +13,15 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// verdict is what became of everything that was accepted during a storm.
+// verdict is the result of a run: figures, and broken promises.
 type verdict struct {
-	told   []string // figures, a line each
-	broken []string // promises that were not kept, with an example each
+	figures []string // one line each
+	broken  []string // promises that were not kept, with an example each
 }
 
-// String is the verdict as a person reads it.
+// String formats the verdict for people.
 func (v *verdict) String() string {
-	out := "verdict:\n  " + strings.Join(v.told, "\n  ")
+	out := "verdict:\n  " + strings.Join(v.figures, "\n  ")
 	if len(v.broken) == 0 {
 		return out + "\n  every promise was kept"
 	}
@@ -29,10 +29,10 @@ func (v *verdict) String() string {
 }
 
 func (v *verdict) tell(format string, args ...any) {
-	v.told = append(v.told, fmt.Sprintf(format, args...))
+	v.figures = append(v.figures, fmt.Sprintf(format, args...))
 }
 
-// fails notes a broken promise; of each kind the first ten cases are told.
+// fails records a broken promise, with the first ten cases of each kind.
 func (v *verdict) fails(promise, format string, args ...any) {
 	n := 0
 	for _, b := range v.broken {
@@ -54,7 +54,7 @@ type page struct {
 	settled                *time.Time
 }
 
-// judge holds what the vendors and the database have against what the clients were promised.
+// judge compares the data of vendors and database with the promises to the clients.
 func (c *chaos) judge(seed uint64, length, drained time.Duration) *verdict {
 	v := &verdict{}
 	entries, attempts, pages := c.vendors.Log().Entries(), c.attempts(), c.pages()
@@ -89,7 +89,7 @@ func (c *chaos) pages() map[int64][]page {
 	return out
 }
 
-// judgeCalls tells what the vendors were asked and what was recorded of it.
+// judgeCalls reports the calls that vendors got and the attempts that were recorded.
 func (c *chaos) judgeCalls(v *verdict, entries []pretend.Entry, attempts map[int64][]attempt) {
 	accepted, outcomes, doubts, late := 0, map[string]int{}, 0, 0
 	for _, e := range entries {
@@ -109,11 +109,11 @@ func (c *chaos) judgeCalls(v *verdict, entries []pretend.Entry, attempts map[int
 		}
 	}
 	v.tell("%d vendor calls seen, %d accepted; attempts by outcome %v, %d in doubt, %d late", len(entries), accepted, outcomes, doubts, late)
-	c.tellSpeed(v, entries)
+	c.reportSpeed(v, entries)
 }
 
-// tellSpeed tells how long accepted incidents waited for their first call, and why the slowest one did.
-func (c *chaos) tellSpeed(v *verdict, entries []pretend.Entry) {
+// reportSpeed reports how long accepted incidents waited for their first call, and why the slowest one did.
+func (c *chaos) reportSpeed(v *verdict, entries []pretend.Entry) {
 	var first []time.Duration
 	var slowest pretend.Entry
 	seen := map[int64]bool{}
@@ -219,7 +219,7 @@ func (c *chaos) escalatedLate() map[int64]bool {
 	return out
 }
 
-// judgeWhole: every round of every notification was made, and each of its messages left, or somebody else got it instead.
+// judgeWhole: every round of every notification was made, and each of its messages was sent, or another person got it instead.
 func judgeWhole(v *verdict, id int64, steps []planned, pages []page, left map[int64]pretend.Entry) {
 	type round struct{ step, position, repeat int }
 	reached := map[round]bool{}
@@ -241,7 +241,7 @@ func judgeWhole(v *verdict, id int64, steps []planned, pages []page, left map[in
 	}
 }
 
-// judgeOrder: the first call of a step begins when every message of the step before has left and its wait is over. Messages that
+// judgeOrder: the first call of a step begins when every message of the step before was sent and its wait is over. Messages that
 // failed for good do not hold it up.
 func judgeOrder(v *verdict, id int64, steps []planned, pages []page, left map[int64]pretend.Entry, begun map[int64]time.Time) {
 	const clocks = 20 * time.Millisecond // the database and the vendors read one clock, at different moments
@@ -264,14 +264,14 @@ func judgeOrder(v *verdict, id int64, steps []planned, pages []page, left map[in
 	}
 }
 
-// nightWords are the words of a notification.
-var nightWords = regexp.MustCompile(`word \d+ of the night`)
+// nightText matches the text of a notification.
+var nightText = regexp.MustCompile(`word \d+ of the night`)
 
 // judgeNotifications: every notification that got a 2xx reached somebody.
 func (c *chaos) judgeNotifications(v *verdict, entries []pretend.Entry) {
 	heard := map[string]bool{}
 	for _, e := range entries {
-		if words := nightWords.FindString(e.Subject + "\n" + e.Body); e.Accepted && words != "" { // by whichever mode
+		if words := nightText.FindString(e.Subject + "\n" + e.Body); e.Accepted && words != "" { // by whichever mode
 			heard[words] = true
 		}
 	}

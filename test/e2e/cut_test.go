@@ -50,8 +50,8 @@ func (p *process) busy(t *testing.T) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond // of the usual 100 ticks a second
 }
 
-// One processor loses the database without being told: its connections fall silent in the middle of what it does. The other
-// one takes over; what the first had still to say arrives when the network is back, and is refused or labelled.
+// The network between one processor and the database drops all packets, while the processor works. The other processor takes over.
+// Late statements of the first one arrive when the network is back, and are refused or labelled.
 func TestProcessorCutOffFromTheDatabase(t *testing.T) {
 	t.Parallel()
 	var wire *relay
@@ -86,8 +86,8 @@ func TestProcessorCutOffFromTheDatabase(t *testing.T) {
 	s.check(append(ids, more...))
 }
 
-// The database of all processors falls silent for a while. Nobody is to blame and nobody may be declared dead for it; what was
-// accepted before is delivered as soon as it is back.
+// The network between all processors and the database drops all packets for a while. No processor may be declared dead. Accepted work
+// is delivered as soon as the network is back.
 func TestAllProcessorsCutOffFromTheDatabase(t *testing.T) {
 	t.Parallel()
 	var wires []*relay
@@ -128,8 +128,8 @@ func TestAllProcessorsCutOffFromTheDatabase(t *testing.T) {
 	s.check(append(meanwhile, begun))
 }
 
-// Gossip alone is cut: both sides believe the other one dead, and both reach the database. Nothing may move, nothing may be
-// sent twice.
+// Only gossip is cut: each processor suspects the other one of being dead, and both reach the database. No bucket may move, and no message may
+// be sent twice.
 func TestGossipAloneIsCut(t *testing.T) {
 	t.Parallel()
 	var wires []*relay
@@ -244,8 +244,8 @@ func TestAcknowledgementsDuringASlowVendor(t *testing.T) {
 	s.check(nil)
 }
 
-// A processor that is stopped and goes on, again and again, for as long as a claim, a heartbeat's patience or a call may take: what
-// it wakes up to do is no longer its business, or labelled.
+// A processor is frozen and continued several times, for as long as a claim, a heartbeat or a call may take. Work that it lost meanwhile is
+// refused or labelled.
 func TestProcessorThatStutters(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})
@@ -267,8 +267,7 @@ func TestProcessorThatStutters(t *testing.T) {
 	s.check(ids)
 }
 
-// A rolling restart, as with every new release, is an orderly thing: nothing is lost, late, in doubt or sent twice, and no server
-// says that it is not ready.
+// A rolling restart, as for a new release: no message is lost, late, in doubt or sent twice, and no server reports that it is not ready.
 func TestRollingRestartUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a plan counts on goes away in the middle of an escalation: contacts, the plan itself, shifts, a role, the team's name, people,
-// the team, a vendor, and in the end whoever made the plan. Somebody is paged as long as there is anybody, and the timeline says
-// who and why, or that there is nobody (promise P8).
+// Removes parts that a plan needs in the middle of an escalation: contacts, the plan itself, shifts, a role, the team's name, people, the
+// team, a vendor, and finally the plan's creator. A fallback is paged as long as there is one, and the timeline says who and why, or that
+// nobody could be paged (promise P8).
 func TestNobodyIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{})

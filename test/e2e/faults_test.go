@@ -138,8 +138,8 @@ func (c *cluster) exec(database, sql string) {
 	require.NoError(c.t, c.try(database, sql))
 }
 
-// endure posts incidents while something is wrong with the database, and holds what the vendors saw against the promises. fault
-// begins what is wrong and returns what ends it; it lasts for five seconds. The programs log the symptom.
+// endure posts incidents during a fault of the database, and compares the vendors' log with the promises. fault begins the fault and
+// returns the function that ends it; it lasts for five seconds. The programs must log the symptom.
 func endure(t *testing.T, url, symptom string, fault func() (end func())) {
 	t.Helper()
 	s := newStage(t, options{processors: 2, databaseURL: url, env: []string{"IRIS_DATABASE_MAX_CONNECTIONS=10"}})
@@ -205,7 +205,7 @@ func TestStandbyIsPromotedUnderLoad(t *testing.T) {
 	})
 }
 
-// The disk of the database is full for five seconds. PostgreSQL may crash of it and must then be started again.
+// The disk of the database is full for five seconds. If PostgreSQL crashes, it is started again.
 func TestFullDiskUnderLoad(t *testing.T) {
 	t.Parallel()
 	disk := os.Getenv("IRIS_FAULTS_DISK")
@@ -253,8 +253,7 @@ func TestConnectionsAreExhaustedUnderLoad(t *testing.T) {
 	})
 }
 
-// takeConnections opens connections as long as there are any, and ends those of others, until ctx ends. It calls none when there are
-// none left.
+// takeConnections opens all free connections and ends those of others, until ctx ends. It calls none when no connection is free any more.
 func takeConnections(ctx context.Context, url string, none func()) {
 	var mine []*pgx.Conn
 	defer func() {

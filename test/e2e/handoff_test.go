@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The hour of the hand-off comes when the story wants it: PostgreSQL, whose clock is the one that counts, is given another one before
-// anything is in it. It goes on from an instant at a rate, both of which the story may change.
+// PostgreSQL gets a clock that the story controls: it runs from an instant at a rate, and the story may change both. Schedules and waits
+// follow this clock.
 const storyClock = `
 	create table story_clock (story timestamptz not null, world timestamptz not null, rate float8 not null);
 	insert into story_clock values (%s, pg_catalog.clock_timestamp(), 1);
@@ -44,8 +44,8 @@ func nextTwo(t *testing.T, now time.Time) (zone *time.Location, two time.Time) {
 	return zone, two
 }
 
-// The shift is handed over at 02:00:00 on the clocks of the team. Who is paged in the second before had it until then, who is paged in the
-// second that begins with it has it from then on; the look-ups and the simulation say the same.
+// The hand-off is at 02:00:00 of the team's clock. In the second before, the first person is paged; from 02:00:00 on the second one. Look-ups
+// and the simulation give the same answers.
 func TestTheHandOffIsToTheSecond(t *testing.T) {
 	t.Parallel()
 	zone, two := nextTwo(t, time.Now())

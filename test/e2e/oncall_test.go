@@ -39,14 +39,14 @@ func (s *stage) edit(user, method, path string, in, out any) {
 	}
 }
 
-// aSecondLater waits until whoever trusts a calendar for a second has to look again.
+// aSecondLater waits until calendars that are cached for a second must be read again.
 func (s *stage) aSecondLater() {
 	s.t.Helper()
 	at := time.Now().Add(1100 * time.Millisecond)
 	s.eventually(5*time.Second, "a second to pass", func() bool { return time.Now().After(at) })
 }
 
-// foretold is whom a simulation of the plan pages first, over the API.
+// foretold returns the first person that a simulation of the plan pages, over the API.
 func (s *stage) foretold(plan string) (target, mode string) {
 	s.t.Helper()
 	status, body := s.as("ann", http.MethodGet, "/v1/plans/"+plan+"/simulation?application=watch", nil)
@@ -59,8 +59,8 @@ func (s *stage) foretold(plan string) (target, mode string) {
 	return sim.Pages[0].Target, sim.Pages[0].Mode
 }
 
-// The calendar pages: who has the shift, who stands in since a second ago, who swapped. Somebody without a phone is passed
-// over, and the timeline says so. What is simulated is what happens.
+// Pages follow the calendar: the person of the shift, of an override that began a second ago, of a swap. A person without a phone is
+// skipped, and the timeline says so. The simulation gives the same answer.
 func TestTheCalendarIsPaged(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{})

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// relay stands between a program and something it talks to. Cut, it is a network that loses everything without a word: nothing
-// passes, nobody is told, and what was under way arrives when it is mended.
+// relay forwards TCP and UDP between a program and its peer. While it is cut, it forwards nothing and closes nothing; held data arrives when
+// it is mended.
 type relay struct {
 	tcp    net.Listener
 	udp    net.PacketConn // nil = TCP only
@@ -135,7 +135,7 @@ func (r *relay) pump(from, to net.Conn) {
 	}
 }
 
-// carry hands datagrams on; while cut they are lost. Answers do not come back this way: members of gossip answer to the address
+// carry forwards datagrams; while cut they are lost. Answers do not come back this way: members of gossip answer to the address
 // that the other one advertises.
 func (r *relay) carry() {
 	buf := make([]byte, 64<<10)

@@ -31,8 +31,8 @@ insert into shifts (team_id, role_id, user_id, starts_at, ends_at, changed_at)
 	join oncall_roles r on r.name = v.role;
 `
 
-// Reminders of all types and notices of all changes reach people though one of two processors is killed while they leave; no
-// message is made twice, and a mail is repeated only when nobody can know whether it left.
+// Reminders of all types and notices of all changes reach people although one of two processors is killed while they are sent. No message
+// is made twice, and a mail is sent again only when its first attempt is in doubt.
 func TestRemindersSurviveAKilledProcessor(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})

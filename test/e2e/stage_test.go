@@ -1,6 +1,6 @@
-// Package e2e tells stories over the real programs: iris-api and message-processor as child processes, a real PostgreSQL, and
-// strict pretend vendors on loopback. Every story sets its installation up as a newcomer would, with the iris command and the
-// API, and ends with the checker comparing what the vendors saw with the promises.
+// Package e2e tests the real programs in stories: iris-api and message-processor as child processes, a real PostgreSQL, and
+// strict fake vendors on loopback. Every story sets up its installation with the iris command and the API. At its end the
+// checker compares the vendors' log with the promises.
 package e2e
 
 import (
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		flag.Parse()
-		// Stories mostly wait: more of them fit beside each other than there are processors.
+		// Stories mostly wait: more of them can run at once than there are processors.
 		if own := flag.Lookup("test.parallel"); own.Value.String() == own.DefValue {
 			_ = own.Value.Set(atOnce)
 		}
@@ -112,7 +112,7 @@ type options struct {
 	api func(env []string) []string
 }
 
-// newcomer is an installation as somebody sets it up who is new to Iris: ann (administrator), bob, team ops and the application
+// newcomer is an installation as a new user sets it up: ann (administrator), bob, team ops and the application
 // watch. It is made once, with the iris command, and copied for the stories that need no server of their own.
 var newcomer struct {
 	once    sync.Once
@@ -213,7 +213,7 @@ func newStage(t *testing.T, o options) *stage {
 	})
 	s.login("ann")
 	s.login("bob")
-	t.Cleanup(s.tellStory)
+	t.Cleanup(s.logStory)
 	return s
 }
 
@@ -225,8 +225,8 @@ func (s *stage) addProcessor(env ...string) *process {
 	return p
 }
 
-// tellStory shows what the vendors saw and what the timelines say when a story fails.
-func (s *stage) tellStory() {
+// logStory logs the vendors' log and the timelines when a story fails.
+func (s *stage) logStory() {
 	if !s.t.Failed() {
 		return
 	}
@@ -383,8 +383,7 @@ func (s *stage) expectAcknowledged(id int64, user, via string) {
 	require.Contains(s.t, strings.ToLower(text), via, "the timeline says by which way")
 }
 
-// silentUntil fails when a vendor is asked for a message of the incident before the instant. It ends early at nothing: silence
-// takes its time.
+// silentUntil fails when a vendor gets a message of the incident before the instant. It always waits until then.
 func (s *stage) silentUntil(at time.Time, incident int64) {
 	s.t.Helper()
 	before := s.messagesOf(incident)

@@ -34,7 +34,7 @@ func TestPageWaitNextStepAndAcknowledgeByLink(t *testing.T) {
 	second := s.expect(alone, "email", "bob@example.com")
 	require.GreaterOrEqual(t, second.At.Sub(first.AnsweredAt), 2*time.Second, "the wait starts when the message left")
 
-	// Acknowledged by link: looking changes nothing, the button does, and step 2 never comes.
+	// Acknowledged by link: opening the page changes nothing, the button acknowledges, and step 2 does not begin.
 	id := s.open("two-steps", "disk full")
 	page := s.expect(id, "email", "ann@example.com")
 	link := ackLink.FindString(page.Body)
@@ -149,7 +149,7 @@ func (s *stage) allDelivered(d time.Duration, ids []int64) {
 	})
 }
 
-// settled waits until no message waits or is on its way, so that every outcome is recorded.
+// settled waits until no message is pending or in flight, so that every outcome is recorded.
 func (s *stage) settled(d time.Duration) {
 	s.t.Helper()
 	s.eventually(d, "every message to be settled", func() bool {

@@ -21,7 +21,7 @@ func TestEveryColumnIsReadOrKnown(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, scripts...)
 			s.predecessor = predecessor
-			s.my.SetMaxOpenConns(1) // what is set is set for a connection
+			s.my.SetMaxOpenConns(1) // settings hold for one connection
 			s.mysql("set foreign_key_checks = 0, sql_mode = ''")
 			columns := s.theirs("select table_name, column_name, data_type from information_schema.columns where table_schema = database()")
 			require.Greater(t, len(columns), 100)

@@ -250,7 +250,7 @@ func (s *stage) contents() map[string]string {
 	return out
 }
 
-// reasons are the report's words of a kind as "class: words (rows)".
+// reasons are the report's reasons of a kind as "class: reason (rows)".
 func reasons(r imports.Report, kind imports.Kind) []string {
 	var out []string
 	for _, c := range r.Classes {

@@ -184,7 +184,7 @@ func TestIrisMovesRowByRow(t *testing.T) {
 	require.Equal(t, int64(1), report.Taken(), "what came since is taken")
 }
 
-// TestIrisIsServed asks our API for what was moved, signed with a key that was moved, and lets what escalates go on.
+// TestIrisIsServed reads imported data over the API, signed with an imported key, and lets imported incidents escalate.
 func TestIrisIsServed(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)
@@ -205,7 +205,7 @@ func TestIrisIsServed(t *testing.T) {
 	require.JSONEq(t, `"first"`, field(t, get("/v0/plans/1"), "description"))
 	require.Contains(t, field(t, get("/v0/templates/page"), "content"), `{{ host }} is down – “now”`)
 
-	// What is made here gets numbers beyond, and pages.
+	// A new incident gets a higher number than the imported ones, and pages.
 	alerts := api.as("Autoalerts", "a7a9d7657ac8837cd7dfed0b93f4b8b864007724d7fa21422c24f4ff0adb2e49")
 	status, body := alerts.ask(http.MethodPost, "/v0/incidents", `{"plan": "night", "context": {"host": "after the move"}}`)
 	require.Equal(t, http.StatusCreated, status, body)
@@ -233,7 +233,7 @@ func TestIrisIsServed(t *testing.T) {
 	require.Equal(t, want, made())
 }
 
-// TestIrisOddIncidentsGoOn: whatever state an escalating incident is in there, here it comes to an end that its timeline tells.
+// TestIrisOddIncidentsGoOn: an escalating incident in any odd state ends here, and its timeline says how.
 func TestIrisOddIncidentsGoOn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)

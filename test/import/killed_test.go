@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestIrisKilledInTheMiddle: an import that is killed, or told to stop, while it writes leaves nothing, and the next one works.
+// TestIrisKilledInTheMiddle: an import that is killed or stopped while it writes leaves nothing, and the next one works.
 func TestIrisKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)

@@ -56,7 +56,7 @@ func TestIrisOddRows(t *testing.T) {
 	require.Equal(t, before, s.contents(), "a second run changes nothing")
 }
 
-// TestIrisModesByAnotherName: an operator says as which modes to take those that we do not have.
+// TestIrisModesByAnotherName: an operator maps modes that do not exist here.
 func TestIrisModesByAnotherName(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, odd...)
@@ -69,7 +69,7 @@ func TestIrisModesByAnotherName(t *testing.T) {
 	require.Equal(t, []string{"webhook"}, s.ours("select tracking_type from plans where id = 12"))
 }
 
-// TestIrisTextOfAllKinds: characters come over whatever character set a column has.
+// TestIrisTextOfAllKinds: text is imported correctly from columns of any character set.
 func TestIrisTextOfAllKinds(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)

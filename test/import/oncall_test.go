@@ -166,7 +166,7 @@ func TestOncallOddRows(t *testing.T) {
 	require.Equal(t, []string{"trailing"}, s.ours("select destination from user_contacts where mode = 'slack' and destination <> 'dora'"))
 }
 
-// TestOncallDifferencesAreListed: a calendar that was changed here is not the one of there.
+// TestOncallDifferencesAreListed: changes of the calendar here are reported as differences.
 func TestOncallDifferencesAreListed(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, oncallGood...)
@@ -203,8 +203,8 @@ func TestOncallDifferencesAreListed(t *testing.T) {
 	}
 }
 
-// TestOncallAgainAfterWork: whoever made a new secret address here keeps it, what a team said here of which nothing is said there
-// stays, and the import does not stop at either.
+// TestOncallAgainAfterWork: a new feed key that a person made here stays, and so do settings of a team that are empty in Oncall. Neither is
+// a conflict.
 func TestOncallAgainAfterWork(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, oncallGood...)
@@ -224,7 +224,7 @@ func TestOncallAgainAfterWork(t *testing.T) {
 	require.Equal(t, before, s.contents())
 }
 
-// TestOncallIsServed asks our API for what was moved, signed with a key that was moved.
+// TestOncallIsServed reads imported data over the API, signed with an imported key.
 func TestOncallIsServed(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, oncallGood...)
@@ -248,12 +248,12 @@ func TestOncallIsServed(t *testing.T) {
 	require.Contains(t, get("/api/v0/users/ann/notifications"), `"time_before":86400`)
 	require.Contains(t, get("/api/v0/services/mysql/oncall"), `+1 333-456-7890`)
 
-	// Feeds under the secret addresses of there, which ask for nothing else.
+	// Feeds under Oncall's keys, which need no other credentials.
 	feed := api.as("", "").get("/api/v0/ical/c1f1c1a0-5f4e-4b6a-9c66-0d1a52c0a002")
 	require.Contains(t, feed, "BEGIN:VCALENDAR")
 	require.GreaterOrEqual(t, strings.Count(feed, "BEGIN:VEVENT"), 6)
 	require.Contains(t, api.as("", "").get("/api/v0/ical/c1f1c1a0-5f4e-4b6a-9c66-0d1a52c0a001"), "BEGIN:VEVENT")
-	// What is made here gets numbers beyond.
+	// New rows get higher numbers than the imported ones.
 	start := time.Now().Add(72 * time.Hour).Unix()
 	status, body := api.ask(http.MethodPost, "/api/v0/events", fmt.Sprintf(`{"start": %d, "end": %d, "user": "ann", "team": "db", "role": "shadow"}`, start, start+3600))
 	require.Equal(t, http.StatusCreated, status, body)
@@ -323,7 +323,7 @@ func TestOncallIsRefused(t *testing.T) {
 	require.Contains(t, errs, `there is no mode "fax"`)
 }
 
-// TestOncallNamesInOtherCase: what MySQL told apart is one name here.
+// TestOncallNamesInOtherCase: two names that differ only in case in MySQL are one name here.
 func TestOncallNamesInOtherCase(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, oncallGood...)
@@ -343,7 +343,7 @@ func TestOncallNamesInOtherCase(t *testing.T) {
 	require.Equal(t, empty, s.contents())
 }
 
-// TestOncallNumbers: whoever is here already gets the numbers of there, and new ones lie beyond.
+// TestOncallNumbers: people who exist here get Oncall's numbers; new people get higher ones.
 func TestOncallNumbers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, oncallGood...)

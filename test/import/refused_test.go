@@ -70,7 +70,7 @@ func TestIrisContradictsWhatIsHere(t *testing.T) {
 	require.Contains(t, out, "Nothing was written: see the conflicts.")
 }
 
-// TestIrisLeavesOurStateAlone: what moved on here since the first run is not what it was there, and that is no conflict.
+// TestIrisLeavesOurStateAlone: state that changed here since the first run is no conflict.
 func TestIrisLeavesOurStateAlone(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)
@@ -96,7 +96,7 @@ func TestIrisKeysThatDiffer(t *testing.T) {
 	require.NotContains(t, conflicts, "key-of-the-relay")
 }
 
-// TestIrisNumbersThatCannotBe: a number of 0, below, or so high that none could follow is not taken, nor what hangs on it.
+// TestIrisNumbersThatCannotBe: rows with a number below 1 or above the limit are not taken, nor rows that refer to them.
 func TestIrisNumbersThatCannotBe(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)
@@ -133,7 +133,7 @@ func TestIrisMeetsOthersNumbers(t *testing.T) {
 	require.Contains(t, conflicts, "template 1 page; name is page there, mine here")
 }
 
-// TestIrisJoinsPeopleWhoAreHere: the first administrator was made by hand, and Oncall's people and teams may have come before.
+// TestIrisJoinsPeopleWhoAreHere: the first administrator, or people and teams of Oncall, may exist before the import.
 func TestIrisJoinsPeopleWhoAreHere(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, good...)

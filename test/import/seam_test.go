@@ -19,7 +19,7 @@ type oldEvent struct {
 	start, end                 time.Time
 }
 
-// oldSchedule is what Oncall's scheduler knows of a schedule. pattern is start and length from Sunday 00:00.
+// oldSchedule is a schedule of Oncall. pattern is start and length from Sunday 00:00.
 type oldSchedule struct {
 	id, team, role int
 	zone           *time.Location
@@ -31,8 +31,8 @@ type oldSchedule struct {
 	lastUser       int
 }
 
-// oldCalendar is an Oncall, as its scheduler daemon would go on with it: written from the contract of its algorithms, and
-// nothing of ours. Where Oncall chooses arbitrarily, the roster's order decides.
+// oldCalendar simulates Oncall's scheduler daemon. It is written from the contract of its algorithms and shares no code with Iris.
+// Where Oncall chooses arbitrarily, the roster's order decides.
 type oldCalendar struct {
 	events    []oldEvent
 	schedules []*oldSchedule
@@ -183,8 +183,8 @@ func (c *oldCalendar) sql() string {
 	return b.String()
 }
 
-// TestOncallSchedulesGoOn: what our processor makes of imported schedules is what Oncall's own daemon would have made, through
-// the end of daylight-saving time and its beginning, without gap or double shift where one stopped and the other goes on.
+// TestOncallSchedulesGoOn: the shifts that our processor makes from imported schedules are those that Oncall's daemon would make, across
+// both changes of the clocks, without a gap or a double shift at the moment of the import.
 func TestOncallSchedulesGoOn(t *testing.T) {
 	t.Parallel()
 	zone := func(name string) *time.Location {

@@ -83,7 +83,7 @@ func (s *slapd) stop() {
 	}
 }
 
-// change does something as the administrator of the directory.
+// change changes the directory as its administrator.
 func (s *slapd) change(do func(*goldap.Conn) error) {
 	s.t.Helper()
 	conn, err := goldap.DialURL("ldaps://"+s.secure, goldap.DialWithTLSConfig(s.tls()))
@@ -197,7 +197,7 @@ sync:
   lists: {base_dn: "ou=groups,dc=example,dc=com", filter: "(objectClass=groupOfNames)"}
 `
 
-// run runs a program to its end and returns what it said and its exit code.
+// run runs a program to its end and returns its output and exit code.
 func run(t *testing.T, env []string, name string, args ...string) (string, int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name), args...)
@@ -331,7 +331,7 @@ func TestPeopleAndListsFollow(t *testing.T) {
 	require.Zero(t, code)
 	require.Contains(t, out, `"people": [],`, "in step")
 
-	// Who is renamed stays the same person, on their lists, too.
+	// A renamed person stays the same person, also on mailing lists.
 	const ann = `select id::text from users where name = `
 	before := text(ann + `'ann'`)
 	rename := func(from, to string) {
@@ -360,7 +360,7 @@ func TestPeopleAndListsFollow(t *testing.T) {
 	require.Equal(t, "0", text(`select count(*)::text from user_contacts c join users u on u.id = c.user_id where u.name = 'ann' and mode in ('sms', 'call')`))
 	require.Equal(t, "u0002", text(`select name from users where not active`))
 
-	// Rights that were lost look like everybody having left.
+	// With lost rights the directory shows nobody, as if everybody had left.
 	out, code = run(t, env, "iris", "sync", "--config", s.settings(strings.Replace(syncs, "phone_region", "filter: '(uid=u1*)'\n  phone_region", 1)))
 	require.Equal(t, 3, code, out)
 	require.Contains(t, out, "NOTHING WAS CHANGED: 999 of 1100 people are gone")

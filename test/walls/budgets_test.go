@@ -38,7 +38,7 @@ const exceptions = "testdata/over_budget.txt"
 
 var update = flag.Bool("update", false, "lower the values in "+exceptions+" and remove lines that are not needed")
 
-// measure is one figure that has a budget: what is measured, where, and its value.
+// measure is one figure that has a budget.
 type measure struct {
 	place, what   string
 	value, budget int
@@ -183,8 +183,8 @@ func readSources(t *testing.T, set *token.FileSet) []*source {
 	return slices.Collect(maps.Values(byPath))
 }
 
-// ownImports counts the packages of the repository that a package imports. The areas of postgres count as one: which of
-// them stores what is no more to know than which adapter does.
+// ownImports counts the packages of the repository that a package imports. The areas of postgres count as one: callers
+// need not know which area stores an object.
 func (p *source) ownImports() int {
 	own := map[string]bool{}
 	for _, f := range p.files {

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// comparison finds what compares text without its case, in Go and in SQL. Comments do not count.
+// comparison matches comparisons of text without case, in Go and in SQL. Comments do not count.
 var comparison = regexp.MustCompile(`(?i)EqualFold\(|\bToLower\(|\bToUpper\(|cases\.|\blower\(|\bupper\(|\bilike\b|\bcitext\b`)
 
-// peopled are the packages that know who somebody is. In the others a comparison cannot be one of users.
+// peopled are the packages that compare user names. In the others a comparison cannot be one of users.
 var peopled = regexp.MustCompile(`^(cmd|migrations|internal/(auth|users|wire|load|api|irisapi|oncallapi|responses|web|app|operator|login|jobs|directory|imports|oncall|postgres))/`)
 
 // aboutPeople are the queries and code of the database in which a comparison can be one of users; plans, templates and the like

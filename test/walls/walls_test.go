@@ -1,4 +1,4 @@
-// Package walls checks that packages import only what the plan of the house allows (ARCHITECTURE.md, "Walls").
+// Package walls checks imports and sizes of packages (ARCHITECTURE.md, "The walls"), the map of packages, and the glossary.
 package walls
 
 import (
@@ -60,7 +60,7 @@ func TestWalls(t *testing.T) {
 			inner, isOwn := strings.CutPrefix(imp, own)
 			if under(p.ImportPath, domains...) && !under(p.ImportPath, "internal/directory/ldap", "internal/directory/connect") {
 				require.NotEqual(t, "net/http", imp, "%s is a domain and knows no transport", p.ImportPath)
-				// Bucket numbers, sets and leases are plain values; the runner says with them what it works on.
+				// Bucket numbers, sets and leases are plain values that the runner uses.
 				shared := under(p.ImportPath, "internal/escalation") && inner == "internal/buckets" || inner == "internal/metrics"
 				require.False(t, isOwn && (!under(inner, domains...) || inner == "internal/directory/ldap") && !shared, "%s is a domain and may not import %s", p.ImportPath, inner)
 			}

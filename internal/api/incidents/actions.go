@@ -88,7 +88,7 @@ func (a actions) finish(w http.ResponseWriter, r *http.Request, done []incidents
 	if len(done) != 1 || !done[0].Found {
 		return fault.New(fault.NotFound, "there is no such incident")
 	}
-	a.Changed(r.Context(), buckets.Of(int(int64(done[0].ID)%buckets.Count)))
+	a.Wake(buckets.Of(int(int64(done[0].ID) % buckets.Count)))
 	now, err := a.Incidents.Get(r.Context(), done[0].ID)
 	if err != nil {
 		return err

@@ -52,8 +52,8 @@ type Deps struct {
 	Comments    Comments
 	Timelines   Timelines
 	People      wire.People
-	// Changed tells the processors of changed buckets as soon as they can see the change.
-	Changed func(ctx context.Context, set buckets.Set)
+	// Wake wakes the processors of changed buckets; it never blocks.
+	Wake func(buckets.Set)
 }
 
 // The routes by resource.

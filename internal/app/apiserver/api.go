@@ -16,11 +16,13 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/health"
+	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/jobs"
 	"github.com/iris-oncall/iris/internal/login"
 	"github.com/iris-oncall/iris/internal/openapi"
@@ -64,8 +66,17 @@ func New(cfg config.API, deps server.Deps) (*API, error) {
 			return nil, err
 		}
 	}
+<<<<<<< HEAD
 	ctx := context.Background() // the pool lives as long as the process; Open does not connect
 	if a.db, err = database.Open(ctx, cfg.Common, "iris-api", 0, server.PoolMetrics(a.reg, "main"), a.log); err != nil {
+=======
+	ctx := context.Background() // the pool lives as long as the process; opening it connects to nothing
+	conns := cfg.Database.MaxConnections
+	if conns == 1 {
+		conns = 2 // a request with an Idempotency-Key holds one and reads through another
+	}
+	if a.db, err = database.Open(ctx, cfg.Common, "iris-api", conns, server.PoolMetrics(a.reg, "main"), a.log); err != nil {
+>>>>>>> next
 		return nil, err
 	}
 	if a.public, err = listenPublic(cfg.HTTP.Addr); err != nil {
@@ -214,16 +225,15 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
-	api, err := s.irisAPI()
+	v0, err := irisapi.New(s.irisParts())
 	if err != nil {
 		return nil, nil, err
 	}
-	shared := s.calendarParts()
-	calendars, err := s.oncallAPI(shared)
+	calendars, err := s.oncallAPI(s.calendarParts())
 	if err != nil {
 		return nil, nil, err
 	}
-	own, err := s.api(shared)
+	v1, err := api.New(s.v1Parts())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -247,8 +257,9 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.routes(zip, docs, api, calendars, own, hooks, answers, pages), []func(context.Context) error{
-		s.notifier.Run, api.Run, s.load.Run, jobs.ExpireSessions(s.sessionRows, a.log), jobs.NewQueueGauges(s.queues.Depths, a.reg).Run,
+	return a.routes(zip, docs, v0, calendars, v1, hooks, answers, pages), []func(context.Context) error{
+		s.notifier.Run, s.load.Run, jobs.Expire("sessions", s.sessionRows.DeleteExpired, a.log),
+		jobs.Expire("idempotent answers", s.idempotency.Expire, a.log), jobs.NewQueueGauges(s.queues.Depths, a.reg).Run,
 	}, nil
 }
 

@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"context"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
@@ -13,7 +12,6 @@ import (
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/login"
@@ -37,28 +35,31 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 )
 
+<<<<<<< HEAD
 // apiShared has what several edges of iris-api use: storage adapters, authentication and limits. It has one method per
 // edge; each dependency between two parts is one line there.
+=======
+// apiShared is what several edges of iris-api use: the adapters of storage, authentication, and limits. Its methods make the
+// edges, one each.
+>>>>>>> next
 type apiShared struct {
+	stored
 	cfg    config.API
 	log    *zap.Logger
 	reg    *prometheus.Registry
 	errors *wire.Errors
-	db     *postgres.DB
 	in     postgres.Installation
 
-	applications  *catalog.Applications
-	incidents     *incidents.Incidents
-	messages      *incidents.Messages
-	notifications *notifications.Notifications
-	notifier      *postgres.Notifier
-	plans         *catalog.Plans
-	queues        *queue.Queues
-	sessionRows   *access.Sessions
-	userRows      *pgpeople.Users
+	idempotency *postgres.Idempotency
+	notifier    *postgres.Notifier
+	queues      *queue.Queues
+	sessionRows *access.Sessions
+	directory   *engine.Directory
+	resolver    *oncall.Resolver
 
 	sessions      *scs.SessionManager
 	authenticator *wire.Authenticator
+	strict        *wire.Authenticator // refuses requests without credentials, whatever is opened
 	load          *load.Load
 	rates         *load.Rates // nil = any number of incidents
 	dummy         oncall.FindUser
@@ -69,18 +70,17 @@ type apiShared struct {
 // share creates what the edges share.
 func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s := &apiShared{
-		cfg: a.cfg, log: a.log, reg: a.reg, errors: a.errors, db: a.db, in: in,
-		applications:  catalog.NewApplications(a.db, in.Keys),
-		incidents:     incidents.New(a.db),
-		messages:      incidents.NewMessages(a.db),
-		notifications: notifications.New(a.db).WithQuota(server.StandardQuota(a.cfg.DefaultQuota)),
-		notifier:      postgres.NewNotifier(a.db),
-		plans:         catalog.NewPlans(a.db),
-		queues:        queue.NewQueues(a.db),
-		sessionRows:   access.NewSessions(a.db),
-		userRows:      pgpeople.NewUsers(a.db),
+		cfg: a.cfg, log: a.log, reg: a.reg, errors: a.errors, in: in,
+		stored: newStored(a.db, in.Keys, catalog.NewPlans(a.db),
+			notifications.New(a.db).WithQuota(server.StandardQuota(a.cfg.DefaultQuota))),
+		idempotency: postgres.NewIdempotency(a.db),
+		notifier:    postgres.NewNotifier(a.db),
+		queues:      queue.NewQueues(a.db),
+		sessionRows: access.NewSessions(a.db),
+		directory:   engine.NewDirectory(a.db),
 	}
 	s.sessions = login.NewSessions(a.cfg, s.sessionRows, a.errors.Write)
+	s.strict = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, a.errors)
 	s.authenticator = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, a.errors)
 	if a.cfg.Compatibility.DisableAuth {
 		s.authenticator = s.authenticator.Believing()
@@ -93,6 +93,11 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		s.dummy = s.userRows.ByName
 	}
 	var err error
+	s.resolver = oncall.NewResolver(oncall.LimitLists(s.directory, s.cfg.MailingLists.MaxMembers),
+		oncall.NewLiveCalendar(calendar.NewCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
+	if s.dummy != nil {
+		s.resolver = s.resolver.Dummy(s.dummy)
+	}
 	if s.simulator, err = operator.NewSimulator(a.db, s.applications, a.cfg.MailingLists.MaxMembers, s.dummy); err != nil {
 		return nil, err
 	}
@@ -100,25 +105,20 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	return s, err
 }
 
-func (s *apiShared) irisAPI() (*irisapi.API, error) {
-	directory := engine.NewDirectory(s.db)
-	resolver := oncall.NewResolver(oncall.LimitLists(directory, s.cfg.MailingLists.MaxMembers),
-		oncall.NewLiveCalendar(calendar.NewCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
-	if s.dummy != nil {
-		resolver = resolver.Dummy(s.dummy)
-	}
-	return irisapi.New(irisapi.Deps{
+// irisParts are the parts of the API v0.
+func (s *apiShared) irisParts() irisapi.Deps {
+	return irisapi.Deps{
 		Authenticator: s.authenticator, Errors: s.errors,
 		Incidents: s.incidents, Plans: s.plans, Templates: catalog.NewTemplates(s.db), Messages: s.messages,
-		Notifications: s.notifications, Applications: s.applications, Directory: directory,
-		Resolver: resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
+		Notifications: s.notifications, Applications: s.applications, Directory: s.directory,
+		Resolver: s.resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
 		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
 		Tags: catalog.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
 		Statistics: incidents.NewStatistics(s.db),
 		Profiles:   pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.SlackID,
-		Replays: postgres.NewIdempotency(s.db), Load: s.load, Syntax: messages.CheckSyntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
-		Log: s.log, Registerer: s.reg, Config: apiConfig(s.cfg),
-	})
+		Begin: units(s, (*apiShared).irisParts), Load: s.load, Syntax: messages.CheckSyntax, Wake: s.notifier.Wake, Ping: s.db.Ping,
+		Registerer: s.reg, Config: apiConfig(s.cfg),
+	}
 }
 
 // calendarParts has what the two calendar APIs share.
@@ -178,14 +178,14 @@ func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
 	})
 }
 
-// api makes the project's own API below /v1.
-func (s *apiShared) api(p calendarParts) (*api.API, error) {
-	absent := calendar.NewRequests(s.db)
-	return api.New(api.Deps{
-		Authenticator:         wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, s.errors),
+// v1Parts are the parts of the project's own API below /v1.
+func (s *apiShared) v1Parts() api.Deps {
+	absent, p := calendar.NewRequests(s.db), s.calendarParts()
+	return api.Deps{
+		Authenticator:         s.strict,
 		CalendarAuthenticator: p.authenticator, Errors: s.errors,
-		Keys:      &api.Keys{Store: postgres.NewIdempotency(s.db), Errors: s.errors, Wake: s.notifier.Wake, Replayed: func() {}},
-		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, Timelines: s.incidents, People: s.userRows},
+		Keys:      &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: func() {}},
+		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, Timelines: s.incidents, People: s.userRows, Wake: s.notifier.Wake},
 		Messages:  api.MessageParts{Messages: s.messages, Notifications: incidents.NewRequests(s.db)},
 		Catalog:   api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db), Applications: s.applications, Simulator: s.simulator},
 		Configuration: api.ConfigurationParts{
@@ -198,7 +198,7 @@ func (s *apiShared) api(p calendarParts) (*api.API, error) {
 			Holidays: absent, Swaps: absent, Coverage: calendar.NewCoverage(s.db), Imports: p.shifts,
 			Contacts: pgpeople.NewContacts(s.db, s.in.Keys, s.notifications),
 		},
-	})
+	}
 }
 
 // anyActive is more active incidents than an application ever has: for default plans only the opened incidents per minute
@@ -221,7 +221,7 @@ func (s *apiShared) pages() (*web.Web, error) {
 		return nil, err
 	}
 	return web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Messages: s.messages, Steps: stepsOf(s.plans), Wake: s.notifier.Wake},
+		Incidents: web.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Messages: s.messages, Steps: s.plans.StepCount, Wake: s.notifier.Wake},
 		Plans:     web.PlanParts{Plans: s.plans, Simulator: s.simulator},
 		Cluster:   web.ClusterParts{Members: engine.NewCluster(s.db), Queues: s.queues},
 		Teams:     pgpeople.NewTeams(s.db),
@@ -236,13 +236,21 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 	if err != nil {
 		return nil, err
 	}
+	rows := incidents.NewResponses(s.db)
 	return responses.New(responses.Deps{
-		Authenticator: s.authenticator, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates,
-		Notifications: s.notifications, OneClick: oneClick, Openings: openings(s.cfg),
-		Pages: incidents.NewResponses(s.db), Posted: incidents.NewResponses(s.db), Incidents: s.incidents, People: s.userRows, Receipts: incidents.NewReceipts(s.db), Links: s.in.Keys.Links(),
-		Errors: s.errors, Wake: s.notifier.Wake, PublicURL: s.cfg.PublicURL, ValidTwilio: s.callbacks.ValidTwilio,
-		TwilioReceipt: s.callbacks.TwilioReceipt, SlackPressed: s.callbacks.SlackPressed, ReplySlack: s.callbacks.ReplySlack,
-		SlackEmail: s.callbacks.SlackEmail, Reveal: s.in.Keys.RevealTo, Asset: asset, Log: s.log,
+		Answers: responses.AnswerParts{
+			Messages: rows, Paged: rows, Senders: rows, Records: rows, Incidents: s.incidents, Openings: openings(s.cfg), Wake: s.notifier.Wake,
+		},
+		Links: responses.LinkParts{People: s.userRows, Links: s.in.Keys.Links(), Asset: asset},
+		Mail: responses.MailParts{
+			Mailboxes: rows, Openers: s.incidents, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates, Notifications: s.notifications,
+		},
+		Slack: responses.SlackParts{Posted: rows, Pressed: s.callbacks.SlackPressed, Reply: s.callbacks.ReplySlack, Email: s.callbacks.SlackEmail},
+		Twilio: responses.TwilioParts{
+			PublicURL: s.cfg.PublicURL, Valid: s.callbacks.ValidTwilio, Receipt: s.callbacks.TwilioReceipt, Receipts: incidents.NewReceipts(s.db),
+			Reveal: s.in.Keys.RevealTo,
+		},
+		OneClick: oneClick, Authenticator: s.authenticator, Errors: s.errors, Log: s.log,
 	})
 }
 
@@ -270,16 +278,5 @@ func apiConfig(c config.API) irisapi.Config {
 		Openings: openings(c), HealthcheckFile: c.HTTP.HealthcheckFile, MaxPlanLength: c.MaxPlanLength, Tags: c.Tags, InternalApplications: c.InternalApplications,
 		ListLimit: c.MailingLists.MaxMembers, DummyRoles: c.Compatibility.DummyRoles, TimeZones: c.TimeZones,
 		Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications,
-	}
-}
-
-// stepsOf tells pages how many steps a plan version has; 0 when that cannot be found out.
-func stepsOf(plans *catalog.Plans) func(context.Context, int64) int {
-	return func(ctx context.Context, id int64) int {
-		p, err := plans.ByID(ctx, escalation.PlanID(id))
-		if err != nil {
-			return 0
-		}
-		return len(p.Steps)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/vendors/accounts"
 	"github.com/iris-oncall/iris/internal/vendors/observed"
 )
@@ -61,7 +61,7 @@ func New(cfg config.Processor, deps server.Deps) (*Processor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.vendors, err = accounts.New(cfg, pgpeople.NewDevices(p.db), server.OneClickButton(oneClick), p.log); err != nil {
+	if p.vendors, err = accounts.New(cfg, people.NewDevices(p.db), server.OneClickButton(oneClick), p.log); err != nil {
 		return nil, err
 	}
 	if p.cluster, err = database.Open(ctx, cfg.Common, "message-processor cluster", 3, server.PoolMetrics(p.reg, "cluster"), p.log); err != nil {

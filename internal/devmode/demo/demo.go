@@ -69,7 +69,7 @@ func plan() escalation.PlanContent {
 }
 
 // templateDraft returns a template for the incidents of both printed commands: the one of Alertmanager and the signed one.
-func templateDraft() messages.TemplateDraft {
+func templateDraft() messages.NewTemplate {
 	const subject = `{{ iris.title }}{% if alerts and status %} is {{ status }}{% endif %}`
 	const body = `{% if alerts %}{{ iris.title }}
 {% for alert in alerts %}
@@ -84,12 +84,12 @@ func templateDraft() messages.TemplateDraft {
 <li>{{ alert.labels.alertname | e }}{% if alert.labels.instance %} on {{ alert.labels.instance | e }}{% endif %}: {{ alert.status | e }}</li>{% endfor %}
 </ul>{% else %}<p>{% if service %}service: {{ service | e }}<br>{% endif %}{% if value %}value: {{ value | e }}{% endif %}</p>{% endif %}`
 	const short = `{{ iris.title }}{% if not alerts %}{% if service %} ({{ service }}{% if value %}: {{ value }}{% endif %}){% endif %}{% endif %}`
-	content := func(mode users.Mode, subject, body, html string) messages.TemplateWords {
-		return messages.TemplateWords{Application: Application, Mode: mode, TemplateContent: messages.TemplateContent{
+	content := func(mode users.Mode, subject, body, html string) messages.TemplateText {
+		return messages.TemplateText{Application: Application, Mode: mode, TemplateContent: messages.TemplateContent{
 			Subject: subject, Body: body, EmailHTML: html,
 		}}
 	}
-	return messages.TemplateDraft{Name: templateName, Words: []messages.TemplateWords{
+	return messages.NewTemplate{Name: templateName, Words: []messages.TemplateText{
 		content(users.Email, subject, body, html), content(users.SMS, "", short, ""),
 		content(users.Slack, subject, body, ""), content(users.Call, "", short, ""),
 	}}

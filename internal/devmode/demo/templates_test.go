@@ -41,16 +41,16 @@ type oneIncident struct {
 	content messages.TemplateContent
 }
 
-func (s oneIncident) Incidents(context.Context, []incidents.ID) (map[incidents.ID]messages.IncidentWords, error) {
-	return map[incidents.ID]messages.IncidentWords{5: {Context: json.RawMessage(s.context), PlanID: 7, Application: "shop"}}, nil
+func (s oneIncident) Incidents(context.Context, []incidents.ID) (map[incidents.ID]messages.IncidentData, error) {
+	return map[incidents.ID]messages.IncidentData{5: {Context: json.RawMessage(s.context), PlanID: 7, Application: "shop"}}, nil
 }
 
-func (oneIncident) Requests(context.Context, []int64) (map[int64]messages.RequestWords, error) {
+func (oneIncident) Requests(context.Context, []int64) (map[int64]messages.RequestData, error) {
 	return nil, nil
 }
 
-func (oneIncident) Plans(context.Context, []int64) (map[int64]messages.PlanWords, error) {
-	return map[int64]messages.PlanWords{7: {Name: "ops"}}, nil
+func (oneIncident) Plans(context.Context, []int64) (map[int64]messages.PlanData, error) {
+	return map[int64]messages.PlanData{7: {Name: "ops"}}, nil
 }
 
 func (s oneIncident) Templates(_ context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
@@ -62,7 +62,7 @@ func (oneIncident) Detours(context.Context, []messages.ID) (map[messages.ID]mess
 }
 
 // documented returns the template in docs/api.md.
-func documented(t *testing.T) (out []messages.TemplateWords) {
+func documented(t *testing.T) (out []messages.TemplateText) {
 	t.Helper()
 	doc, err := os.ReadFile("../../../docs/api.md")
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func documented(t *testing.T) (out []messages.TemplateWords) {
 	}
 	require.NoError(t, json.Unmarshal(found[1], &body))
 	for mode, c := range body.Content["alertmanager"] {
-		out = append(out, messages.TemplateWords{Mode: mode, TemplateContent: messages.TemplateContent{Subject: c.Subject, Body: c.Body}})
+		out = append(out, messages.TemplateText{Mode: mode, TemplateContent: messages.TemplateContent{Subject: c.Subject, Body: c.Body}})
 	}
 	require.Len(t, out, 2)
 	return out
@@ -81,13 +81,13 @@ func documented(t *testing.T) (out []messages.TemplateWords) {
 
 func TestTemplatesAndBuiltInTextContainTheTitle(t *testing.T) {
 	t.Parallel()
-	builtIn := []messages.TemplateWords{}
+	builtIn := []messages.TemplateText{}
 	for _, mode := range []users.Mode{users.Email, users.SMS, users.Slack, users.Call} {
 		for _, blank := range []string{"{{ nothing }}", "{{ nothing.at.all }}", "Summary: {{ commonAnnotations_.summary }}{{ nothing }}"} {
-			builtIn = append(builtIn, messages.TemplateWords{Mode: mode, TemplateContent: messages.TemplateContent{Subject: "{{ nothing }}", Body: blank}})
+			builtIn = append(builtIn, messages.TemplateText{Mode: mode, TemplateContent: messages.TemplateContent{Subject: "{{ nothing }}", Body: blank}})
 		}
 	}
-	for kind, templates := range map[string][]messages.TemplateWords{"demo": templateDraft().Words, "documented": documented(t), "built in": builtIn} {
+	for kind, templates := range map[string][]messages.TemplateText{"demo": templateDraft().Words, "documented": documented(t), "built in": builtIn} {
 		for source, sample := range samples {
 			for _, tpl := range templates {
 				out, err := messages.NewRenderer(oneIncident{sample.context, tpl.TemplateContent}).Render(t.Context(), []messages.Request{{

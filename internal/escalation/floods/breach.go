@@ -60,7 +60,7 @@ type Mail struct {
 func (b *Breach) Report(name string, unclaimed bool, tally Tally) (Report, error) {
 	var r Report
 	if b.soft {
-		subject, body := messages.SoftBreachWords(name, b.quota)
+		subject, body := messages.SoftBreachText(name, b.quota)
 		r.Mail = &Mail{b.quota.TargetID, subject, body}
 		tally[QuotaSoft]++
 	}

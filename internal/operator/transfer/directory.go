@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/directory/connect"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 type (
@@ -49,7 +49,7 @@ func Directory(ctx context.Context, c config.Directory, o DirectoryOptions) (Dir
 	defer db.Close()
 	ctx, cancel := context.WithTimeout(ctx, syncWithin)
 	defer cancel()
-	store := pgpeople.NewDirectorySync(db, actor)
+	store := people.NewDirectorySync(db, actor)
 	report, err := syncer.Run(ctx, store, o)
 	if err != nil || o.DryRun || report.Stopped != "" {
 		return report, err

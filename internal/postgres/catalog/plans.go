@@ -25,6 +25,7 @@ const planTTL = time.Second
 // Plans stores versions of escalation plans. It is safe for concurrent use.
 type Plans struct {
 	db     *postgres.DB
+	pool   *postgres.DB // for what the caches hold: db, or the one outside of the unit that db is of
 	active *cache.Cache[string, escalation.PlanSteps]
 	words  *cache.Cache[planApplication, bool]
 }
@@ -33,8 +34,13 @@ type planApplication struct{ plan, application int64 }
 
 // NewPlans returns the adapter over d.
 func NewPlans(d *postgres.DB) *Plans {
-	return &Plans{db: d, active: cache.New(cache.Config[string, escalation.PlanSteps]{TTL: planTTL}),
+	return &Plans{db: d, pool: d, active: cache.New(cache.Config[string, escalation.PlanSteps]{TTL: planTTL}),
 		words: cache.New(cache.Config[planApplication, bool]{TTL: planTTL})}
+}
+
+// Within returns an adapter over the DB of a unit. It shares what p caches; that is read outside of the unit.
+func (p *Plans) Within(d *postgres.DB) *Plans {
+	return &Plans{db: d, pool: p.pool, active: p.active, words: p.words}
 }
 
 // ByID returns a version of a plan, active or not, with its steps. Unknown: NotFound.
@@ -51,8 +57,12 @@ func (p *Plans) ByID(ctx context.Context, id escalation.PlanID) (plan escalation
 }
 
 // ByName returns the active version of a plan with its steps. Unknown or without an active version: NotFound.
-func (p *Plans) ByName(ctx context.Context, name string) (plan escalation.PlanSteps, err error) {
-	err = p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+func (p *Plans) ByName(ctx context.Context, name string) (escalation.PlanSteps, error) {
+	return planByName(ctx, p.db, name)
+}
+
+func planByName(ctx context.Context, d *postgres.DB, name string) (plan escalation.PlanSteps, err error) {
+	err = d.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.PlanByName(ctx, name)
 		if err != nil {
 			return err
@@ -63,10 +73,19 @@ func (p *Plans) ByName(ctx context.Context, name string) (plan escalation.PlanSt
 	return plan, err
 }
 
+// StepCount returns how many steps a version of a plan has; 0 when it cannot be read.
+func (p *Plans) StepCount(ctx context.Context, id int64) int {
+	plan, err := p.ByID(ctx, escalation.PlanID(id))
+	if err != nil {
+		return 0
+	}
+	return len(plan.Steps)
+}
+
 // Recent is ByName for opening incidents: what it returns may be up to a second old. It must not be changed.
 func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, error) {
 	return p.active.Get(ctx, strings.TrimRight(name, " "), func(ctx context.Context) (escalation.PlanSteps, error) {
-		return p.ByName(ctx, name)
+		return planByName(ctx, p.pool, name)
 	})
 }
 
@@ -75,7 +94,7 @@ func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, 
 func (p *Plans) HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
 	key := planApplication{int64(plan), applicationID}
 	has, err := p.words.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
-		err = p.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+		err = p.pool.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 			has, err = q.PlanHasWords(ctx, db.PlanHasWordsParams{PlanID: key.plan, ApplicationID: key.application})
 			return err
 		})

@@ -121,8 +121,8 @@ func TestReachTellsWhoIsBehindNames(t *testing.T) {
 	t.Parallel()
 	c := pgtest.NewCatalog(t)
 	templates, plans := catalog.NewTemplates(c.DB), catalog.NewPlans(c.DB)
-	_, err := templates.Create(t.Context(), messages.TemplateDraft{Name: "Words", CreatorID: c.Ann,
-		Words: []messages.TemplateWords{{Application: "DEMO", Mode: users.Email}}})
+	_, err := templates.Create(t.Context(), messages.NewTemplate{Name: "Words", CreatorID: c.Ann,
+		Words: []messages.TemplateText{{Application: "DEMO", Mode: users.Email}}})
 	require.NoError(t, err)
 	r, err := plans.Reach(t.Context(), []string{"Ann", "bob", "OPS", "nobody"}, []string{"words", "none"})
 	require.NoError(t, err)
@@ -148,8 +148,8 @@ func TestPlanHasWordsForAnApplication(t *testing.T) {
 	has, err := plans.HasWords(t.Context(), id, c.Demo)
 	require.NoError(t, err)
 	require.False(t, has)
-	_, err = catalog.NewTemplates(c.DB).Create(t.Context(), messages.TemplateDraft{Name: "words", CreatorID: c.Ann,
-		Words: []messages.TemplateWords{{Application: "demo", Mode: users.Email}}})
+	_, err = catalog.NewTemplates(c.DB).Create(t.Context(), messages.NewTemplate{Name: "words", CreatorID: c.Ann,
+		Words: []messages.TemplateText{{Application: "demo", Mode: users.Email}}})
 	require.NoError(t, err)
 	has, err = plans.HasWords(t.Context(), id, c.Demo)
 	require.NoError(t, err)
@@ -160,7 +160,7 @@ func TestTemplatesAreVersioned(t *testing.T) {
 	t.Parallel()
 	c := pgtest.NewCatalog(t)
 	templates := catalog.NewTemplates(c.DB)
-	draft := messages.TemplateDraft{Name: "Words", CreatorID: c.Ann, Words: []messages.TemplateWords{
+	draft := messages.NewTemplate{Name: "Words", CreatorID: c.Ann, Words: []messages.TemplateText{
 		{Application: "demo", Mode: users.Email, TemplateContent: messages.TemplateContent{Subject: "s", Body: "b"}},
 		{Application: "demo", Mode: users.SMS, TemplateContent: messages.TemplateContent{Body: "t"}},
 	}}

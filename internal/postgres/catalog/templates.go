@@ -80,7 +80,7 @@ func (t *Templates) List(ctx context.Context, q filters.Query) ([]messages.Templ
 
 // Create saves a new version of a template and makes it the active one of its name. An application that does not exist
 // is an Invalid fault.
-func (t *Templates) Create(ctx context.Context, d messages.TemplateDraft) (id messages.TemplateID, err error) {
+func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id messages.TemplateID, err error) {
 	err = t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.InsertTemplate(ctx, db.InsertTemplateParams{Name: d.Name, CreatorID: int64(d.CreatorID)})
 		if err != nil {
@@ -126,7 +126,7 @@ func loadTemplate(ctx context.Context, q *db.Queries, row db.TemplateByIDRow) (m
 		return d, fmt.Errorf("read template contents: %w", err)
 	}
 	for _, c := range contents {
-		d.Words = append(d.Words, messages.TemplateWords{Application: c.Application, Mode: users.Mode(c.Mode),
+		d.Words = append(d.Words, messages.TemplateText{Application: c.Application, Mode: users.Mode(c.Mode),
 			TemplateContent: messages.TemplateContent{Subject: c.Subject, Body: c.Body, EmailHTML: c.EmailHtml}})
 	}
 	plans, err := q.PlansOfTemplate(ctx, row.Name)

@@ -1,7 +1,6 @@
 package incidents_test
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -23,6 +23,20 @@ func onceKey(application int64, key string) auth.ReplayKey {
 	return auth.ReplayKey{ApplicationID: application, Route: "POST /v0/incidents", Key: key, BodyHash: []byte("1")}
 }
 
+// once sends the stored answer of a key, or runs work in a unit and commits it with an answer when work returns true.
+func once(t *testing.T, s *postgres.Idempotency, k auth.ReplayKey, work func(d *postgres.DB) bool) (*auth.Answer, error) {
+	t.Helper()
+	stored, unit, err := s.Begin(t.Context(), k)
+	if err != nil || stored != nil {
+		return stored, err
+	}
+	defer unit.Close(t.Context())
+	if !work(unit.DB()) {
+		return nil, nil
+	}
+	return nil, unit.Commit(t.Context(), opened1)
+}
+
 func TestAKeyedRequestRunsOnce(t *testing.T) {
 	t.Parallel()
 	c := pgtest.NewCatalog(t)
@@ -32,9 +46,9 @@ func TestAKeyedRequestRunsOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 40 { // more than there are connections
 		wg.Go(func() {
-			stored, err := s.Once(t.Context(), key, func(context.Context) (auth.Answer, bool) {
+			stored, err := once(t, s, key, func(*postgres.DB) bool {
 				ran.Add(1)
-				return opened1, true
+				return true
 			})
 			require.NoError(t, err)
 			if stored != nil {
@@ -47,21 +61,21 @@ func TestAKeyedRequestRunsOnce(t *testing.T) {
 	require.EqualValues(t, 1, ran.Load())
 	require.EqualValues(t, 39, replayed.Load())
 
-	never := func(context.Context) (auth.Answer, bool) {
+	never := func(*postgres.DB) bool {
 		t.Error("the request ran again")
-		return auth.Answer{}, false
+		return false
 	}
 	other := key
 	other.BodyHash = []byte("2")
-	_, err := s.Once(t.Context(), other, never)
+	_, err := once(t, s, other, never)
 	require.True(t, fault.Is(err, fault.Mismatch), "%v", err)
 
 	_, err = c.Pool().Exec(t.Context(), "update idempotency_keys set created_at = created_at - interval '25 hours'")
 	require.NoError(t, err)
-	stored, err := s.Once(t.Context(), other, func(context.Context) (auth.Answer, bool) { return opened1, true })
+	stored, err := once(t, s, other, func(*postgres.DB) bool { return true })
 	require.NoError(t, err)
 	require.Nil(t, stored, "a day later the key is free")
-	stored, err = s.Once(t.Context(), other, never)
+	stored, err = once(t, s, other, never)
 	require.NoError(t, err)
 	require.Equal(t, &opened1, stored)
 	_, err = c.Pool().Exec(t.Context(), "update idempotency_keys set created_at = created_at - interval '25 hours'")
@@ -71,23 +85,23 @@ func TestAKeyedRequestRunsOnce(t *testing.T) {
 	require.EqualValues(t, 1, n)
 }
 
-// TestAKeyedRequestIsOneTransaction: what it did, whatever adapter did it, stays exactly when its answer does.
+// TestAKeyedRequestIsOneTransaction: the changes of all adapters over a unit are stored exactly when its answer is.
 func TestAKeyedRequestIsOneTransaction(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)
-	s := postgres.NewIdempotency(p.DB)
-	notifications := notifications.New(p.DB)
-	all := func(ctx context.Context) {
-		opened, err := p.in.Open(ctx, p.request(""))
+	s, outside := postgres.NewIdempotency(p.DB), notifications.New(p.DB)
+	all := func(d *postgres.DB) {
+		ctx, in := t.Context(), incidents.New(d)
+		opened, err := in.Open(ctx, p.request(""))
 		require.NoError(t, err)
-		_, err = p.in.AddComment(ctx, opened.ID, p.ann, "c")
+		_, err = in.AddComment(ctx, opened.ID, p.ann, "c")
 		require.NoError(t, err)
-		_, err = p.in.AddComment(ctx, opened.ID+1000, p.ann, "c") // a failed part leaves the others alone
+		_, err = in.AddComment(ctx, opened.ID+1000, p.ann, "c") // a change that fails leaves the others alone
 		require.True(t, fault.Is(err, fault.NotFound), "%v", err)
-		seen, err := p.in.Get(ctx, opened.ID)
-		require.NoError(t, err, "it sees what it did")
+		seen, err := in.Get(ctx, opened.ID)
+		require.NoError(t, err, "reads see the changes of the unit")
 		require.Equal(t, opened.ID, seen.ID)
-		_, err = notifications.Create(ctx, messages.Notification{ApplicationID: p.demo, Subject: "s", Body: "b", Lifetime: 60e9,
+		_, err = outside.Within(d).Create(ctx, messages.Notification{ApplicationID: p.demo, Subject: "s", Body: "b", Lifetime: 60e9,
 			Recipients: []messages.NotificationRecipient{{Recipient: messages.ToUser(p.ann.ID), UserID: p.ann.ID, Target: "ann", Mode: users.Email}}})
 		require.NoError(t, err)
 	}
@@ -96,37 +110,37 @@ func TestAKeyedRequestIsOneTransaction(t *testing.T) {
 			+ (select count(*) from notification_requests) + (select count(*) from idempotency_keys)`).Scan(&n))
 		return n
 	}
-	stored, err := s.Once(t.Context(), onceKey(p.demo, "refused"), func(ctx context.Context) (auth.Answer, bool) {
-		all(ctx)
-		return auth.Answer{Status: 400}, false
+	stored, err := once(t, s, onceKey(p.demo, "refused"), func(d *postgres.DB) bool {
+		all(d)
+		return false
 	})
 	require.NoError(t, err)
 	require.Nil(t, stored)
 	require.Zero(t, rows())
 
 	require.Panics(t, func() {
-		_, _ = s.Once(t.Context(), onceKey(p.demo, "died"), func(ctx context.Context) (auth.Answer, bool) {
-			all(ctx)
+		_, _ = once(t, s, onceKey(p.demo, "died"), func(d *postgres.DB) bool {
+			all(d)
 			panic("defect")
 		})
 	})
 	require.Zero(t, rows())
 
-	_, err = s.Once(t.Context(), onceKey(p.demo, "lost"), func(ctx context.Context) (auth.Answer, bool) {
-		all(ctx)
+	_, err = once(t, s, onceKey(p.demo, "lost"), func(d *postgres.DB) bool {
+		all(d)
 		_, err := p.Pool().Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
 			where datname = current_database() and state = 'idle in transaction'`) // as when the process dies
 		require.NoError(t, err)
-		return opened1, true
+		return true
 	})
 	require.Error(t, err)
 	require.Zero(t, rows())
 
 	for range 2 {
-		_, err = s.Once(t.Context(), onceKey(p.demo, "done"), func(ctx context.Context) (auth.Answer, bool) {
-			all(ctx)
-			require.Zero(t, rows(), "nobody sees it before its answer is kept")
-			return opened1, true
+		_, err = once(t, s, onceKey(p.demo, "done"), func(d *postgres.DB) bool {
+			all(d)
+			require.Zero(t, rows(), "nobody sees the changes before the answer is stored")
+			return true
 		})
 		require.NoError(t, err)
 		require.Equal(t, 4, rows())

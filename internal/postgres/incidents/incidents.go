@@ -28,8 +28,8 @@ type Incidents struct {
 // New returns the adapter over d.
 func New(d *postgres.DB) *Incidents {
 	i := &Incidents{db: d}
-	i.opening = postgres.NewBatches(openBatch, openFlushes, i.openAll)
-	i.finding = postgres.NewBatches(openBatch, findRuns, i.findAll)
+	i.opening = postgres.NewBatches(d, openBatch, openFlushes, i.openAll)
+	i.finding = postgres.NewBatches(d, openBatch, findRuns, i.findAll)
 	return i
 }
 

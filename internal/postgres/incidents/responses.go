@@ -20,13 +20,13 @@ type Responses struct{ db *postgres.DB }
 func NewResponses(d *postgres.DB) *Responses { return &Responses{d} }
 
 // Asked finds a message, queued or history. A NotFound fault when there is none.
-func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.Asked, error) {
+func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error) {
 	var row db.ResponseAskedRow
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		row, err = q.ResponseAsked(ctx, int64(id))
 		return err
 	})
-	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Batch: row.Batch, Application: row.Application,
+	return messages.AnsweredMessage{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Batch: row.Batch, Application: row.Application,
 		ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body, Destination: row.Destination}, err
 }
 
@@ -55,7 +55,7 @@ func (r *Responses) SlackUnknown(ctx context.Context, id messages.ID) (bool, err
 }
 
 // AskedBatch finds the message that is a digest, queued or history. A NotFound fault when there is none.
-func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.Asked, error) {
+func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.AnsweredMessage, error) {
 	var id int64
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		batch = strings.ToLower(batch)
@@ -63,7 +63,7 @@ func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.Aske
 		return err
 	})
 	if err != nil {
-		return messages.Asked{}, err
+		return messages.AnsweredMessage{}, err
 	}
 	m, err := r.Asked(ctx, messages.ID(id))
 	m.Batch = batch
@@ -71,7 +71,7 @@ func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.Aske
 }
 
 // Newest returns the newest message to the user whose incident is still escalating.
-func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.Asked, bool, error) {
+func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.AnsweredMessage, bool, error) {
 	var row db.ResponseNewestRow
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		id := int64(user)
@@ -79,20 +79,20 @@ func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.Asked, 
 		return err
 	})
 	if fault.Is(err, fault.NotFound) {
-		return messages.Asked{}, false, nil
+		return messages.AnsweredMessage{}, false, nil
 	}
-	return messages.Asked{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID}, err == nil, err
+	return messages.AnsweredMessage{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID}, err == nil, err
 }
 
 // Active returns the escalating incidents that have a message to the user, oldest first.
-func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.Asked, error) {
-	var out []messages.Asked
+func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.AnsweredMessage, error) {
+	var out []messages.AnsweredMessage
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		id := int64(user)
 		rows, err := q.ResponseActive(ctx, &id)
-		out = make([]messages.Asked, len(rows))
+		out = make([]messages.AnsweredMessage, len(rows))
 		for i, row := range rows {
-			out[i] = messages.Asked{IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID}
+			out[i] = messages.AnsweredMessage{IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID}
 		}
 		return err
 	})

@@ -2,12 +2,9 @@ package notifications
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -28,20 +25,22 @@ const (
 type Notifications struct {
 	db      *postgres.DB
 	quotas  *quotas.Quotas
-	gather  *postgres.Batches[messages.Notification, int64]
-	targets *cache.Cache[roleTarget, escalation.Lookup]
+	batches *postgres.Batches[messages.Notification, int64]
+	targets *targets
 }
-
-type roleTarget struct{ role, target string }
-
-// targetTTL is how long it is believed that a target exists.
-const targetTTL = time.Second
 
 // New returns the adapter over d.
 func New(d *postgres.DB) *Notifications {
-	n := &Notifications{db: d, quotas: quotas.New(d, nil), targets: cache.New(cache.Config[roleTarget, escalation.Lookup]{TTL: targetTTL})}
-	n.gather = postgres.NewBatches(notificationBatch, notificationRuns, n.insert)
+	n := &Notifications{db: d, quotas: quotas.New(d, nil), targets: newTargets(d)}
+	n.batches = postgres.NewBatches(d, notificationBatch, notificationRuns, n.insert)
 	return n
+}
+
+// Within returns an adapter over the DB of a unit. It shares what n caches; that is read outside of the unit.
+func (n *Notifications) Within(d *postgres.DB) *Notifications {
+	w := &Notifications{db: d, quotas: n.quotas, targets: n.targets}
+	w.batches = postgres.NewBatches(d, notificationBatch, notificationRuns, w.insert)
+	return w
 }
 
 // WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the first
@@ -55,35 +54,13 @@ func (n *Notifications) WithQuota(q *quotas.StandardQuota) *Notifications {
 // bucket is that number modulo buckets.Count. Several calls at the same time share a transaction; one that cannot be
 // stored fails alone. After an error that is not a fault of kind Invalid the notification may have been stored.
 func (n *Notifications) Create(ctx context.Context, nt messages.Notification) (int64, error) {
-	id, err := n.gather.Do(ctx, nt)
+	id, err := n.batches.Do(ctx, nt)
 	return id, postgres.MapError(err)
 }
 
-// Lookup finds what a role and a target's name mean together, ignoring case; what was found may be up to a second old.
+// Lookup finds what a role and a target's name mean together, ignoring case. The answer may be up to a second old.
 func (n *Notifications) Lookup(ctx context.Context, role, name string) (escalation.Lookup, error) {
-	var missing escalation.Lookup
-	found, err := n.targets.Get(ctx, roleTarget{role, name}, func(ctx context.Context) (l escalation.Lookup, err error) {
-		err = n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-			row, err := q.ResolveTarget(ctx, db.ResolveTargetParams{Role: postgres.Storable(strings.ToLower(role)),
-				Target: postgres.Storable(strings.TrimRight(name, " "))})
-			if err != nil {
-				return err
-			}
-			l = escalation.Lookup{Role: row.Role, TargetID: row.TargetID, Exists: row.OtherKind != ""}
-			return nil
-		})
-		if err == nil && l.TargetID == 0 {
-			return l, errNoTarget{l} // what is missing is not remembered
-		}
-		return l, err
-	})
-	if no := (errNoTarget{}); errors.As(err, &no) {
-		return no.found, nil
-	}
-	if fault.Is(err, fault.NotFound) {
-		return missing, nil
-	}
-	return found, err
+	return n.targets.lookup(ctx, role, name)
 }
 
 // Category finds a category of an application by name, ignoring case; a NotFound fault when there is none.
@@ -113,10 +90,6 @@ func (n *Notifications) CategoryChoices(ctx context.Context, category int64, peo
 	})
 	return out, err
 }
-
-type errNoTarget struct{ found escalation.Lookup }
-
-func (errNoTarget) Error() string { return "no such target" }
 
 func (n *Notifications) insert(ctx context.Context, batch []messages.Notification) (ids []int64, err error) {
 	policy, err := n.quotas.Current(ctx)

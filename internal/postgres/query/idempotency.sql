@@ -21,4 +21,4 @@ delete from idempotency_keys
 where (application_id, route, key) in (
     select k.application_id, k.route, k.key from idempotency_keys k
     where k.created_at < clock_timestamp() - make_interval(secs => @keep_seconds::float8)
-    order by k.created_at limit 5000);
+    order by k.created_at limit @most::int);

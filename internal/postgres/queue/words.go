@@ -17,7 +17,7 @@ import (
 // version is used by every process.
 const wordsTTL = time.Second
 
-// Words loads what rendering needs: messages.Words. It is safe for concurrent use.
+// Words loads what rendering needs: messages.Loader. It is safe for concurrent use.
 type Words struct {
 	db        *postgres.DB
 	templates *cache.Cache[messages.TemplateKey, messages.Found]
@@ -28,11 +28,11 @@ func NewWords(d *postgres.DB) *Words {
 	return &Words{db: d, templates: cache.New(cache.Config[messages.TemplateKey, messages.Found]{TTL: wordsTTL})}
 }
 
-var _ messages.Words = (*Words)(nil)
+var _ messages.Loader = (*Words)(nil)
 
 // Incidents returns contexts and names of incidents.
-func (w *Words) Incidents(ctx context.Context, ids []incidents.ID) (map[incidents.ID]messages.IncidentWords, error) {
-	out := make(map[incidents.ID]messages.IncidentWords, len(ids))
+func (w *Words) Incidents(ctx context.Context, ids []incidents.ID) (map[incidents.ID]messages.IncidentData, error) {
+	out := make(map[incidents.ID]messages.IncidentData, len(ids))
 	if len(ids) == 0 {
 		return out, nil
 	}
@@ -43,7 +43,7 @@ func (w *Words) Incidents(ctx context.Context, ids []incidents.ID) (map[incident
 	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.WordsOfIncidents(ctx, numbers)
 		for _, r := range rows {
-			out[incidents.ID(r.ID)] = messages.IncidentWords{
+			out[incidents.ID(r.ID)] = messages.IncidentData{
 				Context: r.Context, CreatedAt: r.CreatedAt, PlanID: r.PlanID, Application: r.Application,
 				TitleVariable: r.TitleVariable, Sender: r.Sender, Markup: r.Markup,
 			}
@@ -54,15 +54,15 @@ func (w *Words) Incidents(ctx context.Context, ids []incidents.ID) (map[incident
 }
 
 // Requests returns accepted out-of-band notifications.
-func (w *Words) Requests(ctx context.Context, ids []int64) (map[int64]messages.RequestWords, error) {
-	out := make(map[int64]messages.RequestWords, len(ids))
+func (w *Words) Requests(ctx context.Context, ids []int64) (map[int64]messages.RequestData, error) {
+	out := make(map[int64]messages.RequestData, len(ids))
 	if len(ids) == 0 {
 		return out, nil
 	}
 	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.WordsOfRequests(ctx, ids)
 		for _, r := range rows {
-			out[r.ID] = messages.RequestWords{
+			out[r.ID] = messages.RequestData{
 				Application: r.Application, Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHtml,
 				Template: r.Template, Context: r.Context, Sender: r.Sender, Bare: r.Bare, ShownTo: r.ShownTo, Markup: r.Markup,
 			}
@@ -73,15 +73,15 @@ func (w *Words) Requests(ctx context.Context, ids []int64) (map[int64]messages.R
 }
 
 // Plans returns what rendering needs of plan versions.
-func (w *Words) Plans(ctx context.Context, ids []int64) (map[int64]messages.PlanWords, error) {
-	out := make(map[int64]messages.PlanWords, len(ids))
+func (w *Words) Plans(ctx context.Context, ids []int64) (map[int64]messages.PlanData, error) {
+	out := make(map[int64]messages.PlanData, len(ids))
 	if len(ids) == 0 {
 		return out, nil
 	}
 	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.WordsOfPlans(ctx, ids)
 		for _, r := range rows {
-			p := messages.PlanWords{Name: r.Name, Tracking: r.TrackingTemplate}
+			p := messages.PlanData{Name: r.Name, Tracking: r.TrackingTemplate}
 			for i, step := range r.DynamicSteps {
 				p.Dynamic = append(p.Dynamic, messages.StepPosition{Step: int(step), Position: int(r.DynamicPositions[i])})
 			}

@@ -59,7 +59,7 @@ func TestWordsOfIncidentsRequestsAndPlans(t *testing.T) {
 
 	requests, err := w.Requests(t.Context(), []int64{request, 999})
 	require.NoError(t, err)
-	require.Equal(t, map[int64]messages.RequestWords{request: {
+	require.Equal(t, map[int64]messages.RequestData{request: {
 		Application: "demo", Subject: "s", Body: "b", EmailHTML: "<p>", Template: "words", Context: json.RawMessage(`{"k": 1}`),
 	}}, requests)
 

@@ -1,4 +1,4 @@
-// Package accounts builds the vendors of a configuration. message-processor calls it. It sends nothing itself.
+// Package accounts builds the vendors of a configuration. message-processor calls it. It sends nothing.
 package accounts
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/webhook"
 )
 
-// New builds every configured account, in the order of preference: spares last. button returns the address of the
-// button in a mail; nil = no button. The log tells how the accounts do.
+// New builds every configured account, in order of preference: spares last. button returns the URL of the button in a
+// mail; nil = no button. The log gets a line when an account fails or works again.
 func New(c config.Processor, devices push.Devices, button func(messages.Outbound) string, log *zap.Logger) ([]messages.Vendor, error) {
 	var first, spare []messages.Vendor
 	add := func(v messages.Vendor, err error, kind string, a config.Account) error {
@@ -123,7 +123,7 @@ func twilioConfig(a config.Twilio, c config.Processor) twilio.Config {
 	}
 }
 
-// loggedDevices tells operators of devices that are switched off. What identifies them stays out of the log.
+// loggedDevices logs devices that are switched off, without anything that identifies them.
 type loggedDevices struct {
 	push.Devices
 	log *zap.Logger

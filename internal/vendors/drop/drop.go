@@ -1,4 +1,5 @@
-// Package drop is the vendor that deliberately discards: mode drop, and the synthetic incidents of the self-watch.
+// Package drop is the vendor that deliberately discards messages: for mode drop, and for the self-watch's synthetic
+// incidents. Package accounts builds it and delivery calls it.
 package drop
 
 import (
@@ -12,14 +13,14 @@ import (
 
 // Config of the account; the zero value works.
 type Config struct {
-	// Account tells several apart. "" = "main".
+	// Account distinguishes accounts of one kind. "" = "main".
 	Account string
 }
 
-// Vendor discards what it is given and says that it was sent.
+// Vendor discards messages and returns Sent. Safe for concurrent use.
 type Vendor struct{ account string }
 
-// New returns a vendor. The error is always nil; it is there because every vendor has it.
+// New returns a vendor. The error is always nil; every vendor's New has one.
 func New(cfg Config) (*Vendor, error) {
 	if cfg.Account == "" {
 		cfg.Account = "main"
@@ -30,7 +31,7 @@ func New(cfg Config) (*Vendor, error) {
 // Name is the vendor's kind.
 func (v *Vendor) Name() string { return "drop" }
 
-// Account tells several vendors of the kind apart.
+// Account distinguishes accounts of one kind.
 func (v *Vendor) Account() string { return v.account }
 
 // Modes are the modes the vendor carries.
@@ -47,5 +48,5 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	return messages.Result{Outcome: messages.OutcomeSent, Detail: "discarded"}
 }
 
-// Close has nothing to release.
+// Close does nothing.
 func (v *Vendor) Close() {}

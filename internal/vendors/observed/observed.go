@@ -1,4 +1,5 @@
-// Package observed says in the log and in readiness how vendors do. It wraps a vendor and changes no answer of it.
+// Package observed logs how vendors do, and reports failing ones in the readiness check. It wraps a vendor and does not
+// change its results. Package accounts wraps each vendor.
 package observed
 
 import (
@@ -15,29 +16,29 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// outageEvery is how often an account that goes on failing is told of again.
+// outageEvery is how often an account that keeps failing is logged again.
 const outageEvery = time.Minute
 
-// Vendor is a vendor of which the log tells when it fails, when it answers again, and what it refuses. The timeline has
-// every attempt; the log is where operators look when nobody is paged. Safe for concurrent use, as the vendor is.
+// Vendor logs when a vendor fails, when it works again, and what it refuses. The timeline has every attempt; operators
+// read the log. Safe for concurrent use.
 type Vendor struct {
 	messages.Vendor
 	log *zap.Logger
 
 	mu     sync.Mutex
-	told   time.Time // of failures, last
-	slowed time.Time // told of being asked to slow down, last
-	failed int       // calls since the last line about failures
-	down   bool      // the last line said that it fails
+	logged time.Time // when failures were last logged
+	slowed time.Time // when a request to slow down was last logged
+	failed int       // calls since the last log line about failures
+	down   bool      // the last log line said that it fails
 
 	row      int       // failures in a row
 	unnamed  bool      // one of them came before the recipient was named
-	since    time.Time // the first of them
-	latest   time.Time // the last of them
-	whatFail string    // what it was, for readiness
+	since    time.Time // time of the first
+	latest   time.Time // time of the last
+	whatFail string    // the reason, for readiness
 }
 
-// New returns v as an observed vendor that logs to log.
+// New returns v with logging to log.
 func New(v messages.Vendor, log *zap.Logger) *Vendor {
 	return &Vendor{Vendor: v, log: log.Named("vendors").With(zap.String("vendor", v.Name()), zap.String("account", v.Account()))}
 }
@@ -49,7 +50,7 @@ func (w *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	return r
 }
 
-// Connections implements messages.Pooled. 0 = not known.
+// Connections implements messages.Pooled. 0 = unknown.
 func (w *Vendor) Connections() int {
 	if p, ok := w.Vendor.(messages.Pooled); ok {
 		return p.Connections()
@@ -71,20 +72,21 @@ func (w *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Pre
 	return call{p, w}, r, true
 }
 
-// Probe implements messages.Prober. A vendor that cannot be probed counts as reached, so that a message finds out.
+// Probe implements messages.Prober. A vendor that cannot be probed counts as reachable, so that a message finds out.
 func (w *Vendor) Probe(ctx context.Context) bool {
 	p, ok := w.Vendor.(messages.Prober)
 	return !ok || p.Probe(ctx)
 }
 
 const (
-	// troubleAfter failures in a row, an account is said to fail; at once when one of them was certainly not a recipient's.
-	troubleAfter = 10
-	// troubleFor is how long after the last failure that is said.
-	troubleFor = 10 * time.Minute
+	// After failingAfter failures in a row an account counts as failing; at once if a failure was certainly not the
+	// recipient's.
+	failingAfter = 10
+	// failingFor is how long an account counts as failing after its last failure.
+	failingFor = 10 * time.Minute
 )
 
-// note remembers how the account does, for readiness.
+// note records the result of a call, for readiness.
 func (w *Vendor) note(r messages.Result, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,24 +104,24 @@ func (w *Vendor) note(r messages.Result, now time.Time) {
 	}
 }
 
-// trouble says why nothing can be sent over the account; "" = it works, as far as is known. The URLs of a webhook account belong to
-// different parties: they say nothing of it.
-func (w *Vendor) trouble(now time.Time) string {
+// failing returns why nothing can be sent over the account; "" = it works, as far as known. The URLs of a webhook
+// account belong to different parties, so their failures do not count.
+func (w *Vendor) failing(now time.Time) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.Name() == "webhook" || w.row == 0 || now.Sub(w.latest) > troubleFor || !w.unnamed && w.row < troubleAfter {
+	if w.Name() == "webhook" || w.row == 0 || now.Sub(w.latest) > failingFor || !w.unnamed && w.row < failingAfter {
 		return ""
 	}
 	return fmt.Sprintf("%s/%s fails since %s (%d calls, last: %s)", w.Name(), w.Account(), w.since.UTC().Format(time.RFC3339), w.row, w.whatFail)
 }
 
-// Check tells of accounts that fail. The process stays ready: messages are tried again and go another way.
+// Check reports failing accounts. The process stays ready: messages are retried and sent another way.
 func Check(all []messages.Vendor) health.Check {
 	return health.Check{Name: "vendors", Ask: func(context.Context) error {
 		var failing []string
 		for _, v := range all {
 			if w, ok := v.(*Vendor); ok {
-				if text := w.trouble(time.Now()); text != "" {
+				if text := w.failing(time.Now()); text != "" {
 					failing = append(failing, text)
 				}
 			}
@@ -137,7 +139,7 @@ type unprepared struct{ *Vendor }
 // Release has nothing to give back.
 func (unprepared) Release() {}
 
-// call is a prepared call of which the log tells.
+// call is a prepared call whose result is logged.
 type call struct {
 	messages.Prepared
 	w *Vendor
@@ -150,14 +152,14 @@ func (c call) Send(ctx context.Context, m messages.Outbound) messages.Result {
 	return r
 }
 
-// observe logs what is worth it of a call's result.
+// observe logs the result of a call if operators need it.
 func (w *Vendor) observe(m messages.Outbound, r messages.Result) {
 	w.note(r, time.Now())
 	reason := zap.String("reason", hideNumbers(r.Detail))
 	switch r.Outcome {
 	case messages.OutcomeUnavailable, messages.OutcomeUnknown:
 		if n := w.fails(time.Now()); n > 0 {
-			w.log.Warn("vendor fails, its messages are tried again or go another way", reason, zap.String("outcome", string(r.Outcome)),
+			w.log.Warn("vendor fails, its messages are retried or sent another way", reason, zap.String("outcome", string(r.Outcome)),
 				zap.Int("failures", n), zap.String("mode", string(m.Mode)), zap.Int64("incident_id", int64(m.IncidentID)),
 				zap.String("plan", m.Plan), zap.String("target", hideNumbers(m.Target)))
 		}
@@ -171,21 +173,21 @@ func (w *Vendor) observe(m messages.Outbound, r messages.Result) {
 		}
 	case messages.OutcomeSent:
 		if w.works() {
-			w.log.Info("vendor answers again")
+			w.log.Info("vendor works again")
 		}
 	}
 }
 
-// fails returns how many calls have failed since the last line, or 0 when it is too early for another one.
+// fails returns how many calls have failed since the last line, or 0 if it is too early for another line.
 func (w *Vendor) fails(now time.Time) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failed++
-	if !w.told.IsZero() && now.Sub(w.told) < outageEvery {
+	if !w.logged.IsZero() && now.Sub(w.logged) < outageEvery {
 		return 0
 	}
 	n := w.failed
-	w.failed, w.told, w.down = 0, now, true
+	w.failed, w.logged, w.down = 0, now, true
 	return n
 }
 
@@ -199,7 +201,7 @@ func (w *Vendor) slows(now time.Time) bool {
 	return true
 }
 
-// works reports whether the log should hear that the vendor answers again.
+// works reports whether the log needs a line that the vendor works again.
 func (w *Vendor) works() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -208,11 +210,11 @@ func (w *Vendor) works() bool {
 	return was
 }
 
-// phone matches what may be somebody's number in a vendor's words.
+// phone matches possible phone numbers in a vendor's answer.
 var phone = regexp.MustCompile(`\+?[0-9][0-9().\- ]{5,}[0-9]`)
 
-// hideNumbers takes phone numbers out of a vendor's words; addresses of hosts stay, the reply codes of mail servers (451 4.7.1),
-// and dates, which certificates end on.
+// hideNumbers removes phone numbers from a vendor's answer. It keeps addresses of hosts, reply codes of mail servers
+// (451 4.7.1), and dates, which errors about certificates hold.
 func hideNumbers(text string) string {
 	return phone.ReplaceAllStringFunc(text, func(number string) string {
 		if code := replyCode.FindString(number); code != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// moody is a vendor that answers what it is told to.
+// moody is a vendor with settable results.
 type moody struct{ result messages.Result }
 
 func (*moody) Name() string                                              { return "twilio" }
@@ -45,7 +45,7 @@ func TestTheLogTellsOfVendors(t *testing.T) {
 		}
 		sent := messages.Result{Outcome: messages.OutcomeSent}
 		away := messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "dial tcp 10.0.0.1:443: connection refused"}
-		const fails, works = "vendor fails, its messages are tried again or go another way", "vendor answers again"
+		const fails, works = "vendor fails, its messages are retried or sent another way", "vendor works again"
 
 		send(sent, 3)
 		require.Empty(t, said(), "what works is not worth a line")
@@ -59,7 +59,7 @@ func TestTheLogTellsOfVendors(t *testing.T) {
 		require.Empty(t, said(), "a vendor that wavers does not fill the log")
 		<-time.After(outageEvery)
 		send(messages.Result{Outcome: messages.OutcomeUnknown, Detail: "timeout"}, 1)
-		require.EqualValues(t, 6, logs.All()[0].ContextMap()["failures"], "those that were not told of count")
+		require.EqualValues(t, 6, logs.All()[0].ContextMap()["failures"], "unlogged failures count")
 		require.Equal(t, []string{fails}, said())
 
 		send(messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: time.Second}, 3)

@@ -26,7 +26,7 @@ type answered struct {
 	} `json:"error"`
 }
 
-// code is Firebase's own code, or else Google's general one.
+// code is Firebase's own code, else Google's general one.
 func (a answered) code() string {
 	for _, d := range a.Error.Details {
 		if d.ErrorCode != "" {
@@ -36,7 +36,7 @@ func (a answered) code() string {
 	return a.Error.Status
 }
 
-// badToken reports whether it is the registration that is malformed, not the rest of the message.
+// badToken reports whether the registration token is malformed, and not the rest of the message.
 func (a answered) badToken() bool {
 	for _, d := range a.Error.Details {
 		for _, f := range d.FieldViolations {
@@ -71,7 +71,7 @@ func answer(resp *http.Response, secrets []string) messages.Result {
 	case resp.StatusCode == http.StatusBadRequest && a.badToken():
 		return vendors.Gone("the registration token is malformed: %s", said)
 	case resp.StatusCode == http.StatusUnauthorized && code != "THIRD_PARTY_AUTH_ERROR":
-		// The access token was refused; the next attempt uses a new one.
+		// The access token was refused; the next attempt fetches a new one.
 		return vendors.AccountFailed(vendors.Unavailable("status 401: %s", said))
 	case slices.Contains([]string{"QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED"}, code):
 		resp.StatusCode = http.StatusTooManyRequests

@@ -13,16 +13,16 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 
-// Sizes, in bytes. Firebase takes 4096 of data and notification together; phones show some lines.
+// Sizes, in bytes. Firebase accepts 4096 of data and notification together; phones show some lines.
 const (
 	maxPayload = 4000
 	maxTitle   = 200
 	maxShown   = 600
 	maxBody    = 1600
-	maxValue   = 500 // of every other value
+	maxValue   = 500 // of each other value
 )
 
-// lifetime is for how long Firebase keeps a message for a phone that is off.
+// lifetime is how long Firebase keeps a message for a phone that is off.
 const lifetime = "3600s"
 
 type envelope struct {
@@ -67,7 +67,7 @@ type aps struct {
 	ThreadID string `json:"thread-id,omitempty"`
 }
 
-// payload is the request for one device. The body is cut until the whole fits.
+// payload is the request for one device. The body is cut until the request fits.
 func payload(device string, m messages.Outbound) (string, error) {
 	key := collapseKey(m)
 	android := android{Priority: "NORMAL", CollapseKey: key, TTL: lifetime, Notification: androidNotification{Tag: key}}
@@ -95,7 +95,7 @@ func payload(device string, m messages.Outbound) (string, error) {
 	}
 }
 
-// data is what an app reads. All values are texts.
+// data holds the fields for an app. All values are texts.
 func data(title, body string, m messages.Outbound) map[string]string {
 	out := map[string]string{"message_id": strconv.FormatInt(int64(m.MessageID), 10), "title": title, "body": body}
 	if m.IncidentID != 0 {
@@ -104,7 +104,7 @@ func data(title, body string, m messages.Outbound) map[string]string {
 	for name, value := range map[string]string{
 		"application": m.Application, "plan": m.Plan, "priority": string(m.Priority), "incident_url": m.IncidentURL, "acknowledge_url": m.AckURL,
 	} {
-		// A link that was cut leads nowhere.
+		// A URL that was cut is useless.
 		if isLink := strings.HasSuffix(name, "_url"); isLink && len(value) > maxValue {
 			continue
 		}
@@ -115,7 +115,7 @@ func data(title, body string, m messages.Outbound) map[string]string {
 	return out
 }
 
-// encode returns the request and how much of it Firebase counts.
+// encode returns the request and how much of it counts for Firebase's limit.
 func encode(e envelope) (string, int, error) {
 	counted, err := plainJSON(struct {
 		N notification
@@ -136,7 +136,7 @@ func plainJSON(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// collapseKey is the same for every sending of a message that is in doubt, so that phones show it once.
+// collapseKey is the same for every sending of a message in doubt, so that phones show it once.
 func collapseKey(m messages.Outbound) string {
 	key := m.IdempotencyKey
 	if key == "" {

@@ -1,8 +1,10 @@
-// Package push sends to people's phones through Firebase Cloud Messaging, HTTP v1.
+// Package push sends to people's phones through Firebase Cloud Messaging, HTTP v1. Package accounts builds it and
+// delivery calls it. It does not retry; failures are messages.Results.
 //
 // A destination is "devices:NAME", which means every active device that the person of that name registered, or one
-// registration token. A message counts as sent when at least one device took it; devices that Firebase calls dead are
-// switched off. Firebase knows no idempotency: what is sent again replaces on the phone what it repeats (collapse key).
+// registration token. A message counts as sent if at least one device accepted it. Devices that Firebase reports as
+// dead are switched off. Firebase has no idempotency keys: a repeated message replaces the earlier one on the phone
+// (collapse key).
 package push
 
 import (
@@ -35,7 +37,7 @@ const scope = "https://www.googleapis.com/auth/firebase.messaging"
 // maxDevices is the number of devices of one person that get a message.
 const maxDevices = 20
 
-// Devices knows the phones that people registered.
+// Devices stores the phones that people registered.
 type Devices interface {
 	// Tokens returns the registration tokens of the person's active devices.
 	Tokens(ctx context.Context, person string) ([]string, error)
@@ -45,17 +47,17 @@ type Devices interface {
 
 // Config of the account.
 type Config struct {
-	// Account tells several apart. "" = "main".
+	// Account distinguishes accounts of one kind. "" = "main".
 	Account string
 	// Credentials is the JSON of a service account that may send for its project.
 	Credentials string
 	// APIURL is Firebase's base address. "" = https://fcm.googleapis.com.
 	APIURL string
-	// TokenURL is where access tokens come from. "" = as the credentials say.
+	// TokenURL is where access tokens come from. "" = as in the credentials.
 	TokenURL string
 	// MaxConns is how many messages may be sent at once. 0 = 16.
 	MaxConns int
-	// Timeout bounds a call beside the caller's deadline. 0 = 10 s.
+	// Timeout bounds a call, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
 	// TLS is the client's TLS configuration; nil = the system's roots.
 	TLS *tls.Config
@@ -63,7 +65,7 @@ type Config struct {
 	Devices Devices
 }
 
-// Vendor sends to devices. Safe for use by many goroutines at once.
+// Vendor sends to devices. Safe for concurrent use.
 type Vendor struct {
 	cfg     Config
 	sendURL string
@@ -106,7 +108,7 @@ func New(cfg Config) (*Vendor, error) {
 	}, nil
 }
 
-// credentials reads a service account's JSON. Errors never quote it.
+// credentials parses a service account's JSON. Errors do not quote it.
 func credentials(text string) (*jwt.Config, string, error) {
 	var account struct {
 		Type       string `json:"type"`
@@ -126,7 +128,7 @@ func credentials(text string) (*jwt.Config, string, error) {
 // Name is the vendor's kind.
 func (v *Vendor) Name() string { return "push" }
 
-// Account tells several vendors of the kind apart.
+// Account distinguishes accounts of one kind.
 func (v *Vendor) Account() string { return v.cfg.Account }
 
 // Modes are the modes the vendor carries.
@@ -138,10 +140,10 @@ func (v *Vendor) Close() { v.client.Close() }
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.sendURL) }
 
-// Connections is how many calls can be under way at once.
+// Connections is how many calls can be in flight at once.
 func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
-// Prepare fetches the access token and opens the connections that the calls of m will need.
+// Prepare fetches the access token and opens the connections that the calls of m need.
 func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
 	devices, failed := v.devices(ctx, m.Destination)
 	if failed != nil {
@@ -169,7 +171,7 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	answers := make([]messages.Result, len(devices))
 	var wg sync.WaitGroup
 	for i, device := range devices {
-		wg.Go(func() { answers[i] = v.tell(ctx, access, device, m) })
+		wg.Go(func() { answers[i] = v.sendTo(ctx, access, device, m) })
 	}
 	wg.Wait()
 	for i, a := range answers {
@@ -180,15 +182,15 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	return together(answers)
 }
 
-// maxToken is the longest registration, in characters.
+// maxToken is the longest registration token, in characters.
 const maxToken = 4096
 
 func isToken(s string) bool { return len(s) <= maxToken && token.MatchString(s) }
 
-// token is what a registration looks like.
+// token matches registration tokens.
 var token = regexp.MustCompile(`^[A-Za-z0-9_:.=-]+$`)
 
-// devices are the tokens behind a destination.
+// devices returns the registration tokens of a destination.
 func (v *Vendor) devices(ctx context.Context, destination string) ([]string, *messages.Result) {
 	fail := func(r messages.Result) ([]string, *messages.Result) { return nil, &r }
 	person, registered := strings.CutPrefix(destination, DevicesPrefix)
@@ -214,17 +216,17 @@ func (v *Vendor) devices(ctx context.Context, destination string) ([]string, *me
 	return usable, nil
 }
 
-// switchOffWithin bounds how long marking a dead device may take, after the message itself is done with.
+// switchOffWithin bounds how long marking a dead device may take after the message was sent.
 const switchOffWithin = 3 * time.Second
 
 func (v *Vendor) switchOff(ctx context.Context, token string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), switchOffWithin)
 	defer cancel()
-	// A device that could not be marked is called dead again next time.
+	// If marking fails, Firebase reports the device as dead again next time.
 	_ = v.cfg.Devices.SwitchOff(ctx, token)
 }
 
-// together is what the answers of several devices come to: sent when one took it; otherwise what is most worth waiting for,
+// together combines the answers of several devices: sent if one accepted it; otherwise the outcome most worth a retry,
 // in doubt first.
 func together(answers []messages.Result) messages.Result {
 	if len(answers) == 1 {
@@ -256,8 +258,8 @@ func together(answers []messages.Result) messages.Result {
 	return answers[0]
 }
 
-// tell sends to one device.
-func (v *Vendor) tell(ctx context.Context, access, device string, m messages.Outbound) messages.Result {
+// sendTo sends to one device.
+func (v *Vendor) sendTo(ctx context.Context, access, device string, m messages.Outbound) messages.Result {
 	body, err := payload(device, m)
 	if err != nil {
 		return vendors.Rejected("the message cannot be put into JSON")

@@ -17,17 +17,17 @@ import (
 const (
 	ActionAcknowledge    = "iris_acknowledge"
 	ActionAcknowledgeAll = "iris_acknowledge_all"
-	ActionOpen           = "iris_open" // a link; Slack reports the press, there is nothing to do
+	ActionOpen           = "iris_open" // a link; Slack reports the press, and nothing is done
 )
 
 // Slack's limits, in characters.
 const (
-	maxText     = 3500 // the plain text, shown in notifications; Slack itself advises less than 4,000
+	maxText     = 3500 // the plain text, for notifications; Slack advises less than 4,000
 	maxSection  = 3000
 	maxSections = 10
 )
 
-// custom is what a template may write instead of text: a JSON object of Slack's own parts.
+// custom is a template's own message: a JSON object of Slack's parts.
 type custom struct {
 	Text        string             `json:"text"`
 	Blocks      slack.Blocks       `json:"blocks"`
@@ -65,7 +65,7 @@ func options(m messages.Outbound) []slack.MsgOption {
 	return opts
 }
 
-// inMarkup returns subject and body in Slack's markup. A message that was not put into Slack's words is plain text.
+// inMarkup returns subject and body in Slack's markup. A message without SlackText is plain text.
 func inMarkup(m messages.Outbound) (subject, body string) {
 	if m.Slack.Subject == "" && m.Slack.Body == "" {
 		return messages.EscapeSlack(m.Subject), messages.EscapeSlack(m.Body)
@@ -73,8 +73,8 @@ func inMarkup(m messages.Outbound) (subject, body string) {
 	return m.Slack.Subject, m.Slack.Body
 }
 
-// parseCustom reads a body that begins with a JSON object; what comes after the object (a link that was added) becomes a
-// section of its own. A body that is not of this shape is text.
+// parseCustom parses a body that begins with a JSON object. Text after the object (a link that was added) becomes a
+// section. It returns false if the body is text.
 func parseCustom(body string) (custom, bool) {
 	dec := json.NewDecoder(strings.NewReader(body))
 	dec.UseNumber()
@@ -103,8 +103,8 @@ func parseCustom(body string) (custom, bool) {
 	return c, true
 }
 
-// withoutOurs removes buttons that act like ours: those whose action id begins with iris_, and those of attachments named as our
-// predecessor's were. A block that has no element left is removed as well.
+// withoutOurs removes buttons that imitate ours: those whose action id begins with iris_, and those of attachments with
+// the predecessor's name. A block without remaining elements is removed, too.
 func withoutOurs(v any) any {
 	switch x := v.(type) {
 	case []any:
@@ -138,7 +138,7 @@ func isOurs(part map[string]any) bool {
 	return kind == "button" && slices.Contains([]string{"claim", "claim all"}, strings.ToLower(vendors.Line(name, 100)))
 }
 
-// emptied reports whether every element of a block is ours.
+// emptied reports whether every element of a block was removed.
 func emptied(block map[string]any) bool {
 	elements, ok := block["elements"].([]any)
 	if !ok || len(elements) == 0 {
@@ -155,7 +155,7 @@ func emptied(block map[string]any) bool {
 func heading(m messages.Outbound) string {
 	subject, _ := inMarkup(m)
 	subject = vendors.Line(subject, 1000)
-	// Out-of-band subjects carry the application's name already.
+	// Out-of-band subjects begin with the application's name already.
 	if prefix := "[" + messages.EscapeSlack(m.Application) + "]"; m.Application != "" && !strings.HasPrefix(subject, prefix) {
 		subject = strings.TrimSpace(prefix + " " + subject)
 	}
@@ -180,7 +180,7 @@ func plainText(m messages.Outbound) string {
 	return head
 }
 
-// sections splits text into blocks of what Slack takes, at line ends where possible.
+// sections splits text into blocks within Slack's limits, at line ends where possible.
 func sections(text string) []slack.Block {
 	var blocks []slack.Block
 	for text != "" && len(blocks) < maxSections {

@@ -23,11 +23,11 @@ const (
 	SignatureHeader = "X-Slack-Signature"
 )
 
-// tolerance is how old or how far ahead a signed request may be.
+// tolerance is how old or how far in the future a signed request may be.
 const tolerance = 5 * time.Minute
 
-// VerifySignature checks that Slack sent a request: body is the raw body, before any decoding. The error is a fault of
-// kind Unauthenticated and says what is wrong; an empty secret verifies nothing.
+// VerifySignature checks that Slack sent a request. body is the raw body, before any decoding. The error is an
+// Unauthenticated fault. An empty secret verifies nothing.
 func VerifySignature(secret string, h http.Header, body []byte, now time.Time) error {
 	if secret == "" {
 		return fault.New(fault.Unauthenticated, "no Slack signing secret is configured")
@@ -57,19 +57,19 @@ func sign(secret, timestamp string, body []byte) string {
 // Interaction is a pressed button.
 type Interaction struct {
 	MessageID   messages.ID // the button's value
-	Action      string      // one of the Action constants, or what a legacy attachment calls its button (claim, claim all)
-	UserID      string      // Slack's id of who pressed
-	UserName    string      // the name that a contact @name is compared with
+	Action      string      // one of the Action constants, or a legacy attachment's button name (claim, claim all)
+	UserID      string      // Slack's id of the person who pressed
+	UserName    string      // compared with contacts of the form @name
 	Channel     string
-	Timestamp   string // by which Slack knows the message that the button belongs to; "" = it does not say
+	Timestamp   string // Slack's id of the message with the button; "" = not given
 	ResponseURL string // where a later answer may be posted
 	Token       string // the legacy verification token
 }
 
-// All reports whether every incident of the person is meant.
+// All reports whether the button acknowledges every incident of the person.
 func (i Interaction) All() bool { return i.Action == ActionAcknowledgeAll || i.Action == "claim all" }
 
-// Acknowledges reports whether the button acknowledges anything; a pressed link does not.
+// Acknowledges reports whether the button acknowledges anything; a link button does not.
 func (i Interaction) Acknowledges() bool {
 	return i.All() || i.Action == ActionAcknowledge || i.Action == "claim"
 }
@@ -101,8 +101,8 @@ type interactionPayload struct {
 	} `json:"actions"`
 }
 
-// ParseInteraction reads the body of a verified callback: a form whose field payload holds JSON, of type block_actions
-// or the older interactive_message. Errors are faults of kind Invalid.
+// ParseInteraction parses the body of a verified callback: a form whose field payload holds JSON, of type block_actions
+// or the older interactive_message. Errors are Invalid faults.
 func ParseInteraction(body []byte) (Interaction, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {

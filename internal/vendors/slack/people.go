@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// pageOfPeople keeps a page well below what we read of an answer.
+	// pageOfPeople keeps the answer well below the size that we read.
 	pageOfPeople = 100
-	// slackBot is a member of every workspace and nobody's bot.
+	// slackBot is a member of every workspace that Slack does not mark as a bot.
 	slackBot = "USLACKBOT"
 )
 
-// People lists the people of the workspace, without bots and those who left. See directory.People. It needs the scopes
-// users:read and users:read.email, and waits when Slack asks for that: ctx bounds how long.
+// People lists the people of the workspace, without bots and people who left. See directory.People. It needs the scopes
+// users:read and users:read.email. It waits if Slack asks for it, until ctx ends.
 func (v *Vendor) People(ctx context.Context) ([]directory.Entry, error) {
 	var out []directory.Entry
 	for p := v.api.GetUsersPaginated(slack.GetUsersOptionLimit(pageOfPeople)); ; {
@@ -46,7 +46,7 @@ func (v *Vendor) People(ctx context.Context) ([]directory.Entry, error) {
 	}
 }
 
-// wait lets the time pass that Slack asks for; any other failure is an Unavailable fault.
+// wait waits as long as Slack asks for; any other failure is an Unavailable fault.
 func (v *Vendor) wait(ctx context.Context, err error) error {
 	r := v.result(err)
 	if r.Outcome != messages.OutcomeThrottled {
@@ -56,7 +56,7 @@ func (v *Vendor) wait(ctx context.Context, err error) error {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return fault.Wrap(fault.Unavailable, ctx.Err(), "Slack wants to be asked slower")
+		return fault.Wrap(fault.Unavailable, ctx.Err(), "Slack asks for a lower rate")
 	case <-timer.C:
 		return nil
 	}

@@ -1,5 +1,6 @@
-// Package slack posts messages with buttons to Slack (chat.postMessage, Block Kit), and reads the signed callbacks
-// that come back when somebody presses one.
+// Package slack posts messages with buttons to Slack (chat.postMessage, Block Kit), and reads the signed callbacks of
+// pressed buttons. Package accounts builds it, delivery calls it, package responses reads callbacks with it, and
+// package directory lists people with it. It does not retry; failures are messages.Results.
 package slack
 
 import (
@@ -27,7 +28,7 @@ import (
 
 // Config of the account.
 type Config struct {
-	// Account tells several apart. "" = "main".
+	// Account distinguishes accounts of one kind. "" = "main".
 	Account string
 	// Token is the bot's token (xoxb-...), with the scopes chat:write, chat:write.public and users:read.email.
 	Token string
@@ -35,13 +36,13 @@ type Config struct {
 	APIURL string
 	// MaxConns is how many connections may be open at once. 0 = 16.
 	MaxConns int
-	// Timeout bounds a call beside the caller's deadline. 0 = 10 s.
+	// Timeout bounds a call, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
 	// TLS is the client's TLS configuration; nil = the system's roots.
 	TLS *tls.Config
 }
 
-// Vendor posts to channels and people. Safe for use by many goroutines at once.
+// Vendor posts to channels and people. Safe for concurrent use.
 type Vendor struct {
 	cfg    Config
 	client *vendors.Client
@@ -85,7 +86,7 @@ func New(cfg Config) (*Vendor, error) {
 // Name is the vendor's kind.
 func (v *Vendor) Name() string { return "slack" }
 
-// Account tells several vendors of the kind apart.
+// Account distinguishes accounts of one kind.
 func (v *Vendor) Account() string { return v.cfg.Account }
 
 // Modes are the modes the vendor carries.
@@ -97,10 +98,10 @@ func (v *Vendor) Close() { v.client.Close() }
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.cfg.APIURL) }
 
-// Connections is how many calls can be under way at once.
+// Connections is how many calls can be in flight at once.
 func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
-// Prepare looks the destination up and opens the connection that the call of m will need.
+// Prepare looks the destination up and opens the connection that the call of m needs.
 func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
 	if _, r, ok := v.channel(ctx, m.Destination); !ok {
 		return nil, r, false
@@ -109,7 +110,7 @@ func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Pre
 }
 
 // Send posts m to its destination: #channel, @name, an id of Slack's, an e-mail address (looked up), or a bare name
-// (taken as @name).
+// (used as @name).
 func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
 	if r, ok := vendors.Begun(ctx); !ok {
 		return r
@@ -149,14 +150,14 @@ func (v *Vendor) channel(ctx context.Context, dest string) (string, messages.Res
 	}
 }
 
-// lookup finds the user of an e-mail address. Nothing was posted when it fails, so no failure of it is in doubt.
+// lookup finds the user of an e-mail address. Nothing is posted if it fails, so no failure of it is in doubt.
 func (v *Vendor) lookup(ctx context.Context, email string) (string, messages.Result, bool) {
 	type answer struct {
 		id  string
 		err error
 	}
 	found := make(chan answer, 1)
-	go func() { // it goes on when this caller has no more time, for the others and for the next attempt
+	go func() { // it continues after this caller's deadline, for other callers and the next attempt
 		id, err := v.people.Get(ctx, email, v.askID(email))
 		found <- answer{id, err}
 	}()
@@ -182,7 +183,7 @@ func (v *Vendor) lookup(ctx context.Context, email string) (string, messages.Res
 
 var errNoID = errors.New("an answer without an id")
 
-// askID returns what asks Slack for the id of the user with an e-mail address, within the account's timeout.
+// askID returns a function that asks Slack for the id of the user with an e-mail address, within the account's timeout.
 func (v *Vendor) askID(email string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, v.cfg.Timeout)
@@ -198,8 +199,8 @@ func (v *Vendor) askID(email string) func(context.Context) (string, error) {
 	}
 }
 
-// IDOf returns the id of the user of Slack who has an e-mail address, and remembers it for a while. A NotFound fault when
-// nobody has it, an Unavailable one when Slack cannot be asked.
+// IDOf returns the id of the Slack user with an e-mail address, and caches it. A NotFound fault if there is none, an
+// Unavailable fault if Slack cannot be asked.
 func (v *Vendor) IDOf(ctx context.Context, email string) (string, error) {
 	found, res, ok := v.lookup(ctx, vendors.Line(email, 320))
 	switch {
@@ -211,7 +212,7 @@ func (v *Vendor) IDOf(ctx context.Context, email string) (string, error) {
 	return "", fault.Wrap(fault.Unavailable, errors.New(res.Detail), "Slack cannot be asked for a user")
 }
 
-// EmailOf returns the e-mail address of a user of Slack, by id: who pressed a button, where people's contacts are e-mail
+// EmailOf returns the e-mail address of a Slack user, by id, to find who pressed a button if contacts are e-mail
 // addresses. "" = the user has none that we may see.
 func (v *Vendor) EmailOf(ctx context.Context, userID string) (string, error) {
 	if !id.MatchString(userID) {
@@ -224,12 +225,12 @@ func (v *Vendor) EmailOf(ctx context.Context, userID string) (string, error) {
 	return vendors.Line(u.Profile.Email, 320), nil
 }
 
-// refusal is an answer whose status alone says what it means.
+// refusal is an answer whose status alone is enough.
 type refusal struct{ result messages.Result }
 
 func (r *refusal) Error() string { return r.result.Detail }
 
-// doer is the library's HTTP client: ours, with statuses mapped and an answer read whole before it is decoded.
+// doer is the library's HTTP client: our client, with statuses mapped, and answers read whole before they are decoded.
 type doer struct{ v *Vendor }
 
 func (d doer) Do(req *http.Request) (*http.Response, error) {
@@ -246,7 +247,7 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 		resp.Body = io.NopCloser(bytes.NewReader(body))
 		return resp, nil
 	}
-	// Some statuses come with Slack's own word for what is wrong.
+	// Some statuses come with Slack's own error code.
 	var said struct {
 		Error string `json:"error"`
 	}
@@ -257,7 +258,7 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 	return nil, &refusal{vendors.FromStatus(resp, vendors.Clean(said.Error, d.v.cfg.Token))}
 }
 
-// What Slack's errors mean, beside the rest, which refuse the message.
+// The meaning of Slack's errors. All others refuse the message.
 var (
 	goneErrors = words(`channel_not_found user_not_found users_not_found is_archived user_disabled user_not_visible
 		cannot_dm_bot messages_tab_disabled`)
@@ -266,7 +267,7 @@ var (
 		not_allowed_token_type deprecated_endpoint method_deprecated service_unavailable request_timeout
 		accesslimited team_added_to_org enterprise_is_restricted`)
 	rateErrors = words(`ratelimited rate_limited message_limit_exceeded`)
-	// Slack says of these that some of the operation may have succeeded.
+	// With these errors, Slack says, some of the operation may have succeeded.
 	doubtfulErrors = words(`internal_error fatal_error`)
 )
 

@@ -258,7 +258,7 @@ func TestCustomBlocksHaveNoButtonsOfOurs(t *testing.T) {
 		`{"type":"actions","elements":[` + button("iris_open") + `,` + button("runbook") + `]},` +
 		`{"type":"section","text":{"type":"mrkdwn","text":"s"},"accessory":` + button("iris_acknowledge") + `}],` +
 		`"attachments":[{"fallback":"f","callback_id":"99","actions":[{"name":"claim","type":"button","text":"x","value":"claimed"},{"name":"claim all","type":"button","text":"x","value":"claimed"}]}]}`
-	m := messages.Outbound{MessageID: 1, Destination: "#ops", IncidentID: 17, Slack: messages.SlackWords{Body: body, Custom: true}}
+	m := messages.Outbound{MessageID: 1, Destination: "#ops", IncidentID: 17, Slack: messages.SlackText{Body: body, Custom: true}}
 	r := v.Send(t.Context(), m)
 	require.Equal(t, messages.OutcomeSent, r.Outcome, r.Detail)
 	var got []string

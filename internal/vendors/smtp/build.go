@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 
-// envelope is a message ready for the wire.
+// envelope is a message ready to send.
 type envelope struct {
 	from, to string
 	utf8     bool // an address needs SMTPUTF8
@@ -51,7 +51,7 @@ func (e *envelope) release() {
 
 const maxSubject = 500 // bytes
 
-// build makes the envelope and the message. Errors say what is wrong with an address.
+// build makes the envelope and the message. An error says what is wrong with an address.
 func (v *Vendor) build(m messages.Outbound, now time.Time) (*envelope, error) {
 	to, err := recipient(m)
 	if err != nil {
@@ -59,7 +59,7 @@ func (v *Vendor) build(m messages.Outbound, now time.Time) (*envelope, error) {
 	}
 	from, replyTo := v.from, v.replyTo
 	if m.Sender != "" {
-		// A sender that makes no address is no reason to keep the message back.
+		// A custom sender that is not an address is ignored: the message is sent anyway.
 		if custom, err := address(m.Sender); err == nil {
 			if custom.Name == "" && strings.EqualFold(custom.Address, v.from.Address) {
 				custom = v.from
@@ -121,7 +121,7 @@ func recipient(m messages.Outbound) (*mail.Address, error) {
 	return to, nil
 }
 
-// named are the recipients that the mail names: it goes to one of them, or to somebody who is told in secret.
+// named are the recipients that the mail names. It is sent to one of them, or to a bcc recipient.
 func named(m messages.Outbound, to *mail.Address) []*mail.Address {
 	var out []*mail.Address
 	for text := range strings.SplitSeq(m.ShownTo, ",") {
@@ -135,7 +135,7 @@ func named(m messages.Outbound, to *mail.Address) []*mail.Address {
 	return out
 }
 
-// headers lets receivers sort and filter, and keeps automatic answers away.
+// headers adds headers for sorting and filtering, and against automatic replies.
 func headers(msg *gomail.Msg, m messages.Outbound) {
 	set := func(name gomail.Header, value string) {
 		if value = vendors.Line(value, 200); value != "" {
@@ -154,7 +154,7 @@ func headers(msg *gomail.Msg, m messages.Outbound) {
 	msg.SetGenHeader("X-Auto-Response-Suppress", "OOF, AutoReply")
 }
 
-// messageID is the same for every sending of a message that is in doubt, so that mail programs show it once.
+// messageID is the same for every sending of a message in doubt, so that mail programs show it once.
 func messageID(m messages.Outbound, domain string) string {
 	key := m.IdempotencyKey
 	if key == "" {
@@ -168,7 +168,7 @@ func hash(s string) string {
 	return hex.EncodeToString(sum[:10])
 }
 
-// address parses a mail address, with or without a name. The local part must be plain (no quoting), the domain becomes
+// address parses a mail address, with or without a name. The local part must be plain (no quoting); the domain becomes
 // ASCII.
 func address(text string) (*mail.Address, error) {
 	if strings.ContainsFunc(text, unicode.IsControl) {

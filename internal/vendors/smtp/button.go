@@ -7,7 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// The button that Gmail shows beside the subject, in the words of schema.org.
+// The button that Gmail shows next to the subject, as schema.org defines it.
 type (
 	emailMessage struct {
 		Context     string        `json:"@context"`
@@ -27,7 +27,7 @@ type (
 	}
 )
 
-// withButton adds Gmail's button to the HTML of a mail, if it is to have one.
+// withButton adds Gmail's button to the HTML of a mail, if it gets one.
 func (v *Vendor) withButton(html string, m messages.Outbound) string {
 	if v.cfg.OneClick == nil {
 		return html
@@ -40,7 +40,7 @@ func (v *Vendor) withButton(html string, m messages.Outbound) string {
 	if m.Batch != "" {
 		what = "Claim all incidents of this digest"
 	}
-	// The encoder writes <, > and & as escapes, so nothing ends the script early.
+	// The encoder escapes <, > and &, so nothing ends the script early.
 	markup, err := json.Marshal(emailMessage{
 		Context: "http://schema.org", Type: "EmailMessage", Description: what,
 		Action: confirmAction{Type: "ConfirmAction", Name: "Claim", Handler: httpActionHandler{

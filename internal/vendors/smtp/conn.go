@@ -33,11 +33,12 @@ type conn struct {
 	auth       []string
 
 	sent      int  // transactions begun
-	dirty     bool // a transaction is open that must be reset before the next
+	dirty     bool // an open transaction must be reset before the next one
 	idleSince time.Time
 }
 
-// bound makes the connection end with ctx. The returned function lifts that, and reports false when ctx struck first.
+// bound ends the connection's reads and writes when ctx ends. The returned function stops that; it returns false if ctx
+// ended first.
 func (c *conn) bound(ctx context.Context) func() bool {
 	if at, ok := ctx.Deadline(); ok {
 		_ = c.nc.SetDeadline(at)
@@ -45,7 +46,7 @@ func (c *conn) bound(ctx context.Context) func() bool {
 	return context.AfterFunc(ctx, func() { _ = c.nc.SetDeadline(time.Unix(1, 0)) })
 }
 
-// dial opens a connection and brings it to the point where messages can be sent. Every failure is one of the account.
+// dial opens a connection up to the point where messages can be sent. Every failure is one of the account.
 func (v *Vendor) dial(ctx context.Context) (*conn, messages.Result, bool) {
 	c, err := v.open(ctx)
 	if err != nil {
@@ -77,22 +78,22 @@ func (v *Vendor) open(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-// restedFor is how long a connection may have been idle before it is looked at: servers close idle ones.
+// restedFor is how long a connection may be idle before it is checked: servers close idle ones.
 const restedFor = time.Second
 
-// ready makes a kept connection ready for MAIL, and reports whether it is.
+// ready makes a kept connection ready for MAIL. It reports whether it is.
 func (c *conn) ready(ctx context.Context) bool {
 	stop := c.bound(ctx)
 	ok := (time.Since(c.idleSince) < restedFor || c.open(ctx)) && c.reset()
 	return stop() && ok
 }
 
-// open reports whether the server has kept the connection and said nothing on it.
+// open reports whether the server has kept the connection and sent nothing on it.
 func (c *conn) open(ctx context.Context) bool {
 	_ = c.nc.SetReadDeadline(time.Now().Add(time.Millisecond))
 	_, err := c.r.Peek(1)
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
-		return false // closed, or about to be
+		return false // closed, or closing
 	}
 	at, _ := ctx.Deadline()
 	_ = c.nc.SetReadDeadline(at)
@@ -155,7 +156,7 @@ func (v *Vendor) startTLS(ctx context.Context, c *conn) error {
 		return &replyError{"STARTTLS", rep}
 	}
 	if c.r.Buffered() > 0 {
-		return errors.New("STARTTLS: the server spoke before the handshake")
+		return errors.New("STARTTLS: the server sent data before the handshake")
 	}
 	if err := v.secure(ctx, c, v.cfg.TLS == StartTLS); err != nil {
 		return err
@@ -164,7 +165,7 @@ func (v *Vendor) startTLS(ctx context.Context, c *conn) error {
 	return err
 }
 
-// secure does the TLS handshake. Unless strict, a bad certificate is accepted but remembered.
+// secure does the TLS handshake. Unless strict, a bad certificate is accepted and recorded.
 func (v *Vendor) secure(ctx context.Context, c *conn, strict bool) error {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
 	if v.cfg.TLSConfig != nil {
@@ -202,7 +203,7 @@ func verify(s tls.ConnectionState, roots *x509.CertPool, name string) error {
 	return err
 }
 
-// command sends one line and reads the answer.
+// command sends one line and reads the reply.
 func (c *conn) command(during, line string) (reply, error) {
 	if _, err := c.w.WriteString(line + "\r\n"); err != nil {
 		return reply{}, fmt.Errorf("%s: %w", during, err)
@@ -217,7 +218,7 @@ func (c *conn) command(during, line string) (reply, error) {
 	return rep, nil
 }
 
-// hello introduces us and learns what the server can do.
+// hello sends EHLO and reads the server's extensions.
 func (c *conn) hello(name string) (offersTLS bool, err error) {
 	c.pipelining, c.utf8, c.maxSize, c.auth = false, false, 0, nil
 	rep, err := c.command("EHLO", "EHLO "+name)
@@ -256,8 +257,8 @@ func (c *conn) hello(name string) (offersTLS bool, err error) {
 	return offersTLS, nil
 }
 
-// logIn uses the best mechanism that both sides know: with TLS the simple ones, without it the one that does not show
-// the password.
+// logIn uses the best mechanism of both sides: with TLS the simple ones, without it one that does not reveal the
+// password.
 func (c *conn) logIn(user, password string) error {
 	order := []string{"PLAIN", "LOGIN", "CRAM-MD5"}
 	if !c.verified {
@@ -307,7 +308,7 @@ func (c *conn) logInBy(mechanism, user, password string) error {
 	return nil
 }
 
-// quit says goodbye without waiting for the answer; nothing depends on it.
+// quit sends QUIT without waiting for the reply.
 func (c *conn) quit() {
 	_ = c.nc.SetDeadline(time.Now().Add(100 * time.Millisecond))
 	_, _ = c.w.WriteString("QUIT\r\n")

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// pool keeps connections that nobody uses at the moment, the last used on top, and bounds how many are open: whoever
-// uses or opens a connection holds a permit, and idle ones are as many as free permits at most.
+// pool keeps idle connections, the last used on top, and bounds how many are open. Each user of a connection holds a
+// permit, and there are at most as many idle connections as free permits.
 type pool struct {
 	permits chan struct{}
 	maxIdle time.Duration
 
 	mu     sync.Mutex
-	idle   []*conn // in the order they were put
+	idle   []*conn // in the order of their return
 	closed bool
-	timer  *time.Timer // prunes; runs only while something is idle
+	timer  *time.Timer // prunes; runs only while a connection is idle
 }
 
 func newPool(size int, maxIdle time.Duration) *pool {
@@ -38,7 +38,7 @@ func (p *pool) acquire(ctx context.Context) error {
 
 func (p *pool) release() { <-p.permits }
 
-// take returns the connection used last, or nil when there is none.
+// take returns the connection used last, or nil if there is none.
 func (p *pool) take() *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +50,7 @@ func (p *pool) take() *conn {
 	p.idle[n-1] = nil
 	p.idle = p.idle[:n-1]
 	if time.Since(c.idleSince) > p.maxIdle {
-		// The one used last is too old, so all are. They are closed outside of the lock, by the timer.
+		// The one used last is too old, so all are. The timer closes them outside of the lock.
 		p.idle = append(p.idle, c)
 		return nil
 	}
@@ -72,7 +72,7 @@ func (p *pool) put(c *conn) {
 	p.mu.Unlock()
 }
 
-// prune closes what was idle for too long.
+// prune closes connections that were idle for too long.
 func (p *pool) prune() {
 	now := time.Now()
 	p.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 
-// reply is a server's answer to one command.
+// reply is a server's reply to one command.
 type reply struct {
 	code     int
 	enhanced [3]int // 0.0.0 = none
@@ -24,7 +24,7 @@ var errGarbage = errors.New("the server's answer cannot be read")
 
 const maxReplyLines = 128
 
-// readReply reads one answer, of one line or several.
+// readReply reads one reply, of one line or several.
 func readReply(r *bufio.Reader) (reply, error) {
 	var rep reply
 	for range maxReplyLines {
@@ -58,7 +58,7 @@ func readReply(r *bufio.Reader) (reply, error) {
 	return rep, errGarbage
 }
 
-// enhancedCode reads the class.subject.detail at the start of a line.
+// enhancedCode parses the class.subject.detail at the start of a line.
 func enhancedCode(code int, line string) [3]int {
 	word, _, _ := strings.Cut(line, " ")
 	parts := strings.Split(word, ".")
@@ -90,13 +90,13 @@ func (r reply) String() string {
 	return strconv.Itoa(r.code)
 }
 
-// rateWords in an answer of the 4xx kind say that we are too fast.
+// rateWords in a 4xx reply say that we are too fast.
 var rateWords = regexp.MustCompile(`(?i)\brate|too (many|much|fast)|throttl|limit exceeded|exceeded.*limit|quota exceeded|slow down`)
 
-// greylisted says that this recipient's mail is to come again later, whatever our speed.
+// greylisted matches replies that ask for this recipient's mail later, whatever our rate.
 var greylisted = regexp.MustCompile(`(?i)gr[ae]y-?\s?list`)
 
-// rate reports whether a temporary refusal is about our speed.
+// rate reports whether a temporary refusal is about our rate.
 func (r reply) rate() bool {
 	if r.code < 400 || r.code > 499 || r.enhanced[1] == 2 || greylisted.MatchString(r.text()) { // x.2.x is about the recipient's mailbox
 		return false
@@ -106,7 +106,7 @@ func (r reply) rate() bool {
 
 var waitWords = regexp.MustCompile(`(?i)\b(?:after|in|wait)\s+(\d{1,5})\s*(s|sec|secs|second|seconds|m|min|mins|minute|minutes)\b`)
 
-// after reads how long we are told to stay away; 0 = not said.
+// after returns how long the server asks us to wait; 0 = not given.
 func (r reply) after() time.Duration {
 	found := waitWords.FindStringSubmatch(r.text())
 	if found == nil {
@@ -129,7 +129,7 @@ func (r reply) result(during string, recipient bool) messages.Result {
 	case r.rate():
 		return vendors.Throttled(r.after(), "%s", detail)
 	case r.code < 500 || r.code == 530 || r.code == 535 || r.code == 538 || r.code == 503:
-		// 530, 535, 538: the log-in; 503: the conversation. Neither is the message's fault.
+		// 530, 535, 538: the log-in; 503: the order of commands. Neither is the message's fault.
 		return vendors.Unavailable("%s", detail)
 	case recipient && r.noSuchRecipient():
 		return vendors.Gone("%s", detail)
@@ -138,7 +138,7 @@ func (r reply) result(during string, recipient bool) messages.Result {
 	}
 }
 
-// noSuchRecipient reports whether the recipient does not exist, or not any more.
+// noSuchRecipient reports whether the recipient does not exist, or no longer exists.
 func (r reply) noSuchRecipient() bool {
 	if r.enhanced == [3]int{} {
 		return r.code == 550 || r.code == 551 || r.code == 553

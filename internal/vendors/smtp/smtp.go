@@ -1,9 +1,10 @@
-// Package smtp sends e-mail to one mail server over connections that are kept open and used again.
+// Package smtp sends e-mail to one mail server over connections that are kept open and reused. Package accounts builds
+// it and delivery calls it. It does not retry; failures are messages.Results.
 //
-// The message is built by go-mail; the conversation is our own, because it must tell apart what was surely not
-// accepted (anything before the final dot) from what may have been (the dot was sent and no answer came), and because
-// it has to carry thousands of messages a second over few connections: envelope and DATA go out in one packet where
-// the server allows pipelining.
+// go-mail builds the message; the SMTP client is our own. It must distinguish a message that was surely not accepted
+// (any failure before the final dot) from one that may have been (the dot was sent and no reply came). It also sends
+// thousands of messages a second over few connections: envelope and DATA go out in one packet if the server supports
+// pipelining.
 package smtp
 
 import (
@@ -23,15 +24,15 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 
-// TLSMode says how the connection is protected.
+// TLSMode is how the connection is protected.
 type TLSMode string
 
 const (
-	// Opportunistic uses STARTTLS when the server offers it and does not insist on a good certificate.
+	// Opportunistic uses STARTTLS if the server offers it, and does not require a good certificate.
 	Opportunistic TLSMode = "opportunistic"
-	// StartTLS insists on STARTTLS and a good certificate.
+	// StartTLS requires STARTTLS and a good certificate.
 	StartTLS TLSMode = "starttls"
-	// Implicit speaks TLS from the first byte (usually port 465).
+	// Implicit uses TLS from the first byte (usually port 465).
 	Implicit TLSMode = "implicit"
 	// None never uses TLS.
 	None TLSMode = "none"
@@ -39,37 +40,37 @@ const (
 
 // Config of the account.
 type Config struct {
-	// Account tells several apart. "" = "main".
+	// Account distinguishes accounts of one kind. "" = "main".
 	Account string
 	// Addr is the server, host:port. Without a port: 465 for Implicit, 587 with a user name, else 25.
 	Addr string
-	// From is the sender, "Iris <iris@example.com>" or the bare address; also the envelope's.
+	// From is the sender, "Iris <iris@example.com>" or the bare address; also of the envelope.
 	From string
-	// ReplyTo is where answers go. "" = From, or the message's own sender.
+	// ReplyTo is the address for answers. "" = From, or the message's own sender.
 	ReplyTo string
 	// TLS mode. "" = Implicit on port 465, StartTLS with a user name, else Opportunistic.
 	TLS TLSMode
 	// TLSConfig is the client's TLS configuration (roots, client certificate); nil = the system's roots.
 	TLSConfig *tls.Config
-	// Username and Password log in, by whichever of PLAIN, LOGIN and CRAM-MD5 the server offers. "" = no log-in.
+	// Username and Password log in, with PLAIN, LOGIN or CRAM-MD5. "" = no log-in.
 	Username, Password string
 	// AllowPlainAuth permits the log-in over a connection without verified TLS.
 	AllowPlainAuth bool
-	// Hello is the name given in EHLO. "" = the machine's name.
+	// Hello is the name in EHLO. "" = the machine's name.
 	Hello string
-	// OneClick gives the address behind Gmail's button for an incident mail to somebody; nil or "" = no button.
+	// OneClick returns the URL for Gmail's button in an incident mail; nil or "" = no button.
 	OneClick func(m messages.Outbound) string
 	// MaxConns is how many connections may be open at once. 0 = 32.
 	MaxConns int
-	// MaxPerConn is how many messages go over one connection before a new one is made. 0 = 1000.
+	// MaxPerConn is how many messages are sent over one connection before a new one is opened. 0 = 1000.
 	MaxPerConn int
 	// IdleTimeout is how long an unused connection is kept. 0 = 20 s.
 	IdleTimeout time.Duration
-	// Timeout bounds the whole conversation for one message beside the caller's deadline. 0 = 20 s.
+	// Timeout bounds all commands for one message, besides the caller's deadline. 0 = 20 s.
 	Timeout time.Duration
 }
 
-// Vendor sends e-mail. Safe for use by many goroutines at once.
+// Vendor sends e-mail. Safe for concurrent use.
 type Vendor struct {
 	cfg     Config
 	host    string
@@ -162,16 +163,16 @@ func (c Config) withDefaults() (Config, error) {
 // Name is the vendor's kind.
 func (v *Vendor) Name() string { return "smtp" }
 
-// Account tells several vendors of the kind apart.
+// Account distinguishes accounts of one kind.
 func (v *Vendor) Account() string { return v.cfg.Account }
 
 // Modes are the modes the vendor carries.
 func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Email} }
 
-// Close says goodbye on the idle connections. Those in use are closed when their message is done.
+// Close sends QUIT on the idle connections. Those in use are closed when their message is done.
 func (v *Vendor) Close() { v.pool.close() }
 
-// Probe reports whether the server greets us and takes our log-in.
+// Probe reports whether the server accepts a connection and our log-in.
 func (v *Vendor) Probe(ctx context.Context) bool {
 	c, _, ok := v.connect(ctx)
 	if ok {
@@ -181,7 +182,7 @@ func (v *Vendor) Probe(ctx context.Context) bool {
 	return ok
 }
 
-// Connections is how many calls can be under way at once.
+// Connections is how many calls can be in flight at once.
 func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
 // Send sends m to its destination, one address.
@@ -204,7 +205,7 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	return v.exchange(ctx, c, env)
 }
 
-// Prepare gets a connection on which the server waits for MAIL: a kept one, or a new one, greeted and logged in.
+// Prepare gets a connection on which the server waits for MAIL: a kept one, or a new one after greeting and log-in.
 func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
 	if r, ok := vendors.Begun(ctx); !ok {
 		return nil, r, false
@@ -221,7 +222,7 @@ func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Pre
 	return &prepared{v, c}, messages.Result{}, true
 }
 
-// prepared is a connection that is kept for one message, with its permit.
+// prepared is a connection that is reserved for one message, with its permit.
 type prepared struct {
 	v *Vendor
 	c *conn
@@ -245,7 +246,7 @@ func (p *prepared) Send(ctx context.Context, m messages.Outbound) messages.Resul
 	return p.v.exchange(ctx, p.c, env)
 }
 
-// Release keeps the connection for another message.
+// Release returns the connection to the pool.
 func (p *prepared) Release() {
 	p.v.pool.put(p.c)
 	p.v.pool.release()
@@ -262,7 +263,7 @@ func (v *Vendor) connect(ctx context.Context) (*conn, messages.Result, bool) {
 		}
 		c.close()
 	}
-	// A server may take longer to greet us than ctx gives. Its connection is then kept for the next message.
+	// The server's greeting may take longer than ctx allows. The connection is then kept for the next message.
 	done := make(chan dialled, 1)
 	go func() {
 		long, cancel := context.WithTimeout(context.WithoutCancel(ctx), v.cfg.Timeout)
@@ -287,14 +288,15 @@ func (v *Vendor) connect(ctx context.Context) (*conn, messages.Result, bool) {
 	}
 }
 
-// dialled is what came of opening a connection.
+// dialled is the result of opening a connection.
 type dialled struct {
 	c  *conn
 	r  messages.Result
 	ok bool
 }
 
-// exchange sends env over c, or over a new connection when the server had closed c before it took anything of the message.
+// exchange sends env over c, or over a new connection if the server had closed c before it accepted anything of the
+// message.
 func (v *Vendor) exchange(ctx context.Context, c *conn, env *envelope) messages.Result {
 	r, again := v.over(ctx, c, env)
 	if !again {
@@ -308,8 +310,8 @@ func (v *Vendor) exchange(ctx context.Context, c *conn, env *envelope) messages.
 	return r
 }
 
-// over sends env over c and puts c back or closes it. again tells that c had died before anything of the message was
-// taken, and that it was one used before.
+// over sends env over c and returns c to the pool or closes it. again: c was a reused connection, and was closed before
+// the server accepted anything of the message.
 func (v *Vendor) over(ctx context.Context, c *conn, env *envelope) (r messages.Result, again bool) {
 	stop := c.bound(ctx)
 	used := c.sent > 0
@@ -318,7 +320,7 @@ func (v *Vendor) over(ctx context.Context, c *conn, env *envelope) (r messages.R
 		c.sent++
 	}
 	if !stop() {
-		state = broken // the deadline struck; what the connection holds is not known
+		state = broken // the deadline ended it; the state of the connection is unknown
 	}
 	switch {
 	case state == stale && used && ctx.Err() == nil:
@@ -334,10 +336,10 @@ func (v *Vendor) over(ctx context.Context, c *conn, env *envelope) (r messages.R
 	return r, false
 }
 
-// secrets must never stand in what is stored or logged.
+// secrets must not be stored or logged.
 func (v *Vendor) secrets() []string { return []string{v.cfg.Password} }
 
-// replyError is an answer of the server that ends the conversation.
+// replyError is a reply of the server that ends the connection.
 type replyError struct {
 	during string
 	reply  reply
@@ -345,7 +347,7 @@ type replyError struct {
 
 func (e *replyError) Error() string { return e.during + ": " + e.reply.String() }
 
-// connectResult maps a failure to get a connection: nothing was sent, and the message is not to blame.
+// connectResult maps a failure to get a connection: nothing was sent, and the message is not the cause.
 func (v *Vendor) connectResult(err error) messages.Result {
 	var said *replyError
 	if errors.As(err, &said) && said.reply.rate() {

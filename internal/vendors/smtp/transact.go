@@ -11,17 +11,17 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 
-// condition of a connection after a transaction.
+// condition is the state of a connection after a transaction.
 type condition int
 
 const (
 	reusable condition = iota
 	broken
-	stale // it died before the server answered anything of this transaction
+	stale // it was closed before the server replied to anything of this transaction
 )
 
-// transact sends one message. Until the final dot is on its way every failure is definite; after it, silence and
-// garbage leave the message in doubt.
+// transact sends one message. Before the final dot is sent, every failure is definite. After it, no reply or an
+// unreadable one leaves the message in doubt.
 func (c *conn) transact(env *envelope) (messages.Result, condition) {
 	if env.utf8 && !c.utf8 {
 		return vendors.Rejected("the mail server does not take addresses beyond ASCII"), reusable
@@ -39,7 +39,7 @@ func (c *conn) transact(env *envelope) (messages.Result, condition) {
 		err = dot.Close() // writes the final dot and flushes
 	}
 	if err != nil {
-		// The last bytes, the dot among them, did not go out.
+		// The last bytes, with the dot, were not sent.
 		return vendors.Unavailable("send the message: %s", why(err)), broken
 	}
 	rep, err := readReply(c.r)
@@ -60,8 +60,8 @@ func (c *conn) transact(env *envelope) (messages.Result, condition) {
 	return rep.result("message", false), state
 }
 
-// announce sends MAIL, RCPT and DATA, at once if the server allows it, and reads the answers. ok = the server waits for
-// the message. Nothing is sent when it is too late to begin.
+// announce sends MAIL, RCPT and DATA, together if the server supports pipelining, and reads the replies. ok = the
+// server waits for the message. If BeginBefore has passed, it sends nothing.
 func (c *conn) announce(env *envelope) (r messages.Result, state condition, ok bool) {
 	commands := []string{env.mailCommand(), "RCPT TO:<" + env.to + ">", "DATA"}
 	if env.tooLate(time.Now()) {
@@ -92,9 +92,9 @@ func (c *conn) announce(env *envelope) (r messages.Result, state condition, ok b
 		rep, err := readReply(c.r)
 		if err != nil {
 			if refused != nil {
-				break // what the server said before it left counts
+				break // the server's last reply counts
 			}
-			// Of commands that were sent together, silence may be about any: servers answer them together, too.
+			// If commands were sent together, a missing reply may be about any of them: servers reply together, too.
 			r := unnamed(i == 0 && !c.pipelining, vendors.Unavailable("%s: %s", name, why(err)))
 			return r, staleIf(i == 0 && !errors.Is(err, errGarbage)), false
 		}
@@ -108,7 +108,7 @@ func (c *conn) announce(env *envelope) (r messages.Result, state condition, ok b
 		if name == "DATA" {
 			wanted = rep.code == 354
 			if wanted && refused != nil {
-				// It waits for a message that nobody is to get. Hanging up is the only safe answer.
+				// The server waits for a message without recipients. Closing the connection is the only safe reply.
 				return refused.result(during, during == "RCPT"), broken, false
 			}
 		}
@@ -142,7 +142,7 @@ func staleIf(b bool) condition {
 	return broken
 }
 
-// why says what went wrong without addresses of machines.
+// why returns the error without addresses of machines.
 func why(err error) string {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):

@@ -13,12 +13,12 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 
-// SignatureHeader carries Twilio's signature.
+// SignatureHeader holds Twilio's signature.
 const SignatureHeader = "X-Twilio-Signature"
 
-// ValidSignature checks a request of Twilio: fullURL is the URL that Twilio was given, with scheme, host, path and raw
-// query; form is the POST body alone (empty for GET); header is the value of SignatureHeader. Any of authTokens may
-// have signed it; empty ones never match. The default port may be written or not.
+// ValidSignature checks a request of Twilio. fullURL is the URL that Twilio was given, with scheme, host, path and raw
+// query. form is the POST body (empty for GET). header is the value of SignatureHeader. Any of authTokens may have
+// signed it; an empty token never matches. The default port may be present or absent.
 func ValidSignature(authTokens []string, fullURL string, form url.Values, header string) bool {
 	got, err := base64.StdEncoding.DecodeString(header)
 	if err != nil || len(got) != sha1.Size {
@@ -62,7 +62,7 @@ func sorted(form url.Values) string {
 	return b.String()
 }
 
-// spellings of a URL: as it is, and with the default port added or taken away.
+// spellings of a URL: as it is, and with the default port added or removed.
 func spellings(full string) []string {
 	scheme, rest, ok := strings.Cut(full, "://")
 	if !ok {
@@ -86,7 +86,8 @@ func spellings(full string) []string {
 	}
 }
 
-// ParseReceipt reads the form of a status callback. False when it names no text or call, or has no status.
+// ParseReceipt parses the form of a status callback. It returns false if the form names no message or call, or has no
+// status.
 func ParseReceipt(form url.Values) (messages.Receipt, bool) {
 	sid := form.Get("MessageSid")
 	if sid == "" {
@@ -123,5 +124,5 @@ func ParseReceipt(form url.Values) (messages.Receipt, bool) {
 	return r, true
 }
 
-// transient are the reasons for a failure that may pass: full queue, handset off, unknown error of the carrier.
+// transient are reasons of failures that may pass: full queue, phone switched off, unknown error of the carrier.
 var transient = map[string]bool{"30001": true, "30003": true, "30008": true, "30017": true, "30022": true}

@@ -9,17 +9,17 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 
-// verdict is what one of Twilio's error codes means for us.
+// verdict is the meaning of a Twilio error code.
 type verdict int
 
 const (
 	gone      verdict = iota + 1 // the number cannot be reached this way
 	refused                      // the message cannot be sent
 	throttled                    // too fast
-	account                      // our account or configuration is at fault; the message is kept
+	account                      // the account or configuration is wrong; the message is kept
 )
 
-// verdicts of the codes that say more than their status.
+// verdicts of the codes that need more than their HTTP status.
 var verdicts = map[int]verdict{
 	20003: account,   // log-in refused
 	20005: account,   // account not active

@@ -8,8 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 
-// Number brings a phone number into international form: +, then 8 to 15 digits. Spaces, dots, dashes, slashes and
-// brackets are taken out, 00 counts as +, and numbers of 10 digits get the country code.
+// Number converts a phone number to international form: +, then 8 to 15 digits. It removes spaces, dots, dashes,
+// slashes and brackets; 00 counts as +; numbers of 10 digits get the country code.
 func Number(text, countryCode string) (string, bool) {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "tel:"))
 	international := strings.HasPrefix(text, "+")
@@ -40,7 +40,7 @@ func Number(text, countryCode string) (string, bool) {
 	return "+" + d, true
 }
 
-// smsText is the body, which the renderer made the whole text of; the subject only where there is no body.
+// smsText is the body, which is the whole text; the subject only if there is no body.
 func smsText(m messages.Outbound) string {
 	text := whole(m)
 	if text == "" {

@@ -1,8 +1,9 @@
-// Package twilio sends texts and calls through Twilio's HTTP API, and reads what Twilio sends back: signed status
-// callbacks, replies and pressed keys.
+// Package twilio sends texts and calls through Twilio's HTTP API, and reads Twilio's requests: signed status callbacks,
+// replies and pressed keys. Package accounts builds it, delivery calls it, and package responses reads callbacks with
+// it. It does not retry; failures are messages.Results.
 //
-// Twilio has no idempotency keys. A repetition is recognised by the message id, which is in the URL of the status callback
-// and in the URL from which a call fetches its text.
+// Twilio has no idempotency keys. A repeated message is recognised by the message id, which is in the URL of the status
+// callback and in the URL of a call's text.
 package twilio
 
 import (
@@ -29,41 +30,41 @@ const (
 	StatusPath = "/api/v0/twilio/status"       // status of a text or call
 )
 
-// MaxSMS is how many characters of a text are sent.
+// MaxSMS is the longest text that is sent, in characters.
 const MaxSMS = 1600
 
 // Config of the account.
 type Config struct {
-	// Account tells several apart. "" = "main".
+	// Account distinguishes accounts of one kind. "" = "main".
 	Account string
-	// AccountSID and AuthToken are the log-in. KeySID and KeySecret, if set, are an API key used instead of the token.
+	// AccountSID and AuthToken are the log-in. KeySID and KeySecret, if set, are an API key used in place of the token.
 	AccountSID, AuthToken string
 	KeySID, KeySecret     string
 	// From is the sender: a number in international form, a sender name, or MG... for a messaging service (texts only).
 	From string
 	// CallFrom is the number that calls; "" = From.
 	CallFrom string
-	// ApplicationFrom are the numbers from which some applications send and call instead, by the application's name.
+	// ApplicationFrom are the sender numbers of some applications, by the application's name.
 	ApplicationFrom map[string]string
 	// APIURL is the base address. "" = https://api.twilio.com.
 	APIURL string
-	// PublicURL is where Twilio reaches our callbacks. "" = no status callbacks, and no calls.
+	// PublicURL is the address under which Twilio reaches our callbacks. "" = no status callbacks, and no calls.
 	PublicURL string
 	// CountryCode is put before numbers of 10 digits without one. "" = "1".
 	CountryCode string
-	// DetectMachines asks Twilio to tell answering machines from people, so that a machine gets no menu.
+	// DetectMachines asks Twilio to detect answering machines, so that a machine gets no menu.
 	DetectMachines bool
 	// Modes to carry. Empty = SMS, and Call if PublicURL is set.
 	Modes []users.Mode
 	// MaxConns is how many connections may be open at once for each mode. 0 = 16.
 	MaxConns int
-	// Timeout bounds a call of the API beside the caller's deadline. 0 = 10 s.
+	// Timeout bounds a call of the API, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
 	// TLS is the client's TLS configuration; nil = the system's roots.
 	TLS *tls.Config
 }
 
-// Vendor sends texts and calls. Safe for use by many goroutines at once.
+// Vendor sends texts and calls. Safe for concurrent use.
 type Vendor struct {
 	cfg    Config
 	base   string // up to and including the account
@@ -134,7 +135,7 @@ func (c Config) validate() error {
 		case m != users.SMS && m != users.Call:
 			return fault.Invalidf("modes", "twilio: mode %q is neither sms nor call", m)
 		case m == users.Call && c.PublicURL == "":
-			return fault.Invalidf("public_url", "twilio: calls need the public URL, from which Twilio fetches their words")
+			return fault.Invalidf("public_url", "twilio: calls need the public URL, from which Twilio fetches their text")
 		}
 	}
 	return nil
@@ -143,7 +144,7 @@ func (c Config) validate() error {
 // Name is the vendor's kind.
 func (v *Vendor) Name() string { return "twilio" }
 
-// Account tells several vendors of the kind apart.
+// Account distinguishes accounts of one kind.
 func (v *Vendor) Account() string { return v.cfg.Account }
 
 // Modes are the modes the vendor carries.
@@ -155,7 +156,7 @@ func (v *Vendor) Close() { v.client.Close() }
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.base) }
 
-// Connections is how many calls of one mode can be under way at once.
+// Connections is how many calls of one mode can be in flight at once.
 func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
 // Prepare opens the connection that the call of m will need.
@@ -198,7 +199,7 @@ func (v *Vendor) sms(to string, m messages.Outbound) url.Values {
 	return form
 }
 
-// from is the number of the message's application, or else the given one.
+// from is the number of the message's application, else the given one.
 func (v *Vendor) from(m messages.Outbound, otherwise string) string {
 	for app, number := range v.cfg.ApplicationFrom {
 		if strings.EqualFold(app, m.Application) {
@@ -210,7 +211,7 @@ func (v *Vendor) from(m messages.Outbound, otherwise string) string {
 
 func (v *Vendor) call(to string, m messages.Outbound) url.Values {
 	form := url.Values{
-		"To": {to}, "From": {v.from(m, v.cfg.CallFrom)}, "Url": {v.wordsURL(m)}, "Method": {"POST"},
+		"To": {to}, "From": {v.from(m, v.cfg.CallFrom)}, "Url": {v.textURL(m)}, "Method": {"POST"},
 		"StatusCallback": {v.statusURL(m)}, "StatusCallbackMethod": {"POST"},
 	}
 	if v.cfg.DetectMachines {
@@ -229,9 +230,9 @@ func (v *Vendor) statusURL(m messages.Outbound) string {
 	return v.cfg.PublicURL + StatusPath + "?" + q.Encode()
 }
 
-// wordsURL is where Twilio fetches what to say, by the number of the message. Twilio signs its request over the whole
+// textURL is where Twilio fetches the text of a call, by the message's number. Twilio signs its request over the whole
 // URL, so nobody can change it. The text is not in the URL, and so not in access logs.
-func (v *Vendor) wordsURL(m messages.Outbound) string {
+func (v *Vendor) textURL(m messages.Outbound) string {
 	q := url.Values{
 		"message_id": {strconv.FormatInt(int64(m.MessageID), 10)}, "loop": {"3"}, "source": {m.Application},
 	}
@@ -249,7 +250,7 @@ func (v *Vendor) wordsURL(m messages.Outbound) string {
 // answer is the API's answer to accepted and refused requests.
 type answer struct {
 	SID     string      `json:"sid"`
-	Status  any         `json:"status"` // a word for a message, a number for an error
+	Status  any         `json:"status"` // a text for a message, a number for an error
 	Code    json.Number `json:"code"`
 	Message string      `json:"message"`
 }

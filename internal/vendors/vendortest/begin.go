@@ -12,7 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// late sends nothing once BeginBefore has passed, with and without a kept connection, and goes on well afterwards.
+// late checks that nothing is sent once BeginBefore has passed, with and without an idle connection, and that later
+// calls work.
 func late(t *testing.T, s Suite) {
 	r := s.New(t)
 	m := s.message(r)
@@ -26,7 +27,8 @@ func late(t *testing.T, s Suite) {
 	}
 }
 
-// lateInQueue waits for a connection while all are in use, and sends nothing when one becomes free too late.
+// lateInQueue waits for a connection while all are in use, and checks that nothing is sent if one becomes free too
+// late.
 func lateInQueue(t *testing.T, s Suite) {
 	r := s.New(t)
 	pool, ok := r.Vendor.(messages.Pooled)
@@ -67,7 +69,7 @@ func lateInQueue(t *testing.T, s Suite) {
 	require.Equal(t, messages.OutcomeSent, s.send(t, r, s.message(r)).Outcome)
 }
 
-// preparing opens connections and sends nothing that can page, until Send.
+// preparing checks that Prepare opens connections and sends nothing that can page before Send.
 func preparing(t *testing.T, s Suite) {
 	r := s.New(t)
 	v, ok := r.Vendor.(messages.Preparer)
@@ -114,7 +116,7 @@ func preparing(t *testing.T, s Suite) {
 	require.Len(t, pages(r.Backend.Log().Accepted()), len(all))
 }
 
-// preparingFails says why nothing can be sent: surely nothing was.
+// preparingFails checks that a failed Prepare says why, and sends nothing.
 func preparingFails(t *testing.T, s Suite) {
 	r := s.New(t)
 	v, ok := r.Vendor.(messages.Preparer)
@@ -129,7 +131,7 @@ func preparingFails(t *testing.T, s Suite) {
 	require.Equal(t, messages.OutcomeSent, s.send(t, r, s.message(r)).Outcome, "the permit was given back")
 }
 
-// pages are the entries that are no questions.
+// pages are the entries of messages, without lookups.
 func pages(all []pretend.Entry) (out []pretend.Entry) {
 	for _, e := range all {
 		if e.Mode != "lookup" {

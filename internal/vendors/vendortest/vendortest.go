@@ -1,6 +1,6 @@
-// Package vendortest is the one suite that every vendor passes: what a refusal, a limit, silence, a broken connection
-// or garbage comes to, and that nothing a message contains can break out of its place. It runs against the pretend
-// vendors. For tests only.
+// Package vendortest is the test suite that every vendor must pass: how refusals, limits, missing answers, broken
+// connections and unreadable answers are mapped, and that no content of a message can escape its field. It runs against
+// the pretend vendors. For tests only.
 package vendortest
 
 import (
@@ -17,39 +17,39 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// Backend is the other side of a vendor.
+// Backend is the pretend server of a vendor.
 type Backend interface {
 	Behave(list ...pretend.Behaviour)
 	Limit(r pretend.Rate)
 	Log() *pretend.Log
 }
 
-// Rig is a vendor connected to a backend of its own.
+// Rig is a vendor connected to its own backend.
 type Rig struct {
 	Vendor  messages.Vendor
 	Backend Backend
-	// Secrets must not show up in any result.
+	// Secrets must not occur in any result.
 	Secrets []string
 }
 
-// Suite says how to build and feed one vendor.
+// Suite says how to build a vendor and what it supports.
 type Suite struct {
-	// New returns a fresh rig; what it started ends with the test.
+	// New returns a new rig; it ends with the test.
 	New func(t *testing.T) Rig
 	// Mode of the messages sent.
 	Mode users.Mode
-	// Destination that is taken, and those that are refused for good before or by the vendor. For the webhook the
+	// Destination that is accepted, and those that are refused for good by us or by the vendor. For the webhook the
 	// destination depends on the rig.
 	Destination func(r Rig) string
 	Malformed   []string
-	// DefiniteBeforeData tells that a connection broken off before the message was read is surely a failure (SMTP),
-	// not in doubt (HTTP, where the request may have been read).
+	// DefiniteBeforeData: a connection that is broken before the message was read is a definite failure (SMTP), not in
+	// doubt (HTTP, where the request may have been read).
 	DefiniteBeforeData bool
-	// RetryAfter tells that the vendor names when to come back.
+	// RetryAfter: the vendor says when to retry.
 	RetryAfter bool
-	// Open is how many calls occupy all connections of a vendor that says it can make n calls at once; nil = n.
+	// Open is how many calls occupy all connections of a vendor that can make n calls at once; nil = n.
 	Open func(n int) int
-	// LongestBody is how many characters of a body arrive at most; 0 = all.
+	// LongestBody is the longest body that arrives, in characters; 0 = all.
 	LongestBody int
 }
 
@@ -92,7 +92,7 @@ func (s Suite) message(r Rig) messages.Outbound {
 	}
 }
 
-// send checks what holds for every result.
+// send sends a message and checks what holds for every result.
 func (s Suite) send(t *testing.T, r Rig, m messages.Outbound) messages.Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -123,7 +123,7 @@ func check(t *testing.T, r Rig, res messages.Result) {
 	}
 }
 
-// last returns the newest entry of a message, not of a question.
+// last returns the newest entry of a message, not of a lookup.
 func last(t *testing.T, r Rig) pretend.Entry {
 	t.Helper()
 	all := r.Backend.Log().Entries()
@@ -146,7 +146,7 @@ func accepted(t *testing.T, s Suite) {
 	require.Equal(t, int64(17), e.IncidentID)
 	require.Equal(t, "demo", e.Application)
 	require.Equal(t, string(s.Mode), e.Mode)
-	if s.Mode != users.Call { // which fetches its words later
+	if s.Mode != users.Call { // which fetches its text later
 		require.Contains(t, e.Body, "db1 is at 99 %")
 	}
 	require.NotEmpty(t, res.VendorMessageID)
@@ -198,7 +198,7 @@ func failing(t *testing.T, s Suite) {
 	}
 }
 
-// recovers sends well again after each kind of fault, over connections that may have been left in any state.
+// recovers checks that sending works after each kind of fault, over connections in any state.
 func recovers(t *testing.T, s Suite) {
 	r := s.New(t)
 	for _, kind := range []pretend.Kind{
@@ -226,7 +226,8 @@ func hang(t *testing.T, s Suite) {
 			r.Backend.Behave(pretend.Behaviour{Do: kind})
 			before := len(r.Backend.Log().Accepted())
 			var res messages.Result
-			// On a busy machine the deadline may come before the message does: then nothing was tried, and a longer one is.
+			// On a busy machine the deadline may end before the message is sent: then nothing was tried. Repeat with a
+			// longer one.
 			for patience := 300 * time.Millisecond; patience < time.Minute; patience *= 4 {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				began := time.Now()
@@ -273,7 +274,7 @@ func garbage(t *testing.T, s Suite) {
 	r.Backend.Behave(pretend.Behaviour{Do: pretend.Garbage})
 	res := s.send(t, r, s.message(r))
 	if s.Mode == users.Webhook {
-		// A receiver may answer what it likes: its status says enough.
+		// The content of a receiver's answer does not matter, only its status.
 		require.Equal(t, messages.OutcomeSent, res.Outcome)
 		return
 	}
@@ -297,7 +298,7 @@ func cancelled(t *testing.T, s Suite) {
 	require.Equal(t, messages.OutcomeCancelled, s.sendIn(t, ctx, r, s.message(r)).Outcome)
 	require.Zero(t, r.Backend.Log().Last(), "the call was not begun")
 
-	// Cancelled while the vendor takes its time.
+	// Cancelled while the vendor delays its answer.
 	r.Backend.Behave(pretend.Behaviour{Do: pretend.Hang})
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
@@ -348,7 +349,7 @@ func concurrent(t *testing.T, s Suite) {
 	}
 }
 
-// nasty texts try to end the field they stand in.
+// nasty texts try to escape from their field.
 var nasty = []string{
 	"a\r\nBcc: victim@example.com", "a\nX-Evil: 1", "a\r\n\r\nbody", "a\x00b", "a\xff\xfeb", "\r\n.\r\nMAIL FROM:<evil@example.com>\r\n",
 	".\r\n..\r\n", "a\u2028b", "\"}],\"ok\":false", "a&To=%2B15005550009&From=evil", "<script>alert(1)</script>", "\x1b[31mred", "=?utf-8?q?=0D=0A?=",
@@ -372,7 +373,7 @@ func injection(t *testing.T, s Suite) {
 			require.Contains(t, e.Body, "end", "%q", text)
 		}
 
-		// As a destination it is refused, or stays one destination.
+		// As a destination it is refused, or remains one destination.
 		m = s.message(r)
 		m.Destination += text
 		before := len(r.Backend.Log().Accepted())
@@ -410,7 +411,7 @@ func empty(t *testing.T, s Suite) {
 	require.Equal(t, messages.OutcomeSent, res.Outcome, res.Detail)
 }
 
-// limits are the vendor's own: what is over them is throttled, not lost and not refused.
+// limits checks the vendor's own limits: messages over them are throttled, neither lost nor rejected.
 func limits(t *testing.T, s Suite) {
 	r := s.New(t)
 	require.Equal(t, messages.OutcomeSent, s.send(t, r, s.message(r)).Outcome)

@@ -1,4 +1,5 @@
-// Package webhook posts messages to URLs that users gave, signed in the way of Standard Webhooks.
+// Package webhook posts messages to URLs that users gave, signed as Standard Webhooks defines. Package accounts builds
+// it and delivery calls it. It does not retry; failures are messages.Results.
 //
 // The request is a POST with the headers webhook-id (the same for retries of a message in doubt), webhook-timestamp
 // (seconds) and webhook-signature ("v1," and the base64 HMAC-SHA256 over "id.timestamp.body"; several signatures,
@@ -42,23 +43,23 @@ import (
 
 // Config of the account.
 type Config struct {
-	// Account tells several apart. "" = "main".
+	// Account distinguishes accounts of one kind. "" = "main".
 	Account string
-	// Secrets sign every request, in the form whsec_BASE64 of 24 to 64 bytes; several while rotating. At least one.
+	// Secrets sign every request, in the form whsec_BASE64 of 24 to 64 bytes; several during a rotation. At least one.
 	Secrets []string
 	// AllowPrivate permits addresses that are not on the public internet.
 	AllowPrivate bool
-	// AllowHTTP permits URLs without TLS. The body holds a link that acknowledges, so leave it off outside tests.
+	// AllowHTTP permits URLs without TLS. The body holds a link that acknowledges, so do not set it outside tests.
 	AllowHTTP bool
 	// MaxConns is how many connections may be open at once to one host. 0 = 16.
 	MaxConns int
-	// Timeout bounds a call beside the caller's deadline. 0 = 10 s.
+	// Timeout bounds a call, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
 	// TLS is the client's TLS configuration; nil = the system's roots.
 	TLS *tls.Config
 }
 
-// Vendor posts to the message's destination. Safe for use by many goroutines at once.
+// Vendor posts to the message's destination. Safe for concurrent use.
 type Vendor struct {
 	cfg    Config
 	keys   [][]byte
@@ -102,7 +103,7 @@ func Key(secret string) ([]byte, error) {
 // Name is the vendor's kind.
 func (v *Vendor) Name() string { return "webhook" }
 
-// Account tells several vendors of the kind apart.
+// Account distinguishes accounts of one kind.
 func (v *Vendor) Account() string { return v.cfg.Account }
 
 // Modes are the modes the vendor carries.
@@ -111,7 +112,7 @@ func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Webhook} }
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
 
-// Connections is how many calls can be under way at once.
+// Connections is how many calls can be in flight at once.
 func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
 // Prepare opens the connection that the call of m will need.
@@ -175,7 +176,7 @@ func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	return vendors.FromStatus(resp, vendors.Clean(string(said), v.cfg.Secrets...))
 }
 
-// target checks a destination. Its errors name the fault, never the URL, which may hold a password.
+// target checks a destination. Its errors do not hold the URL, which may hold a password.
 func (v *Vendor) target(dest string) (string, error) {
 	u, err := url.Parse(dest)
 	switch {
@@ -217,7 +218,7 @@ func (v *Vendor) request(ctx context.Context, target string, m messages.Outbound
 	return req, nil
 }
 
-// eventID is the same for every request that may be a repetition of the same message.
+// eventID is the same for every request that may repeat the same message.
 func eventID(m messages.Outbound) string {
 	if m.IdempotencyKey == "" {
 		return fmt.Sprintf("msg_%d_%d", m.MessageID, m.Attempt)

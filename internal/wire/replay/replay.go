@@ -9,12 +9,15 @@ import (
 	"encoding/hex"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 const (
@@ -24,31 +27,68 @@ const (
 	replayedHeader = "Idempotent-Replayed"
 )
 
-// Store keeps answers to requests that carry an Idempotency-Key.
-type Store interface {
-	// Once returns the answer that is stored for the request, or runs work, whose storage all belongs to one transaction with
-	// the answer that is kept, and returns nil. When work returns false, nothing stays.
-	Once(ctx context.Context, k auth.ReplayKey, work func(context.Context) (auth.Answer, bool)) (*auth.Answer, error)
+// Transaction is the transaction of one request: all changes of the request, and its answer.
+type Transaction interface {
+	// Commit stores the answer and commits.
+	Commit(ctx context.Context, a auth.Answer) error
+	// Close rolls back what was not committed. It must be called once.
+	Close(ctx context.Context)
 }
 
-// Keys runs requests once. All parts are required. It is safe for concurrent use.
-type Keys struct {
-	Store  Store
+// Store begins transactions.
+type Store[T Transaction] interface {
+	// Begin returns the answer that is stored for a request, or else a transaction for it. While the same request runs, Begin
+	// waits for its end.
+	Begin(ctx context.Context, k auth.ReplayKey) (*auth.Answer, T, error)
+}
+
+// Unit is the unit of work of one request: a transaction, and the parts of an edge that store their changes in it. One goroutine
+// may use the parts at a time.
+type Unit[P any] struct {
+	Transaction
+	Parts P
+}
+
+// Begin returns the answer that is stored for a request, or else a unit of work for it.
+type Begin[P any] func(ctx context.Context, k auth.ReplayKey) (*auth.Answer, *Unit[P], error)
+
+// Units returns the Begin of an edge. parts makes the parts of the edge over a transaction.
+func Units[T Transaction, P any](s Store[T], parts func(T) P) Begin[P] {
+	return func(ctx context.Context, k auth.ReplayKey) (*auth.Answer, *Unit[P], error) {
+		stored, tx, err := s.Begin(ctx, k)
+		if err != nil || stored != nil {
+			return stored, nil, err
+		}
+		return nil, &Unit[P]{Transaction: tx, Parts: parts(tx)}, nil
+	}
+}
+
+// Keys runs requests of an edge once. All parts are required. It is safe for concurrent use.
+type Keys[P any] struct {
+	Begin  Begin[P]
 	Errors *wire.Errors
-	// Wake tells the processors of changed buckets; it never blocks.
+	// Wake wakes the processors of changed buckets; it never blocks.
 	Wake func(buckets.Set)
 	// Replayed is called when a stored answer is sent.
 	Replayed func()
 }
 
+// Wake takes the buckets that a request changed. Their processors are woken when the change is committed.
+type Wake = func(buckets.Set)
+
+// Over returns the handler that serves a request with the parts of its unit of work. The handler must call wake with the buckets
+// that it changed.
+type Over[P any] func(parts P, wake Wake) http.Handler
+
 // Once makes a request with an Idempotency-Key act once per application, person and path: sent again, it gets the stored
-// answer. Only successes are stored; after anything else the key is free, so that the request can be tried again.
-func (k *Keys) Once(next http.Handler) http.Handler {
+// answer. Only successes are stored; after anything else the key is free, so that the request can be tried again. Requests
+// without a key are served by next.
+func (k *Keys[P]) Once(next http.Handler, over Over[P]) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Header.Get(idempotencyHeader)
 		actor := wire.Actor(r.Context())
 		if name == "" || actor.ApplicationID == 0 || actor.MayWrite() != nil {
-			next.ServeHTTP(w, r) // nothing to keep, or a refusal that next knows to word
+			next.ServeHTTP(w, r) // nothing to store, or next refuses the caller
 			return
 		}
 		key, r, err := replayKey(w, r, name, actor)
@@ -56,8 +96,20 @@ func (k *Keys) Once(next http.Handler) http.Handler {
 			k.Errors.Write(w, r, err)
 			return
 		}
-		k.runOnce(w, r, key, next)
+		k.runOnce(w, r, key, over)
 	})
+}
+
+// Table returns the Once of a Mount. table makes the routes of the edge over the parts of a unit.
+func (k *Keys[P]) Table(table func(parts P, wake Wake) []routing.Route) func(routing.Route, routing.Serve) http.Handler {
+	return func(rt routing.Route, serve routing.Serve) http.Handler {
+		return k.Once(serve(rt), func(parts P, wake Wake) http.Handler {
+			routes := table(parts, wake)
+			return serve(routes[slices.IndexFunc(routes, func(other routing.Route) bool {
+				return other.Method == rt.Method && other.Path == rt.Path
+			})])
+		})
+	}
 }
 
 func replayKey(w http.ResponseWriter, r *http.Request, name string, actor auth.Actor) (auth.ReplayKey, *http.Request, error) {
@@ -90,43 +142,39 @@ func replayRoute(r *http.Request, actor auth.Actor) string {
 	return r.Method + " sha256:" + hex.EncodeToString(sum[:])
 }
 
-// runOnce runs the request unless its answer is stored, and answers when that is kept.
-func (k *Keys) runOnce(w http.ResponseWriter, r *http.Request, key auth.ReplayKey, next http.Handler) {
-	rec := &answerRecorder{header: http.Header{}, status: http.StatusOK}
-	var later wakeLater
-	stored, err := k.Store.Once(r.Context(), key, func(ctx context.Context) (auth.Answer, bool) {
-		next.ServeHTTP(rec, r.WithContext(context.WithValue(ctx, wakeLaterKey{}, &later)))
-		return auth.Answer{Status: rec.status, Location: rec.header.Get("Location"), Body: rec.body.Bytes()},
-			rec.status < http.StatusMultipleChoices
-	})
-	switch {
-	case err != nil:
+// maxUnit bounds the time of a unit of work, which keeps a connection.
+const maxUnit = 15 * time.Second
+
+// runOnce sends the stored answer, or runs the request in a unit of work and answers after the commit.
+func (k *Keys[P]) runOnce(w http.ResponseWriter, r *http.Request, key auth.ReplayKey, over Over[P]) {
+	ctx, cancel := context.WithTimeout(r.Context(), maxUnit)
+	defer cancel()
+	stored, unit, err := k.Begin(ctx, key)
+	if err != nil {
 		k.Errors.Write(w, r, err)
-	case stored != nil:
+		return
+	}
+	if stored != nil {
 		k.Replayed()
 		w.Header().Set(replayedHeader, "true")
 		answer(w, *stored)
-	default:
-		k.Wake(later.buckets)
-		maps.Copy(w.Header(), rec.header)
-		w.WriteHeader(rec.status)
-		_, _ = w.Write(rec.body.Bytes())
-	}
-}
-
-// wakeLaterKey holds the *wakeLater of a request in its context.
-type wakeLaterKey struct{}
-
-// wakeLater collects the buckets that a request changed whose transaction is not over.
-type wakeLater struct{ buckets buckets.Set }
-
-// Changed tells the processors of changed buckets as soon as they can see the change.
-func (k *Keys) Changed(ctx context.Context, set buckets.Set) {
-	if later, ok := ctx.Value(wakeLaterKey{}).(*wakeLater); ok {
-		later.buckets.Union(set)
 		return
 	}
-	k.Wake(set)
+	defer unit.Close(ctx)
+	rec := &answerRecorder{header: http.Header{}, status: http.StatusOK}
+	var changed buckets.Set
+	over(unit.Parts, func(set buckets.Set) { changed.Union(set) }).ServeHTTP(rec, r.WithContext(ctx))
+	if rec.status < http.StatusMultipleChoices {
+		err := unit.Commit(ctx, auth.Answer{Status: rec.status, Location: rec.header.Get("Location"), Body: rec.body.Bytes()})
+		if err != nil {
+			k.Errors.Write(w, r, err)
+			return
+		}
+		k.Wake(changed)
+	}
+	maps.Copy(w.Header(), rec.header)
+	w.WriteHeader(rec.status)
+	_, _ = w.Write(rec.body.Bytes())
 }
 
 func answer(w http.ResponseWriter, s auth.Answer) {

@@ -57,6 +57,9 @@ func Delete(path string, access Access, h Handler) Route {
 	return Route{http.MethodDelete, path, access, h}
 }
 
+// Serve returns the handler of a route for callers who are identified.
+type Serve func(Route) http.Handler
+
 // Mount is what the routes of an API have in common.
 type Mount struct {
 	Errors *wire.Errors
@@ -66,8 +69,8 @@ type Mount struct {
 	Admit func(rt Route, r *http.Request) error
 	// Translate words an error for the clients of a path; nil = as it is.
 	Translate func(err error) error
-	// Once wraps the routes that answer POST; nil = not at all.
-	Once func(http.Handler) http.Handler
+	// Once serves the routes that answer POST; nil = as the others.
+	Once func(Route, Serve) http.Handler
 	// Observe wraps all routes, outermost; nil = not at all.
 	Observe func(http.Handler) http.Handler
 	// Options answers OPTIONS with the methods of each path.
@@ -81,7 +84,7 @@ func (m Mount) Routes(r chi.Router, table []Route) {
 	for _, rt := range table {
 		h := m.serve(rt)
 		if rt.Method == http.MethodPost && m.Once != nil {
-			h = m.Once(h)
+			h = m.Once(rt, m.serve)
 		}
 		if rt.Method == http.MethodGet {
 			h = turns.Middleware(h)

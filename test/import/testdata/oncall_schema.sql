@@ -1,6 +1,6 @@
 set foreign_key_checks = 0;
 
--- The tables of Oncall, for a database of our own making. Names compare as binary, so that names in other case can stand beside each other.
+-- The tables of Oncall, for a test database. Names compare as binary, so that names that differ only in case can exist together.
 
 create table `application` (
     `id` int(11) unsigned not null auto_increment,

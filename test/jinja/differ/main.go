@@ -1,4 +1,4 @@
-// Command differ compares what the engine makes of templates with what the real Jinja2 made of them, which
+// Command differ compares the output of internal/jinja with that of the real Jinja2, which
 // test/jinja/generate.py wrote as lines of JSON. It prints every difference and fails if there is one.
 package main
 

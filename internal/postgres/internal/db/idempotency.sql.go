@@ -14,11 +14,16 @@ delete from idempotency_keys
 where (application_id, route, key) in (
     select k.application_id, k.route, k.key from idempotency_keys k
     where k.created_at < clock_timestamp() - make_interval(secs => $1::float8)
-    order by k.created_at limit 5000)
+    order by k.created_at limit $2::int)
 `
 
-func (q *Queries) ExpireIdempotencyKeys(ctx context.Context, keepSeconds float64) (int64, error) {
-	result, err := q.db.Exec(ctx, expireIdempotencyKeys, keepSeconds)
+type ExpireIdempotencyKeysParams struct {
+	KeepSeconds float64
+	Most        int32
+}
+
+func (q *Queries) ExpireIdempotencyKeys(ctx context.Context, arg ExpireIdempotencyKeysParams) (int64, error) {
+	result, err := q.db.Exec(ctx, expireIdempotencyKeys, arg.KeepSeconds, arg.Most)
 	if err != nil {
 		return 0, err
 	}

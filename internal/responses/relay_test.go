@@ -54,7 +54,7 @@ func titleOf(words ...string) string {
 	return string(b)
 }
 
-func said(text string) string {
+func appResponse(text string) string {
 	b, _ := json.Marshal(map[string]string{"app_response": text})
 	return string(b)
 }
@@ -70,22 +70,22 @@ func TestRelayedReplies(t *testing.T) {
 		status     int
 		want       string // the whole body
 		owned      []incidents.ID
-		kept       int
+		recorded   int
 	}{
-		"claim":                     {texts, sms(annPhone, "27 claim"), 200, said("Iris incident(300) claimed."), []incidents.ID{300}, 1},
-		"claim the other way round": {texts, sms(annPhone, " Claim 27 now"), 200, said("Iris incident(300) claimed."), []incidents.ID{300}, 1},
-		"last":                      {texts, sms(annPhone, "L"), 200, said("Iris incident(301) claimed."), []incidents.ID{301}, 1},
-		"all":                       {texts, sms(annPhone, "claim all"), 200, said("db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301"), []incidents.ID{300, 301}, 1},
-		"a digest":                  {texts, sms(annPhone, "claim "+strings.ToUpper(hex32)), 200, said("All iris incidents claimed for batch id " + hex32 + "."), []incidents.ID{300, 301}, 1},
+		"claim":                     {texts, sms(annPhone, "27 claim"), 200, appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
+		"claim the other way round": {texts, sms(annPhone, " Claim 27 now"), 200, appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
+		"last":                      {texts, sms(annPhone, "L"), 200, appResponse("Iris incident(301) claimed."), []incidents.ID{301}, 1},
+		"all":                       {texts, sms(annPhone, "claim all"), 200, appResponse("db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301"), []incidents.ID{300, 301}, 1},
+		"a digest":                  {texts, sms(annPhone, "claim "+strings.ToUpper(hex32)), 200, appResponse("All iris incidents claimed for batch id " + hex32 + "."), []incidents.ID{300, 301}, 1},
 		"an unknown digest":         {texts, sms(annPhone, strings.Repeat("0", 32)+" claim"), 400, titleOf("Invalid message(" + strings.Repeat("0", 32) + "): no application found."), nil, 1},
-		"sorry":                     {texts, sms("+1999", "Fine"), 200, said("Sincerest apologies"), nil, 1},
-		"suppress":                  {texts, sms(annPhone, "suppress 27"), 200, said("Unknown command."), nil, 1},
-		"another command":           {texts, sms(annPhone, "27 snooze"), 200, said("Unknown command."), nil, 1},
-		"no incident":               {texts, sms(annPhone, "29 claim"), 200, said("Failed to match incident for message(29)."), nil, 1},
-		"stranger":                  {texts, sms("+1999", "27 claim"), 200, said("Failed to identify owner for the incident."), nil, 1},
-		"stranger, all":             {texts, sms("+1999", "a"), 200, said("Failed to identify owner for the incident."), nil, 1},
-		"stranger, last":            {texts, sms("+1999", "claim last"), 200, said("Failed to identify owner for the incident."), nil, 1},
-		"only reads":                {texts, sms("+16", "27 claim"), 200, said("vic may only read, and cannot acknowledge"), nil, 1},
+		"sorry":                     {texts, sms("+1999", "Fine"), 200, appResponse("Sincerest apologies"), nil, 1},
+		"suppress":                  {texts, sms(annPhone, "suppress 27"), 200, appResponse("Unknown command."), nil, 1},
+		"another command":           {texts, sms(annPhone, "27 snooze"), 200, appResponse("Unknown command."), nil, 1},
+		"no incident":               {texts, sms(annPhone, "29 claim"), 200, appResponse("Failed to match incident for message(29)."), nil, 1},
+		"stranger":                  {texts, sms("+1999", "27 claim"), 200, appResponse("Failed to identify owner for the incident."), nil, 1},
+		"stranger, all":             {texts, sms("+1999", "a"), 200, appResponse("Failed to identify owner for the incident."), nil, 1},
+		"stranger, last":            {texts, sms("+1999", "claim last"), 200, appResponse("Failed to identify owner for the incident."), nil, 1},
+		"only reads":                {texts, sms("+16", "27 claim"), 200, appResponse("vic may only read, and cannot acknowledge"), nil, 1},
 		"one word":                  {texts, sms(annPhone, "hello"), 400, titleOf("Invalid response", "failed to parse response"), nil, 1},
 		"nothing":                   {texts, "Body=&From=%2B1", 400, titleOf("Invalid response", "failed to parse response"), nil, 1},
 		"no id":                     {texts, sms(annPhone, "Hello you"), 400, titleOf("Invalid message id", "invalid message id: Hello"), nil, 1},
@@ -94,9 +94,9 @@ func TestRelayedReplies(t *testing.T) {
 		"no sender":                 {texts, "Body=1", 400, titleOf("From argument not found", "Missing From in post body"), nil, 0},
 		"no form":                   {texts, "%zz", 400, titleOf("Invalid form", "the body is not form encoded"), nil, 0},
 
-		"key":                 {calls + "?message_id=27", digits(annPhone, "2"), 200, said("Iris incident(300) claimed."), []incidents.ID{300}, 1},
-		"another key":         {calls + "?message_id=27", digits(annPhone, "5"), 200, said("Got unknown option from user: 5"), nil, 1},
-		"key of a stranger":   {calls + "?message_id=27", digits("+1999", "2"), 200, said("Failed to identify owner for the incident."), nil, 1},
+		"key":                 {calls + "?message_id=27", digits(annPhone, "2"), 200, appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
+		"another key":         {calls + "?message_id=27", digits(annPhone, "5"), 200, appResponse("Got unknown option from user: 5"), nil, 1},
+		"key of a stranger":   {calls + "?message_id=27", digits("+1999", "2"), 200, appResponse("Failed to identify owner for the incident."), nil, 1},
 		"key, unknown":        {calls + "?message_id=77", digits(annPhone, "2"), 400, titleOf("Invalid message(77): no application found."), nil, 1},
 		"key, no message":     {calls, digits(annPhone, "2"), 400, titleOf("Missing parameter", `The "message_id" parameter is required.`), nil, 0},
 		"key, odd message":    {calls + "?message_id=x", digits(annPhone, "2"), 400, titleOf("Invalid message id", "invalid message id: x"), nil, 0},
@@ -104,11 +104,11 @@ func TestRelayedReplies(t *testing.T) {
 		"no digits":           {calls + "?message_id=27", "To=1", 400, titleOf("Digits argument not found"), nil, 0},
 		"no callee":           {calls + "?message_id=27", "Digits=2", 400, titleOf("To argument not found"), nil, 0},
 
-		"button":              {slack, `{"msg_id":27,"source":"ann","content":"claim"}`, 200, said("Iris incident(300) claimed."), []incidents.ID{300}, 1},
-		"button, quoted":      {slack, `{"msg_id":"27","source":"ann","content":"claim"}`, 200, said("Iris incident(300) claimed."), []incidents.ID{300}, 1},
-		"button for all":      {slack, `{"msg_id":27,"source":"ann","content":"claim all"}`, 200, said("db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301"), []incidents.ID{300, 301}, 1},
-		"another button":      {slack, `{"msg_id":27,"source":"ann","content":"dance"}`, 200, said("Unknown command."), nil, 1},
-		"button, stranger":    {slack, `{"msg_id":27,"source":"eve","content":"claim"}`, 200, said("Failed to identify owner for the incident."), nil, 1},
+		"button":              {slack, `{"msg_id":27,"source":"ann","content":"claim"}`, 200, appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
+		"button, quoted":      {slack, `{"msg_id":"27","source":"ann","content":"claim"}`, 200, appResponse("Iris incident(300) claimed."), []incidents.ID{300}, 1},
+		"button for all":      {slack, `{"msg_id":27,"source":"ann","content":"claim all"}`, 200, appResponse("db: Iris Incidents claimed (1): 300\nweb: Iris Incidents claimed (1): 301"), []incidents.ID{300, 301}, 1},
+		"another button":      {slack, `{"msg_id":27,"source":"ann","content":"dance"}`, 200, appResponse("Unknown command."), nil, 1},
+		"button, stranger":    {slack, `{"msg_id":27,"source":"eve","content":"claim"}`, 200, appResponse("Failed to identify owner for the incident."), nil, 1},
 		"button, unknown":     {slack, `{"msg_id":77,"source":"ann","content":"claim"}`, 400, titleOf("Bad Request", "Failed to handle slack response"), nil, 1},
 		"button, no number":   {slack, `{"msg_id":"x","source":"ann","content":"claim"}`, 400, titleOf("Bad Request", "Failed to handle slack response"), nil, 0},
 		"button, wrong types": {slack, `{"msg_id":27,"source":7,"content":"claim"}`, 400, titleOf("Bad Request", "Failed to handle slack response"), nil, 0},
@@ -127,8 +127,8 @@ func TestRelayedReplies(t *testing.T) {
 			for _, id := range c.owned {
 				require.Equal(t, "ann", w.owners[id])
 			}
-			require.Len(t, w.kept, c.kept, "what was asked is kept, understood or not")
-			for _, k := range w.kept {
+			require.Len(t, w.recorded, c.recorded, "every answer is recorded, understood or not")
+			for _, k := range w.recorded {
 				require.NotEmpty(t, k.Result)
 			}
 		})
@@ -138,8 +138,8 @@ func TestRelayedReplies(t *testing.T) {
 func TestOnlyKnownCallersRelay(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{
-		"/v0/response/email":           letterJSON("ann@example.com", "x@example.com", "Re: 27 x", "claim"),
-		"/v0/response/gmail":           letterJSON("ann@example.com", "x@example.com", "Re: 27 x", "claim"),
+		"/v0/response/email":           mailJSON("ann@example.com", "x@example.com", "Re: 27 x", "claim"),
+		"/v0/response/gmail":           mailJSON("ann@example.com", "x@example.com", "Re: 27 x", "claim"),
 		"/v0/response/gmail-oneclick":  `{"msg_id":27,"email_address":"ann@example.com","cmd":"claim"}`,
 		"/v0/response/twilio/calls":    "Digits=2&To=%2B12234567890",
 		"/v0/response/twilio/messages": sms(annPhone, "27 claim"),
@@ -156,7 +156,7 @@ func TestOnlyKnownCallersRelay(t *testing.T) {
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, req)
 		require.Equal(t, http.StatusMethodNotAllowed, rec.Code, path)
-		require.Empty(t, w.kept, path)
+		require.Empty(t, w.recorded, path)
 		require.Empty(t, w.owners, path)
 		require.Empty(t, w.receipts, path)
 	}
@@ -166,8 +166,8 @@ func TestOnlyKnownCallersRelay(t *testing.T) {
 func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{
-		"/v0/response/email":           letterJSON("ann@example.com", "x@example.com", "Re: 27 x", "claim"),
-		"/v0/response/gmail":           letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b"),
+		"/v0/response/email":           mailJSON("ann@example.com", "x@example.com", "Re: 27 x", "claim"),
+		"/v0/response/gmail":           mailJSON("bob@example.com", "db-page@iris.example", "it burns", "b"),
 		"/v0/response/gmail-oneclick":  `{"msg_id":27,"email_address":"ann@example.com","cmd":"claim"}`,
 		"/v0/response/twilio/calls":    "Digits=2&To=%2B12234567890",
 		"/v0/response/twilio/messages": sms(annPhone, "27 claim"),
@@ -194,8 +194,8 @@ func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 func TestRelaysWithoutCredentialsWhereAuthenticationIsOff(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{
-		"/v0/response/email":                      letterJSON("ann@example.com", "x@example.com", "Re: 27 x", "claim"),
-		"/v0/response/gmail":                      letterJSON("ann@example.com", "x@example.com", "hello", "claim last"),
+		"/v0/response/email":                      mailJSON("ann@example.com", "x@example.com", "Re: 27 x", "claim"),
+		"/v0/response/gmail":                      mailJSON("ann@example.com", "x@example.com", "hello", "claim last"),
 		"/v0/response/gmail-oneclick":             `{"msg_id":27,"email_address":"ann@example.com","cmd":"claim"}`,
 		"/v0/response/twilio/calls?message_id=27": url.Values{"Digits": {"2"}, "To": {"+12234567890"}}.Encode(),
 		"/v0/response/twilio/messages":            sms(annPhone, "27 claim"),
@@ -213,10 +213,10 @@ func TestRelaysWithoutCredentialsWhereAuthenticationIsOff(t *testing.T) {
 		}
 	}
 	w, h := setupOpen(t)
-	require.Equal(t, http.StatusNoContent, relayAs(t, h, "", "", "/v0/response/email", letterJSON("ann@example.com", "x@example.com", "hello", "fine")).Code)
+	require.Equal(t, http.StatusNoContent, relayAs(t, h, "", "", "/v0/response/email", mailJSON("ann@example.com", "x@example.com", "hello", "fine")).Code)
 	require.Len(t, w.sent, 1)
 	require.Equal(t, int64(2), w.sent[0].ApplicationID, "an answer about no incident is the session application's")
-	mail := letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b")
+	mail := mailJSON("bob@example.com", "db-page@iris.example", "it burns", "b")
 	require.Equal(t, http.StatusNoContent, relayAs(t, h, "", "", "/v0/response/email", mail).Code)
 	require.Len(t, w.opened, 1)
 }
@@ -247,7 +247,7 @@ func TestOneClick(t *testing.T) {
 	require.Equal(t, "ann", w.owners[300])
 	require.Equal(t, []incidents.Via{incidents.ViaEmail}, w.via)
 	require.Equal(t, http.StatusNoContent, relay(t, h, path, `{"msg_id":27,"email_address":"eve@example.com","cmd":"claim"}`).Code)
-	require.Equal(t, textUnknownSource, w.kept[1].Result)
+	require.Equal(t, textUnknownSource, w.recorded[1].Result)
 	for body, title := range map[string]string{
 		`{"msg_id":27,"email_address":"a@b","cmd":"claim all"}`: oneClickOnly,
 		`{"msg_id":"x","email_address":"a@b","cmd":"claim"}`:    oneClickKeys,
@@ -308,7 +308,7 @@ func TestSlackAuthenticates(t *testing.T) {
 	require.Equal(t, "Message Received", body)
 }
 
-func letterJSON(from, to, subject, body string, more ...string) string {
+func mailJSON(from, to, subject, body string, more ...string) string {
 	headers := []map[string]any{{"name": "From", "value": from}, {"name": "To", "value": to}, {"name": "Subject", "value": subject}}
 	for i := 0; i+1 < len(more); i += 2 {
 		headers = append(headers, map[string]any{"name": more[i], "value": more[i+1]})
@@ -345,7 +345,7 @@ func TestMailReplies(t *testing.T) {
 	} {
 		for _, path := range []string{"/v0/response/email", "/v0/response/gmail"} {
 			w, _, h := setup(t)
-			r := relay(t, h, path, letterJSON(c.from, "iris@iris.example", c.subject, c.body))
+			r := relay(t, h, path, mailJSON(c.from, "iris@iris.example", c.subject, c.body))
 			require.Equal(t, c.status, r.Code, "%s: %s", name, r.Body)
 			if c.status != http.StatusNoContent {
 				require.JSONEq(t, c.want, r.Body.String(), name)
@@ -366,8 +366,8 @@ func TestMailReplies(t *testing.T) {
 			require.Len(t, n.Recipients, 1)
 			require.Equal(t, users.Email, n.Recipients[0].Mode)
 			require.Equal(t, address(c.from), n.Recipients[0].Literal)
-			require.Len(t, w.kept, 1, name)
-			require.Equal(t, users.Email, w.kept[0].Mode)
+			require.Len(t, w.recorded, 1, name)
+			require.Equal(t, users.Email, w.recorded[0].Mode)
 		}
 	}
 }
@@ -381,7 +381,7 @@ func TestPeoplePassOnOnlyTheirOwnAnswers(t *testing.T) {
 		"/v0/response/twilio/calls?message_id=27": url.Values{"Digits": {"2"}, "To": {"+12234567890"}}.Encode(),
 		"/v0/response/slack":                      `{"msg_id":27,"source":"ann","content":"claim"}`,
 		"/v0/response/gmail-oneclick":             `{"msg_id":27,"email_address":"ann@example.com","cmd":"claim"}`,
-		"/v0/response/email":                      letterJSON("ann@example.com", "iris@iris.example", "Re: 27 x", "claim"),
+		"/v0/response/email":                      mailJSON("ann@example.com", "iris@iris.example", "Re: 27 x", "claim"),
 	} {
 		w, _, h := setup(t)
 		r := relayAs(t, h, "iris-relay", "kim", path, body)
@@ -393,9 +393,9 @@ func TestPeoplePassOnOnlyTheirOwnAnswers(t *testing.T) {
 	}
 	w, _, h := setup(t)
 	require.Equal(t, http.StatusUnauthorized, relayAs(t, h, "iris-relay", "kim", "/v0/response/email",
-		letterJSON("ann@example.com", "iris@iris.example", "look at evil.example", "fine")).Code)
+		mailJSON("ann@example.com", "iris@iris.example", "look at evil.example", "fine")).Code)
 	require.Empty(t, w.sent, "nobody is written to in another's name")
-	mail := letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b")
+	mail := mailJSON("bob@example.com", "db-page@iris.example", "it burns", "b")
 	r := relayAs(t, h, "iris-relay", "kim", "/v0/response/email", mail)
 	require.Equal(t, http.StatusUnauthorized, r.Code)
 	require.JSONEq(t, refused, r.Body.String())
@@ -407,7 +407,7 @@ func TestMailOpensIncidents(t *testing.T) {
 	t.Parallel()
 	const path = "/v0/response/email"
 	w, _, h := setup(t)
-	r := relay(t, h, path, letterJSON("Bob <bob@example.com>", "DB <db-page@iris.example>", "it burns", "please\nhelp"))
+	r := relay(t, h, path, mailJSON("Bob <bob@example.com>", "DB <db-page@iris.example>", "it burns", "please\nhelp"))
 	require.Equal(t, http.StatusNoContent, r.Code, r.Body)
 	require.Equal(t, "400", r.Header().Get("X-IRIS-INCIDENT"))
 	require.Len(t, w.opened, 1)
@@ -416,12 +416,12 @@ func TestMailOpensIncidents(t *testing.T) {
 	require.Equal(t, int64(3), w.opened[0].PlanID)
 	require.True(t, w.woken.Has(400%256))
 	require.Empty(t, w.sent, "nobody is written back to")
-	require.Empty(t, w.kept)
+	require.Empty(t, w.recorded)
 
 	many := `{"body":"b","headers":[{"name":"from","value":"bob@example.com"},{"name":"to","value":["x@example.com","db-page@iris.example"]},{"name":"X","value":null}]}`
 	require.Equal(t, "400", relay(t, h, path, many).Header().Get("X-IRIS-INCIDENT"), "a list of recipients, no subject")
 	require.JSONEq(t, `{"body":"b","email":["x@example.com","db-page@iris.example"],"subject":"","sender":"bob@example.com"}`, string(w.opened[1].Context))
-	require.Equal(t, "400", relay(t, h, path, letterJSON("b@c", "x@example.com, DB <db-page@iris.example>", "s", strings.Repeat("\"é🔥", 50000))).Header().Get("X-IRIS-INCIDENT"))
+	require.Equal(t, "400", relay(t, h, path, mailJSON("b@c", "x@example.com, DB <db-page@iris.example>", "s", strings.Repeat("\"é🔥", 50000))).Header().Get("X-IRIS-INCIDENT"))
 	require.LessOrEqual(t, wire.JSONSize(w.opened[2].Context), incidents.MaxContext, "a long mail is cut, not lost")
 	require.Greater(t, wire.JSONSize(w.opened[2].Context), incidents.MaxContext/2)
 
@@ -432,24 +432,24 @@ func TestMailOpensIncidents(t *testing.T) {
 		"no words":     {"db-page@iris.example", "Not created (no template actions for this app)"},
 	} {
 		w, _, h := setup(t)
-		w.wordless = name == "no words"
+		w.noText = name == "no words"
 		var more []string
 		if name == "reply" {
 			more = []string{"In-Reply-To", "<x@y>"}
 		}
-		r := relay(t, h, path, letterJSON("bob@example.com", c.to, "it burns", "27 claim", more...))
+		r := relay(t, h, path, mailJSON("bob@example.com", c.to, "it burns", "27 claim", more...))
 		require.Equal(t, http.StatusNoContent, r.Code, name)
 		require.Equal(t, c.why, r.Header().Get("X-IRIS-INCIDENT"), name)
 		require.Empty(t, w.opened, name)
 	}
 	w.wait = 7 * time.Second
-	r = relay(t, h, path, letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b"))
+	r = relay(t, h, path, mailJSON("bob@example.com", "db-page@iris.example", "it burns", "b"))
 	require.Equal(t, http.StatusTooManyRequests, r.Code)
 	require.Equal(t, "7", r.Header().Get("Retry-After"))
 
 	w, _, h = setup(t)
 	w.escalating = 10
-	r = relay(t, h, path, letterJSON("bob@example.com", "db-page@iris.example", "it burns", "b"))
+	r = relay(t, h, path, mailJSON("bob@example.com", "db-page@iris.example", "it burns", "b"))
 	require.Equal(t, http.StatusTooManyRequests, r.Code, "the relay keeps the mail and tries again")
 	require.Contains(t, r.Body.String(), "Surpassed maximum of 10 active incidents for a given plan")
 	require.Empty(t, w.opened)
@@ -465,36 +465,36 @@ func TestMalformedMails(t *testing.T) {
 	}
 }
 
-func FuzzLetter(f *testing.F) {
-	f.Add([]byte(letterJSON("Ann <ann@example.com>", "a@b, c@d", "Re: 27 x", "claim")))
+func FuzzMail(f *testing.F) {
+	f.Add([]byte(mailJSON("Ann <ann@example.com>", "a@b, c@d", "Re: 27 x", "claim")))
 	f.Add([]byte(`{"body":"\u0000\ud800","headers":[{"name":"from","value":["a","b"]},{"name":"to","value":"<>"}]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		l, err := parseLetter(raw)
+		m, err := parseMail(raw)
 		if err != nil {
 			require.Equal(t, fault.Invalid, fault.KindOf(err))
 			return
 		}
-		require.NotEmpty(t, l.from)
-		for _, a := range l.to {
+		require.NotEmpty(t, m.from)
+		for _, a := range m.to {
 			require.NotEmpty(t, a)
 		}
-		if _, err := parseMailReply(l); err != nil {
+		if _, err := parseMailReply(m); err != nil {
 			require.Equal(t, fault.Invalid, fault.KindOf(err))
 		}
-		context, err := mailContext(l)
+		context, err := mailContext(m)
 		if err == nil {
 			require.LessOrEqual(t, wire.JSONSize(context), incidents.MaxContext)
 		}
 	})
 }
 
-func TestEveryKindOfMailErrorHasWords(t *testing.T) {
+func TestMailRepliesAreParsed(t *testing.T) {
 	t.Parallel()
-	_, err := parseMailReply(letter{subject: "Re: " + hex32, body: "claim"})
+	_, err := parseMailReply(received{subject: "Re: " + hex32, body: "claim"})
 	require.NoError(t, err)
-	r, err := parseMailReply(letter{subject: "Re: " + hex32 + " digest", body: "claim"})
+	r, err := parseMailReply(received{subject: "Re: " + hex32 + " digest", body: "claim"})
 	require.NoError(t, err)
 	require.Equal(t, messages.Reply{Command: messages.CommandClaim, Batch: hex32}, r)
-	_, err = parseMailReply(letter{body: "hm"})
+	_, err = parseMailReply(received{body: "hm"})
 	require.Equal(t, "Invalid response: Invalid response: hm", fault.Public(err), fmt.Sprint(err))
 }

@@ -1,0 +1,55 @@
+package apiserver
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/app/servertest"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+)
+
+// beginUnit returns the shared parts of an iris-api, and the DB of a unit of work on its database.
+func beginUnit(t testing.TB) (*apiShared, *postgres.DB) {
+	t.Helper()
+	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}},
+		server.Deps{Log: zap.NewNop()})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		a.public.Close()
+		a.db.Close()
+	})
+	s, err := a.share(pgtest.Installation(t, a.db))
+	require.NoError(t, err)
+	_, unit, err := s.idempotency.Begin(t.Context(), auth.ReplayKey{ApplicationID: 1, Route: "POST /", Key: "k", BodyHash: []byte{1}})
+	require.NoError(t, err)
+	t.Cleanup(func() { unit.Close(t.Context()) })
+	return s, unit.DB()
+}
+
+// An adapter that stayed on the DB of the process would commit its changes without those of the request.
+func TestAllAdaptersOfAUnitAreOverItsDB(t *testing.T) {
+	t.Parallel()
+	s, d := beginUnit(t)
+	of, within := reflect.ValueOf(s.stored), reflect.ValueOf(s.within(d).stored)
+	for i := range of.NumField() {
+		require.NotEqual(t, of.Field(i).Pointer(), within.Field(i).Pointer(), of.Type().Field(i).Name)
+		require.False(t, within.Field(i).IsNil(), of.Type().Field(i).Name)
+	}
+}
+
+// BenchmarkParts makes the parts of both edges that take requests with an Idempotency-Key over a unit, as each such request does.
+func BenchmarkParts(b *testing.B) {
+	s, d := beginUnit(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = s.within(d).irisParts(), s.within(d).v1Parts()
+	}
+}

@@ -1,0 +1,64 @@
+package notifications
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/cache"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// targetTTL is how old the answer of a lookup may be.
+const targetTTL = time.Second
+
+// targets finds targets by role and name, and caches those that exist. It is safe for concurrent use.
+type targets struct {
+	db    *postgres.DB
+	found *cache.Cache[roleTarget, escalation.Lookup]
+}
+
+type roleTarget struct{ role, target string }
+
+func newTargets(d *postgres.DB) *targets {
+	return &targets{db: d, found: cache.New(cache.Config[roleTarget, escalation.Lookup]{TTL: targetTTL})}
+}
+
+func (t *targets) lookup(ctx context.Context, role, name string) (escalation.Lookup, error) {
+	found, err := t.found.Get(ctx, roleTarget{role, name}, func(ctx context.Context) (escalation.Lookup, error) {
+		l, err := t.read(ctx, role, name)
+		if err == nil && l.TargetID == 0 {
+			return l, errNoTarget{l} // errors are not cached
+		}
+		return l, err
+	})
+	if no := (errNoTarget{}); errors.As(err, &no) {
+		return no.found, nil
+	}
+	if fault.Is(err, fault.NotFound) {
+		return escalation.Lookup{}, nil
+	}
+	return found, err
+}
+
+func (t *targets) read(ctx context.Context, role, name string) (l escalation.Lookup, err error) {
+	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+		row, err := q.ResolveTarget(ctx, db.ResolveTargetParams{Role: postgres.Storable(strings.ToLower(role)),
+			Target: postgres.Storable(strings.TrimRight(name, " "))})
+		if err != nil {
+			return err
+		}
+		l = escalation.Lookup{Role: row.Role, TargetID: row.TargetID, Exists: row.OtherKind != ""}
+		return nil
+	})
+	return l, err
+}
+
+// errNoTarget is the answer of a lookup that found no target of the role.
+type errNoTarget struct{ found escalation.Lookup }
+
+func (errNoTarget) Error() string { return "no such target" }

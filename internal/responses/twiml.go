@@ -1,0 +1,42 @@
+package responses
+
+import (
+	"encoding/xml"
+	"net/http"
+	"strconv"
+)
+
+// node is an element of TwiML, the XML in which Twilio reads what to do.
+type node struct {
+	XMLName xml.Name
+	Attrs   []xml.Attr `xml:",any,attr"`
+	Text    string     `xml:",chardata"`
+	Nodes   []node
+}
+
+func verb(name, text string) node { return node{XMLName: xml.Name{Local: name}, Text: text} }
+
+func pause(seconds int) node {
+	return node{XMLName: xml.Name{Local: "Pause"}, Attrs: []xml.Attr{attr("length", strconv.Itoa(seconds))}}
+}
+
+// gatherKey speaks the nodes and accepts a key meanwhile and for some seconds afterwards. Twilio posts the key to action.
+func gatherKey(action, seconds string, nodes ...node) node {
+	return node{XMLName: xml.Name{Local: "Gather"}, Nodes: nodes, Attrs: []xml.Attr{
+		attr("action", action), attr("method", "POST"), attr("numDigits", "1"), attr("timeout", seconds), attr("finishOnKey", "#"),
+		attr("actionOnEmptyResult", "false"),
+	}}
+}
+
+func attr(name, value string) xml.Attr { return xml.Attr{Name: xml.Name{Local: name}, Value: value} }
+
+func twiml(w http.ResponseWriter, nodes ...node) {
+	out, err := xml.Marshal(node{XMLName: xml.Name{Local: "Response"}, Nodes: nodes})
+	if err != nil {
+		http.Error(w, "the answer cannot be written as XML", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/xml")
+	_, _ = w.Write([]byte(xml.Header))
+	_, _ = w.Write(out)
+}
