@@ -104,6 +104,7 @@ func AccountKey(vendor, account string) string { return rate.AccountKey(vendor, 
 func ApplicationKey(name string, m users.Mode) string { return rate.ApplicationKey(name, m) }
 
 func accountKey(v messages.Vendor) string { return AccountKey(v.Name(), v.Account()) }
+
 func (c Config) withDefaults() Config {
 	set := func(d *time.Duration, value time.Duration) {
 		if *d == 0 {

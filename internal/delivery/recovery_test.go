@@ -5,11 +5,9 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
@@ -53,7 +51,7 @@ func TestWhoWasDeactivatedIsNotTold(t *testing.T) {
 	o.eventually("given up", func() bool { return o.state(messages.ID(message)) == "failed" })
 	require.Zero(t, mail.count())
 	require.Equal(t, int64(1), o.number(`select count(*) from messages where needs_fallback`))
-	require.Equal(t, "ana is not active any more and is not told.", o.text(`select text from timeline_entries`))
+	require.Equal(t, "ana is no longer active and is not notified.", o.text(`select text from timeline_entries`))
 }
 
 // growing is a process that gains buckets while it works.
@@ -119,49 +117,6 @@ func TestARetractionMeansOnlyOnesOwnAttempt(t *testing.T) {
 	require.Equal(t, int64(1), o.number(`select count(*) from attempts where outcome is null and not late`))
 	require.Empty(t, o.record(outcome(c[0], 1, messages.OutcomeSent, delivery.Verdict{State: messages.Sent})))
 	require.Equal(t, "sent", o.state(messages.ID(id)))
-}
-
-// shelf is an archive of settled messages of incidents that stay open.
-type shelf struct {
-	delivery.Archive
-	mu    sync.Mutex
-	moves []delivery.Cursor
-}
-
-func (s *shelf) Prepare(context.Context) error { return nil }
-
-func (s *shelf) Forget(context.Context, time.Duration) (bool, error) { return false, nil }
-
-func (s *shelf) Move(_ context.Context, from delivery.Cursor, _ time.Duration, most int) (int, delivery.Cursor, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.moves = append(s.moves, from)
-	if from.ID >= 5000 {
-		return 0, delivery.Cursor{}, nil
-	}
-	return 0, delivery.Cursor{SettledAt: time.Now().Add(-time.Hour), ID: from.ID + int64(most)}, nil
-}
-
-func TestSettledMessagesOfOpenIncidentsAreNotReadAllTheTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{}
-		h, err := delivery.NewHistorian(s, &holder{id: "me", leases: []buckets.Lease{{Bucket: 0}}}, delivery.HistorianConfig{}, zap.NewNop())
-		require.NoError(t, err)
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error)
-		go func() { done <- h.Run(ctx) }()
-		<-time.After(30 * time.Minute)
-		stop()
-		require.NoError(t, <-done)
-		rounds := 0
-		for _, m := range s.moves {
-			if m.ID == 0 {
-				rounds++
-			}
-		}
-		require.Equal(t, 3, rounds, "about every ten minutes")
-	})
 }
 
 // When every mode was tried in vain, the message begins again with none tried, and somebody else is told.

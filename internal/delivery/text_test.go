@@ -60,7 +60,7 @@ func TestWordsAndModesThatAreNotTheTemplates(t *testing.T) {
 	require.Regexp(t, `^\[Notice\] `, sent[messages.ID(call)].Body)
 	require.Equal(t, "mode-change|call|sms|Changing mode due to calling restriction", o.changes(call))
 	require.Contains(t, o.text(`select string_agg(t.text, ' ') from timeline_entries t join messages m on m.incident_id = t.incident_id where m.id = $1`, call),
-		"Calls to +86 are not permitted; wei is told by sms.")
+		"Calls to +86 are not permitted; wei is notified by sms.")
 }
 
 // Nobody is texted or called at a premium number, whether it is a contact or was given literally.

@@ -66,17 +66,12 @@ func New(cfg config.API, deps server.Deps) (*API, error) {
 			return nil, err
 		}
 	}
-<<<<<<< HEAD
 	ctx := context.Background() // the pool lives as long as the process; Open does not connect
-	if a.db, err = database.Open(ctx, cfg.Common, "iris-api", 0, server.PoolMetrics(a.reg, "main"), a.log); err != nil {
-=======
-	ctx := context.Background() // the pool lives as long as the process; opening it connects to nothing
 	conns := cfg.Database.MaxConnections
 	if conns == 1 {
 		conns = 2 // a request with an Idempotency-Key holds one and reads through another
 	}
 	if a.db, err = database.Open(ctx, cfg.Common, "iris-api", conns, server.PoolMetrics(a.reg, "main"), a.log); err != nil {
->>>>>>> next
 		return nil, err
 	}
 	if a.public, err = listenPublic(cfg.HTTP.Addr); err != nil {

@@ -35,13 +35,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 )
 
-<<<<<<< HEAD
 // apiShared has what several edges of iris-api use: storage adapters, authentication and limits. It has one method per
 // edge; each dependency between two parts is one line there.
-=======
-// apiShared is what several edges of iris-api use: the adapters of storage, authentication, and limits. Its methods make the
-// edges, one each.
->>>>>>> next
 type apiShared struct {
 	stored
 	cfg    config.API

@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/history"
 	"github.com/iris-oncall/iris/internal/directory/connect"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/jobs"
@@ -36,7 +37,7 @@ type processorParts struct {
 	runner   *runner.Runner
 	worker   *delivery.Worker
 	listener *postgres.Listener
-	history  *delivery.Historian
+	history  *history.Historian
 	receipts func(context.Context) error
 	names    func(context.Context) error
 	feedKeys func(context.Context) error
@@ -145,8 +146,8 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 
 // buildJobs creates the periodic jobs: history, receipts, calendars, reminders, directory.
 func (p *Processor) buildJobs(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
-	parts.history, err = delivery.NewHistorian(pgqueue.NewHistory(p.db), parts.holder,
-		delivery.HistorianConfig{Retention: p.cfg.History.Retention}, log)
+	parts.history, err = history.New(pgqueue.NewHistory(p.db), parts.holder,
+		history.Config{Retention: p.cfg.History.Retention}, log)
 	if err != nil {
 		return err
 	}

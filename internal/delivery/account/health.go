@@ -1,6 +1,7 @@
 package account
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -47,13 +48,26 @@ type Health struct {
 }
 
 type destination struct {
-	calls    int           // that run
-	running  int           // of those, calls that the vendor has
-	progress time.Time     // when one of them last ended, or the first of those that run began
-	failures int           // in a row
-	since    time.Time     // when the first of them was
-	last     time.Time     // when it last failed
-	ended    chan struct{} // closed when a call ends; nil = nobody waits for that
+	calls    int             // that run
+	running  int             // of those, calls that the vendor has
+	progress time.Time       // when one of them last ended, or the first of those that run began
+	failures int             // in a row
+	since    time.Time       // when the first of them was
+	last     time.Time       // when it last failed
+	waiting  []chan struct{} // of messages that wait for a call to end, in the order in which they came; closed to wake one
+}
+
+// wake wakes waiting messages after a call has ended: two, so that more calls can run when the bound has grown, or all when no call
+// is left that could wake them. The caller holds the lock.
+func (d *destination) wake() {
+	n := min(2, len(d.waiting))
+	if d.calls == 0 {
+		n = len(d.waiting)
+	}
+	for _, w := range d.waiting[:n] {
+		close(w)
+	}
+	d.waiting = slices.Delete(d.waiting, 0, n)
 }
 
 // Admission is what health says to a call.
@@ -137,7 +151,8 @@ func (h *Health) Begin(now time.Time, to string, more int) (done func(messages.R
 	return func(r messages.Result) { h.done(to, d, r) }, Admitted
 }
 
-// Wait waits until a call to the destination ends. It returns false if none does within the time.
+// Wait waits until a call to the destination ends, and the messages that waited longer have had their turn. It returns false if
+// that takes longer than most, or stop is closed.
 func (h *Health) Wait(to string, most time.Duration, stop <-chan struct{}) bool {
 	h.mu.Lock()
 	d := h.destinations[to]
@@ -145,19 +160,24 @@ func (h *Health) Wait(to string, most time.Duration, stop <-chan struct{}) bool 
 		h.mu.Unlock()
 		return true
 	}
-	if d.ended == nil {
-		d.ended = make(chan struct{})
-	}
-	ended := d.ended
+	woken := make(chan struct{})
+	d.waiting = append(d.waiting, woken)
 	h.mu.Unlock()
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
-	case <-ended:
+	case <-woken:
 		return true
 	case <-timer.C:
 	case <-stop:
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := slices.Index(d.waiting, woken)
+	if i < 0 {
+		return true // woken just now
+	}
+	d.waiting = slices.Delete(d.waiting, i, i+1)
 	return false
 }
 
@@ -206,10 +226,7 @@ func (h *Health) done(to string, d *destination, r messages.Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d.calls--
-	if d.ended != nil {
-		close(d.ended)
-		d.ended = nil
-	}
+	d.wake()
 	switch r.Outcome {
 	case messages.OutcomeCancelled:
 	case messages.OutcomeUnavailable, messages.OutcomeUnknown:

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/batch"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -40,22 +41,21 @@ type Template struct {
 	Name        string
 }
 
-// Unrendered is a message that waits for its text. Render calls either Rendered or NotRendered, once; neither may block.
-type Unrendered interface {
-	Template() Template
-	Request() messages.Request
-	Rendered(c messages.Content)
-	NotRendered(why NotRendered)
+// Text is the answer of Render: the content of a message, or why it has none.
+type Text struct {
+	Content messages.Content
+	Missing Missing
 }
 
-// NotRendered says why a message has no text.
-type NotRendered int
+// Missing says why a message has no text.
+type Missing int
 
 // Why a message has no text.
 const (
-	NotNow     NotRendered = iota // the database is away
-	SlowQueue                     // its template is slow, and others wait for it
-	Impossible                    // its data cannot be rendered
+	NotMissing Missing = iota
+	NotNow             // the database is away
+	SlowQueue          // its template is slow, and others wait for it
+	Impossible         // its data cannot be rendered
 )
 
 // Render gives the messages of a mode their text. The goroutines of Run serve the templates that are known to be quick, in
@@ -75,10 +75,13 @@ type Render struct {
 	apart    map[Template][]*unrendered // waiting for the goroutine that serves this template
 }
 
+// unrendered is a message that waits for its text, and where the text goes.
 type unrendered struct {
-	Unrendered
-	plain   bool   // the built-in text is used, whatever the template
-	problem string // of its template
+	template Template
+	request  messages.Request
+	plain    bool      // the built-in text is used, whatever the template
+	problem  string    // of its template
+	answer   chan Text // buffered
 }
 
 // NewRender returns a Render that works while Run runs. The goroutines of single templates are added to serving: a renderer that
@@ -90,8 +93,17 @@ func NewRender(r Renderer, m users.Mode, report Reporter, serving *sync.WaitGrou
 	}
 }
 
-// Add has a message rendered.
-func (r *Render) Add(m Unrendered) { r.arrived.Add(&unrendered{Unrendered: m}) }
+// Do renders a message and waits for its text, until ctx ends at the latest.
+func (r *Render) Do(ctx context.Context, t Template, request messages.Request) Text {
+	one := &unrendered{template: t, request: request, answer: make(chan Text, 1)}
+	r.arrived.Add(one)
+	select {
+	case text := <-one.answer:
+		return text
+	case <-ctx.Done():
+		return Text{Missing: NotNow}
+	}
+}
 
 // Run works until ctx ends and nothing waits. It may be called by several goroutines.
 func (r *Render) Run(ctx context.Context) {
@@ -115,7 +127,7 @@ func (r *Render) Run(ctx context.Context) {
 // setApart gives the message of a template that is not trusted to the goroutine that serves the template, and reports whether it
 // did.
 func (r *Render) setApart(ctx context.Context, m *unrendered) bool {
-	k := m.Template()
+	k := m.template
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.trusted[k] {
@@ -123,7 +135,7 @@ func (r *Render) setApart(ctx context.Context, m *unrendered) bool {
 	}
 	waiting, served := r.apart[k]
 	if _, slow := r.suspects[k]; slow && len(waiting) >= mostApart {
-		m.NotRendered(SlowQueue) // such messages must not fill the process either
+		m.answer <- Text{Missing: SlowQueue} // such messages must not fill the process either
 		return true
 	}
 	r.apart[k] = append(waiting, m)
@@ -165,7 +177,7 @@ func (r *Render) judge(k Template, m *unrendered, took time.Duration) {
 		r.suspects[k] = now.Add(suspectFor)
 		if waiting := r.apart[k]; len(waiting) > mostApart {
 			for _, other := range waiting[mostApart:] {
-				other.NotRendered(SlowQueue)
+				other.answer <- Text{Missing: SlowQueue}
 			}
 			r.apart[k] = waiting[:mostApart]
 		}
@@ -186,21 +198,21 @@ func (r *Render) suspect(slow []*unrendered) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, m := range slow {
-		delete(r.trusted, m.Template())
+		delete(r.trusted, m.template)
 	}
 }
 
 // render renders a batch. Where one message is the reason why the batch fails, the others are rendered alone.
 func (r *Render) render(ctx context.Context, waiting []*unrendered) {
 	_ = batch.Split(waiting, func(ms []*unrendered) error { return r.all(ctx, ms) }, func(error) bool { return true },
-		func(m *unrendered, _ error) { m.NotRendered(Impossible) })
+		func(m *unrendered, _ error) { m.answer <- Text{Missing: Impossible} })
 }
 
 // all renders a batch. Its error is of one of the messages.
 func (r *Render) all(ctx context.Context, waiting []*unrendered) error {
 	reqs := make([]messages.Request, len(waiting))
 	for i, m := range waiting {
-		reqs[i] = m.Request()
+		reqs[i] = m.request
 		reqs[i].Plain = reqs[i].Plain || m.plain
 	}
 	contents, err := r.call(ctx, reqs)
@@ -212,24 +224,20 @@ func (r *Render) all(ctx context.Context, waiting []*unrendered) error {
 		return err
 	case err != nil:
 		for _, m := range waiting {
-			m.NotRendered(NotNow)
+			m.answer <- Text{Missing: NotNow}
 		}
 		return nil
 	}
 	for i, m := range waiting {
 		m.problem = contents[i].Problem
-		m.Rendered(contents[i])
+		m.answer <- Text{Content: contents[i]}
 	}
 	return nil
 }
 
-// call calls the renderer and turns a panic of it into an error.
+// call calls the renderer. A panic of the renderer is an error.
 func (r *Render) call(ctx context.Context, reqs []messages.Request) (out []messages.Content, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("renderer panicked: %v", p)
-		}
-	}()
+	defer fault.Recover(&err)
 	out, err = r.renderer.Render(ctx, reqs)
 	if err == nil && len(out) != len(reqs) {
 		err = fmt.Errorf("renderer answered %d of %d requests", len(out), len(reqs))

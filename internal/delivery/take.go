@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,33 +28,28 @@ const (
 	crowd = 8
 )
 
-// modeWorker takes the messages of one mode. One goroutine runs it. The messages that it took go through the later stages on other
-// goroutines, and inFlight counts them.
+// modeWorker takes the messages of one mode and starts them on their path. One goroutine runs it; kick may be called by any.
 type modeWorker struct {
-	w       *Worker
 	mode    users.Mode
 	outlets []*account.Outlet // preferred first; empty = no vendor has the mode
 	turns   *rate.Dealer
 	render  *stage.Render
 
+	cfg        *Config
+	queue      Queue
+	leases     Leases
+	demand     *rate.Demand
+	pauses     *account.Pauses
+	finder     *finder
+	path       *path
+	report     *reporter
+	background *sync.WaitGroup // of probes
+
 	kicked   chan struct{}
-	inFlight atomic.Int64
+	inFlight atomic.Int64 // messages between their take and their record
 	lastTake time.Time
 	flooded  bool         // the last take was a crowd
 	lastPass atomic.Int64 // unix nanoseconds
-}
-
-func newModeWorker(w *Worker, m users.Mode) *modeWorker {
-	l := &modeWorker{w: w, mode: m, turns: rate.NewDealer(w.shared, m), kicked: make(chan struct{}, 1)}
-	for _, v := range w.deps.Vendors {
-		for _, vm := range v.Modes() {
-			if vm == m {
-				l.outlets = append(l.outlets, account.New(v, m, w.cfg.account(v, m), &w.pauses))
-			}
-		}
-	}
-	l.render = stage.NewRender(w.deps.Renderer, m, w, &w.background)
-	return l
 }
 
 // kick makes the mode search for work now. It does not block.
@@ -64,16 +60,17 @@ func (l *modeWorker) kick() {
 	}
 }
 
-func (l *modeWorker) run(ctx context.Context) {
+// run takes messages until ctx ends. Calls to vendors end with calls.
+func (l *modeWorker) run(ctx, calls context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		began := time.Now()
-		again := l.pass(ctx)
+		again := l.pass(ctx, calls)
 		now := time.Now()
 		l.turns.Pace.Passed(now.Sub(began))
 		l.lastPass.Store(now.UnixNano())
-		wait := l.w.cfg.Poll
+		wait := l.cfg.Poll
 		if !again.IsZero() {
 			wait = min(wait, max(0, again.Sub(now)))
 		}
@@ -115,14 +112,14 @@ func (l *modeWorker) open(now time.Time) (o *account.Outlet, why string, left ti
 }
 
 // pass takes the messages that may be sent soon. It returns when to pass again; zero = when something changes.
-func (l *modeWorker) pass(ctx context.Context) time.Time {
+func (l *modeWorker) pass(ctx, calls context.Context) time.Time {
 	now := time.Now()
-	leases := l.w.deps.Leases.Leases()
-	keys := l.w.shared.Demand.Lanes(l.mode, setOf(leases))
+	leases := l.leases.Leases()
+	keys := l.demand.Lanes(l.mode, setOf(leases))
 	if len(keys) == 0 || ctx.Err() != nil {
 		return time.Time{}
 	}
-	if left, _ := l.w.pauses.Left(now, rate.ModeKey(l.mode)); left > 0 {
+	if left, _ := l.pauses.Left(now, rate.ModeKey(l.mode)); left > 0 {
 		return now.Add(left)
 	}
 	free, all := l.room(now)
@@ -132,14 +129,14 @@ func (l *modeWorker) pass(ctx context.Context) time.Time {
 	if free < all/2 && now.Sub(l.lastTake) < gather {
 		return l.lastTake.Add(gather)
 	}
-	l.probe(now)
+	l.probe(calls, now)
 	o, why, left := l.open(now)
 	if o == nil {
 		if left > 0 && left <= shortPause {
 			return now.Add(left)
 		}
 		turns := l.turns.Unlimited(keys, min(refusedBatch, free+refusedBatch/2))
-		l.take(ctx, leases, turns, nil, shut{why, left})
+		l.take(ctx, calls, leases, turns, nil, closure{why, left})
 		return instant.Later(l.nextProbe(now), time.Now().Add(restAfter*time.Since(now)))
 	}
 	if l.flooded && now.Sub(l.lastTake) < gather && !l.turns.Limited(keys, limitOf(o)) {
@@ -157,20 +154,18 @@ func (l *modeWorker) pass(ctx context.Context) time.Time {
 		o.Health.Unspent()
 		return again
 	}
-	return l.take(ctx, leases, turns, o, shut{})
+	return l.take(ctx, calls, leases, turns, o, closure{})
 }
 
-// shut says why no account of a mode can be used, and for how long that is known to last (0 = unknown).
-type shut struct {
+// closure says why no account of a mode can be used, and for how long that is known to last (0 = unknown).
+type closure struct {
 	why  string
 	left time.Duration
 }
 
 // take claims messages for the turns and begins them. It returns when to pass again.
-func (l *modeWorker) take(ctx context.Context, leases []buckets.Lease, dealt []rate.Turn, o *account.Outlet, closed shut) time.Time {
-	req := TakeRequest{
-		ProcessID: l.w.deps.Leases.ProcessID(), Leases: leases, ClaimFor: l.claimFor(o), Low: l.w.low(),
-	}
+func (l *modeWorker) take(ctx, calls context.Context, leases []buckets.Lease, dealt []rate.Turn, o *account.Outlet, closed closure) time.Time {
+	req := TakeRequest{ProcessID: l.leases.ProcessID(), Leases: leases, ClaimFor: l.claimFor(o), Low: l.finder.low()}
 	turns := map[rate.Key][]rate.Turn{}
 	var order []rate.Key
 	for _, t := range dealt {
@@ -182,27 +177,27 @@ func (l *modeWorker) take(ctx context.Context, leases []buckets.Lease, dealt []r
 	for _, k := range order {
 		lane := rate.Lane{Mode: l.mode, Class: k.Class, Application: k.Application}
 		n := len(turns[k])
-		t := Take{Lane: lane, Max: n, Buckets: l.w.shared.Demand.Buckets(lane, n)}
+		t := Take{Lane: lane, Max: n, Buckets: l.demand.Buckets(lane, n)}
 		if o == nil && len(l.outlets) > 0 {
 			// While no account can be used, only what is to go another way is worth taking.
-			b := l.w.cfg.Budgets[k.Class]
+			b := l.cfg.Budgets[k.Class]
 			t.Waited, t.Older = b.PerMode, b.Total
 			t.FirstWaited = max(0, b.PerMode-closed.left)
 		}
 		req.Takes = append(req.Takes, t)
 	}
 	began := time.Now()
-	got, err := l.w.takeFrom(ctx, req)
+	got, err := l.claim(ctx, req)
 	if err != nil {
 		l.turns.Return(dealt)
-		l.w.failed("take", err, zap.String("mode", string(l.mode)))
+		l.report.Failed("take", err, zap.String("mode", string(l.mode)))
 		return time.Now().Add(200 * time.Millisecond)
 	}
 	if o != nil && len(got) == 0 {
 		o.Health.Unspent()
 	}
 	l.lastTake, l.flooded = time.Now(), len(got) >= crowd
-	l.w.metrics.batches.WithLabelValues("take").Observe(float64(len(got)))
+	l.report.metrics.batches.WithLabelValues("take").Observe(float64(len(got)))
 	byLane := map[rate.Key][]Claimed{}
 	for _, c := range got {
 		k := rate.Key{Class: c.Class, Application: c.ApplicationID}
@@ -211,7 +206,7 @@ func (l *modeWorker) take(ctx context.Context, leases []buckets.Lease, dealt []r
 	for i, k := range order {
 		mine := byLane[k]
 		if t := req.Takes[i]; t.Waited == 0 {
-			l.w.shared.Demand.Took(t.Lane, t.Max, t.Buckets, bucketsOf(mine))
+			l.demand.Took(t.Lane, t.Max, t.Buckets, bucketsOf(mine))
 		}
 		l.turns.Return(turns[k][min(len(mine), len(turns[k])):])
 		for j, c := range mine {
@@ -219,21 +214,57 @@ func (l *modeWorker) take(ctx context.Context, leases []buckets.Lease, dealt []r
 			if j < len(turns[k]) {
 				it.turn = turns[k][j]
 			}
-			l.w.begin(it)
+			l.path.begin(calls, it)
 		}
 	}
 	return time.Now()
 }
 
+func (l *modeWorker) claim(ctx context.Context, r TakeRequest) ([]Claimed, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return l.queue.Take(ctx, r)
+}
+
 // claimFor is how long the claim of a message lasts until it is marked: the connection of its call may come before that.
 func (l *modeWorker) claimFor(o *account.Outlet) time.Duration {
-	d := l.w.cfg.ClaimFor
+	d := l.cfg.ClaimFor
 	if o != nil {
 		if _, prepares := o.Vendor.(messages.Preparer); prepares {
 			d += o.Timeout
 		}
 	}
 	return d
+}
+
+// probeWithin bounds a probe without a message.
+const probeWithin = 5 * time.Second
+
+// probe finds out, without a message, whether sick accounts of the mode can be reached again.
+func (l *modeWorker) probe(calls context.Context, now time.Time) {
+	for _, o := range l.outlets {
+		p, ok := o.Vendor.(messages.Prober)
+		if !ok || !o.Health.ProbeDue(now) {
+			continue
+		}
+		l.background.Go(func() {
+			ctx, cancel := context.WithTimeout(calls, min(probeWithin, o.Timeout))
+			defer cancel()
+			o.Health.Probed(p.Probe(ctx))
+			l.kick()
+		})
+	}
+}
+
+// nextProbe is when a sick account may be probed next.
+func (l *modeWorker) nextProbe(now time.Time) time.Time {
+	next := now.Add(l.cfg.Poll)
+	for _, o := range l.outlets {
+		if _, at := o.Health.Due(now); at.After(now) {
+			next = instant.Earlier(next, at)
+		}
+	}
+	return next
 }
 
 func bucketsOf(cs []Claimed) []int {
