@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 )
 
-// Counting says what is counted: the selection of the list, whose rows are taken apart by field.
+// Counting describes a list whose rows are counted by the values of a field.
 type Counting struct{ Name, Selection, TagKind, ID, Created string }
 
 type counted struct {

@@ -24,8 +24,8 @@ const (
 	defaultMaxConns = 16
 	// maxTries bounds how often a transaction that met a deadlock or a serialisation failure is run.
 	maxTries = 5
-	// callTimeout bounds a transaction or statement whose caller set no deadline, so that a server that vanished
-	// without a word holds nobody for ever.
+	// callTimeout bounds a transaction or statement whose caller set no deadline, so that an unreachable server blocks
+	// no caller for ever.
 	callTimeout = 15 * time.Second
 )
 
@@ -36,8 +36,8 @@ type Config struct {
 	Log        *zap.Logger           // nil = silent
 	Registerer prometheus.Registerer // nil = metrics are kept to ourselves
 	AppName    string                // shown in pg_stat_activity; "" = iris
-	// KeyedPlans has every statement planned as look-ups by key. The queues are empty when their statements are planned
-	// and hold a million rows an hour later; a plan that reads whole tables, right for the one, is a disaster for the other.
+	// KeyedPlans makes the planner use indexes for every statement (docs/adr/0055). Queues are empty when their statements
+	// are planned, and may hold a million rows an hour later: a plan that reads whole tables would then be far too slow.
 	KeyedPlans bool
 }
 
@@ -54,7 +54,7 @@ type DB struct {
 }
 
 // Open prepares a pool and returns at once: it fails on a malformed URL, never on an unreachable server. Connections
-// are made when they are needed; Ping tells whether that works.
+// are made when they are needed; Ping checks that.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	if c.MaxConns <= 0 {
 		c.MaxConns = defaultMaxConns
@@ -98,7 +98,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return d, nil
 }
 
-// malformedURL does not repeat the URL nor pgx's words about it: both may hold the password. A file that it names holds none.
+// malformedURL repeats neither the URL nor pgx's text: both may contain the password. The name of a missing file is shown.
 func malformedURL(err error) error {
 	var file *fs.PathError
 	if errors.As(err, &file) {
@@ -236,8 +236,8 @@ type notBegun struct{ error }
 
 func (e *notBegun) Unwrap() error { return e.error }
 
-// rollback ends what was not committed. It must reach the server even when ctx has ended, else the connection is lost to
-// the pool; where it cannot, pgx closes the connection, which rolls back as well. After a commit it does nothing.
+// rollback rolls an uncommitted transaction back. It must reach the server even when ctx has ended, else the pool loses the
+// connection. If it cannot, pgx closes the connection, which rolls back as well. After a commit it does nothing.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -264,7 +264,7 @@ func (d *DB) retry(ctx context.Context, f func() error) error {
 		if strings.HasPrefix(SqlState(err), "57P") { // the server was restarted: the other connections are dead as well
 			d.pool.Reset()
 		}
-		// 2-4 ms, 4-8 ms, 8-16 ms ...: long enough to let the other one finish, short beside a page.
+		// 2-4 ms, 4-8 ms, 8-16 ms ...: long enough for the other transaction to finish, short compared with a page.
 		pause := time.Duration((1 + rand.Float64()) * float64(time.Millisecond<<try))
 		select {
 		case <-ctx.Done():
@@ -298,8 +298,8 @@ func repeatable(err error) bool {
 	return false
 }
 
-// checkDurability looks, on a fresh connection, at whether a commit survives the loss of this server, and at whether names
-// compare as they should.
+// checkDurability checks, on a fresh connection, whether commits survive the loss of this server and whether lower() folds
+// names of all languages.
 func (d *DB) checkDurability(ctx context.Context, conn *pgx.Conn) error {
 	if !d.metrics.durabilityDue() {
 		return nil

@@ -54,7 +54,7 @@ func MapError(err error) error {
 
 const takesNoWrites = "it takes no writes: a standby, or default_transaction_read_only is on"
 
-// oneLine words an error of the driver for the log: it tells of every way that it tried on a line of its own, often twice the same.
+// oneLine formats an error of the driver on one line. The driver's text has a line for every address that it tried, often repeated.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string {

@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 )
 
-// MaxListRows is how many rows a list route reads at most. Whoever asks for more is told to narrow the query: an answer
-// that is silently cut short would be worse.
+// MaxListRows is how many rows a list route reads at most. A query with more rows is refused: a silently truncated answer
+// would be worse.
 const MaxListRows = 20000
 
 // Column says how a field of a list is found in SQL. Both texts are written by us, never by a caller.

@@ -24,13 +24,13 @@ const (
 	// notifyPatience bounds one notification; hints that take longer are of no use.
 	notifyPatience = 2 * time.Second
 	maxReconnect   = 2 * time.Second
-	listenerTold   = time.Minute // how often it is told again that it does not hear
+	listenerTold   = time.Minute // how often a lasting failure is logged again
 )
 
 var errDeaf = errors.New("a notification to ourselves did not arrive")
 
-// Notifier tells the processors which buckets have new work. Wake-ups are hints: they are sent after the commit that
-// made the work, in statements of their own, and losing one costs a second at most. It is safe for concurrent use.
+// Notifier notifies the processors of buckets with new work. Wake-ups are hints: they are sent after the commit of the work, in
+// separate statements, and a lost one costs a second at most. It is safe for concurrent use.
 type Notifier struct {
 	db      *DB
 	mu      sync.Mutex
@@ -63,7 +63,7 @@ func (n *Notifier) take() buckets.Set {
 	return set
 }
 
-// Run sends wake-ups until ctx ends, and what is pending then. It returns nil.
+// Run sends wake-ups until ctx ends, and then the pending ones. It returns nil.
 func (n *Notifier) Run(ctx context.Context) error {
 	pause := wakeInterval
 	for {
@@ -85,7 +85,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 	}
 }
 
-// send sends what is pending in one statement. What could not be sent is kept for the next time.
+// send sends the pending wake-ups in one statement. After a failure they stay pending.
 func (n *Notifier) send(ctx context.Context) bool {
 	set := n.take()
 	if set.Empty() {
@@ -112,8 +112,8 @@ func notify(ctx context.Context, conn interface {
 select set_config('synchronous_commit', 'off', true) || pg_notify('`+wakeChannel+`', $1)::text`, payload).Scan(&ignored)
 }
 
-// Listener hears the wake-ups of all processes on a connection of its own. It looks after that connection: it notifies
-// itself every few seconds, and connects again when it does not hear itself. It is made for one Run.
+// Listener receives the wake-ups of all processes on its own connection. It sends itself a notification every few seconds, and
+// connects again when that does not arrive. It is made for one Run.
 type Listener struct {
 	db        *DB
 	wake      func(buckets.Set)
@@ -137,7 +137,7 @@ func (l *Listener) OnMembers(changed func()) *Listener {
 	return l
 }
 
-// Connected reports whether wake-ups are heard now.
+// Connected reports whether wake-ups are received now.
 func (l *Listener) Connected() bool { return l.connected.Load() }
 
 // Run listens until ctx ends, connecting again whenever it must. It returns nil.
@@ -169,7 +169,7 @@ func (l *Listener) Run(ctx context.Context) error {
 	return nil
 }
 
-// listen serves one connection until it fails. heard tells whether it ever worked.
+// listen serves one connection until it fails. worked reports whether a notification ever arrived on it.
 func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 	cc, err := pgx.ParseConfig(l.db.url)
 	if err != nil {
@@ -216,7 +216,7 @@ func (l *Listener) subscribe(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// hear handles notifications until it is time for a self-test, and does that.
+// receive handles notifications until the next self-test is due, and makes it.
 func (l *Listener) hear(ctx context.Context, conn *pgx.Conn) error {
 	if _, err := l.until(ctx, conn, time.Now().Add(l.every), ""); err != nil {
 		return err
@@ -259,13 +259,13 @@ func (l *Listener) until(ctx context.Context, conn *pgx.Conn, deadline time.Time
 		}
 		set, err := buckets.ParseSet(n.Payload)
 		if err != nil {
-			set = buckets.All() // another release's words: better awake than asleep
+			set = buckets.All() // a payload of another release: wake all buckets
 		}
 		l.db.metrics.wakeups.WithLabelValues("received").Inc()
 		l.wake(set)
 	}
 }
 
-// MembersChannel is the channel on which a hint is sent whenever members or leases changed. The payload is the process
-// id of whoever changed them.
+// MembersChannel is the channel on which a hint is sent whenever members or leases changed. The payload is the id of the
+// process that changed them.
 const MembersChannel = "iris_members"

@@ -11,8 +11,8 @@ import (
 // where there is work.
 const shortageLasts = 10 * time.Second
 
-// shortage remembers when the server last refused something for want of room, or because its disk failed. It answers everything
-// else meanwhile, so nothing but what it said at that time tells.
+// shortage remembers when the server last refused a write because its disk was full or failed. Reads still work meanwhile, so this
+// error is the only sign.
 type shortage struct {
 	mu  sync.Mutex
 	at  time.Time

@@ -59,8 +59,7 @@ func feedShift(r db.TeamFeedRow) oncall.FeedShift {
 	}
 }
 
-// latest keeps what was last known of each shift and orders it by start: who had a shift before somebody else had it is no
-// news when it is cancelled.
+// latest keeps the last version of each shift, ordered by start. Earlier holders of a cancelled shift are left out.
 func latest(shifts []oncall.FeedShift) []oncall.FeedShift {
 	last := map[int64]int{}
 	for i, s := range shifts {

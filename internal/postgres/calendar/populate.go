@@ -38,7 +38,7 @@ func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start ti
 		if plan, err = storePlan(ctx, q, plan); err != nil {
 			return err
 		}
-		if err := q.TeamDue(ctx, stored.TeamID); err != nil { // what it left open is filled next
+		if err := q.TeamDue(ctx, stored.TeamID); err != nil { // its unfilled slots are filled next
 			return err
 		}
 		deleted, err := namedFacts(ctx, q, plan.Delete)
@@ -141,8 +141,8 @@ func (s *Schedules) planFor(ctx context.Context, q *db.Queries, id oncall.Schedu
 	return scheduling.Populate(now, stored, start, known)
 }
 
-// Fill makes what is missing of a team's schedules, fenced by the lease of the team's bucket: of all processes only its
-// owner does it. Slots that nobody could take come back with the plans.
+// Fill makes the missing shifts of a team's schedules, fenced by the lease of the team's bucket: only the owner of the bucket
+// does it. Slots that nobody could take are returned as unfilled.
 func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]scheduling.Result, error) {
 	var plans []scheduling.Result
 	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -197,7 +197,7 @@ func (s *Schedules) Failed(ctx context.Context, team int64, problem string) erro
 	})
 }
 
-// Due lists active teams with schedules, of the buckets, that nobody looked at for the time; those that wait longest first.
+// Due lists the active teams of the buckets whose schedules were not filled for the given time, longest waiting first.
 func (s *Schedules) Due(ctx context.Context, bs []int, every time.Duration, limit int) ([]oncall.TeamName, error) {
 	raw := make([]int16, len(bs))
 	for i, b := range bs {
@@ -342,7 +342,7 @@ func absenceOf(r db.AbsenceRow) scheduling.StoredAbsence {
 	}}
 }
 
-// notBefore is from where on a calendar is read to plan from start on. Nobody plans what is over by years, whatever they ask for.
+// notBefore returns the earliest instant of the shifts that are read to plan from start on: at most some years before now.
 func notBefore(now, start time.Time) time.Time {
 	if years := now.AddDate(-3, 0, 0); start.Before(years) {
 		return years
@@ -357,7 +357,7 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// namedFacts words shifts for the audit log.
+// namedFacts formats shifts for the audit log.
 func namedFacts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]map[string]any, error) {
 	out := make([]map[string]any, len(shifts))
 	if len(shifts) == 0 {

@@ -187,7 +187,7 @@ func rawShiftIDs(ids []oncall.ShiftID) []int64 {
 	return out
 }
 
-// expire ends the open requests of a team whose shifts are no longer what they were about, and tells who asked.
+// expire ends the open requests of a team whose shifts changed or began, and notifies the people who asked.
 func (w *Requests) expire(ctx context.Context, team int64) error {
 	var over []int64
 	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -248,7 +248,7 @@ func shiftsByID(ctx context.Context, q *db.Queries, ids []oncall.ShiftID) ([]onc
 	return out, err
 }
 
-// endSwap stores the end of an open request and queues what people are told of it; the team is locked.
+// endSwap stores the end of an open request and queues its notices. The team must be locked.
 func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, take []oncall.Shift) error {
 	p := db.DecideSwapRequestParams{ID: r.ID, State: string(r.State), DecidedBy: postgres.NullID(r.DecidedBy)}
 	if !r.Decided.IsZero() {

@@ -15,9 +15,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Schedules stores schedules and rotations and fills calendars from them. What is to be filled is decided by the pure
-// functions of the domain inside the transaction that stores it, with the team locked: of two who populate at once the
-// second sees what the first did. It is safe for concurrent use.
+// Schedules stores schedules and rotations and fills calendars from them. Pure functions of package scheduling compute the
+// shifts inside the transaction that stores them, with the team locked: of two that populate at once, the second sees the
+// shifts of the first. It is safe for concurrent use.
 type Schedules struct{ db *postgres.DB }
 
 // NewSchedules returns the adapter over d.

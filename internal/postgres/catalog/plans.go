@@ -82,7 +82,7 @@ func (p *Plans) StepCount(ctx context.Context, id int64) int {
 	return len(plan.Steps)
 }
 
-// Recent is ByName for opening incidents: what it returns may be up to a second old. It must not be changed.
+// Recent is ByName for opening incidents: the result may be up to a second old. Callers must not change it.
 func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, error) {
 	return p.active.Get(ctx, strings.TrimRight(name, " "), func(ctx context.Context) (escalation.PlanSteps, error) {
 		return planByName(ctx, p.pool, name)

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Tags stores words that operators attach to incidents, applications, plans, templates and targets. It is safe for concurrent use.
+// Tags stores the tags of incidents, applications, plans, templates and targets. It is safe for concurrent use.
 type Tags struct{ db *postgres.DB }
 
 // NewTags returns the adapter over d.

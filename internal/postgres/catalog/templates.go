@@ -20,7 +20,7 @@ type Templates struct{ db *postgres.DB }
 // NewTemplates returns the adapter over d.
 func NewTemplates(d *postgres.DB) *Templates { return &Templates{db: d} }
 
-// ByID returns a version of a template, active or not, with its words. Unknown: NotFound.
+// ByID returns a version of a template, active or not, with its text. Unknown: NotFound.
 func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details messages.TemplateDetails, err error) {
 	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.TemplateByID(ctx, int64(id))
@@ -33,7 +33,7 @@ func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details m
 	return details, err
 }
 
-// ByName returns the active version of a template with its words. Unknown or without an active version: NotFound.
+// ByName returns the active version of a template with its text. Unknown or without an active version: NotFound.
 func (t *Templates) ByName(ctx context.Context, name string) (details messages.TemplateDetails, err error) {
 	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.TemplateByName(ctx, name)

@@ -10,11 +10,11 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// reapAfter is how long a dead member's row is kept for people to look at.
+// reapAfter is how long the row of a dead member is kept for the cluster page.
 const reapAfter = time.Minute
 
-// Cluster reads and writes who is alive and who owns which bucket. It is a buckets.Store, and what readiness and the
-// cluster page look at. Safe for concurrent use.
+// Cluster reads and writes members and leases of buckets. It is a buckets.Store; readiness and the cluster page read it.
+// Safe for concurrent use.
 type Cluster struct {
 	db *postgres.DB
 }
@@ -142,7 +142,7 @@ func (c *Cluster) SetDraining(ctx context.Context, processID string, draining bo
 	return n > 0, err
 }
 
-// Members lists the members by process id, with those that died in the last minute; Age tells them apart.
+// Members lists the members by process id, with those that died in the last minute: see their Age.
 func (c *Cluster) Members(ctx context.Context) ([]buckets.MemberState, error) {
 	var out []buckets.MemberState
 	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -162,7 +162,7 @@ func (c *Cluster) Buckets(ctx context.Context) ([buckets.Count]buckets.LeaseStat
 	return out, err
 }
 
-// BucketsWithoutLiveOwner counts the buckets whose incidents nobody alive looks after at this moment.
+// BucketsWithoutLiveOwner counts the buckets that no live member owns now.
 func (c *Cluster) BucketsWithoutLiveOwner(ctx context.Context) (int, error) {
 	var n int32
 	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -172,7 +172,7 @@ func (c *Cluster) BucketsWithoutLiveOwner(ctx context.Context) (int, error) {
 	return int(n), err
 }
 
-// tell hints to the others; they would see it within a second anyway, so an error is of no interest.
+// hint sends a hint to the other members. They read the change within a second anyway, so errors are ignored.
 func (c *Cluster) tell(ctx context.Context, processID string) {
 	_ = c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return q.NotifyMembers(ctx, processID) })
 }

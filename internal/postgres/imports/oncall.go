@@ -59,8 +59,8 @@ func (r *importRun) AdoptOnCall(ctx context.Context, targets []imports.Target) (
 	return out, r.exec(ctx, "drop table wanted, moves")
 }
 
-// oncallMovesSQL: whoever has the name of one there gets the number of there; who has a number that another one has there
-// makes room. After the first import only those are moved whose own and whose new number nobody has a claim on.
+// oncallMovesSQL changes numbers: a person or team with a name that Oncall has gets Oncall's number; an existing one with a number
+// that Oncall uses for another gets a new one. After the first import only those move whose old and new number are not in use.
 const oncallMovesSQL = `insert into moves
 with here as (
     select 'user' as kind, id, name, oncall_id as number from users

@@ -24,7 +24,7 @@ func stageSQL(t imports.Table) string {
 	return "create temp table staged (" + strings.Join(defs, ", ") + ") on commit drop"
 }
 
-// resolveSQL looks the references up, and finds rows that come twice.
+// resolveSQL resolves references and finds duplicate rows.
 func resolveSQL(t imports.Table) string {
 	var take, joins []string
 	lost, cut := "case", "array_remove(array[null::text"
@@ -186,13 +186,13 @@ from (select s.ord, s.label, concat_ws(', ', %s) as what, concat(%s) as sides
 		strings.Join(what, ", "), strings.Join(parts, ", "), t.Name, sameKey(t), agrees(t))
 }
 
-// twinSQL lists rows that have the same name (or whatever else is unique) as others here or there, and takes them out. Where
-// a statement that deletes returns what it took out, it is reported at once.
+// twinSQL lists rows with the same name (or another unique value) as another row in either database, and deletes them. A statement
+// that deletes may return the deleted rows, which are reported at once.
 func twinSQL(t imports.Table) []lossQuery {
 	kind := imports.Conflict
 	twice, taken := "two of them have the same name here, where upper and lower case make no difference: rename one", "its name, address or place belongs to another one here"
 	both := "label || ' there, ' || here || ' here'"
-	if t.Yields != "" { // what is here is not told: there are secrets among it
+	if t.Yields != "" { // the value here is not shown, it may be a secret
 		kind, twice, taken, both = imports.NotTaken, "it is there twice", t.Yields, "label"
 	}
 	var out []lossQuery

@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Messages reads messages, whether they are still in the queue or history already. The words come without the tokens of
-// action links. It is safe for concurrent use.
+// Messages reads messages from the queue and from history. Their text comes without the tokens of action links. It is safe for
+// concurrent use.
 type Messages struct{ db *postgres.DB }
 
 // NewMessages returns the adapter over d.
@@ -53,20 +53,20 @@ left join plans p on p.id = m.plan_id
 where `
 )
 
-// sentAt is SQL for when a message left: what was held for a digest left with it.
+// sentAt is SQL for when a message was sent. A held message was sent with its digest.
 const sentAt = `case when m.state in ('sent', 'delivered') then m.settled_at
 	when m.state = 'aggregated' and m.batch is not null then coalesce(
 		(select max(d.settled_at) from messages d where d.batch = m.batch and d.incident_id is null and d.state in ('sent', 'delivered')),
 		(select max(d.settled_at) from message_history d where d.batch = m.batch and d.incident_id is null and d.state in ('sent', 'delivered')))
 	end`
 
-// withoutLinks is SQL for a text without the tokens of its action links: whoever may read messages may not therefore answer
-// them in the recipient's name. Filters compare with the same, so that they cannot be asked for a token either.
+// withoutLinks is SQL for a text without the tokens of its action links: a reader of messages must not be able to answer in the
+// recipient's name. Filters compare the same text, so that no filter can find a token.
 func withoutLinks(expr string) string {
 	return "regexp_replace(" + expr + `, '/ack/[A-Za-z0-9_-]{16,}', '/ack/...', 'g')`
 }
 
-// messageColumns are the filters of the message list; contents is the alias of the table that holds the words.
+// messageColumns are the filters of the message list; contents is the alias of the table that holds the text.
 func messageColumns(contents string) map[string]postgres.Column {
 	return map[string]postgres.Column{
 		"id":          {Expr: "m.id", Kind: filters.Int},
@@ -86,8 +86,8 @@ func messageColumns(contents string) map[string]postgres.Column {
 	}
 }
 
-// What read finds. listed leaves out what has no mode, imported messages about which Iris never decided, and the messages that
-// carry digests (and their fallbacks): in lists a digest is the pages in it, which have its words and its batch.
+// Conditions of read. listed leaves out messages without a mode, imported messages that Iris had not decided about, and digests with
+// their fallbacks: lists show the pages of a digest instead, with its text and batch.
 const (
 	listed = "m.mode <> '' and (m.batch is null or m.incident_id is not null)"
 	every  = "true"
@@ -175,7 +175,7 @@ func (s *Messages) Changes(ctx context.Context, id messages.ID) (out []messages.
 	return out, err
 }
 
-// ReceiptStatus returns a vendor's last word on a message in the vendor's own words, "" when there was none.
+// ReceiptStatus returns the last status of a message in the vendor's own terms, "" when there is no receipt.
 func (s *Messages) ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (status string, err error) {
 	message := int64(id)
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {

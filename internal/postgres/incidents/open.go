@@ -20,7 +20,7 @@ const (
 	// maxDedupKey is the length up to which keys are stored as they are; longer ones are hashed, since an index entry has
 	// a limit.
 	maxDedupKey = 256
-	// openRounds bounds how often a key is tried whose incident is resolved in the moment between insert and look-up.
+	// openRounds bounds how often a key is tried again because its incident was resolved between insert and look-up.
 	openRounds = 5
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Responses looks up what people answer to and keeps their answers. It is safe for concurrent use.
+// Responses finds the incidents that people answer to and stores their answers. It is safe for concurrent use.
 type Responses struct{ db *postgres.DB }
 
 // NewResponses returns the adapter.
@@ -99,7 +99,7 @@ func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.Answe
 	return out, err
 }
 
-// Batch returns the incidents that a digest stands for; none when there is no such digest.
+// Batch returns the incidents of a digest; none when there is no such digest.
 func (r *Responses) Batch(ctx context.Context, batch string) ([]incidents.ID, error) {
 	var out []incidents.ID
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -190,7 +190,7 @@ func (r *Responses) Mailbox(ctx context.Context, addresses []string) (messages.M
 	return messages.Mailbox{Address: row.Email, Application: row.Application, Plan: row.PlanKey}, err == nil, err
 }
 
-// maxAnswer bounds what is kept of an answer, in characters.
+// maxAnswer bounds the stored text of an answer, in characters.
 const maxAnswer = 2000
 
 // Record keeps an answer, understood or not.

@@ -106,7 +106,7 @@ var outcomeWords = map[messages.Outcome]string{
 	messages.OutcomeCancelled:   "not sent after all",
 }
 
-// callWords puts a vendor call into words: "sms to ann by twilio: accepted by the vendor".
+// callWords returns the text of a vendor call: "sms to ann by twilio: accepted by the vendor".
 func callWords(target string, a messages.Attempt) string {
 	vendor := a.Vendor
 	if a.Account != "" && a.Account != a.Vendor {

@@ -21,17 +21,17 @@ import (
 type DirectorySync struct {
 	db    *postgres.DB
 	actor string
-	// processID and leases fence what is stored; no leases = somebody does it by hand.
+	// processID and leases fence each write; no leases = a sync by the operator's command
 	processID string
 	leases    []buckets.Lease
 }
 
-// NewDirectorySync returns the adapter over d; actor stands in the audit log.
+// NewDirectorySync returns the adapter over d; actor is the actor in the audit log.
 func NewDirectorySync(d *postgres.DB, actor string) *DirectorySync {
 	return &DirectorySync{db: d, actor: actor}
 }
 
-// Fenced returns a store that only the owner of the lease can change: whoever lost it gets a Conflict fault.
+// Fenced returns a store whose writes need the lease: after its loss they return a Conflict fault.
 func (s *DirectorySync) Fenced(processID string, lease buckets.Lease) *DirectorySync {
 	return &DirectorySync{db: s.db, actor: s.actor, processID: processID, leases: []buckets.Lease{lease}}
 }
@@ -162,7 +162,7 @@ func (s *DirectorySync) contacts(ctx context.Context, q *db.Queries, id users.ID
 	return nil
 }
 
-// actions are how the audit log words what happened.
+// actions are the texts of the audit log.
 var actions = map[directory.Kind]string{
 	directory.Add: "added", directory.Update: "changed", directory.SwitchOn: "switched on", directory.SwitchOff: "switched off",
 }

@@ -94,7 +94,7 @@ func modesOf(ctx context.Context, q *db.Queries, id int64) (map[users.Priority]u
 	return out, err
 }
 
-// changing runs f in a transaction and keeps what was done in the audit log. detail holds no secret and no address.
+// changing runs f in a transaction and adds an entry to the audit log. detail holds no secret and no address.
 func (s *Settings) changing(ctx context.Context, u users.User, by, action, detail string, f func(context.Context, *db.Queries) error) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := f(ctx, q); err != nil {
@@ -188,7 +188,7 @@ func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (
 	return out, err
 }
 
-// Others returns the settings that have a name only, beside those that a person has of their own.
+// Others returns the named settings of a person that have no column of their own.
 func (s *Settings) Others(ctx context.Context, id users.ID) (map[string]string, error) {
 	out := map[string]string{}
 	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {

@@ -139,13 +139,13 @@ func (u *Users) Update(ctx context.Context, user users.User) error {
 	})
 }
 
-// SetContact stores where a person is reached in a mode, on the word of an administrator; "" removes it. It counts as verified
-// unless another person has it.
+// SetContact stores the contact of a person in a mode, set by an administrator; "" removes it. It counts as verified unless another
+// person has it.
 func (u *Users) SetContact(ctx context.Context, id users.ID, mode users.Mode, destination string) error {
 	return u.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return setContact(ctx, q, id, mode, destination, true) })
 }
 
-// SetMode stores in which mode a person wants to hear of a priority.
+// SetMode stores the mode that a person chose for a priority.
 func (u *Users) SetMode(ctx context.Context, id users.ID, priority users.Priority, mode users.Mode) error {
 	return u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.SetUserMode(ctx, db.SetUserModeParams{UserID: int64(id), Priority: string(priority), Mode: string(mode)})

@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Escalating is what one test works on: a database, a clock that stands still until it is moved, and a runner that holds every bucket.
+// Escalating is the setup of one test: a database, a clock that moves only when told, and a runner that holds every bucket.
 type Escalating struct {
 	T      testing.TB
 	DB     *postgres.DB
@@ -34,7 +34,7 @@ type Escalating struct {
 	People map[string]int64 // user ids
 }
 
-// Holding is a process that holds leases; it notes which of them it is told to have lost.
+// Holding is a process that holds leases; it records the leases that were reported as lost.
 type Holding struct {
 	mu      sync.Mutex
 	id      string
@@ -176,7 +176,7 @@ func (e *Escalating) Open(plan int64) int64 {
 		plan, e.App, e.Now)
 }
 
-// Pass lets the runner do what is due.
+// Pass runs one pass of the runner.
 func (e *Escalating) Pass() {
 	e.T.Helper()
 	require.NoError(e.T, e.Runner.Pass(e.Ctx()))
@@ -187,7 +187,7 @@ func (e *Escalating) Later(d time.Duration) {
 	e.Now = e.Now.Add(d)
 }
 
-// Settle lets messages leave, as delivery records it: state, and the incident's next look.
+// Settle settles messages as delivery does: their state, and the next due time of the incident.
 func (e *Escalating) Settle(incident int64, state string) {
 	e.T.Helper()
 	e.Exec(`with settled as (

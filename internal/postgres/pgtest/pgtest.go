@@ -32,7 +32,7 @@ import (
 const (
 	// patience bounds every step here; a cold start downloads PostgreSQL.
 	patience = 5 * time.Minute
-	// leftoverAge is when the database of a killed test is nobody's any more.
+	// leftoverAge is the age from which on a database of a killed test is removed.
 	leftoverAge = time.Hour
 	lockKey     = 0x69726974 // one preparation at a time per server
 )

@@ -54,7 +54,7 @@ func (h *History) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Forget throws away what is older than retention, in bounded steps, and reports whether there may be more.
+// Forget deletes rows older than retention, a bounded number at a time, and reports whether there may be more.
 func (h *History) Forget(ctx context.Context, retention time.Duration) (more bool, err error) {
 	us := retention.Microseconds()
 	steps := []func(context.Context, *db.Queries) (int64, error){

@@ -11,10 +11,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// queueTTL is how old a view of the queues may be: what it costs does not depend on how many look.
+// queueTTL is how old a cached view of the queues may be.
 const queueTTL = time.Second
 
-// Queues tells what waits for delivery. It is safe for concurrent use.
+// Queues counts the messages that wait for delivery. It is safe for concurrent use.
 type Queues struct {
 	db     *postgres.DB
 	depths *cache.Cache[struct{}, []messages.QueueDepth]

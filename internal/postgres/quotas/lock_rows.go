@@ -7,8 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/cache"
 )
 
-// KnownKeys are keys of rows that were there a moment ago, so that making them again can be left out: that is a statement less,
-// and one that would wait for whoever has the row. It may be wrong about a row that was rolled back or forgotten.
+// KnownKeys are keys of rows that existed a moment ago, so that the insert can be left out: that saves a statement that could wait
+// for a lock. A key may be wrong, if its row was rolled back or deleted.
 type KnownKeys[K comparable] struct {
 	*cache.Cache[K, struct{}]
 }

@@ -24,7 +24,7 @@ const policyTTL = time.Second
 // StandardQuota is the quota of applications that have none of their own.
 type StandardQuota struct {
 	messages.Quota
-	Target string // name of who hears of a soft breach, instead of TargetID; "" = nobody
+	Target string // name of the target that is notified of a soft breach, instead of TargetID; "" = none
 }
 
 // Quotas reads which quotas and rules apply. So messages cost nothing more where there are none. It is safe for concurrent use.
@@ -166,8 +166,7 @@ func ReadRules(ctx context.Context, q *db.Queries, keys []users.ResponderKey) (f
 	return out, nil
 }
 
-// report tells those who are responsible for an application about a breach, by e-mail and by an incident. It returns lines for
-// the timelines.
+// report notifies the target of a quota of a breach, by e-mail and by an incident. It returns lines for the timelines.
 func report(ctx context.Context, q *db.Queries, b *floods.Breach, tally floods.Tally) ([]floods.Entry, error) {
 	name, err := q.ApplicationName(ctx, b.Application)
 	if err != nil {
