@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Audit keeps who changed what by hand, beside the timelines of incidents. It is safe for concurrent use.
+// Audit stores who changed which setting by hand. Changes of incidents are in their timelines. It is safe for concurrent use.
 type Audit struct{ db *postgres.DB }
 
 // NewAudit returns the adapter over d.
@@ -18,7 +18,7 @@ func NewAudit(d *postgres.DB) *Audit { return &Audit{db: d} }
 // AuditRecord is one change made by hand.
 type AuditRecord = auth.AuditRecord
 
-// Record keeps a change; ID and At are ignored.
+// Record stores a change; ID and At are ignored.
 func (a *Audit) Record(ctx context.Context, r AuditRecord) error {
 	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.AppendAudit(ctx, db.AppendAuditParams{

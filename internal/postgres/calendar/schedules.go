@@ -14,9 +14,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Schedules stores schedules and rotations and fills calendars from them. What is to be filled is decided by the pure
-// functions of the domain inside the transaction that stores it, with the team locked: of two who populate at once the
-// second sees what the first did. It is safe for concurrent use.
+// Schedules stores schedules and rotations and fills calendars from them. Pure functions of the domain decide which shifts to
+// make, inside the transaction that stores them, with the team locked: of two concurrent populates the second sees the shifts
+// of the first. It is safe for concurrent use.
 type Schedules struct{ db *postgres.DB }
 
 // NewSchedules returns the adapter over d.
@@ -109,8 +109,8 @@ func storedSchedule(r db.SchedulesRow) (scheduling.StoredSchedule, error) {
 	return s, err
 }
 
-// Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that none who is at it now misses
-// the new one.
+// Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that a process that fills the
+// team now does not miss the new schedule.
 func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error) {
 	var id int64
 	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -139,8 +139,8 @@ func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by o
 	return oncall.ScheduleID(id), err
 }
 
-// Update stores what change makes of a schedule as it is then: nobody else changes it meanwhile. Shifts that it made stay as they are. A
-// NotFound fault when there is none.
+// Update locks a schedule, applies change, and stores the result. Shifts that the schedule made stay as they are. A NotFound
+// fault when there is none.
 func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, change func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		team, err := q.TeamOfSchedule(ctx, int64(id))
@@ -189,7 +189,7 @@ func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, change fun
 	})
 }
 
-// Delete removes a schedule; its shifts stay on the calendar. A NotFound fault when there is none.
+// Delete deletes a schedule; its shifts stay on the calendar. A NotFound fault when there is none.
 func (s *Schedules) Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.RequireRow(q.DeleteSchedule(ctx, int64(old.ID))); err != nil {
@@ -229,7 +229,7 @@ func setOrder(ctx context.Context, q *db.Queries, id int64, order []users.ID) er
 	return q.SetScheduleOrder(ctx, db.SetScheduleOrderParams{ScheduleID: id, UserIds: postgres.UserNumbers(order)})
 }
 
-// newLink returns 32 fresh hex digits.
+// newLink returns 32 random hex digits.
 func newLink() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // crypto/rand never fails

@@ -18,7 +18,7 @@ type OncallPeople struct{ db *postgres.DB }
 // NewOncallPeople returns the adapter over d.
 func NewOncallPeople(d *postgres.DB) *OncallPeople { return &OncallPeople{db: d} }
 
-// All lists everybody, active or not, by number.
+// All lists all people, active or not, by number.
 func (p *OncallPeople) All(ctx context.Context) ([]oncall.Person, error) {
 	return p.find(ctx, db.OncallPeopleParams{})
 }
@@ -78,7 +78,8 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 	})
 }
 
-// Update changes of a person and their contacts what is named, and nothing else: others may change the rest meanwhile. A name that is taken is a Conflict fault.
+// Update changes only the named fields of a person and their contacts; concurrent changes of other fields are kept. A name that
+// is taken is a Conflict fault.
 func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error {
 	params := db.UpdateOncallUserParams{
 		ID: int64(u.ID), FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
@@ -104,8 +105,9 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 	})
 }
 
-// Remove deletes a person of whom nothing else speaks, when entirely is true. Whoever was ever on call, made a plan or is
-// named elsewhere is switched off instead and leaves all rotations: the past must stay readable. gone tells which it was.
+// Remove deletes a person to whom no other table refers, when entirely is true. A person who was ever on call, made a plan or
+// is named elsewhere is switched off instead and removed from all rotations: the past must stay readable. gone reports whether
+// the person was deleted.
 func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error) {
 	if entirely {
 		err := p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -206,10 +208,10 @@ func (p *OncallPeople) Search(ctx context.Context, keyword string, team int64) (
 	return out, err
 }
 
-// Clock is the database's now.
+// Clock returns the time of the database.
 func (p *OncallPeople) Clock(ctx context.Context) (time.Time, error) { return p.db.Clock(ctx) }
 
-// storablePtr is storable for what may be missing.
+// storablePtr is postgres.Storable for a text that may be nil.
 func storablePtr(s *string) *string {
 	if s == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// History is where finished messages go, one partition per month: it implements delivery.Archive. It is safe for
+// History stores settled messages, one partition per month. It implements delivery.Archive. It is safe for
 // concurrent use by several processes.
 type History struct {
 	db *postgres.DB
@@ -22,7 +22,7 @@ var _ delivery.Archive = (*History)(nil)
 // NewHistory returns the history of a database.
 func NewHistory(d *postgres.DB) *History { return &History{d} }
 
-// Move moves finished messages. See delivery.Archive.
+// Move moves settled messages to the history. See delivery.Archive.
 func (h *History) Move(ctx context.Context, from delivery.Cursor, age time.Duration, most int) (moved int, next delivery.Cursor, err error) {
 	err = h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.MoveToHistory(ctx, db.MoveToHistoryParams{
@@ -40,7 +40,7 @@ func (h *History) Move(ctx context.Context, from delivery.Cursor, age time.Durat
 	return moved, next, err
 }
 
-// Prepare makes the partitions of this month and the next two.
+// Prepare creates the partitions of this month and the next two.
 func (h *History) Prepare(ctx context.Context) error {
 	for ahead := range int32(3) {
 		err := h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -54,7 +54,7 @@ func (h *History) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Forget throws away what is older than retention, in bounded steps, and reports whether there may be more.
+// Forget deletes what is older than retention, in bounded steps, and reports whether there may be more.
 func (h *History) Forget(ctx context.Context, retention time.Duration) (more bool, err error) {
 	us := retention.Microseconds()
 	steps := []func(context.Context, *db.Queries) (int64, error){
@@ -79,7 +79,7 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 			return 0, err
 		},
 	}
-	var failed []error // a step that fails must not keep the others from their work
+	var failed []error // a step that fails must not stop the others
 	for _, step := range steps {
 		err := h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 			n, err := step(ctx, q)
