@@ -54,7 +54,7 @@ func TestSync(t *testing.T) {
 
 	code, _, errs = iris(t, other, "", "sync")
 	require.Equal(t, 1, code)
-	require.Contains(t, errs, "sync.from: is missing; say ldap or slack")
+	require.Contains(t, errs, "sync.from: is missing; use ldap or slack")
 	code, _, errs = iris(t, other, "", "sync", "--config", written(t, "sync: {from: slack, phone_region: XX}"))
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "no country")

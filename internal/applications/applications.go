@@ -6,6 +6,7 @@ package applications
 import (
 	"time"
 
+	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -39,6 +40,18 @@ type Change struct {
 	Modes           *[]users.Mode
 	DefaultModes    map[users.Priority]users.Mode // modes that it may not use are ignored
 	SenderAddresses map[users.Mode]string         // "" removes one
+
+	// IfMatch are the tags of which the application must have one; "*" is any, nil allows every state.
+	IfMatch []string
+}
+
+// Match returns etag.ErrStale when the application is in another state than IfMatch asks for.
+func (c Change) Match(now Application) error { return etag.Match(c.IfMatch, now.Tag()) }
+
+// Tag names the state of what Change replaces: it is another one after every change.
+func (a Application) Tag() string {
+	return etag.Of([]any{a.ID, a.ContextTemplate, a.SummaryTemplate, a.MobileTemplate, a.SampleContext, a.TitleVariable, a.Variables,
+		a.Modes, a.DefaultModes, a.OwnerIDs, a.SenderAddresses})
 }
 
 // Category is a kind of out-of-band notifications that an application defines, with its default mode.

@@ -172,23 +172,25 @@ func (a Application) candidateKeys() []string {
 }
 
 // Signed reports whether digest is the application's signature over r. It tries each key, four time windows (the current and the
-// previous one of 5 and of 30 seconds), and the path both decoded and escaped.
+// previous one of 5 and of 30 seconds), and the path both decoded and escaped. It stops at the first match; a
+// refusal always takes the same time.
 func (a Application) Signed(r SignedRequest, digest string, now time.Time) bool {
 	paths := []string{r.Path}
 	if r.WirePath != "" && r.WirePath != r.Path {
 		paths = append(paths, r.WirePath)
 	}
 	five, thirty := now.Unix()/5, now.Unix()/30
-	ok := false
 	for _, key := range a.candidateKeys() {
 		for _, window := range [...]int64{five, five - 1, thirty, thirty - 1} {
 			for _, path := range paths {
 				want := sign(key, window, path, r)
-				ok = subtle.ConstantTimeCompare([]byte(want), []byte(digest)) == 1 || ok
+				if subtle.ConstantTimeCompare([]byte(want), []byte(digest)) == 1 {
+					return true
+				}
 			}
 		}
 	}
-	return ok
+	return false
 }
 
 // HasKey reports whether key is one of the application's keys, in constant time.

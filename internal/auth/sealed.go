@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
+	"strings"
 )
 
 // sealedMark and hexadecimal digits replace a secret in a stored text. Only the recipient gets the secret.
@@ -20,6 +21,9 @@ func (k *Keys) SealForRecipient(secret, destination string) string {
 
 // RevealTo restores the secrets in a text that were sealed for the destination. Other marks stay.
 func (k *Keys) RevealTo(text, destination string) string {
+	if !strings.Contains(text, sealedMark) {
+		return text
+	}
 	return sealedText.ReplaceAllStringFunc(text, func(mark string) string {
 		sealed, err := hex.DecodeString(mark[len(sealedMark):])
 		if err != nil {

@@ -10,78 +10,151 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// limitOf is an outlet as package rate knows it.
-func limitOf(o *account.Outlet) rate.Account {
-	return rate.Account{Key: o.Key, Modes: o.Vendor.Modes()}
+const (
+	// claimMargin is how much of a claim must be left for the steps before the call, and recordMargin how much longer than
+	// the call a claim lasts, so that its outcome can be stored.
+	claimMargin  = time.Second
+	recordMargin = time.Second
+	// busyWait is how long a message waits for other calls to the same destination.
+	busyWait = 250 * time.Millisecond
+)
+
+// admission decides when a rendered message may be marked: when its slot is near, its destination is neither busy nor failing, and
+// few enough messages of its account are marked.
+type admission struct {
+	cfg      *Config
+	decide   *decider
+	metrics  *metrics
+	stopping <-chan struct{}
 }
 
-// busyWait is how long a message waits for other calls to the same destination.
-const busyWait = 250 * time.Millisecond
+// wait waits until the message may be marked. Then done must be called with the result of the call. Otherwise the message leaves
+// the path.
+func (a *admission) wait(ctx context.Context, it *item) (done func(messages.Result), l *departure) {
+	if ended(a.stopping) {
+		return nil, released()
+	}
+	if !a.choose(ctx, it) {
+		return nil, moved(later(250*time.Millisecond, 250*time.Millisecond))
+	}
+	if it.turn.Limited && !it.idle(it.turn.Slot.At.Add(-it.mode.turns.Pace.CallAhead()), a.stopping) {
+		return nil, released()
+	}
+	called, l := a.destination(ctx, it)
+	if l != nil {
+		return nil, l
+	}
+	if !a.account(it) {
+		called(messages.NotBegun())
+		a.late(it)
+		return nil, released()
+	}
+	o := it.outlet
+	return func(r messages.Result) {
+		o.Marking.Release("")
+		called(r)
+	}, nil
+}
 
-// admit asks whether a call to the item's destination may begin. If not, it moves the message on. Otherwise done must be called
-// with what came of the call.
-func (w *Worker) admit(it *item) (done func(messages.Result), ok bool) {
+// choose chooses the account by how long the message has been tried in its mode: the preferred one first, then its
+// spares. A closed spare is passed over. It reports whether the rate limit of another account than the planned one has a slot soon.
+func (a *admission) choose(ctx context.Context, it *item) bool {
+	all := it.mode.outlets
+	first := a.cfg.Budgets[it.c.Class].AccountAt(it.inMode(), len(all))
+	if first == 0 {
+		return true
+	}
+	now := time.Now()
+	for _, o := range all[first:] {
+		if why, _ := o.Closed(now); why != "" {
+			continue
+		}
+		if o == it.outlet {
+			return true
+		}
+		it.outlet = o
+		slot, limited, ok := it.mode.turns.Own(ctx, limitOf(o))
+		if limited {
+			it.turn.Slot, it.turn.Limited = slot, true
+		}
+		return ok
+	}
+	return true
+}
+
+// destination waits for a moment until a call to the message's destination may begin. Then done must be called with its result.
+func (a *admission) destination(ctx context.Context, it *item) (done func(messages.Result), l *departure) {
 	h, to := &it.outlet.Health, it.c.Destination
-	var a account.Admission
+	var answer account.Admission
 	begin := func() {
 		now := time.Now()
-		done, a = h.Begin(now, to, it.mode.turns.Pace.Marking(now))
+		done, answer = h.Begin(now, to, it.mode.turns.Pace.Marking(now))
 	}
 	begin()
-	if a == account.Busy || a == account.FailingBusy {
+	if answer == account.Busy || answer == account.FailingBusy {
 		began := time.Now()
 		until := began.Add(busyWait)
 		if it.turn.Limited {
 			until = instant.Earlier(until, it.turn.Slot.Until)
 		}
-		for (a == account.Busy || a == account.FailingBusy) && h.Wait(to, time.Until(until), w.stopping) {
+		for (answer == account.Busy || answer == account.FailingBusy) && h.Wait(to, time.Until(until), a.stopping) {
 			begin()
 		}
 		it.waited += time.Since(began)
 	}
-	b := w.cfg.Budgets[it.c.Class]
-	switch a {
+	b := a.cfg.Budgets[it.c.Class]
+	switch answer {
 	case account.Admitted:
-		return done, true
+		return done, nil
 	case account.Busy:
-		w.turn(it, Verdict{State: messages.Pending, RetryIn: busyWait + time.Duration(spread()*float64(busyWait))})
+		return nil, moved(later(busyWait, busyWait))
 	case account.FailingBusy:
-		// Not much longer than the recipient has failed: it may be back as soon as the call ends.
+		// The pause grows with the time for which the recipient has failed: it may work again as soon as the running call ends.
 		wait := min(b.Gap(100, spread()), max(b.Gap(1, spread()), h.FailingFor(time.Now(), to)/4))
-		w.refused(it, "the last call to this recipient failed and another one has not ended", wait)
+		return nil, moved(a.decide.refused(ctx, it, "the last call to this recipient failed and another one has not ended", wait))
 	default:
-		// Until the account is well, only probes are taken. This message must be there when it is.
-		w.refused(it, "its latest calls failed", b.Gap(1, spread()))
-	}
-	return nil, false
-}
-
-// probeWithin bounds a probe without a message.
-const probeWithin = 5 * time.Second
-
-// probe finds out, without a message, whether sick accounts of the mode can be reached again.
-func (l *modeWorker) probe(now time.Time) {
-	for _, o := range l.outlets {
-		p, ok := o.Vendor.(messages.Prober)
-		if !ok || !o.Health.ProbeDue(now) {
-			continue
-		}
-		l.w.background.Go(func() {
-			ctx, cancel := context.WithTimeout(l.w.calls, min(probeWithin, o.Timeout))
-			defer cancel()
-			o.Health.Probed(p.Probe(ctx))
-			l.kick()
-		})
+		// While the account is unhealthy, only probes are taken. The pause is short so that this message can be taken soon after.
+		return nil, moved(a.decide.refused(ctx, it, "its latest calls failed", b.Gap(1, spread())))
 	}
 }
 
-// nextProbe is when a sick account may be probed next.
-func (l *modeWorker) nextProbe(now time.Time) time.Time {
-	next := now.Add(l.w.cfg.Poll)
-	for _, o := range l.outlets {
-		if _, at := o.Health.Due(now); at.After(now) {
-			next = instant.Earlier(next, at)
-		}
+// account waits until the message may be marked. More messages than may be called at once are marked as long as calls end
+// quickly, so that a connection is used while other messages wait for the mark. It returns false when it is too late to call.
+func (a *admission) account(it *item) bool {
+	o := it.outlet
+	n := o.Most + it.mode.turns.Pace.Marking(time.Now())
+	o.Marking.Resize(n, n)
+	if o.Marking.Try("") {
+		return true
 	}
-	return next
+	deadline := it.taken.Add(a.cfg.ClaimFor - claimMargin)
+	if it.turn.Limited {
+		deadline = instant.Earlier(deadline, it.turn.Slot.Until)
+	}
+	began := time.Now()
+	defer func() { it.waited += time.Since(began) }()
+	return o.Marking.Acquire("", deadline, a.stopping)
+}
+
+// late notes that the slot or the claim of a message ended before its call could begin.
+func (a *admission) late(it *item) {
+	if it.turn.Limited {
+		a.metrics.lateSlots.WithLabelValues("call").Inc()
+		it.mode.turns.Pace.Prepared(time.Since(it.taken) - it.waited)
+	}
+}
+
+// limitOf is an outlet as package rate knows it.
+func limitOf(o *account.Outlet) rate.Account {
+	return rate.Account{Key: o.Key, Modes: o.Vendor.Modes()}
+}
+
+// ended reports whether a channel is closed.
+func ended(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }

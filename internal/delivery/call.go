@@ -2,6 +2,8 @@ package delivery
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"time"
 
 	"go.uber.org/zap"
@@ -10,74 +12,66 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery/stage"
 	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 const (
-	// maxLookAge is how long after a read of its incident was sent a call may begin. The statement that marks a message is one.
-	maxLookAge = 300 * time.Millisecond
-	// freshLook is how old a read may be when the call is to begin; an older one is repeated.
-	freshLook = maxLookAge / 2
+	// maxReadAge is how long after a read of its incident was sent a call may begin. The statement that marks a message is one.
+	maxReadAge = 300 * time.Millisecond
+	// freshRead is how old a read may be when the call is to begin; an older one is repeated.
+	freshRead = maxReadAge / 2
 	// connectWithin is how long a marked message waits for a connection.
 	connectWithin = time.Second
-	// looksPerCall bounds how often an incident is read again because the answer came too late.
-	looksPerCall = 5
-	// lookPause is the pause after a read that failed.
-	lookPause = 50 * time.Millisecond
+	// readsPerCall bounds how often an incident is read again because the answer came too late.
+	readsPerCall = 5
+	// readPause is the pause after a read that failed.
+	readPause = 50 * time.Millisecond
 )
 
-// caller makes one vendor call: with a connection that is ready, or without preparation. The zero value may not call yet.
+// caller makes the vendor calls of marked messages.
 type caller struct {
-	outlet   *account.Outlet // nil = it holds no place among the calls that run
-	to       string
-	prepared messages.Prepared // nil = the vendor needs no preparation
-	failed   *messages.Result  // why nothing could be prepared; nil = nothing failed
+	cfg      *Config
+	links    Links
+	reveal   func(text, destination string) string // nil = stored texts have no secrets
+	reread   *stage.Reread
+	metrics  *metrics
+	log      *zap.Logger
+	stopping <-chan struct{}
 }
 
-// release gives the connection and the place back without a call.
-func (c caller) release() {
-	if c.prepared != nil {
-		c.prepared.Release()
+// prepare gets a connection before the message is marked, if one is free.
+func (w *caller) prepare(ctx context.Context, it *item) account.Connection {
+	it.out = w.outbound(it)
+	if !it.outlet.Running.Try(it.c.Destination) {
+		return account.Connection{}
 	}
-	c.end()
+	return w.open(ctx, it, instant.Earlier(time.Now().Add(it.outlet.Timeout), it.claimEnd.Add(-claimMargin)))
 }
 
-// end gives the place back.
-func (c caller) end() {
-	if c.outlet != nil {
-		c.outlet.Running.Release(c.to)
+// open opens the connection of a message that holds a place of the outlet's running calls.
+func (w *caller) open(ctx context.Context, it *item, deadline time.Time) account.Connection {
+	if w.cfg.DryRun == DryRunStore {
+		return it.outlet.Unprepared(it.c.Destination)
 	}
-}
-
-// prepare gets what the call needs before its first byte that can page, if the vendor has such a thing. The caller holds a
-// place of the outlet's running calls.
-func (w *Worker) prepare(it *item, deadline time.Time) (c caller) {
-	c = caller{outlet: it.outlet, to: it.c.Destination}
-	p, needed := it.outlet.Vendor.(messages.Preparer)
-	if !needed || w.cfg.DryRun == DryRunStore {
-		return c
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			w.log.Error("vendor panicked", zap.String("vendor", it.outlet.Vendor.Name()), zap.Any("panic", v))
-			c.failed = &messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "internal error of the vendor's adapter"}
-		}
-	}()
-	ctx, cancel := context.WithDeadline(w.calls, deadline)
+	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	began := time.Now()
-	prepared, r, ok := p.Prepare(ctx, it.outbound(it.c.Attempt+1))
+	c := it.outlet.Open(ctx, it.out)
 	it.mode.turns.Pace.Connected(time.Since(began))
-	if !ok {
-		c.failed = &r
-		return c
-	}
-	c.prepared = prepared
+	w.panicked(it.outlet, c.Panic)
 	return c
+}
+
+// panicked logs a panic of a vendor's adapter, if there was one.
+func (w *caller) panicked(o *account.Outlet, err error) {
+	if err != nil {
+		w.log.Error("vendor panicked", zap.String("vendor", o.Vendor.Name()), zap.Error(err))
+	}
 }
 
 // connect gets a place and a connection for a message that was marked while all were in use. A process that stops waits as well: its
 // attempt has begun, and the calls before it end soon.
-func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
+func (w *caller) connect(ctx context.Context, it *item, marked time.Time) (c account.Connection, why string) {
 	o, to := it.outlet, it.c.Destination
 	began := time.Now()
 	deadline := began.Add(connectWithin)
@@ -91,14 +85,14 @@ func (w *Worker) connect(it *item, marked time.Time) (c caller, why string) {
 		o.Running.Release(to)
 		return c, "another call to this recipient failed meanwhile"
 	case ok:
-		return w.prepare(it, deadline), ""
+		return w.open(ctx, it, deadline), ""
 	}
 	return c, "no connection became free in time"
 }
 
 // callFor is how long the claim of a message that is being marked must last: until the outcome of its call can be stored.
-func (w *Worker) callFor(it *item) time.Duration {
-	d := it.outlet.Timeout + maxLookAge + recordMargin + connectWithin + it.mode.turns.Pace.CallAhead()
+func (w *caller) callFor(it *item) time.Duration {
+	d := it.outlet.Timeout + maxReadAge + recordMargin + connectWithin + it.mode.turns.Pace.CallAhead()
 	if it.turn.Limited {
 		d += max(0, time.Until(it.turn.Slot.At))
 	}
@@ -106,15 +100,15 @@ func (w *Worker) callFor(it *item) time.Duration {
 }
 
 // call makes the vendor call of a marked message, unless its incident was closed meanwhile or it is too late for it.
-func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
+func (w *caller) call(ctx context.Context, it *item, c account.Connection, m stage.Marked) messages.Result {
 	why := ""
-	if c.outlet == nil {
-		c, why = w.connect(it, m.At)
+	if !c.Held() {
+		c, why = w.connect(ctx, it, m.At)
 	}
-	defer c.end()
-	if c.failed != nil {
-		w.metrics.done(it.outlet, *c.failed, 0)
-		return *c.failed
+	defer c.End()
+	if c.Failed != nil {
+		w.metrics.done(it.outlet, *c.Failed, 0)
+		return *c.Failed
 	}
 	var before time.Time
 	if why == "" {
@@ -125,22 +119,21 @@ func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
 		it.mode.turns.Pace.Prepared(now.Sub(it.taken) - it.waited)
 	}
 	if why != "" {
-		if c.prepared != nil {
-			c.prepared.Release()
-		}
+		c.Close()
 		return messages.Result{Outcome: messages.OutcomeCancelled, Detail: "the call was not begun: " + why}
 	}
 	w.metrics.called(it.c, now.Sub(it.taken))
 	if w.cfg.DryRun == DryRunStore {
 		return messages.Result{Outcome: messages.OutcomeSent, Detail: "dry run: not sent"}
 	}
-	ctx, cancel := context.WithTimeout(w.calls, it.callTime())
+	ctx, cancel := context.WithTimeout(ctx, w.callTime(it))
 	defer cancel()
-	out := it.outbound(m.Attempt)
-	out.BeginBefore = before
+	out := it.out
+	out.Attempt, out.BeginBefore = m.Attempt, before
 	ended := it.outlet.Health.Started(it.c.Destination)
-	r := w.callVendor(ctx, it.outlet, c, out)
+	r, err := c.Send(ctx, out)
 	ended()
+	w.panicked(it.outlet, err)
 	w.metrics.done(it.outlet, r, time.Since(now))
 	it.mode.turns.Pace.Called(time.Now())
 	return r
@@ -149,9 +142,9 @@ func (w *Worker) call(it *item, c caller, m stage.Marked) messages.Result {
 // ready waits for the slot of a marked message. The mark read its incident at the instant read, or a little later. If that will
 // be too long ago when the call begins, it reads the incident again: an acknowledgement may have been answered while the mark
 // was being committed (promise P4). It returns the instant before which the call must begin, or why it must not.
-func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) {
-	for range looksPerCall {
-		if it.turn.Limited && !w.idle(it, it.turn.Slot.At.Add(-it.mode.turns.Pace.ReadAhead(maxLookAge))) {
+func (w *caller) ready(it *item, read time.Time) (before time.Time, why string) {
+	for range readsPerCall {
+		if it.turn.Limited && !it.idle(it.turn.Slot.At.Add(-it.mode.turns.Pace.ReadAhead(maxReadAge)), w.stopping) {
 			return before, "this process is stopping"
 		}
 		if it.turn.Limited && time.Now().After(it.turn.Slot.Until) {
@@ -162,25 +155,25 @@ func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) 
 		if it.turn.Limited {
 			begin = instant.Later(begin, it.turn.Slot.At)
 		}
-		if begin.Sub(read) > freshLook {
+		if begin.Sub(read) > freshRead {
 			asked := time.Now()
 			l := w.reread.Do(it.c.ID)
 			it.mode.turns.Pace.Reread(time.Since(asked))
 			switch {
 			case l.Err != nil:
-				if !w.idle(it, time.Now().Add(lookPause)) {
+				if !it.idle(time.Now().Add(readPause), w.stopping) {
 					return before, "this process is stopping"
 				}
 				continue
 			case !l.Open:
-				return before, "nobody needs to be told any more"
+				return before, "its incident is no longer open"
 			}
 			read = l.At
 		}
-		before = read.Add(maxLookAge)
+		before = read.Add(maxReadAge)
 		if it.turn.Limited {
 			before = instant.Earlier(before, it.turn.Slot.Until)
-			if !w.idle(it, it.turn.Slot.At) {
+			if !it.idle(it.turn.Slot.At, w.stopping) {
 				return before, "this process is stopping"
 			}
 		}
@@ -191,21 +184,66 @@ func (w *Worker) ready(it *item, read time.Time) (before time.Time, why string) 
 	return before, "the incident could not be read again in time"
 }
 
-// callVendor calls the vendor and turns a panic into an answer. Whether the request left is not known then.
-func (w *Worker) callVendor(ctx context.Context, o *account.Outlet, c caller, out messages.Outbound) (r messages.Result) {
-	defer func() {
-		if p := recover(); p != nil {
-			w.log.Error("vendor panicked", zap.String("vendor", o.Vendor.Name()), zap.Any("panic", p))
-			r = messages.Result{Outcome: messages.OutcomeUnknown, Detail: "internal error of the vendor's adapter"}
+// leastCall is the shortest timeout of a call, however little of the mode's budget is left: a shorter one would leave more attempts
+// in doubt.
+const leastCall = 5 * time.Second
+
+// callTime is how long a call may take: no longer than the mode's budget, so that a server that hangs does not keep the message
+// from its next mode.
+func (w *caller) callTime(it *item) time.Duration {
+	left := w.cfg.Budgets[it.c.Class].PerMode - it.waitedInMode()
+	return min(it.outlet.Timeout, max(leastCall, left))
+}
+
+// start is the part of the message that the mark stores.
+func (w *caller) start(it *item) Start {
+	c, o := it.c, it.outlet
+	replaced := ""
+	if it.content.Replaced {
+		replaced = replacedSMS
+	}
+	return Start{
+		Replaced: replaced,
+		ID:       c.ID, IncidentID: c.IncidentID, Vendor: o.Vendor.Name(), Account: o.Vendor.Account(),
+		Destination: c.Destination, Key: idempotencyKey(c), CallFor: w.callFor(it),
+		Subject: it.content.Subject, Body: it.content.Body, EmailHTML: it.content.EmailHTML, Problem: it.content.Problem,
+	}
+}
+
+// idempotencyKey names what must happen only once: an attempt, with those that repeat it because it is in doubt. It
+// contains when the message was made, so that installations which share a vendor's account have different keys.
+func idempotencyKey(c Claimed) string {
+	first := c.KeyAttempt
+	if first == 0 {
+		first = c.Attempt + 1
+	}
+	return "iris-" + strconv.FormatInt(int64(c.ID), 10) + "-" + strconv.FormatInt(c.CreatedAt.UnixMicro(), 36) + "-" + strconv.Itoa(first)
+}
+
+// outbound is the message for the vendor.
+func (w *caller) outbound(it *item) messages.Outbound {
+	c, t := it.c, it.content
+	out := messages.Outbound{
+		MessageID: c.ID, Attempt: c.Attempt + 1, Mode: c.Mode, Destination: c.Destination,
+		Subject: t.Subject, Body: t.Body, EmailHTML: t.EmailHTML, Slack: t.Slack, Application: t.Application, Plan: t.Plan,
+		Priority: c.Priority, Target: c.Target, Sender: t.Sender, ShownTo: t.ShownTo, IdempotencyKey: idempotencyKey(c),
+	}
+	if w.reveal != nil {
+		out.Body, out.EmailHTML = w.reveal(out.Body, c.Destination), w.reveal(out.EmailHTML, c.Destination)
+	}
+	out.AckURL = ackURL(w.links, c)
+	if c.Purpose == messages.TrackingMsg && c.Mode == users.Email {
+		out.ReplyTo = c.Destination // a tracker talks to itself, not to us (docs/reference/escalation.md 10)
+	}
+	if c.IncidentID == 0 {
+		out.Batch = c.Batch
+	}
+	if c.IncidentID != 0 {
+		out.ThreadKey = fmt.Sprintf("incident-%d-%s", c.IncidentID, c.Recipient)
+		out.IncidentURL = w.links.IncidentURL(c.IncidentID)
+		if c.UserID != 0 {
+			out.IncidentID = c.IncidentID
 		}
-	}()
-	if c.prepared != nil {
-		r = c.prepared.Send(ctx, out)
-	} else {
-		r = o.Vendor.Send(ctx, out)
 	}
-	if r.Outcome == "" {
-		r = messages.Result{Outcome: messages.OutcomeUnknown, Detail: "the vendor's adapter gave no outcome"}
-	}
-	return r
+	return out
 }

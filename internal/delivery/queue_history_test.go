@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/history"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
@@ -33,7 +34,7 @@ func TestHistoryTakesWhatIsOver(t *testing.T) {
 	archive := queue.NewHistory(o.db)
 	require.NoError(t, archive.Prepare(t.Context()))
 	require.NoError(t, archive.Prepare(t.Context()), "twice is as good as once")
-	moved, next, err := archive.Move(t.Context(), delivery.Cursor{}, time.Minute, 100)
+	moved, next, err := archive.Move(t.Context(), history.Cursor{}, time.Minute, 100)
 	require.NoError(t, err)
 	require.Equal(t, 2, moved)
 	require.NotZero(t, next)

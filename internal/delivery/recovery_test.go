@@ -5,11 +5,9 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
@@ -43,7 +41,7 @@ func TestARefusingReceiptSendsTheMessageAnotherWay(t *testing.T) {
 		o.text(`select string_agg(text, ' / ' order by id) from timeline_entries where incident_id = $1`, incident))
 }
 
-func TestWhoWasDeactivatedIsNotTold(t *testing.T) {
+func TestADeactivatedUserIsNotNotified(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	mail := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
@@ -53,7 +51,7 @@ func TestWhoWasDeactivatedIsNotTold(t *testing.T) {
 	o.eventually("given up", func() bool { return o.state(messages.ID(message)) == "failed" })
 	require.Zero(t, mail.count())
 	require.Equal(t, int64(1), o.number(`select count(*) from messages where needs_fallback`))
-	require.Equal(t, "ana is not active any more and is not told.", o.text(`select text from timeline_entries`))
+	require.Equal(t, "ana is no longer active and is not notified.", o.text(`select text from timeline_entries`))
 }
 
 // growing is a process that gains buckets while it works.
@@ -101,7 +99,7 @@ func TestAnOldBacklogIsFoundWithItsBucket(t *testing.T) {
 
 // A process that lost the database while it marked takes its attempt back when it is there again. By then somebody else may be
 // making an attempt of the same number.
-func TestARetractionMeansOnlyOnesOwnAttempt(t *testing.T) {
+func TestARetractionChangesOnlyTheAttemptOfItsProcess(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	first := o.own("first", 0, 256)
@@ -121,50 +119,7 @@ func TestARetractionMeansOnlyOnesOwnAttempt(t *testing.T) {
 	require.Equal(t, "sent", o.state(messages.ID(id)))
 }
 
-// shelf is an archive of settled messages of incidents that stay open.
-type shelf struct {
-	delivery.Archive
-	mu    sync.Mutex
-	moves []delivery.Cursor
-}
-
-func (s *shelf) Prepare(context.Context) error { return nil }
-
-func (s *shelf) Forget(context.Context, time.Duration) (bool, error) { return false, nil }
-
-func (s *shelf) Move(_ context.Context, from delivery.Cursor, _ time.Duration, most int) (int, delivery.Cursor, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.moves = append(s.moves, from)
-	if from.ID >= 5000 {
-		return 0, delivery.Cursor{}, nil
-	}
-	return 0, delivery.Cursor{SettledAt: time.Now().Add(-time.Hour), ID: from.ID + int64(most)}, nil
-}
-
-func TestSettledMessagesOfOpenIncidentsAreNotReadAllTheTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{}
-		h, err := delivery.NewHistorian(s, &holder{id: "me", leases: []buckets.Lease{{Bucket: 0}}}, delivery.HistorianConfig{}, zap.NewNop())
-		require.NoError(t, err)
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error)
-		go func() { done <- h.Run(ctx) }()
-		<-time.After(30 * time.Minute)
-		stop()
-		require.NoError(t, <-done)
-		rounds := 0
-		for _, m := range s.moves {
-			if m.ID == 0 {
-				rounds++
-			}
-		}
-		require.Equal(t, 3, rounds, "about every ten minutes")
-	})
-}
-
-// When every mode was tried in vain, the message begins again with none tried, and somebody else is told.
+// When every mode has failed, the message starts again with all modes, and a fallback is asked for.
 func TestBeginningAgainIsStored(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -183,7 +138,7 @@ func TestBeginningAgainIsStored(t *testing.T) {
 	require.Equal(t, "pending sms {} 2 t", o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
 }
 
-// What cannot be stored must not be sent again every few seconds for ever: at least where the message goes is stored.
+// A message whose verdict cannot be stored must not be sent again every few seconds: at least its next state is stored.
 func TestAVerdictThatCannotBeStoredIsStoredInPart(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.steadfast = true
@@ -209,7 +164,7 @@ func (b brokenWords) Render(ctx context.Context, reqs []messages.Request) ([]mes
 	return b.words.Render(ctx, reqs)
 }
 
-func TestAMessageWhoseWordsCannotBeReadDelaysOnlyItself(t *testing.T) {
+func TestAMessageWhoseTextCannotBeReadDelaysOnlyItself(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.deps.Renderer = brokenWords{}
 		mail := smtp(nil)

@@ -22,7 +22,7 @@ func (o *office) changes(message int64) string {
 
 // People whose carrier blocks texts get the operator's words; e-mails come from the application's own address; a call to
 // where nobody may call becomes a text with the notice that the law asks for.
-func TestWordsAndModesThatAreNotTheTemplates(t *testing.T) {
+func TestTextsAndModesThatDoNotComeFromTheTemplate(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.exec(`insert into user_template_overrides (user_id, mode) values ($1, 'sms')`, o.user)
@@ -60,7 +60,7 @@ func TestWordsAndModesThatAreNotTheTemplates(t *testing.T) {
 	require.Regexp(t, `^\[Notice\] `, sent[messages.ID(call)].Body)
 	require.Equal(t, "mode-change|call|sms|Changing mode due to calling restriction", o.changes(call))
 	require.Contains(t, o.text(`select string_agg(t.text, ' ') from timeline_entries t join messages m on m.incident_id = t.incident_id where m.id = $1`, call),
-		"Calls to +86 are not permitted; wei is told by sms.")
+		"Calls to +86 are not permitted; wei is notified by sms.")
 }
 
 // Nobody is texted or called at a premium number, whether it is a contact or was given literally.
@@ -95,7 +95,7 @@ func TestCallsToMainlandChinaWhereTheyArePermitted(t *testing.T) {
 }
 
 // Every retry stands in the message's audit log, though not on the timeline.
-func TestRetriesStandInTheAuditLog(t *testing.T) {
+func TestRetriesAreInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)

@@ -17,38 +17,47 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// verdict decides where a message goes after a call.
-func (w *Worker) verdict(it *item, r messages.Result) Verdict {
-	b := w.cfg.Budgets[it.c.Class]
+// decider decides where messages go that failed or cannot be sent now: to another try, to the recipient's next mode, or nowhere.
+type decider struct {
+	cfg       *Config
+	directory Directory
+	modes     map[users.Mode]*modeWorker
+	report    *reporter
+	stopping  <-chan struct{}
+}
+
+// after decides where a message goes after a call.
+func (d *decider) after(ctx context.Context, it *item, r messages.Result) Verdict {
+	b := d.cfg.Budgets[it.c.Class]
 	move, wait := b.After(account.Standing{
 		Class: it.c.Class, ModeAttempt: it.c.ModeAttempt + 1, InMode: it.waitedInMode(), Age: it.age(), Spread: spread(),
 	}, r)
+	if move == account.Done {
+		if it.c.Mode == users.Drop || d.cfg.DryRun != DryRunOff {
+			return Verdict{State: messages.Dropped}
+		}
+		return Verdict{State: messages.Sent}
+	}
 	what := fmt.Sprintf("%s to %s failed (%s).", capital(string(it.c.Mode)), it.c.Target, r.Detail)
 	if r.Outcome == messages.OutcomeUnknown {
 		what = fmt.Sprintf("%s to %s may or may not have left (%s).", capital(string(it.c.Mode)), it.c.Target, r.Detail)
 	}
 	var v Verdict
 	switch move {
-	case account.Done:
-		v = Verdict{State: messages.Sent}
-		if it.c.Mode == users.Drop || w.cfg.DryRun != DryRunOff {
-			v.State = messages.Dropped
-		}
-		return v
 	case account.Retry:
 		v = Verdict{State: messages.Pending, RetryIn: wait}
 		switch {
 		case r.Outcome != messages.OutcomeCancelled:
 			v.Audit = fmt.Sprintf("%s It is tried again in %s.", what, humanize.Duration(wait))
-		case w.stopped():
+		case ended(d.stopping):
 			v.RetryIn = 0 // another process can send it now
 		}
 	case account.Next:
-		v = w.nextMode(it, what, true, false)
+		v = d.nextMode(ctx, it, what, true, false)
 	case account.NextOnly:
-		v = w.nextMode(it, what, false, true)
+		v = d.nextMode(ctx, it, what, false, true)
 	default:
-		v = w.gaveUp(it, r.Detail)
+		v = d.gaveUp(it, r.Detail)
 	}
 	v.Unstarted = r.Outcome == messages.OutcomeCancelled && v.State == messages.Pending
 	if r.Outcome == messages.OutcomeUnknown && v.State == messages.Pending {
@@ -60,8 +69,36 @@ func (w *Worker) verdict(it *item, r messages.Result) Verdict {
 	return v
 }
 
+// elsewhere is the verdict on a message that cannot use its mode at all: the next mode.
+func (d *decider) elsewhere(ctx context.Context, it *item, why string) Verdict {
+	return d.nextMode(ctx, it, why, false, true)
+}
+
+// longGap is the longest pause before a message is tried again.
+func (d *decider) longGap(it *item) time.Duration {
+	return d.cfg.Budgets[it.c.Class].Gap(100, spread())
+}
+
+// refused is the verdict on a message that no outlet of its mode can send now. The message waits, and gets its next mode when its budget is
+// used up. When a pause is known to last longer than the budget, it gets the next mode at once, unless every mode has failed already.
+func (d *decider) refused(ctx context.Context, it *item, why string, wait time.Duration) Verdict {
+	b := d.cfg.Budgets[it.c.Class]
+	waited, age := it.waitedInMode(), it.age()
+	switch {
+	case len(it.mode.outlets) == 0:
+		return d.nextMode(ctx, it, capital(why)+".", false, true)
+	case age >= b.GiveUp:
+		return d.gaveUp(it, why)
+	case age >= b.Total || waited >= b.PerMode || it.closed.left > 0 && !it.c.FallbackAsked && waited+it.closed.left >= b.PerMode:
+		what := fmt.Sprintf("%s to %s could not be sent: %s.", capital(string(it.c.Mode)), it.c.Target, why)
+		return d.nextMode(ctx, it, what, true, false)
+	default:
+		return Verdict{State: messages.Pending, RetryIn: min(wait, max(b.FirstGap, b.PerMode-waited))}
+	}
+}
+
 // gaveUp is the verdict on a message that could not be sent for too long.
-func (w *Worker) gaveUp(it *item, detail string) Verdict {
+func (d *decider) gaveUp(it *item, detail string) Verdict {
 	return Verdict{
 		State: messages.Failed, AskFallback: asksFallback(it.c), // again: now it is sure that the message does not arrive
 		Why: fmt.Sprintf("%s could not be reached in all that time (%s). It is not tried any more.", it.c.Target, detail),
@@ -71,7 +108,7 @@ func (w *Worker) gaveUp(it *item, detail string) Verdict {
 // nextMode sends a message on in the recipient's next mode. When every mode was tried, it begins again with the first if
 // another try may help (again), else it failed for good; a fallback recipient is asked for in either case. refused excludes the mode
 // from further tries.
-func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
+func (d *decider) nextMode(ctx context.Context, it *item, why string, again, refused bool) Verdict {
 	c := it.c
 	gone := c.Refused
 	if refused && !slices.Contains(gone, c.Mode) {
@@ -81,19 +118,19 @@ func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 	v := Verdict{State: messages.Failed, ForGood: true, Refused: gone, AskFallback: asksFallback(c) && !c.FallbackAsked}
 	if c.UserID == 0 {
 		if again && !refused {
-			return w.sameAgain(it, v, why)
+			return d.sameAgain(it, v, why)
 		}
 		v.Why = why + " There is no other way to reach it."
 		return v
 	}
-	ctx, cancel := context.WithTimeout(w.calls, 3*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	r, app, ok, err := w.deps.Directory.Reach(ctx, c.UserID, c.ApplicationID)
+	r, app, ok, err := d.directory.Reach(ctx, c.UserID, c.ApplicationID)
 	if err != nil {
-		w.failed("reach", err, zap.Int64("message_id", int64(c.ID)))
+		d.report.Failed("reach", err, zap.Int64("message_id", int64(c.ID)))
 		return Verdict{State: messages.Pending, RetryIn: time.Second}
 	}
-	unusable := append(w.unserved(), gone...)
+	unusable := append(d.unserved(), gone...)
 	if ok {
 		if m, found := users.NextMode(r, app, append(slices.Clone(unusable), tried...)); found {
 			return Verdict{
@@ -105,12 +142,12 @@ func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 	if again || (ok && len(c.Tried) > 0) {
 		if m, found := users.NextMode(r, app, append(unusable, c.Mode)); ok && found {
 			v.State, v.ForGood, v.Mode, v.Tried = messages.Pending, false, m, nil
-			v.RetryIn = w.cfg.Budgets[c.Class].Gap(100, spread())
+			v.RetryIn = d.cfg.Budgets[c.Class].Gap(100, spread())
 			v.Why = fmt.Sprintf("%s Every mode was tried; beginning again with %s.", why, m)
 			return v
 		}
 		if again && !refused {
-			return w.sameAgain(it, v, why)
+			return d.sameAgain(it, v, why)
 		}
 	}
 	v.Why = fmt.Sprintf("%s %s cannot be reached in any other way.", why, c.Target)
@@ -118,9 +155,9 @@ func (w *Worker) nextMode(it *item, why string, again, refused bool) Verdict {
 }
 
 // sameAgain is the verdict that tries the only mode again.
-func (w *Worker) sameAgain(it *item, v Verdict, why string) Verdict {
+func (d *decider) sameAgain(it *item, v Verdict, why string) Verdict {
 	v.State, v.ForGood, v.Mode, v.Tried = messages.Pending, false, it.c.Mode, nil
-	v.RetryIn = w.cfg.Budgets[it.c.Class].Gap(100, spread())
+	v.RetryIn = d.cfg.Budgets[it.c.Class].Gap(100, spread())
 	if !it.c.FallbackAsked {
 		v.Why = fmt.Sprintf("%s There is no other way to reach %s; it is tried again and again.", why, it.c.Target)
 	}
@@ -128,9 +165,9 @@ func (w *Worker) sameAgain(it *item, v Verdict, why string) Verdict {
 }
 
 // unserved are the modes that no vendor carries.
-func (w *Worker) unserved() []users.Mode {
+func (d *decider) unserved() []users.Mode {
 	var out []users.Mode
-	for m, l := range w.modes {
+	for m, l := range d.modes {
 		if len(l.outlets) == 0 {
 			out = append(out, m)
 		}

@@ -18,6 +18,8 @@ type PlanContent struct {
 	AggregationReset  time.Duration
 	Tracking          *Tracking
 	Steps             []Step
+	// Replaces is the version that must be the active one when this one is stored; 0 = none may be active, nil = any.
+	Replaces *PlanID
 }
 
 // PlanSteps is a plan version with the details that lists do not show.

@@ -35,6 +35,9 @@ func (i Incident) Title() string {
 
 // plain returns a JSON text; "" for any other value.
 func plain(raw json.RawMessage) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return "" // the error of Unmarshal costs more than its answer
+	}
 	var s string
 	_ = json.Unmarshal(raw, &s)
 	return s

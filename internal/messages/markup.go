@@ -189,5 +189,8 @@ func decodeMark(encoded string) string {
 
 // linked converts URLs in marked text to Markdown links that show where they lead.
 func linked(marked string) string {
+	if !strings.Contains(marked, "http") {
+		return marked // the expression begins with \b, so it would be tried at every letter
+	}
 	return markedURL.ReplaceAllStringFunc(marked, jinja.Raw)
 }

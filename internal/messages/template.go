@@ -45,6 +45,8 @@ type NewTemplate struct {
 	Name      string
 	CreatorID users.ID
 	Words     []TemplateText
+	// Replaces is the version that must be the active one when this one is stored; 0 = none may be active, nil = any.
+	Replaces *TemplateID
 }
 
 // TemplateFilters names the filter fields of GET /v0/templates.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	oncallpeople "github.com/iris-oncall/iris/internal/oncallapi/people"
 	oncallteams "github.com/iris-oncall/iris/internal/oncallapi/teams"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
@@ -65,12 +65,12 @@ type crossing struct {
 	meanwhile func()
 }
 
-func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, change func(scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error {
+func (c *crossing) Update(ctx context.Context, id oncall.ScheduleID, e schedules.Edit, by oncall.By) error {
 	if run := c.meanwhile; run != nil {
 		c.meanwhile = nil
 		run()
 	}
-	return c.ScheduleChanges.Update(ctx, id, change, by)
+	return c.ScheduleChanges.Update(ctx, id, e, by)
 }
 
 type crossingNotices struct {

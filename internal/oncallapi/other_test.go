@@ -397,7 +397,7 @@ func TestHolidaysThatRecurAndThoseThatCannotBeRead(t *testing.T) {
 		`event 2 of the calendar, "Boxing, day": DTSTART: "soon" is no date; give one, such as DTSTART;VALUE=DATE:20261225`: calendar("UID:a\nDTSTART:20261225", "UID:b\nSUMMARY:Boxing\\, day\nDTSTART:soon"),
 		`event 1 of the calendar, UID "a": it has no DTSTART`:                                                               calendar("UID:a"),
 		`DTEND: "x" is no date`:                                                          calendar("UID:a\nDTSTART:20261225\nDTEND:x"),
-		`RRULE: the rule may recur daily at most`:                                        calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=SECONDLY"),
+		`RRULE: the rule may recur at most daily`:                                        calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=SECONDLY"),
 		`EXDATE: "y" is no date like 20261225`:                                           calendar("UID:a\nDTSTART:20261225\nEXDATE:20261225,y"),
 		`a holiday calendar has at most 5000 days; event 1, UID "a", is beyond`:          calendar("UID:a\nDTSTART:20261225\nRRULE:FREQ=DAILY"),
 		`line 1 of the iCalendar cannot be read: "hello" is no property like NAME:value`: "hello",

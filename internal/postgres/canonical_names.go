@@ -95,7 +95,7 @@ func FillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, confl
 	return int64(len(set)), conflicts, nil
 }
 
-// LogNameConflicts logs the users whose canonical name another user has.
+// LogNameConflicts logs users whose canonical name another user has.
 func LogNameConflicts(log *zap.Logger, conflicts []string) {
 	if len(conflicts) > 0 {
 		log.Error("users have the canonical name of another user: rename one of each pair", zap.Strings("users", conflicts))

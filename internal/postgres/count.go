@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 )
 
-// Counting is the query of a list whose rows are counted, in all and by the values of fields.
+// Counting describes a list whose rows are counted by the values of a field.
 type Counting struct{ Name, Selection, TagKind, ID, Created string }
 
 type counted struct {

@@ -24,8 +24,8 @@ const (
 	defaultMaxConns = 16
 	// maxTries bounds how often a transaction that met a deadlock or a serialisation failure is run.
 	maxTries = 5
-	// callTimeout bounds a transaction or statement whose caller set no deadline: a server that does not answer must not
-	// block the caller for ever.
+	// callTimeout bounds a transaction or statement whose caller set no deadline, so that an unreachable server blocks
+	// no caller for ever.
 	callTimeout = 15 * time.Second
 )
 
@@ -36,8 +36,8 @@ type Config struct {
 	Log        *zap.Logger           // nil = no logging
 	Registerer prometheus.Registerer // nil = metrics are not published
 	AppName    string                // shown in pg_stat_activity; "" = iris
-	// KeyedPlans makes PostgreSQL plan every statement with indexes. The queues may be empty when their statements are
-	// planned and hold a million rows an hour later: a plan that scans whole tables is then far too slow.
+	// KeyedPlans makes the planner use indexes for every statement (docs/adr/0055). Queues are empty when their statements
+	// are planned, and may hold a million rows an hour later: a plan that reads whole tables would then be far too slow.
 	KeyedPlans bool
 }
 
@@ -53,8 +53,8 @@ type DB struct {
 	unit    pgx.Tx // the transaction of a Unit, which Do and InTx then use; nil = they use the pool
 }
 
-// Open prepares a pool and returns at once. A malformed URL is an error, an unreachable server is not. Connections are
-// opened when they are needed; Ping reports whether that works.
+// Open prepares a pool and returns at once: it fails on a malformed URL, never on an unreachable server. Connections
+// are made when they are needed; Ping checks that.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	if c.MaxConns <= 0 {
 		c.MaxConns = defaultMaxConns
@@ -98,8 +98,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return d, nil
 }
 
-// malformedURL returns an error without the URL and without the text of pgx: both may hold the password. The path of a file
-// that the URL names is not secret.
+// malformedURL repeats neither the URL nor pgx's text: both may contain the password. The name of a missing file is shown.
 func malformedURL(err error) error {
 	var file *fs.PathError
 	if errors.As(err, &file) {
@@ -237,8 +236,8 @@ type notBegun struct{ error }
 
 func (e *notBegun) Unwrap() error { return e.error }
 
-// rollback rolls back a transaction that was not committed; after a commit it does nothing. It also runs when ctx has ended,
-// else the pool loses the connection. If it fails, pgx closes the connection, and the server rolls back.
+// rollback rolls an uncommitted transaction back. It must reach the server even when ctx has ended, else the pool loses the
+// connection. If it cannot, pgx closes the connection, which rolls back as well. After a commit it does nothing.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -265,7 +264,7 @@ func (d *DB) retry(ctx context.Context, f func() error) error {
 		if strings.HasPrefix(SqlState(err), "57P") { // the server was restarted: the other connections are dead as well
 			d.pool.Reset()
 		}
-		// 2-4 ms, 4-8 ms, 8-16 ms ...: long enough for the other transaction to finish, short compared with the delivery of a page.
+		// 2-4 ms, 4-8 ms, 8-16 ms ...: long enough for the other transaction to finish, short compared with a page.
 		pause := time.Duration((1 + rand.Float64()) * float64(time.Millisecond<<try))
 		select {
 		case <-ctx.Done():
@@ -299,8 +298,8 @@ func repeatable(err error) bool {
 	return false
 }
 
-// checkDurability warns when a new connection shows that commits may be lost with this server, or that names are not compared
-// without case.
+// checkDurability checks, on a fresh connection, whether commits survive the loss of this server and whether lower() folds
+// names of all languages.
 func (d *DB) checkDurability(ctx context.Context, conn *pgx.Conn) error {
 	if !d.metrics.durabilityDue() {
 		return nil

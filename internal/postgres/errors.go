@@ -54,7 +54,7 @@ func MapError(err error) error {
 
 const takesNoWrites = "it takes no writes: a standby, or default_transaction_read_only is on"
 
-// oneLine shows an error of the driver on one line. The driver lists each address that it tried on a line, often twice.
+// oneLine formats an error of the driver on one line. The driver's text has a line for every address that it tried, often repeated.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string {

@@ -19,8 +19,8 @@ func CheckURL(databaseURL string) error {
 	return nil
 }
 
-// Explain returns the text of an error for the operator, on one line: what failed and, if the database or the connection is
-// the reason, the error of the server. fault.Public returns the text for others.
+// Explain formats an error for the operator, on one line: what failed and, if the database or the network is the reason, the
+// server's own text. Other people see fault.Public only.
 func Explain(err error) string {
 	if err == nil {
 		return ""
@@ -41,10 +41,10 @@ func Explain(err error) string {
 	case f.Kind == fault.Unavailable || f.Kind == fault.Internal:
 		words += ": " + cause(f.Err)
 	}
-	return strings.Replace(err.Error(), f.Error(), words, 1) // the text that wraps the fault stays
+	return strings.Replace(err.Error(), f.Error(), words, 1) // the text around the fault stays
 }
 
-// cause returns the informative part of an error of the driver, which repeats itself for each address that it tried.
+// cause returns the useful part of an error of the driver, whose text is repeated for every address that it tried.
 func cause(err error) string {
 	var server *pgconn.PgError
 	if errors.As(err, &server) {

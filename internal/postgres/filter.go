@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 )
 
-// MaxListRows is how many rows a list route reads at most. A longer list is an error that asks for a narrower query: a list
-// that is cut without notice would be worse.
+// MaxListRows is how many rows a list route reads at most. A query with more rows is refused: a silently truncated answer
+// would be worse.
 const MaxListRows = 20000
 
 // Column is the SQL of a field of a list. Its texts are constants, never input.

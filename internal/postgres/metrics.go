@@ -14,7 +14,7 @@ import (
 	shared "github.com/iris-oncall/iris/internal/metrics"
 )
 
-// durabilityEvery is the least time between two checks of the server's durability settings.
+// durabilityEvery is how often fresh connections check the server's durability settings.
 const durabilityEvery = int64(time.Minute)
 
 type metrics struct {
@@ -86,7 +86,7 @@ func (d *DB) CountFlood(decision string, n int) {
 	d.metrics.floods.WithLabelValues(decision).Add(float64(n))
 }
 
-// durabilityDue reports whether the server's settings must be checked now, and starts the interval to the next check.
+// durabilityDue reports whether the server's settings must be checked again, and if so counts the check as done.
 func (m *metrics) durabilityDue() bool {
 	now, last := time.Now().UnixNano(), m.lastCheck.Load()
 	return (last == 0 || now-last > durabilityEvery) && m.lastCheck.CompareAndSwap(last, now)

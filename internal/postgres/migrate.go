@@ -83,9 +83,9 @@ const (
 	migrationLockPatient = 10 * time.Minute
 )
 
-// migrationLock lets one process migrate at a time. It polls instead of waiting in the database: a waiting statement is an open
-// transaction, and `create index concurrently` would wait for it. The lock of goose polls once a second, which delays processes
-// that start together.
+// migrationLock lets one process migrate at a time. It polls instead of waiting in the database, because a waiting statement
+// is an open transaction that `create index concurrently` would wait for. goose's own lock polls only once a second, which
+// would delay processes that start together.
 type migrationLock struct{}
 
 // SessionLock implements lock.SessionLocker.
@@ -112,7 +112,7 @@ func (migrationLock) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
 	return err
 }
 
-// migrationFault names the step that failed; the error of the server is the cause.
+// migrationFault names the migration that failed; the server's own text is the cause.
 func migrationFault(err error) error {
 	var partial *goose.PartialError
 	if errors.As(err, &partial) && partial.Failed != nil {

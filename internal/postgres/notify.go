@@ -23,14 +23,14 @@ const (
 	wakeInterval = 5 * time.Millisecond
 	// notifyTimeout bounds one notification: a hint that takes longer is useless.
 	notifyTimeout = 2 * time.Second
-	maxReconnect   = 2 * time.Second
-	listenerWarn   = time.Minute // interval between warnings while no connection works
+	maxReconnect  = 2 * time.Second
+	listenerWarn  = time.Minute // how often a lasting failure is logged again
 )
 
 var errNoPing = errors.New("a notification to ourselves did not arrive")
 
-// Notifier notifies the processors of buckets that have new work. These wake-ups are hints: they are sent after the commit
-// that made the work, in statements of their own, and a lost one delays the work by at most a second. It is safe for concurrent use.
+// Notifier notifies the processors of buckets with new work. Wake-ups are hints: they are sent after the commit of the work, in
+// separate statements, and a lost one costs a second at most. It is safe for concurrent use.
 type Notifier struct {
 	db      *DB
 	mu      sync.Mutex
@@ -63,7 +63,7 @@ func (n *Notifier) take() buckets.Set {
 	return set
 }
 
-// Run sends wake-ups until ctx ends, the pending ones included. It returns nil.
+// Run sends wake-ups until ctx ends, and then the pending ones. It returns nil.
 func (n *Notifier) Run(ctx context.Context) error {
 	pause := wakeInterval
 	for {
@@ -85,7 +85,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 	}
 }
 
-// send sends the pending wake-ups in one statement. If that fails, they stay pending.
+// send sends the pending wake-ups in one statement. After a failure they stay pending.
 func (n *Notifier) send(ctx context.Context) bool {
 	set := n.take()
 	if set.Empty() {
@@ -112,8 +112,8 @@ func notify(ctx context.Context, conn interface {
 select set_config('synchronous_commit', 'off', true) || pg_notify('`+wakeChannel+`', $1)::text`, payload).Scan(&ignored)
 }
 
-// Listener receives the wake-ups of all processes on a connection of its own. It sends itself a ping every few seconds, and
-// connects again when the ping does not arrive. A Listener is for one Run.
+// Listener receives the wake-ups of all processes on its own connection. It sends itself a notification every few seconds, and
+// connects again when that does not arrive. It is made for one Run.
 type Listener struct {
 	db        *DB
 	wake      func(buckets.Set)
@@ -169,7 +169,7 @@ func (l *Listener) Run(ctx context.Context) error {
 	return nil
 }
 
-// listen handles one connection until it fails. worked reports whether the connection worked before.
+// listen handles one connection until it fails. worked reports whether it was connected and subscribed.
 func (l *Listener) listen(ctx context.Context) (worked bool, err error) {
 	cc, err := pgx.ParseConfig(l.db.url)
 	if err != nil {
@@ -216,7 +216,7 @@ func (l *Listener) subscribe(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// receive handles notifications until the next ping is due, sends it, and waits for it.
+// receive handles notifications until the next self-test is due, and makes it.
 func (l *Listener) receive(ctx context.Context, conn *pgx.Conn) error {
 	if _, err := l.until(ctx, conn, time.Now().Add(l.every), ""); err != nil {
 		return err
@@ -259,13 +259,13 @@ func (l *Listener) until(ctx context.Context, conn *pgx.Conn, deadline time.Time
 		}
 		set, err := buckets.ParseSet(n.Payload)
 		if err != nil {
-			set = buckets.All() // of another release: wake all rather than none
+			set = buckets.All() // a payload of another release: wake all buckets
 		}
 		l.db.metrics.wakeups.WithLabelValues("received").Inc()
 		l.wake(set)
 	}
 }
 
-// MembersChannel is the channel on which a hint is sent whenever members or leases changed. The payload is the id
-// of the process that changed them.
+// MembersChannel is the channel on which a hint is sent whenever members or leases changed. The payload is the id of the
+// process that changed them.
 const MembersChannel = "iris_members"

@@ -11,8 +11,8 @@ import (
 // still full reports it again.
 const shortageLasts = 10 * time.Second
 
-// shortage remembers when the server last could not store something because its disk was full or failed. Such a server still
-// answers reads, so no check can find the problem later.
+// shortage remembers when the server last refused a write because its disk was full or failed. Reads still work meanwhile, so this
+// error is the only sign.
 type shortage struct {
 	mu  sync.Mutex
 	at  time.Time

@@ -66,7 +66,7 @@ func Deref[T any](p *T) (v T) {
 	return v
 }
 
-// epoch stands for "no time" in arrays, which hold no nulls.
+// epoch means "no time" in arrays, which hold no nulls.
 var epoch = time.Unix(0, 0).UTC()
 
 // OrEpoch returns a time for an array that holds no nulls: the epoch for no time. OrZero is the reverse.

@@ -86,7 +86,7 @@ func TestPlansAreListedAndLinked(t *testing.T) {
 	b.login()
 	status, body := b.get("/plans")
 	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, body, "There is no plan yet.")
+	require.Contains(t, body, "There is no active plan.")
 	stocked(w)
 	_, body = b.get("/plans?name=night&before=99")
 	require.Contains(t, body, `<a href="/plans/7"><bdi>night &amp; day</bdi></a>`)

@@ -25,9 +25,7 @@ type Members interface {
 
 // Rotations stores rotations and computes what one would put on the calendar.
 type Rotations interface {
-	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
-	Update(ctx context.Context, id oncall.ScheduleID, change func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error
-	Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error
+	calendars.ScheduleChanges
 	Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time, window oncall.Span) (scheduling.Result, error)
 }
 

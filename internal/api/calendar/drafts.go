@@ -110,7 +110,8 @@ func (a drafts) weeklyDraft(ctx context.Context, t oncall.Profile, b jsonbody.Ob
 	b.Title = calendars.BadSchedule
 	p, err := a.ReadSchedule(ctx, b)
 	if err == nil {
-		err = p.Apply(&d, calendars.BadSchedule, "basic mode cannot show these events: set advanced_mode to 1")
+		p.NotSimple = fault.Titled(calendars.BadSchedule, "basic mode cannot show these events: set advanced_mode to 1")
+		err = p.Apply(&d)
 	}
 	return d, role.Name, fieldOf(err)
 }

@@ -305,12 +305,7 @@ func (a rotations) updateRotation(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	err = a.Rotations.Update(r.Context(), s.ID, func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error) {
-		if is.TeamID != t.ID {
-			return d, oncall.ErrStale // its roster was looked up in another team
-		}
-		return d, a.MayStillEdit(r, is)
-	}, calendars.By(r, b.Raw))
+	err = a.Rotations.Update(r.Context(), s.ID, calendars.ScheduleReplacement(r, d), calendars.By(r, b.Raw))
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 )
@@ -80,11 +81,11 @@ type Outcome struct {
 	After []oncall.Shift
 }
 
-// Decide returns what the edit changes of the selected shifts, or the refusal. ErrStale refuses an edit of a shift
+// Decide returns what the edit changes of the selected shifts, or the refusal. etag.ErrStale refuses an edit of a shift
 // whose tag is not in IfMatch.
 func (e Edit) Decide(now time.Time, team Membership, selected []oncall.Shift) (Outcome, error) {
 	if len(selected) == 1 {
-		if err := oncall.MatchTag(e.IfMatch, selected[0].Tag()); err != nil {
+		if err := etag.Match(e.IfMatch, selected[0].Tag()); err != nil {
 			return Outcome{}, err
 		}
 	}

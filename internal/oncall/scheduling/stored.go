@@ -3,6 +3,7 @@ package scheduling
 import (
 	"time"
 
+	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -64,7 +65,7 @@ type Holiday struct {
 func (s StoredSchedule) Tag() string {
 	d := s.Draft()
 	d.Order = s.Order
-	return oncall.TagOf(d)
+	return etag.Of(d)
 }
 
 // Draft returns the editable part of the schedule, with its order unchanged.

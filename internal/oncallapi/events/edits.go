@@ -39,7 +39,7 @@ func (a events) updateEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	e.IfMatch = calendars.IfMatch(r)
+	e.IfMatch = routing.IfMatch(r)
 	if _, err := a.Run(r, e); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (a events) deleteEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	e.IfMatch = calendars.IfMatch(r)
+	e.IfMatch = routing.IfMatch(r)
 	if _, err := a.Run(r, e); err != nil {
 		return err
 	}

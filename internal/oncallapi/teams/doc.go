@@ -85,9 +85,7 @@ type TeamServices interface {
 
 // ScheduleChanges stores schedules and fills calendars from them.
 type ScheduleChanges interface {
-	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
-	Update(ctx context.Context, id oncall.ScheduleID, change func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error
-	Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error
+	calendars.ScheduleChanges
 	Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error)
 	Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result, scheduling.Calendars, error)
 }
@@ -127,17 +125,17 @@ type Deps struct {
 
 // The routes by resource.
 type (
-	teams     struct{ Deps }
-	members   struct{ Deps }
-	roles     struct{ Deps }
-	services  struct{ Deps }
-	names     struct{ Deps }
-	rosters   struct{ Deps }
-	schedules struct{ Deps }
+	teams    struct{ Deps }
+	members  struct{ Deps }
+	roles    struct{ Deps }
+	services struct{ Deps }
+	names    struct{ Deps }
+	rosters  struct{ Deps }
+	weekly   struct{ Deps }
 )
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
 	return slices.Concat(teams{d}.routes(), members{d}.routes(), roles{d}.routes(), services{d}.routes(), names{d}.routes(),
-		rosters{d}.routes(), schedules{d}.routes())
+		rosters{d}.routes(), weekly{d}.routes())
 }

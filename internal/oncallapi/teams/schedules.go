@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (a schedules) routes() []routing.Route {
+func (a weekly) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/api/v0/teams/{team}/rosters/{roster}/schedules", routing.Read, a.listSchedules),
 		routing.Post("/api/v0/teams/{team}/rosters/{roster}/schedules", routing.Write, a.createSchedule),
@@ -60,7 +60,7 @@ func shown(object map[string]any, asked []string) map[string]any {
 	return params.Pick(object, keys)
 }
 
-func (a schedules) listSchedules(w http.ResponseWriter, r *http.Request) error {
+func (a weekly) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	asked, err := params.Fields(q, scheduleFields, params.ErrFields)
 	if err != nil {
@@ -95,7 +95,7 @@ func (a schedules) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-func (a schedules) getSchedule(w http.ResponseWriter, r *http.Request) error {
+func (a weekly) getSchedule(w http.ResponseWriter, r *http.Request) error {
 	asked, err := params.Fields(r.URL.Query(), scheduleFields, params.ErrFields)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (a schedules) getSchedule(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, shown(scheduleObject(s), asked))
 }
 
-func (a schedules) createSchedule(w http.ResponseWriter, r *http.Request) error {
+func (a weekly) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Administered(r)
 	if err != nil {
@@ -132,7 +132,8 @@ func (a schedules) createSchedule(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	if err := p.Apply(&d, calendars.BadSchedule, "invalid advanced mode setting"); err != nil {
+	p.NotSimple = fault.Titled(calendars.BadSchedule, "invalid advanced mode setting")
+	if err := p.Apply(&d); err != nil {
 		return err
 	}
 	ro, err := a.roster(r, t)
@@ -148,7 +149,7 @@ func (a schedules) createSchedule(w http.ResponseWriter, r *http.Request) error 
 }
 
 // updateSchedule changes what the body names, of the schedule as it is when it is stored.
-func (a schedules) updateSchedule(w http.ResponseWriter, r *http.Request) error {
+func (a weekly) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid edit"
 	ctx := r.Context()
 	s, t, err := a.OwnSchedule(r)
@@ -167,59 +168,53 @@ func (a schedules) updateSchedule(w http.ResponseWriter, r *http.Request) error 
 		return fault.Titled(title, "team must be specified with roster")
 	}
 	if b.Given("team") {
-		if err := a.moveSchedule(ctx, b, s, t, &p); err != nil {
+		if p.Team, p.Roster, err = a.newPlace(ctx, b, s, t); err != nil {
 			return err
 		}
 	}
-	err = a.ScheduleChanges.Update(ctx, s.ID, func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error) {
-		d := is.Draft()
-		if err := a.MayStillEdit(r, is); err != nil {
-			return d, err
-		}
-		if is.Algorithm == scheduling.ByRotation && (b.Has("events") || b.Has("scheduler")) {
-			return d, fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+routing.Param(r, "id"))
-		}
-		return d, p.Apply(&d, title, "schedule cannot be represented in simple mode")
-	}, calendars.By(r, b.Raw))
+	if b.Has("events") || b.Has("scheduler") {
+		p.OfRotation = fault.Titled(title, "this schedule is a rotation: edit it with PUT /v1/rotations/"+routing.Param(r, "id"))
+	}
+	p.NotSimple = fault.Titled(title, "schedule cannot be represented in simple mode")
+	err = a.ScheduleChanges.Update(ctx, s.ID, calendars.ScheduleEdit(r, p), calendars.By(r, b.Raw))
 	if err != nil {
 		return err
 	}
 	return routing.Empty(w, http.StatusOK)
 }
 
-// moveSchedule reads the team and roster that a schedule is to belong to.
-func (a schedules) moveSchedule(ctx context.Context, b jsonbody.Object, s scheduling.StoredSchedule, now oncall.Profile, p *calendars.SchedulePatch) error {
+// newPlace reads the team and roster that a schedule is to belong to; nil = it stays where it is.
+func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.StoredSchedule, now oncall.Profile) (team, roster *int64, err error) {
 	name, err := b.Text("team")
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	to, err := a.ActiveTeam(ctx, name)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`team "`+name+`" not found`))
+		return nil, nil, fault.When(err, fault.NotFound, calendars.Integrity(`team "`+name+`" not found`))
 	}
 	if to.ID != now.ID {
 		if err := wire.Actor(ctx).MayAdministerTeam(to.ID, to.Name); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	if to.ID == now.ID && !b.Given("roster") {
-		return nil
+		return nil, nil, nil
 	}
-	roster := s.RosterName
+	rosterName := s.RosterName
 	if b.Given("roster") {
-		if roster, err = b.Text("roster"); err != nil {
-			return err
+		if rosterName, err = b.Text("roster"); err != nil {
+			return nil, nil, err
 		}
 	}
-	ro, err := a.RosterNamed(ctx, to, roster)
+	ro, err := a.RosterNamed(ctx, to, rosterName)
 	if err != nil {
-		return fault.When(err, fault.NotFound, calendars.Integrity(`roster "`+roster+`" not found`))
+		return nil, nil, fault.When(err, fault.NotFound, calendars.Integrity(`roster "`+rosterName+`" not found`))
 	}
-	p.Team, p.Roster = &to.ID, &ro.ID
-	return nil
+	return &to.ID, &ro.ID, nil
 }
 
-func (a schedules) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
+func (a weekly) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	s, _, err := a.OwnSchedule(r)
 	if err != nil {
 		return err
@@ -230,7 +225,7 @@ func (a schedules) deleteSchedule(w http.ResponseWriter, r *http.Request) error 
 	return routing.Empty(w, http.StatusOK)
 }
 
-func (a schedules) populate(w http.ResponseWriter, r *http.Request) error {
+func (a weekly) populate(w http.ResponseWriter, r *http.Request) error {
 	s, _, err := a.OwnSchedule(r)
 	if err != nil {
 		return err
@@ -250,7 +245,7 @@ func (a schedules) populate(w http.ResponseWriter, r *http.Request) error {
 }
 
 // previewSchedule answers what the calendar would show after a populate. It writes nothing.
-func (a schedules) previewSchedule(w http.ResponseWriter, r *http.Request) error {
+func (a weekly) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 	ctx, q := r.Context(), r.URL.Query()
 	for _, name := range []string{"start", "start__lt", "end__ge", "team__eq"} {
 		if !q.Has(name) {
@@ -306,7 +301,7 @@ func titledPreview(err error) error {
 }
 
 // shownAfter returns what a team's calendar shows in a window after a plan, in the order that it will have once it is stored.
-func (a schedules) shownAfter(ctx context.Context, plan scheduling.Result, known scheduling.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
+func (a weekly) shownAfter(ctx context.Context, plan scheduling.Result, known scheduling.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
 	subscriptions, err := a.Subscriptions.Subscriptions(ctx, t.ID)
 	if err != nil {
 		return nil, err

@@ -9,13 +9,13 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Audit stores who changed which setting by hand. Changes of incidents are in their timelines. It is safe for concurrent use.
+// Audit stores the audit log: changes of settings and people. It is safe for concurrent use.
 type Audit struct{ db *postgres.DB }
 
 // NewAudit returns the adapter over d.
 func NewAudit(d *postgres.DB) *Audit { return &Audit{db: d} }
 
-// AuditRecord is one change made by hand.
+// AuditRecord is one entry of the audit log.
 type AuditRecord = auth.AuditRecord
 
 // Record stores a change; ID and At are ignored.

@@ -13,12 +13,12 @@ import (
 const (
 	// KeepAddress is how long an address is stored after the last log-in from it.
 	KeepAddress = 90 * 24 * time.Hour
-	// maxKnownAddresses bounds the stored addresses of each person.
+	// maxKnownAddresses bounds the addresses of a person.
 	maxKnownAddresses = 20
 )
 
-// KnownAddresses stores the network addresses from which people logged in, for all processes of iris-api. The database
-// holds keyed hashes, which do not reveal the addresses. It is safe for concurrent use.
+// KnownAddresses remembers from which network addresses people logged in, for all processes of iris-api. The database
+// holds keyed hashes, from which nobody can read where people are. It is safe for concurrent use.
 type KnownAddresses struct {
 	db   *postgres.DB
 	keys *auth.Keys

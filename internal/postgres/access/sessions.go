@@ -14,8 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Sessions stores web sessions for scs. Tokens are stored as SHA-256 hashes: 256 random bits need no salt, and a
-// hash cannot be used to log in. The clock of the database decides what has expired. It is safe for concurrent use.
+// Sessions stores web sessions for scs. Tokens are stored as SHA-256 hashes: 256 random bits need no salt, and a reader of the
+// table cannot log in with them. Sessions expire by the database's clock. It is safe for concurrent use.
 type Sessions struct{ db *postgres.DB }
 
 var _ scs.CtxStore = (*Sessions)(nil)

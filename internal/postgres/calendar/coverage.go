@@ -14,15 +14,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Coverage reads what is needed to find gaps in the calendars of teams, and stores when teams want their roles covered. It is
-// safe for concurrent use.
+// Coverage reads the data from which gaps are computed, and stores the coverage rules of teams. It is safe for concurrent use.
 type Coverage struct{ db *postgres.DB }
 
 // NewCoverage returns the adapter over d.
 func NewCoverage(d *postgres.DB) *Coverage { return &Coverage{db: d} }
 
-// Coverage returns what is needed to find the gaps of a team. Off holds those of the calendar's people who are switched off; a
-// nil calendar has no people.
+// Coverage returns the data from which the gaps of a team are computed. With a calendar it also reads whether its people are active.
 func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error) {
 	out := scheduling.Coverage{Holidays: map[oncall.Date]bool{}, Off: map[users.ID]bool{}}
 	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {

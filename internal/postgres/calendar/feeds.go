@@ -59,7 +59,7 @@ func feedShift(r db.TeamFeedRow) oncall.FeedShift {
 	}
 }
 
-// latest keeps the last state of each shift and orders the shifts by start.
+// latest keeps the last version of each shift, ordered by start. Earlier holders of a cancelled shift are left out.
 func latest(shifts []oncall.FeedShift) []oncall.FeedShift {
 	last := map[int64]int{}
 	for i, s := range shifts {

@@ -37,7 +37,7 @@ func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start ti
 		if plan, err = storePlan(ctx, q, plan); err != nil {
 			return err
 		}
-		if err := q.TeamDue(ctx, stored.TeamID); err != nil { // slots that it left open are filled next
+		if err := q.TeamDue(ctx, stored.TeamID); err != nil { // its unfilled slots are filled next
 			return err
 		}
 		deleted, err := namedFacts(ctx, q, plan.Delete)
@@ -140,8 +140,8 @@ func (s *Schedules) planFor(ctx context.Context, q *db.Queries, id oncall.Schedu
 	return scheduling.Populate(now, stored, start, known)
 }
 
-// Fill makes the missing shifts of a team's schedules. It is fenced by the lease of the team's bucket, so that only the owner
-// fills. The plans list the slots that nobody could take.
+// Fill makes the missing shifts of a team's schedules, fenced by the lease of the team's bucket: only the owner of the bucket
+// does it. Slots that nobody could take are returned as unfilled.
 func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]scheduling.Result, error) {
 	var plans []scheduling.Result
 	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -196,7 +196,7 @@ func (s *Schedules) Failed(ctx context.Context, team int64, problem string) erro
 	})
 }
 
-// Due lists the active teams of the buckets whose schedules were not filled for the time, those that wait longest first.
+// Due lists the active teams of the buckets whose schedules were not filled for the given time, longest waiting first.
 func (s *Schedules) Due(ctx context.Context, bs []int, every time.Duration, limit int) ([]oncall.TeamName, error) {
 	raw := make([]int16, len(bs))
 	for i, b := range bs {
@@ -341,7 +341,7 @@ func absenceOf(r db.AbsenceRow) scheduling.StoredAbsence {
 	}}
 }
 
-// notBefore is the instant from which on a calendar is read to plan from start on. It bounds how far back that is.
+// notBefore returns the earliest instant of the shifts that are read to plan from start on: at most some years before now.
 func notBefore(now, start time.Time) time.Time {
 	if years := now.AddDate(-3, 0, 0); start.Before(years) {
 		return years
@@ -356,7 +356,7 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// namedFacts returns shifts as the audit log stores them.
+// namedFacts formats shifts for the audit log.
 func namedFacts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]map[string]any, error) {
 	out := make([]map[string]any, len(shifts))
 	if len(shifts) == 0 {

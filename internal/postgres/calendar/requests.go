@@ -186,7 +186,7 @@ func rawShiftIDs(ids []oncall.ShiftID) []int64 {
 	return out
 }
 
-// expire ends the open requests of a team whose shifts have begun or changed, and notifies the people who asked.
+// expire ends the open requests of a team whose shifts changed or began, and notifies the people who asked.
 func (w *Requests) expire(ctx context.Context, team int64) error {
 	var over []int64
 	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -247,7 +247,7 @@ func shiftsByID(ctx context.Context, q *db.Queries, ids []oncall.ShiftID) ([]onc
 	return out, err
 }
 
-// endSwap stores the end of an open request and queues the notices about it. The team must be locked.
+// endSwap stores the end of an open request and queues its notices. The team must be locked.
 func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, take []oncall.Shift) error {
 	p := db.DecideSwapRequestParams{ID: r.ID, State: string(r.State), DecidedBy: postgres.NullID(r.DecidedBy)}
 	if !r.Decided.IsZero() {

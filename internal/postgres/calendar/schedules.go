@@ -8,15 +8,16 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Schedules stores schedules and rotations and fills calendars from them. Pure functions of the domain decide which shifts to
-// make, inside the transaction that stores them, with the team locked: of two concurrent populates the second sees the shifts
-// of the first. It is safe for concurrent use.
+// Schedules stores schedules and rotations and fills calendars from them. Pure functions of package scheduling compute the
+// shifts inside the transaction that stores them, with the team locked: of two that populate at once, the second sees the
+// shifts of the first. It is safe for concurrent use.
 type Schedules struct{ db *postgres.DB }
 
 // NewSchedules returns the adapter over d.
@@ -139,9 +140,9 @@ func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by o
 	return oncall.ScheduleID(id), err
 }
 
-// Update locks a schedule, applies change, and stores the result. Shifts that the schedule made stay as they are. A NotFound
-// fault when there is none.
-func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, change func(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error), by oncall.By) error {
+// Update stores what the edit decides of a schedule, with the team and the schedule locked. Shifts that the schedule made stay. A
+// NotFound fault when there is none.
+func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e schedules.Edit, by oncall.By) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		team, err := q.TeamOfSchedule(ctx, int64(id))
 		if err != nil {
@@ -157,7 +158,7 @@ func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, change fun
 		if err != nil {
 			return err
 		}
-		d, err := change(is)
+		d, err := e.Decide(is)
 		if err != nil {
 			return err
 		}

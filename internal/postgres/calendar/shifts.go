@@ -82,7 +82,7 @@ func findParams(by oncall.ShiftQuery) db.FindShiftsParams {
 	return p
 }
 
-// farthest is the last instant of calendars, in Unix seconds: the year 9999.
+// farthest is the last instant of calendars in Unix seconds: the end of the year 9999.
 const farthest = 253402300799
 
 func instant(unix *int64) *time.Time {
@@ -215,7 +215,7 @@ func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes
 		return c, err
 	}
 	c.Add = added
-	// Last: AddShifts gives the parts that remain of a shift the feed id of the deleted row.
+	// Only now, because the remainder of a cut shift is found by the deleted one.
 	if len(c.Delete) > 0 {
 		ids := make([]int64, len(c.Delete))
 		for i, s := range c.Delete {
@@ -278,7 +278,7 @@ type queuedNotice struct {
 	Unless  string                `json:"unless"`
 }
 
-// queueNotices stores the notices about a change, by one statement.
+// queueNotices stores the notices of a change in one statement.
 func queueNotices(ctx context.Context, q *db.Queries, notices []oncall.Notice) error {
 	var queued []queuedNotice
 	for _, n := range notices {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -11,34 +13,60 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Change stores the settings that c holds and an entry of the audit log in one transaction. Owners that do not exist and
-// default modes that the application may not use are skipped; a mode that does not exist is Invalid. by names the actor.
+// Change replaces what c holds, all in one transaction with its line in the audit log. Owners that do not exist and default
+// modes that the application may not use are skipped; a mode that does not exist is Invalid. A Stale fault when the application is
+// in another state than c.IfMatch asks for. by is the actor of the audit log.
 func (a *Applications) Change(ctx context.Context, id int64, c applications.Change, by string) error {
-	return a.changing(ctx, id, by, "settings changed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
-		err := postgres.RequireRow(q.ChangeApplication(ctx, db.ChangeApplicationParams{ID: id, ContextTemplate: c.ContextTemplate,
-			SummaryTemplate: c.SummaryTemplate, MobileTemplate: c.MobileTemplate, SampleContext: c.SampleContext,
-			TitleVariable: c.TitleVariable}))
+	return a.db.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		return changeIn(ctx, db.New(tx), id, by, "settings changed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
+			if err := matchApplication(ctx, tx, id, c); err != nil {
+				return err
+			}
+			return changeSettings(ctx, q, id, c)
+		})
+	})
+}
+
+// matchApplication returns a Stale fault when the application is in another state than c.IfMatch asks for.
+func matchApplication(ctx context.Context, tx pgx.Tx, id int64, c applications.Change) error {
+	if c.IfMatch == nil {
+		return nil
+	}
+	rows, err := tx.Query(ctx, applicationSelection+" and a.id = $1", id)
+	if err != nil {
+		return err
+	}
+	now, err := pgx.CollectExactlyOneRow(rows, scanApplication)
+	if err != nil {
+		return err
+	}
+	return c.Match(now)
+}
+
+func changeSettings(ctx context.Context, q *db.Queries, id int64, c applications.Change) error {
+	err := postgres.RequireRow(q.ChangeApplication(ctx, db.ChangeApplicationParams{ID: id, ContextTemplate: c.ContextTemplate,
+		SummaryTemplate: c.SummaryTemplate, MobileTemplate: c.MobileTemplate, SampleContext: c.SampleContext,
+		TitleVariable: c.TitleVariable}))
+	if err != nil {
+		return err
+	}
+	names := append([]string{}, c.Variables...)
+	if err := q.DropApplicationVariables(ctx, db.DropApplicationVariablesParams{ApplicationID: id, Names: names}); err != nil {
+		return err
+	}
+	if err := q.KeepApplicationVariables(ctx, db.KeepApplicationVariablesParams{ApplicationID: id, Names: names}); err != nil {
+		return err
+	}
+	if c.Owners != nil {
+		if err := q.ClearApplicationOwners(ctx, id); err != nil {
+			return err
+		}
+		err := q.AddApplicationOwners(ctx, db.AddApplicationOwnersParams{ApplicationID: id, Names: append([]string{}, *c.Owners...)})
 		if err != nil {
 			return err
 		}
-		names := append([]string{}, c.Variables...)
-		if err := q.DropApplicationVariables(ctx, db.DropApplicationVariablesParams{ApplicationID: id, Names: names}); err != nil {
-			return err
-		}
-		if err := q.KeepApplicationVariables(ctx, db.KeepApplicationVariablesParams{ApplicationID: id, Names: names}); err != nil {
-			return err
-		}
-		if c.Owners != nil {
-			if err := q.ClearApplicationOwners(ctx, id); err != nil {
-				return err
-			}
-			err := q.AddApplicationOwners(ctx, db.AddApplicationOwnersParams{ApplicationID: id, Names: append([]string{}, *c.Owners...)})
-			if err != nil {
-				return err
-			}
-		}
-		return changeModes(ctx, q, id, c)
-	})
+	}
+	return changeModes(ctx, q, id, c)
 }
 
 func changeModes(ctx context.Context, q *db.Queries, id int64, c applications.Change) error {
@@ -83,21 +111,26 @@ func changeModes(ctx context.Context, q *db.Queries, id int64, c applications.Ch
 	return nil
 }
 
-// changing runs f in a transaction that locks the application's row, and adds an entry to the audit log.
+// changing runs f in a transaction that holds the application's row, and adds an entry to the audit log.
 func (a *Applications) changing(ctx context.Context, id int64, by, action string,
 	f func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error,
 ) error {
-	return a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		row, err := q.LockApplication(ctx, id)
-		if err != nil {
-			return err
-		}
-		if err := f(ctx, q, row); err != nil {
-			return err
-		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by), Action: "application " + action,
-			Object: "application " + row.Name})
-	})
+	return a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return changeIn(ctx, q, id, by, action, f) })
+}
+
+// changeIn is changing within a transaction.
+func changeIn(ctx context.Context, q *db.Queries, id int64, by, action string,
+	f func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error,
+) error {
+	row, err := q.LockApplication(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := f(ctx, q, row); err != nil {
+		return err
+	}
+	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by), Action: "application " + action,
+		Object: "application " + row.Name})
 }
 
 // Add creates an application as Create does, and adds an entry to the audit log.
@@ -135,8 +168,8 @@ func applicationName(name string) (string, error) {
 	return name, err
 }
 
-// Delete deletes an application without variables, template texts, incidents and messages, past ones included. Otherwise it
-// returns a Conflict, and so it does for the application of web sessions.
+// Delete removes an application that nothing refers to: no variables, template contents, incidents or messages, present or past.
+// Otherwise it is a Conflict, as it is for the application of web sessions.
 func (a *Applications) Delete(ctx context.Context, id int64, by string) error {
 	inUse := fault.New(fault.Conflict, "the application is in use")
 	err := a.changing(ctx, id, by, "deleted", func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {

@@ -119,7 +119,7 @@ func (a *Applications) IncidentEmails(ctx context.Context, id int64) (map[string
 }
 
 // SetIncidentEmails replaces the addresses of an application, all or none. An address that is somebody's contact or another
-// application's, and a plan that is not active or has no texts for the application, are Invalid faults with the texts of the wire.
+// application's, and a plan that is not active or has no text for the application, are Invalid, with the texts of the wire.
 func (a *Applications) SetIncidentEmails(ctx context.Context, id int64, plans map[string]string, by string) error {
 	emails := slices.Sorted(maps.Keys(plans))
 	return a.changing(ctx, id, by, "incident e-mail addresses set", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {

@@ -82,7 +82,7 @@ func (p *Plans) StepCount(ctx context.Context, id int64) int {
 	return len(plan.Steps)
 }
 
-// Recent is ByName for opening incidents. The plan may be up to a second old. It must not be changed.
+// Recent is ByName for opening incidents: the result may be up to a second old. Callers must not change it.
 func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, error) {
 	return p.active.Get(ctx, strings.TrimRight(name, " "), func(ctx context.Context) (escalation.PlanSteps, error) {
 		return planByName(ctx, p.pool, name)
@@ -191,7 +191,8 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 }
 
 // Create saves a new version of a plan and makes it the active one of its name. A template, role or creator that
-// was deleted meanwhile is an Invalid fault.
+// vanished meanwhile is an Invalid fault. An active version that d does not replace is a Conflict fault when there may be none, else
+// a Stale fault.
 func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escalation.PlanID, err error) {
 	defer p.active.Clear()
 	err = p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -215,9 +216,42 @@ func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escala
 		if err != nil {
 			return fmt.Errorf("insert plan notifications: %w", err)
 		}
-		return q.ActivateNewestPlan(ctx, n)
+		return activate(n, (*int64)(d.Replaces), "plan "+d.Name, activation{
+			newest: func(id int64) error { return q.ActivateNewestPlan(ctx, id) },
+			first:  func(id int64) (int64, error) { return q.ActivateFirstPlan(ctx, id) },
+			instead: func(id, replaced int64) (int64, error) {
+				return q.ReplaceActivePlan(ctx, db.ReplaceActivePlanParams{ID: id, Replaced: replaced})
+			},
+		})
 	})
 	return id, err
+}
+
+// activation makes a new version the active one of its name.
+type activation struct {
+	newest  func(id int64) error
+	first   func(id int64) (int64, error)           // 0 = the name has an active version
+	instead func(id, replaced int64) (int64, error) // 0 = the replaced version is not the active one
+}
+
+// activate makes a version the active one, if it may replace what is active: see Replaces of escalation.PlanContent.
+func activate(id int64, replaces *int64, object string, a activation) error {
+	if replaces == nil {
+		return a.newest(id)
+	}
+	var done int64
+	var err error
+	refusal := fault.New(fault.Stale, "another version was saved meanwhile: reload it before you save")
+	if *replaces == 0 {
+		done, err = a.first(id)
+		refusal = fault.Newf(fault.Conflict, "there is a %s already: replace it with PUT", object)
+	} else {
+		done, err = a.instead(id, *replaces)
+	}
+	if err == nil && done == 0 {
+		err = refusal
+	}
+	return err
 }
 
 func notificationRows(plan int64, steps []escalation.Step) []db.InsertPlanNotificationParams {

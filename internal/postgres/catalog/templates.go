@@ -20,7 +20,7 @@ type Templates struct{ db *postgres.DB }
 // NewTemplates returns the adapter over d.
 func NewTemplates(d *postgres.DB) *Templates { return &Templates{db: d} }
 
-// ByID returns a version of a template, active or not, with its words. Unknown: NotFound.
+// ByID returns a version of a template, active or not, with its text. Unknown: NotFound.
 func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details messages.TemplateDetails, err error) {
 	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.TemplateByID(ctx, int64(id))
@@ -33,7 +33,7 @@ func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details m
 	return details, err
 }
 
-// ByName returns the active version of a template with its words. Unknown or without an active version: NotFound.
+// ByName returns the active version of a template with its text. Unknown or without an active version: NotFound.
 func (t *Templates) ByName(ctx context.Context, name string) (details messages.TemplateDetails, err error) {
 	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.TemplateByName(ctx, name)
@@ -79,7 +79,7 @@ func (t *Templates) List(ctx context.Context, q filters.Query) ([]messages.Templ
 }
 
 // Create saves a new version of a template and makes it the active one of its name. An application that does not exist
-// is an Invalid fault.
+// is an Invalid fault. Replaces is as for plans.
 func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id messages.TemplateID, err error) {
 	err = t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.InsertTemplate(ctx, db.InsertTemplateParams{Name: d.Name, CreatorID: int64(d.CreatorID)})
@@ -97,7 +97,13 @@ func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id mess
 				return fault.Invalidf("content", "Application %s not found", w.Application)
 			}
 		}
-		return q.ActivateNewestTemplate(ctx, n)
+		return activate(n, (*int64)(d.Replaces), "template "+d.Name, activation{
+			newest: func(id int64) error { return q.ActivateNewestTemplate(ctx, id) },
+			first:  func(id int64) (int64, error) { return q.ActivateFirstTemplate(ctx, id) },
+			instead: func(id, replaced int64) (int64, error) {
+				return q.ReplaceActiveTemplate(ctx, db.ReplaceActiveTemplateParams{ID: id, Replaced: replaced})
+			},
+		})
 	})
 	return id, err
 }

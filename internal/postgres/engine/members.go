@@ -10,11 +10,11 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// reapAfter is how long the row of a dead member is kept, so that people can see it.
+// reapAfter is how long the row of a dead member is kept for the cluster page.
 const reapAfter = time.Minute
 
-// Cluster stores the members and which bucket each owns. It implements buckets.Store; readiness and the cluster page read it.
-// It is safe for concurrent use.
+// Cluster reads and writes members and leases of buckets. It is a buckets.Store; readiness and the cluster page read it.
+// Safe for concurrent use.
 type Cluster struct {
 	db *postgres.DB
 }
@@ -143,7 +143,7 @@ func (c *Cluster) SetDraining(ctx context.Context, processID string, draining bo
 	return n > 0, err
 }
 
-// Members lists the members by process id, those that died in the last minute included, which have a greater Age.
+// Members lists the members by process id, with those that died in the last minute: see their Age.
 func (c *Cluster) Members(ctx context.Context) ([]buckets.MemberState, error) {
 	var out []buckets.MemberState
 	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -163,7 +163,7 @@ func (c *Cluster) Buckets(ctx context.Context) ([buckets.Count]buckets.LeaseStat
 	return out, err
 }
 
-// BucketsWithoutLiveOwner counts the buckets that no live member owns.
+// BucketsWithoutLiveOwner counts the buckets that no live member owns now.
 func (c *Cluster) BucketsWithoutLiveOwner(ctx context.Context) (int, error) {
 	var n int32
 	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -173,7 +173,7 @@ func (c *Cluster) BucketsWithoutLiveOwner(ctx context.Context) (int, error) {
 	return int(n), err
 }
 
-// tell notifies the other members. They poll once a second in any case, so an error is ignored.
+// hint sends a hint to the other members. They read the change within a second anyway, so errors are ignored.
 func (c *Cluster) tell(ctx context.Context, processID string) {
 	_ = c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return q.NotifyMembers(ctx, processID) })
 }

@@ -212,7 +212,7 @@ type BucketDue struct {
 	Age        time.Duration // how long it has been due, on the database's clock
 }
 
-// OldestDue returns the oldest due incident of every bucket that has one, whoever owns the bucket. Every process watches it.
+// OldestDue returns the oldest due incident of every bucket that has one. Every process watches all buckets.
 func (r *Runner) OldestDue(ctx context.Context) ([]BucketDue, error) {
 	var out []BucketDue
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {

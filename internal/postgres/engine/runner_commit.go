@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/quotas"
 )
 
-// Commit implements escalation.Ledger. Leases, then incidents are locked, in ascending order. Incidents that
-// changed since they were read are left out: they are still due and are read again.
+// Commit implements escalation.Ledger. It locks leases, then incidents, each in ascending order. Incidents that changed since
+// they were read are left out: they are still due and are read again.
 func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.Change) ([]incidents.ID, error) {
 	var written []incidents.ID
 	policy, err := r.quotas.Current(ctx)

@@ -40,7 +40,7 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 		if err != nil {
 			return fmt.Errorf("lock incidents: %w", err)
 		}
-		mine := make([]int64, len(locked)) // locked by another transaction: read again later
+		mine := make([]int64, len(locked)) // incidents that another transaction is changing are read again
 		for k, l := range locked {
 			mine[k] = l.ID
 		}

@@ -22,17 +22,17 @@ type UnsentMessage struct {
 }
 
 const (
-	// unsentWatch names the check of unsent messages in watch_results.
+	// unsentWatch is the name of the check for unsent messages in watch_results.
 	unsentWatch = "unsent"
-	// watchFresh is how old a result may be before a process checks again.
+	// watchFresh is how old a result may be before a process makes the check again.
 	watchFresh = 4 * time.Second
-	// watchStale is how old a result may be while another process checks. After that a process checks itself.
+	// watchStale is how old a result may be while another process makes the check. After that a process makes the check itself.
 	watchStale = 15 * time.Second
 )
 
-// OldestUnsent returns for every application and class the unsent message that became due first, whoever owns its bucket and
-// whatever the reason: oldest first, at most a hundred. Messages that an operator paused are left out. One process checks at a
-// time, because a check reads many rows; the others get its result, which is up to a few seconds old.
+// OldestUnsent returns, of every application and class, the unsent message that became due first, of all buckets: oldest first, at
+// most a hundred. Paused messages are left out. One process makes this check at a time, because it reads much; the others get its
+// result, which is up to a few seconds old.
 func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	found, age, err := r.sharedUnsent(ctx)
 	if err != nil || age <= watchFresh {

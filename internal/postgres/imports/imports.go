@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Imports stores the data of a predecessor. One import is one transaction, however long it takes. The statements are built
-// from descriptions of the tables, because sqlc does not know temporary tables (ADR 0120).
+// Imports stores the data of a predecessor. One import is one transaction, however long it takes. The statements are built from
+// the descriptions of tables, because sqlc does not know temporary tables (ADR 0120).
 type Imports struct {
 	db   *postgres.DB
 	keys *auth.Keys
@@ -95,7 +95,7 @@ select set_config('statement_timeout', '0', true) || set_config('idle_in_transac
 	return err
 }
 
-// importActor is the actor in the audit log.
+// importActor is the actor of imports in the audit log.
 const importActor = "iris command"
 
 func (r *importRun) action() string { return "imported from " + r.name }
@@ -119,7 +119,7 @@ func (r *importRun) loadTable(ctx context.Context, t imports.Table, records impo
 	return out, r.finishLoad(ctx, t, &out)
 }
 
-// finishLoad merges the resolved rows, runs the follow-ups of new rows, and empties the temporary tables.
+// finishLoad merges the resolved rows, makes the rows that depend on new ones, and drops the temporary tables.
 func (r *importRun) finishLoad(ctx context.Context, t imports.Table, out *imports.Outcome) error {
 	if err := r.merge(ctx, t, out); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (r *importRun) stage(ctx context.Context, t imports.Table, records imports.
 	return r.exec(ctx, "analyze staged")
 }
 
-// merge compares the resolved rows with the stored ones and inserts the rest.
+// merge compares the resolved rows with existing ones and inserts the new ones.
 func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Outcome) error {
 	if err := r.exec(ctx, "analyze resolved"); err != nil {
 		return err
@@ -200,8 +200,8 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 	return r.insert(ctx, t, out)
 }
 
-// insert stores the fresh rows. If the database refuses them in spite of the checks before, that is reported as a conflict, and
-// the import goes on to find further ones.
+// insert stores new rows. A row that the database refuses in spite of the checks is a conflict; the rest of the import continues,
+// to report more conflicts.
 func (r *importRun) insert(ctx context.Context, t imports.Table, out *imports.Outcome) error {
 	err := pgx.BeginFunc(ctx, r.tx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, insertSQL(t))
@@ -218,7 +218,7 @@ func (r *importRun) insert(ctx context.Context, t imports.Table, out *imports.Ou
 	return r.exec(ctx, "delete from fresh") // they have no follow-ups
 }
 
-// reasons runs a query that returns a text, a number of rows and examples.
+// reasons runs a query that returns a reason, a number of rows and examples.
 func (r *importRun) reasons(ctx context.Context, kind imports.Kind, whole bool, sql string, out *imports.Outcome) error {
 	rows, err := r.tx.Query(ctx, sql)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// storedMessage is a message of the predecessor as a row of the history. A stored message with the same number is the same one
-// if it was made at the same instant for the same incident.
+// storedMessage describes a message of Iris in history. An existing message with the same number is the same message if it was
+// made at the same instant for the same incident.
 var storedMessage = imports.Table{Name: "message_history", Key: []string{"id"}, Columns: []imports.Column{
 	{Name: "id", Type: "bigint"}, {Name: "created_at", Type: "timestamptz"}, {Name: "bucket", Type: "smallint"},
 	{Name: "incident_id", Type: "bigint"}, {Name: "application_id", Type: "bigint"},
@@ -103,10 +103,10 @@ func (r *importRun) LoadMessages(ctx context.Context, records imports.Records) (
 	return out, r.finishLoad(ctx, storedMessage, &out)
 }
 
-// resumeSQL computes the progress of an incident in its step (escalation.Progress). A notification was repeated as often as one
-// person has messages of it. An optional notification without messages, while others of the step have some, reached nobody. If
-// messages were not sent yet, the incident counts as reopened: the engine then repeats the rounds with cancelled messages, for
-// the people who did not get theirs. Times in the future, from a clock that was ahead, count as now, so that no page waits.
+// resumeSQL reconstructs the progress of an incident in its step (escalation.Progress). A notification was made as often as the
+// largest number of its messages to one person. An optional notification without messages, while others of the step have some,
+// reached nobody. An incident with unsent messages counts as reopened: the engine makes rounds with cancelled messages again, for
+// the people who did not get theirs. Times in the future (from a wrong clock) count as now, so that no page waits for them.
 const resumeSQL = `with made as (
     select i.id, n.position, n.optional, n.id as notification, max(h.repeat) + 1 as made,
         least(min(h.created_at), clock_timestamp()) as first, least(max(h.created_at), clock_timestamp()) as last
@@ -146,7 +146,7 @@ select i.id, 'operator', '`+words+`' from incidents i join resuming r on r.id = 
 	return tag.RowsAffected(), err
 }
 
-// numbered are the sequences that must be advanced beyond all imported numbers, with their tables.
+// numbered are the sequences that must be higher than all imported numbers, with the columns that they number.
 var numbered = []struct{ sequence, highest string }{
 	{"'target_ids'", "(select max(target_id) from targets)"},
 	{"pg_get_serial_sequence('applications', 'id')", "(select max(id) from applications)"},
@@ -173,8 +173,8 @@ var numbered = []struct{ sequence, highest string }{
 	{"'message_ids'", "greatest((select max(id) from messages), (select max(id) from message_history))"},
 }
 
-// moveNumbersOn advances the sequences beyond the imported numbers. A rollback does not undo that, so it comes last before the
-// commit.
+// moveNumbersOn moves the sequences beyond the imported numbers. A rollback does not undo that, so it is the last step before
+// the commit.
 func (r *importRun) moveNumbersOn(ctx context.Context) error {
 	for _, n := range numbered {
 		err := r.exec(ctx, fmt.Sprintf(`select setval(%[1]s, h.most) from (select coalesce(%[2]s, 0) as most) h

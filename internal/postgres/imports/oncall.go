@@ -59,9 +59,8 @@ func (r *importRun) AdoptOnCall(ctx context.Context, targets []imports.Target) (
 	return out, r.exec(ctx, "drop table wanted, moves")
 }
 
-// oncallMovesSQL renumbers rows: a row whose name exists in Oncall gets the number of Oncall, and a row with a number that
-// another one has in Oncall gets a new number. After the first import only those rows move whose old and new number no row of
-// Oncall has.
+// oncallMovesSQL changes numbers: a person or team with a name that Oncall has gets Oncall's number; an existing one with a number
+// that Oncall uses for another gets a new one. After the first import only those move whose old and new number are not in use.
 const oncallMovesSQL = `insert into moves
 with here as (
     select 'user' as kind, id, name, oncall_id as number from users

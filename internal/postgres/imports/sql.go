@@ -185,12 +185,13 @@ from (select s.ord, s.label, concat_ws(', ', %s) as what, concat(%s) as sides
 		strings.Join(what, ", "), strings.Join(parts, ", "), t.Name, sameKey(t), agrees(t))
 }
 
-// twinSQL deletes and lists resolved rows that have the same name, or other unique value, as another row, stored or imported.
+// twinSQL lists rows with the same name (or another unique value) as another row in either database, and deletes them. A statement
+// that deletes may return the deleted rows, which are reported at once.
 func twinSQL(t imports.Table) []lossQuery {
 	kind := imports.Conflict
 	twice, taken := "two of them have the same name here, where upper and lower case make no difference: rename one", "its name, address or place belongs to another one here"
 	both := "label || ' there, ' || here || ' here'"
-	if t.Yields != "" { // stored values are not shown: some are secret
+	if t.Yields != "" { // the value here is not shown, it may be a secret
 		kind, twice, taken, both = imports.NotTaken, "it is there twice", t.Yields, "label"
 	}
 	var out []lossQuery

@@ -50,7 +50,7 @@ func (i *Incidents) Restart(ctx context.Context, c incidents.Change) ([]incident
 	})
 }
 
-// write adds the entries of a change that starts escalation. The change deletes the timers of the incidents.
+// write adds the entries of a change that starts escalation, and ends timers that would start it later.
 func write(ctx context.Context, q *db.Queries, e db.AddEntriesParams, before []changing) error {
 	if len(e.IncidentIds) == 0 {
 		return nil

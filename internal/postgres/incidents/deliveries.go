@@ -233,7 +233,7 @@ func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Ch
 	return ended, err
 }
 
-// dropTimers deletes the timers of incidents that a person or program changes; true for those that had one.
+// dropTimers deletes the timers of incidents that a person or program answers. It returns true for incidents that had one.
 func dropTimers(ctx context.Context, q *db.Queries, of []changing) (map[incidents.ID]bool, error) {
 	ids := make([]int64, len(of))
 	for k, b := range of {
@@ -319,7 +319,7 @@ func firing(alerts []incidents.Alert) []string {
 	return out
 }
 
-// brief returns a duration in whole seconds: 6m, 1m30s.
+// brief formats a duration in whole seconds: 6m, 1m30s.
 func brief(d time.Duration) string {
 	s := d.Round(time.Second).String()
 	if strings.HasSuffix(s, "m0s") {

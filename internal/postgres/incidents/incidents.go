@@ -151,15 +151,14 @@ func (i *Incidents) change(ctx context.Context, c incidents.Change,
 		return nil
 	}
 	err := i.db.InTx(ctx, work)
-	// Another transaction locks one of them for long. Retried here, so that people need not press a button twice.
+	// Another transaction holds a lock for long: retry, so that a person need not press a button again.
 	for try := 1; try < postgres.LockTries && postgres.SqlState(err) == postgres.LockTimeout && ctx.Err() == nil; try++ {
 		err = i.db.InTx(ctx, work)
 	}
 	return out, err
 }
 
-// lockForChange locks incidents and then reads their names in a second statement: the locking statement could return names
-// from before its wait.
+// lockForChange locks incidents and then reads their texts: a read in the locking statement could return those of before the wait.
 func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing, error) {
 	locked, err := q.LockForChange(ctx, ids)
 	if err != nil {
@@ -186,9 +185,9 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 	return out, nil
 }
 
-// Acknowledge makes owner the owner of the incidents and ends their escalation; what is pending is cancelled by the
-// processors. Repeating it changes nothing. A different owner replaces the previous one, unless c.AskFirst forbids it. It returns
-// one result per incident, in the order of c.IDs. Found is false for those that do not exist; the others are acknowledged.
+// Acknowledge makes owner the owner of the incidents and ends their escalation; the processors cancel pending messages.
+// Repeating it changes nothing; another owner takes over, unless c.AskFirst forbids it. It returns one result per incident, in
+// the given order. Incidents that do not exist have Found unset; the others are acknowledged nevertheless.
 func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
 	var left map[incidents.ID]users.ID
 	done, err := i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
@@ -229,8 +228,8 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 	return done, err
 }
 
-// Reopen undoes acknowledgements: the incidents have no owner and continue their escalation. Resolved incidents lose their
-// owner but do not escalate. Repeating it changes nothing.
+// Reopen undoes acknowledgements: the incidents lose their owner and escalate again from their current step. Resolved incidents
+// lose their owner and do not escalate. Repeating it changes nothing.
 func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		var ids []int64
@@ -345,7 +344,7 @@ var viaWords = map[incidents.Via]string{
 	incidents.ViaEmail: "by e-mail", incidents.ViaHook: "through a webhook",
 }
 
-// byWay returns the text that names the actor, unless it was named before, and the way of the change.
+// byWay returns the text of the actor, unless it was said already, and of the way (link, button, reply ...).
 func byWay(c incidents.Change, said string) string {
 	s := ""
 	switch {

@@ -17,7 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Messages reads messages from the queue and from the history. Texts are returned without the tokens of action links. It is safe for concurrent use.
+// Messages reads messages from the queue and from history. Their text comes without the tokens of action links. It is safe for
+// concurrent use.
 type Messages struct{ db *postgres.DB }
 
 // NewMessages returns the adapter over d.
@@ -52,15 +53,15 @@ left join plans p on p.id = m.plan_id
 where `
 )
 
-// sentAt is SQL for when a message was sent: a page that was held for a digest was sent with it.
+// sentAt is SQL for when a message was sent. A held message was sent with its digest.
 const sentAt = `case when m.state in ('sent', 'delivered') then m.settled_at
 	when m.state = 'aggregated' and m.batch is not null then coalesce(
 		(select max(d.settled_at) from messages d where d.batch = m.batch and d.incident_id is null and d.state in ('sent', 'delivered')),
 		(select max(d.settled_at) from message_history d where d.batch = m.batch and d.incident_id is null and d.state in ('sent', 'delivered')))
 	end`
 
-// withoutLinks is SQL for a text without the tokens of its action links: to read a message does not give the right to answer
-// it for the recipient. Filters compare with the same text, so that they do not reveal a token.
+// withoutLinks is SQL for a text without the tokens of its action links: a reader of messages must not be able to answer in the
+// recipient's name. Filters compare the same text, so that no filter can find a token.
 func withoutLinks(expr string) string {
 	return "regexp_replace(" + expr + `, '/ack/[A-Za-z0-9_-]{16,}', '/ack/...', 'g')`
 }
@@ -85,8 +86,8 @@ func messageColumns(contents string) map[string]postgres.Column {
 	}
 }
 
-// The scopes of read. listed leaves out messages without a mode, imported messages that Iris never decided about, and the
-// messages that carry digests and their fallbacks: lists show the pages of a digest, which have its text and its batch.
+// Conditions of read. listed leaves out messages without a mode, imported messages that Iris had not decided about, and digests with
+// their fallbacks: lists show the pages of a digest instead, with its text and batch.
 const (
 	listed = "m.mode <> '' and (m.batch is null or m.incident_id is not null)"
 	every  = "true"
@@ -174,7 +175,7 @@ func (s *Messages) Changes(ctx context.Context, id messages.ID) (out []messages.
 	return out, err
 }
 
-// ReceiptStatus returns the last status that a vendor reported for a message, in the vendor's terms; "" = none.
+// ReceiptStatus returns the last status of a message in the vendor's own terms, "" when there is no receipt.
 func (s *Messages) ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (status string, err error) {
 	message := int64(id)
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {

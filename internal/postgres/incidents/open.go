@@ -20,7 +20,7 @@ const (
 	// maxDedupKey is the length up to which keys are stored as they are; longer ones are hashed, since an index entry has
 	// a limit.
 	maxDedupKey = 256
-	// openRounds bounds the retries of a key whose incident is resolved between the insert and the look-up.
+	// openRounds bounds how often a key is tried again because its incident was resolved between insert and look-up.
 	openRounds = 5
 )
 

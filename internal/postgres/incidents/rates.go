@@ -25,9 +25,9 @@ func (i *Incidents) Recent(ctx context.Context, applicationID, planID int64, loo
 	return active, recent, err
 }
 
-// SetState sets the step of an incident and whether it escalates. An incident that starts to escalate loses its owner, as when an
-// acknowledgement is undone. A resolved incident cannot escalate (Conflict), and a step that the plan does not have is Invalid.
-// The processors cancel the pending messages of an incident that stops escalating.
+// SetState sets the step of an incident and whether it escalates. An incident that begins to escalate loses its owner, as after an
+// undone acknowledgement. A resolved incident cannot escalate (Conflict), and a step that the plan does not have is Invalid. The
+// processors cancel pending messages of incidents that no longer escalate.
 func (i *Incidents) SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		e := db.AddEntriesParams{Kind: string(incidents.EntryOperator), Actor: c.Actor}

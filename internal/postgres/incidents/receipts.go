@@ -28,10 +28,10 @@ const (
 	receiptPause = 20 * time.Second
 )
 
-// Apply records a receipt and changes its message: to delivered; or to pending, if it was not delivered and its incident still
-// waits for an answer in the same step; or to failed. A receipt whose attempt is not recorded yet, or that cannot be applied at
-// once, is stored, and Match applies it later: vendors do not repeat receipts. Repeated receipts change nothing. A message in
-// the history gets the state and is not sent again. known reports whether the message exists.
+// Apply records a receipt and changes the state of its message: delivered; or pending again, if it was not delivered and its
+// incident is still in the same step; or failed. A receipt whose attempt is not recorded yet, or that cannot be applied at once, is
+// kept and applied by Match, because vendors send it only once. Repeated receipts change nothing. A message in history gets its
+// state and is not sent again. known reports whether the receipt's message exists.
 func (s *Receipts) Apply(ctx context.Context, r messages.Receipt) (known bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		known, err = applyReceipt(ctx, q, r, nil)
@@ -59,7 +59,7 @@ func (s *Receipts) Match(ctx context.Context) (int, error) {
 		err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 			_, err := q.TakeEarlyReceipt(ctx, e.ID)
 			if errors.Is(err, pgx.ErrNoRows) {
-				return nil // another process applied it
+				return nil // another process was faster
 			}
 			if err != nil {
 				return err

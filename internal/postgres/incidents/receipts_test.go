@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/history"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
@@ -190,7 +190,7 @@ func TestReceiptsFindMessagesInHistory(t *testing.T) {
 		message = sendMessage(e, incident)
 		e.Acknowledge(incident)
 		e.Exec(`update messages set settled_at = clock_timestamp() - interval '1 hour' where id = $1`, message)
-		moved, _, err := queue.NewHistory(e.DB).Move(t.Context(), delivery.Cursor{}, 10*time.Minute, 100)
+		moved, _, err := queue.NewHistory(e.DB).Move(t.Context(), history.Cursor{}, 10*time.Minute, 100)
 		require.NoError(t, err)
 		require.Equal(t, 1, moved)
 		return incident, message, "SM" + fmt.Sprint(message) + "-1"

@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Responses finds the messages that people answer, and stores their answers. It is safe for concurrent use.
+// Responses finds the incidents that people answer to and stores their answers. It is safe for concurrent use.
 type Responses struct{ db *postgres.DB }
 
 // NewResponses returns the adapter.
@@ -190,7 +190,7 @@ func (r *Responses) Mailbox(ctx context.Context, addresses []string) (messages.M
 	return messages.Mailbox{Address: row.Email, Application: row.Application, Plan: row.PlanKey}, err == nil, err
 }
 
-// maxAnswer bounds the stored part of an answer, in characters.
+// maxAnswer bounds the stored text of an answer, in characters.
 const maxAnswer = 2000
 
 // Record stores an answer, understood or not.

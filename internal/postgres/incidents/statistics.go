@@ -71,7 +71,7 @@ func known(ctx context.Context, q *db.Queries, hour time.Time, out *applications
 		return false, err
 	}
 	*out = applications.Statistics{}
-	return json.Unmarshal(body, out) == nil && out.ByID != nil, nil // figures of another release are computed again
+	return json.Unmarshal(body, out) == nil && out.ByID != nil, nil // rows of another release are computed again
 }
 
 func compute(ctx context.Context, q *db.Queries, hour time.Time) (applications.Statistics, error) {

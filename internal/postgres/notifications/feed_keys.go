@@ -70,7 +70,7 @@ func (n *Notices) feedKeys(ctx context.Context, by db.IcalKeysParams) ([]oncall.
 	return out, err
 }
 
-// NewKey replaces the requester's key for a calendar; the old one is no longer valid.
+// NewKey replaces the requester's key for a calendar. The old key stops working.
 func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.IcalSubject) (string, error) {
 	key := postgres.NewUUID()
 	hash, sealed := SealFeedKey(n.keys, key)
@@ -100,7 +100,7 @@ func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.
 	})
 }
 
-// DropKeys deletes all keys of a requester and returns how many there were.
+// DropKeys removes all keys of a requester and returns their number.
 func (n *Notices) DropKeys(ctx context.Context, requester users.ID) (int64, error) {
 	var dropped int64
 	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -110,7 +110,7 @@ func (n *Notices) DropKeys(ctx context.Context, requester users.ID) (int64, erro
 	return dropped, err
 }
 
-// SealFeedKey returns the stored form of a key.
+// SealFeedKey returns the two stored forms of a key: a hash to find it by, and the sealed key.
 func SealFeedKey(keys *auth.Keys, key string) (hash string, sealed []byte) {
 	hash = keys.FeedKeyHash(key)
 	return hash, keys.Seal([]byte(key), "feed key "+hash)

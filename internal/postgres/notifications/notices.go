@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Notices stores about which changes of shifts people are notified, keys of calendar feeds, and the audit log. It is safe for
+// Notices stores the notice settings of people, the keys of calendar feeds and the audit log of calendars. It is safe for
 // concurrent use.
 type Notices struct {
 	db   *postgres.DB

@@ -218,7 +218,7 @@ func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, cod
 	})
 }
 
-// Confirm marks a contact as verified for an administrator.
+// Confirm marks a contact as verified by an administrator, without a code.
 func (c *Contacts) Confirm(ctx context.Context, id users.ID, mode users.Mode) error {
 	return c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		destination, err := unverified(ctx, q, id, mode)

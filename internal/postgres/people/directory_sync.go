@@ -21,7 +21,7 @@ import (
 type DirectorySync struct {
 	db    *postgres.DB
 	actor string
-	// processID and leases fence the changes; no leases = the changes are made by hand.
+	// processID and leases fence each write; no leases = a sync by the operator's command
 	processID string
 	leases    []buckets.Lease
 }
@@ -31,7 +31,7 @@ func NewDirectorySync(d *postgres.DB, actor string) *DirectorySync {
 	return &DirectorySync{db: d, actor: actor}
 }
 
-// Fenced returns a store whose changes need the lease: without it they return a Conflict fault.
+// Fenced returns a store whose writes need the lease: after its loss they return a Conflict fault.
 func (s *DirectorySync) Fenced(processID string, lease buckets.Lease) *DirectorySync {
 	return &DirectorySync{db: s.db, actor: s.actor, processID: processID, leases: []buckets.Lease{lease}}
 }
@@ -162,7 +162,7 @@ func (s *DirectorySync) contacts(ctx context.Context, q *db.Queries, id users.ID
 	return nil
 }
 
-// actions are the texts of changes in the audit log. A change of the source alone has none.
+// actions are the texts of the audit log.
 var actions = map[directory.Kind]string{
 	directory.Add: "added", directory.Update: "changed", directory.SwitchOn: "switched on", directory.SwitchOff: "switched off",
 }

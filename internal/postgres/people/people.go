@@ -78,8 +78,7 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 	})
 }
 
-// Update changes only the named fields of a person and their contacts; concurrent changes of other fields are kept. A name that
-// is taken is a Conflict fault.
+// Update changes the fields of a person and the contacts that c names, and no others: another request may change those meanwhile. A name that is taken is a Conflict fault.
 func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error {
 	params := db.UpdateOncallUserParams{
 		ID: int64(u.ID), FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
@@ -105,9 +104,8 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 	})
 }
 
-// Remove deletes a person to whom no other table refers, when entirely is true. A person who was ever on call, made a plan or
-// is named elsewhere is switched off instead and removed from all rotations: the past must stay readable. gone reports whether
-// the person was deleted.
+// Remove deletes the row of a person when entirely is true and no other table refers to it. Otherwise it switches the person off
+// and removes them from all rotations, so that the past stays readable. gone reports whether the row was deleted.
 func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error) {
 	if entirely {
 		err := p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {

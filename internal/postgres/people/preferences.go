@@ -103,7 +103,7 @@ func (s *Settings) ClearCategories(ctx context.Context, u users.User, applicatio
 	})
 }
 
-// RegisterDevice registers a phone for push messages to a person. A previous registration of another person ends.
+// RegisterDevice registers a phone for push messages to a person, also when it belonged to another person before.
 func (s *Settings) RegisterDevice(ctx context.Context, u users.User, d users.Device, by string) error {
 	return s.changing(ctx, u, by, "device registered", d.Platform, func(ctx context.Context, q *db.Queries) error {
 		return q.RegisterDevice(ctx, db.RegisterDeviceParams{RegistrationID: d.RegistrationID, UserID: int64(u.ID), Platform: d.Platform})

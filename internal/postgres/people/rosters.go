@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Rosters stores rosters. Every change is one transaction with its entry in the audit log, and keeps the rule that
-// the people in a roster are members of the team. It is safe for concurrent use.
+// Rosters stores rosters. Every change is one transaction with its entry in the audit log, and keeps the rule that members
+// of a roster belong to its team. It is safe for concurrent use.
 type Rosters struct{ teams *OncallTeams }
 
 // NewRosters returns the adapter. People who are added to a roster become members of its team as with t.AddMember.
@@ -77,7 +77,7 @@ func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Ro
 	})
 }
 
-// Delete deletes a roster with its schedules. People who are in no other roster of the team and do not administer it leave the
+// Delete removes a roster with its schedules. Members who are in no other roster of the team and do not administer it leave the
 // team.
 func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall.Roster, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -139,8 +139,8 @@ func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster
 	})
 }
 
-// RemoveMember removes a person from a roster and from the orders of its schedules. A person who is in no other roster of the
-// team and does not administer it leaves the team.
+// RemoveMember removes a person from a roster and from the orders of its schedules. A person who is in no other roster of the team
+// and does not administer it leaves the team.
 func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {

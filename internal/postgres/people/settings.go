@@ -188,7 +188,7 @@ func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (
 	return out, err
 }
 
-// Others returns the settings of a person that have no column of their own, by name.
+// Others returns the named settings of a person that have no column of their own.
 func (s *Settings) Others(ctx context.Context, id users.ID) (map[string]string, error) {
 	out := map[string]string{}
 	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {

@@ -13,12 +13,12 @@ import (
 // is one transaction with its entry in the audit log. It is safe for concurrent use.
 type OncallTeams struct {
 	db *postgres.DB
-	// defaults are the notices that new members of a team get about its shifts.
+	// defaults are the notice settings of people who join a team.
 	defaults []oncall.NoticeSetting
 }
 
-// NewOncallTeams returns the adapter over d. A person who joins a team and has no settings for it gets the defaults, of
-// which only Mode, Type, Before, OnlyMine and Roles are used.
+// NewOncallTeams returns the adapter over d. A person who joins a team and has no settings for it gets the defaults, of which
+// only Mode, Type, Before, OnlyMine and Roles are used.
 func NewOncallTeams(d *postgres.DB, defaults []oncall.NoticeSetting) *OncallTeams {
 	return &OncallTeams{db: d, defaults: defaults}
 }
@@ -87,7 +87,7 @@ func (t *OncallTeams) Memberships(ctx context.Context) ([][2]string, error) {
 	return out, err
 }
 
-// Standings returns in which teams a person is a member or an administrator.
+// Standings returns the teams of a person, and whether they administer them.
 func (t *OncallTeams) Standings(ctx context.Context, id users.ID) ([]oncall.Standing, error) {
 	var out []oncall.Standing
 	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -279,8 +279,8 @@ func (t *OncallTeams) subscribe(ctx context.Context, q *db.Queries, team int64, 
 	return nil
 }
 
-// leaveIfNothing applies the rule of membership: a person who is in no roster of the team and does not administer it leaves it,
-// and gets no more notices about its shifts.
+// leaveIfNothing applies the membership rule: people who are in no roster and do not administer the team leave it, and get no more
+// notices of its shifts.
 func leaveIfNothing(ctx context.Context, q *db.Queries, team int64, people ...int64) error {
 	left, err := q.LeaveTeamIfNothing(ctx, db.LeaveTeamIfNothingParams{TeamID: team, UserIds: postgres.NonNil(people)})
 	if err != nil || len(left) == 0 {

@@ -139,7 +139,8 @@ func (u *Users) Update(ctx context.Context, user users.User) error {
 	})
 }
 
-// SetContact stores a contact that an administrator sets; "" deletes it. It counts as verified unless another person has it.
+// SetContact stores the contact of a person in a mode, set by an administrator; "" removes it. It counts as verified unless another
+// person has it.
 func (u *Users) SetContact(ctx context.Context, id users.ID, mode users.Mode, destination string) error {
 	return u.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return setContact(ctx, q, id, mode, destination, true) })
 }

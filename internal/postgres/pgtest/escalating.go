@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Escalating is the fixture of a test: a database, a clock that only Later advances, and a runner that holds every bucket.
+// Escalating is the setup of one test: a database, a clock that moves only when told, and a runner that holds every bucket.
 type Escalating struct {
 	T      testing.TB
 	DB     *postgres.DB
@@ -34,7 +34,7 @@ type Escalating struct {
 	People map[string]int64 // user ids
 }
 
-// Holding is a process that holds leases. It records the leases that it lost.
+// Holding is a process that holds leases; it records the leases that were reported as lost.
 type Holding struct {
 	mu      sync.Mutex
 	id      string
@@ -187,7 +187,7 @@ func (e *Escalating) Later(d time.Duration) {
 	e.Now = e.Now.Add(d)
 }
 
-// Settle sets the state of an incident's unsettled messages, and when the incident is due next, as delivery does.
+// Settle settles messages as delivery does: their state, and the next due time of the incident.
 func (e *Escalating) Settle(incident int64, state string) {
 	e.T.Helper()
 	e.Exec(`with settled as (

@@ -15,7 +15,7 @@ func NewPattern(t testing.TB) *Pattern {
 	return &Pattern{r: r, name: makeDatabase(t, r, " template "+r.template+" strategy file_copy")}
 }
 
-// URL returns the URL of the pattern, to fill it. All connections must be closed before the first Copy.
+// URL is the address of the pattern database, to fill it. All connections must be closed before the first Copy.
 func (p *Pattern) URL() string { return withDatabase(p.r.url, p.name) }
 
 // Copy returns the URL of a copy of the test's own, dropped when the test ends. It is safe for concurrent use.

@@ -60,6 +60,16 @@ insert into plan_active (name_key, plan_id)
 select lower(p.name), p.id from plans p where p.id = @id
 on conflict (name_key) do update set plan_id = excluded.plan_id where plan_active.plan_id < excluded.plan_id;
 
+-- name: ActivateFirstPlan :execrows
+-- Only while the name has no active version.
+insert into plan_active (name_key, plan_id)
+select lower(v.name), v.id from plans v where v.id = @id
+on conflict (name_key) do nothing;
+
+-- name: ReplaceActivePlan :execrows
+-- Only while the replaced version is the active one.
+update plan_active set plan_id = @id where plan_id = @replaced;
+
 -- name: ActivatePlan :execrows
 insert into plan_active (name_key, plan_id)
 select lower(p.name), p.id from plans p where p.id = @id

@@ -42,6 +42,16 @@ select lower(t.name), t.id from templates t where t.id = @id
 on conflict (name_key) do update set template_id = excluded.template_id
 where template_active.template_id < excluded.template_id;
 
+-- name: ActivateFirstTemplate :execrows
+-- Only while the name has no active version.
+insert into template_active (name_key, template_id)
+select lower(v.name), v.id from templates v where v.id = @id
+on conflict (name_key) do nothing;
+
+-- name: ReplaceActiveTemplate :execrows
+-- Only while the replaced version is the active one.
+update template_active set template_id = @id where template_id = @replaced;
+
 -- name: ActivateTemplate :execrows
 insert into template_active (name_key, template_id)
 select lower(t.name), t.id from templates t where t.id = @id

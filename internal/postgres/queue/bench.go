@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Bench reads what `iris bench` cannot measure from outside. It is safe for concurrent use.
+// Bench reads figures for `iris bench` that are not visible from outside. Safe for concurrent use.
 type Bench struct{ db *postgres.DB }
 
 // NewBench returns the adapter over d.

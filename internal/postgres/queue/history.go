@@ -5,25 +5,25 @@ import (
 	"errors"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/delivery/history"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// History stores settled messages, one partition per month. It implements delivery.Archive. It is safe for
+// History is where finished messages go, one partition per month: it implements history.Archive. It is safe for
 // concurrent use by several processes.
 type History struct {
 	db *postgres.DB
 }
 
-var _ delivery.Archive = (*History)(nil)
+var _ history.Archive = (*History)(nil)
 
 // NewHistory returns the history of a database.
 func NewHistory(d *postgres.DB) *History { return &History{d} }
 
-// Move moves settled messages to the history. See delivery.Archive.
-func (h *History) Move(ctx context.Context, from delivery.Cursor, age time.Duration, most int) (moved int, next delivery.Cursor, err error) {
+// Move moves finished messages. See history.Archive.
+func (h *History) Move(ctx context.Context, from history.Cursor, age time.Duration, most int) (moved int, next history.Cursor, err error) {
 	err = h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.MoveToHistory(ctx, db.MoveToHistoryParams{
 			AgeUs: age.Microseconds(), AfterAt: from.SettledAt, AfterID: from.ID, Most: int32(most),
@@ -31,9 +31,9 @@ func (h *History) Move(ctx context.Context, from delivery.Cursor, age time.Durat
 		if err != nil {
 			return err
 		}
-		moved, next = int(row.Moved), delivery.Cursor{SettledAt: row.LastAt, ID: row.LastID}
+		moved, next = int(row.Moved), history.Cursor{SettledAt: row.LastAt, ID: row.LastID}
 		if row.LookedAt == 0 {
-			next = delivery.Cursor{}
+			next = history.Cursor{}
 		}
 		return nil
 	})
@@ -54,7 +54,7 @@ func (h *History) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Forget deletes what is older than retention, in bounded steps, and reports whether there may be more.
+// Forget deletes rows older than retention, a bounded number at a time, and reports whether there may be more.
 func (h *History) Forget(ctx context.Context, retention time.Duration) (more bool, err error) {
 	us := retention.Microseconds()
 	steps := []func(context.Context, *db.Queries) (int64, error){

@@ -11,10 +11,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// queueTTL is how old the counts may be. Their cost does not depend on the number of readers.
+// queueTTL is how old a cached view of the queues may be.
 const queueTTL = time.Second
 
-// Queues counts what waits for delivery. It is safe for concurrent use.
+// Queues counts the messages that wait for delivery. It is safe for concurrent use.
 type Queues struct {
 	db     *postgres.DB
 	depths *cache.Cache[struct{}, []messages.QueueDepth]

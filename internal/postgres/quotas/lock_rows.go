@@ -7,8 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/cache"
 )
 
-// KnownKeys caches the keys of rows that existed a short time ago. Their insert is left out: it is one more statement, and would
-// wait for transactions that have locked the row. A cached row may have been rolled back or deleted.
+// KnownKeys are keys of rows that existed a moment ago, so that the insert can be left out: that saves a statement that could wait
+// for a lock. A key may be wrong, if its row was rolled back or deleted.
 type KnownKeys[K comparable] struct {
 	*cache.Cache[K, struct{}]
 }

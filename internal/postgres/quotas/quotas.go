@@ -166,7 +166,7 @@ func ReadRules(ctx context.Context, q *db.Queries, keys []users.ResponderKey) (f
 	return out, nil
 }
 
-// report notifies the owners of an application about a breach, by e-mail and by an incident. It returns lines for the timelines.
+// report notifies the target of a quota of a breach, by e-mail and by an incident. It returns lines for the timelines.
 func report(ctx context.Context, q *db.Queries, b *floods.Breach, tally floods.Tally) ([]floods.Entry, error) {
 	name, err := q.ApplicationName(ctx, b.Application)
 	if err != nil {

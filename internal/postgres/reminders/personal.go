@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Expire ends the swap requests of a team whose shifts have begun or were reassigned; Tell notifies the people who asked.
+// Expire ends the swap requests of a team whose shifts began or changed their person. Notify then notifies the people who asked.
 func (r *Reminders) Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
 	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		over, err := q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
@@ -25,8 +25,8 @@ func (r *Reminders) Expire(ctx context.Context, processID string, lease buckets.
 	})
 }
 
-// tellPersonally makes the messages of one notice for the people whom it concerns, in the modes that they prefer. People who are
-// switched off get none, nor do those whose settings already notify them of the same change.
+// notifyPersonally makes the messages of one personal notice, in the modes that the people prefer. People who are switched off get none,
+// and neither do people whose settings already notify them of the same change.
 func (r *Reminders) tellPersonally(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
 	facts, err := noticeFacts(ctx, q, n.Facts)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Reminders makes the due reminders and notices of teams as out-of-band notifications. The transaction that stores one also marks
-// it as made, fenced by the lease of the team's bucket: each is made once, even when a process dies. It is safe for concurrent use.
+// Reminders turns due reminders and notices of a team into out-of-band notifications. Each is stored in the transaction that marks
+// it as made, fenced by the lease of the team's bucket, so that each is made once. It is safe for concurrent use.
 type Reminders struct {
 	db            *postgres.DB
 	notifications *notifications.Notifications
@@ -41,16 +41,15 @@ const (
 	reminderLife  = 10 * time.Minute
 )
 
-// Told is the result of a batch.
+// Notified is the result of a batch.
 type Told struct {
 	Types   []oncall.NoticeKind // one for each message
-	Unread  int                 // notices without recipients
+	Unread  int                 // notices without a subscriber
 	Buckets buckets.Set         // of the messages
 	More    bool                // there may be more
 }
 
-// Waiting lists the teams of the buckets that have notices to send and, with reminders, those with due reminders or expired swap
-// requests.
+// Waiting lists teams of the buckets with notices to send, and with reminders also those with due reminders or expired swap requests.
 func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error) {
 	var out []int64
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -112,7 +111,7 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 	})
 }
 
-// Tell makes the messages about changes of a team's calendar, oldest first.
+// Notify makes the messages about changes of a team's calendar, oldest first.
 func (r *Reminders) Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
 	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		rows, err := q.NoticesOfTeam(ctx, db.NoticesOfTeamParams{TeamID: team, MaxRows: noticeBatch})
@@ -138,7 +137,7 @@ func (r *Reminders) Tell(ctx context.Context, processID string, lease buckets.Le
 	})
 }
 
-// tell makes the messages of one notice for all people whose settings ask for it.
+// notify makes the messages of one notice for its subscribers.
 func (r *Reminders) tell(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
 	if oncall.NoticeKind(n.Kind).Personal() {
 		return r.tellPersonally(ctx, q, team, n)
@@ -164,7 +163,7 @@ func (r *Reminders) tell(ctx context.Context, q *db.Queries, team int64, n db.No
 func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]notices.NoticeFact, error) {
 	var stored []postgres.NoticeFact
 	if json.Unmarshal(raw, &stored) != nil {
-		return []notices.NoticeFact{}, nil // of another release: no message
+		return []notices.NoticeFact{}, nil // not a notice of this release
 	}
 	ids := make([]int64, len(stored))
 	for i, f := range stored {
@@ -192,13 +191,13 @@ func shownNames(ctx context.Context, q *db.Queries, ids []int64) (map[int64]stri
 	return names, err
 }
 
-// PhoneCheck is the message to people who are on call soon and cannot be called, and its least interval.
+// PhoneCheck is the e-mail to people who are on call soon and have no number for calls, and how often it is sent at most.
 type PhoneCheck struct {
 	Every         time.Duration
 	Subject, Body string
 }
 
-// CheckPhones notifies such people in the buckets of the leases, a bounded number at a time.
+// CheckPhones makes these e-mails for people of the leases' buckets, some at a time.
 func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c PhoneCheck) (Told, error) {
 	if len(leases) == 0 {
 		return Told{}, nil

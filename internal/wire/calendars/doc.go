@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -45,6 +46,13 @@ type Rosters interface {
 type Schedules interface {
 	ByTeam(ctx context.Context, teams ...int64) ([]scheduling.StoredSchedule, error)
 	ByID(ctx context.Context, id oncall.ScheduleID) (scheduling.StoredSchedule, error)
+}
+
+// ScheduleChanges stores schedules. What does not exist is a NotFound fault.
+type ScheduleChanges interface {
+	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
+	Update(ctx context.Context, id oncall.ScheduleID, e schedules.Edit, by oncall.By) error
+	Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error
 }
 
 // Shifts reads and edits calendars.

@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -150,12 +151,14 @@ func (a Requests) OwnSchedule(r *http.Request) (scheduling.StoredSchedule, oncal
 	return s, t, err
 }
 
-// MayStillEdit decides about a schedule as it is when it is stored: its team may be another one meanwhile.
-func (a Requests) MayStillEdit(r *http.Request, is scheduling.StoredSchedule) error {
-	if err := wire.Actor(r.Context()).MayAdministerTeam(is.TeamID, is.Team); err != nil {
-		return err
-	}
-	return oncall.MatchTag(IfMatch(r), is.Tag())
+// ScheduleEdit is a change of a schedule by the caller, under the tags of the request.
+func ScheduleEdit(r *http.Request, change schedules.Change) schedules.Edit {
+	return schedules.Edit{Editor: wire.Actor(r.Context()), IfMatch: routing.IfMatch(r), Change: change}
+}
+
+// ScheduleReplacement is an edit that stores a whole draft.
+func ScheduleReplacement(r *http.Request, d scheduling.ScheduleDraft) schedules.Edit {
+	return ScheduleEdit(r, schedules.Replace{Draft: d})
 }
 
 // ShiftID reads the number in the path; what is no number does not exist.

@@ -1,9 +1,11 @@
 package calendars
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire/params"
 )
 
 // IDsOf returns the numbers of people.
@@ -38,7 +40,8 @@ var EventFields = []string{"id", "start", "end", "role", "team", "user", "full_n
 func EventObjects(rows []oncall.ShiftRow, asked []string) []map[string]any {
 	out := make([]map[string]any, len(rows))
 	for i, row := range rows {
-		out[i] = params.Pick(row.Event(), asked)
+		out[i] = row.Event()
+		maps.DeleteFunc(out[i], func(field string, _ any) bool { return !slices.Contains(asked, field) })
 	}
 	return out
 }

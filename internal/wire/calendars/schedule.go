@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
@@ -17,34 +18,23 @@ import (
 // BadSchedule is the title of faults of a schedule.
 const BadSchedule = "invalid schedule"
 
-// SchedulePatch is what a body changes of a schedule; nil leaves a part as it is.
-type SchedulePatch struct {
-	slots        []scheduling.Slot // as given: merging hides whether basic mode can show them
-	advanced     *bool
-	threshold    *int
-	role         *int64
-	algorithm    *scheduling.Algorithm
-	order        []users.ID
-	Team, Roster *int64
-}
-
 // ReadSchedule reads what a body says of a schedule, and looks up who and what it names.
-func (a Requests) ReadSchedule(ctx context.Context, b jsonbody.Object) (p SchedulePatch, err error) {
+func (a Requests) ReadSchedule(ctx context.Context, b jsonbody.Object) (p schedules.Patch, err error) {
 	if b.Given("events") {
-		if p.slots, err = readPattern(b); err != nil {
+		if p.Slots, err = readPattern(b); err != nil {
 			return p, err
 		}
 	}
 	if advanced, given, err := b.Flag("advanced_mode"); err != nil {
 		return p, err
 	} else if given {
-		p.advanced = &advanced
+		p.Advanced = &advanced
 	}
 	if n, given, err := b.Number("auto_populate_threshold"); err != nil {
 		return p, err
 	} else if given {
 		threshold := int(min(max(n, -1), 1<<30))
-		p.threshold = &threshold
+		p.Threshold = &threshold
 	}
 	if b.Given("role") {
 		name, err := b.Text("role")
@@ -55,63 +45,9 @@ func (a Requests) ReadSchedule(ctx context.Context, b jsonbody.Object) (p Schedu
 		if err != nil {
 			return p, fault.When(err, fault.NotFound, Integrity("role not found"))
 		}
-		p.role = &role.ID
+		p.Role = &role.ID
 	}
 	return p, a.readScheduler(ctx, b, &p)
-}
-
-// Apply makes the changes and checks the whole. notSimple is the refusal of a pattern that basic mode cannot show.
-func (p SchedulePatch) Apply(d *scheduling.ScheduleDraft, title, notSimple string) error {
-	set(&d.Advanced, p.advanced)
-	switch {
-	case p.slots != nil:
-		if !d.Advanced && !scheduling.SimplePattern(p.slots) {
-			return fault.Titled(title, notSimple)
-		}
-		d.Pattern = scheduling.MergeSlots(p.slots)
-	case p.advanced != nil && !d.Advanced && !simpleOnce(d.Pattern):
-		return fault.Titled(title, notSimple)
-	}
-	set(&d.Threshold, p.threshold)
-	set(&d.RoleID, p.role)
-	set(&d.TeamID, p.Team)
-	set(&d.RosterID, p.Roster)
-	if p.algorithm != nil {
-		if *p.algorithm == scheduling.ByRotation && d.Rotation == nil {
-			return Integrity("scheduler not found")
-		}
-		d.Algorithm = *p.algorithm
-	}
-	if d.Algorithm == scheduling.RoundRobin {
-		d.Order = p.order
-	}
-	whole := scheduling.Schedule{Algorithm: d.Algorithm, Pattern: d.Pattern, Rotation: d.Rotation, Threshold: d.Threshold}
-	return whole.Check()
-}
-
-func set[T any](field *T, value *T) {
-	if value != nil {
-		*field = *value
-	}
-}
-
-// simpleOnce reports whether a pattern as it is stored, merged, is one that basic mode can show.
-func simpleOnce(stored []scheduling.Slot) bool {
-	return scheduling.SimplePattern(stored) || scheduling.SimplePattern(halves(stored))
-}
-
-// halves cuts slots into shifts of twelve hours, which merging joined.
-func halves(stored []scheduling.Slot) []scheduling.Slot {
-	const half = 12 * time.Hour
-	var out []scheduling.Slot
-	for _, s := range stored {
-		for s.Duration > half && s.Duration%half == 0 && len(out) <= 14 {
-			out = append(out, scheduling.Slot{Start: s.Start, Duration: half})
-			s.Start, s.Duration = s.Start+half, s.Duration-half
-		}
-		out = append(out, s)
-	}
-	return out
 }
 
 func readPattern(b jsonbody.Object) ([]scheduling.Slot, error) {
@@ -152,7 +88,7 @@ func readPattern(b jsonbody.Object) ([]scheduling.Slot, error) {
 const MaxNames = 500
 
 // readScheduler reads {"name": ..., "data": [names in order]}.
-func (a Requests) readScheduler(ctx context.Context, b jsonbody.Object, p *SchedulePatch) error {
+func (a Requests) readScheduler(ctx context.Context, b jsonbody.Object, p *schedules.Patch) error {
 	if !b.Given("scheduler") {
 		return nil
 	}
@@ -169,7 +105,7 @@ func (a Requests) readScheduler(ctx context.Context, b jsonbody.Object, p *Sched
 	if !slices.Contains(known, algorithm) {
 		return Integrity("scheduler not found")
 	}
-	p.algorithm = &algorithm
+	p.Algorithm = &algorithm
 	names, given, err := s.Texts("data")
 	if err != nil || !given || algorithm != scheduling.RoundRobin {
 		return err
@@ -177,7 +113,7 @@ func (a Requests) readScheduler(ctx context.Context, b jsonbody.Object, p *Sched
 	if len(names) > MaxNames {
 		return fault.Titled(b.Title, "an order names at most 500 users")
 	}
-	p.order = []users.ID{}
+	p.Order = []users.ID{}
 	for _, n := range names {
 		id, err := a.UserID(ctx, n)
 		if err != nil {
@@ -186,8 +122,8 @@ func (a Requests) readScheduler(ctx context.Context, b jsonbody.Object, p *Sched
 		if id == 0 {
 			return Integrity("user " + n + " not found")
 		}
-		if !slices.Contains(p.order, id) {
-			p.order = append(p.order, id)
+		if !slices.Contains(p.Order, id) {
+			p.Order = append(p.Order, id)
 		}
 	}
 	return nil

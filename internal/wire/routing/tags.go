@@ -1,6 +1,27 @@
 package routing
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 // ShowTag tells the client the state of what it is shown, for an If-Match of the edit that follows (RFC 9110).
 func ShowTag(w http.ResponseWriter, tag string) { w.Header().Set("ETag", `"`+tag+`"`) }
+
+// IfMatch returns the tags that the request's If-Match names; nil = it names none.
+func IfMatch(r *http.Request) []string {
+	wanted := r.Header.Values("If-Match")
+	if len(wanted) == 0 {
+		return nil
+	}
+	tags := []string{}
+	for _, one := range strings.Split(strings.Join(wanted, ","), ",") {
+		one = strings.TrimPrefix(strings.TrimSpace(one), "W/") // a proxy that compresses weakens tags
+		if quoted := len(one) > 1 && one[0] == '"' && one[len(one)-1] == '"'; quoted {
+			tags = append(tags, one[1:len(one)-1])
+		} else if one == "*" {
+			tags = append(tags, one)
+		}
+	}
+	return tags
+}

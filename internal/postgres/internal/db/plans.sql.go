@@ -10,6 +10,21 @@ import (
 	"time"
 )
 
+const activateFirstPlan = `-- name: ActivateFirstPlan :execrows
+insert into plan_active (name_key, plan_id)
+select lower(v.name), v.id from plans v where v.id = $1
+on conflict (name_key) do nothing
+`
+
+// Only while the name has no active version.
+func (q *Queries) ActivateFirstPlan(ctx context.Context, id int64) (int64, error) {
+	result, err := q.db.Exec(ctx, activateFirstPlan, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const activateNewestPlan = `-- name: ActivateNewestPlan :exec
 insert into plan_active (name_key, plan_id)
 select lower(p.name), p.id from plans p where p.id = $1
@@ -437,6 +452,24 @@ func (q *Queries) ReachOfTemplates(ctx context.Context, names []string) ([]Reach
 		return nil, err
 	}
 	return items, nil
+}
+
+const replaceActivePlan = `-- name: ReplaceActivePlan :execrows
+update plan_active set plan_id = $1 where plan_id = $2
+`
+
+type ReplaceActivePlanParams struct {
+	ID       int64
+	Replaced int64
+}
+
+// Only while the replaced version is the active one.
+func (q *Queries) ReplaceActivePlan(ctx context.Context, arg ReplaceActivePlanParams) (int64, error) {
+	result, err := q.db.Exec(ctx, replaceActivePlan, arg.ID, arg.Replaced)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const setPlanFallback = `-- name: SetPlanFallback :execrows

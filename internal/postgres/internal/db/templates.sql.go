@@ -10,6 +10,21 @@ import (
 	"time"
 )
 
+const activateFirstTemplate = `-- name: ActivateFirstTemplate :execrows
+insert into template_active (name_key, template_id)
+select lower(v.name), v.id from templates v where v.id = $1
+on conflict (name_key) do nothing
+`
+
+// Only while the name has no active version.
+func (q *Queries) ActivateFirstTemplate(ctx context.Context, id int64) (int64, error) {
+	result, err := q.db.Exec(ctx, activateFirstTemplate, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const activateNewestTemplate = `-- name: ActivateNewestTemplate :exec
 insert into template_active (name_key, template_id)
 select lower(t.name), t.id from templates t where t.id = $1
@@ -126,6 +141,24 @@ func (q *Queries) PlansOfTemplate(ctx context.Context, name string) ([]PlansOfTe
 		return nil, err
 	}
 	return items, nil
+}
+
+const replaceActiveTemplate = `-- name: ReplaceActiveTemplate :execrows
+update template_active set template_id = $1 where template_id = $2
+`
+
+type ReplaceActiveTemplateParams struct {
+	ID       int64
+	Replaced int64
+}
+
+// Only while the replaced version is the active one.
+func (q *Queries) ReplaceActiveTemplate(ctx context.Context, arg ReplaceActiveTemplateParams) (int64, error) {
+	result, err := q.db.Exec(ctx, replaceActiveTemplate, arg.ID, arg.Replaced)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const templateByID = `-- name: TemplateByID :one

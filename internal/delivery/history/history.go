@@ -1,0 +1,142 @@
+// Package history keeps the tables of the queue small: it moves finished messages to history and deletes old history. The processor
+// runs one Historian. This package knows when to move and to delete; storage (Archive) knows how.
+package history
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+)
+
+// Cursor is a place among the settled messages; the zero value is their beginning.
+type Cursor struct {
+	SettledAt time.Time
+	ID        int64
+}
+
+// Archive is where finished messages go. Its methods may be called by several processes at once; each is one or a few
+// short transactions.
+type Archive interface {
+	// Move reads the next most messages after the cursor that settled longer than age ago, and moves those whose incidents are over
+	// to history. It returns the zero cursor when there were no more messages.
+	Move(ctx context.Context, from Cursor, age time.Duration, most int) (moved int, next Cursor, err error)
+	// Prepare creates the partitions of the coming months.
+	Prepare(ctx context.Context) error
+	// Forget deletes a part of the messages that are older than retention; more reports whether there may be more of them.
+	Forget(ctx context.Context, retention time.Duration) (more bool, err error)
+}
+
+// Leases returns the buckets that this process may work on now.
+type Leases interface {
+	Leases() []buckets.Lease
+}
+
+// Config tunes a Historian. Zero values mean the defaults.
+type Config struct {
+	Age       time.Duration // how long finished messages stay in the queue's tables; default 10 minutes
+	Retention time.Duration // how long history is kept; default 13 months
+	Batch     int           // messages moved at a time; default 500
+	Every     time.Duration // pause when there is nothing to do; default 10 s
+}
+
+func (c Config) withDefaults() Config {
+	if c.Age == 0 {
+		c.Age = 10 * time.Minute
+	}
+	if c.Retention == 0 {
+		c.Retention = 396 * 24 * time.Hour
+	}
+	if c.Batch == 0 {
+		c.Batch = 500
+	}
+	if c.Every == 0 {
+		c.Every = 10 * time.Second
+	}
+	return c
+}
+
+// Historian moves finished messages to history and deletes old history. Only the process that holds bucket 0 does so.
+type Historian struct {
+	archive Archive
+	leases  Leases
+	cfg     Config
+	log     *zap.Logger
+}
+
+// New returns a Historian that does nothing until Run.
+func New(a Archive, l Leases, cfg Config, log *zap.Logger) (*Historian, error) {
+	if a == nil || l == nil || log == nil {
+		return nil, errors.New("history: archive, leases and log are required")
+	}
+	return &Historian{archive: a, leases: l, cfg: cfg.withDefaults(), log: log.Named("history")}, nil
+}
+
+// tidyEvery is how often partitions are created and old history is deleted.
+const tidyEvery = time.Minute
+
+// Run works until ctx ends and returns nil.
+func (h *Historian) Run(ctx context.Context) error {
+	var at Cursor
+	var tidied time.Time
+	began := time.Now() // of the round over all settled messages
+	for {
+		pause := h.cfg.Every
+		if h.holdsFirst() {
+			if time.Since(tidied) >= tidyEvery {
+				if !h.tidy(ctx) {
+					tidied = time.Now()
+				}
+			}
+			started := time.Now()
+			_, next, err := h.archive.Move(ctx, at, h.cfg.Age, h.cfg.Batch)
+			switch {
+			case err != nil:
+				h.failed(ctx, "moving messages to history failed", err)
+			case next != Cursor{}:
+				// Leave the database to others three quarters of the time; half of it when far behind.
+				took := time.Since(started)
+				pause = min(pause, 3*took+time.Millisecond)
+				if time.Since(next.SettledAt) > h.cfg.Age+5*time.Minute {
+					pause = took
+				}
+				at = next
+			case time.Since(began) >= h.cfg.Age:
+				// Messages of incidents that were still open are read again, but not all the time: there may be a million.
+				at, began = Cursor{}, time.Now()
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (h *Historian) holdsFirst() bool {
+	ls := h.leases.Leases()
+	return len(ls) > 0 && ls[0].Bucket == 0
+}
+
+// tidy creates partitions and deletes old history; more reports whether there may be more to delete.
+func (h *Historian) tidy(ctx context.Context) (more bool) {
+	if err := h.archive.Prepare(ctx); err != nil {
+		h.failed(ctx, "creating partitions of the history failed", err)
+	}
+	more, err := h.archive.Forget(ctx, h.cfg.Retention)
+	if err != nil {
+		h.failed(ctx, "deleting old history failed", err)
+		return false
+	}
+	return more
+}
+
+func (h *Historian) failed(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		h.log.Warn(what, zap.Error(err))
+	}
+}
