@@ -100,7 +100,7 @@ func TestPlansAreListedAndLinked(t *testing.T) {
 	require.Contains(t, body, `<a href="/plans/7"><bdi>db-plan</bdi></a>`)
 }
 
-func TestAPlanIsShownInWordsWithWhatItWouldDo(t *testing.T) {
+func TestPlanPageDescribesAndSimulatesThePlan(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	b.login()
@@ -136,7 +136,7 @@ func TestAPlanIsShownInWordsWithWhatItWouldDo(t *testing.T) {
 	require.Contains(t, body, "not active", "the newest version")
 }
 
-func TestAQuestionThatCannotBeSimulated(t *testing.T) {
+func TestErrorsOfTheSimulationForm(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	b.login()
