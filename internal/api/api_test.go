@@ -25,7 +25,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/load"
-	irismessages "github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -82,9 +81,10 @@ func newFixture(t *testing.T) *fixture {
 		return slices.Concat(
 			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Comments: in, Timelines: in, People: users, Wake: wake}),
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
-				Sending: notifications.Deps{Store: pgnotifications.New(db), Directory: directory, Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle}}),
+				Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(db), Directory: directory,
+					Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
 			catalog.Routes(catalog.Deps{Plans: plans, Templates: pgcatalog.NewTemplates(db), People: users,
-				Teammates: users.Teammates, Syntax: irismessages.CheckSyntax, MaxPlanLength: 24 * time.Hour}),
+				Teammates: users.Teammates, MaxPlanLength: 24 * time.Hour}),
 			applications.Routes(applications.Deps{Applications: apps, People: users}),
 			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil)}),
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db)}),

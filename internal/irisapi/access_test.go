@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -147,7 +146,7 @@ func TestAnotherSitesPageCannotUseASession(t *testing.T) {
 
 func TestAnonymousReadsAreAnOpening(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *irisapi.Deps) { d.Config.Openings = auth.Openings{AnonymousReads: true} })
+	f := newFixture(t, func(d *parts) { d.Config.Openings = auth.Openings{AnonymousReads: true} })
 	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
 	for _, rq := range reads {
 		if strings.HasPrefix(rq.path, "/v0/messages/1") {
@@ -164,7 +163,7 @@ func TestAnonymousReadsAreAnOpening(t *testing.T) {
 
 func TestSessionsActForAnyoneIsAnOpening(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *irisapi.Deps) { d.Config.Openings = auth.Openings{SessionsActForAnyone: true} })
+	f := newFixture(t, func(d *parts) { d.Config.Openings = auth.Openings{SessionsActForAnyone: true} })
 	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
 	f.ok(annHere, post, "/v0/incidents/1", `{"owner":"bob"}`)
 }
@@ -192,8 +191,8 @@ func TestHealthcheck(t *testing.T) {
 	rec := f.want(200, "GOOD", nobody, get, "/healthcheck", "")
 	require.Equal(t, "text/plain", rec.Header().Get("Content-Type"))
 	f.want(200, "GOOD", nobody, get, "/healthcheck/", "")
-	down := newFixture(t, func(d *irisapi.Deps) { d.Ping = unavailable })
-	silent := newFixture(t, func(d *irisapi.Deps) {
+	down := newFixture(t, func(d *parts) { d.Ping = unavailable })
+	silent := newFixture(t, func(d *parts) {
 		d.Ping = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	})
 	silent.want(503, "Could not connect to database", nobody, get, "/healthcheck", "")
@@ -203,7 +202,7 @@ func TestHealthcheck(t *testing.T) {
 func TestHealthcheckFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "health")
-	f := newFixture(t, func(d *irisapi.Deps) { d.Config.HealthcheckFile = path })
+	f := newFixture(t, func(d *parts) { d.Config.HealthcheckFile = path })
 	require.Equal(t, 404, f.do(nobody, get, "/healthcheck", "").Code)
 	require.NoError(t, os.WriteFile(path, []byte("IN SERVICE\r\nsecond line"), 0o600))
 	rec := f.want(200, "IN SERVICE", nobody, get, "/healthcheck", "")
@@ -212,14 +211,14 @@ func TestHealthcheckFile(t *testing.T) {
 	f.want(200, "", nobody, get, "/healthcheck", "")
 	require.NoError(t, os.Remove(path))
 	require.Equal(t, 404, f.do(nobody, get, "/healthcheck", "").Code)
-	down := newFixture(t, func(d *irisapi.Deps) { d.Config.HealthcheckFile, d.Ping = path, unavailable })
+	down := newFixture(t, func(d *parts) { d.Config.HealthcheckFile, d.Ping = path, unavailable })
 	require.NoError(t, os.WriteFile(path, []byte("UP"), 0o600))
 	down.want(503, "Could not connect to database", nobody, get, "/healthcheck", "")
 }
 
 func TestAuthenticationSwitchedOff(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *irisapi.Deps) {
+	f := newFixture(t, func(d *parts) {
 		d.Authenticator = d.Authenticator.Believing()
 		d.Config.Openings.NoCredentials = true
 	})
@@ -245,7 +244,7 @@ func TestAuthenticationSwitchedOff(t *testing.T) {
 // The routes that the predecessor serves to everybody are opened, and no others.
 func TestAnonymousReadsOpenWhatThePredecessorOpens(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *irisapi.Deps) { d.Config.Openings = auth.Openings{AnonymousReads: true} })
+	f := newFixture(t, func(d *parts) { d.Config.Openings = auth.Openings{AnonymousReads: true} })
 	open := map[string]bool{"/v0/plans": true, "/v0/plans/{plan}": true, "/v0/incidents": true, "/v0/incidents/{id}": true,
 		"/v0/incidents/{id}/comments": true, "/v0/messages": true, "/v0/messages/{id}": true, "/v0/messages/{id}/auditlog": true,
 		"/v0/target_roles": true, "/v0/templates": true, "/v0/templates/{template}": true, "/v0/timezones": true,
@@ -327,7 +326,7 @@ func TestNobodySpeaksForWhoIsSwitchedOff(t *testing.T) {
 func TestWithoutCredentialsAnyPlanCanBeChangedWhereBothSwitchesAreOn(t *testing.T) {
 	t.Parallel()
 	for open, status := range map[bool]int{true: 200, false: 403} {
-		f := newFixture(t, func(d *irisapi.Deps) {
+		f := newFixture(t, func(d *parts) {
 			d.Authenticator = d.Authenticator.Believing()
 			d.Config.Openings = auth.Openings{NoCredentials: true, ChangeAnyPlan: open}
 		})

@@ -6,9 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/load"
-	"github.com/iris-oncall/iris/internal/postgres/incidents"
 )
 
 const incident = `{"plan":"pager","application":"demo","context":{"host":"h"}}`
@@ -56,7 +54,7 @@ func TestClaimedIncidents(t *testing.T) {
 // tagging is a fixture in which the tags zone and team_name are allowed, and demo is an internal application.
 func tagging(t *testing.T) *fixture {
 	t.Helper()
-	return newFixture(t, func(d *irisapi.Deps) {
+	return newFixture(t, func(d *parts) {
 		d.Config.Tags = []string{"zone", "team_name"}
 		d.Config.InternalApplications = []string{"Demo"}
 	})
@@ -129,10 +127,8 @@ func TestTagsThatAreRefused(t *testing.T) {
 func TestTooManyIncidents(t *testing.T) {
 	t.Parallel()
 	limited := func(active, recent int) *fixture {
-		return newFixture(t, func(d *irisapi.Deps) {
-			incidents, ok := d.Incidents.(*incidents.Incidents)
-			require.True(t, ok)
-			d.Rates = load.NewRates(incidents, active, recent, 5*time.Minute, []string{"POWER"})
+		return newFixture(t, func(d *parts) {
+			d.Rates = load.NewRates(d.Counts, active, recent, 5*time.Minute, []string{"POWER"})
 		})
 	}
 	const body = `{"plan":"pager","context":{}}`

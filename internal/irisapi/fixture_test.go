@@ -27,15 +27,17 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/irisapi"
-	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/irisapi/applications"
+	"github.com/iris-oncall/iris/internal/irisapi/opening"
 	"github.com/iris-oncall/iris/internal/load"
+	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/incidents"
-	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
@@ -108,7 +110,38 @@ insert into plan_notifications (plan_id, step, position, priority, role, target_
 
 const userKey = "user"
 
-func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
+// config is the configuration of the API that tests change.
+type config struct {
+	Openings             auth.Openings
+	MaxPlanLength        time.Duration
+	HealthcheckFile      string
+	ListLimit            int
+	Tags                 []string
+	InternalApplications []string
+	DummyRoles           bool
+	TimeZones            []string
+	Mobile               bool
+	DeviceApplications   []string
+}
+
+// parts are the parts of the API that tests change.
+type parts struct {
+	Config        config
+	Authenticator *wire.Authenticator
+	Counts        *incidents.Incidents // what Rates counts
+	Incidents     opening.Incidents    // nil = Counts
+	People        wire.People
+	Statistics    applications.StatisticsStore
+	Resolver      *oncall.Resolver
+	Load          *load.Load
+	Rates         opening.Rates
+	SlackID       func(context.Context, string) (string, error)
+	Ping          func(context.Context) error
+	Wake          func(buckets.Set)
+	Registerer    prometheus.Registerer
+}
+
+func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	t.Helper()
 	f := &fixture{TB: t, db: pgtest.New(t)}
 	_, err := f.db.Pool().Exec(t.Context(), seed)
@@ -129,32 +162,20 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 	simulator, err := simulation.NewSimulator(simulation.SimulatorDeps{Reader: dir, Rules: dir, Names: catalog.NewNames(f.db, apps), Clock: f.db,
 		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})
 	require.NoError(t, err)
-	idempotency := postgres.NewIdempotency(f.db)
-	var parts func(db *postgres.DB) irisapi.Deps
-	parts = func(db *postgres.DB) irisapi.Deps {
-		d := irisapi.Deps{
-			Teammates:     people.Teammates,
-			Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), Errors: errs,
-			Incidents: incidents.New(db), Plans: catalog.NewPlans(db), Templates: catalog.NewTemplates(db),
-			Messages: incidents.NewMessages(db), Notifications: notifications.New(db), Applications: apps, Settings: apps, ApplicationKeys: apps, Limits: apps, Tags: catalog.NewTags(db),
-			States: incidents.New(db), Aggregations: catalog.NewPlans(db), Statistics: incidents.NewStatistics(db), Directory: dir,
-			Resolver: oncall.NewResolver(dir, nil, time.Second), People: people, Queues: queues,
-			Begin:    replay.Units(idempotency, func(u *postgres.Unit) irisapi.Deps { return parts(u.DB()) }),
-			Profiles: pgpeople.NewSettings(db), Targets: catalog.NewTargets(db), Categories: apps,
-			Load: load.New(queues, log), Ping: f.db.Ping, Replayed: func() {}, Registerer: prometheus.NewRegistry(),
-			Syntax: func(source string) error { _, err := jinja.Compile(source, jinja.Limits{}); return err },
-			Wake: func(s buckets.Set) {
-				f.mu.Lock()
-				defer f.mu.Unlock()
-				f.woken.Union(s)
-			},
-		}
-		for _, c := range change {
-			c(&d)
-		}
-		return d
+	p := parts{
+		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), People: people, Counts: incidents.New(f.db),
+		Statistics: incidents.NewStatistics(f.db), Resolver: oncall.NewResolver(dir, nil, time.Second), Load: load.New(queues, log),
+		Ping: f.db.Ping, Registerer: prometheus.NewRegistry(),
+		Wake: func(s buckets.Set) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.woken.Union(s)
+		},
 	}
-	api, err := irisapi.New(parts(f.db))
+	for _, c := range change {
+		c(&p)
+	}
+	api, err := irisapi.New(f.parts(p, apps, errs))
 	require.NoError(t, err)
 	r := chi.NewRouter()
 	r.Use(wire.SecurityHeaders, wire.TrimSlash, errs.BoundQuery)
@@ -166,6 +187,46 @@ func newFixture(t testing.TB, change ...func(*irisapi.Deps)) *fixture {
 		Routes(r, configuration.Routes(configuration.Deps{Simulator: simulator}))
 	f.handler = r
 	return f
+}
+
+// parts returns the parts of the API, whose requests with an Idempotency-Key work on the database of their unit of work.
+func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) irisapi.Deps {
+	dir, c, idempotency := engine.NewDirectory(f.db), p.Config, postgres.NewIdempotency(f.db)
+	acceptor := notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: dir, Resolver: p.Resolver, Load: p.Load,
+		DummyRoles: c.DummyRoles})
+	requests, err := wire.NewRequests(p.Registerer)
+	require.NoError(f, err)
+	caches := irisapi.NewCaches(p.Statistics)
+	var over func(db *postgres.DB) irisapi.Deps
+	over = func(db *postgres.DB) irisapi.Deps {
+		in, plans, templates := incidents.New(db), catalog.NewPlans(db), catalog.NewTemplates(db)
+		opened, settings, messages := p.Incidents, pgpeople.NewSettings(db), incidents.NewMessages(db)
+		if opened == nil {
+			opened = in
+		}
+		tags := irisapi.Tags{Names: c.Tags, Store: catalog.NewTags(db)}
+		accept := acceptor.Within(pgnotifications.New(db))
+		return irisapi.Deps{
+			Mount:        irisapi.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Observe: requests.Observe},
+			Applications: irisapi.ApplicationParts{Applications: apps, Changes: apps, Keys: apps, Limits: apps, Statistics: caches.Statistics, Tags: tags},
+			Catalog: irisapi.CatalogParts{Plans: plans, PlanChanges: plans, PlanStore: plans, Templates: templates, TemplateChanges: templates,
+				TemplateStore: templates, People: p.People, Teammates: pgpeople.NewUsers(db).Teammates, Openings: c.Openings, Tags: tags,
+				MaxPlanLength: c.MaxPlanLength, ListLimit: c.ListLimit},
+			Incidents: irisapi.IncidentParts{Incidents: in, Transitions: in, Comments: in, Messages: messages, People: p.People, Tags: tags,
+				Openings: c.Openings, InternalApplications: c.InternalApplications},
+			Messages: irisapi.MessageParts{Messages: messages, Queues: queue.NewQueues(db), Acceptor: accept},
+			Opening: irisapi.OpeningParts{Incidents: opened, Plans: plans, Applications: apps, Lookups: pgnotifications.New(db), Load: p.Load,
+				Rates: p.Rates, Variables: caches.Variables},
+			People: irisapi.PeopleParts{People: p.People, Profiles: settings, Modes: settings, Reprioritisations: settings, Categories: settings,
+				Devices: settings, Acceptor: accept, SlackID: p.SlackID, TimeZones: c.TimeZones, Mobile: c.Mobile,
+				DeviceApplications: c.DeviceApplications, InternalApplications: c.InternalApplications},
+			Vocabulary: irisapi.VocabularyParts{Targets: catalog.NewTargets(db), Roles: catalog.NewTargets(db), Categories: apps, Tags: tags,
+				TimeZones: c.TimeZones, InternalApplications: c.InternalApplications},
+			Health: irisapi.Health{File: c.HealthcheckFile, Ping: p.Ping}, Wake: p.Wake, Replayed: func() {}, Registerer: p.Registerer,
+			Begin: replay.Units(idempotency, func(u *postgres.Unit) irisapi.Deps { return over(u.DB()) }),
+		}
+	}
+	return over(f.db)
 }
 
 // do sends a request. Header pairs come as name, value, name, value.

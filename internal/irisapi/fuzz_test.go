@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/irisapi"
 )
 
 // FuzzRequests sends anything to every route, over a real database: the answer is never a server's error.
@@ -77,7 +76,7 @@ func FuzzRequests(f *testing.F) {
 		f.Add(get, path, "")
 	}
 
-	fx := newFixture(f, func(d *irisapi.Deps) {
+	fx := newFixture(f, func(d *parts) {
 		d.Config.Tags = []string{"zone"}
 		d.Config.TimeZones, d.Config.Mobile, d.Config.DeviceApplications = []string{"UTC"}, true, []string{"power"}
 	})

@@ -12,27 +12,39 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 const (
-	// healthTimeout is how long the database may take to show that it is there; load balancers do not wait long.
+	// healthTimeout is how long the database may take to answer. Load balancers do not wait long.
 	healthTimeout = 2 * time.Second
-	// maxHealth bounds the line that is read of the file.
+	// maxHealth is how many bytes of the file are read.
 	maxHealth = 4096
 	healthy   = "GOOD"
 )
 
-// healthcheck tells load balancers whether this process can take requests. Taking the configured file away takes the process
-// out of service.
-func (a *API) healthcheck(w http.ResponseWriter, r *http.Request) error {
-	text, err := a.healthText()
+// Health tells load balancers whether this process can take requests. An operator takes the process out of service by
+// removing the file.
+type Health struct {
+	// File holds the text of the answer in its first line; "" = the text is always GOOD.
+	File string
+	// Ping returns an error when the database does not answer.
+	Ping func(context.Context) error
+}
+
+func (h Health) routes() []routing.Route {
+	return []routing.Route{routing.Get("/healthcheck", routing.Public, h.get)}
+}
+
+func (h Health) get(w http.ResponseWriter, r *http.Request) error {
+	text, err := h.text()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
 	status := http.StatusOK
-	if a.Ping(ctx) != nil {
+	if h.Ping(ctx) != nil {
 		status, text = http.StatusServiceUnavailable, "Could not connect to database"
 	}
 	w.Header().Set("Content-Type", "text/plain")
@@ -42,12 +54,12 @@ func (a *API) healthcheck(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// healthText is the first line of the file, as it is now.
-func (a *API) healthText() (string, error) {
-	if a.Config.HealthcheckFile == "" {
+// text returns the first line of the file, as it is now.
+func (h Health) text() (string, error) {
+	if h.File == "" {
 		return healthy, nil
 	}
-	f, err := os.Open(a.Config.HealthcheckFile)
+	f, err := os.Open(h.File)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", fault.New(fault.NotFound, "the file of the health check is not there")
 	}

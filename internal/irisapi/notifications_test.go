@@ -9,9 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
 
-	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/load"
-	"github.com/iris-oncall/iris/internal/oncall"
 )
 
 func (f *fixture) sent() string {
@@ -69,9 +67,9 @@ func TestNotifyHeedsTheDefaultModes(t *testing.T) {
 // The dummy look-up answers before anybody asks whether the role and the target exist.
 func TestNotifyInTestsOfClients(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *irisapi.Deps) {
+	f := newFixture(t, func(d *parts) {
 		d.Config.DummyRoles, d.Config.InternalApplications = true, []string{"demo"}
-		d.Resolver = d.Resolver.(*oncall.Resolver).Dummy(d.People.ByName)
+		d.Resolver = d.Resolver.Dummy(d.People.ByName)
 	})
 	refused := describe("Request rejected by sender", "INVALID role:target")
 	body := func(role, target string) string {
@@ -134,7 +132,7 @@ func (p fixedPending) Pending(context.Context) (map[int64]int64, error) { return
 func TestOverloadRefusesNotificationsBeforeIncidents(t *testing.T) {
 	t.Parallel()
 	pending := fixedPending{}
-	f := newFixture(t, func(d *irisapi.Deps) { d.Load = load.New(pending, zaptest.NewLogger(t)) })
+	f := newFixture(t, func(d *parts) { d.Load = load.New(pending, zaptest.NewLogger(t)) })
 	f.exec("update applications set pending_cap = 1")
 	note := `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`
 	incident := `{"plan":"pager","context":{}}`
@@ -155,7 +153,7 @@ func TestOverloadRefusesNotificationsBeforeIncidents(t *testing.T) {
 func TestMetricsAreRegisteredOnce(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
-	f := newFixture(t, func(d *irisapi.Deps) { d.Registerer = reg })
+	f := newFixture(t, func(d *parts) { d.Registerer = reg })
 	f.ok(demo, get, "/v0/plans/1", "")
 	families, err := reg.Gather()
 	require.NoError(t, err)

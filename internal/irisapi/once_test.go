@@ -71,7 +71,7 @@ func TestProcessorsHearOfWhatIsCommitted(t *testing.T) {
 	t.Parallel()
 	var f *fixture
 	var seen []int
-	f = newFixture(t, func(d *irisapi.Deps) {
+	f = newFixture(t, func(d *parts) {
 		d.Wake = func(buckets.Set) { seen = append(seen, f.count("select count(*) from incidents")) }
 	})
 	f.want(201, "1", demo, post, "/v0/incidents", incidentBody, idemKey, "k")
@@ -90,10 +90,7 @@ func TestARefusedRequestLeavesItsKeyFree(t *testing.T) {
 }
 
 // broken fails to open incidents, in one of two ways.
-type broken struct {
-	irisapi.Incidents
-	panics bool
-}
+type broken struct{ panics bool }
 
 func (b broken) Open(context.Context, incidents.New) (incidents.Opened, error) {
 	if b.panics {
@@ -105,11 +102,7 @@ func (b broken) Open(context.Context, incidents.New) (incidents.Opened, error) {
 func TestAFailedRequestLeavesItsKeyFree(t *testing.T) {
 	t.Parallel()
 	for _, panics := range []bool{false, true} {
-		var whole irisapi.Incidents
-		f := newFixture(t, func(d *irisapi.Deps) {
-			whole = d.Incidents
-			d.Incidents = broken{whole, panics}
-		})
+		f := newFixture(t, func(d *parts) { d.Incidents = broken{panics} })
 		if panics {
 			f.want(500, "Internal Server Error", demo, post, "/v0/incidents", incidentBody, idemKey, "k")
 		} else {

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/irisapi"
 )
 
 // choices gives demo the categories news and ads, other the category news, and makes everything about ann that shows.
@@ -24,7 +23,7 @@ const (
 	noHeader    = `{"title":"Authentication failure","description":"Malformed/missing HMAC authorization header"}`
 )
 
-func withPhones(d *irisapi.Deps) {
+func withPhones(d *parts) {
 	d.Config.TimeZones = []string{"UTC", "US/Pacific", "Europe/Zurich"}
 	d.Config.Mobile, d.Config.DeviceApplications = true, []string{"Power"}
 	d.SlackID = func(_ context.Context, email string) (string, error) {
@@ -422,7 +421,7 @@ func TestChangesOfSettingsAreInTheAuditLog(t *testing.T) {
 	}, lines)
 }
 
-func withoutCredentials(d *irisapi.Deps) {
+func withoutCredentials(d *parts) {
 	d.Authenticator = d.Authenticator.Believing()
 	d.Config.Openings.NoCredentials = true
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/irisapi"
 )
 
 // planJSON builds a plan's body; replacements come as old, new.
@@ -84,7 +83,7 @@ func TestPlanWithATrackingNotification(t *testing.T) {
 
 func TestCreatePlanRefuses(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *irisapi.Deps) { d.Config.MaxPlanLength = 24 * time.Hour })
+	f := newFixture(t, func(d *parts) { d.Config.MaxPlanLength = 24 * time.Hour })
 	for body, want := range map[string]string{
 		`{}`:                             describe("Invalid plan", "name is required"),
 		planJSON(`" new plan "`, `"  "`): describe("Invalid plan", "Empty plan name"),
@@ -209,7 +208,7 @@ func TestActiveIsSetByNameOfAPlan(t *testing.T) {
 
 func TestOpeningLetsAnyApplicationChangePlans(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *irisapi.Deps) { d.Config.Openings = auth.Openings{ChangeAnyPlan: true} })
+	f := newFixture(t, func(d *parts) { d.Config.Openings = auth.Openings{ChangeAnyPlan: true} })
 	f.want(200, "0", demo, post, "/v0/plans/1", `{"active":0}`)
 	f.want(200, "[]", demo, del, "/v0/plans/1", "")
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/irisapi"
 )
 
 // past puts things into the database: of demo an incident of yesterday claimed after 90 seconds, one of yesterday that nobody has,
@@ -154,7 +153,7 @@ func TestStatisticsAreAskedForOnceAnHour(t *testing.T) {
 	fresh := &counted{make(chan struct{}, 10), func() (applications.Statistics, error) {
 		return applications.NewStatistics(time.Now().Truncate(time.Hour)), nil
 	}}
-	f := newFixture(t, func(d *irisapi.Deps) { d.Statistics = fresh })
+	f := newFixture(t, func(d *parts) { d.Statistics = fresh })
 	for range 3 {
 		f.ok(demo, get, "/v0/stats", "")
 	}
@@ -162,7 +161,7 @@ func TestStatisticsAreAskedForOnceAnHour(t *testing.T) {
 	failing := &counted{make(chan struct{}, 10), func() (applications.Statistics, error) {
 		return applications.Statistics{}, fault.New(fault.Unavailable, "the statistics cannot be computed now")
 	}}
-	f = newFixture(t, func(d *irisapi.Deps) { d.Statistics = failing })
+	f = newFixture(t, func(d *parts) { d.Statistics = failing })
 	for range 3 {
 		f.want(503, title("the statistics cannot be computed now"), demo, get, "/v0/stats", "")
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/irisapi"
 )
 
 // withLists adds the mailing lists all (ann, bob), Staff (nobody) and a list with the name of a user.
@@ -128,7 +127,7 @@ func TestWhoMayReadTheVocabulary(t *testing.T) {
 			f.ok(as, get, path, "")
 		}
 	}
-	f = newFixture(t, withPhones, func(d *irisapi.Deps) { d.Config.Openings = auth.Openings{AnonymousReads: true} })
+	f = newFixture(t, withPhones, func(d *parts) { d.Config.Openings = auth.Openings{AnonymousReads: true} })
 	for _, path := range open {
 		f.ok(nobody, get, path, "")
 	}
@@ -139,7 +138,7 @@ func TestWhoMayReadTheVocabulary(t *testing.T) {
 
 func TestAPlanWithAMailingListThatIsTooLargeIsWarnedOf(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, func(d *irisapi.Deps) { d.Config.ListLimit = 2 })
+	f := newFixture(t, func(d *parts) { d.Config.ListLimit = 2 })
 	f.exec(withLists)
 	named := func(list string) []string {
 		rec := f.do(asAnn, post, "/v0/plans", planJSON(`"role":"user","target":"ann"`, `"role":"mailing-list","target":"`+list+`"`))

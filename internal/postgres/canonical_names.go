@@ -36,7 +36,7 @@ func canonicalConflicts(names []string) []string {
 }
 
 // refuseNameConflicts returns a Conflict fault that lists users whose names have the same canonical form, if the migration
-// that makes it unique is still to come. It changes nothing.
+// that makes it unique has not been applied. It changes nothing.
 func refuseNameConflicts(ctx context.Context, conn *sql.DB, have int64) error {
 	if have == 0 || have >= canonicalNamesSince {
 		return nil
@@ -95,7 +95,7 @@ func FillCanonicalNames(ctx context.Context, q *db.Queries) (filled int64, confl
 	return int64(len(set)), conflicts, nil
 }
 
-// LogNameConflicts tells the operator of users whose canonical name another user has.
+// LogNameConflicts logs users whose canonical name another user has.
 func LogNameConflicts(log *zap.Logger, conflicts []string) {
 	if len(conflicts) > 0 {
 		log.Error("users have the canonical name of another user: rename one of each pair", zap.Strings("users", conflicts))

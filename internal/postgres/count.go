@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 )
 
-// Counting says what is counted: the selection of the list, whose rows are taken apart by field.
+// Counting describes a list whose rows are counted by the values of a field.
 type Counting struct{ Name, Selection, TagKind, ID, Created string }
 
 type counted struct {
@@ -34,7 +34,7 @@ func (c Counting) Run(ctx context.Context, d *DB, q filters.Query, columns map[s
 		}
 		n := strconv.Itoa(i)
 		inner += ", " + expr + " as c" + n
-		values += ", ('" + field + "', x.c" + n + ")" // field is a key of ours
+		values += ", ('" + field + "', x.c" + n + ")" // field is a constant of this package, not input
 	}
 	l := NewListQuery(c.Name, "select g.field, g.value, count(*) from (\n"+inner+"\nfrom "+from).Tagged(c.TagKind, c.ID)
 	if err := l.Filter(q, columns); err != nil {

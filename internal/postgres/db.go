@@ -24,8 +24,8 @@ const (
 	defaultMaxConns = 16
 	// maxTries bounds how often a transaction that met a deadlock or a serialisation failure is run.
 	maxTries = 5
-	// callTimeout bounds a transaction or statement whose caller set no deadline, so that a server that vanished
-	// without a word holds nobody for ever.
+	// callTimeout bounds a transaction or statement whose caller set no deadline, so that an unreachable server blocks
+	// no caller for ever.
 	callTimeout = 15 * time.Second
 )
 
@@ -33,11 +33,11 @@ const (
 type Config struct {
 	URL        string                // postgres:// URL or keyword=value string
 	MaxConns   int                   // 0 = 16
-	Log        *zap.Logger           // nil = silent
-	Registerer prometheus.Registerer // nil = metrics are kept to ourselves
+	Log        *zap.Logger           // nil = no logging
+	Registerer prometheus.Registerer // nil = metrics are not published
 	AppName    string                // shown in pg_stat_activity; "" = iris
-	// KeyedPlans has every statement planned as look-ups by key. The queues are empty when their statements are planned
-	// and hold a million rows an hour later; a plan that reads whole tables, right for the one, is a disaster for the other.
+	// KeyedPlans makes the planner use indexes for every statement (docs/adr/0055). Queues are empty when their statements
+	// are planned, and may hold a million rows an hour later: a plan that reads whole tables would then be far too slow.
 	KeyedPlans bool
 }
 
@@ -54,7 +54,7 @@ type DB struct {
 }
 
 // Open prepares a pool and returns at once: it fails on a malformed URL, never on an unreachable server. Connections
-// are made when they are needed; Ping tells whether that works.
+// are made when they are needed; Ping checks that.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	if c.MaxConns <= 0 {
 		c.MaxConns = defaultMaxConns
@@ -98,7 +98,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return d, nil
 }
 
-// malformedURL does not repeat the URL nor pgx's words about it: both may hold the password. A file that it names holds none.
+// malformedURL repeats neither the URL nor pgx's text: both may contain the password. The name of a missing file is shown.
 func malformedURL(err error) error {
 	var file *fs.PathError
 	if errors.As(err, &file) {
@@ -107,7 +107,7 @@ func malformedURL(err error) error {
 	return fault.Invalidf("database_url", "the database URL cannot be read; expected postgres://user:password@host:port/name")
 }
 
-// configureSession gives a connection the settings of the hot path, unless the URL sets them.
+// configureSession sets the parameters that all statements rely on, unless the URL sets them.
 func configureSession(cc *pgx.ConnConfig, url, appName string) {
 	if appName == "" {
 		appName = "iris"
@@ -136,7 +136,7 @@ func configureSession(cc *pgx.ConnConfig, url, appName string) {
 	cc.DialFunc = dialer.DialContext
 }
 
-// Close waits for borrowed connections to come back and closes all of them.
+// Close waits until all acquired connections are released, and closes them.
 func (d *DB) Close() { d.pool.Close() }
 
 // Ping reports whether the database answers now.
@@ -152,7 +152,7 @@ func (d *DB) Pool() *pgxpool.Pool { return d.pool }
 // Log returns the logger of the storage packages.
 func (d *DB) Log() *zap.Logger { return d.log }
 
-// Clock returns the database's clock, which decides every question of time.
+// Clock returns the time of the database, which all processes use to decide what is due.
 func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	err := d.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -163,8 +163,8 @@ func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 }
 
 // Do runs statements that each commit by themselves. f must use the context that it gets: it always has a deadline. When a
-// statement meets a deadlock or a serialisation failure, or provably never reached the server, f is run again, up to five times:
-// it must be fit to be repeated as a whole. Errors come back as faults. The statements of a Unit's DB are part of its transaction.
+// statement fails with a deadlock or a serialisation failure, or certainly did not reach the server, f is run again, up to five
+// times: f must allow that it is repeated as a whole. Errors come back as faults. The statements of a Unit's DB are part of its transaction.
 func (d *DB) Do(ctx context.Context, f func(context.Context, *db.Queries) error) error {
 	return d.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error { return f(ctx, db.New(conn)) })
 }
@@ -179,7 +179,7 @@ func (d *DB) DoRaw(ctx context.Context, f func(context.Context, db.DBTX) error) 
 	return d.retry(ctx, func() error { return f(ctx, d.pool) })
 }
 
-// DoOnConnection is Do on one connection, which is acquired before f runs: so f knows when a statement is sent.
+// DoOnConnection is Do on one connection that is acquired before f runs. So f knows when its statements are sent.
 func (d *DB) DoOnConnection(ctx context.Context, f func(context.Context, *db.Queries) error) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
@@ -236,8 +236,8 @@ type notBegun struct{ error }
 
 func (e *notBegun) Unwrap() error { return e.error }
 
-// rollback ends what was not committed. It must reach the server even when ctx has ended, else the connection is lost to
-// the pool; where it cannot, pgx closes the connection, which rolls back as well. After a commit it does nothing.
+// rollback rolls an uncommitted transaction back. It must reach the server even when ctx has ended, else the pool loses the
+// connection. If it cannot, pgx closes the connection, which rolls back as well. After a commit it does nothing.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -264,7 +264,7 @@ func (d *DB) retry(ctx context.Context, f func() error) error {
 		if strings.HasPrefix(SqlState(err), "57P") { // the server was restarted: the other connections are dead as well
 			d.pool.Reset()
 		}
-		// 2-4 ms, 4-8 ms, 8-16 ms ...: long enough to let the other one finish, short beside a page.
+		// 2-4 ms, 4-8 ms, 8-16 ms ...: long enough for the other transaction to finish, short compared with a page.
 		pause := time.Duration((1 + rand.Float64()) * float64(time.Millisecond<<try))
 		select {
 		case <-ctx.Done():
@@ -298,8 +298,8 @@ func repeatable(err error) bool {
 	return false
 }
 
-// checkDurability looks, on a fresh connection, at whether a commit survives the loss of this server, and at whether names
-// compare as they should.
+// checkDurability checks, on a fresh connection, whether commits survive the loss of this server and whether lower() folds
+// names of all languages.
 func (d *DB) checkDurability(ctx context.Context, conn *pgx.Conn) error {
 	if !d.metrics.durabilityDue() {
 		return nil
@@ -319,7 +319,7 @@ select current_setting('synchronous_commit'), current_setting('synchronous_stand
 			d.log.Warn("only one database server holds the data: configure a synchronous standby for production")
 		}
 		if !letters {
-			d.log.Warn("the database knows upper and lower case of ASCII letters only: create it with lc_ctype C.UTF-8, or other names compare with case")
+			d.log.Warn("the database folds the case of ASCII letters only: create it with lc_ctype C.UTF-8, else names with other letters are compared with case")
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-// Package postgres is the only place that speaks SQL. The package itself has what all of storage shares: connections, transactions
+// Package postgres is the only place with SQL. The package itself has the parts that all of storage shares: connections, transactions
 // and their retries, the check of leases, list queries, batches, migrations, and wake-ups between processes. Each area below it
 // (incidents, queue, engine, calendar, catalog, people, notifications, reminders, access, imports, quotas) stores one part of the domain in
 // small types over one DB; pgtest gives tests a database. Static SQL is in query/*.sql and is compiled by sqlc into internal/db;
@@ -7,5 +7,5 @@
 //
 // Rules that every area keeps: one port method is one transaction. Rows are locked in the order leases, incidents ascending (for
 // no key update), messages ascending. DB.InTx and DB.Do retry deadlocks and serialisation failures. The clock of the database
-// decides about time. What is decided about pages, quotas and calendars is decided by the domain packages.
+// decides about time. Rules about pages, quotas and calendars are in the domain packages.
 package postgres

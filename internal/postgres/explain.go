@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// CheckURL returns an Invalid fault that holds no secret if databaseURL is no address of a PostgreSQL. It connects to nothing.
+// CheckURL returns an Invalid fault that holds no secret if databaseURL is not a PostgreSQL URL. It does not connect.
 func CheckURL(databaseURL string) error {
 	if _, err := pgxpool.ParseConfig(databaseURL); err != nil {
 		return malformedURL(err)
@@ -19,8 +19,8 @@ func CheckURL(databaseURL string) error {
 	return nil
 }
 
-// Explain words an error for the operator of this installation, on one line: what cannot be done and, where the database
-// or the way to it is the reason, the server's own word. What others may see is fault.Public.
+// Explain formats an error for the operator, on one line: what failed and, if the database or the network is the reason, the
+// server's own text. Other people see fault.Public only.
 func Explain(err error) string {
 	if err == nil {
 		return ""
@@ -41,10 +41,10 @@ func Explain(err error) string {
 	case f.Kind == fault.Unavailable || f.Kind == fault.Internal:
 		words += ": " + cause(f.Err)
 	}
-	return strings.Replace(err.Error(), f.Error(), words, 1) // what was said around the fault stays
+	return strings.Replace(err.Error(), f.Error(), words, 1) // the text around the fault stays
 }
 
-// cause finds what is worth reading in an error of the driver, which repeats itself for every way that it tried.
+// cause returns the useful part of an error of the driver, whose text is repeated for every address that it tried.
 func cause(err error) string {
 	var server *pgconn.PgError
 	if errors.As(err, &server) {
@@ -55,7 +55,7 @@ func cause(err error) string {
 		return "the host name " + name.Name + " cannot be resolved (" + name.Err + ")"
 	}
 	var op *net.OpError
-	if errors.As(err, &op) && !strings.Contains(err.Error(), takesNoWrites) { // of several servers, one is up
+	if errors.As(err, &op) && !strings.Contains(err.Error(), takesNoWrites) { // one of several servers answered
 		return op.Error()
 	}
 	return strings.Join(strings.Fields(err.Error()), " ")

@@ -104,7 +104,7 @@ func (u *Unit) Commit(ctx context.Context, a auth.Answer) error {
 	return MapError(err)
 }
 
-// Close rolls back what was not committed and frees the connection. It must be called once.
+// Close rolls back an uncommitted transaction and frees the connection. It must be called once.
 func (u *Unit) Close(ctx context.Context) {
 	defer u.done()
 	rollback(ctx, u.db.unit)

@@ -16,21 +16,20 @@ import (
 type Installation struct {
 	Name string     // labels the cluster's gossip
 	Keys *auth.Keys // derived from the installation's secret
-	// Wrapped tells whether the secret is stored encrypted with the operator's own key.
+	// Wrapped reports whether the secret is stored encrypted with the operator's own key.
 	Wrapped bool
 }
 
 // LoadInstallation reads the installation's secret, which `iris migrate` made. secretKey is the operator's own key
-// (IRIS_SECRET_KEY); "" = none. A secret that lies there in the clear is wrapped with the key on this occasion; a wrapped
-// one needs the key. Without a key a warning is logged: whoever reads the database can then sign links and read the keys
-// of applications.
+// (IRIS_SECRET_KEY); "" = none. An unwrapped secret is wrapped with the key; a wrapped one needs the key. Without a key a
+// warning is logged: a reader of the database can then sign links and read the keys of applications.
 func LoadInstallation(ctx context.Context, d *DB, secretKey string, log *zap.Logger) (Installation, error) {
 	var out Installation
 	err := d.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.Installation(ctx)
 		if err == nil && !row.Wrapped && secretKey != "" {
 			var locked db.LockInstallationRow
-			locked, err = q.LockInstallation(ctx) // another process may be wrapping it right now
+			locked, err = q.LockInstallation(ctx) // another process may be encrypting it now
 			row = db.InstallationRow(locked)
 		}
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -60,22 +59,6 @@ func LoadInstallation(ctx context.Context, d *DB, secretKey string, log *zap.Log
 		log.Named("postgres").Warn("the installation secret is stored unencrypted: set IRIS_SECRET_KEY")
 	}
 	return out, err
-}
-
-// ChangeSecretKey wraps the installation's secret with another key of the operator, or stores it in the clear when
-// newKey is "". Running processes are not disturbed; processes that start later need the new key.
-func ChangeSecretKey(ctx context.Context, d *DB, oldKey, newKey string) error {
-	return d.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		locked, err := q.LockInstallation(ctx)
-		if err != nil {
-			return err
-		}
-		secret, err := openSecret(db.InstallationRow(locked), oldKey)
-		if err != nil {
-			return err
-		}
-		return storeSecret(ctx, q, secret, newKey)
-	})
 }
 
 func openSecret(row db.InstallationRow, secretKey string) ([]byte, error) {

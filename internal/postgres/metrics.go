@@ -14,7 +14,7 @@ import (
 	shared "github.com/iris-oncall/iris/internal/metrics"
 )
 
-// durabilityEvery is how often fresh connections look at the server's durability settings.
+// durabilityEvery is how often fresh connections check the server's durability settings.
 const durabilityEvery = int64(time.Minute)
 
 type metrics struct {
@@ -86,13 +86,13 @@ func (d *DB) CountFlood(decision string, n int) {
 	d.metrics.floods.WithLabelValues(decision).Add(float64(n))
 }
 
-// durabilityDue reports whether it is time to look at the server's settings again, and if so counts it as done.
+// durabilityDue reports whether the server's settings must be checked again, and if so counts the check as done.
 func (m *metrics) durabilityDue() bool {
 	now, last := time.Now().UnixNano(), m.lastCheck.Load()
 	return (last == 0 || now-last > durabilityEvery) && m.lastCheck.CompareAndSwap(last, now)
 }
 
-// setDurability stores what was seen and reports whether it differs from what was seen before.
+// setDurability stores the settings and reports whether they changed.
 func (m *metrics) setDurability(durable, standby bool) bool {
 	state := int32(1)
 	if durable {
@@ -151,7 +151,7 @@ func (t *tracer) record(name string, took time.Duration, err error) {
 	}
 }
 
-// queryName takes the name out of sqlc's leading comment; transaction control keeps its verb, the rest is "other".
+// queryName returns the name in sqlc's leading comment, or the verb of transaction control, or "other".
 func queryName(sql string) string {
 	if rest, ok := strings.CutPrefix(sql, "-- name: "); ok {
 		if end := strings.IndexAny(rest, " \n"); end > 0 {
@@ -165,7 +165,7 @@ func queryName(sql string) string {
 	return "other"
 }
 
-// poolCollector shows the pool's own figures.
+// poolCollector publishes the statistics of the pool.
 type poolCollector struct{ pool *pgxpool.Pool }
 
 var (

@@ -1,6 +1,6 @@
 package postgres
 
-// NoticeFact is a shift as notices.facts keeps it: enough to word a message when the shift is gone.
+// NoticeFact is a shift as the column notices.facts has it: enough for the text of a message after the shift is deleted.
 type NoticeFact struct {
 	TeamID int64  `json:"team_id"`
 	Role   string `json:"role"`

@@ -31,7 +31,7 @@ func TestChangeWithoutASessionIsOfferedAgain(t *testing.T) {
 
 	w.incident.Resolved = true
 	_, body = b.get(next)
-	require.Contains(t, body, "was not carried out, and the incident has changed meanwhile")
+	require.Contains(t, body, "was not carried out. The incident has changed meanwhile")
 }
 
 func TestFailedCommentKeepsItsText(t *testing.T) {
@@ -56,7 +56,7 @@ func TestFailedCommentKeepsItsText(t *testing.T) {
 	require.NotContains(t, body, "data-done")
 }
 
-func TestTakingOverAnIncidentIsAskedFirst(t *testing.T) {
+func TestTakingOverAnIncidentNeedsConfirmation(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	b.login()

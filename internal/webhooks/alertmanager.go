@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// alertGroup is version 4 of Alertmanager's webhook payload, as far as it is read. The whole payload is the incident's
-// context.
+// alertGroup has the fields of version 4 of Alertmanager's webhook payload that decide about incidents. The context of the incident has
+// the whole payload.
 type alertGroup struct {
 	Version      string            `json:"version"`
 	GroupKey     string            `json:"groupKey"`
@@ -37,7 +37,7 @@ type alert struct {
 	Annotations json.RawMessage   `json:"annotations"`
 }
 
-// fact is what decides whether an alert is new: its id, whether it fires, and its start.
+// fact is the part of an alert that decides whether the alert is new: id, status and start.
 type fact struct {
 	Fingerprint string `json:"f"`
 	Status      string `json:"s"`
@@ -45,10 +45,11 @@ type fact struct {
 	name        string
 }
 
-// planLabel is the field that names the plan where the query does not.
+// planLabel is the label that names the plan if the query does not.
 const planLabel = "groupLabels.iris_plan"
 
-// parseAlertmanager reads a delivery. The plan is the query's, else the group's or the common label iris_plan. A delivery without a status fires.
+// parseAlertmanager reads a delivery. The query names the plan, else the group label or common label iris_plan. A delivery without a
+// status is firing.
 func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	members, err := wire.Object(body)
 	if err != nil {
@@ -66,33 +67,33 @@ func parseAlertmanager(body []byte, plan string) (delivery, error) {
 	if !has(members, "version", "status", "alerts") {
 		none = fault.Invalidf("alerts", "missing version, status and/or alert attributes")
 	}
-	d := delivery{key: g.GroupKey, resolved: g.Status == "resolved"}.on(firstOf(plan, g.GroupLabels["iris_plan"], g.CommonLabels["iris_plan"]),
+	d := delivery{key: g.GroupKey, resolved: g.Status == "resolved"}.withPlan(firstOf(plan, g.GroupLabels["iris_plan"], g.CommonLabels["iris_plan"]),
 		none, fault.New(fault.NotFound, "no such plan"))
 	if d.key == "" {
 		d.key = labelKey(g.GroupLabels)
 	}
-	if d.context, err = fitted(body); err != nil {
+	if d.context, err = limitedContext(body); err != nil {
 		return delivery{}, err
 	}
 	d.alerts = alertsOf(g.Alerts)
-	return d, d.know(factsOf(g.Alerts))
+	return d, d.setFacts(factsOf(g.Alerts))
 }
 
-// know stores the alerts of the delivery.
-func (d *delivery) know(now []fact) (err error) {
+// setFacts sets the facts of the delivery.
+func (d *delivery) setFacts(now []fact) (err error) {
 	d.facts, err = json.Marshal(now)
 	d.news = func(known json.RawMessage) string { return news(known, now) }
 	return err
 }
 
-// wrongType says which field is of the wrong type, and what it must be.
+// wrongType names the field with the wrong type, and the right type.
 func wrongType(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return err.Error()
 	}
 	must := map[reflect.Kind]string{reflect.String: "a string", reflect.Slice: "a list", reflect.Struct: "an object"}[wrong.Type.Kind()]
-	if must == "" || strings.HasSuffix(wrong.Field, "abels") { // of the map itself, or of a value in it
+	if must == "" || strings.HasSuffix(wrong.Field, "abels") { // the error is in the map of labels or in a value of it
 		must = "an object of strings"
 	}
 	return wrong.Field + " must be " + must
@@ -101,7 +102,7 @@ func wrongType(err error) string {
 // storable reports whether PostgreSQL takes s as text.
 func storable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// labelKey replaces the group key of senders that give none: the labels, in order.
+// labelKey returns the sorted labels. They replace the group key of senders that have none.
 func labelKey(labels map[string]string) string {
 	pairs := make([]string, 0, len(labels))
 	for k, v := range labels {
@@ -111,7 +112,7 @@ func labelKey(labels map[string]string) string {
 	return "{" + strings.Join(pairs, ",") + "}"
 }
 
-// id is the alert's fingerprint, or its labels where it has none; hashed if it is too long for an index.
+// id returns the fingerprint of the alert, or its labels if it has none. An id that is too long for an index is hashed.
 func (a alert) id() string {
 	id := a.Fingerprint
 	if id == "" {
@@ -124,16 +125,17 @@ func (a alert) id() string {
 	return id
 }
 
+// maxID is the maximum length of an id, in bytes.
 const maxID = 255
 
-// alertsOf returns the alerts as they are stored, each fingerprint once: of several the one that fires, else the last.
+// alertsOf returns the alerts to store, one for each fingerprint: a firing one if there is one, else the last.
 func alertsOf(alerts []alert) []incidents.Alert {
 	out := make([]incidents.Alert, 0, len(alerts))
 	at := map[string]int{}
 	for _, a := range alerts {
 		stored := incidents.Alert{Fingerprint: a.id(), Firing: a.Status != "resolved", StartsAt: instant(a.StartsAt), EndsAt: instant(a.EndsAt)}
 		if len(a.Labels) > 0 {
-			stored.Labels, _ = json.Marshal(a.Labels) // a map of strings always can be
+			stored.Labels, _ = json.Marshal(a.Labels) // a map of strings is always valid JSON
 		}
 		if len(a.Annotations) > 0 && a.Annotations[0] == '{' {
 			stored.Annotations = a.Annotations
@@ -150,8 +152,8 @@ func alertsOf(alerts []alert) []incidents.Alert {
 	return out
 }
 
-// instant reads a sender's time; zero if it is missing, unreadable or of the year 1, which means the same. It is exact to the
-// microsecond, as PostgreSQL stores it.
+// instant reads a time of the sender, in microseconds, as PostgreSQL stores it. It returns zero for a missing or unreadable time, and for
+// the year 1, which senders use for a missing time.
 func instant(s string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil || t.Year() <= 1 || t.Year() > 9999 {
@@ -171,15 +173,15 @@ func factsOf(alerts []alert) []fact {
 	return slices.Compact(facts)
 }
 
-// news describes the new facts, or returns "" when there are none.
+// news describes the new facts; "" = nothing is new.
 func news(known json.RawMessage, now []fact) string {
 	var before []fact
-	_ = json.Unmarshal(known, &before) // unreadable facts count as none
+	_ = json.Unmarshal(known, &before) // unreadable facts count as no facts
 	was := map[string]fact{}
 	for _, f := range before {
 		was[f.Fingerprint] = f
 	}
-	var fresh, over, gone int
+	var added, resolved int
 	var names []string
 	for _, f := range now {
 		old, ok := was[f.Fingerprint]
@@ -188,29 +190,29 @@ func news(known json.RawMessage, now []fact) string {
 			continue
 		}
 		if f.Status == "resolved" {
-			over++
+			resolved++
 			continue
 		}
-		fresh++
+		added++
 		if f.name != "" && !slices.Contains(names, f.name) {
 			names = append(names, f.name)
 		}
 	}
-	gone = len(was)
+	removed := len(was)
 	var parts []string
-	if fresh > 0 {
-		text := count(fresh, "new alert", "new alerts")
+	if added > 0 {
+		text := count(added, "new alert", "new alerts")
 		if len(names) > 0 {
 			slices.Sort(names)
 			text += " (" + strings.Join(names[:min(len(names), 5)], ", ") + ")"
 		}
 		parts = append(parts, text)
 	}
-	if over > 0 {
-		parts = append(parts, count(over, "alert resolved", "alerts resolved"))
+	if resolved > 0 {
+		parts = append(parts, count(resolved, "alert resolved", "alerts resolved"))
 	}
-	if gone > 0 {
-		parts = append(parts, count(gone, "alert left the group", "alerts left the group"))
+	if removed > 0 {
+		parts = append(parts, count(removed, "alert left the group", "alerts left the group"))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -11,23 +11,26 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// member is a name and a value of an object, in the sender's order.
+// member is a name and value of a JSON object. The order of members is the sender's.
 type member struct {
 	name  string
 	value json.RawMessage
 }
 
-// The members that count what was left out of a smaller context. Alertmanager uses truncatedAlerts in the same way.
+// The members that report what was left out of a context. Alertmanager uses truncatedAlerts in the same way.
 const (
 	alertsMember    = "alerts"
 	truncatedAlerts = "truncatedAlerts"
 	truncatedNames  = "truncatedMembers"
 )
 
-// fitted returns the payload as it is kept. One that is larger than a context may be loses whole alerts, resolved ones first, and
-// counts them in truncatedAlerts. If it is too large without any alert, it loses its largest members and names them in
-// truncatedMembers. No value is ever cut.
-func fitted(body []byte) (json.RawMessage, error) {
+// maxNamed is how many members truncatedMembers names.
+const maxNamed = 20
+
+// limitedContext returns the payload as the context of an incident. If the payload is too large, it leaves out whole alerts, resolved
+// ones first, and counts them in truncatedAlerts. If the payload is too large without alerts, it leaves out the largest members and
+// names them in truncatedMembers. It never cuts a value.
+func limitedContext(body []byte) (json.RawMessage, error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, body); err != nil {
 		return nil, fault.New(fault.Invalid, wire.InvalidJSON)
@@ -47,7 +50,7 @@ func fitted(body []byte) (json.RawMessage, error) {
 		}
 		members = set(set(members, alertsMember, []json.RawMessage{}), truncatedAlerts, counted+len(alerts))
 	}
-	members = shed(members)
+	members = dropLargest(members)
 	kept := keep(alerts, incidents.MaxContext-size(members))
 	if alerts != nil && find(members, alertsMember) >= 0 {
 		members = set(set(members, alertsMember, kept), truncatedAlerts, counted+len(alerts)-len(kept))
@@ -55,7 +58,7 @@ func fitted(body []byte) (json.RawMessage, error) {
 	return object(members), nil
 }
 
-// keep returns the alerts that fit into so many characters: first those that fire, in the sender's order.
+// keep returns the alerts that fit into room characters: firing ones first, in the sender's order.
 func keep(alerts []json.RawMessage, room int) []json.RawMessage {
 	chosen := make([]bool, len(alerts))
 	for _, firing := range []bool{true, false} {
@@ -63,7 +66,7 @@ func keep(alerts []json.RawMessage, room int) []json.RawMessage {
 			var a struct {
 				Status string `json:"status"`
 			}
-			_ = json.Unmarshal(raw, &a) // anything else counts as a firing alert
+			_ = json.Unmarshal(raw, &a) // an unreadable status counts as firing
 			if firing != (a.Status != "resolved") {
 				continue
 			}
@@ -82,18 +85,18 @@ func keep(alerts []json.RawMessage, room int) []json.RawMessage {
 	return kept
 }
 
-// shed removes the largest members until the others fit.
-func shed(members []member) []member {
-	var gone []string
+// dropLargest removes the largest members until the others fit.
+func dropLargest(members []member) []member {
+	var dropped []string
 	for size(members) > incidents.MaxContext {
 		largest := slices.MaxFunc(members, func(a, b member) int {
 			return cmp.Compare(len(a.value)+len(a.name), len(b.value)+len(b.name))
 		})
 		members = slices.DeleteFunc(members, func(m member) bool { return m.name == largest.name })
-		if len(largest.name) <= 255 && len(gone) < 20 {
-			gone = append(gone, largest.name)
+		if len(largest.name) <= maxID && len(dropped) < maxNamed {
+			dropped = append(dropped, largest.name)
 		}
-		members = set(slices.DeleteFunc(members, func(m member) bool { return m.name == truncatedNames }), truncatedNames, gone)
+		members = set(slices.DeleteFunc(members, func(m member) bool { return m.name == truncatedNames }), truncatedNames, dropped)
 	}
 	return members
 }
@@ -114,7 +117,7 @@ func inOrder(body []byte) ([]member, error) {
 		if err := d.Decode(&m.value); err != nil {
 			return nil, err
 		}
-		if at := find(members, m.name); at >= 0 { // of two with the same name the last one counts
+		if at := find(members, m.name); at >= 0 { // the last of several members with the same name counts
 			members[at].value = m.value
 			continue
 		}
@@ -127,7 +130,7 @@ func find(members []member, name string) int {
 	return slices.IndexFunc(members, func(m member) bool { return m.name == name })
 }
 
-// set gives a member another value, or adds it.
+// set changes the value of a member, or adds the member.
 func set(members []member, name string, value any) []member {
 	raw := marshal(value)
 	if at := find(members, name); at >= 0 {
@@ -154,7 +157,7 @@ func object(members []member) json.RawMessage {
 
 func size(members []member) int { return wire.JSONSize(object(members)) }
 
-// marshal is for values that can always be written. It keeps the sender's characters.
+// marshal writes a value that is always valid JSON. It does not escape HTML, so the characters of the sender stay.
 func marshal(v any) json.RawMessage {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

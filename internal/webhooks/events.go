@@ -5,41 +5,41 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// parseRackspace reads an event of Rackspace's monitoring. Every event opens an incident.
+// parseRackspace reads an event of Rackspace Monitoring. Every event opens an incident.
 func parseRackspace(body []byte, plan string) (delivery, error) {
 	members, err := wire.Object(body)
 	if err != nil {
 		return delivery{}, err
 	}
-	d := delivery{}.on(plan, fault.Invalidf("plan", "missing plan in rackspace webhook url parameters"), fault.New(fault.NotFound, "no such plan"))
+	d := delivery{}.withPlan(plan, fault.Invalidf("plan", "missing plan in rackspace webhook url parameters"), fault.New(fault.NotFound, "no such plan"))
 	if !has(members, "event_id", "details") {
 		if d.plan == "" {
 			return delivery{}, d.noPlan
 		}
 		return delivery{}, fault.Invalidf("event_id", "missing event_id and/or details attributes")
 	}
-	if d.context, err = fitted(wire.WithoutNUL(body)); err != nil {
+	if d.context, err = limitedContext(wire.WithoutNUL(body)); err != nil {
 		return delivery{}, err
 	}
-	return d, d.know(nil)
+	return d, d.setFacts(nil)
 }
 
-// parseFreshping reads a ticket of Freshping. Every ticket opens an incident; the answer has no number.
+// parseFreshping reads a ticket of Freshping. Every ticket opens an incident. The answer has no number.
 func parseFreshping(body []byte, plan string) (delivery, error) {
 	members, err := wire.Object(body)
 	if err != nil {
 		return delivery{}, err
 	}
-	d := planned(plan)
+	d := withQueryPlan(plan)
 	if !has(members, "title", "description", "tags", "ticket_id") {
 		if d.plan == "" {
 			return delivery{}, d.noPlan
 		}
 		return delivery{}, fault.Invalidf("title", "missing channel name attributes")
 	}
-	d.quiet = true
-	if d.context, err = fitted(wire.WithoutNUL(body)); err != nil {
+	d.emptyAnswer = true
+	if d.context, err = limitedContext(wire.WithoutNUL(body)); err != nil {
 		return delivery{}, err
 	}
-	return d, d.know(nil)
+	return d, d.setFacts(nil)
 }

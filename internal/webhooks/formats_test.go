@@ -63,7 +63,7 @@ func TestGrafanaOpensOneIncidentPerGroupAndResolvesIt(t *testing.T) {
 	}
 }
 
-func TestGrafanaTakesAnyObject(t *testing.T) {
+func TestGrafanaAcceptsAnyObject(t *testing.T) {
 	t.Parallel()
 	_, post := setupAll(t)
 	require.Equal(t, "300", text(t, post("grafana", planned200, `{"what":"ever"}`)))
@@ -151,7 +151,7 @@ func FuzzFormats(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for name, parse := range formats {
+		for name, parse := range formats() {
 			d, err := parse(body, "db")
 			if err != nil {
 				require.Equal(t, fault.Invalid, fault.KindOf(err), "%s: a sender's mistake is never ours", name)

@@ -16,14 +16,14 @@ type metrics struct {
 	fallbacks *prometheus.CounterVec
 }
 
-// The reasons of refusals, as the metric names them.
+// The reasons of refusals in the metric.
 const (
-	byCredentials = "credentials"
-	bySize        = "too_large"
-	byPlan        = "plan"
-	byBody        = "body"
-	byLoad        = "later"
-	byFault       = "internal"
+	reasonCredentials = "credentials"
+	reasonSize        = "too_large"
+	reasonPlan        = "plan"
+	reasonBody        = "body"
+	reasonLater       = "later"
+	reasonInternal    = "internal"
 )
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
@@ -34,11 +34,11 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		refusals: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_webhook_refused_total",
 			Help: "Deliveries of alerts that were refused, by format and reason: credentials, body, too_large, plan, later (the sender must send it again), internal.",
-		}, []string{"format", "reason"}), Names(), []string{byCredentials, bySize, byPlan, byBody, byLoad, byFault}),
+		}, []string{"format", "reason"}), Names(), []string{reasonCredentials, reasonSize, reasonPlan, reasonBody, reasonLater, reasonInternal}),
 		fallbacks: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_webhook_fallback_plan_total",
-			Help: "Incidents of alerts without a usable plan, by whose plan they were opened on: application, installation.",
-		}, []string{"of"}), []string{string(ofApp), string(installation)}),
+			Help: "Incidents of alerts without a usable plan, by the owner of the plan that was used: application, installation.",
+		}, []string{"of"}), []string{string(applicationPlan), string(catchAllPlan)}),
 	}
 	for _, c := range []prometheus.Collector{m.refusals, m.fallbacks} {
 		if err := r.Register(c); err != nil {
@@ -48,28 +48,28 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// refused counts a refusal. The last part of the path is the format, because only its routes lead here.
+// refused counts a refusal. The last part of the path is the format.
 func (m *metrics) refused(r *http.Request, err error) {
-	reason := byFault
+	reason := reasonInternal
 	switch fault.KindOf(err) {
 	case fault.Unauthenticated, fault.Forbidden:
-		reason = byCredentials
+		reason = reasonCredentials
 	case fault.TooLarge:
-		reason = bySize
+		reason = reasonSize
 	case fault.NotFound:
-		reason = byPlan
+		reason = reasonPlan
 	case fault.Invalid:
-		reason = byBody
+		reason = reasonBody
 		q := r.URL.Query()
 		var f *fault.Error
 		switch errors.As(err, &f); {
 		case q.Get("application") == "" || q.Get("key") == "":
-			reason = byCredentials
+			reason = reasonCredentials
 		case f.Field == "plan" || f.Field == planLabel:
-			reason = byPlan
+			reason = reasonPlan
 		}
 	case fault.Unavailable, fault.Throttled, fault.Conflict:
-		reason = byLoad
+		reason = reasonLater
 	case fault.Internal, fault.Mismatch, fault.Stale:
 	}
 	m.refusals.WithLabelValues(path.Base(r.URL.Path), reason).Inc()

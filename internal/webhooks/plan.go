@@ -14,25 +14,25 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// source is the origin of the plan of an incident.
-type source string
+// planOwner says where the plan of an incident comes from.
+type planOwner string
 
 const (
-	named        source = "delivery"
-	ofApp        source = "application"
-	installation source = "installation"
+	deliveryPlan    planOwner = "delivery"
+	applicationPlan planOwner = "application"
+	catchAllPlan    planOwner = "installation"
 )
 
-// choice is the plan that a delivery's incident is opened on.
+// choice is the plan of a new incident.
 type choice struct {
 	plan   escalation.PlanID
 	name   string
-	from   source
-	reason error // why the delivery names no usable plan; nil = it does
+	owner  planOwner
+	reason error // why the plan of the delivery cannot be used; nil = it is used
 }
 
-// on gives the delivery its plan. none is the refusal where there is none, unknown where none can have this name.
-func (d delivery) on(plan string, none, unknown error) delivery {
+// withPlan returns the delivery with a plan. none is the refusal if plan is empty, unknown the refusal if no plan can have this name.
+func (d delivery) withPlan(plan string, none, unknown error) delivery {
 	switch d.plan = firstOf(plan); {
 	case d.plan == "":
 		d.noPlan = none
@@ -42,59 +42,59 @@ func (d delivery) on(plan string, none, unknown error) delivery {
 	return d
 }
 
-// choose returns the plan of a firing delivery: the one that it names, else the application's default plan, else the installation's
-// catch-all plan. Where none of them can be used, the refusal is about the one that the delivery names.
+// choose returns the plan of a firing delivery: the named plan, else the default plan of the application, else the catch-all plan. If
+// none can be used, the refusal is about the named plan.
 func (s *Webhooks) choose(ctx context.Context, app auth.Application, d delivery) (choice, error) {
-	plan, refusal := s.ofDelivery(ctx, d)
+	plan, refusal := s.namedPlan(ctx, d)
 	if refusal == nil {
-		return choice{plan.ID, plan.Name, named, nil}, nil
+		return choice{plan.ID, plan.Name, deliveryPlan, nil}, nil
 	}
 	if !unusable(refusal) {
 		return choice{}, refusal
 	}
 	for _, f := range s.fallbacks(app) {
-		plan, err := s.usable(ctx, f.name)
+		plan, err := s.usablePlan(ctx, f.name)
 		switch {
 		case err == nil:
-			return choice{plan.ID, plan.Name, f.from, refusal}, nil
+			return choice{plan.ID, plan.Name, f.owner, refusal}, nil
 		case !unusable(err):
 			return choice{}, err
 		}
-		s.d.Log.Warn("the plan for alerts without a plan cannot be used", zap.String("application", app.Name),
-			zap.String("plan", f.name), zap.String("of", string(f.from)), zap.String("reason", fault.Public(err)))
+		s.d.Log.Warn("the fallback plan for alerts without a usable plan cannot be used", zap.String("application", app.Name),
+			zap.String("plan", f.name), zap.String("of", string(f.owner)), zap.String("reason", fault.Public(err)))
 	}
 	return choice{}, refusal
 }
 
-// unusable reports whether a plan cannot be used now or later, unlike one that could not be read.
+// unusable reports whether an error means that the plan cannot be used. Other errors mean that the plan could not be read.
 func unusable(err error) bool { return fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) }
 
-// fallbacks are the plans for alerts without a usable plan, best first.
+// fallbacks returns the plans for alerts without a usable plan, in the order of preference.
 func (s *Webhooks) fallbacks(app auth.Application) []choice {
 	var out []choice
 	if app.DefaultPlan != "" {
-		out = append(out, choice{name: app.DefaultPlan, from: ofApp})
+		out = append(out, choice{name: app.DefaultPlan, owner: applicationPlan})
 	}
 	if s.d.CatchAll != "" {
-		out = append(out, choice{name: s.d.CatchAll, from: installation})
+		out = append(out, choice{name: s.d.CatchAll, owner: catchAllPlan})
 	}
 	return out
 }
 
-// ofDelivery returns the plan that the delivery names, if it can be used.
-func (s *Webhooks) ofDelivery(ctx context.Context, d delivery) (escalation.PlanSteps, error) {
+// namedPlan returns the plan that the delivery names, if it can be used.
+func (s *Webhooks) namedPlan(ctx context.Context, d delivery) (escalation.PlanSteps, error) {
 	if d.plan == "" {
 		return escalation.PlanSteps{}, d.noPlan
 	}
-	plan, err := s.usable(ctx, d.plan)
+	plan, err := s.usablePlan(ctx, d.plan)
 	if fault.Is(err, fault.NotFound) && d.unknownPlan != "" {
 		err = fault.Invalidf("plan", "%s", d.unknownPlan)
 	}
 	return plan, err
 }
 
-// usable finds an active plan and checks what must hold before an incident can be opened on it.
-func (s *Webhooks) usable(ctx context.Context, name string) (escalation.PlanSteps, error) {
+// usablePlan finds an active plan and checks that a webhook can open an incident on it.
+func (s *Webhooks) usablePlan(ctx context.Context, name string) (escalation.PlanSteps, error) {
 	plan, err := s.d.Plans.Recent(ctx, name)
 	if fault.Is(err, fault.NotFound) {
 		return plan, fault.Newf(fault.NotFound, "there is no active plan named %s", name)
@@ -112,18 +112,18 @@ func (s *Webhooks) usable(ctx context.Context, name string) (escalation.PlanStep
 	return plan, nil
 }
 
-// fellBack counts and logs an incident that was opened on a plan that its delivery does not name.
-func (s *Webhooks) fellBack(app auth.Application, d delivery, c choice, id incidents.ID) {
-	if c.from == named {
+// reportFallback counts and logs an incident that was opened on a fallback plan.
+func (s *Webhooks) reportFallback(app auth.Application, d delivery, c choice, id incidents.ID) {
+	if c.owner == deliveryPlan {
 		return
 	}
-	s.metrics.fallbacks.WithLabelValues(string(c.from)).Inc()
+	s.metrics.fallbacks.WithLabelValues(string(c.owner)).Inc()
 	s.d.Log.Warn("alert without a usable plan", zap.String("application", app.Name), zap.Int64("incident_id", int64(id)),
-		zap.String("named", d.plan), zap.String("reason", fault.Public(c.reason)), zap.String("plan", c.name), zap.String("of", string(c.from)))
+		zap.String("named", d.plan), zap.String("reason", fault.Public(c.reason)), zap.String("plan", c.name), zap.String("of", string(c.owner)))
 }
 
-// resolve ends the open incident of the delivery, even if its plan was deactivated meanwhile. No plan is chosen for a resolve: where
-// the delivery names no usable plan, its incident is searched on the fallback plans of firing deliveries.
+// resolve resolves the open incident of the delivery, even if its plan is no longer active. If the delivery names no usable plan, resolve
+// searches the incident on the fallback plans.
 func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
 	id, found, err := incidents.ID(0), false, error(nil)
 	by := incidents.Change{Actor: "application " + app.Name, Via: incidents.ViaHook}
@@ -131,7 +131,7 @@ func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Appl
 		id, found, err = s.d.Incidents.ResolveByKey(r.Context(), d.request(app, 0), d.plan, by)
 	}
 	if err == nil && !found {
-		_, err = s.ofDelivery(r.Context(), d) // an unknown plan is an error, unless there is another one
+		_, err = s.namedPlan(r.Context(), d) // an unknown plan is an error, unless there is a fallback plan
 		if others := s.fallbacks(app); unusable(err) && len(others) > 0 {
 			err = nil
 			for k := 0; k < len(others) && err == nil && !found; k++ {
@@ -147,7 +147,7 @@ func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Appl
 	case found:
 		s.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
 		created(w, d, id)
-	case d.quiet:
+	case d.emptyAnswer:
 		created(w, d, 0)
 	default:
 		wire.JSON(w, http.StatusCreated, nil)

@@ -47,32 +47,32 @@ func catching(t *testing.T, ofApp, catchAll string, recent bounded) (*fakes, *We
 	}
 }
 
-func TestAnAlertWithoutAUsablePlanGoesToADefaultPlan(t *testing.T) {
+func TestAlertWithoutAUsablePlanUsesAFallbackPlan(t *testing.T) {
 	t.Parallel()
 	noPlan := strings.Replace(firing, `,"iris_plan":"db"`, "", 1)
 	for name, c := range map[string]struct {
 		format, query, body, ofApp, catchAll string
 		plan                                 int64
-		of                                   source
+		of                                   planOwner
 	}{
-		"named, and usable":                 {"alertmanager", signed, firing, "default", "last", 3, named},
-		"no plan, the application's":        {"alertmanager", signed, noPlan, "default", "last", 4, ofApp},
-		"no plan, the installation's":       {"alertmanager", signed, noPlan, "", "last", 5, installation},
-		"an unknown plan":                   {"alertmanager", signed + "&plan=nope", firing, "default", "last", 4, ofApp},
-		"a plan that needs targets":         {"alertmanager", signed + "&plan=dynamic", firing, "default", "last", 4, ofApp},
-		"the default is gone":               {"alertmanager", signed, noPlan, "nope", "last", 5, installation},
-		"an unreadable name":                {"alertmanager", signed + "&plan=%ff", firing, "default", "", 4, ofApp},
-		"Grafana without a plan":            {"grafana", signed, unified, "default", "", 4, ofApp},
-		"Rackspace with an unknown plan":    {"rackspace", signed + "&plan=nope", event, "default", "", 4, ofApp},
-		"Freshping without a plan":          {"freshping", signed, ticket, "default", "", 4, ofApp},
-		"a body without version and status": {"alertmanager", signed, `{"groupKey":"x"}`, "default", "", 4, ofApp},
+		"named, and usable":                 {"alertmanager", signed, firing, "default", "last", 3, deliveryPlan},
+		"no plan, the application's":        {"alertmanager", signed, noPlan, "default", "last", 4, applicationPlan},
+		"no plan, the installation's":       {"alertmanager", signed, noPlan, "", "last", 5, catchAllPlan},
+		"an unknown plan":                   {"alertmanager", signed + "&plan=nope", firing, "default", "last", 4, applicationPlan},
+		"a plan that needs targets":         {"alertmanager", signed + "&plan=dynamic", firing, "default", "last", 4, applicationPlan},
+		"the default is gone":               {"alertmanager", signed, noPlan, "nope", "last", 5, catchAllPlan},
+		"an unreadable name":                {"alertmanager", signed + "&plan=%ff", firing, "default", "", 4, applicationPlan},
+		"Grafana without a plan":            {"grafana", signed, unified, "default", "", 4, applicationPlan},
+		"Rackspace with an unknown plan":    {"rackspace", signed + "&plan=nope", event, "default", "", 4, applicationPlan},
+		"Freshping without a plan":          {"freshping", signed, ticket, "default", "", 4, applicationPlan},
+		"a body without version and status": {"alertmanager", signed, `{"groupKey":"x"}`, "default", "", 4, applicationPlan},
 	} {
 		f, s, logged, post := catching(t, c.ofApp, c.catchAll, 0)
 		w := post(c.format, c.query, c.body)
 		require.Equal(t, http.StatusCreated, w.Code, name)
 		require.Equal(t, c.plan, f.opened.PlanID, name)
 		want := 0.0
-		if c.of != named {
+		if c.of != deliveryPlan {
 			want = 1
 			require.InDelta(t, 1, testutil.ToFloat64(s.metrics.fallbacks.WithLabelValues(string(c.of))), 0, name)
 		}
@@ -80,7 +80,7 @@ func TestAnAlertWithoutAUsablePlanGoesToADefaultPlan(t *testing.T) {
 	}
 }
 
-func TestDefaultPlansAreForFiringAlertsWithCredentialsAndBounded(t *testing.T) {
+func TestFallbackPlansNeedFiringAlertsAndCredentials(t *testing.T) {
 	t.Parallel()
 	noPlan := strings.Replace(firing, `,"iris_plan":"db"`, "", 1)
 	f, s, logged, post := catching(t, "default", "last", 1)
@@ -106,7 +106,7 @@ func TestDefaultPlansAreForFiringAlertsWithCredentialsAndBounded(t *testing.T) {
 	require.Equal(t, 2, logged.FilterMessage("request failed").FilterField(zap.Int("status", 503)).Len(), "every refusal is logged")
 }
 
-func TestRefusalsSayWhyAndAreCounted(t *testing.T) {
+func TestRefusalsHaveReasonsAndAreCounted(t *testing.T) {
 	t.Parallel()
 	noPlan := strings.Replace(firing, `,"iris_plan":"db"`, "", 1)
 	_, s, logged, post := catching(t, "nope", "dynamic", 0)
@@ -135,7 +135,7 @@ func TestRefusalsSayWhyAndAreCounted(t *testing.T) {
 	require.Equal(t, 2+len(Names())*6, testutil.CollectAndCount(s.metrics.refusals)+testutil.CollectAndCount(s.metrics.fallbacks), "they begin at 0")
 }
 
-func TestALargeGroupIsTakenWithoutCuttingJSON(t *testing.T) {
+func TestLargeGroupsLoseWholeAlerts(t *testing.T) {
 	t.Parallel()
 	var alerts []string
 	for i := range 20_000 {
@@ -185,10 +185,10 @@ func TestAPayloadWithoutAlertsLosesWholeMembers(t *testing.T) {
 		require.NoError(t, json.Unmarshal(f.context, &c), format)
 		require.Len(t, c["truncatedMembers"], 1, format)
 	}
-	one, err := fitted([]byte(`{"alerts":[{"status":"firing","x":"` + long + `"}],"a":1}`))
+	one, err := limitedContext([]byte(`{"alerts":[{"status":"firing","x":"` + long + `"}],"a":1}`))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"alerts":[],"a":1,"truncatedAlerts":1}`, string(one))
-	two, err := fitted([]byte(`{"alerts":"` + long + `","a":1}`))
+	two, err := limitedContext([]byte(`{"alerts":"` + long + `","a":1}`))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"a":1,"truncatedMembers":["alerts"]}`, string(two))
 }

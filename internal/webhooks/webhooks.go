@@ -1,6 +1,6 @@
-// Package webhooks turns alerts from other systems into incidents, one file per format. A webhook shows its application and
-// key in the query instead of signing. A repeated delivery opens nothing; a resolved one
-// resolves the incident.
+// Package webhooks opens, updates and resolves incidents from the alerts of monitoring systems. It has one file for each format. The
+// query of a webhook has the application and its key in place of a signature. A repeated delivery changes nothing; a resolved
+// delivery resolves the incident. The API server mounts the routes. The package does not know how incidents are stored or escalated.
 package webhooks
 
 import (
@@ -26,63 +26,69 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Incidents opens, updates and resolves. Every answer comes when the change is durable.
+// Incidents opens, updates and resolves incidents. A method returns when its change is durable.
 type Incidents interface {
-	// Open opens an incident unless one with the same application, plan and dedup key is open (Known).
+	// Open opens an incident, unless an incident with the same application, plan and dedup key is open (Known).
 	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
-	// ByKey finds the incident that takes a delivery instead of a new one: an open one (Known), or a resolved one on which the
-	// delivery waits because it is late (Held); false when there is none.
+	// ByKey finds the incident of an earlier delivery with the same dedup key: an open one (Known), or a resolved one that holds the
+	// delivery because it is late (Held). It returns false if there is none.
 	ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error)
-	// Update stores what is new on an open incident and adds a timeline entry; true when its escalation starts again.
+	// Update stores new alerts on an open incident and adds a timeline entry. It returns true if the escalation starts again.
 	Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error)
-	// ResolveByKey resolves the open incident of the delivery's application and key and of the plan's name, whether or not the
-	// plan is still active, and ends the wait of a late delivery; false when there is neither.
+	// ResolveByKey resolves the open incident with the application and key of the delivery and the name of the plan, even if the plan
+	// is no longer active. It also removes a held late delivery. It returns false if there is neither.
 	ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error)
 }
 
-// Plans finds active plans by name, a little behind at most; a NotFound fault when there is none.
+// Plans finds active plans by name. The result may be a few seconds old. If there is no such plan, it returns a NotFound fault.
 type Plans interface {
 	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
 }
 
-// Load knows the pending work of applications. It decides whether more is accepted, and counts what was accepted.
+// Load knows the pending work of applications.
 type Load interface {
-	// Overloaded returns zero when there is room; otherwise it is how long the sender should wait.
+	// Overloaded returns zero if the application may send more, else how long it should wait.
 	Overloaded(ctx context.Context, app auth.Application) (time.Duration, error)
+	// Accepted counts n accepted incidents of an application.
 	Accepted(applicationID int64, n int)
 }
 
-// Deps are the parts that webhooks work on. All are required.
+// Deps are the parts that webhooks work on.
 type Deps struct {
 	Applications auth.Applications
 	Incidents    Incidents
 	Plans        Plans
 	Load         Load
 	Errors       *wire.Errors
-	Wake         func(buckets.Set) // tells the processors of changed buckets; never blocks
+	Wake         func(buckets.Set) // notifies the processors of changed buckets; never blocks
 	Log          *zap.Logger
-	// Enabled are the formats that are served, of Names; empty = alertmanager alone.
+	// Enabled are the served formats, from Names; empty = alertmanager only.
 	Enabled []string
-	// Rates bounds how many incidents are opened; nil = any number.
-	Rates *load.Rates
-	// CatchAll is the name of the plan for alerts without a usable plan, of applications without a default plan; "" = none.
+	// Rates limits how many incidents are opened; nil = no limit.
+	Rates *load.Rates `optional:"true"`
+	// CatchAll is the name of the catch-all plan; "" = none. It is used if neither the delivery nor the application has a usable plan.
 	CatchAll string
-	// FallbackRates bounds how many incidents are opened on default plans and on CatchAll; nil = any number.
-	FallbackRates *load.Rates
-	Registerer    prometheus.Registerer // nil: none
-	// Openings: where authentication is switched off, keys are not checked.
+	// FallbackRates limits how many incidents are opened on default plans and on CatchAll; nil = no limit.
+	FallbackRates *load.Rates           `optional:"true"`
+	Registerer    prometheus.Registerer `optional:"true"` // nil = metrics are not exported
+	// Openings: with NoCredentials, keys are not checked.
 	Openings auth.Openings
 }
 
-// Names are the formats that there are.
-func Names() []string { return slices.Sorted(maps.Keys(formats)) }
+// Names returns the names of all formats.
+func Names() []string { return slices.Sorted(maps.Keys(formats())) }
 
-// formats are the parsers by the name of the route. Each reads a delivery of its sender; the plan is the query's, "" when
-// there is none.
-var formats = map[string]func(body []byte, plan string) (delivery, error){
-	"alertmanager": parseAlertmanager, "freshping": parseFreshping, "grafana": parseGrafana, "rackspace": parseRackspace,
+// parser reads a delivery. plan is the plan in the query; "" = the query names none.
+type parser func(body []byte, plan string) (delivery, error)
+
+// formats returns the parsers by the last part of their route.
+func formats() map[string]parser {
+	return map[string]parser{
+		"alertmanager": parseAlertmanager, "freshping": parseFreshping, "grafana": parseGrafana, "rackspace": parseRackspace,
+	}
 }
 
 // Webhooks serves the routes below /v0/webhooks. It is safe for concurrent use.
@@ -93,14 +99,14 @@ type Webhooks struct {
 
 // New checks that every part is there.
 func New(d Deps) (*Webhooks, error) {
-	if d.Applications == nil || d.Incidents == nil || d.Plans == nil || d.Load == nil || d.Errors == nil || d.Wake == nil {
-		return nil, errors.New("webhooks: a part is missing")
+	if name := routing.Missing(d); name != "" {
+		return nil, errors.New("webhooks: a part is missing: " + name)
 	}
 	if len(d.Enabled) == 0 {
 		d.Enabled = []string{"alertmanager"}
 	}
 	for _, name := range d.Enabled {
-		if formats[name] == nil {
+		if formats()[name] == nil {
 			return nil, fmt.Errorf("webhooks: there is no format %q", name)
 		}
 	}
@@ -112,9 +118,9 @@ func New(d Deps) (*Webhooks, error) {
 	return &Webhooks{d: d, metrics: m}, nil
 }
 
-// Routes mounts the webhooks. Those that are not enabled answer 404 and say why.
+// Routes mounts the webhooks. A format that is not enabled answers 404 with the reason.
 func (s *Webhooks) Routes(r chi.Router) {
-	for name, parse := range formats {
+	for name, parse := range formats() {
 		serve := s.receive(parse)
 		if !slices.Contains(s.d.Enabled, name) {
 			serve = s.disabled(name)
@@ -130,8 +136,8 @@ func (s *Webhooks) disabled(name string) http.HandlerFunc {
 	}
 }
 
-// receive serves one format.
-func (s *Webhooks) receive(parse func([]byte, string) (delivery, error)) http.HandlerFunc {
+// receive returns the handler of one format.
+func (s *Webhooks) receive(parse parser) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		app, err := s.authenticate(r)
 		if err != nil {
@@ -149,14 +155,14 @@ func (s *Webhooks) receive(parse func([]byte, string) (delivery, error)) http.Ha
 			s.fail(w, r, err)
 			return
 		}
-		s.take(w, r, app, d)
+		s.handle(w, r, app, d)
 	}
 }
 
-// maxBody is the largest accepted delivery. Credentials are checked before any of it is read.
+// maxBody is the largest accepted delivery, in bytes. Credentials are checked before the body is read.
 const maxBody = 16 << 20
 
-// retryAfter is when a sender should try again while the database is away.
+// retryAfter is the time to the next attempt of a sender while the database is unavailable.
 const retryAfter = 5 * time.Second
 
 // authenticate finds the application by the query and checks its key.
@@ -170,8 +176,8 @@ func (s *Webhooks) authenticate(r *http.Request) (auth.Application, error) {
 	return auth.AuthenticateKey(r.Context(), s.d.Applications, q.Get("application"), q.Get("key"), s.d.Openings)
 }
 
-// fail answers with an error. If the sender should deliver again, that is 503 with Retry-After: senders of alerts retry 5xx
-// and not 429.
+// fail answers with an error. If the sender should deliver again, the answer is 503 with Retry-After, because senders of alerts retry
+// after 5xx and not after 429.
 func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if fault.Is(err, fault.Throttled) || fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Conflict) {
 		var f *fault.Error
@@ -184,7 +190,7 @@ func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := wire.Status(err)
 	s.metrics.refused(r, err)
 	if status < http.StatusInternalServerError {
-		// Senders do not repeat refused deliveries, and few people read their logs: a page may be lost.
+		// Senders do not repeat refused deliveries, so a page may be lost.
 		s.d.Log.Warn("alert refused", zap.String("application", r.URL.Query().Get("application")), zap.Int("status", status),
 			zap.String("reason", fault.Public(err)))
 	}
@@ -197,24 +203,24 @@ func (s *Webhooks) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.d.Errors.Write(w, r, err)
 }
 
-// delivery is one posted alert group, whatever its format.
+// delivery is one posted alert group of any format.
 type delivery struct {
-	plan     string // "" = none that could exist
-	noPlan   error  // the refusal if plan is "" and there is no other one
+	plan     string // "" = the delivery names no plan, or a name that no plan can have
+	noPlan   error  // the refusal if plan is "" and there is no fallback plan
 	key      string // the sender's key of the group; "" = every delivery opens an incident
 	alerts   []incidents.Alert
-	facts    json.RawMessage // canonical: equal facts mean that nothing is new
+	facts    json.RawMessage // in canonical form: equal facts mean that nothing is new
 	context  json.RawMessage // the whole payload
 	resolved bool
-	news     func(known json.RawMessage) string // what this delivery brings beyond the known facts; "" = nothing
-	// unknownPlan is the title of the refusal when there is no such active plan; "" = a 404.
+	news     func(known json.RawMessage) string // describes what is new compared with known facts; "" = nothing
+	// unknownPlan is the title of the refusal if there is no such active plan; "" = a 404.
 	unknownPlan string
-	// quiet deliveries are answered without the incident's number.
-	quiet bool
+	// emptyAnswer: the answer does not contain the number of the incident.
+	emptyAnswer bool
 }
 
-// take opens, updates or resolves, and answers with the incident's number.
-func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
+// handle opens, updates or resolves an incident, and answers with its number.
+func (s *Webhooks) handle(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
 	if d.resolved {
 		s.resolve(w, r, app, d)
 		return
@@ -242,12 +248,12 @@ func (s *Webhooks) take(w http.ResponseWriter, r *http.Request, app auth.Applica
 	if !opened.Known && !opened.Held {
 		s.d.Load.Accepted(app.ID, 1)
 		s.d.Wake(buckets.Of(opened.Bucket))
-		s.fellBack(app, d, chosen, opened.ID)
+		s.reportFallback(app, d, chosen, opened.ID)
 	}
 	created(w, d, opened.ID)
 }
 
-// request is what the delivery asks for.
+// request returns the incident that the delivery asks for.
 func (d delivery) request(app auth.Application, plan escalation.PlanID) incidents.New {
 	return incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: d.context, Actor: "application " + app.Name,
 		DedupKey: d.key, DedupFacts: d.facts, Alerts: d.alerts, Late: late(app)}
@@ -257,15 +263,15 @@ func late(app auth.Application) incidents.Late {
 	return incidents.Late{Within: app.LateWithin, Hold: app.LateHold}
 }
 
-// open finds the incident that takes the delivery, or opens one if there is room for one more.
+// open returns the incident of an earlier delivery with the same key, or opens one if limits allow it.
 func (s *Webhooks) open(ctx context.Context, app auth.Application, c choice, n incidents.New) (incidents.Opened, error) {
 	if n.DedupKey != "" {
 		if known, found, err := s.d.Incidents.ByKey(ctx, n); found || err != nil {
 			return known, err
 		}
 	}
-	err := s.room(ctx, app, n.PlanID)
-	if err == nil && c.from != named {
+	err := s.checkLimits(ctx, app, n.PlanID)
+	if err == nil && c.owner != deliveryPlan {
 		err = s.d.FallbackRates.Check(ctx, app, n.PlanID)
 	}
 	if err != nil {
@@ -274,8 +280,8 @@ func (s *Webhooks) open(ctx context.Context, app auth.Application, c choice, n i
 	return s.d.Incidents.Open(ctx, n)
 }
 
-// room returns a Throttled fault where the application may not open an incident on the plan now.
-func (s *Webhooks) room(ctx context.Context, app auth.Application, plan int64) error {
+// checkLimits returns a Throttled fault if the application may not open an incident on the plan now.
+func (s *Webhooks) checkLimits(ctx context.Context, app auth.Application, plan int64) error {
 	wait, err := s.d.Load.Overloaded(ctx, app)
 	if err != nil {
 		return err
@@ -287,7 +293,7 @@ func (s *Webhooks) room(ctx context.Context, app auth.Application, plan int64) e
 }
 
 func created(w http.ResponseWriter, d delivery, id incidents.ID) {
-	if d.quiet {
+	if d.emptyAnswer {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)
 		return
@@ -297,7 +303,7 @@ func created(w http.ResponseWriter, d delivery, id incidents.ID) {
 	wire.Raw(w, http.StatusCreated, []byte(n))
 }
 
-// has reports whether every name is in the payload with a value other than null.
+// has reports whether the payload has every name, with a value other than null.
 func has(members map[string]json.RawMessage, names ...string) bool {
 	for _, name := range names {
 		if raw, ok := members[name]; !ok || string(raw) == "null" {

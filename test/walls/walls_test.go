@@ -97,7 +97,7 @@ func TestWalls(t *testing.T) {
 			if under(inner, "internal/postgres") {
 				require.True(t, under(p.ImportPath, programs...), "%s may not import postgres", p.ImportPath)
 			}
-			require.False(t, under(inner, "internal/postgres/pgtest", "internal/vendors/vendortest", "internal/app/servertest"), "%s imports test support %s", p.ImportPath, inner)
+			require.False(t, under(inner, "internal/postgres/pgtest", "internal/vendors/vendortest", "internal/app/servertest", "internal/irisapi/v0/v0test"), "%s imports test support %s", p.ImportPath, inner)
 			if under(p.ImportPath, edge...) && under(inner, edge...) && root(p.ImportPath) != root(inner) {
 				allowed := under(p.ImportPath, "internal/postgres") && (inner == "internal/delivery" || inner == "internal/delivery/history")
 				require.True(t, allowed, "%s and %s are siblings at the edge", p.ImportPath, inner)

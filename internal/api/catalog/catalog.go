@@ -44,8 +44,6 @@ type Deps struct {
 	People    wire.People
 	// Teammates reports whether two people belong to the same active team.
 	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
-	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
-	Syntax func(source string) error
 	// MaxPlanLength refuses plans that take longer; 0 = any length.
 	MaxPlanLength time.Duration
 	// ListLimit is the size from which a mailing list pages nobody; 0 = any size is paged.

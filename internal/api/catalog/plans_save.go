@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
@@ -68,7 +69,7 @@ func (a plans) save(w http.ResponseWriter, r *http.Request, b jsonbody.Object, n
 		return err
 	}
 	content.Name, content.Replaces = name, replaces
-	save := catalog.Plans{Store: a.Plans, Authors: authors, Syntax: a.Syntax, MaxLength: a.MaxPlanLength, ListLimit: a.ListLimit}
+	save := catalog.Plans{Store: a.Plans, Authors: authors, Syntax: messages.CheckSyntax, MaxLength: a.MaxPlanLength, ListLimit: a.ListLimit}
 	id, warnings, err := save.Save(ctx, wire.Actor(ctx), creator, content, tracking)
 	if err != nil {
 		return err

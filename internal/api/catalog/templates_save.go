@@ -66,12 +66,12 @@ func (a templates) save(w http.ResponseWriter, r *http.Request, b jsonbody.Objec
 	if err != nil {
 		return err
 	}
-	words, err := readContent(b)
+	texts, err := readContent(b)
 	if err != nil {
 		return err
 	}
-	save := catalog.Templates{Store: a.Templates, Authors: authors, Syntax: a.Syntax}
-	id, err := save.Save(ctx, wire.Actor(ctx), messages.NewTemplate{Name: name, CreatorID: creator.ID, Words: words, Replaces: replaces})
+	save := catalog.Templates{Store: a.Templates, Authors: authors, Syntax: messages.CheckSyntax}
+	id, err := save.Save(ctx, wire.Actor(ctx), messages.NewTemplate{Name: name, CreatorID: creator.ID, Texts: texts, Replaces: replaces})
 	if err != nil {
 		return err
 	}

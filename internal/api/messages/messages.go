@@ -31,15 +31,11 @@ type Notifications interface {
 	Get(ctx context.Context, id int64) (messages.Accepted, error)
 }
 
-// SendingParts are the parts that accept notifications.
-type SendingParts = notifications.Deps
-
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
 	Messages      Messages
 	Notifications Notifications
-	// Sending are the parts that accept notifications.
-	Sending SendingParts
+	Acceptor      *notifications.Acceptor
 	// Wake wakes the processors of changed buckets; it never blocks.
 	Wake func(buckets.Set)
 }
@@ -47,15 +43,12 @@ type Deps struct {
 // The routes by resource.
 type (
 	sent     struct{ Deps }
-	requests struct {
-		Deps
-		acceptor *notifications.Acceptor
-	}
+	requests struct{ Deps }
 )
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(sent{d}.routes(), requests{d, notifications.New(d.Sending)}.routes())
+	return slices.Concat(sent{d}.routes(), requests{d}.routes())
 }
 
 func (a sent) routes() []routing.Route {

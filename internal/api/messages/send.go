@@ -24,7 +24,7 @@ func (a requests) send(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := a.acceptor.Accept(ctx, wire.Actor(ctx), wire.Application(ctx), n)
+	id, err := a.Acceptor.Accept(ctx, wire.Actor(ctx), wire.Application(ctx), n)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/login"
-	"github.com/iris-oncall/iris/internal/messages"
+	accept "github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/operator"
@@ -35,8 +35,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 )
 
-// apiShared is what several edges of iris-api use: the adapters of storage, authentication, and limits. Its methods make the
-// edges, one each.
+// apiShared has what several edges of iris-api use: storage adapters, authentication and limits. It has one method per
+// edge; each dependency between two parts is one line there.
 type apiShared struct {
 	stored
 	cfg    config.API
@@ -55,6 +55,9 @@ type apiShared struct {
 	sessions      *scs.SessionManager
 	authenticator *wire.Authenticator
 	strict        *wire.Authenticator // refuses requests without credentials, whatever is opened
+	requests      *wire.Requests
+	acceptor      *accept.Acceptor
+	caches        irisapi.Caches
 	load          *load.Load
 	rates         *load.Rates // nil = any number of incidents
 	dummy         oncall.FindUser
@@ -63,7 +66,7 @@ type apiShared struct {
 	replayed      prometheus.Counter
 }
 
-// share makes what the edges have in common.
+// share creates what the edges share.
 func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s := &apiShared{
 		cfg: a.cfg, log: a.log, reg: a.reg, errors: a.errors, in: in,
@@ -100,6 +103,13 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	if s.dummy != nil {
 		s.resolver = s.resolver.Dummy(s.dummy)
 	}
+	if s.requests, err = wire.NewRequests(a.reg); err != nil {
+		return nil, err
+	}
+	s.acceptor = accept.New(accept.Deps{
+		Store: s.notifications, Directory: s.directory, Resolver: s.resolver, Load: s.load, DummyRoles: s.dummy != nil,
+	})
+	s.caches = irisapi.NewCaches(incidents.NewStatistics(s.db))
 	if s.simulator, err = operator.NewSimulator(a.db, s.applications, a.cfg.MailingLists.MaxMembers, s.dummy); err != nil {
 		return nil, err
 	}
@@ -109,21 +119,46 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 
 // irisParts are the parts of the API v0.
 func (s *apiShared) irisParts() irisapi.Deps {
+	c, open := s.cfg, openings(s.cfg)
+	settings, targets, templates := pgpeople.NewSettings(s.db), catalog.NewTargets(s.db), catalog.NewTemplates(s.db)
+	tags := irisapi.Tags{Names: c.Tags, Store: catalog.NewTags(s.db)}
+	acceptor := s.acceptor.Within(s.notifications)
 	return irisapi.Deps{
-		Authenticator: s.authenticator, Errors: s.errors,
-		Incidents: s.incidents, Plans: s.plans, Templates: catalog.NewTemplates(s.db), Messages: s.messages,
-		Notifications: s.notifications, Applications: s.applications, Directory: s.directory,
-		Resolver: s.resolver, People: s.userRows, Teammates: s.userRows.Teammates, Queues: s.queues,
-		Settings: s.applications, ApplicationKeys: s.applications, Limits: s.applications,
-		Tags: catalog.NewTags(s.db), Rates: s.rates, States: s.incidents, Aggregations: s.plans,
-		Statistics: incidents.NewStatistics(s.db),
-		Profiles:   pgpeople.NewSettings(s.db), Targets: catalog.NewTargets(s.db), Categories: s.applications, SlackID: s.callbacks.SlackID,
-		Begin: units(s, (*apiShared).irisParts), Load: s.load, Syntax: messages.CheckSyntax, Wake: s.notifier.Wake, Replayed: s.replayed.Inc, Ping: s.db.Ping,
-		Registerer: s.reg, Config: apiConfig(s.cfg),
+		Mount: irisapi.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Observe: s.requests.Observe},
+		Applications: irisapi.ApplicationParts{
+			Applications: s.applications, Changes: s.applications, Keys: s.applications, Limits: s.applications,
+			Statistics: s.caches.Statistics, Tags: tags,
+		},
+		Catalog: irisapi.CatalogParts{
+			Plans: s.plans, PlanChanges: s.plans, PlanStore: s.plans,
+			Templates: templates, TemplateChanges: templates, TemplateStore: templates,
+			People: s.userRows, Teammates: s.userRows.Teammates, Openings: open, Tags: tags,
+			MaxPlanLength: c.MaxPlanLength, ListLimit: c.MailingLists.MaxMembers,
+		},
+		Incidents: irisapi.IncidentParts{
+			Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, Messages: s.messages, People: s.userRows,
+			Tags: tags, Openings: open, InternalApplications: c.InternalApplications,
+		},
+		Messages: irisapi.MessageParts{Messages: s.messages, Queues: s.queues, Acceptor: acceptor},
+		Opening: irisapi.OpeningParts{
+			Incidents: s.incidents, Plans: s.plans, Applications: s.applications, Lookups: s.notifications, Load: s.load,
+			Rates: s.rates, Variables: s.caches.Variables,
+		},
+		People: irisapi.PeopleParts{
+			People: s.userRows, Profiles: settings, Modes: settings, Reprioritisations: settings, Categories: settings,
+			Devices: settings, Acceptor: acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
+			Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications, InternalApplications: c.InternalApplications,
+		},
+		Vocabulary: irisapi.VocabularyParts{
+			Targets: targets, Roles: targets, Categories: s.applications, Tags: tags,
+			TimeZones: c.TimeZones, InternalApplications: c.InternalApplications,
+		},
+		Health: irisapi.Health{File: c.HTTP.HealthcheckFile, Ping: s.db.Ping},
+		Begin:  units(s, (*apiShared).irisParts), Wake: s.notifier.Wake, Replayed: s.replayed.Inc, Registerer: s.reg,
 	}
 }
 
-// calendarParts are what the two calendar APIs share.
+// calendarParts has what the two calendar APIs share.
 type calendarParts struct {
 	requests      calendars.Requests
 	authenticator *calendars.Authenticator
@@ -155,7 +190,7 @@ func (s *apiShared) calendarParts() calendarParts {
 	return p
 }
 
-// oncallAPI makes the calendar's API below /api/v0.
+// oncallAPI creates the calendar API below /api/v0.
 func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
 	notices := notifications.NewNotices(s.db, s.in.Keys)
 	return oncallapi.New(oncallapi.Deps{
@@ -183,15 +218,17 @@ func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
 // v1Parts are the parts of the project's own API below /v1.
 func (s *apiShared) v1Parts() api.Deps {
 	absent, p := calendar.NewRequests(s.db), s.calendarParts()
+	acceptor := s.acceptor.Within(s.notifications)
+	acceptor.DummyRoles = false
 	return api.Deps{
 		Authenticator:         s.strict,
-		CalendarAuthenticator: p.authenticator, Errors: s.errors,
+		CalendarAuthenticator: p.authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Keys:      &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
 		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, Timelines: s.incidents, People: s.userRows, Wake: s.notifier.Wake},
 		Messages: api.MessageParts{Messages: s.messages, Notifications: incidents.NewRequests(s.db), Wake: s.notifier.Wake,
-			Sending: api.SendingParts{Store: s.notifications, Directory: s.directory, Resolver: s.resolver, Load: s.load}},
+			Acceptor: acceptor},
 		Catalog: api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db),
-			People: s.userRows, Teammates: s.userRows.Teammates, Syntax: messages.CheckSyntax, MaxPlanLength: s.cfg.MaxPlanLength,
+			People: s.userRows, Teammates: s.userRows.Teammates, MaxPlanLength: s.cfg.MaxPlanLength,
 			ListLimit: s.cfg.MailingLists.MaxMembers},
 		Applications: api.ApplicationParts{Applications: s.applications, People: s.userRows},
 		Configuration: api.ConfigurationParts{
@@ -207,7 +244,8 @@ func (s *apiShared) v1Parts() api.Deps {
 	}
 }
 
-// anyActive is more incidents than escalate at a time: default plans are bounded by what is opened, not by what is open.
+// anyActive is more active incidents than an application ever has: for default plans only the opened incidents per minute
+// are limited.
 const anyActive = 100_000
 
 func (s *apiShared) webhooks() (*webhooks.Webhooks, error) {
@@ -259,7 +297,7 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 	})
 }
 
-// accounts returns the log-in of people: with passwords kept here, and the directory's if one is configured.
+// accounts returns the log-in of people, with local passwords and those of the directory.
 func (s *apiShared) accounts() (*auth.Accounts, error) {
 	accounts := auth.NewAccounts(s.userRows, auth.NewPasswords())
 	if s.cfg.Compatibility.DisableAuth {
@@ -268,20 +306,11 @@ func (s *apiShared) accounts() (*auth.Accounts, error) {
 	return login.WithDirectory(accounts, s.cfg, pgpeople.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
 }
 
-// openings is what the configuration opens to clients that know no keys.
+// openings returns the compatibility settings about access.
 func openings(c config.API) auth.Openings {
 	return auth.Openings{
 		AnonymousReads: c.Compatibility.AnonymousReads, ChangeAnyPlan: c.Compatibility.ChangeAnyPlan,
 		SessionsActForAnyone: c.Compatibility.SessionsActForAnyone, NoCredentials: c.Compatibility.DisableAuth,
 		ApplicationsClaim: c.Compatibility.ApplicationsClaimForAnyone,
-	}
-}
-
-// apiConfig is what the configuration says of the Iris API.
-func apiConfig(c config.API) irisapi.Config {
-	return irisapi.Config{
-		Openings: openings(c), HealthcheckFile: c.HTTP.HealthcheckFile, MaxPlanLength: c.MaxPlanLength, Tags: c.Tags, InternalApplications: c.InternalApplications,
-		ListLimit: c.MailingLists.MaxMembers, DummyRoles: c.Compatibility.DummyRoles, TimeZones: c.TimeZones,
-		Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications,
 	}
 }

@@ -76,7 +76,7 @@ func TestAPausedIncidentWaitsAndSaysSoOnce(t *testing.T) {
 	}
 }
 
-func TestAPausedPlanAsksNobodyWhoIsOnCall(t *testing.T) {
+func TestAPausedPlanDoesNotResolveOnCallTargets(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.panicFor = 1
@@ -97,17 +97,17 @@ func TestProgressThatCannotBeReadBeginsTheStepAnew(t *testing.T) {
 	require.Len(t, c.Messages, 1)
 }
 
-func TestThePlansTrackingAddressHearsOnce(t *testing.T) {
+func TestThePlansTrackingAddressIsNotifiedOnce(t *testing.T) {
 	t.Parallel()
-	words := []byte(`{"shop": {"body": "x"}}`)
+	content := []byte(`{"shop": {"body": "x"}}`)
 	for name, c := range map[string]struct {
 		tracking escalation.Tracking
 		told     bool
 	}{
-		"told":                         {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: words}, true},
-		"nobody hears by call":         {escalation.Tracking{Mode: users.Call, Key: "team@x.test", Template: words}, false},
-		"no address":                   {escalation.Tracking{Mode: users.Email, Template: words}, false},
-		"no words for the application": {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: []byte(`{"other": {"body": "x"}}`)}, false},
+		"paged":                          {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: content}, true},
+		"no mode call":                   {escalation.Tracking{Mode: users.Call, Key: "team@x.test", Template: content}, false},
+		"no address":                     {escalation.Tracking{Mode: users.Email, Template: content}, false},
+		"no content for the application": {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: []byte(`{"other": {"body": "x"}}`)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +127,7 @@ func TestThePlansTrackingAddressHearsOnce(t *testing.T) {
 			require.Equal(t, messages.Primary, pages[0].Purpose)
 			require.Equal(t, len(got.Messages), got.Progress.Unsettled, "what is waited for")
 			require.True(t, got.Progress.Tracked)
-			require.Empty(t, g.decide(t, func(d *escalation.Due) { d.Progress = got.Progress }).Messages, "neither is told twice")
+			require.Empty(t, g.decide(t, func(d *escalation.Due) { d.Progress = got.Progress }).Messages, "neither is paged twice")
 		})
 	}
 }
@@ -170,7 +170,7 @@ func (pair) Teams(context.Context, []int64) (map[int64]oncall.Team, error) {
 	return map[int64]oncall.Team{100: {TargetID: 100, Name: "db", Active: true, Members: []users.ID{1, 2}}}, nil
 }
 
-func TestWhatReachesNobodyHoldsNothingUp(t *testing.T) {
+func TestAPageThatReachesNobodyDelaysNothing(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "mute")
@@ -185,7 +185,7 @@ func TestWhatReachesNobodyHoldsNothingUp(t *testing.T) {
 	require.Equal(t, 1, c.Progress.Unsettled)
 }
 
-// missing says why user 2 cannot be told at high priority.
+// missing says why user 2 cannot be paged at high priority.
 func missing(t *testing.T, g *rig) string {
 	t.Helper()
 	choice, ok := users.Choose(g.people[2], users.High, g.apps[5].Modes)
@@ -260,11 +260,11 @@ func TestTwoNotificationsOfAStepMayFallBackOnTheSamePerson(t *testing.T) {
 	mute := escalation.Notification{Priority: users.High, Target: user("mute", 2), Wait: time.Minute}
 	g.plan(func(p *escalation.Plan) { p.CreatorID = 1 }, step(mute, mute))
 	c := g.decide(t, nil)
-	require.Len(t, c.Messages, 2, "each has words of its own")
+	require.Len(t, c.Messages, 2, "each has its own text")
 	require.Equal(t, []int{0, 1}, []int{c.Messages[0].Position, c.Messages[1].Position})
 }
 
-func TestWhoeverHeardBeforeTheReopeningIsNotPagedAgain(t *testing.T) {
+func TestAPersonPagedBeforeTheReopeningIsNotPagedAgain(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "second", users.SMS)
@@ -295,7 +295,7 @@ func TestADynamicTargetIsTheIncidents(t *testing.T) {
 	require.Equal(t, "dynamic target", c.Messages[0].Changes[0].Old)
 }
 
-func TestAnIncidentWithoutItsPlanOrApplicationIsPutOff(t *testing.T) {
+func TestAnIncidentWithoutItsPlanOrApplicationIsPostponed(t *testing.T) {
 	t.Parallel()
 	for want, set := range map[string]func(*escalation.Due){
 		"plan 7 does not exist":        func(d *escalation.Due) { d.PlanID = 7 },
@@ -335,7 +335,7 @@ func TestTheFirstStepIsMeasuredOnce(t *testing.T) {
 	require.Equal(t, uint64(1), samples(), "what began before is not counted again")
 }
 
-func TestAWaitThatBeginsBeforeItsPagesLeftIsTold(t *testing.T) {
+func TestAWaitThatBeginsBeforeItsPagesLeftIsOnTheTimeline(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.plan(nil, step(note(users.High, time.Minute, 0)), step(note(users.High, time.Minute, 0)))

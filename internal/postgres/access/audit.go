@@ -9,16 +9,16 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Audit keeps who changed what by hand, beside the timelines of incidents. It is safe for concurrent use.
+// Audit stores the audit log: changes of settings and people. It is safe for concurrent use.
 type Audit struct{ db *postgres.DB }
 
 // NewAudit returns the adapter over d.
 func NewAudit(d *postgres.DB) *Audit { return &Audit{db: d} }
 
-// AuditRecord is one change made by hand.
+// AuditRecord is one entry of the audit log.
 type AuditRecord = auth.AuditRecord
 
-// Record keeps a change; ID and At are ignored.
+// Record stores a change; ID and At are ignored.
 func (a *Audit) Record(ctx context.Context, r AuditRecord) error {
 	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.AppendAudit(ctx, db.AppendAuditParams{

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// KeepAddress is how long an address is known after the last log-in from it.
+	// KeepAddress is how long an address is stored after the last log-in from it.
 	KeepAddress = 90 * 24 * time.Hour
-	// maxKnownAddresses bounds what is kept of each person.
+	// maxKnownAddresses bounds the addresses of a person.
 	maxKnownAddresses = 20
 )
 
 // KnownAddresses remembers from which network addresses people logged in, for all processes of iris-api. The database
-// holds keyed hashes: reading it does not tell where people are. It is safe for concurrent use.
+// holds keyed hashes, from which nobody can read where people are. It is safe for concurrent use.
 type KnownAddresses struct {
 	db   *postgres.DB
 	keys *auth.Keys

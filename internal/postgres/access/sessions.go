@@ -14,8 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Sessions stores web sessions for scs. Tokens are stored as SHA-256 hashes: 256 random bits need no salt, and whoever
-// reads the table cannot log in with it. Expiry is judged by the database's clock. It is safe for concurrent use.
+// Sessions stores web sessions for scs. Tokens are stored as SHA-256 hashes: 256 random bits need no salt, and a reader of the
+// table cannot log in with them. Sessions expire by the database's clock. It is safe for concurrent use.
 type Sessions struct{ db *postgres.DB }
 
 var _ scs.CtxStore = (*Sessions)(nil)
@@ -61,7 +61,7 @@ func (s *Sessions) Commit(token string, data []byte, expiry time.Time) error {
 // Delete implements scs.Store; scs calls DeleteCtx instead.
 func (s *Sessions) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
 
-// DeleteExpired removes sessions that are over and returns how many. Something should call it every few minutes.
+// DeleteExpired deletes expired sessions and returns how many. It should be called every few minutes.
 func (s *Sessions) DeleteExpired(ctx context.Context) (n int64, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		n, err = q.DeleteExpiredSessions(ctx)

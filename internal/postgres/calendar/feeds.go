@@ -11,11 +11,11 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// maxFeed bounds a calendar feed. Of longer ones the oldest shifts are left out: a feed that is refused is a calendar without
-// any shift.
+// maxFeed bounds the shifts of a calendar feed. The oldest shifts of a longer feed are left out: with an error the subscriber
+// would see none.
 const maxFeed = 10_000
 
-// Feed returns what a calendar feed shows, by start. Every UID is there once.
+// Feed returns the events of a calendar feed, by start. Every UID occurs once.
 func (s *Shifts) Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedShift, error) {
 	excluded := storables(by.ExcludedTeams)
 	var out []oncall.FeedShift
@@ -59,8 +59,7 @@ func feedShift(r db.TeamFeedRow) oncall.FeedShift {
 	}
 }
 
-// latest keeps what was last known of each shift and orders it by start: who had a shift before somebody else had it is no
-// news when it is cancelled.
+// latest keeps the last version of each shift, ordered by start. Earlier holders of a cancelled shift are left out.
 func latest(shifts []oncall.FeedShift) []oncall.FeedShift {
 	last := map[int64]int{}
 	for i, s := range shifts {

@@ -15,7 +15,7 @@ import (
 
 // Change replaces what c holds, all in one transaction with its line in the audit log. Owners that do not exist and default
 // modes that the application may not use are skipped; a mode that does not exist is Invalid. A Stale fault when the application is
-// in another state than c.IfMatch asks for. by is who did it, in words.
+// in another state than c.IfMatch asks for. by is the actor of the audit log.
 func (a *Applications) Change(ctx context.Context, id int64, c applications.Change, by string) error {
 	return a.db.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		return changeIn(ctx, db.New(tx), id, by, "settings changed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
@@ -111,7 +111,7 @@ func changeModes(ctx context.Context, q *db.Queries, id int64, c applications.Ch
 	return nil
 }
 
-// changing runs f in a transaction that holds the application's row, and keeps what was done in the audit log.
+// changing runs f in a transaction that holds the application's row, and adds an entry to the audit log.
 func (a *Applications) changing(ctx context.Context, id int64, by, action string,
 	f func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error,
 ) error {
@@ -133,7 +133,7 @@ func changeIn(ctx context.Context, q *db.Queries, id int64, by, action string,
 		Object: "application " + row.Name})
 }
 
-// Add makes an application as Create does, with a line in the audit log.
+// Add creates an application as Create does, and adds an entry to the audit log.
 func (a *Applications) Add(ctx context.Context, name, by string) (id int64, err error) {
 	id, _, err = a.Create(ctx, name)
 	if err != nil {
@@ -168,7 +168,7 @@ func applicationName(name string) (string, error) {
 	return name, err
 }
 
-// Delete removes an application that nothing refers to: no variables, words of templates, incidents, messages, present or past.
+// Delete removes an application that nothing refers to: no variables, template contents, incidents or messages, present or past.
 // Otherwise it is a Conflict, as it is for the application of web sessions.
 func (a *Applications) Delete(ctx context.Context, id int64, by string) error {
 	inUse := fault.New(fault.Conflict, "the application is in use")
@@ -188,7 +188,7 @@ func (a *Applications) Delete(ctx context.Context, id int64, by string) error {
 	return err
 }
 
-// AddSecondary makes a secondary key where there is none; else a Conflict.
+// AddSecondary adds a secondary key; a Conflict when there is one.
 func (a *Applications) AddSecondary(ctx context.Context, id int64, by string) error {
 	return a.changing(ctx, id, by, "secondary key added", func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		if row.SecondaryKeySealed != nil {

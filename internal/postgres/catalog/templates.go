@@ -20,7 +20,7 @@ type Templates struct{ db *postgres.DB }
 // NewTemplates returns the adapter over d.
 func NewTemplates(d *postgres.DB) *Templates { return &Templates{db: d} }
 
-// ByID returns a version of a template, active or not, with its words. Unknown: NotFound.
+// ByID returns a version of a template, active or not, with its text. Unknown: NotFound.
 func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details messages.TemplateDetails, err error) {
 	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.TemplateByID(ctx, int64(id))
@@ -33,7 +33,7 @@ func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details m
 	return details, err
 }
 
-// ByName returns the active version of a template with its words. Unknown or without an active version: NotFound.
+// ByName returns the active version of a template with its text. Unknown or without an active version: NotFound.
 func (t *Templates) ByName(ctx context.Context, name string) (details messages.TemplateDetails, err error) {
 	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.TemplateByName(ctx, name)
@@ -87,7 +87,7 @@ func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id mess
 			return fmt.Errorf("insert template: %w", err)
 		}
 		id = messages.TemplateID(n)
-		for _, w := range d.Words {
+		for _, w := range d.Texts {
 			found, err := q.InsertTemplateContent(ctx, db.InsertTemplateContentParams{TemplateID: n, Application: w.Application,
 				Mode: string(w.Mode), Subject: w.Subject, Body: w.Body, EmailHtml: w.EmailHTML})
 			if err != nil {
@@ -132,7 +132,7 @@ func loadTemplate(ctx context.Context, q *db.Queries, row db.TemplateByIDRow) (m
 		return d, fmt.Errorf("read template contents: %w", err)
 	}
 	for _, c := range contents {
-		d.Words = append(d.Words, messages.TemplateText{Application: c.Application, Mode: users.Mode(c.Mode),
+		d.Texts = append(d.Texts, messages.TemplateText{Application: c.Application, Mode: users.Mode(c.Mode),
 			TemplateContent: messages.TemplateContent{Subject: c.Subject, Body: c.Body, EmailHTML: c.EmailHtml}})
 	}
 	plans, err := q.PlansOfTemplate(ctx, row.Name)

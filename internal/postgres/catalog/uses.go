@@ -9,8 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Uses tells what uses teams, people, plans and templates, each in a few words such as "plan db-on-call". It is safe for
-// concurrent use.
+// Uses lists the objects that use a team, person, plan or template, such as "plan db-on-call". It is safe for concurrent use.
 type Uses struct{ db *postgres.DB }
 
 // NewUses returns the adapter over d.

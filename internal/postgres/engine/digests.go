@@ -63,7 +63,7 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 			PlanID: int64(k.PlanID), ApplicationID: k.ApplicationID, Priority: string(k.Priority), UserID: int64(k.UserID), Now: postgres.NullTime(now),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
-			return nil // somebody else was quicker
+			return nil // another process was faster
 		}
 		if err != nil {
 			return fmt.Errorf("lock aggregation: %w", err)

@@ -51,7 +51,7 @@ func (r *Runner) Failed(ctx context.Context, leases []buckets.Lease, ask runner.
 	return out, err
 }
 
-// digestOf returns the batch that a failed message is the digest of; a page that only is part of one is told of by itself.
+// digestOf returns the batch if the failed message is a digest. A page inside a digest has its own fallback and returns "".
 func digestOf(row db.MessagesNeedingFallbackRow) string {
 	if row.IncidentID != nil {
 		return ""
@@ -59,8 +59,8 @@ func digestOf(row db.MessagesNeedingFallbackRow) string {
 	return postgres.Deref(row.Batch)
 }
 
-// CommitFallbacks implements escalation.Ledger. Leases, incidents, then messages are locked, each in ascending order;
-// what is locked by somebody else or changed meanwhile is left for the next look.
+// CommitFallbacks implements escalation.Ledger. It locks leases, incidents, then messages, each in ascending order. Rows that
+// another transaction locked or changed are left for the next pass.
 func (r *Runner) CommitFallbacks(ctx context.Context, processID string, leases []buckets.Lease, changes []escalation.FallbackChange, now time.Time) error {
 	return r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
@@ -141,7 +141,7 @@ func incidentsOf(ctx context.Context, q *db.Queries, m messages.New) ([]incident
 	return out, nil
 }
 
-// lockFailed locks incidents and messages and returns the changes that are still called for.
+// lockFailed locks incidents and messages and returns the changes that still apply.
 func lockFailed(ctx context.Context, q *db.Queries, changes []escalation.FallbackChange) ([]escalation.FallbackChange, error) {
 	var incidentIDs, messageIDs []int64
 	for _, c := range changes {

@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// UnsentMessage is a message that has not left.
+// UnsentMessage is a message that was not sent yet.
 type UnsentMessage struct {
 	Bucket      int
 	MessageID   messages.ID
@@ -22,17 +22,17 @@ type UnsentMessage struct {
 }
 
 const (
-	// unsentWatch names the look at unsent messages in watch_results.
+	// unsentWatch is the name of the check for unsent messages in watch_results.
 	unsentWatch = "unsent"
-	// watchFresh is how old the result of another process may be before somebody looks again.
+	// watchFresh is how old a result may be before a process makes the check again.
 	watchFresh = 4 * time.Second
-	// watchStale is how old it may be while another process looks. A process that waited longer looks itself.
+	// watchStale is how old a result may be while another process makes the check. After that a process makes the check itself.
 	watchStale = 15 * time.Second
 )
 
-// OldestUnsent returns the message of every application and class that became due first and has not left, whoever owns its
-// bucket and whatever the reason: the oldest first, a hundred at most. What an operator has paused is left out. Of all processes
-// one looks at a time, because a look reads much; the others get its result, which is up to a few seconds old.
+// OldestUnsent returns, of every application and class, the unsent message that became due first, of all buckets: oldest first, at
+// most a hundred. Paused messages are left out. One process makes this check at a time, because it reads much; the others get its
+// result, which is up to a few seconds old.
 func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	found, age, err := r.sharedUnsent(ctx)
 	if err != nil || age <= watchFresh {
@@ -58,7 +58,7 @@ func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	})
 }
 
-// sharedUnsent returns what another process found, and how long ago. Without a result it is older than any limit.
+// sharedUnsent returns the result of another process and its age. Without a result the age is above every limit.
 func (r *Runner) sharedUnsent(ctx context.Context) (found []UnsentMessage, age time.Duration, err error) {
 	var row db.WatchResultRow
 	err = r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -73,7 +73,7 @@ func (r *Runner) sharedUnsent(ctx context.Context) (found []UnsentMessage, age t
 	}
 	age = max(0, postgres.FloatSeconds(row.AgeSeconds))
 	if err := json.Unmarshal([]byte(row.Result), &found); err != nil {
-		return nil, time.Hour, nil // written by a release that stores another shape
+		return nil, time.Hour, nil // written by a release with another format
 	}
 	for i := range found {
 		found[i].Age += age

@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Imports stores what is taken over from a predecessor. One import is one transaction, however long it takes. The
-// statements are put together from the tables' descriptions, because temporary tables are unknown to sqlc (ADR 0120).
+// Imports stores the data of a predecessor. One import is one transaction, however long it takes. The statements are built from
+// the descriptions of tables, because sqlc does not know temporary tables (ADR 0120).
 type Imports struct {
 	db   *postgres.DB
 	keys *auth.Keys
@@ -27,11 +27,11 @@ type Imports struct {
 // New returns the adapter over d; keys seal the keys of applications.
 func New(d *postgres.DB, keys *auth.Keys) *Imports { return &Imports{db: d, keys: keys} }
 
-// errNotKept ends a transaction whose work is not wanted.
+// errNotKept rolls back a transaction whose changes are not wanted.
 var errNotKept = errors.New("rolled back as asked")
 
-// Run calls f with a store and commits when f returns true. Nothing is kept otherwise. name says in the audit log and
-// in lookups of earlier runs whose data it is. Only one import runs at a time; another one is a Conflict.
+// Run calls f with a store and commits when f returns true. Otherwise nothing is stored. name identifies the source
+// in the audit log and in later runs. Only one import runs at a time; another one is a Conflict.
 func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (keep bool, err error)) error {
 	conn, err := i.db.Pool().Acquire(ctx)
 	if err != nil {
@@ -49,7 +49,7 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 			return err
 		case !keep:
 			return errNotKept
-		case !r.finished: // nothing is new
+		case !r.finished: // no row is new
 			return nil
 		}
 		_, conflicts, err := postgres.FillCanonicalNames(ctx, db.New(tx))
@@ -60,7 +60,7 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 		if err := r.moveNumbersOn(ctx); err != nil {
 			return err
 		}
-		return r.exec(ctx, "delete from statistics_snapshots") // figures count what came
+		return r.exec(ctx, "delete from statistics_snapshots") // statistics include the imported rows
 	})
 	if errors.Is(err, errNotKept) {
 		return nil
@@ -77,11 +77,11 @@ type importRun struct {
 	log   *zap.Logger
 	// finished: Finish was called.
 	finished bool
-	// aside are applications that come back after those of Iris.
+	// aside are applications that are inserted again after those of Iris.
 	aside []imports.ApplicationKeys
 }
 
-// begin lifts the limits of the hot path for this transaction.
+// begin removes the session's timeouts for this transaction.
 func (r *importRun) begin(ctx context.Context) error {
 	var alone bool
 	err := r.tx.QueryRow(ctx, `-- name: BeginImport :one
@@ -95,7 +95,7 @@ select set_config('statement_timeout', '0', true) || set_config('idle_in_transac
 	return err
 }
 
-// importActor stands in the audit log.
+// importActor is the actor of imports in the audit log.
 const importActor = "iris command"
 
 func (r *importRun) action() string { return "imported from " + r.name }
@@ -119,7 +119,7 @@ func (r *importRun) loadTable(ctx context.Context, t imports.Table, records impo
 	return out, r.finishLoad(ctx, t, &out)
 }
 
-// finishLoad merges what is resolved, does what follows from new rows, and clears up.
+// finishLoad merges the resolved rows, makes the rows that depend on new ones, and drops the temporary tables.
 func (r *importRun) finishLoad(ctx context.Context, t imports.Table, out *imports.Outcome) error {
 	if err := r.merge(ctx, t, out); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (r *importRun) stage(ctx context.Context, t imports.Table, records imports.
 	return r.exec(ctx, "analyze staged")
 }
 
-// merge compares what is resolved with what is here and inserts the rest.
+// merge compares the resolved rows with existing ones and inserts the new ones.
 func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Outcome) error {
 	if err := r.exec(ctx, "analyze resolved"); err != nil {
 		return err
@@ -200,8 +200,8 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 	return r.insert(ctx, t, out)
 }
 
-// insert stores what is fresh. What the database does not let in, in spite of all looks before, is a conflict with what is
-// there, and the rest of the import goes on to find more.
+// insert stores new rows. A row that the database refuses in spite of the checks is a conflict; the rest of the import continues,
+// to report more conflicts.
 func (r *importRun) insert(ctx context.Context, t imports.Table, out *imports.Outcome) error {
 	err := pgx.BeginFunc(ctx, r.tx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, insertSQL(t))
@@ -215,10 +215,10 @@ func (r *importRun) insert(ctx context.Context, t imports.Table, out *imports.Ou
 	out.Taken = 0
 	out.Reasons = append(out.Reasons, imports.Reason{Kind: imports.Conflict, Rows: 1, Whole: true,
 		Text: "the rows of " + t.Name + " contradict one that is here (" + refused.ConstraintName + ")"})
-	return r.exec(ctx, "delete from fresh") // nothing follows from them
+	return r.exec(ctx, "delete from fresh") // they have no follow-ups
 }
 
-// reasons runs a query that returns words, a number of rows and examples.
+// reasons runs a query that returns a reason, a number of rows and examples.
 func (r *importRun) reasons(ctx context.Context, kind imports.Kind, whole bool, sql string, out *imports.Outcome) error {
 	rows, err := r.tx.Query(ctx, sql)
 	if err != nil {

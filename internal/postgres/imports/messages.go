@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// storedMessage is how a message of Iris stands in history. A message of the same number that is here already is the same
-// one if it was made at the same instant for the same incident.
+// storedMessage describes a message of Iris in history. An existing message with the same number is the same message if it was
+// made at the same instant for the same incident.
 var storedMessage = imports.Table{Name: "message_history", Key: []string{"id"}, Columns: []imports.Column{
 	{Name: "id", Type: "bigint"}, {Name: "created_at", Type: "timestamptz"}, {Name: "bucket", Type: "smallint"},
 	{Name: "incident_id", Type: "bigint"}, {Name: "application_id", Type: "bigint"},
@@ -31,8 +31,8 @@ var storedMessage = imports.Table{Name: "message_history", Key: []string{"id"}, 
 
 var highestNumber = strconv.Itoa(imports.HighestNumber)
 
-// resolveMessagesSQL says of every message which round of which step it was of, and what became of it. What still waited to be
-// sent counts as cancelled while its incident escalates: Resume has the engine make it again.
+// resolveMessagesSQL computes the step, round and state of every message. A message that still waited counts as cancelled while
+// its incident escalates: after Resume the engine makes it again.
 var resolveMessagesSQL = `create temp table resolved on commit drop as
 with rounds as (
     select id, row_number() over (partition by incident_id, notification_id, target_id order by id) - 1 as repeat
@@ -103,11 +103,10 @@ func (r *importRun) LoadMessages(ctx context.Context, records imports.Records) (
 	return out, r.finishLoad(ctx, storedMessage, &out)
 }
 
-// resumeSQL reconstructs where an incident stands in its step (escalation.Progress): a notification was made as often as the
-// most of its messages to one person. One without messages, while others of the step have some, reached nobody if it is
-// optional. Where messages had not left yet, the incident counts as reopened: the engine then makes the rounds again whose
-// messages were cancelled, for those only who have not got theirs. What a clock that was ahead put into the future counts as
-// made now: nobody must wait for a page until then.
+// resumeSQL reconstructs the progress of an incident in its step (escalation.Progress). A notification was made as often as the
+// largest number of its messages to one person. An optional notification without messages, while others of the step have some,
+// reached nobody. An incident with unsent messages counts as reopened: the engine makes rounds with cancelled messages again, for
+// the people who did not get theirs. Times in the future (from a wrong clock) count as now, so that no page waits for them.
 const resumeSQL = `with made as (
     select i.id, n.position, n.optional, n.id as notification, max(h.repeat) + 1 as made,
         least(min(h.created_at), clock_timestamp()) as first, least(max(h.created_at), clock_timestamp()) as last
@@ -131,7 +130,7 @@ set progress = case when i.current_step > 0 then jsonb_build_object('n', coalesc
 from resuming r left join standing st on st.id = r.id
 where i.id = r.id`
 
-// Resume lets taken incidents go on, or ends them. See imports.Store.
+// Resume continues the escalation of imported incidents, or ends it. See imports.Store.
 func (r *importRun) Resume(ctx context.Context, goOn bool) (int64, error) {
 	sql, words := resumeSQL, "taken over from Iris in step ' || i.current_step || '; escalation goes on"
 	if !goOn {
@@ -147,7 +146,7 @@ select i.id, 'operator', '`+words+`' from incidents i join resuming r on r.id = 
 	return tag.RowsAffected(), err
 }
 
-// numbered are the sequences that must lie beyond all numbers taken, with what they number.
+// numbered are the sequences that must be higher than all imported numbers, with the columns that they number.
 var numbered = []struct{ sequence, highest string }{
 	{"'target_ids'", "(select max(target_id) from targets)"},
 	{"pg_get_serial_sequence('applications', 'id')", "(select max(id) from applications)"},
@@ -166,7 +165,7 @@ var numbered = []struct{ sequence, highest string }{
 	{"pg_get_serial_sequence('oncall_roles', 'id')", "(select max(id) from oncall_roles)"},
 	{"pg_get_serial_sequence('services', 'id')", "(select max(id) from services)"},
 	{"pg_get_serial_sequence('rosters', 'id')", "(select max(id) from rosters)"},
-	// Shifts outlive their schedule: a new one must not take them for its own.
+	// Shifts outlive their schedule: a new schedule must not get their number.
 	{"pg_get_serial_sequence('schedules', 'id')", "greatest((select max(id) from schedules), (select max(schedule_id) from shifts), (select max(covers_id) from shifts))"},
 	{"pg_get_serial_sequence('shifts', 'id')", "(select max(id) from shifts)"},
 	{"pg_get_serial_sequence('notice_settings', 'id')", "(select max(id) from notice_settings)"},
@@ -174,8 +173,8 @@ var numbered = []struct{ sequence, highest string }{
 	{"'message_ids'", "greatest((select max(id) from messages), (select max(id) from message_history))"},
 }
 
-// moveNumbersOn moves the sequences beyond what was taken. They do not come back with a rollback, so it is the last thing
-// before the commit.
+// moveNumbersOn moves the sequences beyond the imported numbers. A rollback does not undo that, so it is the last step before
+// the commit.
 func (r *importRun) moveNumbersOn(ctx context.Context) error {
 	for _, n := range numbered {
 		err := r.exec(ctx, fmt.Sprintf(`select setval(%[1]s, h.most) from (select coalesce(%[2]s, 0) as most) h
@@ -187,7 +186,7 @@ where h.most >= (select nextval(%[1]s))`, n.sequence, n.highest))
 	return nil
 }
 
-// Finish makes sure that web sessions have their application, and notes the import.
+// Finish makes sure that web sessions have their application, and records the import.
 func (r *importRun) Finish(ctx context.Context, detail string) error {
 	err := r.exec(ctx, `with made as (
     insert into applications (id, name, allow_other_app_incidents, allow_authenticating_users) overriding system value

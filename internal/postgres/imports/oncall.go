@@ -59,8 +59,8 @@ func (r *importRun) AdoptOnCall(ctx context.Context, targets []imports.Target) (
 	return out, r.exec(ctx, "drop table wanted, moves")
 }
 
-// oncallMovesSQL: whoever has the name of one there gets the number of there; who has a number that another one has there
-// makes room. After the first import only those are moved whose own and whose new number nobody has a claim on.
+// oncallMovesSQL changes numbers: a person or team with a name that Oncall has gets Oncall's number; an existing one with a number
+// that Oncall uses for another gets a new one. After the first import only those move whose old and new number are not in use.
 const oncallMovesSQL = `insert into moves
 with here as (
     select 'user' as kind, id, name, oncall_id as number from users
@@ -137,7 +137,7 @@ for no key update`, k.Name).Scan(&id, &allowed, &primary, &secondary)
 	apps := catalog.NewApplications(nil, r.keys)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		// The application of web sessions was put aside if it is not here.
+		// The application of web sessions was set aside if it is missing.
 		if err := r.tx.QueryRow(ctx, `with made as (
     insert into applications (id, name, allow_oncall, allow_other_app_incidents, allow_authenticating_users) overriding system value
     select coalesce(max(id), 0) + 1, $1, true, lower($1) = 'iris', lower($1) = 'iris' from applications returning id, name
@@ -232,7 +232,7 @@ func (r *importRun) numbers(ctx context.Context, sql string) (map[int64]int64, e
 // loadFeedKeys stores imported keys sealed. The first value of a record is its key.
 func (r *importRun) loadFeedKeys(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
 	q := db.New(r.tx)
-	for more := int64(notifications.SealBatch); more == notifications.SealBatch; { // those that are here, so that they are compared by their hashes
+	for more := int64(notifications.SealBatch); more == notifications.SealBatch; { // seals the stored keys first, so that keys are compared by their hashes
 		var err error
 		if more, err = notifications.SealFeedKeys(ctx, q, r.keys); err != nil {
 			return imports.Outcome{}, err

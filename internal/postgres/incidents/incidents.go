@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Incidents stores incidents as people and programs see them. Escalating them is Runner's. Every change is durable when
-// its method returns; waking the processors afterwards is the caller's. It is safe for concurrent use.
+// Incidents stores incidents as people and programs see them. engine.Runner escalates them. Every change is durable
+// when its method returns; the caller wakes the processors afterwards. It is safe for concurrent use.
 type Incidents struct {
 	db      *postgres.DB
 	opening *postgres.Batches[incidents.New, openResult]
@@ -89,8 +89,8 @@ func (i *Incidents) Get(ctx context.Context, id incidents.ID) (incidents.Inciden
 	return found[0], nil
 }
 
-// untouched is how far apart the two times of an incident are at most that nobody changed: both are set when it is stored, one
-// after the other. A change needs an answer to the opening first.
+// untouched is the greatest difference between the two times of an incident that was not changed: both are set when it is
+// stored, one after the other. Every change comes later, because it needs the number of the incident.
 const untouched = time.Millisecond
 
 func scanIncident(row pgx.CollectableRow) (n incidents.Incident, err error) {
@@ -104,7 +104,7 @@ func scanIncident(row pgx.CollectableRow) (n incidents.Incident, err error) {
 	return n, err
 }
 
-// changing is an incident that is locked to be changed, as it was before.
+// changing is the state of a locked incident before its change.
 type changing struct {
 	id               incidents.ID
 	active, resolved bool
@@ -113,8 +113,8 @@ type changing struct {
 	application      string
 }
 
-// change locks the incidents in ascending order, lets f decide and write, and reports on all of c.IDs in their order.
-// before has those that exist.
+// change locks the incidents in ascending order, calls f to decide and write, and returns a result for each of c.IDs in their
+// order. before holds the incidents that exist.
 func (i *Incidents) change(ctx context.Context, c incidents.Change,
 	f func(ctx context.Context, q *db.Queries, before []changing) error,
 ) ([]incidents.Acknowledged, error) {
@@ -151,15 +151,14 @@ func (i *Incidents) change(ctx context.Context, c incidents.Change,
 		return nil
 	}
 	err := i.db.InTx(ctx, work)
-	// Somebody holds one of them for long. Who pressed a button at night is not told to press it again.
+	// Another transaction holds a lock for long: retry, so that a person need not press a button again.
 	for try := 1; try < postgres.LockTries && postgres.SqlState(err) == postgres.LockTimeout && ctx.Err() == nil; try++ {
 		err = i.db.InTx(ctx, work)
 	}
 	return out, err
 }
 
-// lockForChange locks incidents and then reads the words that belong to them: read in the locking statement itself they
-// could be those of before the wait.
+// lockForChange locks incidents and then reads their texts: a read in the locking statement could return those of before the wait.
 func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing, error) {
 	locked, err := q.LockForChange(ctx, ids)
 	if err != nil {
@@ -186,9 +185,9 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 	return out, nil
 }
 
-// Acknowledge makes owner the owner of the incidents and ends their escalation; what is pending is cancelled by the
-// processors. Repeating it changes nothing; another owner takes over, unless c.AskFirst forbids it. It returns one result per
-// incident, in the order asked; those that do not exist have Found unset, and the others are acknowledged all the same.
+// Acknowledge makes owner the owner of the incidents and ends their escalation; the processors cancel pending messages.
+// Repeating it changes nothing; another owner takes over, unless c.AskFirst forbids it. It returns one result per incident, in
+// the given order. Incidents that do not exist have Found unset; the others are acknowledged nevertheless.
 func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
 	var left map[incidents.ID]users.ID
 	done, err := i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
@@ -229,8 +228,8 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 	return done, err
 }
 
-// Reopen takes acknowledgements back: nobody owns the incidents, and they escalate on from where they stood. Resolved
-// incidents lose their owner but stay quiet. Repeating it changes nothing.
+// Reopen undoes acknowledgements: the incidents lose their owner and escalate again from their current step. Resolved incidents
+// lose their owner and do not escalate. Repeating it changes nothing.
 func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		var ids []int64
@@ -260,7 +259,7 @@ func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents
 	})
 }
 
-// Resolve marks the problems as over and ends the escalation; with resolved unset it takes that back, which starts no
+// Resolve marks the incidents as resolved and ends their escalation. With resolved false it undoes that, but starts no
 // escalation (Reopen does). Owners stay. Repeating it changes nothing.
 func (i *Incidents) Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
@@ -300,7 +299,7 @@ func resolve(ctx context.Context, q *db.Queries, c incidents.Change, before []ch
 // maxComment is the length of a comment in characters.
 const maxComment = 65535
 
-// AddComment adds a person's remark and returns its number; NotFound when there is no such incident.
+// AddComment adds a person's comment and returns its number; NotFound when there is no such incident.
 func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error) {
 	if strings.TrimSpace(content) == "" {
 		return 0, fault.Invalidf("content", "Empty comment")
@@ -325,7 +324,7 @@ func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author user
 	return comment, err
 }
 
-// Comments returns the remarks on an incident, oldest first; none for an incident that does not exist.
+// Comments returns the comments on an incident, oldest first; none for an incident that does not exist.
 func (i *Incidents) Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error) {
 	var out []incidents.Comment
 	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -345,7 +344,7 @@ var viaWords = map[incidents.Via]string{
 	incidents.ViaEmail: "by e-mail", incidents.ViaHook: "through a webhook",
 }
 
-// byWay words who did it, unless that was said already, and by which way.
+// byWay returns the text of the actor, unless it was said already, and of the way (link, button, reply ...).
 func byWay(c incidents.Change, said string) string {
 	s := ""
 	switch {

@@ -17,14 +17,14 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Messages reads messages, whether they are still in the queue or history already. The words come without the tokens of
-// action links. It is safe for concurrent use.
+// Messages reads messages from the queue and from history. Their text comes without the tokens of action links. It is safe for
+// concurrent use.
 type Messages struct{ db *postgres.DB }
 
 // NewMessages returns the adapter over d.
 func NewMessages(d *postgres.DB) *Messages { return &Messages{db: d} }
 
-// A message lives in one of two places; every list reads both with the same filters and puts them together.
+// A message is in one of two tables; every list reads both with the same filters and merges them.
 var (
 	queuedMessages = `select 1 as place, m.id, m.state, coalesce(m.incident_id, 0) as incident_id,
 	coalesce(m.request_id, 0) as request_id, a.name as application, coalesce(p.name, '') as plan, m.target,
@@ -53,20 +53,20 @@ left join plans p on p.id = m.plan_id
 where `
 )
 
-// sentAt is SQL for when a message left: what was held for a digest left with it.
+// sentAt is SQL for when a message was sent. A held message was sent with its digest.
 const sentAt = `case when m.state in ('sent', 'delivered') then m.settled_at
 	when m.state = 'aggregated' and m.batch is not null then coalesce(
 		(select max(d.settled_at) from messages d where d.batch = m.batch and d.incident_id is null and d.state in ('sent', 'delivered')),
 		(select max(d.settled_at) from message_history d where d.batch = m.batch and d.incident_id is null and d.state in ('sent', 'delivered')))
 	end`
 
-// withoutLinks is SQL for a text without the tokens of its action links: whoever may read messages may not therefore answer
-// them in the recipient's name. Filters compare with the same, so that they cannot be asked for a token either.
+// withoutLinks is SQL for a text without the tokens of its action links: a reader of messages must not be able to answer in the
+// recipient's name. Filters compare the same text, so that no filter can find a token.
 func withoutLinks(expr string) string {
 	return "regexp_replace(" + expr + `, '/ack/[A-Za-z0-9_-]{16,}', '/ack/...', 'g')`
 }
 
-// messageColumns are the filters of the message list; contents is the alias of the table that holds the words.
+// messageColumns are the filters of the message list; contents is the alias of the table that holds the text.
 func messageColumns(contents string) map[string]postgres.Column {
 	return map[string]postgres.Column{
 		"id":          {Expr: "m.id", Kind: filters.Int},
@@ -86,15 +86,15 @@ func messageColumns(contents string) map[string]postgres.Column {
 	}
 }
 
-// What read finds. listed leaves out what has no mode, imported messages about which Iris never decided, and the messages that
-// carry digests (and their fallbacks): in lists a digest is the pages in it, which have its words and its batch.
+// Conditions of read. listed leaves out messages without a mode, imported messages that Iris had not decided about, and digests with
+// their fallbacks: lists show the pages of a digest instead, with its text and batch.
 const (
 	listed = "m.mode <> '' and (m.batch is null or m.incident_id is not null)"
 	every  = "true"
 )
 
-// List returns messages whose mode was decided and pages that left in digests, without their attempts: newest first with a
-// limit, else by id. More than 20,000 are an Invalid fault. What carried a digest is found by Get.
+// List returns messages whose mode was decided and pages that were sent in digests, without their attempts: newest first with
+// a limit, else by id. More than 20,000 are an Invalid fault. Get also finds the message that carried a digest.
 func (s *Messages) List(ctx context.Context, q filters.Query) ([]messages.Message, error) {
 	found, err := s.read(ctx, "MessageList", listed, q)
 	if err != nil {
@@ -175,7 +175,7 @@ func (s *Messages) Changes(ctx context.Context, id messages.ID) (out []messages.
 	return out, err
 }
 
-// ReceiptStatus returns a vendor's last word on a message in the vendor's own words, "" when there was none.
+// ReceiptStatus returns the last status of a message in the vendor's own terms, "" when there is no receipt.
 func (s *Messages) ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (status string, err error) {
 	message := int64(id)
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -216,7 +216,7 @@ type messageRow struct {
 	Attempts    []byte
 }
 
-// read finds messages in both places. One that is being moved can be met twice; it is reported once.
+// read finds messages in both tables. A message that is being moved can be in both; it is returned once.
 func (s *Messages) read(ctx context.Context, name, which string, q filters.Query) ([]messageRow, error) {
 	l := postgres.NewListQuery(name, "select * from (("+queuedMessages+which)
 	if err := l.Filter(q, messageColumns("c")); err != nil {

@@ -25,9 +25,9 @@ func (i *Incidents) Recent(ctx context.Context, applicationID, planID int64, loo
 	return active, recent, err
 }
 
-// SetState puts an incident on a step of its plan and says whether it escalates, whatever it did before. One that did not and
-// now does loses its owner, as when an acknowledgement is taken back. A resolved incident cannot escalate (Conflict), and a step
-// that the plan does not have is Invalid. What waits for an incident that escalates no more is cancelled by the processors.
+// SetState sets the step of an incident and whether it escalates. An incident that begins to escalate loses its owner, as after an
+// undone acknowledgement. A resolved incident cannot escalate (Conflict), and a step that the plan does not have is Invalid. The
+// processors cancel pending messages of incidents that no longer escalate.
 func (i *Incidents) SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		e := db.AddEntriesParams{Kind: string(incidents.EntryOperator), Actor: c.Actor}

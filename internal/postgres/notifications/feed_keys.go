@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// This file holds the keys of calendar feeds. A stored row has the keyed hash, by which a request finds it, and the sealed key, which
+// This file stores the keys of calendar feeds. A row has the keyed hash, by which a request finds it, and the sealed key, which
 // the API returns to its requester.
 
 // Keys lists the feed keys of a requester.
@@ -70,7 +70,7 @@ func (n *Notices) feedKeys(ctx context.Context, by db.IcalKeysParams) ([]oncall.
 	return out, err
 }
 
-// NewKey makes the requester's key for a calendar anew; the old one opens nothing any more.
+// NewKey replaces the requester's key for a calendar. The old key stops working.
 func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.IcalSubject) (string, error) {
 	key := postgres.NewUUID()
 	hash, sealed := SealFeedKey(n.keys, key)
@@ -83,7 +83,7 @@ func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.Ical
 	})
 }
 
-// DropKey removes a key; a NotFound fault when there is none.
+// DropKey deletes a key; a NotFound fault when there is none.
 func (n *Notices) DropKey(ctx context.Context, key string) error {
 	key = postgres.Storable(key)
 	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -91,7 +91,7 @@ func (n *Notices) DropKey(ctx context.Context, key string) error {
 	})
 }
 
-// DropKeyFor removes the requester's key for a calendar, if there is one.
+// DropKeyFor deletes the requester's key for a calendar, if there is one.
 func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
 	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.DropIcalKey(ctx, db.DropIcalKeyParams{
@@ -100,7 +100,7 @@ func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.
 	})
 }
 
-// DropKeys removes all keys of a requester and tells how many there were.
+// DropKeys removes all keys of a requester and returns their number.
 func (n *Notices) DropKeys(ctx context.Context, requester users.ID) (int64, error) {
 	var dropped int64
 	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -110,7 +110,7 @@ func (n *Notices) DropKeys(ctx context.Context, requester users.ID) (int64, erro
 	return dropped, err
 }
 
-// SealFeedKey returns what is stored of a key.
+// SealFeedKey returns the two stored forms of a key: a hash to find it by, and the sealed key.
 func SealFeedKey(keys *auth.Keys, key string) (hash string, sealed []byte) {
 	hash = keys.FeedKeyHash(key)
 	return hash, keys.Seal([]byte(key), "feed key "+hash)
@@ -127,7 +127,7 @@ func unsealFeedKey(keys *auth.Keys, hash string, sealed []byte) (string, error) 
 // SealBatch is how many keys one statement seals.
 const SealBatch = 500
 
-// SealKeys seals the keys that a release before stored in clear, and returns their number. The keys go on working.
+// SealKeys seals the keys that an earlier release stored in the clear, and returns their number. The keys stay valid.
 func (n *Notices) SealKeys(ctx context.Context) (int64, error) {
 	var total int64
 	for {

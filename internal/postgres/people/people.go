@@ -18,7 +18,7 @@ type OncallPeople struct{ db *postgres.DB }
 // NewOncallPeople returns the adapter over d.
 func NewOncallPeople(d *postgres.DB) *OncallPeople { return &OncallPeople{db: d} }
 
-// All lists everybody, active or not, by number.
+// All lists all people, active or not, by number.
 func (p *OncallPeople) All(ctx context.Context) ([]oncall.Person, error) {
 	return p.find(ctx, db.OncallPeopleParams{})
 }
@@ -78,7 +78,7 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 	})
 }
 
-// Update changes of a person and their contacts what is named, and nothing else: others may change the rest meanwhile. A name that is taken is a Conflict fault.
+// Update changes the fields of a person and the contacts that c names, and no others: another request may change those meanwhile. A name that is taken is a Conflict fault.
 func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error {
 	params := db.UpdateOncallUserParams{
 		ID: int64(u.ID), FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
@@ -104,8 +104,8 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 	})
 }
 
-// Remove deletes a person of whom nothing else speaks, when entirely is true. Whoever was ever on call, made a plan or is
-// named elsewhere is switched off instead and leaves all rotations: the past must stay readable. gone tells which it was.
+// Remove deletes the row of a person when entirely is true and no other table refers to it. Otherwise it switches the person off
+// and removes them from all rotations, so that the past stays readable. gone reports whether the row was deleted.
 func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely bool, by oncall.By) (gone bool, err error) {
 	if entirely {
 		err := p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -206,10 +206,10 @@ func (p *OncallPeople) Search(ctx context.Context, keyword string, team int64) (
 	return out, err
 }
 
-// Clock is the database's now.
+// Clock returns the time of the database.
 func (p *OncallPeople) Clock(ctx context.Context) (time.Time, error) { return p.db.Clock(ctx) }
 
-// storablePtr is storable for what may be missing.
+// storablePtr is postgres.Storable for a text that may be nil.
 func storablePtr(s *string) *string {
 	if s == nil {
 		return nil

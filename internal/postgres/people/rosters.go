@@ -9,11 +9,11 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Rosters stores rosters. Every change is one transaction with its entry in the audit log, and keeps the rule that
-// whoever is in a roster belongs to the team. It is safe for concurrent use.
+// Rosters stores rosters. Every change is one transaction with its entry in the audit log, and keeps the rule that members
+// of a roster belong to its team. It is safe for concurrent use.
 type Rosters struct{ teams *OncallTeams }
 
-// NewRosters returns the adapter; people who join a roster join its team as t has it.
+// NewRosters returns the adapter. People who are added to a roster become members of its team as with t.AddMember.
 func NewRosters(t *OncallTeams) *Rosters { return &Rosters{teams: t} }
 
 // ByTeam returns a team's rosters with their members.
@@ -58,8 +58,8 @@ func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, 
 	return id, err
 }
 
-// Change renames a roster ("" = not) and puts its members in order (nil = not). order must name each member once: the
-// caller checked it against the same roster.
+// Change renames a roster ("" = not) and puts its members in order (nil = not). order must name each member once; the
+// caller checks that.
 func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if order != nil {
@@ -77,8 +77,8 @@ func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Ro
 	})
 }
 
-// Delete removes a roster with its schedules. Whoever is in no other roster of the team and does not administer it leaves
-// the team.
+// Delete removes a roster with its schedules. Members who are in no other roster of the team and do not administer it leave the
+// team.
 func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall.Roster, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
@@ -127,7 +127,7 @@ func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster onc
 	})
 }
 
-// SetInRotation puts a person in or out of rotation; nothing happens when they are not in the roster.
+// SetInRotation adds a person to the rotation or removes them; it does nothing for people who are not in the roster.
 func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetInRotation(ctx, db.SetInRotationParams{RosterID: roster.ID, UserID: int64(user.ID), InRotation: in})
@@ -139,7 +139,7 @@ func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster
 	})
 }
 
-// RemoveMember takes a person out of a roster and of the orders of its schedules; whoever is in no other roster of the team
+// RemoveMember removes a person from a roster and from the orders of its schedules. A person who is in no other roster of the team
 // and does not administer it leaves the team.
 func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {

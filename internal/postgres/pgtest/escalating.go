@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Escalating is what one test works on: a database, a clock that stands still until it is moved, and a runner that holds every bucket.
+// Escalating is the setup of one test: a database, a clock that moves only when told, and a runner that holds every bucket.
 type Escalating struct {
 	T      testing.TB
 	DB     *postgres.DB
@@ -34,7 +34,7 @@ type Escalating struct {
 	People map[string]int64 // user ids
 }
 
-// Holding is a process that holds leases; it notes which of them it is told to have lost.
+// Holding is a process that holds leases; it records the leases that were reported as lost.
 type Holding struct {
 	mu      sync.Mutex
 	id      string
@@ -83,7 +83,7 @@ func (e *Escalating) Person(name string, modes ...string) {
 	}
 }
 
-// Own gives every bucket to a process, one epoch further.
+// Own gives every bucket to a process and raises the epochs.
 func (e *Escalating) Own(process string) *Holding {
 	e.T.Helper()
 	h := &Holding{id: process}
@@ -111,7 +111,7 @@ func (e *Escalating) Start(h runner.Holder) *runner.Runner {
 	return r
 }
 
-// Wake notes the buckets that were woken.
+// Wake records the buckets that were woken.
 func (e *Escalating) Wake(bs buckets.Set) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -176,18 +176,18 @@ func (e *Escalating) Open(plan int64) int64 {
 		plan, e.App, e.Now)
 }
 
-// Pass lets the runner do what is due.
+// Pass runs one pass of the runner.
 func (e *Escalating) Pass() {
 	e.T.Helper()
 	require.NoError(e.T, e.Runner.Pass(e.Ctx()))
 }
 
-// Later moves the clock.
+// Later advances the clock.
 func (e *Escalating) Later(d time.Duration) {
 	e.Now = e.Now.Add(d)
 }
 
-// Settle lets messages leave, as delivery records it: state, and the incident's next look.
+// Settle settles messages as delivery does: their state, and the next due time of the incident.
 func (e *Escalating) Settle(incident int64, state string) {
 	e.T.Helper()
 	e.Exec(`with settled as (
@@ -221,7 +221,7 @@ func (e *Escalating) Timeline(incident int64) []string {
 	return out
 }
 
-// Standing is how far an incident is.
+// Standing is the progress of an incident.
 type Standing struct {
 	Step   int
 	Active bool
@@ -229,7 +229,7 @@ type Standing struct {
 	HasDue bool
 }
 
-// Standing reads how far an incident is.
+// Standing reads the progress of an incident.
 func (e *Escalating) Standing(incident int64) Standing {
 	e.T.Helper()
 	var s Standing
@@ -249,7 +249,7 @@ func (e *Escalating) Acknowledge(incident int64) {
 		incident, e.People["ana"], e.Now)
 }
 
-// Reopen takes an acknowledgement back, as the API does.
+// Reopen undoes an acknowledgement, as the API does.
 func (e *Escalating) Reopen(incident int64) {
 	e.T.Helper()
 	e.Exec(`update incidents set active = true, owner_id = null, reopen_count = reopen_count + 1, version = version + 1,

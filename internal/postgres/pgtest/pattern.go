@@ -2,20 +2,20 @@ package pgtest
 
 import "testing"
 
-// Pattern is a migrated database that is filled once and then copied for many tests, where filling takes longer than they do.
+// Pattern is a migrated database that is filled once and copied for many tests, because filling takes long.
 type Pattern struct {
 	r    ready
 	name string
 }
 
-// NewPattern makes one. It lives until Drop, not until t ends.
+// NewPattern creates a pattern. It exists until Drop, not until t ends.
 func NewPattern(t testing.TB) *Pattern {
 	t.Helper()
 	r := start(t)
 	return &Pattern{r: r, name: makeDatabase(t, r, " template "+r.template+" strategy file_copy")}
 }
 
-// URL is where to fill it. Whoever connected must be gone before the first Copy.
+// URL is the address of the pattern database, to fill it. All connections must be closed before the first Copy.
 func (p *Pattern) URL() string { return withDatabase(p.r.url, p.name) }
 
 // Copy returns the URL of a copy of the test's own, dropped when the test ends. It is safe for concurrent use.
@@ -24,5 +24,5 @@ func (p *Pattern) Copy(t testing.TB) string {
 	return create(t, p.r, " template "+p.name+" strategy file_copy")
 }
 
-// Drop removes it.
+// Drop deletes the pattern.
 func (p *Pattern) Drop() error { return drop(p.r, p.name) }

@@ -15,7 +15,7 @@ import (
 
 var sqlcArg = regexp.MustCompile(`sqlc\.n?arg\((\w+)\)|@(\w+)`)
 
-// Scanned runs a query of query/*.sql and returns how many rows it looked at, those that it threw away included.
+// Scanned runs a query of query/*.sql and returns how many rows it read, including those that it filtered out.
 func Scanned(t *testing.T, d *postgres.DB, file, name string, args map[string]any) int {
 	t.Helper()
 	raw, err := os.ReadFile("../query/" + file) // tests run in the folder of their package

@@ -40,7 +40,7 @@ func (h *History) Move(ctx context.Context, from history.Cursor, age time.Durati
 	return moved, next, err
 }
 
-// Prepare makes the partitions of this month and the next two.
+// Prepare creates the partitions of this month and the next two.
 func (h *History) Prepare(ctx context.Context) error {
 	for ahead := range int32(3) {
 		err := h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -54,7 +54,7 @@ func (h *History) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Forget throws away what is older than retention, in bounded steps, and reports whether there may be more.
+// Forget deletes rows older than retention, a bounded number at a time, and reports whether there may be more.
 func (h *History) Forget(ctx context.Context, retention time.Duration) (more bool, err error) {
 	us := retention.Microseconds()
 	steps := []func(context.Context, *db.Queries) (int64, error){
@@ -79,7 +79,7 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 			return 0, err
 		},
 	}
-	var failed []error // a step that fails must not keep the others from their work
+	var failed []error // a step that fails must not stop the others
 	for _, step := range steps {
 		err := h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 			n, err := step(ctx, q)

@@ -11,10 +11,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// queueTTL is how old a view of the queues may be: what it costs does not depend on how many look.
+// queueTTL is how old a cached view of the queues may be.
 const queueTTL = time.Second
 
-// Queues tells what waits for delivery. It is safe for concurrent use.
+// Queues counts the messages that wait for delivery. It is safe for concurrent use.
 type Queues struct {
 	db     *postgres.DB
 	depths *cache.Cache[struct{}, []messages.QueueDepth]
@@ -25,8 +25,8 @@ func NewQueues(d *postgres.DB) *Queues {
 	return &Queues{db: d, depths: cache.New(cache.Config[struct{}, []messages.QueueDepth]{TTL: queueTTL})}
 }
 
-// Depths returns how much waits per mode, class and application; what has nothing waiting or on its way is absent.
-// The answer is up to a second old; the slice must not be changed.
+// Depths returns how much waits per mode, class and application; those with nothing pending or in flight are absent. The answer
+// is up to a second old; the slice must not be changed.
 func (s *Queues) Depths(ctx context.Context) ([]messages.QueueDepth, error) {
 	return s.depths.Get(ctx, struct{}{}, func(ctx context.Context) (out []messages.QueueDepth, err error) {
 		err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -45,7 +45,7 @@ func (s *Queues) Depths(ctx context.Context) ([]messages.QueueDepth, error) {
 	})
 }
 
-// Pending returns, by application id, how much waits: messages not yet on their way and incidents with an overdue step.
+// Pending returns, by application id, how much waits: messages not yet being sent, and incidents with an overdue step.
 func (s *Queues) Pending(ctx context.Context) (out map[int64]int64, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.PendingByApplication(ctx)

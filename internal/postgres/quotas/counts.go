@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// states returns what is stored of counts, by the key of its row.
+// states returns the stored form of counts, by the key of their row.
 func states(c floods.Counts) map[string]any {
 	out := map[string]any{}
 	for k, w := range c.Windows {
@@ -48,7 +48,7 @@ func lockCounts(ctx context.Context, q *db.Queries, known KnownKeys[string], c f
 	})
 	for key, raw := range stored {
 		if len(raw) > 0 {
-			_ = json.Unmarshal(raw, into[key]) // unreadable counts begin anew: they must not keep anybody from being paged
+			_ = json.Unmarshal(raw, into[key]) // unreadable counts begin again: they must not prevent a page
 		}
 	}
 	return err

@@ -73,7 +73,7 @@ func lockKnownFloods(ctx context.Context, q *db.Queries, keys []escalation.Aggre
 	for _, r := range rows {
 		f := &floods.Flood{Release: postgres.Deref(r.ReleaseAt)}
 		if err := json.Unmarshal(r.Flood, &f.Flood); err != nil {
-			f.Flood = escalation.Flood{} // counted anew: better a page too many
+			f.Flood = escalation.Flood{} // counted again: one page too many is better than one too few
 		}
 		out[escalation.AggregationKey{
 			PlanID: escalation.PlanID(r.PlanID), ApplicationID: r.ApplicationID, Priority: users.Priority(r.Priority), UserID: users.ID(r.UserID),

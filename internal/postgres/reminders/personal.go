@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Expire ends the swap requests of a team whose shifts have begun or changed hands; Tell tells who asked.
+// Expire ends the swap requests of a team whose shifts began or changed their person. Notify then notifies the people who asked.
 func (r *Reminders) Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
 	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		over, err := q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
@@ -25,8 +25,8 @@ func (r *Reminders) Expire(ctx context.Context, processID string, lease buckets.
 	})
 }
 
-// tellPersonally words one notice for the people whom it concerns, in the modes that they prefer. Who is switched off hears of nothing,
-// and whose settings tell them of the same change is not told twice.
+// notifyPersonally makes the messages of one personal notice, in the modes that the people prefer. People who are switched off get none,
+// and neither do people whose settings already notify them of the same change.
 func (r *Reminders) tellPersonally(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
 	facts, err := noticeFacts(ctx, q, n.Facts)
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *Reminders) tellPersonally(ctx context.Context, q *db.Queries, team int6
 	if err != nil || len(readers) == 0 {
 		return nil, err
 	}
-	by := "Somebody" // who is deleted meanwhile
+	by := "Somebody" // the user was deleted
 	if n.ByID != nil {
 		names, err := shownNames(ctx, q, []int64{*n.ByID})
 		if err != nil {
@@ -55,7 +55,7 @@ func (r *Reminders) tellPersonally(ctx context.Context, q *db.Queries, team int6
 		}
 		choice, reachable := users.Choose(reader, kind.Priority(), app)
 		if !reachable {
-			choice.Mode = choice.Wanted // delivery says on the message why nobody could be reached
+			choice.Mode = choice.Wanted // delivery records on the message why nobody could be reached
 		}
 		to := recipient(int64(reader.ID), reader.Name, string(choice.Mode))
 		if choice.Changed() {

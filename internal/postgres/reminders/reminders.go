@@ -18,8 +18,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Reminders turns what is due of a team into out-of-band notifications: each in the transaction that also notes it as
-// made, fenced by the lease of the team's bucket. So each is made once, whatever dies when. It is safe for concurrent use.
+// Reminders turns due reminders and notices of a team into out-of-band notifications. Each is stored in the transaction that marks
+// it as made, fenced by the lease of the team's bucket, so that each is made once. It is safe for concurrent use.
 type Reminders struct {
 	db            *postgres.DB
 	notifications *notifications.Notifications
@@ -27,13 +27,13 @@ type Reminders struct {
 	answers       string
 }
 
-// New returns the adapter. The messages are application's and keep to its quota; those that ask something link to
-// the page answers ("" = to none).
+// New returns the adapter. The messages belong to application and count for its quota. Messages that ask a question link to the
+// page answers ("" = no link).
 func New(n *notifications.Notifications, application int64, answers string) *Reminders {
 	return &Reminders{db: n.DB(), notifications: n, application: application, answers: answers}
 }
 
-// How much is made in one transaction, how long a message about a change is worth sending, and how long a reminder is at least.
+// How many are made in one transaction, how long a message about a change is worth sending, and the least time for a reminder.
 const (
 	reminderBatch = 200
 	noticeBatch   = 50
@@ -41,16 +41,15 @@ const (
 	reminderLife  = 10 * time.Minute
 )
 
-// Told says what became of a batch.
+// Notified is the result of a batch.
 type Told struct {
 	Types   []oncall.NoticeKind // one for each message
-	Unread  int                 // notices that nobody wants to hear of
+	Unread  int                 // notices without a subscriber
 	Buckets buckets.Set         // of the messages
-	More    bool                // there is more to do
+	More    bool                // there may be more
 }
 
-// Waiting lists teams of the buckets whose changes are to be told, and with reminders also those that are to be reminded or have swap
-// requests that expired.
+// Waiting lists teams of the buckets with notices to send, and with reminders also those with due reminders or expired swap requests.
 func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error) {
 	var out []int64
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -100,7 +99,7 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 				return told, nil, err
 			}
 			if made == 0 {
-				continue // two settings say the same
+				continue // two settings ask for the same message
 			}
 			words := notices.Reminder{
 				Type: d.Type, Team: d.Team, Role: d.Role, At: d.Edge, Before: time.Duration(d.TimeBefore) * time.Second, Zone: postgres.Location(d.UserZone),
@@ -112,7 +111,7 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 	})
 }
 
-// Tell makes the messages about changes of a team's calendar, oldest first.
+// Notify makes the messages about changes of a team's calendar, oldest first.
 func (r *Reminders) Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
 	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
 		rows, err := q.NoticesOfTeam(ctx, db.NoticesOfTeamParams{TeamID: team, MaxRows: noticeBatch})
@@ -138,7 +137,7 @@ func (r *Reminders) Tell(ctx context.Context, processID string, lease buckets.Le
 	})
 }
 
-// tell words one notice for everybody who wants to hear of it.
+// notify makes the messages of one notice for its subscribers.
 func (r *Reminders) tell(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
 	if oncall.NoticeKind(n.Kind).Personal() {
 		return r.tellPersonally(ctx, q, team, n)
@@ -164,7 +163,7 @@ func (r *Reminders) tell(ctx context.Context, q *db.Queries, team int64, n db.No
 func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]notices.NoticeFact, error) {
 	var stored []postgres.NoticeFact
 	if json.Unmarshal(raw, &stored) != nil {
-		return []notices.NoticeFact{}, nil // not ours: there is nothing to tell
+		return []notices.NoticeFact{}, nil // not a notice of this release
 	}
 	ids := make([]int64, len(stored))
 	for i, f := range stored {
@@ -180,7 +179,7 @@ func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]not
 	return facts, err
 }
 
-// shownNames are the full names of people; who has none is called by user name.
+// shownNames returns the full names of people, or the user names of those without one.
 func shownNames(ctx context.Context, q *db.Queries, ids []int64) (map[int64]string, error) {
 	people, err := q.DirectoryUsers(ctx, ids)
 	names := map[int64]string{}
@@ -192,13 +191,13 @@ func shownNames(ctx context.Context, q *db.Queries, ids []int64) (map[int64]stri
 	return names, err
 }
 
-// PhoneCheck says what people are told who are on call soon and cannot be called, and how often at most.
+// PhoneCheck is the e-mail to people who are on call soon and have no number for calls, and how often it is sent at most.
 type PhoneCheck struct {
 	Every         time.Duration
 	Subject, Body string
 }
 
-// CheckPhones tells people of the leases' buckets, some at a time.
+// CheckPhones makes these e-mails for people of the leases' buckets, some at a time.
 func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c PhoneCheck) (Told, error) {
 	if len(leases) == 0 {
 		return Told{}, nil
@@ -227,7 +226,7 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 	})
 }
 
-// Forget removes what nobody needs any more.
+// Forget deletes notices and marks that are no longer needed.
 func (r *Reminders) Forget(ctx context.Context) error {
 	return r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.ForgetReminders(ctx); err != nil {
@@ -253,7 +252,7 @@ func (r *Reminders) ofTeam(ctx context.Context, processID string, lease buckets.
 	return r.fenced(ctx, processID, []buckets.Lease{lease}, decide)
 }
 
-// fenced runs decide and stores its notifications in one transaction that only the owner of the leases can commit.
+// fenced calls decide and stores its notifications in one transaction that only the owner of the leases can commit.
 func (r *Reminders) fenced(ctx context.Context, processID string, leases []buckets.Lease,
 	decide func(context.Context, *db.Queries) (Told, []messages.Notification, error)) (Told, error) {
 	policy, err := r.notifications.Policy(ctx)

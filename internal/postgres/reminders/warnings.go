@@ -11,17 +11,17 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 )
 
-// Warnings tells teams of times ahead without anybody on call, each once: what was told is noted in the transaction that
+// Warnings notifies teams of future times without anybody on call, each once: the warning is recorded in the transaction that
 // makes the message, fenced by the lease of the team's bucket. It is safe for concurrent use.
 type Warnings struct{ reminders *Reminders }
 
-// NewWarnings returns the adapter. The messages keep to the quota of the application that they name.
+// NewWarnings returns the adapter. The messages count for the quota of their application.
 func NewWarnings(n *notifications.Notifications) *Warnings {
 	return &Warnings{reminders: New(n, 0, "")}
 }
 
-// Warn notes which of the warnings the team has not heard of yet, and stores the message that word makes of them; one without
-// recipients is not stored. It returns the new ones and the buckets of what was stored.
+// Warn records the warnings that are new to the team, and stores the message that text makes of them, if it has recipients. It returns
+// the new warnings and the buckets of the stored messages.
 func (w *Warnings) Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []scheduling.Warning,
 	word func(fresh []scheduling.Warning) messages.Notification,
 ) ([]scheduling.Warning, buckets.Set, error) {

@@ -1,4 +1,5 @@
-// Shows times, which the server renders in UTC, in the reader's zone, and updates ages.
+// The script of all pages. It shows times in the reader's time zone (the server renders UTC), updates ages and live parts, and keeps
+// drafts of comments.
 function age(seconds) {
   if (seconds < 0) seconds = 0;
   if (seconds < 60) return Math.floor(seconds) + " s";
@@ -30,7 +31,7 @@ function clock(at) {
   return formats.date.format(at) === formats.date.format(new Date()) ? text : formats.day.format(at) + ", " + text;
 }
 function show(root) {
-  for (const t of root.querySelectorAll("time[datetime]:not(.ec time)")) { // the calendar's grid formats its own
+  for (const t of root.querySelectorAll("time[datetime]:not(.ec time)")) { // the grid of the calendar formats its times itself
     const at = new Date(t.dateTime);
     let text = clock(at);
     if (t.dataset.as === "age") text = age((Date.now() - at) / 1000);
@@ -42,13 +43,15 @@ function show(root) {
 }
 document.addEventListener("DOMContentLoaded", () => {
   show(document);
+  document.querySelector(".tabs.scroll [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); // on phones
   const name = document.querySelector(".zone-note #zone-name");
   if (name) name.textContent = zone.replaceAll("_", " ") + (ownZone ? ", your time zone" : ", this browser's time zone");
 });
 document.addEventListener("htmx:afterSwap", () => show(document));
 setInterval(() => show(document), 1000);
 
-// A live part is updated in place: elements do not move, so that the focus stays and a tap hits the intended element.
+// update changes a live part in place. Elements do not move, so the focus stays and a tap hits the intended element.
+// same reports whether an element can be updated to another one.
 function same(a, b) {
   return a.nodeType === b.nodeType && a.nodeName === b.nodeName && (a.id || "") === (b.id || "");
 }
@@ -77,9 +80,9 @@ function update(from, to) {
   }
 }
 const idsOf = (root) => [...(root.querySelector("#rows")?.children || [])];
-let latest = null; // the list as the server has it, when it differs from what is shown
+let latest = null; // the list of the server, if it differs from the shown list
 const title = document.title;
-// updateList updates the shown rows without moving them. New rows appear after a press on the bar.
+// updateList updates the shown rows without moving them. New rows appear after a press on the button at the bottom of the window.
 function updateList(live, to) {
   const fresh = new Map(idsOf(to).map((r) => [r.id, r])), shown = idsOf(live);
   let gone = 0;
@@ -140,12 +143,12 @@ document.addEventListener("htmx:beforeSwap", (e) => {
   }
 });
 
-// A comment being written is kept when the session ends or the page is closed.
+// drafts runs a function on the storage for drafts: an unsent comment survives the end of the session and a reload.
 function drafts(run) {
   try {
     run(sessionStorage);
   } catch {
-    /* no storage in private windows */
+    /* private windows have no storage */
   }
 }
 document.addEventListener("DOMContentLoaded", () => {
@@ -159,7 +162,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 });
 
-// Shows a lost connection, or a server without its database: otherwise the page would look as if nothing happened.
+// warn shows that the page cannot be refreshed. Without it an old page would look like a current one.
 let warning = null;
 function warn(text) {
   if (!warning) {
@@ -168,13 +171,13 @@ function warn(text) {
     warning.setAttribute("role", "alert");
     document.querySelector("main").prepend(warning);
   }
-  warning.textContent = text + " What you see may be out of date. Iris tries again every few seconds.";
+  warning.textContent = text + " This page may be out of date. It tries again every 2 seconds.";
 }
 for (const event of ["htmx:sendError", "htmx:timeout"]) {
   document.addEventListener(event, () => warn("No connection to Iris."));
 }
 document.addEventListener("htmx:responseError", (e) => {
-  warn(e.detail.xhr.status === 503 ? "Iris cannot reach its database." : "Iris cannot show this now (" + e.detail.xhr.status + ").");
+  warn(e.detail.xhr.status === 503 ? "Iris cannot reach its database." : "Iris answered with an error (" + e.detail.xhr.status + ").");
 });
 document.addEventListener("htmx:afterOnLoad", (e) => {
   if (warning && e.detail.xhr.status < 400) { warning.remove(); warning = null; }

@@ -20,8 +20,10 @@ import (
 type Object struct {
 	Members map[string]json.RawMessage
 	Title   string
-	Raw     json.RawMessage
-	Place   string // where the object is in the body, as in steps[0][1]; "" = it is the body
+	// Where ends the text of each fault: it names the place of the object in the body, as in " in step 2". "" = the body itself.
+	Where string
+	Raw   json.RawMessage
+	Place string // where the object is in the body, as in steps[0][1]; "" = it is the body
 }
 
 // ReadRaw reads a JSON value, whatever its Content-Type.
@@ -88,6 +90,7 @@ func (b Object) Given(name string) bool {
 // Fault returns an Invalid fault about a field, under the title of the object.
 func (b Object) Fault(name, format string, args ...any) error {
 	f := fault.Invalidf(b.field(name), format, args...)
+	f.Message += b.Where
 	if b.Title != "" {
 		f.Message, f.Detail = b.Title, f.Message
 	}
@@ -154,27 +157,49 @@ func (b Object) Number(name string) (value int64, ok bool, err error) {
 	return n, true, nil
 }
 
-// ParseNumber reads a whole number; floats are rounded, strings of digits taken.
+// ParseNumber reads a number and rounds it. A string of digits is a number.
 func ParseNumber(raw json.RawMessage) (int64, bool) {
-	s := string(raw)
-	var quoted string
-	if len(s) > 0 && s[0] == '"' {
-		if json.Unmarshal(raw, &quoted) != nil {
-			return 0, false
-		}
-		s = strings.TrimSpace(quoted)
-	}
+	s, ok := unquoted(raw)
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return n, true
+		return n, ok
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || math.Abs(f) > 1e17 {
 		return 0, false
 	}
-	return int64(math.Round(f)), true
+	return int64(math.Round(f)), ok
 }
 
-// LastSecond is the last second that calendars speak of: the end of the year 9999. Numbers beyond it are usually milliseconds.
+// ParseWhole reads a number without a fraction. A string of digits is a number; true is 1 and false is 0, as in Python.
+func ParseWhole(raw json.RawMessage) (int64, bool) {
+	switch string(raw) {
+	case "true":
+		return 1, true
+	case "false":
+		return 0, true
+	}
+	s, ok := unquoted(raw)
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, ok
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<53 {
+		return 0, false
+	}
+	return int64(f), ok
+}
+
+// unquoted returns the text of a JSON string, or any other value as it is written.
+func unquoted(raw json.RawMessage) (string, bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return string(raw), true
+	}
+	var s string
+	err := json.Unmarshal(raw, &s)
+	return strings.TrimSpace(s), err == nil
+}
+
+// LastSecond is the last second that requests may name: the end of the year 9999. Larger numbers are usually milliseconds.
 const LastSecond = 253402300799
 
 // Time returns an instant from Unix seconds; ok is false for none and null.

@@ -68,11 +68,11 @@ type Mount struct {
 	// Admit refuses callers who may not use a route.
 	Admit func(rt Route, r *http.Request) error
 	// Translate words an error for the clients of a path; nil = as it is.
-	Translate func(err error) error
+	Translate func(err error) error `optional:"true"`
 	// Once serves the routes that answer POST; nil = as the others.
-	Once func(Route, Serve) http.Handler
+	Once func(Route, Serve) http.Handler `optional:"true"`
 	// Observe wraps all routes, outermost; nil = not at all.
-	Observe func(http.Handler) http.Handler
+	Observe func(http.Handler) http.Handler `optional:"true"`
 	// Options answers OPTIONS with the methods of each path.
 	Options bool
 }
@@ -110,13 +110,26 @@ func (m Mount) Routes(r chi.Router, table []Route) {
 	}
 }
 
-// Strict admits known callers, and to routes that change something those who may write. What is opened for clients of old is
-// not opened here.
-func Strict(rt Route, r *http.Request) error {
-	if rt.Access == Write {
-		return wire.Actor(r.Context()).MayTry(auth.Openings{})
+// Strict admits known callers, and to routes that change something those who may write. No compatibility switch opens a route.
+func Strict(rt Route, r *http.Request) error { return admit(rt, r, auth.Openings{}) }
+
+// Opened is Strict, but with the compatibility switches of an API.
+func Opened(open auth.Openings) func(rt Route, r *http.Request) error {
+	return func(rt Route, r *http.Request) error { return admit(rt, r, open) }
+}
+
+func admit(rt Route, r *http.Request, open auth.Openings) error {
+	actor := wire.Actor(r.Context())
+	switch rt.Access {
+	case Public:
+		return nil
+	case Read:
+		return actor.MayRead(open)
+	case Write:
+		return actor.MayTry(open)
+	case Someone, Self:
 	}
-	return wire.Actor(r.Context()).MayCall(auth.Openings{})
+	return actor.MayCall(open)
 }
 
 // options answers with the methods of a path and nothing else.

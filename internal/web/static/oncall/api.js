@@ -1,4 +1,4 @@
-// The JSON API as the pages use it. Requests carry the session's cookie and its token.
+// A client of the JSON APIs. Requests have the cookie of the session and its CSRF token.
 
 let token = tokenOf(document);
 
@@ -6,7 +6,7 @@ function tokenOf(doc) {
   return doc.querySelector('meta[name="csrf-token"]')?.content || "";
 }
 
-// Failure is an error answer. text is for people.
+// Failure is an error answer. Its text is for the reader.
 export class Failure extends Error {
   constructor(status, title, detail) {
     super(detail || title);
@@ -16,12 +16,12 @@ export class Failure extends Error {
   }
 }
 
-// path escapes what is put into it: path`/teams/${name}/rosters`.
+// path escapes the values in a template: path`/teams/${name}/rosters`.
 export function path(parts, ...values) {
   return parts.reduce((all, part, i) => all + encodeURIComponent(values[i - 1]) + part);
 }
 
-// query makes "?a=b&a=c"; lists repeat their key, undefined is left out.
+// query returns "?a=b&a=c". A list repeats its key; empty values are left out.
 export function query(values) {
   const q = new URLSearchParams();
   for (const [k, v] of Object.entries(values)) {
@@ -33,8 +33,8 @@ export function query(values) {
 
 const loginPage = () => "/login/?next=" + encodeURIComponent(location.pathname + location.search);
 
-// renew takes the token of the browser's present session. It returns false without a session, or when the session is another person's:
-// changes on the page belong to the person who opened it.
+// renew fetches the token of the browser's current session. It returns false without a session. It also returns false if the session
+// belongs to another person than the page, so that nobody saves the changes of somebody else.
 async function renew() {
   const resp = await fetch(location.pathname, { credentials: "same-origin", cache: "no-store" });
   const doc = new DOMParser().parseFromString(await resp.text(), "text/html");
@@ -45,15 +45,15 @@ async function renew() {
   return true;
 }
 
-// ended handles a request without a session. It was not carried out, so it can be sent again after a log-in. A reader goes to the
-// log-in page; somebody who has entered something stays on the page and logs in in another tab.
+// ended handles a request that was refused for lack of a session. The request changed nothing, so it can be sent again after a log-in.
+// If nothing was entered, the log-in page opens. Otherwise the reader stays on the page and logs in in another tab.
 async function ended(method, again) {
   if (await renew().catch(() => false)) return again();
   if (method === "GET" && !document.querySelector("dialog[open]")) location.assign(loginPage());
   const failure = new Failure(
     401,
     "Your session has ended",
-    "nothing was saved, and what you entered is still here. Log in again in another tab as the same person, then try again.",
+    "nothing was saved, and what you entered is still here. Log in in another tab as the same person, then try again.",
   );
   failure.help = { href: loginPage(), text: "Log in (another tab)" };
   throw failure;
@@ -76,7 +76,7 @@ async function call(method, url, body, options = {}) {
       body: body === undefined || type !== "application/json" ? body : JSON.stringify(body),
     });
   } catch {
-    throw new Failure(0, "No connection to Iris", "It is not known whether anything was changed. Check the connection and try again; what you entered is still here.");
+    throw new Failure(0, "No connection to Iris", "The change may or may not have been saved. Check the connection and try again. What you entered is still here.");
   }
   const text = await resp.text();
   let value = null;
@@ -108,7 +108,7 @@ function problemDetail(value) {
   return [value.description || value.detail, ...fields].filter(Boolean).join("; ");
 }
 
-// v0 is Oncall's API, v1 that of Iris. see reads an object with its ETag; put and remove with that ETag are refused when somebody
+// v0 is Oncall's API, v1 is the API of Iris. see reads an object with its ETag. put and remove with that ETag fail if somebody else has
 // changed the object meanwhile.
 function client(base) {
   return {
@@ -123,7 +123,7 @@ function client(base) {
 export const v0 = client("/api/v0");
 export const v1 = client("/v1");
 
-// orNone turns "not found" into a value.
+// orNone returns none if the answer of the promise is "not found".
 export async function orNone(promise, none) {
   try {
     return await promise;

@@ -1,4 +1,4 @@
-// Who changed what in a team.
+// The audit log of a team.
 import { fill, h, field, page as read, ready, table } from "./dom.js";
 import { query, v0 } from "./api.js";
 import { stamp } from "./zone.js";
@@ -56,7 +56,7 @@ function draw() {
           r.action.replaceAll("_", " "),
           context(r.context),
         ]),
-      "Nothing was changed in this time.",
+      "Nothing was changed since this day.",
     ),
     fit.length > shown &&
       h(
@@ -89,15 +89,15 @@ function context(text) {
   return h("details", {}, h("summary", { dir: "auto" }, summary(value)), h("pre", { class: "context", dir: "auto" }, pretty));
 }
 
-// summary picks the first plain values, also of what is inside.
+// summary returns the first plain values of an object and of the objects inside it.
 function summary(value) {
   const plain = [];
-  const look = (v) =>
+  const collect = (v) =>
     Object.entries(v || {}).forEach(([k, x]) => {
-      if (x && typeof x === "object") look(x);
+      if (x && typeof x === "object") collect(x);
       else if (x !== null && x !== "")
         plain.push(k.replaceAll("_", " ") + " " + (["start", "end", "until"].includes(k) && x > 1e9 ? stamp(x, zone.zone()) : x));
     });
-  look(typeof value === "object" ? value : {});
+  collect(typeof value === "object" ? value : {});
   return plain.slice(0, 4).join(", ") || "details";
 }

@@ -7,16 +7,16 @@ import { length, span } from "./zone.js";
 
 const wait = 250; // milliseconds after the last keystroke
 
-// propose opens a dialog with a form and, below it, what saving would change. ask returns the body for the preview, or a
-// text that says what is missing; save makes the change. It resolves true when the change was saved.
+// propose opens a dialog with a form and a preview of the change. ask returns the body of the preview request, or a text that says what
+// is missing. save makes the change. propose resolves to true if the change was saved.
 export async function propose({ title, form, ask, save, label = "Save", zone, near, extra = [] }) {
   const result = h("div", { class: "changes", "aria-live": "polite" });
   const button = h("button", { type: "submit", class: "primary", disabled: true }, label);
   let timer,
     asked = 0,
-    shown = "", // the body whose changes are on the screen
-    failed = false; // for a reason that may be temporary
-  const look = async () => {
+    shown = "", // the body of the preview on the screen
+    failed = false; // the preview failed for a reason that may be temporary
+  const preview = async () => {
     const mine = ++asked,
       body = ask();
     shown = "";
@@ -38,17 +38,17 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
       const again = (failed = e.status === 0 || e.status === 401 || e.status >= 500);
       fill(
         result,
-        h("div", { class: "flash bad", role: "alert" }, problem(e), again && [" ", h("button", { type: "button", onclick: look }, "Try again")]),
+        h("div", { class: "flash bad", role: "alert" }, problem(e), again && [" ", h("button", { type: "button", onclick: preview }, "Try again")]),
       );
       if (!e.text) throw e;
     }
   };
   const later = () => {
     clearTimeout(timer);
-    // Leaving a field fires "change" again: the press on the button must not be lost.
+    // Leaving a field fires "change" again. If the form is as shown, the button stays enabled, so that a press on it is not lost.
     button.disabled = JSON.stringify(ask()) !== shown;
     if (!button.disabled) return;
-    timer = setTimeout(look, wait);
+    timer = setTimeout(preview, wait);
   };
   const f = h(
     "form",
@@ -73,9 +73,9 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
     h("div", { class: "row" }, button, h("button", { type: "button", onclick: () => d.close() }, "Cancel"), extra),
   );
   const d = dialog({ title, body: f, near });
-  const back = () => failed && look(); // for example from the tab of the log-in
+  const back = () => failed && preview(); // the reader may have logged in in another tab
   addEventListener("focus", back);
-  look();
+  preview();
   const saved = await d.done;
   removeEventListener("focus", back);
   clearTimeout(timer);
@@ -96,14 +96,14 @@ function line(kind, sign, shift, zone, note) {
 }
 
 // showChanges lists added, removed and changed shifts, and the hours that each person gains or loses.
-export function showChanges(changes, zone) {
+function showChanges(changes, zone) {
   const { added = [], removed = [], changed = [] } = changes;
   const rows = [
     ...removed.map((s) => [s, line("removed", "−", s, zone)]),
     ...changed.map(({ before: was, after: is }) => [is, line("changed", "~", is, zone, difference(was, is, zone))]),
     ...added.map((s) => [s, line("added", "+", s, zone)]),
   ].sort(([a], [b]) => a.start - b.start);
-  if (!rows.length) return h("p", { class: "dim" }, "Nothing changes.");
+  if (!rows.length) return h("p", { class: "dim" }, "This changes nothing.");
   return [
     h(
       "ul",

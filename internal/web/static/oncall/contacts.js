@@ -1,4 +1,4 @@
-// The reader's contacts. A changed contact is verified with a code, because replies from it count as the person's.
+// The contacts of the reader. A changed contact is verified with a code, because Iris accepts replies from it in the name of the reader.
 import { card, fill, flash, h, working } from "./dom.js";
 import { path, v1 } from "./api.js";
 
@@ -22,7 +22,7 @@ export function contactsCard(page) {
   }
 
   function item(c) {
-    const state = c.verified ? "verified" : c.verifiable ? "not verified: replies from it need the number of a message" : "";
+    const state = c.verified ? "verified" : c.verifiable ? "not verified: a reply must name the number of a message" : "";
     return h(
       "li",
       {},

@@ -1,17 +1,17 @@
-// Gaps in a team's calendar, and how the load is shared.
+// Gaps in the calendar of a team, and how many hours each person is on call.
 import { field, fill, flash, h, options, page as read, ready, table, working } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { loadTeam } from "./rights.js";
 import { isAway, roleBadge } from "./roles.js";
 import { addOrReplace } from "./shiftform.js";
-import { windowWords, windowsForm } from "./windows.js";
+import { describeWindow, windowsForm } from "./windows.js";
 import { length, span } from "./zone.js";
 import { zoneSwitch } from "./zoneswitch.js";
 
 const page = read();
 const day = 86400;
-let team, roles, zone, ahead, back, role, gaps, conflicts, wishes, shares;
+let team, roles, zone, ahead, back, role, gaps, conflicts, required, shares;
 
 ready(async () => {
   [team, roles] = await Promise.all([loadTeam(page), v0.get("/roles")]);
@@ -49,14 +49,14 @@ ready(async () => {
   );
   gaps = h("div", { "aria-live": "polite" });
   conflicts = h("div", { "aria-live": "polite" });
-  wishes = h("div");
+  required = h("div");
   shares = h("div", { "aria-live": "polite" });
   fill(
     page.el,
     zone.el,
     h("section", { class: "card flush" }, h("div", { class: "row spread card-head" }, h("h2", {}, "Gaps"), field("Ahead", ahead)), gaps),
     h("section", { class: "card flush" }, h("div", { class: "card-head" }, h("h2", {}, "On call and unavailable")), conflicts),
-    h("section", { class: "card flush" }, h("div", { class: "card-head" }, h("h2", {}, "Cover wanted")), wishes),
+    h("section", { class: "card flush" }, h("div", { class: "card-head" }, h("h2", {}, "Required cover")), required),
     h(
       "section",
       { class: "card flush" },
@@ -72,7 +72,7 @@ ready(async () => {
   await load();
 });
 
-const load = () => Promise.all([loadGaps(), loadConflicts(), loadWishes(), loadShares()]);
+const load = () => Promise.all([loadGaps(), loadConflicts(), loadRequired(), loadShares()]);
 const now = () => Math.floor(Date.now() / 1000);
 
 async function loadGaps() {
@@ -89,7 +89,7 @@ async function loadGaps() {
           g.kind === "nobody" ? "nobody is on call" : h("span", { class: "dim" }, "not populated yet: a schedule will fill it"),
           team.mayEdit && h("button", { type: "button", onclick: () => close(g) }, "Fill…"),
         ]),
-        "No gap: somebody is on call whenever the team wants cover.",
+        "No gaps: somebody is on call in all hours that need cover.",
       ),
     );
   } catch (e) {
@@ -97,7 +97,7 @@ async function loadGaps() {
   }
 }
 
-// loadConflicts shows the shifts of people who cannot be on call then.
+// loadConflicts shows shifts of people who are unavailable during them.
 async function loadConflicts() {
   try {
     const found = await v1.get(path`/teams/${team.name}/conflicts` + query({ start: now(), end: now() + Number(ahead.value) * day }));
@@ -106,7 +106,7 @@ async function loadConflicts() {
       table(
         ["Person", "Role", "Shift", "Entered by"],
         found.map((c) => [c.full_name || c.user, roleBadge(c.role), span(c.start, c.end, zone.zone()), c.set_by || ""]),
-        "Everybody can be on call in their shifts.",
+        "No conflicts: everybody is available in their shifts.",
       ),
     );
   } catch (e) {
@@ -122,24 +122,24 @@ async function close(g) {
 }
 
 const covers = [
-  ["schedules", "as its schedules say"],
+  ["schedules", "in the hours of its schedules"],
   ["always", "always"],
   ["never", "never"],
   ["hours", "in these hours"],
 ];
 
-async function loadWishes() {
+async function loadRequired() {
   try {
     const found = await v1.get(path`/teams/${team.name}/coverage`);
     const others = roles.map((r) => r.name).filter((n) => !isAway(n) && !found.some((w) => w.role === n));
     fill(
-      wishes,
+      required,
       table(
-        ["Role", "Cover is wanted", ""],
+        ["Role", "Needs cover", ""],
         found.map((w) => [
           roleBadge(w.role),
-          covers.find(([c]) => c === w.cover)[1] + (w.hours.length ? ": " + w.hours.map(windowWords).join("; ") : ""),
-          team.mayManage && h("button", { type: "button", onclick: () => wish(w) }, "Change…"),
+          covers.find(([c]) => c === w.cover)[1] + (w.hours.length ? ": " + w.hours.map(describeWindow).join("; ") : ""),
+          team.mayManage && h("button", { type: "button", onclick: () => editCover(w) }, "Change…"),
         ]),
         "No role needs cover: the team has no schedule.",
       ),
@@ -153,24 +153,24 @@ async function loadWishes() {
         h(
           "div",
           { class: "card-note" },
-          h("button", { type: "button", onclick: () => wish({ cover: "always", hours: [] }, others) }, "Another role…"),
+          h("button", { type: "button", onclick: () => editCover({ cover: "always", hours: [] }, others) }, "Another role…"),
         ),
     );
   } catch (e) {
-    fill(wishes, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
+    fill(required, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
   }
 }
 
-// wish edits the hours in which a role needs cover; with others the role is chosen as well.
-async function wish(w, others) {
+// editCover edits the hours in which a role needs cover. With others, the reader chooses the role from them.
+async function editCover(w, others) {
   const name = others && h("select", {}, options(others));
   const cover = h("select", { onchange: () => (windows.el.hidden = cover.value !== "hours") }, options(covers, w.cover));
   const windows = windowsForm(w.hours);
   windows.el.hidden = w.cover !== "hours";
   const button = h("button", { type: "button", class: "primary" }, "Save");
   const d = dialog({
-    title: others ? "Cover of another role" : "Cover of " + w.role,
-    body: h("div", { class: "stack" }, name && field("Role", name), field("Cover is wanted", cover), windows.el),
+    title: others ? "Cover for another role" : "Cover for " + w.role,
+    body: h("div", { class: "stack" }, name && field("Role", name), field("Needs cover", cover), windows.el),
     actions: [button, h("button", { type: "button", onclick: () => d.close() }, "Cancel")],
   });
   button.onclick = async () => {
@@ -197,7 +197,7 @@ async function loadShares() {
     fill(
       shares,
       table(
-        ["Person", "#Shifts", "#Hours", "#of them at night", "#at weekends", "#on holidays", "Hours"],
+        ["Person", "#Shifts", "#Hours", "#Night hours", "#Weekend hours", "#Holiday hours", "Compared"],
         found
           .sort((a, b) => b.hours - a.hours)
           .map((p) => [

@@ -88,7 +88,7 @@ async function remove({ shift, zone }) {
     form: h(
       "div",
       { class: "stack" },
-      h("p", {}, "Nobody replaces this person: check who remains."),
+      h("p", {}, "Nobody takes the place of this person. Check who else is on call."),
       shift.link_id && h("label", { class: "check" }, all, h("span", {}, "All linked shifts")),
     ),
     save: async () => {

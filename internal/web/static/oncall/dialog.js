@@ -1,7 +1,7 @@
-// Dialogs. They use the browser's own: the focus stays inside, Escape closes, and it comes back to where it was.
+// Dialogs, made with the browser's <dialog>: it keeps the focus inside, closes on Escape, and returns the focus.
 import { fill, h, problem as worded, working } from "./dom.js";
 
-// dialog opens one and returns it; done resolves with what close was called with, undefined when it was dismissed.
+// dialog opens a dialog and returns it. done resolves to the argument of close, or to undefined if the reader dismissed the dialog.
 export function dialog({ title, body, actions = [], near, wide }) {
   const problem = h("div", { class: "flash bad", role: "alert", hidden: true });
   const warned = h("div", { class: "flash", role: "alert", hidden: true }, "What you entered is not saved. Press Escape again to discard it.");
@@ -25,7 +25,7 @@ export function dialog({ title, body, actions = [], near, wide }) {
     result = value;
     el.close();
   };
-  // A press outside the dialog or one on Escape does not discard what was entered: it asks once; the second press closes.
+  // The first press on Escape or outside the dialog warns if something was entered. The second press closes the dialog.
   let entered = false;
   const keep = (e) => {
     if (entered) e.preventDefault();
@@ -59,18 +59,18 @@ export function dialog({ title, body, actions = [], near, wide }) {
   };
   document.body.append(el);
   el.showModal();
-  // Without a field the dialog itself has the focus: the press that opened it must not also press a button.
+  // Without a field the dialog itself gets the focus, so that the key press that opened the dialog does not press a button too.
   (el.querySelector(".dialog-body select, .dialog-body input:not([type=radio]), .dialog-body textarea") || el).focus();
   if (near) {
     place(el, near);
-    const grown = new ResizeObserver(() => place(el, near)); // a preview comes later
+    const grown = new ResizeObserver(() => place(el, near)); // a preview makes the dialog taller later
     grown.observe(el);
     el.addEventListener("close", () => grown.disconnect());
   }
   return { el, done, close, fail };
 }
 
-// place puts a dialog next to its element, inside the window. On a phone the stylesheet has it at the bottom instead.
+// place moves a dialog next to its element and inside the window. On phones the stylesheet puts dialogs at the bottom.
 function place(el, near) {
   if (matchMedia("(max-width: 700px)").matches) return;
   const r = near.getBoundingClientRect(),
@@ -84,7 +84,7 @@ function place(el, near) {
   el.style.top = Math.max(8, Math.min(innerHeight - height - 8, r.top)) + "px";
 }
 
-// confirm asks before something that cannot be undone. run does it; on an error the dialog stays open and shows it.
+// confirm asks before an action that cannot be undone. run carries it out. If run fails, the dialog stays open and shows the error.
 export async function confirm({ title, text, label, run }) {
   const yes = h("button", { type: "button", class: "danger", onclick: () => attempt() }, label);
   const d = dialog({
@@ -103,7 +103,7 @@ export async function confirm({ title, text, label, run }) {
   return (await d.done) === true;
 }
 
-// form asks for values; save does it with the form's fields by name. It resolves true when it was saved.
+// form asks for values. save gets the elements of the form by name. form resolves to true if the values were saved.
 export async function form({ title, fields, label = "Save", save, wide, extra }) {
   const button = h("button", { class: "primary" }, label);
   const f = h(

@@ -1,8 +1,8 @@
-// Elements made from data. Text always becomes a text node: nothing that people wrote is ever parsed as HTML.
+// Makes elements from data. Text always becomes a text node, so text of people is never parsed as HTML.
 
 const properties = new Set(["value", "checked", "disabled", "hidden", "required", "selected", "open", "multiple", "readOnly"]);
 
-// h makes an element. Properties named on... are listeners, class is a string or a list, data is an object.
+// h makes an element. Properties that begin with "on" are event listeners; class is a string or a list; data is an object.
 export function h(tag, props, ...children) {
   const el = document.createElement(tag);
   for (const [key, value] of Object.entries(props || {})) {
@@ -17,7 +17,7 @@ export function h(tag, props, ...children) {
     else if (properties.has(key)) el[key] = value;
     else el.setAttribute(key, value === true ? "" : value);
   }
-  if (tag === "textarea" || tag === "option" || (tag === "input" && ["text", "search"].includes(el.type))) el.dir = "auto"; // people's words
+  if (tag === "textarea" || tag === "option" || (tag === "input" && ["text", "search"].includes(el.type))) el.dir = "auto"; // people type in any language
   add(el, children);
   return el;
 }
@@ -32,24 +32,24 @@ function add(el, children) {
 // bdi isolates the text direction of a name.
 export const bdi = (text) => h("bdi", {}, text);
 
-// isolated does the same where there can be no elements.
+// isolated does the same with characters, for places without elements.
 export const isolated = (text) => "\u2068" + text + "\u2069";
 
-// initial is the first letter of a text, as people count letters.
+// initial returns the first letter of a text, which may be several characters.
 export function initial(text) {
   const all = String(text);
   const first = Intl.Segmenter ? new Intl.Segmenter().segment(all)[Symbol.iterator]().next().value?.segment : [...all][0];
   return (first || "").toUpperCase();
 }
 
-// fill replaces what an element holds.
+// fill replaces the content of an element.
 export function fill(el, ...children) {
   el.replaceChildren();
   add(el, children);
   return el;
 }
 
-// page is the server's data about the reader and the team.
+// page returns the data of the server about the reader and the team.
 export function page() {
   const el = document.getElementById("oncall"),
     d = el.dataset;
@@ -71,7 +71,7 @@ export function announce(text) {
   if (el) el.textContent = text;
 }
 
-// flash shows a short message above the page for a while; errors stay until the next one.
+// flash shows a message above the page for 8 seconds. An error stays until the next message.
 export function flash(text, bad = false) {
   document.getElementById("note")?.remove();
   const note = h(
@@ -84,13 +84,13 @@ export function flash(text, bad = false) {
   if (!bad) setTimeout(() => note.remove(), 8000);
 }
 
-// problem describes an error, with a link or button that helps where there is one.
+// problem describes an error. It adds a link that helps, if the error has one.
 export function problem(e) {
   const { href, text } = e.help || {};
   return [e.text || String(e), href && [" ", h("a", { href, target: "_blank", rel: "noopener" }, text)]].filter(Boolean);
 }
 
-// ready fills the page in; an error becomes a message with a way to try again.
+// ready draws the page. If that fails, it shows the error and a button to try again.
 export async function ready(draw) {
   const el = document.getElementById("oncall");
   try {
@@ -112,7 +112,7 @@ export async function ready(draw) {
   }
 }
 
-// working disables a button while something runs.
+// working disables a button while run runs.
 export async function working(button, run) {
   button.disabled = true;
   try {
@@ -126,12 +126,17 @@ export function card(title, ...children) {
   return h("section", { class: "card" }, title && h("h2", {}, title), children);
 }
 
-// field is a labelled control with a hint below.
+// field returns a labelled control with a hint below it.
 export function field(label, control, hint) {
   return h("label", { class: "field" }, h("span", {}, label), control, hint && h("span", { class: "hint" }, hint));
 }
 
-// options makes the options of a select from values or [value, text] pairs.
+// removeButton is a small × at the end of a row.
+export function removeButton(label, onclick) {
+  return h("button", { type: "button", class: "small-button bad", "aria-label": label, onclick }, "×");
+}
+
+// options returns the options of a select. list has values or pairs [value, text].
 export function options(list, chosen) {
   return list.map((o) => {
     const [value, text] = Array.isArray(o) ? o : [o, o];

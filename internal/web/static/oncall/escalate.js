@@ -1,9 +1,9 @@
-// The escalate button: pages a team's plan, or the site's medium and urgent ones, from its page.
+// The Escalate button: opens an incident with the plan of the team, or with a plan of the site.
 import { field, flash, h, options } from "./dom.js";
 import { path, v0 } from "./api.js";
 import { form } from "./dialog.js";
 
-// escalateButton fills its place when the team has the button switched on and the site has plans for it.
+// escalateButton adds the button to place, if the team has it switched on and there is a plan for it.
 export function escalateButton(team, place) {
   if (!team.iris_enabled || !team.member) return;
   v0.get("/iris_settings").then(

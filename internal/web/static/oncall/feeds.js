@@ -1,11 +1,11 @@
-// Calendar feeds: secret addresses that other calendars subscribe to. They can be replaced and revoked.
+// Calendar feeds: secret addresses to which other calendar programs subscribe. The reader can replace and revoke them.
 import { fill, flash, h, working } from "./dom.js";
 import { dialog } from "./dialog.js";
 import { orNone, path, v0 } from "./api.js";
 
 const address = (key) => location.origin + "/api/v0/ical/" + key;
 
-// feedLinks is a button that opens the reader's own feed of a team ("team") or of a person ("user").
+// feedLinks returns a button that opens the reader's feed of a team (kind "team") or of a person (kind "user").
 export function feedLinks(page, kind, name) {
   return h("button", { type: "button", onclick: () => open(kind, name) }, "Calendar feed…");
 }
@@ -72,7 +72,7 @@ async function open(kind, name) {
       h(
         "p",
         {},
-        `Subscribe to the shifts of ${name} in another calendar (iCal). Everybody who knows the address can read them. The address is yours; you can revoke it.`,
+        `Subscribe to the shifts of ${name} in another calendar (iCal). Everybody who knows the address can read them. Only you can see this address here; you can revoke it.`,
       ),
       key && h("div", { class: "row nowrap" }, shown, copy),
       h("div", { class: "row" }, make, revoke),

@@ -1,5 +1,5 @@
-// The calendar's grid: EventCalendar, fed with wall-clock times of the chosen zone. The library has no
-// zones: every time goes in and comes out as wall time, and drags are differences of wall time.
+// The grid of the calendar, drawn by the library EventCalendar. The library has no time zones: it gets and returns wall-clock times of
+// the chosen zone. A drag is a difference of wall-clock times.
 import { h } from "./dom.js";
 import { isAway, letter, roleClass } from "./roles.js";
 import { instant, iso, shift as shifted, span, time, wall } from "./zone.js";
@@ -10,7 +10,7 @@ const views = { month: "dayGridMonth", week: "timeGridWeek", people: "people", a
 const peopleWeeks = 2,
   aheadWeeks = 5;
 
-const seconds = (d) => (d ? d.days * 86400 + d.seconds : 0); // nothing when the pointer left the grid at once
+const seconds = (d) => (d ? d.days * 86400 + d.seconds : 0); // undefined if the pointer left the grid at once
 
 // grid draws into el. on: {range(start, end, title), pick(start, end, user, el), open(shift, el), move(shift, {start, end, user}), changeable(shift)}
 export function grid(el, { zone, view, date, editable, on }) {
@@ -49,12 +49,12 @@ export function grid(el, { zone, view, date, editable, on }) {
     dayHeaderFormat: { weekday: "short", day: "numeric", month: "short" },
     scrollTime: "00:00",
     views: {
-      dayGridMonth: { dayHeaderFormat: { weekday: "short" }, eventDurationEditable: false, eventResizableFromStart: false }, // days are too coarse for ends
+      dayGridMonth: { dayHeaderFormat: { weekday: "short" }, eventDurationEditable: false, eventResizableFromStart: false }, // whole days are too coarse to change an end
       timeGridWeek: {
         slotDuration: "01:00",
         snapDuration: "00:30",
         slotHeight: 22,
-        columnWidth: el.clientWidth < 640 ? "5.7rem" : undefined, // phones scroll, beside the hours
+        columnWidth: el.clientWidth < 640 ? "5.7rem" : undefined, // phones scroll sideways
       },
       ahead: {
         type: "dayGridMonth",
@@ -86,7 +86,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     eventContent: (info) => ({ domNodes: content(info.event.extendedProps.shift, zone) }),
     resourceLabelContent: (info) => ({ domNodes: [h("bdi", {}, info.resource.title)] }),
   });
-  // The library also leaves Enter to the browser, which would press the first button of the opened dialog.
+  // The library does not stop Enter, so the browser would also press the first button of the dialog that opens.
   const enter = (e) => {
     if (e.key === "Enter" && e.target.closest(".ec-event")) e.preventDefault();
   };
@@ -123,7 +123,7 @@ export function grid(el, { zone, view, date, editable, on }) {
   };
 }
 
-// seeToday scrolls content that is wider than the window, as on phones, so that today is visible; once for each range.
+// seeToday scrolls to today if the grid is wider than the window, as on phones. It scrolls once for each range.
 function seeToday(el) {
   const today = el.querySelector(".ec-header .ec-today") || el.querySelector(".ec-today");
   if (!today || seen.get(el) === today.textContent) return;
@@ -135,8 +135,8 @@ function seeToday(el) {
 }
 const seen = new WeakMap();
 
-// plainRoles removes the ARIA roles of a table: the grid has cells and no rows, and shifts are outside the cells. The label of every shift has its
-// person and times; the list view is for reading day by day.
+// plainRoles removes the ARIA roles of a table, because the grid has no rows and its shifts are outside the cells. The label of a shift
+// has its person and times. Screen readers can read the list view day by day.
 function plainRoles(el) {
   for (const part of el.querySelectorAll("[role=table], [role=rowgroup], [role=row], [role=cell], [role=columnheader], [role=rowheader], [aria-colindex]")) {
     part.removeAttribute("role");
@@ -144,7 +144,7 @@ function plainRoles(el) {
   }
 }
 
-// slotWidth makes half a day as wide as fits next to the names.
+// slotWidth returns the width of half a day, so that all days fit next to the names.
 function slotWidth(el) {
   const names = el.querySelector(".ec-row-head")?.offsetWidth || 200;
   return Math.max(24, Math.floor((el.clientWidth - names - 4) / (peopleWeeks * 14)));

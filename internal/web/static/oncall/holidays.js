@@ -1,8 +1,8 @@
-// The holidays of a team, from an iCal file: rotations skip them or cover only them.
+// The holidays of a team, from an iCal file. A rotation can skip holidays or cover only them.
 import { card, fill, h, working } from "./dom.js";
 import { orNone, path, v1 } from "./api.js";
 
-// holidayCard lists the days to come and, for administrators, takes a new file.
+// holidayCard lists future holidays. Administrators can replace the file.
 export function holidayCard(team) {
   const list = h("div", { "aria-live": "polite" }, h("p", { class: "dim" }, "…"));
   const file = h("input", { type: "file", accept: ".ics,text/calendar", "aria-label": "iCal file", required: true });

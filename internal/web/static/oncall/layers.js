@@ -1,8 +1,8 @@
-// A rotation as a form: layers of people taking turns. Later layers take precedence where they overlap.
-import { field, fill, h, options } from "./dom.js";
+// The form of a rotation: layers of people who take turns. Where layers overlap, the later layer takes precedence.
+import { field, fill, h, options, removeButton } from "./dom.js";
 import { name } from "./rights.js";
 import { sortable } from "./sortable.js";
-import { windowWords, windowsForm } from "./windows.js";
+import { describeWindow, windowsForm } from "./windows.js";
 import { face, wall, wallStamp } from "./zone.js";
 
 const units = [
@@ -19,7 +19,7 @@ const holidayRules = [
 ];
 
 export function newLayer(zone, members, number) {
-  // The last Monday morning that is over: a new rotation covers now.
+  // The most recent Monday morning, so that a new rotation covers the present.
   const monday = new Date(wall(Date.now() / 1000 - 9 * 3600, zone).slice(0, 10) + "T00:00:00Z");
   monday.setUTCDate(monday.getUTCDate() - ((monday.getUTCDay() + 6) % 7));
   return {
@@ -35,20 +35,20 @@ export function newLayer(zone, members, number) {
   };
 }
 
-// words describes a layer in a sentence.
-export function words(l) {
+// describe describes a layer in a sentence.
+export function describe(l) {
   const unit = (units.find(([u]) => u === l.unit) || [0, l.unit])[1];
   return (
     `${l.every === 1 ? "every " + unit.replace(/s$/, "") : `every ${l.every} ${unit}`}, from ${wallStamp(l.start)}` +
     (l.end ? ` until ${wallStamp(l.end)}` : "") +
     (l.hand_offs?.length ? `, hand-offs at ${l.hand_offs.map(face).join(", ")}` : "") +
     (l.restrict?.length
-      ? ", only " + l.restrict.map(windowWords).join("; ")
+      ? ", only " + l.restrict.map(describeWindow).join("; ")
       : "")
   );
 }
 
-// layersForm edits layers in place; read returns them. changed is called after presses on buttons.
+// layersForm edits layers in place; read returns them. It calls changed after a press on a button.
 export function layersForm(layers, { team, zone, roster, changed }) {
   const list = layers.map((l) => structuredClone(l));
   const body = h("div", { class: "stack" });
@@ -96,19 +96,10 @@ export function layersForm(layers, { team, zone, roster, changed }) {
         {},
         bind(h("input", { value: l.name || "", "aria-label": "Name of the layer", placeholder: "Layer " + (i + 1) }), "name"),
         list.length > 1 &&
-          h(
-            "button",
-            {
-              type: "button",
-              class: "small-button bad",
-              "aria-label": "Remove this layer",
-              onclick: () => {
-                list.splice(i, 1);
-                redraw();
-              },
-            },
-            "×",
-          ),
+          removeButton("Remove this layer", () => {
+            list.splice(i, 1);
+            redraw();
+          }),
       ),
       h(
         "div",
@@ -183,19 +174,10 @@ export function layersForm(layers, { team, zone, roster, changed }) {
             h("label", { class: "inline" }, "leaves", date(m, "leaves")),
             h("button", { type: "button", class: "small-button", data: { move: "-1" }, "aria-label": `Move ${m.user} up` }, "↑"),
             h("button", { type: "button", class: "small-button", data: { move: "1" }, "aria-label": `Move ${m.user} down` }, "↓"),
-            h(
-              "button",
-              {
-                type: "button",
-                class: "small-button bad",
-                "aria-label": "Remove " + m.user,
-                onclick: () => {
-                  l.members.splice(i, 1);
-                  redraw();
-                },
-              },
-              "×",
-            ),
+            removeButton("Remove " + m.user, () => {
+              l.members.splice(i, 1);
+              redraw();
+            }),
           ),
         ),
       ),

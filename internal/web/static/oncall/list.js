@@ -1,9 +1,9 @@
-// The shifts of a month as a list, each once, under the day on which it begins.
+// The list view: the shifts of a month, each under the day on which it begins.
 import { fill, h } from "./dom.js";
 import { roleBadge } from "./roles.js";
 import { date as dayName, instant, length, span, wall } from "./zone.js";
 
-// list has the same shape as grid, without anything to drag.
+// list has the same methods as grid; nothing can be dragged.
 export function list(el, { zone, date, on }) {
   let month = wall(date || Date.now() / 1000, zone).slice(0, 7);
   const range = () => {
@@ -75,7 +75,7 @@ function row(s, zone, now, on) {
   );
 }
 
-// step moves a month such as 2026-11.
+// step returns the month that is n months after a month such as 2026-11.
 function step(month, n) {
   const [y, m] = month.split("-").map(Number),
     t = y * 12 + m - 1 + n;

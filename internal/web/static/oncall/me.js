@@ -1,4 +1,4 @@
-// The reader's own page: future shifts, swap requests, reminders, the zone times are shown in, the calendar feed.
+// The page of the reader: shifts, swap requests, reminders, time zone, calendar feed.
 import { bdi, card, field, fill, flash, h, options, page as read, ready, working } from "./dom.js";
 import { path, v0 } from "./api.js";
 import { contactsCard } from "./contacts.js";
@@ -64,7 +64,7 @@ function draw() {
                 { class: "plain shifts" },
                 upcoming.map((s) => row(s, z, away(s.start))),
               )
-            : h("p", { class: "dim" }, "No shifts ahead."),
+            : h("p", { class: "dim" }, "You have no future shifts."),
         ),
       ),
       h(
@@ -104,7 +104,7 @@ function row(s, z, when) {
   );
 }
 
-// zoneCard sets the zone of times in reminders and on pages. Read-only people may change it too.
+// zoneCard sets the time zone for reminders and pages. Read-only people may change it too.
 function zoneCard() {
   const select = h("select", { "aria-label": "My time zone" }, options(zones(page.zone, browserZone), page.zone || "UTC"));
   const button = h(

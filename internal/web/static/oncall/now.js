@@ -1,4 +1,4 @@
-// Who is on call now, until when and who is next; and taking the pager.
+// Who is on call now, until when, and who is next. Here people take the pager.
 import { bdi, fill, h, options, field, flash } from "./dom.js";
 import { path, v0, v1 } from "./api.js";
 import { propose } from "./changes.js";
@@ -7,7 +7,7 @@ import { byOrder, isAway, roleBadge } from "./roles.js";
 import { moments } from "./shiftform.js";
 import { away, stamp } from "./zone.js";
 
-// nowPanel draws the panel and returns how to refresh it.
+// nowPanel draws the panel and returns a function that refreshes it.
 export function nowPanel({ team, roles, zone, page, taken }) {
   const list = h("div", { class: "now-list" });
   const take =
@@ -20,7 +20,7 @@ export function nowPanel({ team, roles, zone, page, taken }) {
         class: "primary take",
         onclick: async () => {
           if (await takePager({ team, roles, zone: zone(), page, summary })) {
-            flash("You have the pager now.");
+            flash("You are on call now.");
             taken();
           }
         },
@@ -37,7 +37,7 @@ export function nowPanel({ team, roles, zone, page, taken }) {
         ? paged.map((r) => role(r, summary.current[r] || [], summary.next[r] || [], { team, zone: zone(), page }))
         : h("p", { class: "dim" }, team.people.length
               ? "Nobody is on the calendar. Pages go to the members of the team, in their fixed order."
-              : "Nobody is on the calendar and nobody is in the team: pages would reach nobody in this team."),
+              : "Nobody is on the calendar and nobody is in the team: pages reach nobody in this team."),
       names
         .filter(isAway)
         .flatMap((r) => summary.current[r] || [])
@@ -94,7 +94,7 @@ function contacts(all) {
 
 const hour = 3600;
 
-// takePager puts the reader on call, from this minute until a chosen time.
+// takePager puts the reader on call from now until a chosen time.
 async function takePager({ team, roles, zone, page, summary }) {
   const now = Math.floor(Date.now() / 1000);
   const paging = roles.filter((r) => !isAway(r.name));

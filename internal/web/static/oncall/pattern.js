@@ -1,5 +1,5 @@
-// A schedule's weekly pattern as text and as a form: shifts with a start in the week and a length.
-import { field, fill, h, options } from "./dom.js";
+// The weekly pattern of a schedule, as text and as a form. A pattern has shifts with a start in the week and a length.
+import { field, fill, h, options, removeButton } from "./dom.js";
 import { face, length } from "./zone.js";
 
 const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
@@ -18,9 +18,9 @@ const seconds = (text) => {
   const [hh, mm] = text.split(":").map(Number);
   return hh * 3600 + mm * 60;
 };
-export const when = (s) => `${days[Math.floor((s % week) / day)]} ${face(clock(s))}`;
+const when = (s) => `${days[Math.floor((s % week) / day)]} ${face(clock(s))}`;
 
-// simple reads a pattern as the basic editor makes it, undefined when only the advanced one can show it.
+// simple returns the values of the basic editor for a pattern; undefined if only the advanced editor can show it.
 function simple(events) {
   const sorted = [...events].sort((a, b) => a.start - b.start);
   const first = sorted[0];
@@ -32,8 +32,8 @@ function simple(events) {
   return undefined;
 }
 
-// words describes a pattern in a sentence.
-export function words(events) {
+// describe describes a pattern in a sentence.
+export function describe(events) {
   const s = events.length ? simple(events) : undefined;
   if (s) return `${s.weeks === 1 ? "Weekly" : "Every two weeks"}, hand-off ${when(s.start)}${s.halves ? ", 12 hours a day" : ""}`;
   return [...events]
@@ -42,7 +42,7 @@ export function words(events) {
     .join("; ");
 }
 
-// patternForm edits a pattern; read returns {events, advanced}. changed is called when rows come or go.
+// patternForm edits a pattern; read returns {events, advanced}. It calls changed after a row was added or removed.
 export function patternForm(events, advanced, changed) {
   const basic = simple(events);
   const state = {
@@ -134,20 +134,11 @@ export function patternForm(events, advanced, changed) {
       n,
       u,
       state.rows.length > 1 &&
-        h(
-          "button",
-          {
-            type: "button",
-            class: "small-button bad",
-            "aria-label": "Remove this shift",
-            onclick: () => {
-              state.rows.splice(i, 1);
-              draw();
-              changed();
-            },
-          },
-          "×",
-        ),
+        removeButton("Remove this shift", () => {
+          state.rows.splice(i, 1);
+          draw();
+          changed();
+        }),
     );
   }
   function read() {

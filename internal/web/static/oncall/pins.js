@@ -1,4 +1,4 @@
-// Pinned teams: they come first in the list of teams.
+// Pinned teams, which are first in the list of teams.
 import { flash, h, working } from "./dom.js";
 import { orNone, path, v0 } from "./api.js";
 
@@ -9,7 +9,7 @@ export async function pin(user, team, on) {
   else await orNone(v0.remove(path`/users/${user}/pinned_teams/${team}`));
 }
 
-// pinButton is a star that pins the page's team.
+// pinButton returns a button that pins the team of the page.
 export function pinButton(page) {
   let on = false;
   const button = h("button", {

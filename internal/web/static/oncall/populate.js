@@ -1,11 +1,11 @@
-// Populating: shows the shifts that a schedule would put on the calendar, then puts them there.
+// Populate: previews the shifts that a schedule puts on the calendar, then saves them.
 import { field, flash, h, working } from "./dom.js";
 import { path, query, v0 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { previewGrid } from "./preview.js";
 import { instant, wall } from "./zone.js";
 
-// populate opens the preview of a schedule's result, as the preview route answers it, and the button that saves it.
+// populate opens the preview of a schedule, with a button that saves the shifts.
 export async function populate({ id, team, page, done }) {
   const zone = page.teamZone;
   const from = h("input", {
@@ -18,7 +18,7 @@ export async function populate({ id, team, page, done }) {
     },
   });
   let timer;
-  // Today means from now on: what already runs stays as it is.
+  // Today means from now on: current shifts stay.
   const start = () => Math.max(Math.floor(Date.now() / 1000), instant(from.value + "T00:00:00", zone));
   const preview = previewGrid(zone, team.people, async (a, b) => {
     if (!from.value) throw Object.assign(new Error(), { text: "Choose a day to start on." });

@@ -1,10 +1,10 @@
-// A small calendar that shows what a schedule would make.
+// A small calendar with the shifts that a schedule would make.
 import { fill, h, problem } from "./dom.js";
 import { grid } from "./grid.js";
 import { roleBadge } from "./roles.js";
 import { length, span } from "./zone.js";
 
-// previewGrid shows shifts of the weeks from now on; range(from, to) returns what to show, or throws.
+// previewGrid shows the shifts of the next weeks. range(from, to) returns them, or throws.
 export function previewGrid(zone, people, range) {
   const title = h("strong", { class: "range" }),
     holder = h("div", { class: "grid-holder", tabindex: 0, role: "group", "aria-label": "Shifts of the schedule" }),
@@ -34,7 +34,7 @@ export function previewGrid(zone, people, range) {
           h(
             "div",
             { class: "flash bad", role: "alert" },
-            h("strong", {}, "Nobody can take these: "),
+            h("strong", {}, "Nobody is available for these shifts: "),
             h(
               "ul",
               {},
@@ -47,7 +47,7 @@ export function previewGrid(zone, people, range) {
           h(
             "p",
             { class: "dim small" },
-            "Kept, because somebody made or changed them manually: ",
+            "Kept, because people added or changed them: ",
             kept.slice(0, 10).map((k) => h("span", {}, roleBadge(k.role), ` ${k.full_name || k.user} ${span(k.start, k.end, zone)} `)),
           ),
       );
@@ -60,7 +60,7 @@ export function previewGrid(zone, people, range) {
   }
   return {
     el,
-    // start draws the grid; it needs to be on the page by then.
+    // start draws the grid. The element must be on the page.
     start() {
       calendar = grid(holder, {
         zone,

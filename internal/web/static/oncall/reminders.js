@@ -1,8 +1,7 @@
-// Reminders of shifts, and notices of changes to a team's calendar.
-import { card, fill, flash, h, options } from "./dom.js";
+// Reminders of shifts, and notices of changes to the calendar of a team.
+import { card, field, fill, flash, h, options, removeButton } from "./dom.js";
 import { path, v0 } from "./api.js";
 import { form } from "./dialog.js";
-import { field } from "./dom.js";
 import { length } from "./zone.js";
 
 const units = [
@@ -21,11 +20,11 @@ const named = {
   event_substituted: "somebody is replaced",
 };
 
-// reminderCard lists the reader's settings and lets them add and remove some.
+// reminderCard lists the reader's reminders and notices, and adds and removes them.
 export function reminderCard(page, teams) {
   const list = h("div", {}, h("p", { class: "dim" }, "…"));
   const at = path`/users/${page.user}/notifications`;
-  const words = (s) =>
+  const describe = (s) =>
     s.time_before
       ? `${s.mode}, ${length(s.time_before)} ${named[s.type] || s.type}`
       : `${s.mode}, when ${named[s.type] || s.type}${s.only_if_involved ? " and I am involved" : ""}`;
@@ -41,21 +40,12 @@ export function reminderCard(page, teams) {
               h(
                 "li",
                 { class: "row nowrap spread" },
-                h("span", {}, words(s), h("div", { class: "dim small" }, `${s.team}: ${s.roles.join(", ")}`)),
-                h(
-                  "button",
-                  {
-                    type: "button",
-                    class: "small-button bad",
-                    "aria-label": "Remove: " + words(s),
-                    onclick: () => v0.remove(path`/notifications/${s.id}`).then(load, (e) => flash(e.text || String(e), true)),
-                  },
-                  "×",
-                ),
+                h("span", {}, describe(s), h("div", { class: "dim small" }, `${s.team}: ${s.roles.join(", ")}`)),
+                removeButton("Remove: " + describe(s), () => v0.remove(path`/notifications/${s.id}`).then(load, (e) => flash(e.text || String(e), true))),
               ),
             ),
           )
-        : h("p", { class: "dim" }, "None: you are not reminded of your shifts."),
+        : h("p", { class: "dim" }, "You get no reminders of your shifts."),
     );
   }
   load().catch((e) => fill(list, h("div", { class: "flash bad", role: "alert" }, e.text || String(e))));

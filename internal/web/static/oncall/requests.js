@@ -1,4 +1,4 @@
-// Swap requests: asking others to take a shift over, for one of theirs or for nothing. Nothing changes until the other person accepts.
+// Swap requests: the reader asks others to take a shift, in exchange or not. Nothing changes until another person accepts.
 import { bdi, field, flash, h, isolated, options, working } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
 import { form } from "./dialog.js";
@@ -7,7 +7,7 @@ import { span, stamp } from "./zone.js";
 
 export const worded = (s, zone) => `${isolated(s.full_name || s.user)}, ${s.role}, ${span(s.start, s.end, zone)}`;
 
-// upcoming reads the shifts of a team that are not over, also those that are not on the screen.
+// upcoming reads all current and future shifts of a team, not only those on the screen.
 export async function upcoming(team) {
   const found = await v0.get("/events" + query({ team, include_subscribed: false, end__gt: Math.floor(Date.now() / 1000) }));
   return found.sort((a, b) => a.start - b.start);

@@ -1,4 +1,4 @@
-// Permissions of the reader. The server decides; this hides controls whose actions would be refused.
+// Permissions of the reader. The server enforces them; the pages hide controls that the server would refuse.
 import { path, v0 } from "./api.js";
 
 // loadTeam reads a team and what the reader may do with it.

@@ -1,10 +1,10 @@
-// The look of roles: a colour that colour-blind people can distinguish (Okabe and Ito), a pattern and a letter.
+// How roles are shown: a colour that colour-blind people can distinguish (Okabe and Ito), a pattern and a letter.
 import { bdi, h, initial } from "./dom.js";
 
 const known = ["primary", "secondary", "shadow", "manager", "vacation", "unavailable"];
-const extra = 3; // looks for roles of a site's own
+const extra = 3; // number of colours for additional roles
 
-// roleClass is the class that gives an element the role's look.
+// roleClass returns the class of elements of a role.
 export function roleClass(role) {
   if (known.includes(role)) return "role role-" + role;
   let sum = 0;
@@ -12,7 +12,7 @@ export function roleClass(role) {
   return "role role-other" + (sum % extra);
 }
 
-// letter stands for a role where there is little room.
+// letter returns the letter of a role, for places with little room.
 export function letter(role) {
   return role === "shadow" ? "Sh" : initial(role);
 }
@@ -21,10 +21,10 @@ export function roleBadge(role) {
   return h("span", { class: [roleClass(role), "badge"] }, h("span", { class: "swatch", "aria-hidden": "true" }, letter(role)), bdi(role));
 }
 
-// away reports whether a role is an absence.
+// isAway reports whether a role is an absence.
 export const isAway = (role) => role === "vacation" || role === "unavailable";
 
-// byOrder sorts by the site's order of roles.
+// byOrder returns a comparison by the order of roles.
 export function byOrder(roles) {
   const place = new Map(roles.map((r, i) => [r.name, [r.display_order, i]]));
   return (a, b) => {

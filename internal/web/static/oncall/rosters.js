@@ -1,5 +1,5 @@
-// The people of a team: rosters in the order of their rotation, administrators, services.
-import { announce, bdi, card, field, fill, flash, h, page as read, ready } from "./dom.js";
+// The people of a team: rosters in the order of turns, administrators, and the services of the team.
+import { announce, bdi, card, field, fill, flash, h, page as read, ready, removeButton } from "./dom.js";
 import { Failure, path, query, v0 } from "./api.js";
 import { confirm, form } from "./dialog.js";
 import { loadTeam, name } from "./rights.js";
@@ -25,7 +25,7 @@ async function load() {
       h(
         "p",
         { class: "dim" },
-        may ? "Drag people into the order of their turns, or use the arrows." : "The members, in the order of their turns.",
+        may ? "Drag people into the order of their turns, or use the arrows." : "People are shown in the order of their turns.",
       ),
       may && h("button", { type: "button", class: "primary", onclick: addRoster }, "Add roster…"),
     ),
@@ -41,14 +41,14 @@ async function load() {
 }
 
 // act runs a change and shows the result or the error.
-async function act(run, said) {
+async function act(run, done) {
   try {
     await run();
     await load();
-    if (said) announce(said);
+    if (done) announce(done);
   } catch (e) {
     flash(e.text || String(e), true);
-    load().catch(() => {}); // shows what is stored: the list was in the wanted order already
+    load().catch(() => {}); // shows the stored order again
   }
 }
 
@@ -118,27 +118,18 @@ function member(r, u, may) {
           },
           into ? "Into rotation" : "Out of rotation",
         ),
-        h(
-          "button",
-          {
-            type: "button",
-            class: "small-button bad",
-            "aria-label": `Remove ${name(person)} from ${r}`,
-            onclick: () =>
-              confirm({
-                title: `Remove ${name(person)}`,
-                text: `${name(person)} leaves the roster ${r}. Shifts on the calendar stay.`,
-                label: "Remove",
-                run: () => v0.remove(rosterPath(r) + path`/users/${u.name}`),
-              }).then((done) => done && act(async () => {}, "Removed")),
-          },
-          "×",
-        ),
+        removeButton(`Remove ${name(person)} from ${r}`, () =>
+          confirm({
+            title: `Remove ${name(person)}`,
+            text: `${name(person)} leaves the roster ${r}. Shifts on the calendar stay.`,
+            label: "Remove",
+            run: () => v0.remove(rosterPath(r) + path`/users/${u.name}`),
+          }).then((done) => done && act(async () => {}, "Removed"))),
       ),
   );
 }
 
-// adder is a field that finds people by the beginning of their name.
+// adder returns a form that adds a person. It completes names.
 function adder(label, add) {
   const id = "people-" + Math.random().toString(36).slice(2);
   const list = h("datalist", { id }),
@@ -183,22 +174,13 @@ function adminsCard(may) {
           { class: "row nowrap spread" },
           h("span", {}, bdi(team.users?.[a] ? name(team.users[a]) : a)),
           may &&
-            h(
-              "button",
-              {
-                type: "button",
-                class: "small-button bad",
-                "aria-label": "Remove administrator " + a,
-                onclick: () =>
-                  confirm({
-                    title: "Remove administrator",
-                    text: `${a} will no longer be able to change rosters and schedules.`,
-                    label: "Remove",
-                    run: () => v0.remove(path`/teams/${page.team}/admins/${a}`),
-                  }).then((done) => done && act(async () => {})),
-              },
-              "×",
-            ),
+            removeButton("Remove administrator " + a, () =>
+              confirm({
+                title: "Remove administrator",
+                text: `${a} will no longer be able to change rosters and schedules.`,
+                label: "Remove",
+                run: () => v0.remove(path`/teams/${page.team}/admins/${a}`),
+              }).then((done) => done && act(async () => {}))),
         ),
       ),
     ),
@@ -221,16 +203,7 @@ function servicesCard(may) {
               { class: "row nowrap spread" },
               h("span", {}, bdi(s)),
               may &&
-                h(
-                  "button",
-                  {
-                    type: "button",
-                    class: "small-button bad",
-                    "aria-label": "Remove service " + s,
-                    onclick: () => act(() => v0.remove(path`/teams/${page.team}/services/${s}`)),
-                  },
-                  "×",
-                ),
+                removeButton("Remove service " + s, () => act(() => v0.remove(path`/teams/${page.team}/services/${s}`))),
             ),
           ),
         )
@@ -251,7 +224,7 @@ function servicesCard(may) {
   );
 }
 
-// claim makes the team responsible for a service; an unknown service is created, which only administrators of Iris may do.
+// claim makes the team responsible for a service. It creates an unknown service, which only administrators of Iris may do.
 async function claim(service) {
   const ask = () => v0.post(path`/teams/${page.team}/services`, { name: service });
   try {
@@ -264,7 +237,7 @@ async function claim(service) {
   }
 }
 
-// outside shows members who are in no roster.
+// outside returns a card with the members who are in no roster.
 function outside(detailed) {
   const inside = new Set(detailed.flatMap(([, users]) => users.map((u) => u.name)));
   const others = team.people.filter((p) => !inside.has(p.name));

@@ -53,7 +53,7 @@ const head = (f) =>
     field("Days ahead", f.ahead, "0: no shifts are made"),
   );
 
-// editor opens a dialog with a form that saves; it resolves to what save returned.
+// editor opens a dialog with a form. It resolves to the result of save.
 function editor(title, form, save, opened) {
   const button = h("button", { class: "primary" }, "Save");
   const f = h(
@@ -81,7 +81,7 @@ function editor(title, form, save, opened) {
   return d.done;
 }
 
-// draftPreview shows what saving would put on the calendar, while it is being edited. draft returns what is to be saved.
+// draftPreview shows the shifts that the edited schedule would put on the calendar. draft returns the edited schedule.
 function draftPreview({ team, page }, id, draft) {
   let timer;
   const shown = previewGrid(page.teamZone, team.people, async (start, end) => {
@@ -109,8 +109,8 @@ function draftPreview({ team, page }, id, draft) {
   };
 }
 
-// afterwards reports that a schedule was saved. Processors fill a new one; the earlier shifts of a changed one are replaced when
-// it is populated.
+// afterwards reports that a schedule was saved. Processors populate a new schedule. The shifts of a changed schedule are replaced when it
+// is populated.
 async function afterwards(saved, changed, { team, page, done }) {
   if (!saved) return;
   if (changed) announce("Saved");
@@ -119,7 +119,7 @@ async function afterwards(saved, changed, { team, page, done }) {
   if (changed) populate({ id: saved, team, page, done });
 }
 
-// current reads what is to be edited as it is now, with the tag of its state, so that saving over another person's edit is refused.
+// current reads a schedule or rotation with its ETag, so that the server refuses to overwrite an edit of another person.
 async function current(thing, read) {
   if (!thing) return {};
   try {
@@ -130,7 +130,7 @@ async function current(thing, read) {
   }
 }
 
-// scheduleForm edits a weekly schedule, or makes one, with its result below while it is being edited.
+// scheduleForm edits or adds a weekly schedule, with a preview.
 export async function scheduleForm(context) {
   const { team, rosters } = context;
   const seen = await current(context.schedule, () => v0.see(path`/schedules/${context.schedule.id}`));
@@ -214,7 +214,7 @@ export async function scheduleForm(context) {
   await afterwards(saved, schedule, context);
 }
 
-// rotationForm edits a rotation, with its result below while it is being edited.
+// rotationForm edits or adds a rotation, with a preview.
 export async function rotationForm(context) {
   const { team, rosters, page } = context;
   const seen = await current(context.rotation, () => v1.see(path`/rotations/${context.rotation.id}`));

@@ -1,9 +1,9 @@
-// A team's schedules, with the shifts that they will make.
+// The schedules and rotations of a team.
 import { announce, bdi, fill, h, page as read, ready } from "./dom.js";
 import { path, v0, v1 } from "./api.js";
 import { confirm } from "./dialog.js";
-import { words as layerWords } from "./layers.js";
-import { words } from "./pattern.js";
+import { describe as describeLayer } from "./layers.js";
+import { describe } from "./pattern.js";
 import { loadTeam } from "./rights.js";
 import { roleBadge } from "./roles.js";
 import { populate } from "./populate.js";
@@ -51,7 +51,7 @@ async function load() {
       h(
         "div",
         { class: "flash" },
-        "Make a roster first: schedules choose people from a roster. ",
+        "Add a roster first: schedules choose people from a roster. ",
         h("a", { href: path`/teams/${page.team}/rosters` }, "Rosters"),
       ),
     h(
@@ -81,7 +81,7 @@ function acts(id, edit, remove) {
 }
 
 async function drop(what, run) {
-  if (!(await confirm({ title: "Delete " + what, text: "No more shifts are made. Those on the calendar stay.", label: "Delete", run })))
+  if (!(await confirm({ title: "Delete " + what, text: "It adds no more shifts to the calendar. Shifts that are on the calendar stay.", label: "Delete", run })))
     return;
   announce("Deleted");
   load();
@@ -97,7 +97,7 @@ function scheduleCard(s, may, context) {
       "dl",
       { class: "facts" },
       h("dt", {}, "Pattern"),
-      h("dd", {}, words(s.events)),
+      h("dd", {}, describe(s.events)),
       h("dt", {}, "Chooses"),
       h("dd", {}, algorithm?.label || s.scheduler?.name),
       s.scheduler?.data?.length > 0 &&
@@ -130,7 +130,7 @@ function rotationCard(r, may, context) {
       { class: "facts" },
       r.layers.map((l, i) => [
         h("dt", {}, l.name || "Layer " + (i + 1)),
-        h("dd", {}, layerWords(l), h("div", { class: "dim small" }, l.members.map((m, i) => [i > 0 && " → ", bdi(m.user)]))),
+        h("dd", {}, describeLayer(l), h("div", { class: "dim small" }, l.members.map((m, i) => [i > 0 && " → ", bdi(m.user)]))),
       ]),
       h("dt", {}, "Ahead"),
       h("dd", {}, r.auto_populate_threshold + " days"),

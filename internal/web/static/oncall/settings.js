@@ -1,5 +1,5 @@
-// A team's settings, subscriptions and holidays.
-import { card, field, fill, flash, h, options, page as read, ready, working } from "./dom.js";
+// The settings, subscriptions and holidays of a team.
+import { card, field, fill, flash, h, options, page as read, ready, removeButton, working } from "./dom.js";
 import { path, v0, v1 } from "./api.js";
 import { confirm } from "./dialog.js";
 import { holidayCard } from "./holidays.js";
@@ -30,7 +30,7 @@ async function load() {
   );
 }
 
-// textFields are the settings that are plain text: name, label, type, hint.
+// textFields are the settings with plain text: name, label, type, hint.
 const textFields = [
   ["email", "E-mail", "email"],
   ["slack_channel", "Slack channel", "text"],
@@ -39,7 +39,7 @@ const textFields = [
     "override_phone_number",
     "Override phone number",
     "tel",
-    "The API shows this number for the primary, for programs that call it. Iris itself pages the person's own contacts.",
+    "Programs that call the primary get this number from the API. Iris itself uses the contacts of the person.",
   ],
   ["iris_plan", "Escalation plan", "text", "The plan that the Escalate button offers first."],
   ["description", "Description", "text"],
@@ -83,12 +83,12 @@ function settingsCard() {
         "Hand-offs happen at the wall-clock times of this zone. A change does not move shifts that are on the calendar.",
       ),
       textFields.map(([key, label, type, hint]) => field(label, h("input", { name: key, type, value: team[key] || "" }), hint)),
-      h("label", { class: "check" }, escalate, h("span", {}, "Show the Escalate button (where the site has oncall.escalate_application configured)")),
+      h("label", { class: "check" }, escalate, h("span", {}, "Show the Escalate button (it also needs the setting oncall.escalate_application)")),
       h(
         "label",
         { class: "check" },
         managed,
-        h("span", {}, "Rosters are managed by a program: only administrators of Iris change them here"),
+        h("span", {}, "A program manages the rosters: only administrators of Iris may change them here"),
       ),
       button,
     ),
@@ -127,7 +127,7 @@ function subscriptionsCard() {
     other = h("select", { "aria-label": "Team" }, options(names.filter((n) => n !== team.name)));
   return card(
     "Subscriptions",
-    h("p", { class: "dim small" }, "Shifts of other teams that are shown on this calendar and are paged."),
+    h("p", { class: "dim small" }, "Shifts of other teams that count on this calendar: they are shown here, and their people are paged."),
     h(
       "ul",
       { class: "plain" },
@@ -137,16 +137,7 @@ function subscriptionsCard() {
           { class: "row nowrap spread" },
           h("span", {}, roleBadge(s.role), " of ", h("a", { href: path`/teams/${s.subscription}` }, s.subscription)),
           team.mayManage &&
-            h(
-              "button",
-              {
-                type: "button",
-                class: "small-button bad",
-                "aria-label": `Remove ${s.role} of ${s.subscription}`,
-                onclick: () => act(() => v0.remove(path`/teams/${team.name}/subscriptions/${s.subscription}/${s.role}`)),
-              },
-              "×",
-            ),
+            removeButton(`Remove ${s.role} of ${s.subscription}`, () => act(() => v0.remove(path`/teams/${team.name}/subscriptions/${s.subscription}/${s.role}`))),
         ),
       ),
     ),
@@ -171,7 +162,7 @@ function subscriptionsCard() {
   );
 }
 
-// deleteTeam asks, and asks again when something uses the team.
+// deleteTeam asks for confirmation. It asks again if something uses the team.
 async function deleteTeam() {
   const at = path`/teams/${team.name}`;
   let uses = null;

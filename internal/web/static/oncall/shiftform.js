@@ -1,4 +1,4 @@
-// Adding a shift, replacing somebody for a while, and editing a shift: forms whose effect is shown before they are saved.
+// The forms that add, override and edit shifts. They preview the change before it is saved.
 import { bdi, field, h, isolated, options } from "./dom.js";
 import { Failure, path, v0, v1 } from "./api.js";
 import { propose } from "./changes.js";
@@ -7,7 +7,7 @@ import { instant, span, wall } from "./zone.js";
 
 const half = 43200; // seconds of a half-day shift
 
-// moments makes the two fields of a time from ... to, in the zone shown.
+// moments returns two fields, start and end, in the shown time zone.
 export function moments(start, end, zone) {
   const make = (at, label) =>
     h("input", { type: "datetime-local", required: true, value: at ? wall(at, zone).slice(0, 16) : "", "aria-label": label });
@@ -23,7 +23,7 @@ export function moments(start, end, zone) {
   };
 }
 
-export function personSelect(team, chosen, label = "Person") {
+function personSelect(team, chosen, label = "Person") {
   return h(
     "select",
     { "aria-label": label, required: true },
@@ -45,8 +45,7 @@ const roleSelect = (roles, chosen) =>
     ),
   );
 
-// addOrReplace opens the form for a stretch of time. shifts are those on the calendar; the ones in this time can
-// be given to another person.
+// addOrReplace opens the form for a time. shifts are those on the calendar; the shifts in this time can be given to another person.
 export function addOrReplace({ team, roles, shifts, zone, start, end, user, replace, role }) {
   const when = moments(start, end, zone);
   const ways = [
@@ -125,7 +124,7 @@ export function addOrReplace({ team, roles, shifts, zone, start, end, user, repl
   return propose({ title: replace ? "Override" : "Add or override", form, ask: request, save: () => send(request()), zone });
 }
 
-// send makes the change that was previewed; with the tag of the shift's state only while nobody changed it.
+// send makes the previewed change. With the ETag of a shift it fails if somebody else has changed the shift.
 export function send({ action, id, ...body }, tag) {
   switch (action) {
     case "create":
@@ -158,7 +157,7 @@ function covered(shifts, start, end, team) {
 
 const preferred = (groups, role) => [...groups.keys()].find((k) => k.startsWith((role || "primary") + "/")) || [...groups.keys()][0];
 
-// halves cuts a stretch into a shift of twelve hours for each day, on the clock's face.
+// halves splits a time into one shift of twelve hours for each day, by wall-clock time.
 function halves(one, zone) {
   const list = [],
     clock = wall(one.start, zone).slice(10);
@@ -171,7 +170,7 @@ function halves(one, zone) {
 
 const nextDay = (day) => new Date(Date.parse(day + "T00:00:00Z") + 86400000).toISOString().slice(0, 10);
 
-// edit opens the form for one shift; of linked ones also for all of them, whose times stay.
+// edit opens the form of a shift. Linked shifts can be edited together; their times stay.
 export function edit({ team, roles, zone, shift, change = {} }) {
   const when = moments(change.start ?? shift.start, change.end ?? shift.end, zone);
   const person = personSelect(team, change.user ?? shift.user);
@@ -192,7 +191,7 @@ export function edit({ team, roles, zone, shift, change = {} }) {
     field("Role", roleField),
     field("Note", note),
   );
-  // Only what differs is sent: somebody else may have changed the rest since the calendar was read.
+  // Only changed fields are sent, because somebody else may have changed the others since the calendar was read.
   const whole = () => ({
     ...(person.value !== shift.user && { user: person.value }),
     ...(roleField.value !== shift.role && { role: roleField.value }),
@@ -217,8 +216,8 @@ export function edit({ team, roles, zone, shift, change = {} }) {
   return propose({ title: "Edit shift", form, ask: request, save, zone });
 }
 
-// unchanged refuses to save when another person changed the shift since the reader saw it. It returns the shift's ETag, with which the
-// server refuses changes made between this read and the edit.
+// unchanged throws if another person has changed the shift since the reader saw it. It returns the ETag of the shift, so that the server
+// refuses the edit if the shift changes after this read.
 export async function unchanged(shift, zone) {
   const { value: is, tag } = await v0.see(path`/events/${shift.id}`);
   if (["user", "role", "start", "end", "note"].every((k) => (is[k] ?? "") === (shift[k] ?? ""))) return tag;
@@ -231,8 +230,8 @@ export function moved({ team, zone, shift, to, onto, roles }) {
     longer = to.end - to.start !== shift.end - shift.start;
   let swapping = Boolean(onto);
   const now = Math.floor(Date.now() / 1000);
-  const handed = shift.start < now && to.start === shift.start && to.end === shift.end; // the past stays with its person
-  const change = handed
+  const transferred = shift.start < now && to.start === shift.start && to.end === shift.end; // the past stays unchanged
+  const change = transferred
     ? { action: "override", start: now, end: shift.end, event_ids: [shift.id], user: to.user }
     : { action: "edit", id: shift.id, start: to.start, end: to.end, user: to.user, role: shift.role };
   const swap = onto && {

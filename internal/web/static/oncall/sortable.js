@@ -1,9 +1,9 @@
-// Lists whose order is changed by dragging (mouse, pen or finger) or with buttons. Items carry data-key; buttons inside them
-// data-move, -1 for up and 1 for down.
+// Lists whose order people change by dragging or with buttons. Items have data-key. Buttons inside them have data-move: -1 for up and
+// 1 for down.
 
 const keys = (list) => [...list.children].map((li) => li.dataset.key);
 
-// sortable calls save with the new order of keys, when it changed.
+// sortable calls save with the new order of keys after a change.
 export function sortable(list, save) {
   let held = null,
     before = "";

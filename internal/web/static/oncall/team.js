@@ -1,4 +1,4 @@
-// A team's calendar: who is on call now, and the shifts by month, week, person or as a list.
+// The calendar of a team: who is on call now, and the shifts by month, by week, by person and as a list.
 import { announce, fill, flash, h, page as read, ready } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
 import { details } from "./details.js";
@@ -21,7 +21,7 @@ const narrow = matchMedia("(max-width: 700px)");
 const refreshEvery = 60000; // milliseconds
 
 const views = Object.keys(labels);
-const viewKey = narrow.matches ? "view.narrow" : "view"; // a phone keeps its own choice
+const viewKey = narrow.matches ? "view.narrow" : "view"; // phones have a choice of their own
 const state = {
   view: views.find((v) => v === remembered(viewKey)) || (narrow.matches ? "list" : "month"),
   hidden: new Set(remembered("hidden", "").split("\n").filter(Boolean)),
@@ -123,7 +123,7 @@ function about() {
       { class: "facts" },
       facts.map(([k, v]) => [h("dt", {}, k), h("dd", { dir: "auto" }, v)]),
     ),
-    !team.mayEdit && h("p", { class: "dim small" }, page.readOnly ? "You may only read." : "You are not in this team: you may only read."),
+    !team.mayEdit && h("p", { class: "dim small" }, page.readOnly ? "You may only read." : "You are not a member of this team: you may only read."),
   );
 }
 
@@ -158,7 +158,7 @@ function choose(view) {
   build();
 }
 
-// build makes the calendar anew: when the page is opened, and when the view or the zone changes.
+// build makes a new calendar. It is called when the page opens and when the view or the time zone changes.
 function build() {
   const date = calendar ? middle() : undefined;
   calendar?.destroy();
@@ -203,7 +203,7 @@ async function load(quiet) {
   }
 }
 
-// flag lists shifts of people who are unavailable in them.
+// flag lists the shifts of people who are unavailable during them.
 async function flag(mine) {
   const from = Math.max(Math.floor(state.from), Math.floor(Date.now() / 1000));
   const found = from < state.to ? await v1.get(path`/teams/${team.name}/conflicts` + query({ start: from, end: Math.ceil(state.to) })) : [];
@@ -267,7 +267,7 @@ async function loadRequests() {
   try {
     open = await openRequests([team.name]);
   } catch (e) {
-    flash(e.text || String(e), true); // the calendar matters more than the flags
+    flash(e.text || String(e), true); // the calendar is shown without the flags
     return;
   }
   requests.hidden = open.length === 0;
@@ -278,7 +278,7 @@ async function loadRequests() {
   );
 }
 
-// atHandOff turns whole days that were chosen in the month into days between the team's usual hand-offs.
+// atHandOff changes a choice of whole days in the month view to the team's usual hand-off times.
 function atHandOff(start, end) {
   const z = zone.zone();
   if (state.view !== "month" || !wall(start, z).endsWith("T00:00:00")) return { start, end };
@@ -311,7 +311,7 @@ async function add(time, user) {
   if (saved) reload();
 }
 
-// move is called when a shift was dragged or resized. Dropped on another person's shift of the same role, they may be swapped.
+// move is called after a shift was dragged or resized. A shift that was dropped on another person's shift of the same role can be swapped with it.
 async function move(shift, to) {
   const resized = to.end - to.start !== shift.end - shift.start;
   const onto = resized

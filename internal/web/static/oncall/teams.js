@@ -1,4 +1,4 @@
-// Teams to browse and to search, with their services and people; the pinned ones first, with who is on call.
+// The list of teams, with a search for teams, services and people. Pinned teams are first and show who is on call.
 import { bdi, fill, flash, h, field, initial, options, page as read, ready } from "./dom.js";
 import { path, query, v0 } from "./api.js";
 import { form } from "./dialog.js";
@@ -77,7 +77,7 @@ function draw() {
               ),
             ),
           )
-        : h("div", { class: "card empty" }, "There is no team yet. Make the first one."),
+        : h("div", { class: "card empty" }, "There is no team yet. Add the first one."),
     ),
   );
 }

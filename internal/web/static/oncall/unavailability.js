@@ -1,5 +1,5 @@
-// Unavailability: once or repeated. Schedules skip the person then.
-import { card, field, fill, flash, h, options } from "./dom.js";
+// Unavailability of the reader, once or repeated. Schedules skip an unavailable person.
+import { card, field, fill, flash, h, options, removeButton } from "./dom.js";
 import { path, v1 } from "./api.js";
 import { form } from "./dialog.js";
 import { moments } from "./shiftform.js";
@@ -8,7 +8,7 @@ import { span, wall } from "./zone.js";
 const codes = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"],
   days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-// repeats are the rules (RFC 5545) that the form offers, for something that starts on a weekday.
+// repeats returns the rules (RFC 5545) that the form offers, for a start on a weekday.
 const repeats = (day) => [
   ["", "once"],
   ["FREQ=DAILY", "every day"],
@@ -21,12 +21,12 @@ const repeats = (day) => [
 
 const weekday = (at, zone) => new Date(wall(at, zone).slice(0, 10) + "T00:00:00Z").getUTCDay();
 
-function words(u) {
+function describe(u) {
   const rule = (u.rule || "").replace(/^RRULE:/, "");
   return `${span(u.start, u.end, u.timezone)}, ${(repeats(weekday(u.start, u.timezone)).find(([r]) => r === rule) || [0, rule])[1]}`;
 }
 
-// unavailabilityCard lists the reader's own, which count in all their teams, and adds new ones.
+// unavailabilityCard lists the reader's unavailabilities, which count in all teams, and adds and removes them.
 export function unavailabilityCard(page, team, zone) {
   const list = h("div", {}, h("p", { class: "dim" }, "…"));
   const at = path`/teams/${team}/unavailability`;
@@ -45,19 +45,10 @@ export function unavailabilityCard(page, team, zone) {
                 h(
                   "div",
                   { class: "wraps" },
-                  words(u),
+                  describe(u),
                   h("div", { class: "dim small" }, u.timezone.replaceAll("_", " "), u.note && " · " + u.note, u.scope === "team" && " · in one team, entered by " + u.set_by),
                 ),
-                h(
-                  "button",
-                  {
-                    type: "button",
-                    class: "small-button bad",
-                    "aria-label": "Remove: " + words(u),
-                    onclick: () => v1.remove(path`/unavailability/${u.id}`).then(load, (e) => flash(e.text || String(e), true)),
-                  },
-                  "×",
-                ),
+                removeButton("Remove: " + describe(u), () => v1.remove(path`/unavailability/${u.id}`).then(load, (e) => flash(e.text || String(e), true))),
               ),
             ),
           )
@@ -95,7 +86,7 @@ export function unavailabilityCard(page, team, zone) {
             .map((c) => `${c.role} of ${c.team}, ${span(c.start, c.end, zone)}`)
             .join("; ") +
           (made.conflicts.length > 3 ? ` and ${made.conflicts.length - 3} more` : "") +
-          ". Ask somebody to take the shift: your shifts stay as they are.",
+          ". Your shifts stay as they are: ask somebody to take them.",
         true,
       );
     await load();

@@ -1,5 +1,5 @@
-// Windows of the week, "Monday to Friday from nine to five", as a form and as text.
-import { fill, h } from "./dom.js";
+// Times of the week, such as "Monday to Friday from nine to five", as a form and as text.
+import { fill, h, removeButton } from "./dom.js";
 import { face } from "./zone.js";
 
 const weekdays = [
@@ -12,11 +12,11 @@ const weekdays = [
   ["sun", "Sun"],
 ];
 
-// windowWords describes a window in a few words.
-export const windowWords = (w) => `${w.days?.length ? w.days.join(" ") : "daily"} ${face(w.from)} – ${face(w.to)}`;
+// describeWindow describes a window.
+export const describeWindow = (w) => `${w.days?.length ? w.days.join(" ") : "daily"} ${face(w.from)} – ${face(w.to)}`;
 
-// windowsForm edits a list of windows in place; read returns a copy. No day chosen means every day. changed is called after
-// presses on buttons.
+// windowsForm edits a list of windows in place; read returns a copy. Without a chosen day a window applies every day. windowsForm calls
+// changed after a press on a button.
 export function windowsForm(list, { add = "Add a time", changed = () => {} } = {}) {
   const el = h("div", { class: "stack" });
   const redraw = () => {
@@ -58,19 +58,10 @@ export function windowsForm(list, { add = "Add a time", changed = () => {} } = {
       time(w, "from", "From"),
       "to",
       time(w, "to", "To"),
-      h(
-        "button",
-        {
-          type: "button",
-          class: "small-button bad",
-          "aria-label": "Remove this time",
-          onclick: () => {
-            list.splice(i, 1);
-            redraw();
-          },
-        },
-        "×",
-      ),
+      removeButton("Remove this time", () => {
+        list.splice(i, 1);
+        redraw();
+      }),
     );
   const draw = () =>
     fill(

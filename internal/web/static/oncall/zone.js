@@ -7,7 +7,7 @@ function format(zone, options) {
   const key = zone + JSON.stringify(options);
   let f = formats.get(key);
   if (!f) {
-    // What people read has the clock of their language, as the browser's own fields for times have.
+    // Shown times use the clock of the reader's language, as the time fields of the browser do.
     f = new Intl.DateTimeFormat(options.numeric ? "en-GB" : undefined, { ...options.fields, timeZone: zone, ...(options.numeric && { hourCycle: "h23" }) });
     formats.set(key, f);
   }
@@ -29,7 +29,7 @@ export function valid(zone) {
   }
 }
 
-// wall returns what clocks in the zone show at an instant.
+// wall returns the wall-clock time in the zone at an instant.
 export function wall(at, zone) {
   const p = Object.fromEntries(
     format(zone, whole)
@@ -42,12 +42,12 @@ export function wall(at, zone) {
 const asUTC = (w) => Date.parse(w.length === 16 ? w + ":00Z" : w + "Z") / 1000;
 
 // offset returns how far the zone's clocks are ahead of UTC at an instant, in seconds.
-export function offset(at, zone) {
+function offset(at, zone) {
   return asUTC(wall(at, zone)) - Math.floor(at);
 }
 
-// instant returns when clocks in the zone show a wall time. Times that are skipped or happen twice are taken with the summer
-// offset, which is the rule of schedules, too: of a repeated time the first.
+// instant returns the instant of a wall-clock time in the zone. A time that is skipped or happens twice is read with the summer offset, so
+// of a repeated time it is the first. Schedules use the same rule.
 export function instant(wallTime, zone) {
   const utc = asUTC(wallTime);
   const offsets = [...new Set([offset(utc - 86400, zone), offset(utc + 86400, zone)])];
@@ -55,12 +55,12 @@ export function instant(wallTime, zone) {
   return utc - Math.max(...(real.length ? real : offsets));
 }
 
-// shift moves a wall time by seconds on the clock's face.
+// shift adds seconds to a wall-clock time, without regard to clock changes.
 export function shift(wallTime, seconds) {
   return new Date((asUTC(wallTime) + seconds) * 1000).toISOString().slice(0, 19);
 }
 
-// label names a zone with its offset now: "Europe/Berlin, UTC+1".
+// label returns a zone with its present offset: "Europe/Berlin, UTC+1".
 export function label(zone, at = Date.now() / 1000) {
   return zone === "UTC" ? "UTC" : `${zone.replaceAll("_", " ")}, UTC${signed(offset(at, zone))}`;
 }
@@ -72,7 +72,7 @@ function signed(seconds) {
   return (seconds < 0 ? "−" : "+") + h + (m ? ":" + String(m).padStart(2, "0") : "");
 }
 
-// iso is the offset as ±HH:MM.
+// iso returns the offset of a zone at an instant as ±HH:MM.
 export function iso(zone, at) {
   const o = Math.round(offset(at, zone) / 60),
     a = Math.abs(o);
@@ -98,7 +98,7 @@ export function stamp(at, zone) {
 export const face = (clock) => time(asUTC("2026-01-01T" + clock), "UTC");
 export const wallStamp = (wallTime) => stamp(asUTC(wallTime.slice(0, 16)), "UTC");
 
-// span formats a time from ... to, without repeating the day.
+// span formats a start and an end, without repeating the day.
 export function span(start, end, zone) {
   const same = wall(start, zone).slice(0, 10) === wall(end - 1, zone).slice(0, 10);
   return `${stamp(start, zone)} – ${same ? time(end, zone) : stamp(end, zone)}`;
@@ -113,7 +113,7 @@ export function length(seconds) {
   return [d && d + " d", h && h + " h", m && m + " min"].filter(Boolean).join(" ").replaceAll(" ", "\u00a0") || "0 min";
 }
 
-// away formats the distance of an instant from now: "in 3 h", "2 d ago".
+// away formats the time from now to an instant: "in 3 h", "2 d ago".
 export function away(at, now = Date.now() / 1000) {
   const s = Math.abs(at - now);
   const text =

@@ -1,10 +1,10 @@
-// The choice of the zone that times are shown in: the team's, the reader's own, the browser's, or UTC. It is remembered.
+// The choice of the shown time zone: the team's, the reader's, the browser's, or UTC. The browser remembers it.
 import { h } from "./dom.js";
 import { browserZone, label, valid } from "./zone.js";
 
 const key = "iris.oncall.zone";
 
-// zoneSwitch returns the control and the zone it stands on; changed is called with the new zone.
+// zoneSwitch returns the control and the chosen zone. It calls changed with the new zone.
 export function zoneSwitch(page, changed) {
   const choices = [
     ["team", "Team", page.team && page.teamZone],

@@ -1,0 +1,114 @@
+package applications
+
+import (
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+var columns = v0.Columns[applications.Application]{
+	{"name", func(a applications.Application) any { return a.Name }},
+	{"context_template", func(a applications.Application) any { return a.ContextTemplate }},
+	{"sample_context", func(a applications.Application) any { return a.SampleContext }},
+	{"summary_template", func(a applications.Application) any { return a.SummaryTemplate }},
+	{"mobile_template", func(a applications.Application) any { return a.MobileTemplate }},
+	{"variables", func(a applications.Application) any { return a.Variables }},
+	{"required_variables", func(a applications.Application) any { return a.RequiredVariables }},
+	{"title_variable", func(a applications.Application) any { return v0.OrNull(a.TitleVariable) }},
+	{"default_modes", func(a applications.Application) any { return a.DefaultModes }},
+	{"supported_modes", func(a applications.Application) any { return routing.OrEmpty(a.Modes) }},
+	{"owners", func(a applications.Application) any { return a.Owners }},
+	{"custom_sender_addresses", func(a applications.Application) any { return a.SenderAddresses }},
+	{"categories", func(a applications.Application) any { return categoryColumns.Records(a.Categories) }},
+}
+
+var categoryColumns = v0.Columns[applications.Category]{
+	{"id", func(c applications.Category) any { return c.ID }},
+	{"name", func(c applications.Category) any { return c.Name }},
+	{"description", func(c applications.Category) any { return c.Description }},
+	{"mode", func(c applications.Category) any { return c.Mode }},
+}
+
+var list = v0.List{Schema: applications.FilterSchema, Columns: columns.Names(), Limited: true}
+
+func (a reads) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v0/applications", routing.Read, a.list),
+		routing.Get("/v0/applications/{app}", routing.Read, a.get),
+	}
+}
+
+func (a reads) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := a.Tags.List(list).Read(w, r)
+	if err != nil {
+		return err
+	}
+	found, err := a.Applications.List(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	cols, err := v0.Tagged(r.Context(), a.Tags, columns.Pick(q.Fields), q.Fields, "application", found, number)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, cols.Records(found))
+}
+
+func noSuchApplication(name string) error {
+	return fault.Newf(fault.Invalid, "Application %s not found", name)
+}
+
+func (a reads) get(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.Applications.Describe(r.Context(), v0.ApplicationName(r))
+	if fault.Is(err, fault.NotFound) {
+		return noSuchApplication(v0.ApplicationName(r))
+	}
+	if err != nil {
+		return err
+	}
+	cols, err := v0.Tagged(r.Context(), a.Tags, columns, nil, "application", []applications.Application{found}, number)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, cols.Record(found))
+}
+
+func number(a applications.Application) int64 { return a.ID }
+
+// refusals are the texts with which a route refuses callers.
+type refusals struct {
+	program string // the caller is no person, 401; "" = such callers are refused with stranger
+	// stranger: the caller does not own the application, 403. The status is 401 if program is "".
+	stranger string
+	// unknown: the application does not exist. "" = the route gets an application without a number.
+	unknown string
+}
+
+// owned finds the application of the path for a caller who may change its settings. Only administrators learn that an
+// application does not exist: nobody owns it, so other callers get the refusal for strangers.
+func (d Deps) owned(r *http.Request, say refusals) (applications.Application, auth.Actor, error) {
+	actor := wire.Actor(r.Context())
+	if actor.Username == "" && say.program != "" {
+		return applications.Application{}, actor, fault.New(fault.Unauthenticated, say.program)
+	}
+	found, err := d.Applications.Describe(r.Context(), v0.ApplicationName(r))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return applications.Application{}, actor, err
+	}
+	if actor.Owning(found.ID, found.OwnerIDs).MayEditApplication(found.ID) != nil {
+		kind := fault.Forbidden
+		if say.program == "" {
+			kind = fault.Unauthenticated
+		}
+		return applications.Application{}, actor, fault.New(kind, say.stranger)
+	}
+	if err != nil && say.unknown != "" {
+		return applications.Application{}, actor, fault.New(fault.Invalid, say.unknown)
+	}
+	return found, actor, nil
+}

@@ -1,0 +1,69 @@
+// Package applications serves the applications of /v0: their settings, keys, quotas, e-mail addresses, categories and
+// statistics. irisapi mounts its routes.
+package applications
+
+import (
+	"context"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/filters"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Applications reads applications. Names are compared without regard to case; a NotFound fault when there is none.
+type Applications interface {
+	List(ctx context.Context, q filters.Query) ([]applications.Application, error)
+	Describe(ctx context.Context, name string) (applications.Application, error)
+}
+
+// Changes stores the settings of applications. In this and the other interfaces, every change is one transaction and is in
+// the audit log under the name by.
+type Changes interface {
+	Add(ctx context.Context, name, by string) (int64, error)
+	Change(ctx context.Context, id int64, c applications.Change, by string) error
+	Rename(ctx context.Context, id int64, name, by string) error
+	Delete(ctx context.Context, id int64, by string) error
+	SetCategories(ctx context.Context, id int64, all []applications.Category, by string) error
+}
+
+// Keys stores the keys that applications sign with.
+type Keys interface {
+	Key(ctx context.Context, id int64) (primary, secondary string, err error)
+	AddSecondary(ctx context.Context, id int64, by string) error
+	Rekey(ctx context.Context, id int64, by string) error
+}
+
+// Limits stores quotas, and the addresses whose mail opens incidents.
+type Limits interface {
+	Quota(ctx context.Context, id int64) (applications.Quota, error)
+	SetQuota(ctx context.Context, id int64, c applications.Quota, by string) error
+	RemoveQuota(ctx context.Context, id int64, by string) error
+	IncidentEmails(ctx context.Context, id int64) (map[string]string, error)
+	SetIncidentEmails(ctx context.Context, id int64, plans map[string]string, by string) error
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Applications Applications
+	Changes      Changes
+	Keys         Keys
+	Limits       Limits
+	Statistics   *RecentStatistics
+	Tags         v0.Tags
+}
+
+// The routes by resource.
+type (
+	reads      struct{ Deps }
+	changes    struct{ Deps }
+	keys       struct{ Deps }
+	limits     struct{ Deps }
+	statistics struct{ Deps }
+)
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(reads{d}.routes(), changes{d}.routes(), keys{d}.routes(), limits{d}.routes(), statistics{d}.routes())
+}

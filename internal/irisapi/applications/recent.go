@@ -1,0 +1,57 @@
+package applications
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/cache"
+)
+
+// StatisticsStore computes the statistics of the current full hour, or reads them if they are stored.
+type StatisticsStore interface {
+	Current(ctx context.Context) (applications.Statistics, error)
+}
+
+// readAgain is for how long statistics are used without another read. An import computes them anew within their hour.
+const readAgain = time.Minute
+
+// RecentStatistics reads the statistics at most once a minute, because a computation may be slow. A failure, too, is used for
+// a minute, unless there are statistics of the same hour. It is safe for concurrent use.
+type RecentStatistics struct {
+	store StatisticsStore
+	reads *cache.Cache[int64, outcome] // by hour, in Unix seconds
+	last  atomic.Pointer[applications.Statistics]
+}
+
+// outcome is what a read returned.
+type outcome struct {
+	found *applications.Statistics
+	err   error
+}
+
+// NewRecentStatistics returns RecentStatistics without any.
+func NewRecentStatistics(store StatisticsStore) *RecentStatistics {
+	return &RecentStatistics{store: store, reads: cache.New(cache.Config[int64, outcome]{TTL: readAgain, Entries: 2})}
+}
+
+// Current returns the statistics. Callers must not change them.
+func (r *RecentStatistics) Current(ctx context.Context) (*applications.Statistics, error) {
+	hour := time.Now().Truncate(time.Hour)
+	got, err := r.reads.Get(ctx, hour.Unix(), func(ctx context.Context) (outcome, error) {
+		found, err := r.store.Current(ctx)
+		if err == nil {
+			r.last.Store(&found)
+			return outcome{found: &found}, nil
+		}
+		if last := r.last.Load(); last != nil && last.Hour.Equal(hour) {
+			return outcome{found: last}, nil
+		}
+		return outcome{err: err}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return got.found, got.err
+}

@@ -1,0 +1,81 @@
+// Package catalog serves the plans and templates of /v0. A plan or template has versions: a number means one version, a name
+// means the active version. irisapi mounts its routes; the package of the same name in the domain checks and saves versions.
+package catalog
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/filters"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Plans reads versions of plans. A version that does not exist is a NotFound fault.
+type Plans interface {
+	List(ctx context.Context, q filters.Query) ([]escalation.Plan, error)
+	// Count counts the rows of List, and the rows for each value of the fields.
+	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
+	ByID(ctx context.Context, id escalation.PlanID) (escalation.PlanSteps, error)
+	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
+	// Aggregation lists the active plans.
+	Aggregation(ctx context.Context) ([]escalation.Plan, error)
+}
+
+// PlanChanges activates and deletes plans.
+type PlanChanges interface {
+	SetActive(ctx context.Context, id escalation.PlanID, active bool) error
+	Delete(ctx context.Context, name string) error
+}
+
+// Templates reads versions of templates. A version that does not exist is a NotFound fault.
+type Templates interface {
+	List(ctx context.Context, q filters.Query) ([]messages.TemplateVersion, error)
+	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
+	ByID(ctx context.Context, id messages.TemplateID) (messages.TemplateDetails, error)
+	ByName(ctx context.Context, name string) (messages.TemplateDetails, error)
+}
+
+// TemplateChanges activates templates.
+type TemplateChanges interface {
+	SetActive(ctx context.Context, id messages.TemplateID, active bool) error
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Plans           Plans
+	PlanChanges     PlanChanges
+	PlanStore       catalog.PlanStore
+	Templates       Templates
+	TemplateChanges TemplateChanges
+	TemplateStore   catalog.TemplateStore
+	People          catalog.People
+	// Teammates reports whether two people belong to the same active team.
+	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
+	Openings  auth.Openings
+	Tags      v0.Tags
+	// MaxPlanLength refuses plans that take longer; 0 = any length, as in Iris.
+	MaxPlanLength time.Duration
+	// ListLimit is the size from which a mailing list pages nobody; 0 = any size is paged. The resolver has the same limit.
+	ListLimit int
+}
+
+// authors decides in whose name versions are saved.
+func (d Deps) authors() catalog.Authors {
+	return catalog.Authors{People: d.People, Teammates: d.Teammates, Openings: d.Openings}
+}
+
+// The routes by resource.
+type (
+	plans     struct{ Deps }
+	templates struct{ Deps }
+)
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route { return slices.Concat(plans{d}.routes(), templates{d}.routes()) }

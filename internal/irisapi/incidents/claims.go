@@ -1,0 +1,210 @@
+package incidents
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// maxClaims is how many incidents one request may claim. They are changed in one transaction.
+const maxClaims = 1000
+
+func (a claims) routes() []routing.Route {
+	return []routing.Route{
+		routing.Post("/v0/incidents/claim", routing.Write, a.many),
+		routing.Post("/v0/incidents/{id}", routing.Write, a.one),
+		routing.Post("/v0/incidents/{id}/resolve", routing.Write, a.resolve),
+	}
+}
+
+// claim is the body of both claim routes: an owner, or null to take the claim back.
+type claim struct {
+	owner string // "" = take the claim back
+	raw   json.RawMessage
+}
+
+// parseClaim reads the owner; missing is the title for a body without one.
+func parseClaim(b v0.Body, missing string) (claim, error) {
+	raw, ok := b.Members["owner"]
+	if !ok {
+		return claim{}, fault.Invalidf("owner", "%s", missing)
+	}
+	if v0.IsNull(raw) {
+		return claim{raw: raw}, nil
+	}
+	owner, err := b.Text("owner")
+	if err != nil {
+		return claim{}, err
+	}
+	if owner == "" {
+		return claim{}, noSuchOwner()
+	}
+	return claim{owner: owner, raw: raw}, nil
+}
+
+func noSuchOwner() error { return fault.New(fault.Invalid, "Invalid claim: no matching owner") }
+
+// one claims an incident, or takes the claim back.
+func (a claims) one(w http.ResponseWriter, r *http.Request) error {
+	id, err := id(r)
+	if err != nil {
+		return err
+	}
+	b, err := v0.ReadBody(w, r, "")
+	if err != nil {
+		return err
+	}
+	c, err := parseClaim(b, `"owner" field required`)
+	if err != nil {
+		return err
+	}
+	done, err := a.claim(r, c, []incidents.ID{id})
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, v0.Record{{"incident_id", id}, {"owner", c.raw}, {"active", done[0].Active}})
+}
+
+// many claims incidents, or takes the claims back.
+func (a claims) many(w http.ResponseWriter, r *http.Request) error {
+	const missing = "Missing owner or incident_ids fields"
+	b, err := v0.ReadBody(w, r, "")
+	if err != nil {
+		return err
+	}
+	c, err := parseClaim(b, missing)
+	if err != nil {
+		return err
+	}
+	ids, err := incidentIDs(b, missing)
+	if err != nil {
+		return err
+	}
+	claimed, unclaimed := []incidents.ID{}, []incidents.ID{}
+	if len(ids) > 0 {
+		done, err := a.claim(r, c, ids)
+		if err != nil {
+			return err
+		}
+		for _, d := range done {
+			if d.Active {
+				unclaimed = append(unclaimed, d.ID)
+			} else {
+				claimed = append(claimed, d.ID)
+			}
+		}
+	}
+	return routing.Answer(w, http.StatusOK, v0.Record{{"owner", c.raw}, {"claimed", claimed}, {"unclaimed", unclaimed}})
+}
+
+func incidentIDs(b v0.Body, missing string) ([]incidents.ID, error) {
+	raw, ok := b.Members["incident_ids"]
+	if !ok {
+		return nil, fault.Invalidf("incident_ids", "%s", missing)
+	}
+	var given []json.RawMessage
+	if v0.IsNull(raw) || json.Unmarshal(raw, &given) != nil {
+		return nil, fault.Invalidf("incident_ids", "incident_ids must be a list of incident ids")
+	}
+	if len(given) > maxClaims {
+		return nil, fault.Invalidf("incident_ids", "incident_ids must not name more than %d incidents", maxClaims)
+	}
+	ids := make([]incidents.ID, 0, len(given))
+	seen := map[int64]bool{}
+	for _, g := range given {
+		n, ok := v0.Integer(g)
+		if !ok {
+			return nil, fault.Invalidf("incident_ids", "incident_ids must be a list of incident ids")
+		}
+		if !seen[n] {
+			seen[n] = true
+			ids = append(ids, incidents.ID(n))
+		}
+	}
+	return ids, nil
+}
+
+// claim checks the caller, the incidents and the owner before it changes anything.
+func (a claims) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents.Acknowledged, error) {
+	ctx := r.Context()
+	owner, unknown := v0.Person(ctx, a.People, c.owner)
+	if unknown != nil && !fault.Is(unknown, fault.NotFound) {
+		return nil, unknown
+	}
+	if c.owner != "" && !wire.Actor(ctx).MayClaimFor(owner, a.Openings) {
+		return nil, fault.New(fault.Unauthenticated, "Invalid claimer for this app/user")
+	}
+	if err := a.allExist(ctx, ids); err != nil {
+		return nil, err
+	}
+	var done []incidents.Acknowledged
+	var err error
+	switch {
+	case c.owner == "":
+		done, err = a.Transitions.Reopen(ctx, change(r, ids...))
+	case unknown != nil || !owner.Active:
+		return nil, noSuchOwner()
+	default:
+		done, err = a.Transitions.Acknowledge(ctx, change(r, ids...), owner)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range done {
+		if !d.Found {
+			return nil, noSuchIncident()
+		}
+	}
+	if len(done) != len(ids) {
+		return nil, noSuchIncident()
+	}
+	a.wake(done)
+	return done, nil
+}
+
+func (a claims) allExist(ctx context.Context, ids []incidents.ID) error {
+	values := make([]any, len(ids))
+	for i, id := range ids {
+		values[i] = int64(id)
+	}
+	found, err := a.Incidents.List(ctx, filters.Query{Conditions: []filters.Condition{{Field: "id", Op: filters.In, Values: values}}})
+	if err != nil {
+		return err
+	}
+	if len(found) != len(ids) {
+		return noSuchIncident()
+	}
+	return nil
+}
+
+func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
+	id, err := id(r)
+	if err != nil {
+		return err
+	}
+	b, err := v0.ReadBody(w, r, "")
+	if err != nil {
+		return err
+	}
+	raw, ok := b.Members["resolved"]
+	if !ok {
+		return fault.Invalidf("resolved", "resolved field required")
+	}
+	done, err := a.Transitions.Resolve(r.Context(), change(r, id), v0.Truthy(raw))
+	if err != nil {
+		return err
+	}
+	if len(done) != 1 || !done[0].Found {
+		return noSuchIncident()
+	}
+	a.wake(done)
+	return routing.Answer(w, http.StatusOK, v0.Record{{"incident_id", strconv.FormatInt(int64(id), 10)}, {"resolved", raw}})
+}

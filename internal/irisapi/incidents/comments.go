@@ -1,0 +1,79 @@
+package incidents
+
+import (
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (a comments) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v0/incidents/{id}/comments", routing.Read, a.list),
+		routing.Post("/v0/incidents/{id}/comments", routing.Write, a.add),
+	}
+}
+
+var commentColumns = v0.Columns[incidents.Comment]{
+	{"author", func(c incidents.Comment) any { return c.Author }},
+	{"created", func(c incidents.Comment) any { return v0.Unix(c.CreatedAt) }},
+	{"content", func(c incidents.Comment) any { return c.Content }},
+}
+
+func (a comments) list(w http.ResponseWriter, r *http.Request) error {
+	id, err := id(r)
+	if err != nil {
+		return err
+	}
+	comments, err := a.Comments.Comments(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, commentColumns.Records(comments))
+}
+
+func (a comments) add(w http.ResponseWriter, r *http.Request) error {
+	id, err := id(r)
+	if err != nil {
+		return err
+	}
+	b, err := v0.ReadBody(w, r, "")
+	if err != nil {
+		return err
+	}
+	author, err := b.Required("author")
+	if err != nil {
+		return err
+	}
+	content, err := b.Required("content")
+	if err != nil {
+		return err
+	}
+	if content == "" {
+		return fault.Invalidf("content", "Empty comment")
+	}
+	user, err := v0.Person(r.Context(), a.People, author)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if !wire.Actor(r.Context()).MayActAs(user, a.Openings) {
+		return fault.New(fault.Forbidden, "Comment author must match logged in user")
+	}
+	if err == nil && !user.Active {
+		err = fault.New(fault.NotFound, "the author is not active")
+	}
+	var n int64
+	if err == nil {
+		n, err = a.Comments.AddComment(r.Context(), id, user, content)
+	}
+	if fault.Is(err, fault.NotFound) {
+		return fault.New(fault.Invalid, "Failed to post comment")
+	}
+	if err != nil {
+		return err
+	}
+	return v0.Created(w, n, "")
+}

@@ -1,0 +1,137 @@
+package incidents
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+var columns = v0.Columns[incidents.Incident]{
+	{"id", func(i incidents.Incident) any { return i.ID }},
+	{"plan", func(i incidents.Incident) any { return i.Plan }},
+	{"plan_id", func(i incidents.Incident) any { return i.PlanID }},
+	{"active", func(i incidents.Incident) any { return v0.Flag(i.Active) }},
+	{"updated", func(i incidents.Incident) any { return v0.Unix(i.UpdatedAt) }},
+	{"application", func(i incidents.Incident) any { return i.Application }},
+	{"context", func(i incidents.Incident) any { return contextOf(i) }},
+	{"created", func(i incidents.Incident) any { return v0.Unix(i.CreatedAt) }},
+	{"owner", func(i incidents.Incident) any { return v0.OrNull(i.Owner) }},
+	{"current_step", func(i incidents.Incident) any { return i.CurrentStep }},
+	{"title_variable_name", func(i incidents.Incident) any { return v0.OrNull(i.TitleVariable) }},
+	{"resolved", func(i incidents.Incident) any { return v0.Flag(i.Resolved) }},
+}
+
+var list = v0.List{Schema: incidents.FilterSchema, AnyOf: []string{"target"}, Columns: columns.Names(), Limited: true,
+	Unique: []string{"id", "context", "created", "updated"}}
+
+func contextOf(i incidents.Incident) json.RawMessage {
+	if len(i.Context) == 0 {
+		return json.RawMessage("{}")
+	}
+	return i.Context
+}
+
+// title is the value of the application's title variable inside the context, or null.
+func title(i incidents.Incident) any {
+	var ctx map[string]json.RawMessage
+	if i.TitleVariable == "" || json.Unmarshal(i.Context, &ctx) != nil {
+		return nil
+	}
+	if v, ok := ctx[i.TitleVariable]; ok {
+		return v
+	}
+	return nil
+}
+
+func (a reads) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v0/incidents", routing.Read, a.list),
+		routing.Get("/v0/incidents/{id}", routing.Read, a.get),
+	}
+}
+
+func (a reads) list(w http.ResponseWriter, r *http.Request) error {
+	all := a.Tags.List(list)
+	q, err := all.Read(w, r)
+	if err != nil {
+		return err
+	}
+	if len(q.Conditions) == 0 && q.Limit == 0 {
+		return fault.New(fault.Invalid, "Incident query too broad, add filter or limit")
+	}
+	if done, err := all.Counted(w, r, q, a.Incidents.Count); done || err != nil {
+		return err
+	}
+	found, err := a.Incidents.List(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	cols, err := v0.Tagged(r.Context(), a.Tags, columns.Pick(q.Fields), q.Fields, "incident", found, number)
+	if err != nil {
+		return err
+	}
+	if len(q.Fields) == 0 || (slices.Contains(q.Fields, "context") && slices.Contains(q.Fields, "title_variable_name")) {
+		cols = cols.With("title", title)
+	}
+	return routing.Answer(w, http.StatusOK, cols.Records(found))
+}
+
+func number(i incidents.Incident) int64 { return int64(i.ID) }
+
+// single are the columns of a single incident. Its steps and comments follow them.
+var single = columns.Pick([]string{"id", "plan_id", "plan", "created", "updated", "context", "owner", "application",
+	"current_step", "active", "resolved"})
+
+var steps = v0.Columns[messages.Message]{
+	{"id", func(m messages.Message) any { return m.ID }},
+	{"name", func(m messages.Message) any { return m.Target }},
+	{"mode", func(m messages.Message) any { return m.Mode }},
+	{"priority", func(m messages.Message) any { return v0.OrNull(m.Priority) }},
+	{"created", func(m messages.Message) any { return v0.Unix(m.CreatedAt) }},
+	{"sent", func(m messages.Message) any { return v0.Unix(m.SentAt) }},
+	{"step", func(m messages.Message) any { return m.Step }},
+	{"mode_changed", func(m messages.Message) any { return v0.Flag(m.ModeChanged) }},
+	{"target_changed", func(m messages.Message) any { return v0.Flag(m.TargetChanged) }},
+}
+
+func (a reads) get(w http.ResponseWriter, r *http.Request) error {
+	id, err := id(r)
+	if err != nil {
+		return err
+	}
+	in, err := a.Incidents.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	sent, err := a.Messages.ByIncident(r.Context(), in.ID)
+	if err != nil {
+		return err
+	}
+	// Imported messages may have no mode, and messages to the tracking address of the plan belong to no step: neither is shown.
+	sent = slices.DeleteFunc(sent, func(m messages.Message) bool { return m.Mode == "" || m.Step == 0 })
+	// In the order of sending; messages that are not sent come last.
+	slices.SortStableFunc(sent, func(x, y messages.Message) int {
+		if x.SentAt.IsZero() != y.SentAt.IsZero() {
+			return cmp.Compare(v0.Flag(x.SentAt.IsZero()), v0.Flag(y.SentAt.IsZero()))
+		}
+		return cmp.Or(x.SentAt.Compare(y.SentAt), cmp.Compare(x.ID, y.ID))
+	})
+	comments, err := a.Comments.Comments(r.Context(), in.ID)
+	if err != nil {
+		return err
+	}
+	cols, err := v0.Tagged(r.Context(), a.Tags, single, nil, "incident", []incidents.Incident{in}, number)
+	if err != nil {
+		return err
+	}
+	page := cols.Record(in)
+	page = append(page, v0.Member{"steps", steps.Records(sent)}, v0.Member{"comments", commentColumns.Records(comments)})
+	return routing.Answer(w, http.StatusOK, page)
+}

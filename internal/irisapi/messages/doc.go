@@ -1,0 +1,51 @@
+// Package messages serves the messages of /v0, the depth of the queues, and the route that accepts out-of-band notifications.
+// irisapi mounts its routes.
+package messages
+
+import (
+	"context"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/notifications"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Messages reads messages. A message that does not exist is a NotFound fault, or has no changes.
+type Messages interface {
+	List(ctx context.Context, q filters.Query) ([]messages.Message, error)
+	Get(ctx context.Context, id messages.ID) (messages.Message, error)
+	Changes(ctx context.Context, id messages.ID) ([]messages.Change, error)
+	// ReceiptStatus returns the last status that a vendor reported for a message; "" = none.
+	ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (string, error)
+}
+
+// Queues counts the messages that wait for delivery.
+type Queues interface {
+	Depths(ctx context.Context) ([]messages.QueueDepth, error)
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Messages Messages
+	Queues   Queues
+	Acceptor *notifications.Acceptor
+	// Refused counts a notification that is refused because too much of the application waits.
+	Refused func()
+	// Wake wakes the processors of changed buckets; it never blocks.
+	Wake func(buckets.Set)
+}
+
+// The routes by resource.
+type (
+	reads    struct{ Deps }
+	queues   struct{ Deps }
+	incoming struct{ Deps }
+)
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(reads{d}.routes(), queues{d}.routes(), incoming{d}.routes())
+}

@@ -1,0 +1,147 @@
+package messages
+
+import (
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+var columns = v0.Columns[messages.Message]{
+	{"id", func(m messages.Message) any { return m.ID }},
+	{"active", func(m messages.Message) any { return v0.Flag(waiting(m)) }},
+	{"batch", func(m messages.Message) any { return v0.OrNull(m.Batch) }},
+	{"created", func(m messages.Message) any { return v0.Unix(m.CreatedAt) }},
+	{"sent", func(m messages.Message) any { return v0.Unix(m.SentAt) }},
+	{"destination", func(m messages.Message) any { return v0.OrNull(m.Destination) }},
+	{"subject", func(m messages.Message) any { return rendered(m, m.Subject) }},
+	{"incident_id", func(m messages.Message) any { return v0.OrNull(m.IncidentID) }},
+	{"mode", func(m messages.Message) any { return m.Mode }},
+	{"application", func(m messages.Message) any { return m.Application }},
+	{"priority", func(m messages.Message) any { return v0.OrNull(m.Priority) }},
+	{"target", func(m messages.Message) any { return m.Target }},
+	{"body", func(m messages.Message) any { return rendered(m, m.Body) }},
+	{"mode_changed", func(m messages.Message) any { return v0.Flag(m.ModeChanged) }},
+	{"target_changed", func(m messages.Message) any { return v0.Flag(m.TargetChanged) }},
+}
+
+var list = v0.List{Schema: messages.FilterSchema, Columns: columns.Names(), Limited: true}
+
+// waiting reports whether a message is "active" on the wire: not sent yet, and not failed or cancelled.
+func waiting(m messages.Message) bool {
+	return m.State == messages.Aggregated && m.Batch == "" || m.State == messages.Pending || m.State == messages.Taken || m.State == messages.Sending
+}
+
+// rendered is nil until a message is rendered.
+func rendered(m messages.Message, text string) any {
+	if text == "" && m.SentAt.IsZero() {
+		return nil
+	}
+	return text
+}
+
+func (a reads) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v0/messages", routing.Read, a.list),
+		routing.Get("/v0/messages/{id}", routing.Read, a.get),
+		routing.Get("/v0/messages/{id}/auditlog", routing.Read, a.changes),
+	}
+}
+
+func (a reads) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := list.Read(w, r)
+	if err != nil {
+		return err
+	}
+	if len(q.Conditions) == 0 && q.Limit == 0 {
+		return fault.New(fault.Invalid, "Message query too broad, add limit or filter")
+	}
+	found, err := a.Messages.List(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, columns.Pick(q.Fields).Records(found))
+}
+
+// id reads the message of the path.
+func id(r *http.Request) (messages.ID, error) {
+	n, ok := v0.PathID(r, "id")
+	if !ok {
+		return 0, fault.New(fault.Invalid, "Invalid message id")
+	}
+	return messages.ID(n), nil
+}
+
+func (a reads) get(w http.ResponseWriter, r *http.Request) error {
+	id, err := id(r)
+	if err != nil {
+		return err
+	}
+	m, err := a.Messages.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	var page v0.Record
+	for _, part := range columns.Record(m) {
+		if part.Name != "mode_changed" && part.Name != "target_changed" {
+			page = append(page, part)
+		}
+	}
+	status, err := a.Messages.ReceiptStatus(r.Context(), m.ID, "twilio")
+	if err != nil {
+		return err
+	}
+	page = append(page, v0.Member{"twilio_delivery_status", v0.OrNull(status)}, v0.Member{"generic_message_sent_status", sentStatus(m)})
+	return routing.Answer(w, http.StatusOK, page)
+}
+
+// sentStatus is 1 for a message that was sent and 0 for one that failed. It is nil for other messages, and in modes that Twilio
+// may have sent.
+func sentStatus(m messages.Message) any {
+	if m.Mode == users.SMS || m.Mode == users.Call {
+		return nil
+	}
+	switch m.State {
+	case messages.Sent, messages.Delivered:
+		return 1
+	case messages.Failed:
+		return 0
+	case messages.Pending, messages.Taken, messages.Sending, messages.Cancelled, messages.Aggregated, messages.Dropped:
+	}
+	return nil
+}
+
+var changeColumns = v0.Columns[messages.Change]{
+	{"id", func(c messages.Change) any { return c.ID }},
+	{"date", func(c messages.Change) any { return v0.Unix(c.At) }},
+	{"old", func(c messages.Change) any { return cutChange(c.Old) }},
+	{"new", func(c messages.Change) any { return cutChange(c.New) }},
+	{"change_type", func(c messages.Change) any { return c.Type }},
+	{"description", func(c messages.Change) any { return cutChange(c.Description) }},
+}
+
+// maxChange is the longest text of the audit log on the wire, in characters. The timeline of the incident has the whole text.
+const maxChange = 250
+
+func cutChange(text string) string {
+	if utf8.RuneCountInString(text) <= maxChange {
+		return text
+	}
+	return string([]rune(text)[:maxChange])
+}
+
+func (a reads) changes(w http.ResponseWriter, r *http.Request) error {
+	id, err := id(r)
+	if err != nil {
+		return err
+	}
+	changes, err := a.Messages.Changes(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, changeColumns.Records(changes))
+}

@@ -1,0 +1,171 @@
+package opening
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// newIncident is the body of POST /v0/incidents.
+type newIncident struct {
+	plan        string
+	application string // "" = the caller
+	context     map[string]json.RawMessage
+	raw         json.RawMessage // the context as posted
+	targets     []incidents.Target
+}
+
+// parseIncident reads the body. It does not check whether the plan, application and targets exist.
+func parseIncident(raw []byte) (newIncident, error) {
+	var n newIncident
+	b, err := v0.ParseBody(raw, "")
+	if err != nil {
+		return n, err
+	}
+	if n.plan, err = b.Text("plan"); err != nil {
+		return n, err
+	}
+	if n.plan == "" {
+		return n, fault.Invalidf("plan", "missing plan name attribute")
+	}
+	if n.application, err = b.Text("application"); err != nil {
+		return n, err
+	}
+	ctx, ok := b.Members["context"]
+	if !ok {
+		return n, fault.Invalidf("context", "context is required")
+	}
+	if json.Unmarshal(ctx, &n.context) != nil || n.context == nil {
+		return n, fault.Invalidf("context", "context must be an object")
+	}
+	n.raw = ctx
+	if !b.Given("dynamic_targets") {
+		return n, nil
+	}
+	given, ok := v0.Objects(b.Members["dynamic_targets"])
+	if !ok {
+		return n, fault.Invalidf("dynamic_targets", "dynamic_targets must be a list of objects with role and target")
+	}
+	for _, g := range given {
+		t := v0.Of(g, "Invalid incident", "")
+		role, err := t.Required("role")
+		if err != nil {
+			return n, err
+		}
+		name, err := t.Required("target")
+		if err != nil {
+			return n, err
+		}
+		n.targets = append(n.targets, incidents.Target{Role: role, Name: name})
+	}
+	return n, nil
+}
+
+// open checks in the order that clients know: plan, application, dynamic targets, context, template.
+func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	raw, _, err := wire.Body(w, r, wire.MaxBody)
+	if err != nil {
+		return err
+	}
+	posted, err := parseIncident(raw)
+	if err != nil {
+		return err
+	}
+	plan, err := a.Plans.Recent(ctx, posted.plan)
+	if err != nil {
+		return err // a NotFound fault is answered with an empty 404
+	}
+	app, err := a.application(ctx, posted.application)
+	if err != nil {
+		return err
+	}
+	targets, err := a.dynamicTargets(ctx, plan.Plan, posted.targets)
+	if err != nil {
+		return err
+	}
+	variables, err := a.Variables.Get(ctx, app.ID, func(ctx context.Context) ([]string, error) { return a.Applications.Variables(ctx, app.ID) })
+	if err != nil {
+		return err
+	}
+	body, err := contextOf(posted.raw, posted.context, variables)
+	if err != nil {
+		return err
+	}
+	if has, err := a.Plans.HasWords(ctx, plan.ID, app.ID); err != nil {
+		return err
+	} else if !has {
+		return fault.New(fault.Invalid, "No plan template actions exist for this app")
+	}
+	if wait, err := a.Load.Overloaded(ctx, app); err != nil {
+		return err
+	} else if wait > 0 {
+		a.Refused()
+		return overloaded(app, wait)
+	}
+	if a.Rates != nil {
+		if err := a.Rates.Check(ctx, app, int64(plan.ID)); err != nil {
+			return err
+		}
+	}
+	opened, err := a.Incidents.Open(ctx, incidents.New{PlanID: int64(plan.ID), ApplicationID: app.ID, Context: body,
+		DynamicTargets: targets, Actor: wire.Actor(ctx).String()})
+	if err != nil {
+		return err
+	}
+	a.Load.Accepted(app.ID, 1)
+	a.Wake(buckets.Of(opened.Bucket))
+	return v0.Created(w, int64(opened.ID), "incidents")
+}
+
+// application returns the application in whose name the incident is opened: the caller, unless the body names one.
+func (a incoming) application(ctx context.Context, name string) (auth.Application, error) {
+	caller := wire.Application(ctx)
+	if name == "" {
+		return caller, nil
+	}
+	app, err := a.Applications.ByName(ctx, name)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return auth.Application{}, err
+	}
+	if !wire.Actor(ctx).MayOpenAs(app.ID) { // callers do not learn whether the application exists
+		return auth.Application{}, fault.Newf(fault.Forbidden,
+			"This application %s does not allow creating incidents as other applications", caller.Name)
+	}
+	if err != nil {
+		return auth.Application{}, fault.Invalidf("application", "Invalid application")
+	}
+	return app, nil
+}
+
+// dynamicTargets finds the targets that the body gives for the dynamic targets of the plan.
+func (a incoming) dynamicTargets(ctx context.Context, plan escalation.Plan, given []incidents.Target) ([]incidents.DynamicTarget, error) {
+	want := plan.DynamicTargets()
+	if want == 0 {
+		return nil, nil
+	}
+	if len(given) != want {
+		return nil, fault.Invalidf("dynamic_targets", "Invalid number of dynamic targets")
+	}
+	out := make([]incidents.DynamicTarget, want)
+	for i, t := range given {
+		found, err := a.Lookups.Lookup(ctx, t.Role, t.Name)
+		if err != nil {
+			return nil, err
+		}
+		if found.TargetID == 0 {
+			return nil, &fault.Error{Kind: fault.Invalid, Field: "dynamic_targets", Message: "Invalid incident",
+				Detail: "invalid role " + t.Role + " for target " + t.Name}
+		}
+		out[i] = incidents.DynamicTarget{Index: i, Role: found.Role, TargetID: found.TargetID}
+	}
+	return out, nil
+}

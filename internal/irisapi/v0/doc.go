@@ -1,0 +1,69 @@
+// Package v0 holds what the routes of /v0 have in common: how they read bodies and queries, how they write objects and lists,
+// and the tags of objects. The packages of routes beside it use it. Its rules are those of Iris, whose clients rely on names,
+// texts, flags as 0 and 1, and Unix seconds. What all edges share is in wire.
+package v0
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// PathID reads an integer path parameter of any size.
+func PathID(r *http.Request, name string) (int64, bool) { return parseInt(wire.Param(r, name)) }
+
+// Digits reports whether s is a number. Where a path takes an id or a name, a number is an id.
+func Digits(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(c rune) bool { return c < '0' || c > '9' }) < 0
+}
+
+// ApplicationName returns the application that the path names.
+func ApplicationName(r *http.Request) string { return strings.TrimRight(wire.Param(r, "app"), " ") }
+
+// StorableName returns a name that storage can compare. A text that cannot be stored becomes "", which no object has as name.
+func StorableName(s string) string {
+	if wire.Storable(s) {
+		return s
+	}
+	return ""
+}
+
+// By names the caller for the audit log.
+func By(r *http.Request) string { return wire.Actor(r.Context()).String() }
+
+// Person finds a person by name. With a NotFound fault it returns a user that has only the name, as permissions need it.
+func Person(ctx context.Context, people wire.People, name string) (users.User, error) {
+	u, err := people.ByName(ctx, name)
+	if err != nil {
+		u = users.User{Name: name}
+	}
+	return u, err
+}
+
+// Internal admits only the listed applications to a route below /v0/internal.
+func Internal(allowed []string, h routing.Handler) routing.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := wire.Actor(r.Context()).MayUseInternal(allowed); err != nil {
+			return err
+		}
+		return h(w, r)
+	}
+}
+
+// Created answers with a bare id and the address of the new object.
+func Created(w http.ResponseWriter, id int64, collection string) error {
+	n := strconv.FormatInt(id, 10)
+	if collection != "" {
+		w.Header().Set("Location", "/"+collection+"/"+n)
+	}
+	wire.Raw(w, http.StatusCreated, []byte(n))
+	return nil
+}
+
+// Done answers 200 with [], as Iris does after most changes.
+func Done(w http.ResponseWriter) error { return routing.Answer(w, http.StatusOK, []int{}) }

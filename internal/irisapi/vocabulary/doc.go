@@ -1,0 +1,63 @@
+// Package vocabulary serves the routes of /v0 that list what other requests may name: targets, roles, modes, priorities, time
+// zones, categories and tags. irisapi mounts its routes.
+package vocabulary
+
+import (
+	"context"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/filters"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Targets lists the targets that plans may name. Names are compared without regard to case.
+type Targets interface {
+	Names(ctx context.Context, prefix string) ([]string, error)
+	NamesOfKind(ctx context.Context, kind string, q filters.Query) ([]string, error)
+	Exists(ctx context.Context, name string) (bool, error)
+	// OnAnyList reports whether a person is a member of one of the mailing lists.
+	OnAnyList(ctx context.Context, user string, lists []string) (bool, error)
+}
+
+// Roles lists the roles of targets and the default mode of every priority.
+type Roles interface {
+	Roles(ctx context.Context) ([]escalation.TargetRole, error)
+	PriorityModes(ctx context.Context) (map[users.Priority]users.Mode, error)
+}
+
+// Categories lists the categories of applications by number.
+type Categories interface {
+	Categories(ctx context.Context, q filters.Query) ([]applications.Category, error)
+}
+
+// Tags shows and filters by the tags that the operator allows.
+type Tags = v0.Tags
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Targets    Targets
+	Roles      Roles
+	Categories Categories
+	Tags       v0.Tags
+	// TimeZones are those that people may choose.
+	TimeZones []string
+	// InternalApplications may use the routes below /v0/internal.
+	InternalApplications []string
+}
+
+// The routes by resource.
+type (
+	targets    struct{ Deps }
+	names      struct{ Deps }
+	categories struct{ Deps }
+	tags       struct{ Deps }
+)
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(targets{d}.routes(), names{d}.routes(), categories{d}.routes(), tags{d}.routes())
+}

@@ -1,0 +1,93 @@
+package vocabulary
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/params"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+func (v targets) routes() []routing.Route {
+	return []routing.Route{
+		routing.Get("/v0/targets", routing.Someone, v.list),
+		routing.Get("/v0/targets/{kind}", routing.Someone, v.ofKind),
+		routing.Get("/v0/targets/{name}/exists", routing.Someone, v.exists),
+		routing.Get("/v0/users/{username}/in_lists", routing.Someone, v.inLists),
+	}
+}
+
+func (v targets) list(w http.ResponseWriter, r *http.Request) error {
+	prefix, _, err := v0.Parameter(r, "startswith")
+	if err != nil {
+		return err
+	}
+	names, err := v.Targets.Names(r.Context(), prefix)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, routing.OrEmpty(names))
+}
+
+// targetList filters the targets of one kind.
+var targetList = v0.List{Schema: filters.Schema{"name": filters.Text, "active": filters.Bool}, More: []string{"startswith"}}
+
+func (v targets) ofKind(w http.ResponseWriter, r *http.Request) error {
+	kind := strings.ToLower(strings.TrimRight(wire.Param(r, "kind"), " "))
+	if !slices.Contains(escalation.TargetKinds(), kind) {
+		return fault.Invalidf("type", "Target type %s not found", wire.Param(r, "kind"))
+	}
+	q, err := v.Tags.List(targetList).Read(w, r)
+	if err != nil {
+		return err
+	}
+	prefix, given, err := v0.Parameter(r, "startswith")
+	if err != nil {
+		return err
+	}
+	if given {
+		q.Conditions = append(q.Conditions, filters.Condition{Field: "name", Op: filters.StartsWith, Values: []any{prefix}})
+	}
+	names, err := v.Targets.NamesOfKind(r.Context(), kind, q)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, routing.OrEmpty(names))
+}
+
+func (v targets) exists(w http.ResponseWriter, r *http.Request) error {
+	exists, err := v.Targets.Exists(r.Context(), wire.Param(r, "name"))
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, v0.Record{{"exists", exists}})
+}
+
+func (v targets) inLists(w http.ResponseWriter, r *http.Request) error {
+	q, err := v0.Query(r)
+	if err != nil {
+		return err
+	}
+	var lists []string
+	for _, value := range q["list"] {
+		for name := range strings.SplitSeq(value, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				lists = append(lists, name)
+			}
+		}
+	}
+	if len(lists) == 0 {
+		return params.Missing("list")
+	}
+	on, err := v.Targets.OnAnyList(r.Context(), wire.Param(r, "username"), lists)
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, v0.Record{{"is_member", on}})
+}

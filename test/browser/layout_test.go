@@ -1,0 +1,233 @@
+//go:build browser
+
+package browser
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// unbroken is a long text without a place for a line break; odd has two text directions.
+var unbroken, odd = strings.Repeat("Unbroken_", 25), "مدير" + strings.Repeat("x", 80)
+
+// emojiTeam is the name of a team that begins with an emoji.
+const emojiTeam = "🚒 fire brigade"
+
+// addLongNames adds people, teams and plans with names that are hard to show, and returns an incident.
+func (c *client) addLongNames() (incident int64) {
+	c.t.Helper()
+	c.setUp()
+	v0 := "/api/v0/teams"
+	c.call(http.MethodPost, v0, object{"name": emojiTeam, "scheduling_timezone": "Europe/Berlin", "description": unbroken}, nil)
+	at := v0 + "/" + url.PathEscape(emojiTeam)
+	c.call(http.MethodPost, at+"/rosters", object{"name": unbroken}, nil)
+	for _, name := range []string{"demo", "ana", "chloe"} {
+		c.call(http.MethodPost, at+"/rosters/"+unbroken+"/users", object{"name": name}, nil)
+	}
+	c.call(http.MethodPut, "/api/v0/users/ana", object{"full_name": odd}, nil)
+	c.call(http.MethodPut, "/api/v0/users/chloe", object{"full_name": unbroken}, nil)
+	now := time.Now().Unix()
+	for i, name := range []string{"ana", "chloe"} {
+		c.call(http.MethodPost, "/api/v0/events", object{"team": emojiTeam, "role": []string{"primary", "secondary"}[i], "user": name, "start": now - 3600, "end": now + 30*3600,
+			"note": unbroken}, nil)
+	}
+	c.call(http.MethodPut, "/v1/teams/"+url.PathEscape(emojiTeam)+"/coverage/primary", object{"cover": "always", "hours": []string{}}, nil)
+	c.call(http.MethodPost, "/v0/plans", object{"name": unbroken, "creator": "demo", "description": odd, "threshold_window": 900, "threshold_count": 10,
+		"aggregation_window": 300, "aggregation_reset": 300, "steps": [][]object{{
+			{"role": "team", "target": emojiTeam, "priority": "high", "template": "demo-template", "wait": 300, "repeat": 0}}}}, nil)
+	firePlan(c.t, unbroken, unbroken+" at "+odd)
+	return c.number(unbroken)
+}
+
+// overflowing lists elements that are wider than the window, and controls that are outside the window.
+const overflowing = `(() => {
+	const w = innerWidth, out = [], wide = document.documentElement.scrollWidth;
+	if (wide > w) out.push("the page is " + wide + " px wide");
+	for (const e of document.querySelectorAll("main button, main summary, main input, main select, dialog button")) {
+		const r = e.getBoundingClientRect();
+		if (r.width && (r.right > w + 1 || r.left < -1) && !e.closest(".grid-holder, .tabs.scroll, .unseen, .segmented label")) out.push(e.outerHTML.slice(0, 80) + " at " + r.left + " to " + r.right);
+	}
+	return out;
+})()`
+
+// axe returns the violations that axe-core finds, with their elements. The shifts of the calendar's library are articles with the role of
+// a button. ARIA in HTML does not allow that, but browsers support it.
+func (b *tab) axe() []string {
+	b.t.Helper()
+	return ask[[]string](b, `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
+		.then((r) => r.violations.filter((v) => v.id !== "aria-allowed-role" || v.nodes.some((n) => !n.html.includes("ec-event"))).map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ")).join(" | ")))`)
+}
+
+func (b *tab) loadAxe(source string) {
+	b.t.Helper()
+	ask[bool](b, source+";true")
+}
+
+// TestLayout opens every page with long names, in a wide window and on a phone. Nothing is wider than the window, and axe-core finds no
+// violations.
+func TestLayout(t *testing.T) {
+	require.NotEmpty(t, os.Getenv("IRIS_AXE"), "run test/browser.sh, which fetches axe-core")
+	axe, err := os.ReadFile(os.Getenv("IRIS_AXE"))
+	require.NoError(t, err)
+	startDev(t)
+	api := newClient(t)
+	incident := api.addLongNames()
+	b := openTab(t)
+	b.do("open", chromedp.Navigate(home+"/login"), chromedp.WaitVisible(`input[name=password]`))
+	b.loadAxe(string(axe))
+	require.Empty(t, b.axe(), "the log-in page")
+	b.logIn("demo", "demo")
+	at := "/teams/" + url.PathEscape(emojiTeam)
+	pages := []struct{ name, path, ready string }{
+		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident), `.timeline`}, {"resolved", "/incidents?show=resolved", `.empty`},
+		{"offer", fmt.Sprintf("/incidents/%d?offer=acknowledge", incident), `#offer`},
+		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`}, {"cluster", "/cluster", `.buckets`}, {"missing", "/incidents/999999", `h1`},
+		{"teams", "/teams", `.letter`}, {"me", "/me", `#oncall:not([aria-busy]) .card`}, {"team", at, `.now-role .holder`},
+		{"rosters", at + "/rosters", `.roster .member`}, {"schedules", at + "/schedules", `#oncall:not([aria-busy]) .card`},
+		{"coverage", at + "/coverage", `.stacks button`}, {"settings", at + "/settings", `#oncall:not([aria-busy]) .card`}, {"audit", at + "/audit", `.stacks summary`},
+	}
+	for _, size := range []struct {
+		name          string
+		width, height int64
+	}{{"wide", 1280, 900}, {"phone", 390, 844}} {
+		b.do(size.name, chromedp.EmulateViewport(size.width, size.height))
+		for _, p := range pages {
+			t.Run(size.name+"/"+p.name, func(t *testing.T) {
+				b := b.in(t)
+				b.do(p.name, chromedp.Navigate(home+p.path), chromedp.WaitVisible(chromedp.CSS(p.ready)))
+				b.shot("70-" + size.name + "-" + p.name)
+				require.Empty(t, ask[[]string](b, overflowing))
+				b.loadAxe(string(axe))
+				require.Empty(t, b.axe())
+			})
+		}
+	}
+	t.Run("wide/squeezed", func(t *testing.T) {
+		b := b.in(t)
+		b.do("the list", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`#rows button`))
+		require.Less(t, ask[float64](b, `document.querySelector("#rows button").offsetHeight`), 50.0, "long names do not squeeze the button")
+		b.do("phone", chromedp.EmulateViewport(390, 844))
+	})
+	t.Run("phone/cards", func(t *testing.T) {
+		b := b.in(t)
+		b.do("the list", chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`#rows button`))
+		box := ask[map[string]float64](b, `(() => { const row = document.querySelector("#rows tr"), at = (s) => row.querySelector(s).getBoundingClientRect();
+			return { title: at(".title").top, state: at(".state").top, age: at(".age").width, act: at("button").top, width: at("button").width, row: row.clientWidth }; })()`)
+		require.Less(t, box["title"], box["state"], "the title is the first")
+		require.Less(t, box["state"], box["act"])
+		require.Positive(t, box["age"])
+		require.Greater(t, box["width"], box["row"]*0.85, "the button has the width of the card")
+	})
+	t.Run("phone/pager", func(t *testing.T) {
+		b := b.in(t)
+		b.do("low window", chromedp.EmulateViewport(390, 560), chromedp.Navigate(home+at), settled, chromedp.Click(`button.take`), chromedp.WaitVisible(saved))
+		b.shot("71-phone-take")
+		require.LessOrEqual(t, ask[float64](b, `document.querySelector("dialog[open] button[type=submit]").getBoundingClientRect().bottom`), 560.0)
+		require.Empty(t, ask[[]string](b, overflowing))
+		b.loadAxe(string(axe))
+		require.Empty(t, b.axe())
+	})
+}
+
+func TestTeamCalendar(t *testing.T) {
+	startDev(t)
+	api := newClient(t)
+	api.setUp()
+	api.call(http.MethodPost, "/api/v0/teams", object{"name": emojiTeam, "scheduling_timezone": "UTC"}, nil)
+	b := openTab(t)
+	b.logIn("demo", "demo")
+	t.Run("an emoji is a heading", func(t *testing.T) {
+		b := b.in(t)
+		b.do("teams", chromedp.Navigate(home+"/teams"), chromedp.WaitVisible(`.letter`))
+		require.Contains(t, ask[[]string](b, `[...document.querySelectorAll(".letter h3")].map((e) => e.textContent)`), "🚒")
+	})
+	t.Run("weight", func(t *testing.T) {
+		b := b.in(t)
+		b.do("the calendar", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-event`))
+		sum := func(size string) int {
+			return ask[int](b, `[...performance.getEntriesByType("resource"), ...performance.getEntriesByType("navigation")].reduce((sum, e) => sum + e.`+size+`, 0)`)
+		}
+		sent, whole := sum("encodedBodySize"), sum("decodedBodySize")
+		t.Logf("the team's calendar: %d bytes sent, %d before compression", sent, whole)
+		require.Less(t, sent, 120_000)
+		require.Less(t, whole, 280_000)
+	})
+	t.Run("Enter and Space open the same", func(t *testing.T) {
+		b := b.in(t)
+		for _, key := range []string{"\r", " "} {
+			b.do("a shift", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-event.role-primary`))
+			b.until("the shift has the focus", `(() => { const e = document.querySelector(".ec-event.role-primary"); e?.focus(); return document.activeElement === e; })()`)
+			b.do("open it", chromedp.KeyEvent(key), chromedp.WaitVisible(`dialog[open] .facts`))
+			require.Equal(t, []string{"Shift"}, ask[[]string](b, `[...document.querySelectorAll("dialog[open]")].map((e) => e.getAttribute("aria-label"))`))
+		}
+	})
+	t.Run("a running shift is swapped from now on", func(t *testing.T) {
+		b := b.in(t)
+		before := api.of("primary")
+		require.Len(t, before, 1)
+		next := time.Now().Unix() + 3*86400
+		api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "primary", "user": "ana", "start": next, "end": next + 86400}, nil)
+		b.do("the shift", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`.ec-event.role-primary:not(.past)`), chromedp.WaitVisible(`dialog[open] .dialog-foot button`))
+		ask[bool](b, `(() => { [...document.querySelectorAll("dialog[open] button")].find((e) => e.textContent === "Swap…").click(); return true; })()`)
+		b.do("with whom", chromedp.WaitVisible(`dialog[open] select[aria-label="Swap with"]`))
+		b.choose(`dialog[open] select[aria-label="Swap with"]`, fmt.Sprint(api.newest("primary")))
+		b.do("what would change", chromedp.WaitVisible(`dialog[open] .change-list .added`), chromedp.WaitVisible(saved))
+		b.shot("72-swap-from-now")
+		b.do("swap", chromedp.Click(saved), chromedp.WaitNotPresent(`dialog[open]`))
+		now := api.primary()
+		require.Len(t, now, 1)
+		require.Equal(t, "ana", now[0].User)
+		var past shift
+		api.call(http.MethodGet, fmt.Sprintf("/api/v0/events/%d", before[0].ID), nil, &past)
+		require.Equal(t, "ben", past.User, "the past stays")
+		require.Equal(t, before[0].Start, past.Start)
+	})
+	t.Run("a week on any day", func(t *testing.T) {
+		b := b.in(t)
+		b.do("by week", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`[data-view=week]`), chromedp.WaitVisible(`.ec-time-grid .ec-event`))
+		b.shot("73-week")
+		today := time.Now().In(teamZone(t, b)).Format(time.DateOnly)
+		days := ask[[]string](b, `[...document.querySelectorAll(".ec-header time[datetime]")].map((e) => e.dateTime.slice(0, 10))`)
+		require.Len(t, days, 7)
+		require.Equal(t, today, days[0], "the week ahead, also on a Sunday")
+	})
+}
+
+// newest is the latest shift of a role.
+func (c *client) newest(role string) (id int64) {
+	c.t.Helper()
+	for _, s := range c.of(role) {
+		id = max(id, s.ID)
+	}
+	return id
+}
+
+// TestClocks checks that each page uses one time zone and one time format, and names the zone.
+func TestClocks(t *testing.T) {
+	startDev(t)
+	api := newClient(t)
+	api.call(http.MethodPut, "/api/v0/users/demo", object{"time_zone": "Asia/Kathmandu"}, nil)
+	fire(t, "what time is it")
+	id := api.number("what time is it")
+	b := openTab(t)
+	b.logIn("demo", "demo")
+	kathmandu := location(t, "Asia/Kathmandu")
+	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), chromedp.WaitVisible(`.timeline`))
+	b.until("the zone is named", `document.getElementById("zone-name").textContent === "Asia/Kathmandu, your time zone"`)
+	require.Contains(t, b.text(`.timeline time`), strings.ReplaceAll(time.Now().In(kathmandu).Format("03:"), " ", ""))
+	b.do("a plan", chromedp.Navigate(home+"/plans/demo-plan?at=2027-01-01T14:30:00"), chromedp.WaitVisible(`#simulation table`))
+	require.Regexp(t, `Fri, Jan 1, 2027, 02:30:00.PM`, b.text(`#simulation table`))
+	require.Contains(t, b.text(`.ask`), "Opened at, Asia/Kathmandu")
+	require.Equal(t, "Asia/Kathmandu, your time zone", b.text(`#zone-name`))
+	b.do("a calendar by week", chromedp.Navigate(home+"/teams/demo"), chromedp.WaitVisible(`#zone-name`))
+	require.True(t, ask[bool](b, `import(document.querySelector("script[type=module]").src.replace(/[^/]*$/, "zone.js")).then((z) => /1:05.PM/.test(z.time(Date.UTC(2027, 0, 1, 13, 5) / 1000, "UTC")) && /1:05.PM/.test(z.face("13:05")) && z.length(43199) === "12\u00a0h")`),
+		"the clock of texts is that of the browser's own fields")
+}
