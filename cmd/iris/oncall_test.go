@@ -30,7 +30,7 @@ primary  bob (Bob Ray)  call +15550102, email bob@example.com  primary of team d
 Next hand-offs of primary:
   Sun 2026-11-29 02:00:00 +01:00  from bob to nobody
   Mon 2026-11-30 02:00:00 +01:00  from nobody to ann
-Nobody has a shift as primary (pages go to the team's fixed order, or the fallback):
+Nobody has a shift as primary (pages go to the team's fixed order, or to the fallback):
   Sun 2026-11-29 02:00:00 +01:00  to  Mon 2026-11-30 02:00:00 +01:00  (1 d 0 h)
 `, ask(3, "--service", "checkout", "--at", "2026-11-22 02:00", "--next", "--gaps", "--for", "9d"))
 	require.Equal(t, "on-call\tdb\tprimary\t2026-11-22T02:00:00+01:00\tbob\n"+
@@ -87,7 +87,7 @@ func TestNotPopulatedYetIsNoGap(t *testing.T) {
 	require.Contains(t, out.String(), "not-populated\tdb\tprimary\t2026-11-29T01:00:00Z\t2026-11-29T02:00:00Z\n")
 	out.Reset()
 	require.NoError(t, c.table(&out, teams))
-	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will reach these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
+	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will fill these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
 	require.NotContains(t, out.String(), "Nobody has a shift")
 	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, operator.WhoGap{Kind: scheduling.GapNobody, Start: 1795914000, End: 1795917600})
 	require.True(t, c.lacking(teams))
