@@ -67,7 +67,7 @@ func TestAccountsOfUsers(t *testing.T) {
 	says(1, "there is no user bob", "other words\n", "user", "passwd", "bob")
 	says(1, "there is no user bob", "", "user", "disable", "bob")
 	says(1, "at least 8 characters", "short\n", "user", "passwd", "ann")
-	says(1, "no password on standard input; give one\n", "", "user", "passwd", "ann")
+	says(1, "no password on standard input: give one\n", "", "user", "passwd", "ann")
 	require.True(t, logsIn("other words"))
 
 	says(0, "team ops added", "", "team", "add", "ops", "ann", "--director", "ann")

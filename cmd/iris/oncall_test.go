@@ -58,7 +58,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or to the fal
 		"there is no role primry; known roles: director, manager, primary, secondary, shadow, unavailable, vacation; did you mean primary?": {"db", "--role", "primry"},
 		`"soon" is no instant`:                   {"db", "--at", "soon"},
 		`--for: "3 moons" is no time to look`:    {"db", "--for", "3 moons"},
-		`--for: "900d" is no time to look ahead`: {"db", "--for", "900d"},
+		`--for: "900d" is not a period`: {"db", "--for", "900d"},
 	} {
 		code, _, errs := iris(t, environ, "", append([]string{"oncall"}, args...)...)
 		wantCode := 2

@@ -30,6 +30,7 @@ import (
 	"github.com/iris-oncall/iris/internal/devmode/demo"
 	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
 const patience = 60 * time.Second
@@ -449,14 +450,14 @@ func TestConfiguredVendorsReplaceTheMailbox(t *testing.T) {
 	cfg, err := config.Load("", []string{"IRIS_SMTP_ADDR=mail.example.com:25"})
 	require.NoError(t, err)
 	env := s.childEnvironment(cfg, "postgres://ours", box)
-	require.Equal(t, "mail.example.com:25", environ(env.processor, "IRIS_SMTP_ADDR"))
-	require.Equal(t, "box", environ(env.processor, "IRIS_SLACK_TOKEN"))
-	require.Equal(t, "box", environ(env.api, "IRIS_SLACK_TOKEN"))
-	require.Equal(t, "postgres://ours", environ(env.api, "IRIS_DATABASE_URL"))
-	require.Empty(t, environ(env.api, "IRIS_DATABASE_URL_FILE"))
-	require.Equal(t, "http://box", environ(env.api, "IRIS_MAILBOX_URL"))
-	require.Equal(t, "http://127.0.0.1:16649", environ(env.api, "IRIS_PUBLIC_URL"))
-	require.Equal(t, "/bin", environ(env.processor, "PATH"))
+	require.Equal(t, "mail.example.com:25", subprocess.Getenv(env.processor, "IRIS_SMTP_ADDR"))
+	require.Equal(t, "box", subprocess.Getenv(env.processor, "IRIS_SLACK_TOKEN"))
+	require.Equal(t, "box", subprocess.Getenv(env.api, "IRIS_SLACK_TOKEN"))
+	require.Equal(t, "postgres://ours", subprocess.Getenv(env.api, "IRIS_DATABASE_URL"))
+	require.Empty(t, subprocess.Getenv(env.api, "IRIS_DATABASE_URL_FILE"))
+	require.Equal(t, "http://box", subprocess.Getenv(env.api, "IRIS_MAILBOX_URL"))
+	require.Equal(t, "http://127.0.0.1:16649", subprocess.Getenv(env.api, "IRIS_PUBLIC_URL"))
+	require.Equal(t, "/bin", subprocess.Getenv(env.processor, "PATH"))
 }
 
 func TestBannerHidesThePasswordOfAConfiguredDatabase(t *testing.T) {
