@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Timeline returns everything that happened to an incident in the order it happened: the decisions that were written
-// down, every vendor call with its outcome, and the vendors' receipts. Entries made from calls and receipts have no ID.
+// Timeline returns everything that happened to an incident in the order it happened: the recorded
+// decisions, every vendor call with its outcome, and the vendors' receipts. Entries made from calls and receipts have no ID.
 // It is empty for an incident that does not exist.
 func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error) {
 	var out []incidents.Entry
@@ -68,7 +68,7 @@ func timelineCalls(ctx context.Context, q *db.Queries, id int64, receipts map[me
 		if r, ok := receipts[a.MessageID]; ok && a.Outcome == messages.OutcomeSent && r.After(a.StartedAt) && r.Before(at) {
 			at = r
 		}
-		out = append(out, incidents.Entry{At: at, Kind: incidents.EntryDelivery, Text: callWords(target, a)})
+		out = append(out, incidents.Entry{At: at, Kind: incidents.EntryDelivery, Text: callText(target, a)})
 	}
 	for _, c := range calls {
 		seen[messages.ID(c.MessageID)] = true
@@ -82,7 +82,7 @@ func timelineCalls(ctx context.Context, q *db.Queries, id int64, receipts map[me
 		return nil, err
 	}
 	for _, p := range past {
-		if seen[messages.ID(p.ID)] { // it is just being moved
+		if seen[messages.ID(p.ID)] { // it is being moved
 			continue
 		}
 		attempts, err := pastAttempts(p.Attempts)
@@ -106,8 +106,8 @@ var outcomeWords = map[messages.Outcome]string{
 	messages.OutcomeCancelled:   "not sent after all",
 }
 
-// callWords returns the text of a vendor call: "sms to ann by twilio: accepted by the vendor".
-func callWords(target string, a messages.Attempt) string {
+// callText returns the text of a vendor call: "sms to ann by twilio: accepted by the vendor".
+func callText(target string, a messages.Attempt) string {
 	vendor := a.Vendor
 	if a.Account != "" && a.Account != a.Vendor {
 		vendor += " (" + a.Account + ")"

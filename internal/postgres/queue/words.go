@@ -13,11 +13,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// wordsTTL is how long a template's contents are trusted without reading them again: so soon after it was saved a new
-// version is used by every process.
+// wordsTTL is how long the contents of a template are cached. Within this time every process uses a new version.
 const wordsTTL = time.Second
 
-// Words loads what rendering needs: messages.Loader. It is safe for concurrent use.
+// Words loads what rendering needs. It implements messages.Loader. It is safe for concurrent use.
 type Words struct {
 	db        *postgres.DB
 	templates *cache.Cache[messages.TemplateKey, messages.Found]
