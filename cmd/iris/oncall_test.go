@@ -56,9 +56,9 @@ Nobody has a shift as primary (pages go to the team's fixed order, or to the fal
 		"name a team, or a service with":                        {},
 		"not both":                                              {"db", "--service", "checkout"},
 		"there is no role primry; known roles: director, manager, primary, secondary, shadow, unavailable, vacation; did you mean primary?": {"db", "--role", "primry"},
-		`"soon" is no instant`:                   {"db", "--at", "soon"},
-		`--for: "3 moons" is no time to look`:    {"db", "--for", "3 moons"},
-		`--for: "900d" is not a period`: {"db", "--for", "900d"},
+		`"soon" is no instant`:             {"db", "--at", "soon"},
+		`--for: "3 moons" is not a period`: {"db", "--for", "3 moons"},
+		`--for: "900d" is not a period`:    {"db", "--for", "900d"},
 	} {
 		code, _, errs := iris(t, environ, "", append([]string{"oncall"}, args...)...)
 		wantCode := 2

@@ -262,7 +262,7 @@ func TestMailboxAnswersLikeThePerson(t *testing.T) {
 	require.Equal(t, []string{"Pressing 2: Iris incident(17) claimed."}, l.Answers)
 
 	l = answer(b.send(t, users.Email, "ann@example.com"), "press", "x")
-	require.Contains(t, l.Answers[0], "cannot be answered")
+	require.Contains(t, l.Answers[0], "has no response")
 }
 
 func TestMailboxRefusesOtherPages(t *testing.T) {

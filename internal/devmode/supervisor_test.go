@@ -273,7 +273,7 @@ func TestKilledServersComeBack(t *testing.T) {
 			return false
 		}
 		_ = resp.Body.Close()
-		return resp.StatusCode == http.StatusOK && strings.Count(d.out.String(), "starting it again") == 3
+		return resp.StatusCode == http.StatusOK && strings.Count(d.out.String(), "restarting it") == 3
 	}, patience, 20*time.Millisecond)
 	d.pages(d.post())
 	require.NoError(t, d.stop())
@@ -290,7 +290,7 @@ func TestNothingOutlivesAKilledSupervisor(t *testing.T) {
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), "Iris is running") }, patience, 20*time.Millisecond, out)
-	require.Contains(t, out.String(), "No demo data was loaded")
+	require.Contains(t, out.String(), "There is no demo data")
 	left := children(t, cmd.Process.Pid)
 	require.Len(t, left, 3)
 	require.NoError(t, cmd.Process.Kill())
@@ -316,10 +316,10 @@ func TestWhatStandsInTheWay(t *testing.T) {
 		env  []string
 		want string
 	}{
-		"taken port":         {Options{}, []string{"IRIS_HTTP_ADDR=" + taken.Addr().String()}, "is taken by another program"},
+		"taken port":         {Options{}, []string{"IRIS_HTTP_ADDR=" + taken.Addr().String()}, "another program (perhaps another iris dev) uses"},
 		"address":            {Options{}, []string{"IRIS_HTTP_ADDR=here"}, "must be host:port"},
 		"processors":         {Options{Processors: -1}, nil, "--processors must be between"},
-		"fresh, not ours":    {Options{Fresh: true}, []string{"IRIS_HTTP_ADDR=" + freeAddr(t), "IRIS_DATABASE_URL=postgres://h/d"}, "empty it by hand"},
+		"fresh, not ours":    {Options{Fresh: true}, []string{"IRIS_HTTP_ADDR=" + freeAddr(t), "IRIS_DATABASE_URL=postgres://h/d"}, "delete its data yourself"},
 		"configuration file": {Options{ConfigFile: "/nowhere.yaml"}, nil, "/nowhere.yaml"},
 		"vendor":             {Options{}, []string{"IRIS_SMTP_ADDR=mail.example.com:25"}, "smtp[0].from (IRIS_SMTP_FROM): is missing"},
 		"log level":          {Options{}, []string{"IRIS_LOG_LEVEL=loud"}, "IRIS_LOG_LEVEL"},
@@ -349,7 +349,7 @@ func TestConfiguredDatabaseThatOthersWorkOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New(Options{Out: io.Discard}, busyDatabase{})
 		require.NoError(t, err)
-		require.ErrorContains(t, s.prepare(t.Context(), &devDatabase{s: s, url: "postgres://h/d"}), "on pager7: pages of its incidents would go to the mailbox")
+		require.ErrorContains(t, s.prepare(t.Context(), &devDatabase{s: s, url: "postgres://h/d"}), "message-processors on pager7 use the configured database")
 	})
 }
 
