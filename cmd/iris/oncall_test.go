@@ -72,7 +72,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or to the fal
 	require.Equal(t, 2, code, errs)
 	code, out, _ := iris(t, environ, "", "oncall", "--help")
 	require.Zero(t, code)
-	require.Contains(t, out, "Exit code 0: somebody is on call")
+	require.Contains(t, out, "Exit code 0: every printed role")
 }
 
 // What a schedule has not reached yet is told apart from a time without anybody, and fails no check.
