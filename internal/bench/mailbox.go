@@ -17,7 +17,7 @@ import (
 // machine with the measured servers, so it does as little as possible: it supports pipelining, reads the headers and skips
 // the bodies.
 type mailbox struct {
-	deliver func(Delivery)
+	deliver func(delivery)
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -126,7 +126,7 @@ func (m *mailbox) mail(r *bufio.Reader, say func(string) bool) bool {
 }
 
 // readMail reads up to the final dot. ok is false if the e-mail does not begin with a header.
-func readMail(r *bufio.Reader) (d Delivery, ok bool, err error) {
+func readMail(r *bufio.Reader) (d delivery, ok bool, err error) {
 	d.Marker = -1
 	header, partial := true, false // partial: the next bytes are the rest of a very long line
 	for {

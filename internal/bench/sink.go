@@ -27,7 +27,7 @@ func RunSink(ctx context.Context, addr string, in io.Reader, out io.Writer) erro
 	if err := b.flush(); err != nil {
 		return err
 	}
-	m := &mailbox{deliver: func(d Delivery) { b.line(encodeDelivery(d)) }}
+	m := &mailbox{deliver: func(d delivery) { b.line(encodeDelivery(d)) }}
 	ended := make(chan error, 1)
 	go func() { ended <- m.serve(ctx, l) }()
 	go func() {
@@ -99,13 +99,13 @@ func marker(subject string) int {
 	return n
 }
 
-func encodeDelivery(d Delivery) string {
+func encodeDelivery(d delivery) string {
 	return fmt.Sprintf("%d %d %d %d", d.At.UnixNano(), d.MessageID, d.IncidentID, d.Marker)
 }
 
-func decodeDelivery(line string) (Delivery, error) {
+func decodeDelivery(line string) (delivery, error) {
 	var nanos int64
-	var d Delivery
+	var d delivery
 	if _, err := fmt.Sscanf(line, "%d %d %d %d", &nanos, &d.MessageID, &d.IncidentID, &d.Marker); err != nil {
 		return d, fmt.Errorf("sink line %q: %w", line, err)
 	}
@@ -114,7 +114,7 @@ func decodeDelivery(line string) (Delivery, error) {
 }
 
 // readSink reads the output of a sink until it ends: its address, which is passed to started, then deliveries.
-func readSink(r io.Reader, started func(addr string), deliver func(Delivery)) error {
+func readSink(r io.Reader, started func(addr string), deliver func(delivery)) error {
 	lines := bufio.NewScanner(r)
 	if !lines.Scan() {
 		return errors.Join(errors.New("the sink did not start"), lines.Err())

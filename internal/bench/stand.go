@@ -25,8 +25,8 @@ import (
 	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
-// SinkCommand is the hidden command of `iris` that calls RunSink; its argument is the address.
-const SinkCommand = "bench-sink"
+// sinkCommand is the hidden command of `iris` that calls RunSink; its argument is the address.
+const sinkCommand = "bench-sink"
 
 func program(o Options) (string, error) {
 	if o.Program != "" {
@@ -48,12 +48,12 @@ type sinkProcess struct {
 	err   error         // valid after ended
 }
 
-func startSink(ctx context.Context, o Options, deliver func(Delivery)) (*sinkProcess, error) {
+func startSink(ctx context.Context, o Options, deliver func(delivery)) (*sinkProcess, error) {
 	prog, err := program(o)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(prog, SinkCommand, o.Sink)
+	cmd := exec.Command(prog, sinkCommand, o.Sink)
 	cmd.Env = o.Environ
 	cmd.Stderr = o.Out
 	stdin, err := cmd.StdinPipe()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Delivery is an e-mail that the sink received.
-type Delivery struct {
+// delivery is an e-mail that the sink received.
+type delivery struct {
 	At         time.Time // when the whole e-mail had arrived
 	MessageID  int64     // id of the message
 	IncidentID int64     // id of the incident; 0 = out of band
@@ -37,8 +37,8 @@ type tally struct {
 	accepted   int
 	unknown    int // requests without an answer
 	refused    map[string]int
-	deliveries map[int64][]Delivery // by unit
-	strays     map[int64][]Delivery // of units that are not known to be accepted
+	deliveries map[int64][]delivery // by unit
+	strays     map[int64][]delivery // of units that are not known to be accepted
 	arrived    int
 	reached    int // accepted units with a delivery
 	last       time.Time
@@ -47,7 +47,7 @@ type tally struct {
 func newTally(planned int, incidents, single bool) *tally {
 	return &tally{
 		planned: planned, incidents: incidents, single: single, posts: map[int64]post{}, refused: map[string]int{},
-		deliveries: map[int64][]Delivery{}, strays: map[int64][]Delivery{},
+		deliveries: map[int64][]delivery{}, strays: map[int64][]delivery{},
 	}
 }
 
@@ -89,7 +89,7 @@ func (t *tally) noAnswer() {
 }
 
 // deliver records an e-mail.
-func (t *tally) deliver(d Delivery) {
+func (t *tally) deliver(d delivery) {
 	unit := d.IncidentID
 	if !t.incidents {
 		unit = int64(d.Marker)
@@ -185,7 +185,7 @@ func (t *tally) result() Result {
 		}
 		r.Delivered++
 		r.Duplicates += t.duplicates(ds)
-		begun := slices.MinFunc(ds, func(a, b Delivery) int { return a.At.Compare(b.At) }).At
+		begun := slices.MinFunc(ds, func(a, b delivery) int { return a.At.Compare(b.At) }).At
 		latency = append(latency, max(0, milliseconds(begun.Sub(p.answered))))
 		if begun.After(last) {
 			last = begun
@@ -210,7 +210,7 @@ func (t *tally) result() Result {
 	return r
 }
 
-func (t *tally) duplicates(ds []Delivery) int {
+func (t *tally) duplicates(ds []delivery) int {
 	if t.single {
 		return len(ds) - 1
 	}

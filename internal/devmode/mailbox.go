@@ -14,10 +14,10 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// Mailbox shows the messages that the pretend vendors received, and sends responses as their recipients would. It serves a
+// mailbox shows the messages that the pretend vendors received, and sends responses as their recipients would. It serves a
 // page at /dev/mailbox and the messages as JSON at /dev/mailbox.json. It works behind a proxy. It is safe for concurrent
 // use.
-type Mailbox struct {
+type mailbox struct {
 	vendors *pretend.Vendors
 	public  string
 	mux     *http.ServeMux
@@ -26,18 +26,18 @@ type Mailbox struct {
 	said map[int64][]string // responses to a message, with their results
 }
 
-// NewMailbox returns the mailbox of started vendors. It posts pressed buttons, replies and keys to iris-api at publicURL.
-func NewMailbox(vendors *pretend.Vendors, publicURL string) *Mailbox {
-	b := &Mailbox{vendors: vendors, public: strings.TrimRight(publicURL, "/"), said: map[int64][]string{}}
+// newMailbox returns the mailbox of started vendors. It posts pressed buttons, replies and keys to iris-api at publicURL.
+func newMailbox(vendors *pretend.Vendors, publicURL string) *mailbox {
+	b := &mailbox{vendors: vendors, public: strings.TrimRight(publicURL, "/"), said: map[int64][]string{}}
 	b.mux = b.routes()
 	return b
 }
 
 // ServeHTTP serves the page and the JSON.
-func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.mux.ServeHTTP(w, r) }
+func (b *mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.mux.ServeHTTP(w, r) }
 
-// Letter is a message in /dev/mailbox.json.
-type Letter struct {
+// letter is a message in /dev/mailbox.json.
+type letter struct {
 	ID          int64            `json:"id"`
 	Mode        string           `json:"mode"`
 	From        string           `json:"from"`
@@ -58,9 +58,9 @@ type Letter struct {
 }
 
 // Letters returns the received messages, newest first.
-func (b *Mailbox) Letters() []Letter {
+func (b *mailbox) Letters() []letter {
 	entries := b.vendors.Log().Accepted()
-	letters := make([]Letter, 0, len(entries))
+	letters := make([]letter, 0, len(entries))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, e := range slices.Backward(entries) {
@@ -69,8 +69,8 @@ func (b *Mailbox) Letters() []Letter {
 	return letters
 }
 
-func (b *Mailbox) letter(e pretend.Entry) Letter {
-	l := Letter{
+func (b *mailbox) letter(e pretend.Entry) letter {
+	l := letter{
 		ID: e.ID, Mode: e.Mode, From: e.From, To: e.To, Subject: e.Subject, Body: e.Body, HTML: e.HTML, Buttons: e.Buttons,
 		MessageID: e.MessageID, IncidentID: e.IncidentID, Application: e.Application, At: e.At.UTC(),
 		Answers: slices.Clone(b.said[e.ID]), vendorID: e.VendorID,
@@ -95,7 +95,7 @@ func (b *Mailbox) letter(e pretend.Entry) Letter {
 
 // Answer responds to a message as its recipient would: do is press (a Slack button; what = its action id), key (on the
 // phone; what = the digit), pick-up (the phone) or reply (to a text; what = the text). It returns the answer of Iris.
-func (b *Mailbox) Answer(ctx context.Context, id int64, do, what string) (string, error) {
+func (b *mailbox) Answer(ctx context.Context, id int64, do, what string) (string, error) {
 	e, ok := b.vendors.Log().Entry(id)
 	if !ok || !e.Accepted {
 		return "", fmt.Errorf("no message %d", id)
@@ -137,7 +137,7 @@ func describe(e pretend.Entry, do, what string) string {
 	}
 }
 
-func (b *Mailbox) answer(ctx context.Context, e pretend.Entry, do, what string) (string, error) {
+func (b *mailbox) answer(ctx context.Context, e pretend.Entry, do, what string) (string, error) {
 	switch {
 	case do == "press" && e.Mode == "slack":
 		userID, name := b.person(e.To)
@@ -157,7 +157,7 @@ func (b *Mailbox) answer(ctx context.Context, e pretend.Entry, do, what string) 
 }
 
 // person returns the recipient of a Slack message; for a channel, the demo user.
-func (b *Mailbox) person(to string) (userID, name string) {
+func (b *mailbox) person(to string) (userID, name string) {
 	if name, ok := strings.CutPrefix(to, "@"); ok {
 		return "U0" + strings.ToUpper(hex.EncodeToString([]byte(name)))[:min(8, 2*len(name))], name
 	}

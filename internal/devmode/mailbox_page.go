@@ -22,7 +22,7 @@ var mailboxPage = template.Must(template.New("page.html").Funcs(template.FuncMap
 	"linked": linked, "framed": framed, "clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
 }).ParseFS(mailboxFiles, "mailbox/page.html"))
 
-func (b *Mailbox) routes() *http.ServeMux {
+func (b *mailbox) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /dev/mailbox", b.page)
 	mux.HandleFunc("GET /dev/mailbox/list", b.list)
@@ -42,10 +42,10 @@ func (b *Mailbox) routes() *http.ServeMux {
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-func (b *Mailbox) page(w http.ResponseWriter, _ *http.Request) { b.render(w, "page.html") }
+func (b *mailbox) page(w http.ResponseWriter, _ *http.Request) { b.render(w, "page.html") }
 
 // list serves the part of the page that changes.
-func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
+func (b *mailbox) list(w http.ResponseWriter, r *http.Request) {
 	// The page polls. Without a change the answer is 304.
 	state := `"` + b.state() + `"`
 	w.Header().Set("ETag", state)
@@ -57,7 +57,7 @@ func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
 }
 
 // state returns a value that changes with the list.
-func (b *Mailbox) state() string {
+func (b *mailbox) state() string {
 	log := b.vendors.Log()
 	answers, spoken := 0, 0
 	b.mu.Lock()
@@ -71,10 +71,10 @@ func (b *Mailbox) state() string {
 	return fmt.Sprintf("%d-%d-%d", log.Last(), answers, spoken)
 }
 
-func (b *Mailbox) render(w http.ResponseWriter, name string) {
+func (b *mailbox) render(w http.ResponseWriter, name string) {
 	var page bytes.Buffer
 	err := mailboxPage.ExecuteTemplate(&page, name, struct {
-		Letters []Letter
+		Letters []letter
 		State   string
 	}{b.Letters(), b.state()})
 	if err != nil {
@@ -90,14 +90,14 @@ func (b *Mailbox) render(w http.ResponseWriter, name string) {
 	_, _ = page.WriteTo(w)
 }
 
-func (b *Mailbox) json(w http.ResponseWriter, _ *http.Request) {
+func (b *mailbox) json(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	_ = json.NewEncoder(w).Encode(b.Letters())
 }
 
 // post responds to a message. Only the mailbox's own page may do that.
-func (b *Mailbox) post(w http.ResponseWriter, r *http.Request) {
+func (b *mailbox) post(w http.ResponseWriter, r *http.Request) {
 	same := r.Clone(r.Context())
 	if host := r.Header.Get("X-Forwarded-Host"); host != "" {
 		same.Host = host // other sites cannot set this header without a CORS preflight

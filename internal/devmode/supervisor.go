@@ -25,8 +25,8 @@ import (
 	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
-// DefaultAddr is the address of iris-api in dev mode: the port that clients of v0 expect.
-const DefaultAddr = "127.0.0.1:16649"
+// defaultAddr is the address of iris-api in dev mode: the port that clients of v0 expect.
+const defaultAddr = "127.0.0.1:16649"
 
 // inUsePatience is longer than a dead processor counts as alive.
 const inUsePatience = 5 * time.Second
@@ -91,7 +91,7 @@ func New(opt Options, database Database) (*Supervisor, error) {
 		}
 	}
 	s := &Supervisor{opt: opt, database: database, logDir: filepath.Join(opt.StateDir, "log")}
-	s.addr = cmp.Or(subprocess.Getenv(opt.Environ, "IRIS_HTTP_ADDR"), DefaultAddr)
+	s.addr = cmp.Or(subprocess.Getenv(opt.Environ, "IRIS_HTTP_ADDR"), defaultAddr)
 	host, port, err := net.SplitHostPort(s.addr)
 	if err != nil {
 		return nil, fmt.Errorf("IRIS_HTTP_ADDR: %q must be host:port", s.addr)

@@ -172,12 +172,12 @@ func start(t *testing.T, opt Options, environ ...string) *dev {
 	return d
 }
 
-func (d *dev) letters() []Letter {
+func (d *dev) letters() []letter {
 	d.t.Helper()
 	resp, err := http.Get(d.base + "/dev/mailbox.json")
 	require.NoError(d.t, err)
 	defer func() { _ = resp.Body.Close() }()
-	var letters []Letter
+	var letters []letter
 	require.NoError(d.t, json.NewDecoder(resp.Body).Decode(&letters))
 	return letters
 }
@@ -201,9 +201,9 @@ func (d *dev) post() int64 {
 }
 
 // pages waits for the demo plan's first step.
-func (d *dev) pages(incident int64) map[string]Letter {
+func (d *dev) pages(incident int64) map[string]letter {
 	d.t.Helper()
-	byMode := map[string]Letter{}
+	byMode := map[string]letter{}
 	require.Eventually(d.t, func() bool {
 		for _, l := range d.letters() {
 			if l.IncidentID == incident {

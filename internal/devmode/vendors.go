@@ -47,7 +47,7 @@ func (s *Supervisor) startMailbox() (vendorSettings, func(), error) {
 		vendors.Close()
 		return vendorSettings{}, nil, fmt.Errorf("mailbox: %w", err)
 	}
-	server := &http.Server{Handler: NewMailbox(vendors, s.public), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: newMailbox(vendors, s.public), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
