@@ -99,17 +99,17 @@ func (p *Plans) HasWords(ctx context.Context, plan escalation.PlanID, applicatio
 			return err
 		})
 		if err == nil && !has {
-			err = errNoWords // false is not cached
+			err = errNoText // false is not cached
 		}
 		return has, err
 	})
-	if errors.Is(err, errNoWords) {
+	if errors.Is(err, errNoText) {
 		return false, nil
 	}
 	return has, err
 }
 
-var errNoWords = fault.New(fault.NotFound, "the plan has no words for the application")
+var errNoText = fault.New(fault.NotFound, "the plan has no text for the application")
 
 const planList = `select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count,
 	p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role,

@@ -88,7 +88,7 @@ select count(*) from incidents where plan_id = any(@ids::bigint[]);
 delete from plans where id = any(@ids::bigint[]);
 
 -- name: PlanHasWords :one
--- Whether any version of any template that the plan names has words for the application.
+-- Whether any version of any template that the plan names has a text for the application.
 select exists (
     select from plan_notifications n
     join templates t on lower(t.name) = lower(n.template)

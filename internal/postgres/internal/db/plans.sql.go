@@ -270,7 +270,7 @@ type PlanHasWordsParams struct {
 	ApplicationID int64
 }
 
-// Whether any version of any template that the plan names has words for the application.
+// Whether any version of any template that the plan names has a text for the application.
 func (q *Queries) PlanHasWords(ctx context.Context, arg PlanHasWordsParams) (bool, error) {
 	row := q.db.QueryRow(ctx, planHasWords, arg.PlanID, arg.ApplicationID)
 	var column_1 bool
