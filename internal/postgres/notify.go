@@ -22,12 +22,12 @@ const (
 	// wakeInterval is the least time between two notifications of a process; wake-ups in between go together.
 	wakeInterval = 5 * time.Millisecond
 	// notifyPatience bounds one notification; hints that take longer are of no use.
-	notifyPatience = 2 * time.Second
-	maxReconnect   = 2 * time.Second
-	listenerTold   = time.Minute // how often a lasting failure is logged again
+	notifyPatience   = 2 * time.Second
+	maxReconnect     = 2 * time.Second
+	listenerLogEvery = time.Minute // how often a lasting failure is logged again
 )
 
-var errDeaf = errors.New("a notification to ourselves did not arrive")
+var errNoEcho = errors.New("a notification to ourselves did not arrive")
 
 // Notifier notifies the processors of buckets with new work. Wake-ups are hints: they are sent after the commit of the work, in
 // separate statements, and a lost one costs a second at most. It is safe for concurrent use.
@@ -143,20 +143,20 @@ func (l *Listener) Connected() bool { return l.connected.Load() }
 // Run listens until ctx ends, connecting again whenever it must. It returns nil.
 func (l *Listener) Run(ctx context.Context) error {
 	pause := 50 * time.Millisecond
-	var told time.Time
+	var logged time.Time
 	for ctx.Err() == nil {
-		heard, err := l.listen(ctx)
+		worked, err := l.listen(ctx)
 		l.connected.Store(false)
 		l.db.metrics.listening.Set(0)
 		if ctx.Err() != nil {
 			break
 		}
-		if heard {
+		if worked {
 			pause = 50 * time.Millisecond
 		}
 		l.db.metrics.reconnects.Inc()
-		if heard || time.Since(told) > listenerTold {
-			told = time.Now()
+		if worked || time.Since(logged) > listenerLogEvery {
+			logged = time.Now()
 			l.lost = true
 			l.log.Warn("wake-up listener lost its connection, work is found by polling meanwhile", zap.Error(oneLine{err}))
 		}
@@ -170,7 +170,7 @@ func (l *Listener) Run(ctx context.Context) error {
 }
 
 // listen serves one connection until it fails. worked reports whether a notification ever arrived on it.
-func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
+func (l *Listener) listen(ctx context.Context) (worked bool, err error) {
 	cc, err := pgx.ParseConfig(l.db.url)
 	if err != nil {
 		return false, malformedURL(err)
@@ -190,7 +190,7 @@ func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 	}
 	if l.lost {
 		l.lost = false
-		l.log.Info("wake-up listener hears again")
+		l.log.Info("wake-up listener works again")
 	}
 	l.connected.Store(true)
 	l.db.metrics.listening.Set(1)
@@ -199,7 +199,7 @@ func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 		l.members()
 	}
 	for {
-		if err := l.hear(ctx, conn); err != nil {
+		if err := l.receive(ctx, conn); err != nil {
 			return true, err
 		}
 	}
@@ -217,7 +217,7 @@ func (l *Listener) subscribe(ctx context.Context, conn *pgx.Conn) error {
 }
 
 // receive handles notifications until the next self-test is due, and makes it.
-func (l *Listener) hear(ctx context.Context, conn *pgx.Conn) error {
+func (l *Listener) receive(ctx context.Context, conn *pgx.Conn) error {
 	if _, err := l.until(ctx, conn, time.Now().Add(l.every), ""); err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func (l *Listener) hear(ctx context.Context, conn *pgx.Conn) error {
 	}
 	found, err := l.until(ctx, conn, time.Now().Add(notifyPatience), ping)
 	if err == nil && !found {
-		err = errDeaf
+		err = errNoEcho
 	}
 	return err
 }

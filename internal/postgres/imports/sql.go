@@ -143,7 +143,7 @@ select 'was here already, and what was not known of it here was filled in', coun
 
 // keepSQL lists rows that are here already and say something else in columns where they may; "" = there are none.
 func keepSQL(t imports.Table) string {
-	var looks []string
+	var checks []string
 	for _, c := range t.Columns {
 		if !c.Keep {
 			continue
@@ -152,13 +152,13 @@ func keepSQL(t imports.Table) string {
 		if name := column(c.Name); !c.Quiet {
 			sides = fmt.Sprintf("format('; %%s there, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing'))", name, name)
 		}
-		looks = append(looks, fmt.Sprintf(`select 'its %s is another one here, which stays' as words, s.ord, s.label || %s as label
+		checks = append(checks, fmt.Sprintf(`select 'its %s is another one here, which stays' as reason, s.ord, s.label || %s as label
 from resolved s join %s t on %s where s.lost is null and not (%s)`, c.Name, sides, t.Name, sameKey(t), agree(c)))
 	}
-	if looks == nil {
+	if checks == nil {
 		return ""
 	}
-	return "select words, count(*), " + examples + " from (" + strings.Join(looks, " union all ") + ") k group by words"
+	return "select reason, count(*), " + examples + " from (" + strings.Join(checks, " union all ") + ") k group by reason"
 }
 
 // differSQL lists rows that are here already and say something else, with both sides.
