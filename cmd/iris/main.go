@@ -121,7 +121,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		fmt.Fprintf(e.stderr, "iris: %v (see: %s --help)\n", err, parsed.Selected().FullPath())
 		return 2
 	}
-	app.Complain(e.stderr, "iris", err)
+	app.PrintError(e.stderr, "iris", err)
 	return 1
 }
 

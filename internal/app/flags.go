@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/app/server"
 )
 
-// usage is what --help says of a server. Everything but the file's name is configuration, which is the same for all programs.
+// usage is the help text of a server. All settings but the name of the file are configuration, which all programs share.
 const usage = `Usage: %s [--config FILE] [--version]
 
 %s
@@ -18,12 +18,12 @@ const usage = `Usage: %s [--config FILE] [--version]
   --config FILE    configuration file (YAML); by default the one that IRIS_CONFIG names
   --version        print the version and exit
 
-Environment variables (IRIS_DATABASE_URL, IRIS_PUBLIC_URL ...) set the same keys as the file, and win. It needs at least
-IRIS_DATABASE_URL. "iris check-config" says what is wrong with a configuration; docs/configuration.md lists everything.
-Logs go to standard error; SIGTERM or Ctrl-C stops it in good order. Exit code 1: it could not run, 2: wrong command line.
+Environment variables (IRIS_DATABASE_URL, IRIS_PUBLIC_URL ...) override the keys of the file. IRIS_DATABASE_URL is required.
+"iris check-config" lists the problems of a configuration; docs/configuration.md describes all keys. The log goes to standard
+error. SIGTERM or Ctrl-C stops the server in order. Exit codes: 1 the server failed, 2 the command line is wrong.
 `
 
-// flags reads a server's command line. done means that the program has nothing more to do, and ends with the code.
+// flags parses the command line of a server. done means that the program ends with the exit code.
 func flags(program, purpose string, args []string, environ func(string) string, out, errs io.Writer) (configFile string, code int, done bool) {
 	set := flag.NewFlagSet(program, flag.ContinueOnError)
 	set.SetOutput(io.Discard)
@@ -47,7 +47,7 @@ func flags(program, purpose string, args []string, environ func(string) string, 
 	return configFile, 0, false
 }
 
-// Main is the whole of a server's program: flags, signals, exit code. purpose tells on --help what it is for.
+// Main is the main function of a server. purpose is its description in the help text.
 func Main(program, purpose string, serve Serve) {
 	configFile, code, done := flags(program, purpose, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	if done {
@@ -56,7 +56,7 @@ func Main(program, purpose string, serve Serve) {
 	ctx, stop := Signals()
 	defer stop()
 	if err := serve(ctx, configFile, os.Environ()); err != nil {
-		Complain(os.Stderr, program, err)
+		PrintError(os.Stderr, program, err)
 		stop()
 		os.Exit(1)
 	}

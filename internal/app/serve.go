@@ -20,13 +20,13 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
-// Version names this build.
+// Version returns the version of this build.
 func Version() string { return server.Version() }
 
-// NewLogger returns the root logger of a program. It writes to standard error.
+// NewLogger returns the root logger of a program, which writes to standard error.
 func NewLogger(c config.Log) (*zap.Logger, error) { return server.NewLogger(c) }
 
-// Signals returns a context that ends with the first SIGINT or SIGTERM; a second one ends the process at once.
+// Signals returns a context that ends at the first SIGINT or SIGTERM. The second signal ends the process immediately.
 func Signals() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	got := make(chan os.Signal, 2)
@@ -40,7 +40,7 @@ func Signals() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// Serve is ServeAPI or ServeProcessor.
+// Serve runs a server until ctx ends. ServeAPI and ServeProcessor are the two.
 type Serve func(ctx context.Context, configFile string, environ []string) error
 
 // ServeAPI reads the configuration and runs iris-api until ctx ends.
@@ -89,11 +89,11 @@ func ServeProcessor(ctx context.Context, configFile string, environ []string) er
 	return p.Run(ctx)
 }
 
-// collectorPercent is how much a server's memory may grow before it is looked through for what is unused. Servers hold little
-// that lasts, and make much that does not: with Go's own 100 they spend a tenth of their time on looking.
+// collectorPercent is the target of the garbage collector (GOGC). Servers keep little memory and allocate much: with Go's
+// default of 100 they spend a tenth of their time in the collector.
 const collectorPercent = 400
 
-// RelaxCollector sets the garbage collector's target, unless the operator did. A limit of the memory (GOMEMLIMIT) holds all the same.
+// RelaxCollector sets the target of the garbage collector, unless GOGC is set. GOMEMLIMIT still applies.
 func RelaxCollector(environ []string, set func(int) int) {
 	if !slices.ContainsFunc(environ, func(e string) bool { return strings.HasPrefix(e, "GOGC=") }) {
 		set(collectorPercent)
@@ -112,8 +112,8 @@ func startLog(c *config.Config, common config.Common, program string) (*zap.Logg
 	return log, nil
 }
 
-// Complain tells the operator why a program ends, in words that say what to do and with the program's name on each line.
-func Complain(w io.Writer, program string, err error) {
+// PrintError writes the error that ended a program, with advice if there is any, and the name of the program on each line.
+func PrintError(w io.Writer, program string, err error) {
 	for line := range strings.Lines(postgres.Explain(err)) {
 		fmt.Fprintf(w, "%s: %s\n", program, strings.TrimRight(line, "\n"))
 	}

@@ -7,14 +7,14 @@ package batch
 
 import "time"
 
-// crowd is how many items in a batch make the next batch wait for more items.
-const crowd = 8
+// flood is the least size of a batch after which the next batch waits for more items.
+const flood = 8
 
 // line holds the items that wait and decides when the next batch begins. Its owner guards it with a mutex.
 type line[T any] struct {
 	gap     time.Duration // between the begins of two batches in a flood
 	waiting []T
-	last    time.Time // begin of the latest batch; zero if it was smaller than crowd
+	last    time.Time // begin of the latest batch; zero if it was smaller than flood
 }
 
 // wait returns how long to wait for more items before a batch of at most that many begins. The batch before it was done at
@@ -34,7 +34,7 @@ func (l *line[T]) wait(most int, done time.Time) time.Duration {
 func (l *line[T]) take(most int) []T {
 	n := min(most, len(l.waiting))
 	l.last = time.Time{}
-	if n >= crowd {
+	if n >= flood {
 		l.last = time.Now()
 	}
 	out := l.waiting[:n:n]

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// open checks what lets others in, and what the API shows beside the predecessor's routes.
+// open checks the settings of iris-api that give access, and those of the API.
 func (l *loader) open(out *API, f file) {
 	for i, origin := range out.HTTP.AllowedOrigins {
 		u, err := url.Parse(origin)
@@ -20,12 +20,12 @@ func (l *loader) open(out *API, f file) {
 	if out.Compatibility.DisableAuth {
 		for _, a := range []struct{ path, addr string }{{"http.addr", out.HTTP.Addr}, {"admin.addr", out.Admin.Addr}} {
 			if a.addr != "" && a.addr != "off" && !loopback(a.addr) {
-				l.problem(l.where(a.path), "%q can be reached from other machines, and compatibility.disable_auth lets in everybody who "+
-					"reaches it; set it to 127.0.0.1:PORT, or take disable_auth away", a.addr)
+				l.problem(l.where(a.path), "%q can be reached from other machines, and compatibility.disable_auth lets in every "+
+					"client; set it to 127.0.0.1:PORT, or remove disable_auth", a.addr)
 			}
 		}
 		l.warning(l.where("compatibility.disable_auth"),
-			"is set: whoever reaches this server is believed, without signature, key or password; for tests only")
+			"is set: no signature, key or password is checked; for tests only")
 	}
 	l.dummyRoles(f.Compatibility)
 	out.IncidentRates = l.incidentRates(f.IncidentRates)
@@ -40,12 +40,12 @@ func (l *loader) open(out *API, f file) {
 	}
 }
 
-// tagName is what can stand in a query as tag_NAME__op.
+// tagName matches names that can be part of a query parameter tag_NAME__op.
 var tagName = regexp.MustCompile(`^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$`)
 
 func (l *loader) dummyRoles(c Compatibility) {
 	if c.DummyRoles {
-		l.warnOnce(l.where("compatibility.dummy_roles"), "is set: whoever a plan names, the user foo is paged; for tests only")
+		l.warning(l.where("compatibility.dummy_roles"), "is set: every target is paged as the user foo; for tests only")
 	}
 }
 
@@ -82,7 +82,7 @@ func (l *loader) incidentRates(r IncidentRates) IncidentRates {
 	return r
 }
 
-// loopback reports whether only this machine reaches an address to listen on.
+// loopback reports whether only this machine can reach a listen address.
 func loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	ip, ipErr := netip.ParseAddr(host)

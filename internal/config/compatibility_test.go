@@ -45,7 +45,7 @@ func TestSwitchesThatLetOthersIn(t *testing.T) {
 	for _, w := range c.Warnings() {
 		said += w.Error() + "\n"
 	}
-	require.Contains(t, said, "compatibility.disable_auth): is set: whoever reaches this server is believed")
+	require.Contains(t, said, "compatibility.disable_auth): is set: no signature, key or password is checked")
 	require.Contains(t, said, "compatibility.dummy_roles): is set")
 	p, err := c.Processor()
 	require.NoError(t, err)

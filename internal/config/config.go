@@ -1,8 +1,8 @@
-// Package config reads the configuration of the two servers: one YAML file for both (each takes what it needs),
-// environment variables over it, and ..._FILE variants for secrets. Unknown keys are errors. Every problem names the
-// key, where it was set, and what to do; all of them are reported at once.
+// Package config reads the configuration of the two servers and of the commands: one YAML file, environment variables that
+// override it, and key_file or ..._FILE variants for secrets. An unknown key is an error. Each problem names the key, where
+// it is set, and what to do; all problems are reported together.
 //
-// It imports nothing of ours: app turns these structs into what the packages want.
+// It defines plain structs. Package app translates them for the other packages.
 package config
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Secret is a value that never shows itself when printed, logged or marshalled.
+// Secret is a value that is hidden when it is printed, logged or marshalled.
 type Secret string
 
 // Reveal returns the secret.
@@ -32,17 +32,17 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // LogValue hides the secret from structured logs.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// Common is what both servers take.
+// Common is the configuration that both servers use.
 type Common struct {
 	Database Database `koanf:"database"`
-	// PublicURL is where people and vendors reach iris-api; links in messages begin with it. No final slash.
-	// "" = http://127.0.0.1:16649, which only serves for trying things out.
+	// PublicURL is the address of iris-api for people and vendors, without a final slash. Links in messages begin with it.
+	// "" = http://127.0.0.1:16649, which works on this machine only.
 	PublicURL string `koanf:"public_url"`
-	// SecretKey wraps the installation's secret in the database: at least 32 characters. "" = it is stored as it is.
+	// SecretKey encrypts the installation's secret in the database: at least 32 characters. "" = stored unencrypted.
 	SecretKey Secret `koanf:"secret_key"`
 	Admin     Admin  `koanf:"admin"`
 	Log       Log    `koanf:"log"`
-	// Migrate is "never" (the default: on an older schema the server is not ready and names the command) or "auto".
+	// Migrate is "auto", or "never" (the default): on an older schema the server is then not ready and names the command.
 	Migrate string `koanf:"migrate"`
 	// ShutdownTimeout bounds an orderly stop. 0 = 20 s.
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout"`
@@ -50,42 +50,43 @@ type Common struct {
 	DefaultQuota    Quota         `koanf:"default_quota"`
 }
 
-// Quota is how much an application may send that has no quota of its own. Without a hard limit there is none.
+// Quota is the quota of applications without a quota of their own. Without a hard limit there is none.
 type Quota struct {
 	HardLimit  int           `koanf:"hard_limit"`  // messages within HardWithin; more are dropped
 	HardWithin time.Duration `koanf:"hard_within"` // 0 = 1 min
-	SoftLimit  int           `koanf:"soft_limit"`  // messages within SoftWithin; beyond it Target hears. 0 = never
+	SoftLimit  int           `koanf:"soft_limit"`  // messages within SoftWithin; beyond it Target is notified. 0 = never
 	SoftWithin time.Duration `koanf:"soft_within"` // 0 = 1 min
 	Wait       time.Duration `koanf:"wait"`        // between the incidents of hard breaches. 0 = 1 h
 	Plan       string        `koanf:"plan"`        // of those incidents. "" = none is opened
-	Target     string        `koanf:"target"`      // user, team or list. "" = nobody hears
+	Target     string        `koanf:"target"`      // user, team or mailing list. "" = nobody is notified
 }
 
-// GmailOneClick puts a button into incident mails with which Gmail claims the incident. Both servers need the same.
+// GmailOneClick adds a button to incident e-mails with which Gmail acknowledges the incident. Both servers need the same
+// settings.
 type GmailOneClick struct {
 	Enabled bool `koanf:"enabled"`
 	// Key signs the button's address: at least 16 characters.
 	Key Secret `koanf:"key"`
-	// Endpoint is where Gmail calls. "" = /api/v0/gmail-oneclick/relay below the public URL.
+	// Endpoint is the URL that Gmail calls. "" = /api/v0/gmail-oneclick/relay below the public URL.
 	Endpoint string `koanf:"endpoint"`
 }
 
-// Database says where PostgreSQL is.
+// Database is the connection to PostgreSQL.
 type Database struct {
 	// URL is a postgres:// URL or a string of keyword=value pairs. Required.
 	URL Secret `koanf:"url"`
-	// MaxConnections of this process's pool. 0 = 16.
+	// MaxConnections is the size of this process's pool. 0 = 16.
 	MaxConnections int `koanf:"max_connections"`
 }
 
-// Admin is the listener for operators: metrics, profiles, health. It has no log-in: keep it on a private address.
+// Admin is the listener for operators: metrics, profiles, health. It has no authentication: use a private address.
 type Admin struct {
 	// Addr to listen on; "off" = no listener; "" = a fixed port on the loopback interface (16651 for iris-api,
 	// 16650 for message-processor), or a free one when that is taken.
 	Addr string `koanf:"addr"`
 }
 
-// Log says what is logged; it goes to standard error.
+// Log configures the log, which goes to standard error.
 type Log struct {
 	Level  string `koanf:"level"`  // debug, info, warn, error. "" = info
 	Format string `koanf:"format"` // json or console. "" = json
@@ -94,95 +95,98 @@ type Log struct {
 // HTTP is iris-api's public listener.
 type HTTP struct {
 	Addr string `koanf:"addr"` // "" = :16649
-	// TrustedProxies are the networks whose X-Forwarded-For is believed. Empty = none.
+	// TrustedProxies are the networks whose X-Forwarded-For header is used. Empty = none.
 	TrustedProxies []string `koanf:"trusted_proxies"`
 	// SessionTTL is how long a log-in lasts. 0 = 12 h.
 	SessionTTL time.Duration `koanf:"session_ttl"`
-	// AllowedOrigins are the sites whose pages may call the API in a browser, such as https://portal.example.com. Empty = none.
+	// AllowedOrigins are the sites whose scripts may call the API (CORS), such as https://portal.example.com. Empty = none.
 	AllowedOrigins []string `koanf:"allowed_origins"`
-	// HealthcheckFile holds what /healthcheck answers, in its first line; while it is missing the answer is 404, so that
-	// removing it takes this process out of a load balancer. "" = always GOOD.
+	// HealthcheckFile is a file whose first line is the answer of /healthcheck. If the file is missing, the answer is 404:
+	// remove it to take this process out of a load balancer. "" = always GOOD.
 	HealthcheckFile string `koanf:"healthcheck_file"`
-	// MailboxURL is where `iris dev` serves its mailbox; /dev/mailbox is passed on to it. "" = there is none.
+	// MailboxURL is the address of the mailbox of `iris dev`, which serves /dev/mailbox. "" = none.
 	MailboxURL string `koanf:"mailbox_url"`
 }
 
-// Compatibility opens what the predecessors leave open. Everything is off by default.
+// Compatibility permits what the predecessors permit. Everything is off by default.
 type Compatibility struct {
-	// AnonymousReads lets GET requests on most routes pass without credentials.
+	// AnonymousReads permits GET requests on most routes without credentials.
 	AnonymousReads bool `koanf:"anonymous_reads"`
 	// ChangeAnyPlan lets any application or session delete, activate and deactivate any plan or template.
 	ChangeAnyPlan bool `koanf:"change_any_plan"`
-	// ApplicationsClaimForAnyone lets any application that speaks for nobody claim incidents in anybody's name.
+	// ApplicationsClaimForAnyone lets any application that acts for nobody claim incidents in the name of any user.
 	ApplicationsClaimForAnyone bool `koanf:"applications_claim_for_anyone"`
-	// SessionsActForAnyone lets logged-in people act in the name of others through an application that may.
+	// SessionsActForAnyone lets logged-in users act in the name of others through an application that may do so.
 	SessionsActForAnyone bool `koanf:"sessions_act_for_anyone"`
-	// DisableAuth believes whoever calls: no signatures, no passwords, no keys of webhooks. Loopback addresses only.
+	// DisableAuth turns authentication off: no signatures, passwords or webhook keys are checked. Only for loopback
+	// addresses.
 	DisableAuth bool `koanf:"disable_auth"`
-	// OncallAnonymousReads lets GET requests to /api/v0 and /v1 pass without credentials, names, phones and audit log included.
+	// OncallAnonymousReads permits GET requests to /api/v0 and to the calendar routes of /v1 without credentials. The
+	// answers contain names, phone numbers and the audit log.
 	OncallAnonymousReads bool `koanf:"oncall_anonymous_reads"`
-	// TeamAdminsEditMembers lets administrators of a team change names, contacts and activity of its members.
+	// TeamAdminsEditMembers lets administrators of a team change the names, contacts and activity of its members.
 	TeamAdminsEditMembers bool `koanf:"team_admins_edit_members"`
-	// OncallDebugAuth makes whoever comes without credentials to /api/v0 the user test_user, who may do everything. Loopback
-	// addresses only.
+	// OncallDebugAuth treats clients of /api/v0 without credentials as the user test_user, who may do everything. Only for
+	// loopback addresses.
 	OncallDebugAuth bool `koanf:"oncall_debug_auth"`
-	// DummyRoles answers every role of every target with the user foo. For tests of clients.
+	// DummyRoles resolves every target to the user foo. For tests of clients.
 	DummyRoles bool `koanf:"dummy_roles"`
 }
 
-// IncidentRates bounds how many incidents an application opens on a plan.
+// IncidentRates limits how many incidents an application opens on a plan.
 type IncidentRates struct {
 	Enabled bool `koanf:"enabled"`
-	// MaxActive incidents at a time. 0 = 1000.
+	// MaxActive is the maximum of active incidents. 0 = 1000.
 	MaxActive int `koanf:"max_active_incidents"`
-	// MaxRecent incidents opened within RecentLookback. 0 = 1000 within 5 minutes.
+	// MaxRecent is the maximum of incidents opened within RecentLookback. 0 = 1000 within 5 minutes.
 	MaxRecent      int           `koanf:"max_recent_incidents"`
 	RecentLookback time.Duration `koanf:"recent_lookback"`
-	// Exempt applications, by name.
+	// Exempt has the names of applications without a limit.
 	Exempt []string `koanf:"exempt_applications"`
 }
 
-// Intake says what becomes of alerts of webhooks that name no usable plan.
+// Intake says what happens to webhook alerts that name no usable plan.
 type Intake struct {
-	// CatchAllPlan is the name of the plan for those of applications without a default plan; "" = they are refused.
+	// CatchAllPlan is the plan of such alerts if the application has no default plan; "" = they are refused.
 	CatchAllPlan string `koanf:"catch_all_plan"`
-	// FallbackPerMinute is how many incidents an application opens on its default plan or on CatchAllPlan. 0 = 60.
+	// FallbackPerMinute limits the incidents per minute that an application opens on its default plan or on CatchAllPlan. 0
+	// = 60.
 	FallbackPerMinute int `koanf:"fallback_per_minute"`
 }
 
-// MailingLists says how lists of people are paged.
+// MailingLists says which mailing lists are paged.
 type MailingLists struct {
-	// MaxMembers is the size from which on a list stands for nobody, so that the fallbacks are paged. 0 = any size.
+	// MaxMembers is the size from which on a mailing list is not paged; the fallbacks are paged instead. 0 = no limit.
 	MaxMembers int `koanf:"max_members"`
 }
 
-// Mobile says how phones are registered for push messages.
+// Mobile configures the registration of phones for push messages.
 type Mobile struct {
-	// Activated serves the route on which they are registered.
+	// Activated serves the registration route.
 	Activated bool `koanf:"activated"`
-	// Applications that may register phones.
+	// Applications has the names of applications that may register phones.
 	Applications []string `koanf:"applications"`
 }
 
-// Gossip is how processors hear of each other fast. Peers are found through the database.
+// Gossip configures how processors notice each other's start and end quickly. They find each other through the database.
 type Gossip struct {
 	// Addr to listen on (TCP and UDP); "off" = no gossip. "" = :7946, or a free port when that is taken.
 	Addr string `koanf:"addr"`
-	// Advertise is the address that peers use. "" = found by looking at the network interfaces.
+	// Advertise is the address that peers use. "" = the address of a network interface.
 	Advertise string `koanf:"advertise"`
 	// Key encrypts: 32 bytes in base64. "" = derived from the installation's secret.
 	Key Secret `koanf:"key"`
-	// AcceptKeys are further keys that are understood, while keys are changed in steps (add, use, remove).
+	// AcceptKeys are further keys for decryption, for a change of keys in steps (add, use, remove).
 	AcceptKeys []Secret `koanf:"accept_keys"`
 }
 
-// Account is common to every vendor account.
+// Account has the settings that all vendor accounts share.
 type Account struct {
-	// Account tells accounts of a kind apart in limits, logs and metrics. "" = "main" for the first, else its number.
+	// Account is the name of the account in limits, logs and metrics. "" = "main" for the first, else its number.
 	Account string `koanf:"account"`
-	// Spare accounts are used only while the others of the mode cannot be.
+	// Spare accounts are used only while no other account of the mode works.
 	Spare bool `koanf:"spare"`
-	// Timeout of a call. 0 = 10 s (e-mail 20 s).
+	// Timeout is the timeout of a call. 0 = 10 s (e-mail 20 s).
 	Timeout time.Duration `koanf:"timeout"`
 }
 
@@ -190,20 +194,20 @@ type Account struct {
 type SMTP struct {
 	Account  `koanf:",squash"`
 	Addr     string `koanf:"addr"` // host:port
-	From     string `koanf:"from"` // sender's address, with or without a name
+	From     string `koanf:"from"` // address of the sender, with or without a name
 	Username string `koanf:"username"`
 	Password Secret `koanf:"password"`
 	ReplyTo  string `koanf:"reply_to"` // "" = from
-	// TLS is "tls" (from the first byte), "starttls" (required), "opportunistic" (STARTTLS where offered) or "none".
-	// "" = tls on port 465, starttls with a user name, else opportunistic.
+	// TLS is "tls" (from the first byte), "starttls" (required), "opportunistic" (STARTTLS if offered) or "none". "" = tls
+	// on port 465, starttls with a user name, else opportunistic.
 	TLS string `koanf:"tls"`
-	// CAFile holds the certificates, in PEM, of those who may sign the server's. "" = the system's roots.
+	// CAFile has the accepted certificate authorities in PEM. "" = those of the system.
 	CAFile string `koanf:"ca_file"`
-	// AllowPlainAuth permits the log-in over a connection without verified TLS. On a loopback address it is on.
+	// AllowPlainAuth permits the password on a connection without verified TLS. It is on for loopback addresses.
 	AllowPlainAuth bool `koanf:"allow_plain_auth"`
-	// Hello is the name we greet with. "" = the host's name.
+	// Hello is the host name in the EHLO command. "" = the name of this host.
 	Hello string `koanf:"hello"`
-	// Connections open at most at once. 0 = 32.
+	// Connections is the maximum of open connections. 0 = 32.
 	Connections int `koanf:"connections"`
 }
 
@@ -211,7 +215,7 @@ type SMTP struct {
 type Slack struct {
 	Account       `koanf:",squash"`
 	Token         Secret `koanf:"token"`          // xoxb-...
-	SigningSecret Secret `koanf:"signing_secret"` // verifies what Slack sends us
+	SigningSecret Secret `koanf:"signing_secret"` // verifies requests from Slack
 	APIURL        string `koanf:"api_url"`        // "" = https://slack.com/api/
 }
 
@@ -219,12 +223,12 @@ type Slack struct {
 type Twilio struct {
 	Account    `koanf:",squash"`
 	AccountSID string `koanf:"account_sid"`
-	AuthToken  Secret `koanf:"auth_token"` // also verifies what Twilio sends us
-	KeySID     string `koanf:"key_sid"`    // API key used instead of the token, with key_secret
+	AuthToken  Secret `koanf:"auth_token"` // also verifies requests from Twilio
+	KeySID     string `koanf:"key_sid"`    // API key that replaces the token, with key_secret
 	KeySecret  Secret `koanf:"key_secret"`
 	From       string `koanf:"from"`
 	CallFrom   string `koanf:"call_from"` // "" = from
-	// ApplicationFrom are the numbers of applications that do not use from and call_from, by name.
+	// ApplicationFrom has the sender numbers of applications that do not use from and call_from, by name.
 	ApplicationFrom map[string]string `koanf:"application_from"`
 
 	APIURL         string   `koanf:"api_url"` // "" = https://api.twilio.com
@@ -233,32 +237,32 @@ type Twilio struct {
 	Modes          []string `koanf:"modes"` // of sms, call. Empty = both
 }
 
-// Webhook posts to URLs that users give.
+// Webhook posts to URLs of users.
 type Webhook struct {
 	Account `koanf:",squash"`
-	// Secrets sign every request (Standard Webhooks): whsec_ and base64 of 24 to 64 bytes; several while rotating.
+	// Secrets sign every request (Standard Webhooks): whsec_ and base64 of 24 to 64 bytes; several during a rotation.
 	Secrets []Secret `koanf:"secrets"`
-	// AllowPrivate permits addresses that are not on the public internet; AllowHTTP URLs without TLS.
+	// AllowPrivate permits addresses that are not on the public internet, AllowHTTP permits URLs without TLS.
 	AllowPrivate bool `koanf:"allow_private"`
 	AllowHTTP    bool `koanf:"allow_http"`
 }
 
-// Push sends to people's phones through Firebase Cloud Messaging.
+// Push sends to phones through Firebase Cloud Messaging.
 type Push struct {
 	Account `koanf:",squash"`
 	// Credentials is the JSON of a service account of the Firebase project.
 	Credentials Secret `koanf:"credentials"`
 	APIURL      string `koanf:"api_url"`   // "" = https://fcm.googleapis.com
-	TokenURL    string `koanf:"token_url"` // "" = as the credentials say
+	TokenURL    string `koanf:"token_url"` // "" = the one in the credentials
 }
 
-// Limits are the rates that the cluster as a whole keeps.
+// Limits are the rates of the whole cluster.
 type Limits struct {
-	// Modes by name: email, sms, call, slack, push, webhook.
+	// Modes has the limits by mode: email, sms, call, slack, push, webhook.
 	Modes map[string]Limit `koanf:"modes"`
-	// Accounts by vendor and account: "twilio/main".
+	// Accounts has the limits by vendor and account, such as "twilio/main".
 	Accounts map[string]Limit `koanf:"accounts"`
-	// Applications by name, then by mode.
+	// Applications has the limits by application, then by mode.
 	Applications map[string]map[string]Limit `koanf:"applications"`
 }
 
@@ -268,19 +272,19 @@ type Limit struct {
 	Burst int  `koanf:"burst"` // calls that may start at once. 0 = 1
 }
 
-// Delivery tunes how messages are sent. The zero value is right for most.
+// Delivery configures how messages are sent. The zero value is right for most installations.
 type Delivery struct {
-	// Concurrency is how many calls of a mode one vendor account may have running in this process, each on a connection of its
-	// own. 0 = the account's connections for e-mail, 16 for others.
+	// Concurrency is the maximum of simultaneous calls per mode and vendor account in this process. Each has its own
+	// connection. 0 = the account's connections for e-mail, 16 for other vendors.
 	Concurrency int `koanf:"concurrency"`
-	// DryRun stops before the vendor: "render" (words only), "store" (everything but the call). "" = send.
+	// DryRun stops before the vendor call: "render" (only render), "store" (everything but the call). "" = send.
 	DryRun string `koanf:"dry_run"`
-	// SMSOverride is the text for people whose carrier blocks what templates say; %s stands for the incident's number.
+	// SMSOverride is the text for people whose carrier blocks the text of templates; %s is replaced by the incident's id.
 	SMSOverride string `koanf:"sms_override_template"`
-	// RefusedNumbers nobody is texted or called at: prefixes with a +, or whole numbers. None = those of users.DefaultRefusedNumbers;
-	// the word none alone = no number is refused.
+	// RefusedNumbers are never texted or called: prefixes with a +, or whole numbers. Empty = users.DefaultRefusedNumbers;
+	// only "none" = no number is refused.
 	RefusedNumbers []string `koanf:"refused_numbers"`
-	// CallMainlandChina permits calls to +86; otherwise they become texts with MainlandChinaNotice before them.
+	// CallMainlandChina permits calls to +86. Otherwise they become texts that begin with MainlandChinaNotice.
 	CallMainlandChina   bool   `koanf:"call_mainland_china"`
 	MainlandChinaNotice string `koanf:"mainland_china_notice"`
 }
@@ -296,23 +300,23 @@ type API struct {
 	HTTP          HTTP
 	Slack         []Slack
 	Twilio        []Twilio
-	Webhooks      []string // formats that are served below /v0/webhooks. Empty = alertmanager
+	Webhooks      []string // formats served below /v0/webhooks. Empty = alertmanager
 	Compatibility Compatibility
 	MailingLists  MailingLists
 	IncidentRates IncidentRates
 	Intake        Intake
-	// MaxPlanLength refuses new plans that take longer, all steps to the end; 0 = any length.
+	// MaxPlanLength is the maximum duration of all steps of a new plan; 0 = no limit.
 	MaxPlanLength time.Duration
-	// Tags are the names of tags that may be attached to things; empty = none.
+	// Tags are the names of tags that objects may have; empty = none.
 	Tags []string
 	// InternalApplications may use the routes below /v0/internal.
 	InternalApplications []string
-	// TimeZones are those that people may choose. Empty = a list of the usual ones.
+	// TimeZones are the zones that people may choose. Empty = defaultTimeZones.
 	TimeZones []string
 	Mobile    Mobile
 	Oncall    Oncall
 	LDAP      LDAP
-	Sync      Sync // how a person of the directory is read who logs in
+	Sync      Sync // for people who log in with the directory's password
 }
 
 // Processor is the configuration of message-processor.
@@ -327,15 +331,15 @@ type Processor struct {
 	Limits   Limits
 	Delivery Delivery
 	History  History
-	// MailingLists is the same for both servers: one pages, the other takes notifications.
+	// MailingLists must be the same for both servers: the processor pages, iris-api accepts notifications.
 	MailingLists  MailingLists
-	Compatibility Compatibility // only DummyRoles concerns it
+	Compatibility Compatibility // only DummyRoles is used
 	Oncall        Oncall
 	LDAP          LDAP
 	Sync          Sync
 }
 
-// file is everything a configuration file may hold.
+// file is the configuration file.
 type file struct {
 	Common        `koanf:",squash"`
 	HTTP          HTTP          `koanf:"http"`

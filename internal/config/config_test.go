@@ -214,7 +214,7 @@ func TestWhatLoadingRefuses(t *testing.T) {
 		"text for section":    {"database: here", "line 1 (database): must be a section"},
 		"rate":                {"limits: {modes: {sms: {rate: fast}}}", `"fast" is not a rate`},
 		"rate, no unit":       {"limits: {modes: {sms: {rate: 10}}}", "10 needs a unit, such as 10/s"},
-		"not a mapping":       {"- a", "want keys and values"},
+		"not a mapping":       {"- a", "must contain keys and values"},
 		"not yaml":            {"a: [", "line 1"},
 		"twice":               {"migrate: auto\nmigrate: never", "already defined"},
 	} {
@@ -273,7 +273,7 @@ func TestDays(t *testing.T) {
 	c, err = load(t, "history: {retention: 13m}", minimal...)
 	require.NoError(t, err)
 	_, err = c.Processor()
-	require.ErrorContains(t, err, "must be at least 1d, not 13m0s: m means minutes")
+	require.ErrorContains(t, err, "must be at least 1d, not 13m0s; m means minutes")
 }
 
 func TestWhatProcessorRefuses(t *testing.T) {
@@ -285,11 +285,11 @@ func TestWhatProcessorRefuses(t *testing.T) {
 	}{
 		"no database":            {"public_url: http://x", nil, "database.url (IRIS_DATABASE_URL): is missing"},
 		"public url":             {"public_url: iris.example.com", minimal, `line 1 (public_url): "iris.example.com" must be a URL`},
-		"public url query":       {"public_url: http://x/?a=1", minimal, "must not hold"},
+		"public url query":       {"public_url: http://x/?a=1", minimal, "must not contain"},
 		"secret key":             {"secret_key: c2hvcnQ=", minimal, "line 1 (secret_key): must have at least 32 characters"},
 		"gossip key":             {"", append([]string{"IRIS_GOSSIP_KEY=%"}, minimal...), "IRIS_GOSSIP_KEY: must be 32 bytes"},
 		"gossip addr":            {"gossip: {addr: here}", minimal, `"here" must be host:port`},
-		"advertise":              {"gossip: {advertise: ':1'}", minimal, "names no host"},
+		"advertise":              {"gossip: {advertise: ':1'}", minimal, "has no host"},
 		"level":                  {"log: {level: wran}", minimal, "did you mean warn?"},
 		"migrate":                {"migrate: always", minimal, "use never, auto"},
 		"smtp incomplete":        {"", append([]string{"IRIS_SMTP_ADDR=mail:25"}, minimal...), "smtp[0].from (IRIS_SMTP_FROM): is missing"},
@@ -297,23 +297,23 @@ func TestWhatProcessorRefuses(t *testing.T) {
 		"smtp from":              {"smtp: {addr: 'mail:25', from: nobody}", minimal, "is not an e-mail address"},
 		"smtp tls":               {"smtp: {addr: 'mail:25', from: a@b.example, tls: ssl}", minimal, "use tls, starttls"},
 		"smtp no ca file":        {"smtp: {addr: 'mail:25', from: a@b.example, ca_file: /nowhere}", minimal, "no such file"},
-		"smtp ca file of no use": {"smtp: {addr: 'mail:25', from: a@b.example, tls: none, ca_file: /dev/null}", minimal, "holds no certificate in PEM"},
+		"smtp ca file of no use": {"smtp: {addr: 'mail:25', from: a@b.example, tls: none, ca_file: /dev/null}", minimal, "contains no certificate in PEM"},
 		"smtp half a log-in":     {"smtp: {addr: 'mail:25', from: a@b.example, username: u}", minimal, "go together"},
 		"password in clear":      {"smtp: {addr: 'mail:25', from: a@b.example, username: u, password: p, tls: none}", minimal, "unencrypted"},
 		"two of one name":        {"slack: [{token: a}, {token: b, account: main}]", minimal, `"main" is used twice`},
 		"slash in account":       {"slack: [{token: a, account: a/b}]", minimal, "slashes"},
-		"slack token":            {"slack: {token: abc}", minimal, "(slack.token): is no token of Slack's"},
-		"twilio account":         {"twilio: {account_sid: AC1, auth_token: t, from: '+1'}", minimal, "(twilio.account_sid): is no number of an account"},
-		"twilio key":             {"twilio: {account_sid: AC1, key_sid: AC1, key_secret: t, from: '+1'}", minimal, "(twilio.key_sid): is no number of a key"},
+		"slack token":            {"slack: {token: abc}", minimal, "(slack.token): is not a token of Slack"},
+		"twilio account":         {"twilio: {account_sid: AC1, auth_token: t, from: '+1'}", minimal, "(twilio.account_sid): is not an account SID"},
+		"twilio key":             {"twilio: {account_sid: AC1, key_sid: AC1, key_secret: t, from: '+1'}", minimal, "(twilio.key_sid): is not a key SID"},
 		"twilio incomplete":      {"twilio: {account_sid: AC1}", minimal, "auth_token"},
 		"twilio mode":            {"twilio: {account_sid: AC1, auth_token: t, from: '+1', modes: [email]}", minimal, "use sms, call"},
 		"webhook secret":         {"webhook: {secrets: [abc]}", minimal, "whsec_"},
 		"webhook no secret":      {"webhook: {allow_private: true}", minimal, "webhook[0].secrets[0] (IRIS_WEBHOOK_SECRET): is missing"},
 		"limit mode":             {"limits: {modes: {fax: {rate: 1/s}}}", minimal, `"fax" is not a mode`},
-		"limit account":          {"limits: {accounts: {twilio/other: {rate: 1/s}}}", minimal, "is not a configured account; there are: none"},
+		"limit account":          {"limits: {accounts: {twilio/other: {rate: 1/s}}}", minimal, "is not a configured account; known: none"},
 		"limit without rate":     {"limits: {applications: {a: {sms: {burst: 1}}}}", minimal, "rate is missing"},
 		"dry run":                {"delivery: {dry_run: yes please}", minimal, "use render, store"},
-		"long timeout":           {"slack: {token: a, timeout: 10m}", minimal, "more than 2m"},
+		"long timeout":           {"slack: {token: a, timeout: 10m}", minimal, "at most 2m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -370,7 +370,7 @@ func TestFilesThatAreNoConfiguration(t *testing.T) {
 		"tabs":          {"http:\n\taddr: ':1'\n", "spaces, not with tabs"},
 		"two documents": {"public_url: http://x\n---\nhttp: {addr: ':1'}\n", "more than one document"},
 		"very long":     {"# " + strings.Repeat("x", 2<<20), "longer than 1024 KiB"},
-		"a list":        {"- a\n- b\n", "want keys and values"},
+		"a list":        {"- a\n- b\n", "must contain keys and values"},
 		"twice":         {"public_url: http://x\npublic_url: http://y\n", "already defined at line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -384,7 +384,7 @@ func TestFilesThatAreNoConfiguration(t *testing.T) {
 func TestSecretGivenInTwoWays(t *testing.T) {
 	t.Parallel()
 	c, err := load(t, "", append([]string{"IRIS_DATABASE_URL_FILE=/somewhere"}, minimal...)...)
-	require.EqualError(t, err, "IRIS_DATABASE_URL: both IRIS_DATABASE_URL and IRIS_DATABASE_URL_FILE are set; keep one")
+	require.EqualError(t, err, "IRIS_DATABASE_URL: both IRIS_DATABASE_URL and IRIS_DATABASE_URL_FILE are set; remove one")
 	require.Empty(t, c.Warnings(), "both variables are known")
 	_, err = c.API()
 	require.NoError(t, err, "it is not missing, too")

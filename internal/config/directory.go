@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/x509"
 	"net/netip"
 	"net/url"
@@ -10,61 +11,62 @@ import (
 	"time"
 )
 
-// Auth says who, beside Iris itself, knows passwords.
+// Auth has the directories that check passwords besides Iris.
 type Auth struct {
 	LDAP LDAP `koanf:"ldap"`
 }
 
-// LDAP is a directory that knows people. Without servers there is none.
+// LDAP is an LDAP directory. Without URLs there is none.
 type LDAP struct {
-	// URLs of servers that hold the same, asked in order: ldaps://host, or ldap://host:port.
+	// URLs are servers with the same content, tried in order: ldaps://host, or ldap://host:port.
 	URLs     []string `koanf:"urls"`
 	StartTLS bool     `koanf:"start_tls"`
 	CAFile   string   `koanf:"ca_file"` // PEM. "" = the system's roots
-	// AllowPlaintext permits passwords to cross the network unencrypted.
+	// AllowPlaintext permits passwords on an unencrypted connection.
 	AllowPlaintext bool          `koanf:"allow_plaintext"`
 	Timeout        time.Duration `koanf:"timeout"` // 0 = 5 s
-	// UserPrefix and UserSuffix make of a log-in name what is bound directly. Both empty = the entry is searched for first.
+	// UserPrefix and UserSuffix turn a log-in name into the name for the bind. Both empty = the entry is searched first.
 	UserPrefix string `koanf:"user_prefix"`
 	UserSuffix string `koanf:"user_suffix"`
-	// BindUser and BindPassword are the account that searches.
+	// BindUser and BindPassword are the account for searches.
 	BindUser     string `koanf:"bind_user"`
 	BindPassword Secret `koanf:"bind_password"`
 	BaseDN       string `koanf:"base_dn"`
-	Filter       string `koanf:"filter"` // finds who logs in, %s is the name. "" = (NAME=%s)
-	// Attributes of what we read of a person.
+	Filter       string `koanf:"filter"` // filter for a log-in; %s is the name. "" = (NAME=%s)
+	// Names of the attributes of a person.
 	NameAttribute     string `koanf:"name_attribute"`      // "" = sAMAccountName
 	FullNameAttribute string `koanf:"full_name_attribute"` // "" = displayName
 	EmailAttribute    string `koanf:"email_attribute"`     // "" = mail
 	PhoneAttribute    string `koanf:"phone_attribute"`     // "" = mobile
 	SlackAttribute    string `koanf:"slack_attribute"`     // "" = none
-	IDAttribute       string `koanf:"id_attribute"`        // what stays when somebody is renamed. "" = entryUUID or objectGUID
-	// Import adds whoever logs in for the first time.
+	IDAttribute       string `koanf:"id_attribute"`        // does not change when a person is renamed. "" = entryUUID or objectGUID
+	// Import adds people at their first log-in.
 	Import bool `koanf:"import"`
-	// SyncOnly: nobody logs in with the directory's passwords.
+	// SyncOnly turns log-in with the directory's passwords off.
 	SyncOnly bool `koanf:"sync_only"`
 }
 
 // LogsIn reports whether people log in with the directory's passwords.
 func (l LDAP) LogsIn() bool { return len(l.URLs) > 0 && !l.SyncOnly }
 
-// Sync keeps people in step with a directory.
+// Sync updates people from a directory.
 type Sync struct {
-	From  string        `koanf:"from"`  // ldap or slack. "" = nowhere
+	From  string        `koanf:"from"`  // ldap or slack. "" = no sync
 	Every time.Duration `koanf:"every"` // 0 = 1 h
-	// MaxGonePercent of the people may vanish at once; beyond it nothing is changed. 0 = 10.
+	// MaxGonePercent is how many people may be missing in the directory, in percent. If more are missing, nothing is
+	// changed. 0 = 10.
 	MaxGonePercent int    `koanf:"max_gone_percent"`
-	Filter         string `koanf:"filter"` // finds everybody in LDAP. "" = (&(objectClass=person)(NAME=*))
-	// PhoneRegion is whose phone numbers are meant that have no country code. "" = US.
+	Filter         string `koanf:"filter"` // filter for all people in LDAP. "" = (&(objectClass=person)(NAME=*))
+	// PhoneRegion is the country of phone numbers without a country code. "" = US.
 	PhoneRegion  string `koanf:"phone_region"`
 	SlackContact string `koanf:"slack_contact"` // name, email or none. "" = name
-	PhotoURL     string `koanf:"photo_url"`     // {name} is the log-in name. "" = the directory's
-	// Presets are always there, whatever the directory says.
+	PhotoURL     string `koanf:"photo_url"`     // {name} is replaced by the log-in name. "" = the directory's photo
+	// Presets are people who are never switched off by the sync.
 	Presets []Preset  `koanf:"presets"`
 	Lists   SyncLists `koanf:"lists"`
 }
 
-// Preset is a person who is always there.
+// Preset is a person who exists whatever the directory contains.
 type Preset struct {
 	Name     string `koanf:"name"`
 	FullName string `koanf:"full_name"`
@@ -73,7 +75,7 @@ type Preset struct {
 	Slack    string `koanf:"slack"`
 }
 
-// SyncLists says how mailing lists are found in LDAP. Without a filter they are left alone.
+// SyncLists finds mailing lists in LDAP. Without a filter, lists are not synced.
 type SyncLists struct {
 	Filter          string `koanf:"filter"`
 	BaseDN          string `koanf:"base_dn"`          // "" = auth.ldap.base_dn
@@ -81,7 +83,7 @@ type SyncLists struct {
 	MemberAttribute string `koanf:"member_attribute"` // "" = member
 }
 
-// ldap checks and completes the directory that is asked about passwords.
+// ldap checks the LDAP directory and fills in the defaults.
 func (l *loader) ldap(d LDAP) LDAP {
 	const at = "auth.ldap"
 	if len(d.URLs) == 0 {
@@ -98,18 +100,18 @@ func (l *loader) ldap(d LDAP) LDAP {
 		d.Timeout = 5 * time.Second
 	}
 	if d.Timeout > time.Minute {
-		l.problem(l.where(at+".timeout"), "must not be more than 1m: somebody waits for it")
+		l.problem(l.where(at+".timeout"), "must be at most 1m: a person waits for the log-in")
 	}
 	l.caFile(at+".ca_file", d.CAFile)
 	direct := d.UserPrefix != "" || d.UserSuffix != ""
 	if d.BaseDN == "" && (!direct || d.Import) {
-		l.problem(l.where(at+".base_dn"), "is missing: where people are searched, such as ou=people,dc=example,dc=com; only user_suffix without import does without it")
+		l.problem(l.where(at+".base_dn"), "is missing; set where people are searched, such as ou=people,dc=example,dc=com (not needed with user_suffix and without import)")
 	}
 	if (d.BindUser == "") != (d.BindPassword == "") && !l.broken[at+".bind_password"] {
 		l.problem(l.where(at+".bind_user"), "bind_user and bind_password go together: set both or neither")
 	}
 	if d.Filter != "" && !strings.Contains(d.Filter, "%s") {
-		l.problem(l.where(at+".filter"), "must hold %%s, which stands for the log-in name, such as (uid=%%s)")
+		l.problem(l.where(at+".filter"), "must contain %%s for the log-in name, such as (uid=%%s)")
 	}
 	l.filter(at+".filter", d.Filter)
 	return d
@@ -123,7 +125,7 @@ func (l *loader) caFile(path, name string) {
 	if raw, err := os.ReadFile(name); err != nil {
 		l.problem(l.where(path), "%v", err)
 	} else if !x509.NewCertPool().AppendCertsFromPEM(raw) {
-		l.problem(l.where(path), "%s holds no certificate in PEM", name)
+		l.problem(l.where(path), "%s contains no certificate in PEM", name)
 	}
 }
 
@@ -131,31 +133,31 @@ func (l *loader) ldapURL(path, raw string, d LDAP) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" ||
 		u.Scheme != "ldap" && u.Scheme != "ldaps" {
-		l.problem(l.where(path), "must be a server, written ldaps://host or ldap://host:port")
+		l.problem(l.where(path), "must be ldaps://host or ldap://host:port")
 		return
 	}
 	if u.Scheme == "ldaps" && d.StartTLS {
-		l.problem(l.where(path), "is encrypted from the first byte; start_tls goes with ldap:// only")
+		l.problem(l.where(path), "is always encrypted; use start_tls only with ldap://")
 	}
 	ip, err := netip.ParseAddr(u.Hostname())
 	local := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 	if u.Scheme == "ldap" && !d.StartTLS && !local {
 		if !d.AllowPlaintext {
-			l.problem(l.where(path), "passwords would cross the network unencrypted; use ldaps://, or set start_tls, or allow_plaintext if you must")
+			l.problem(l.where(path), "passwords would be sent unencrypted; use ldaps:// or start_tls, or permit it with allow_plaintext")
 			return
 		}
-		l.warning(l.where(path), "passwords cross the network unencrypted (allow_plaintext)")
+		l.warning(l.where(path), "passwords are sent unencrypted (allow_plaintext)")
 	}
 }
 
-// filter checks that the parentheses of a filter close; the rest is checked when the server starts.
+// filter checks the parentheses of an LDAP filter. The server checks the rest at its start.
 func (l *loader) filter(path, filter string) {
 	if filter != "" && (!strings.HasPrefix(filter, "(") || strings.Count(filter, "(") != strings.Count(filter, ")")) {
-		l.problem(l.where(path), "must be in parentheses that close, such as (&(objectClass=person)(uid=%%s))")
+		l.problem(l.where(path), "must be in matching parentheses, such as (&(objectClass=person)(uid=%%s))")
 	}
 }
 
-// sync checks and completes how people are kept in step; it is judged with the directory it asks.
+// sync checks the sync and fills in the defaults. d and slack are the directories that it may read.
 func (l *loader) sync(s Sync, d LDAP, slack []Slack) Sync {
 	l.oneOf("sync.from", s.From, "", "ldap", "slack")
 	l.oneOf("sync.slack_contact", s.SlackContact, "", "name", "email", "none")
@@ -172,11 +174,11 @@ func (l *loader) sync(s Sync, d LDAP, slack []Slack) Sync {
 	if s.MaxGonePercent == 0 {
 		s.MaxGonePercent = 10
 	}
-	s.PhoneRegion = orElse(s.PhoneRegion, "US")
+	s.PhoneRegion = cmp.Or(s.PhoneRegion, "US")
 	if len(s.PhoneRegion) != 2 || strings.ToUpper(s.PhoneRegion) != s.PhoneRegion {
-		l.problem(l.where("sync.phone_region"), "%q must be a country in two capital letters, such as CH", s.PhoneRegion)
+		l.problem(l.where("sync.phone_region"), "%q must be a country code of two capital letters, such as CH", s.PhoneRegion)
 	}
-	s.SlackContact = orElse(s.SlackContact, "name")
+	s.SlackContact = cmp.Or(s.SlackContact, "name")
 	if s.PhotoURL != "" {
 		l.httpURL("sync.photo_url", strings.ReplaceAll(s.PhotoURL, "{name}", "x"))
 	}
@@ -187,11 +189,11 @@ func (l *loader) sync(s Sync, d LDAP, slack []Slack) Sync {
 	}
 	switch {
 	case s.From == "ldap" && len(d.URLs) == 0:
-		l.problem(l.where("auth.ldap.urls"), "is missing, and sync.from is ldap")
+		l.problem(l.where("auth.ldap.urls"), "is missing; sync.from: ldap needs it")
 	case s.From == "ldap" && d.BaseDN == "":
-		l.problem(l.where("auth.ldap.base_dn"), "is missing, and sync.from is ldap")
+		l.problem(l.where("auth.ldap.base_dn"), "is missing; sync.from: ldap needs it")
 	case s.From == "slack" && (len(slack) == 0 || slack[0].Token == ""):
-		l.problem(l.where("slack[0].token"), "is missing, and sync.from is slack")
+		l.problem(l.where("slack[0].token"), "is missing; sync.from: slack needs it")
 	}
 	if s.Lists.Filter != "" && s.From != "ldap" {
 		l.problem(l.where("sync.lists.filter"), "needs sync.from: ldap")
@@ -199,14 +201,14 @@ func (l *loader) sync(s Sync, d LDAP, slack []Slack) Sync {
 	return s
 }
 
-// Directory checks only what bringing people in step by hand needs.
+// Directory checks what `iris sync` needs.
 func (c *Config) Directory() (Directory, error) {
-	l := c.judge()
+	l := c.newCheck()
 	f := c.file
 	out := Directory{Common: l.common(f.Common), LDAP: l.ldap(f.Auth.LDAP), Slack: f.Slack}
 	out.Sync = l.sync(f.Sync, out.LDAP, out.Slack)
 	if out.Sync.From == "" {
-		l.problem(l.where("sync.from"), "is missing; say ldap or slack")
+		l.problem(l.where("sync.from"), "is missing; use ldap or slack")
 	}
 	return out, l.err()
 }

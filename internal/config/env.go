@@ -9,13 +9,13 @@ import (
 	"github.com/iris-oncall/iris/internal/humanize"
 )
 
-// variable is an environment variable that sets a key. List keys ("smtp[0]") mean the first element.
+// variable is an environment variable that sets a key. "smtp[0]" is the first element of a list.
 type variable struct {
 	name, path string
-	secret     bool // NAME_FILE is allowed too
+	secret     bool // NAME_FILE is a variable, too
 }
 
-// variables is every environment variable that configures a server, in the order of the manual.
+// variables has every environment variable that sets a key, in the order of docs/configuration.md.
 var variables = []variable{
 	{"IRIS_DATABASE_URL", "database.url", true},
 	{"IRIS_DATABASE_MAX_CONNECTIONS", "database.max_connections", false},
@@ -52,7 +52,7 @@ var variables = []variable{
 	{"IRIS_PUSH_API_URL", "push[0].api_url", false},
 }
 
-// otherVariables begin with IRIS_ too but configure something else.
+// otherVariables begin with IRIS_ but set no key.
 var otherVariables = []string{
 	"IRIS_CONFIG", "IRIS_STATE_DIR", "IRIS_POSTGRES", "IRIS_POSTGRES_REPOSITORY", "IRIS_IMPORT_FROM", "IRIS_IMPORT_PASSWORD",
 }
@@ -66,8 +66,8 @@ func Variables() []string {
 	return names
 }
 
-// overlay puts the environment's values over values (a nested map as YAML gives it) and notes where they came from.
-// An empty variable counts as not set.
+// overlay puts the values of the environment into values (a nested map as from YAML) and records their origin. An empty
+// variable counts as not set.
 func (l *loader) overlay(values map[string]any, environ []string) {
 	env := make(map[string]string, len(environ))
 	for _, e := range environ {
@@ -79,7 +79,7 @@ func (l *loader) overlay(values map[string]any, environ []string) {
 		value, from := env[v.name], v.name
 		if fileName := env[v.name+"_FILE"]; v.secret && fileName != "" {
 			if value != "" {
-				l.problem(v.name, "both %s and %s_FILE are set; keep one", v.name, v.name)
+				l.problem(v.name, "both %s and %s_FILE are set; remove one", v.name, v.name)
 				l.broken[v.path] = true
 				delete(env, v.name)
 				delete(env, v.name+"_FILE")
@@ -93,7 +93,7 @@ func (l *loader) overlay(values map[string]any, environ []string) {
 				continue
 			}
 			if value = strings.TrimRight(string(raw), "\r\n"); value == "" {
-				l.problem(from, "%s is empty", fileName)
+				l.problem(from, "the file %s is empty", fileName)
 				continue
 			}
 			delete(l.broken, v.path)
@@ -115,8 +115,8 @@ func (l *loader) overlay(values map[string]any, environ []string) {
 	l.unknownVariables(env)
 }
 
-// unknownVariables warns of what is left: probably a slip of the pen. Kubernetes sets variables of its own for a
-// service called iris.
+// unknownVariables warns about the other variables, which are probably misspelt. Kubernetes sets variables for a service
+// named iris.
 func (l *loader) unknownVariables(env map[string]string) {
 	var left []string
 	for name := range env {
@@ -131,7 +131,7 @@ func (l *loader) unknownVariables(env map[string]string) {
 	}
 }
 
-// set puts value at path ("a.b", "a[0].b") into nested maps and lists, making what is missing.
+// set stores value at path ("a.b", "a[0].b") in nested maps and lists, and creates missing ones.
 func set(values map[string]any, path string, value any) error {
 	key, rest, nested := strings.Cut(path, ".")
 	name, first := strings.CutSuffix(key, "[0]")

@@ -24,26 +24,27 @@ import (
 	"github.com/iris-oncall/iris/internal/humanize"
 )
 
-// Problem is one thing that is wrong with the configuration, or suspicious.
+// Problem is an error or a warning about the configuration.
 type Problem struct {
-	Where   string // "iris.yaml line 7 (smtp[0].addr)", "IRIS_SMTP_ADDR", or the key alone when it is missing
+	Where   string // "iris.yaml line 7 (smtp[0].addr)", "IRIS_SMTP_ADDR", or only the key if it is missing
 	Message string
 }
 
 func (p Problem) Error() string { return p.Where + ": " + p.Message }
 
-// Config is a configuration that was read but not yet judged: API and Processor check what each server needs.
+// Config is a loaded configuration whose values are not checked yet. API, Processor, Directory and Database check what
+// their caller needs.
 type Config struct {
 	file   file
 	loader *loader
 }
 
-// loader collects problems and remembers where each key was set.
+// loader collects problems and remembers where each key is set.
 type loader struct {
-	origin   map[string]string // path -> where
+	origin   map[string]string // by path, such as "smtp[0].addr"
 	problems []Problem
 	warnings []Problem
-	broken   map[string]bool // paths whose value could not be had; that is said once
+	broken   map[string]bool // paths whose value could not be read; that is reported once
 }
 
 func (l *loader) problem(where, format string, args ...any) {
@@ -52,12 +53,12 @@ func (l *loader) problem(where, format string, args ...any) {
 
 func (l *loader) warning(where, format string, args ...any) {
 	w := Problem{where, fmt.Sprintf(format, args...)}
-	if !slices.Contains(l.warnings, w) { // check-config looks at the parts of both servers, which share some
+	if !slices.Contains(l.warnings, w) { // the checks of both servers share parts
 		l.warnings = append(l.warnings, w)
 	}
 }
 
-// err joins the problems, in the order in which they were found.
+// err joins the problems in the order of the checks.
 func (l *loader) err() error {
 	errs := make([]error, len(l.problems))
 	for i, p := range l.problems {
@@ -66,12 +67,12 @@ func (l *loader) err() error {
 	return errors.Join(errs...)
 }
 
-// delimiter joins keys inside koanf. Application names may hold dots, so it is something that nobody writes.
+// delimiter joins keys inside koanf. It is a control character, because application names may contain dots.
 const delimiter = "\x1f"
 
-// Load reads the file (none if path is "") and puts the environment, in the form of os.Environ, over it. The error
-// joins every Problem found: unknown keys, values of the wrong kind, unreadable files. Unless the file itself cannot be read,
-// what could be understood is returned with the error, for those who want to find further problems.
+// Load reads the file ("" = none) and overrides it with the environment, which has the form of os.Environ. The error joins
+// all problems: unknown keys, values of the wrong type, unreadable files. Unless the file cannot be read, Load returns what
+// it understood with the error, so that the caller can check the rest.
 func Load(path string, environ []string) (*Config, error) {
 	l := &loader{origin: map[string]string{}, broken: map[string]bool{}}
 	values := map[string]any{}
@@ -92,7 +93,7 @@ func Load(path string, environ []string) (*Config, error) {
 	return c, l.err()
 }
 
-// maxFile is far beyond any configuration; what is longer is another file, given by mistake.
+// maxFile is far above any configuration; a longer file was given by mistake.
 const maxFile = 1 << 20
 
 func readFile(path string) ([]byte, error) {
@@ -116,11 +117,11 @@ func (l *loader) parse(path string, raw []byte) (map[string]any, error) {
 	}
 	var more yaml.Node
 	if err := documents.Decode(&more); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: holds more than one document; keep everything in one, without a line \"---\" in between", path)
+		return nil, fmt.Errorf("%s: contains more than one document; remove the line \"---\" between them", path)
 	}
 	if len(doc.Content) == 1 {
 		if doc.Content[0].Kind != yaml.MappingNode {
-			return nil, fmt.Errorf("%s: want keys and values, such as \"public_url: https://iris.example.com\"", path)
+			return nil, fmt.Errorf("%s: must contain keys and values, such as \"public_url: https://iris.example.com\"", path)
 		}
 		l.noteLines(path, "", doc.Content[0])
 	}
@@ -134,15 +135,15 @@ func (l *loader) parse(path string, raw []byte) (map[string]any, error) {
 	return values, nil
 }
 
-// tabHint tells what YAML means when it speaks of a character that cannot start a token.
+// tabHint explains YAML's error about a character that cannot start a token.
 func tabHint(err error) string {
 	if strings.Contains(err.Error(), "cannot start any token") {
-		return "; YAML is indented with spaces, not with tabs, and texts that begin with @, ` or % stand in quotes"
+		return "; indent YAML with spaces, not with tabs, and quote texts that begin with @, ` or %"
 	}
 	return ""
 }
 
-// noteLines remembers on which line each key of the file stands.
+// noteLines records the line of each key of the file.
 func (l *loader) noteLines(name, path string, node *yaml.Node) {
 	switch node.Kind {
 	case yaml.MappingNode:
@@ -167,7 +168,7 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// where says where a key was set. For a missing one it names the key and its environment variable.
+// where returns where a key is set. For a missing key it returns the key and its environment variable.
 func (l *loader) where(path string) string {
 	if o, ok := l.origin[path]; ok {
 		return o
@@ -183,7 +184,7 @@ func (l *loader) where(path string) string {
 	return path
 }
 
-// secretFiles replaces "key_file: PATH" by the content of the file, for every key that holds a secret.
+// secretFiles replaces "key_file: PATH" by the content of the file, for every key that is a secret.
 func (l *loader) secretFiles(values map[string]any, t reflect.Type, path string) {
 	for i := range t.NumField() {
 		field := t.Field(i)
@@ -224,7 +225,7 @@ func (l *loader) secretFile(values map[string]any, key, at string) {
 	where := l.where(at + "_file")
 	l.broken[at] = true
 	if values[key] != nil {
-		l.problem(where, "both %s and %s_file are set; keep one", key, key)
+		l.problem(where, "both %s and %s_file are set; remove one", key, key)
 		return
 	}
 	raw, err := os.ReadFile(name)
@@ -252,7 +253,7 @@ func (l *loader) decode(values map[string]any, out *file) {
 	l.decodeErrors(err)
 }
 
-// durationHook reads durations, which may be given in days, and refuses numbers without a unit, for rates as well.
+// durationHook parses durations, which may be in days. It refuses durations and rates without a unit.
 func durationHook(from, to reflect.Type, value any) (any, error) {
 	if to == reflect.TypeFor[Rate]() && from.Kind() != reflect.String {
 		return nil, fmt.Errorf("%v needs a unit, such as 10/s, 600/min or 1000/h", value)
@@ -276,13 +277,13 @@ func durationHook(from, to reflect.Type, value any) (any, error) {
 	return d, nil
 }
 
-// quoted matches the prefix that mapstructure gives its errors.
+// quoted matches the prefix of mapstructure's errors.
 var quoted = regexp.MustCompile(`^'[^']*' `)
 
-// mapKey matches how mapstructure writes a key of a map in a path: "modes[sms]".
+// mapKey matches a map key in a path of mapstructure, such as "modes[sms]".
 var mapKey = regexp.MustCompile(`\[([^\]]*[^\]0-9][^\]]*)\]`)
 
-// decodeErrors walks the tree that the decoder makes of its errors; the innermost ones have the full path.
+// decodeErrors reports the innermost errors of the decoder's error tree; they have the full path.
 func (l *loader) decodeErrors(err error) {
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range many.Unwrap() {
@@ -304,7 +305,7 @@ func (l *loader) decodeErrors(err error) {
 	}
 }
 
-// wrongKind says what a value should have been. It never repeats the value, which may be a secret.
+// wrongKind returns a message about a value of the wrong type. It does not contain the value, which may be a secret.
 func wrongKind(err error) string {
 	var parse *mapstructure.ParseError
 	var kind *mapstructure.UnconvertibleTypeError
@@ -316,13 +317,13 @@ func wrongKind(err error) string {
 	case errors.As(err, &kind):
 		return "must be a single value, not a list or a section"
 	case strings.HasPrefix(message, "expected a map"):
-		return "must be a section, with keys of its own"
+		return "must be a section with keys"
 	default:
 		return strings.TrimPrefix(message, "error decoding: ")
 	}
 }
 
-// unknownKeys reports keys that no field of t takes.
+// unknownKeys reports keys that type t does not have.
 func (l *loader) unknownKeys(value any, t reflect.Type, path string) {
 	switch t.Kind() {
 	case reflect.Slice:
@@ -356,7 +357,7 @@ func (l *loader) unknownKeys(value any, t reflect.Type, path string) {
 	}
 }
 
-// keys returns the keys that struct t takes, with the types of their values.
+// keys returns the keys of struct t, with the types of their values.
 func keys(t reflect.Type) map[string]reflect.Type {
 	out := map[string]reflect.Type{}
 	for i := range t.NumField() {
@@ -370,16 +371,16 @@ func keys(t reflect.Type) map[string]reflect.Type {
 	return out
 }
 
-// ListLimit is the size from which on a mailing list stands for nobody; 0 = any size will do.
+// ListLimit returns the size from which on a mailing list is not paged; 0 = no limit.
 func (c *Config) ListLimit() int { return c.file.MailingLists.MaxMembers }
 
-// Retention is how long finished messages are kept: 13 months by default.
+// Retention returns how long finished messages are kept. The default is 13 months.
 func (c *Config) Retention() time.Duration { return cmp.Or(c.file.History.Retention, 396*24*time.Hour) }
 
-// CatchAllPlan is the name of the plan for alerts without a usable plan; "" = none.
+// CatchAllPlan returns the plan for alerts without a usable plan; "" = none.
 func (c *Config) CatchAllPlan() string { return strings.TrimSpace(c.file.Intake.CatchAllPlan) }
 
-// DatabaseURL returns the configured database, or "".
+// DatabaseURL returns the address of the configured database, or "".
 func (c *Config) DatabaseURL() Secret { return c.file.Database.URL }
 
 // Vendors reports which kinds of vendor accounts are configured.

@@ -11,9 +11,9 @@ func TestWhatPeopleMayChoose(t *testing.T) {
 	t.Parallel()
 	for content, problem := range map[string]string{
 		"time_zones: [UTC, Europe/Zurich, US/Pacific]":   "",
-		"time_zones: [Mars/Base]":                        `time_zones[0]): "Mars/Base" is no time zone`,
-		"time_zones: [UTC, Local]":                       `time_zones[1]): "Local" is no time zone`,
-		"time_zones: ['']":                               "is no time zone",
+		"time_zones: [Mars/Base]":                        `time_zones[0]): "Mars/Base" is not a time zone`,
+		"time_zones: [UTC, Local]":                       `time_zones[1]): "Local" is not a time zone`,
+		"time_zones: ['']":                               "is not a time zone",
 		"mailing_lists: {max_members: 200}":              "",
 		"mailing_lists: {max_members: -1}":               "mailing_lists.max_members): must not be negative",
 		"mobile: {activated: true, applications: [app]}": "",

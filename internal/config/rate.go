@@ -9,7 +9,7 @@ import (
 // Rate is a number of calls per second, written as "10/s", "600/min" or "1000/h".
 type Rate float64
 
-// ParseRate reads a rate. It must be more than zero: to stop sending, pause the mode instead.
+// ParseRate parses a rate. It must be above zero; to stop sending, pause the mode.
 func ParseRate(text string) (Rate, error) {
 	number, unit, ok := strings.Cut(strings.ReplaceAll(text, " ", ""), "/")
 	n, err := strconv.ParseFloat(number, 64)
@@ -30,7 +30,7 @@ func ParseRate(text string) (Rate, error) {
 	return 0, fmt.Errorf("rate %q has an unknown unit; use s, min or h", text)
 }
 
-// UnmarshalText makes Rate usable in configuration files.
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (r *Rate) UnmarshalText(text []byte) error {
 	v, err := ParseRate(string(text))
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/iris-oncall/iris/internal/humanize"
 )
 
-// API checks and completes what iris-api takes. The error joins every Problem.
+// API checks the configuration of iris-api and fills in the defaults. The error joins all problems.
 func (c *Config) API() (API, error) {
-	l := c.judge()
+	l := c.newCheck()
 	f := c.file
 	out := API{
 		Common: l.common(f.Common), HTTP: f.HTTP, Slack: f.Slack, Twilio: f.Twilio, Compatibility: f.Compatibility,
@@ -51,13 +51,13 @@ func (c *Config) API() (API, error) {
 	out.Sync = l.sync(f.Sync, out.LDAP, f.Slack)
 	l.open(&out, f)
 	l.oncallDebug(&out)
-	// Of vendor accounts only what verifies their callbacks is needed here; sending is the processor's business.
+	// iris-api needs only the secrets that verify callbacks of vendors. The processor sends.
 	for i, s := range out.Slack {
 		if s.APIURL != "" {
 			l.httpURL(index("slack", i)+".api_url", s.APIURL)
 		}
 		if s.SigningSecret == "" {
-			l.warning(l.where(index("slack", i)+".signing_secret"), "is not set: buttons pressed in Slack are refused")
+			l.warning(l.where(index("slack", i)+".signing_secret"), "is not set: buttons in Slack do not work")
 		}
 	}
 	for i, t := range out.Twilio {
@@ -68,9 +68,9 @@ func (c *Config) API() (API, error) {
 	return out, l.err()
 }
 
-// Processor checks and completes what message-processor takes. The error joins every Problem.
+// Processor checks the configuration of message-processor and fills in the defaults. The error joins all problems.
 func (c *Config) Processor() (Processor, error) {
-	l := c.judge()
+	l := c.newCheck()
 	f := c.file
 	out := Processor{
 		Common: l.common(f.Common), Gossip: f.Gossip, SMTP: slices.Clone(f.SMTP), Slack: slices.Clone(f.Slack),
@@ -81,7 +81,7 @@ func (c *Config) Processor() (Processor, error) {
 	out.LDAP = l.ldap(f.Auth.LDAP)
 	out.Sync = l.sync(f.Sync, out.LDAP, f.Slack)
 	l.gossip(&out.Gossip)
-	// Sections that only hold what iris-api needs to verify callbacks are no accounts to send with.
+	// Sections with only the secrets that verify callbacks are for iris-api; they are not accounts.
 	out.Slack = slices.DeleteFunc(out.Slack, func(s Slack) bool { return s.Token == "" && s.SigningSecret != "" && s.APIURL == "" })
 	out.Twilio = slices.DeleteFunc(out.Twilio, func(t Twilio) bool {
 		return t.AccountSID == "" && t.From == "" && t.KeySID == "" && t.AuthToken != "" && t.APIURL == ""
@@ -103,7 +103,7 @@ func (c *Config) Processor() (Processor, error) {
 	}
 	accounts := l.accounts(out)
 	if len(accounts) == 0 {
-		l.warning("smtp, slack, twilio, webhook, push", "no vendor is configured: nothing can be sent; set IRIS_SMTP_ADDR and IRIS_SMTP_FROM to begin with")
+		l.warning("smtp, slack, twilio, webhook, push", "no vendor is configured: nothing is sent; set IRIS_SMTP_ADDR and IRIS_SMTP_FROM to send e-mail")
 	}
 	l.limits(out.Limits, accounts)
 	if out.Delivery.Concurrency < 0 {
@@ -111,43 +111,43 @@ func (c *Config) Processor() (Processor, error) {
 	}
 	l.oneOf("delivery.dry_run", out.Delivery.DryRun, "", "render", "store")
 	if out.Delivery.DryRun != "" {
-		l.warning(l.where("delivery.dry_run"), "is set: this is a rehearsal, nobody is paged")
+		l.warning(l.where("delivery.dry_run"), "is set: nobody is paged")
 	}
 	l.notNegative("history.retention", out.History.Retention)
 	if r := out.History.Retention; r > 0 && r < minRetention {
-		l.problem(l.where("history.retention"), "must be at least 1d, not %v: m means minutes; 13 months are 396d", r)
+		l.problem(l.where("history.retention"), "must be at least 1d, not %v; m means minutes, 13 months are 396d", r)
 	}
 	out.History.Retention = c.Retention()
 	return out, l.err()
 }
 
-// minRetention is the shortest retention of the history: a day. Less is a slip, and would delete what people still need.
+// minRetention is the minimum of history.retention. A shorter time is probably a mistake and would delete messages that are
+// still needed.
 const minRetention = 24 * time.Hour
 
 func (l *loader) mailingLists(m MailingLists) MailingLists {
 	if m.MaxMembers < 0 {
-		l.problem(l.where("mailing_lists.max_members"), "must not be negative; 0 unrolls lists of any size")
+		l.problem(l.where("mailing_lists.max_members"), "must not be negative; 0 means no limit")
 	}
 	return m
 }
 
-// timeZones checks and completes what people may choose from.
+// timeZones checks the time zones that people may choose; none = the default ones.
 func (l *loader) timeZones(zones []string) []string {
 	if len(zones) == 0 {
 		return defaultTimeZones()
 	}
 	for i, zone := range zones {
 		if _, err := time.LoadLocation(zone); err != nil || zone == "" || zone == "Local" {
-			l.problem(l.where(index("time_zones", i)), "%q is no time zone; write it like Europe/Zurich", zone)
+			l.problem(l.where(index("time_zones", i)), "%q is not a time zone; write it like Europe/Zurich", zone)
 		}
 	}
 	return zones
 }
 
-// Database checks only what commands need that work on the database itself. A url that is not empty replaces the
-// configured one.
+// Database checks what commands on the database need. A url that is not empty replaces the configured one.
 func (c *Config) Database(url Secret) (Common, error) {
-	l := c.judge()
+	l := c.newCheck()
 	common := c.file.Common
 	if url != "" {
 		common.Database.URL = url
@@ -156,22 +156,22 @@ func (c *Config) Database(url Secret) (Common, error) {
 	return out, l.err()
 }
 
-// Warnings is what is suspicious though it can be worked with, as of the last check.
+// Warnings returns the warnings of loading and of the checks so far.
 func (c *Config) Warnings() []Problem { return c.loader.warnings }
 
-// judge starts a check: the problems of an earlier one are forgotten, the warnings of loading are kept.
-func (c *Config) judge() *loader {
+// newCheck starts a check: it drops the problems of an earlier check and keeps the warnings.
+func (c *Config) newCheck() *loader {
 	c.loader.problems = nil
 	return c.loader
 }
 
-// quota checks and completes the quota of applications that have none of their own.
+// quota checks the default quota and fills in the defaults.
 func (l *loader) quota(q *Quota) {
 	switch {
 	case q.HardLimit < 0 || q.SoftLimit < 0:
 		l.problem(l.where("default_quota.hard_limit"), "and default_quota.soft_limit must not be negative")
 	case q.HardLimit == 0 && *q != (Quota{}):
-		l.problem(l.where("default_quota.hard_limit"), "is missing; without it there is no quota")
+		l.problem(l.where("default_quota.hard_limit"), "is missing; the quota needs it")
 	case q.HardLimit > 0 && q.SoftLimit >= q.HardLimit:
 		l.problem(l.where("default_quota.soft_limit"), "must be lower than default_quota.hard_limit")
 	}
@@ -185,7 +185,7 @@ func (l *loader) quota(q *Quota) {
 
 func (l *loader) common(c Common) Common {
 	if c.Database.URL == "" && !l.broken["database.url"] {
-		l.problem(l.where("database.url"), "is missing; give the address of PostgreSQL, such as postgres://iris:PASSWORD@db.example.com:5432/iris")
+		l.problem(l.where("database.url"), "is missing; set the address of PostgreSQL, such as postgres://iris:PASSWORD@db.example.com:5432/iris")
 	}
 	if n := c.Database.MaxConnections; n < 0 || n > 1000 {
 		l.problem(l.where("database.max_connections"), "must be between 1 and 1000")
@@ -195,7 +195,7 @@ func (l *loader) common(c Common) Common {
 	}
 	if c.PublicURL == "" {
 		c.PublicURL = "http://127.0.0.1:16649"
-		l.warnOnce(l.where("public_url"), "is not set: links in messages will lead to "+c.PublicURL+", which only works on this machine")
+		l.warning(l.where("public_url"), "is not set: links in messages begin with %s, which only works on this machine", c.PublicURL)
 	}
 	l.httpURL("public_url", c.PublicURL)
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
@@ -203,7 +203,7 @@ func (l *loader) common(c Common) Common {
 		l.problem(l.where("secret_key"), "must have at least 32 characters (openssl rand -base64 32)")
 	}
 	if c.SecretKey == "" {
-		l.warnOnce(l.where("secret_key"), "is not set: the installation's secret is stored in the database as it is; set 32 random bytes (openssl rand -base64 32)")
+		l.warning(l.where("secret_key"), "is not set: the installation's secret is stored unencrypted; set 32 random bytes (openssl rand -base64 32)")
 	}
 	if c.Admin.Addr != "" && c.Admin.Addr != "off" {
 		l.address("admin.addr", c.Admin.Addr, true)
@@ -212,9 +212,9 @@ func (l *loader) common(c Common) Common {
 	l.oneOf("log.level", c.Log.Level, "", "debug", "info", "warn", "error")
 	l.oneOf("log.format", c.Log.Format, "", "json", "console")
 	l.oneOf("migrate", c.Migrate, "", "never", "auto")
-	c.Log.Level = orElse(c.Log.Level, "info")
-	c.Log.Format = orElse(c.Log.Format, "json")
-	c.Migrate = orElse(c.Migrate, "never")
+	c.Log.Level = cmp.Or(c.Log.Level, "info")
+	c.Log.Format = cmp.Or(c.Log.Format, "json")
+	c.Migrate = cmp.Or(c.Migrate, "never")
 	l.notNegative("shutdown_timeout", c.ShutdownTimeout)
 	if c.ShutdownTimeout == 0 {
 		c.ShutdownTimeout = 20 * time.Second
@@ -231,16 +231,8 @@ func (l *loader) gmail(c *Common) {
 	if len(g.Key) < 16 && !l.broken["gmail_one_click.key"] {
 		l.problem(l.where("gmail_one_click.key"), "must have at least 16 characters (openssl rand -base64 32)")
 	}
-	g.Endpoint = orElse(g.Endpoint, c.PublicURL+"/api/v0/gmail-oneclick/relay")
+	g.Endpoint = cmp.Or(g.Endpoint, c.PublicURL+"/api/v0/gmail-oneclick/relay")
 	l.httpURL("gmail_one_click.endpoint", g.Endpoint)
-}
-
-// warnOnce is warning for checks that may run for both servers.
-func (l *loader) warnOnce(where, message string) {
-	p := Problem{where, message}
-	if !slices.Contains(l.warnings, p) {
-		l.warnings = append(l.warnings, p)
-	}
 }
 
 func (l *loader) gossip(g *Gossip) {
@@ -274,7 +266,7 @@ func (l *loader) limits(limits Limits, accounts []string) {
 func (l *loader) limit(section, key string, known []string, what string, limit Limit) {
 	path := join(section, key)
 	if !slices.Contains(known, key) {
-		l.problem(l.where(path), "%q is not %s; there are: %s", key, what, orElse(strings.Join(known, ", "), "none"))
+		l.problem(l.where(path), "%q is not %s; known: %s", key, what, cmp.Or(strings.Join(known, ", "), "none"))
 	}
 	if limit.Rate == 0 {
 		l.problem(l.where(path), "rate is missing; write it like rate: 10/s")
@@ -295,8 +287,8 @@ func (l *loader) oneOf(path, value string, allowed ...string) {
 	if slices.Contains(allowed, value) {
 		return
 	}
-	words := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
-	l.problem(l.where(path), "%q is not known; use %s%s", value, strings.Join(words, ", "), humanize.DidYouMean(value, words))
+	known := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
+	l.problem(l.where(path), "%q is unknown; use %s%s", value, strings.Join(known, ", "), humanize.DidYouMean(value, known))
 }
 
 func (l *loader) notNegative(path string, d time.Duration) {
@@ -305,7 +297,7 @@ func (l *loader) notNegative(path string, d time.Duration) {
 	}
 }
 
-// address checks host:port; a listening address may leave the host out and have port 0.
+// address checks host:port. An address to listen on may have no host and port 0.
 func (l *loader) address(path, value string, listen bool) {
 	host, port, err := net.SplitHostPort(value)
 	n, portErr := strconv.ParseUint(port, 10, 16)
@@ -313,9 +305,9 @@ func (l *loader) address(path, value string, listen bool) {
 	case err != nil || portErr != nil:
 		l.problem(l.where(path), "%q must be host:port", value)
 	case !listen && host == "":
-		l.problem(l.where(path), "%q names no host", value)
+		l.problem(l.where(path), "%q has no host", value)
 	case !listen && n == 0:
-		l.problem(l.where(path), "%q names no port", value)
+		l.problem(l.where(path), "%q has no port", value)
 	}
 }
 
@@ -326,11 +318,11 @@ func (l *loader) httpURL(path, value string) {
 		return
 	}
 	if u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		l.problem(l.where(path), "must not hold a user, a query or a fragment")
+		l.problem(l.where(path), "must not contain a user, a query or a fragment")
 	}
 }
 
-// key checks 32 bytes in base64, if there are any.
+// key checks that a key, if set, is 32 bytes in base64.
 func (l *loader) key(path string, value Secret) {
 	if value == "" {
 		return
@@ -340,7 +332,7 @@ func (l *loader) key(path string, value Secret) {
 	}
 }
 
-// DecodeKey returns the 32 bytes of a key that was checked.
+// DecodeKey returns the 32 bytes of a key.
 func DecodeKey(value Secret) ([]byte, error) {
 	raw, err := base64.StdEncoding.DecodeString(value.Reveal())
 	if err != nil {
@@ -353,10 +345,3 @@ func DecodeKey(value Secret) ([]byte, error) {
 }
 
 func index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}

@@ -26,7 +26,7 @@ func (l *loader) smtp(path string, s *SMTP, n int) {
 	l.oneOf(path+".tls", s.TLS, "", "tls", "starttls", "opportunistic", "none")
 	l.caFile(path+".ca_file", s.CAFile)
 	if s.CAFile != "" && s.TLS == "none" {
-		l.problem(l.where(path+".ca_file"), "has no use with tls: none")
+		l.problem(l.where(path+".ca_file"), "has no effect with tls: none")
 	}
 	if (s.Username == "") != (s.Password == "") && !l.broken[path+".password"] {
 		l.problem(l.where(path+".username"), "username and password go together: set both or neither")
@@ -45,14 +45,14 @@ func (l *loader) smtp(path string, s *SMTP, n int) {
 	}
 	s.AllowPlainAuth = s.AllowPlainAuth || loopback
 	if s.TLS == "none" && s.Password != "" && !s.AllowPlainAuth {
-		l.problem(l.where(path+".tls"), "the password would cross the network unencrypted; use tls or starttls, or set allow_plain_auth")
+		l.problem(l.where(path+".tls"), "the password would be sent unencrypted; use tls or starttls, or permit it with allow_plain_auth")
 	}
 	if s.Connections < 0 || s.Connections > 1000 {
 		l.problem(l.where(path+".connections"), "must be between 1 and 1000")
 	}
 }
 
-// How vendors call what they give out, as far as it can be known without asking them.
+// Formats of the vendors' tokens and ids.
 var (
 	slackToken    = regexp.MustCompile(`^(xoxe\.)?xox[bp]-[A-Za-z0-9-]+$`)
 	twilioAccount = regexp.MustCompile(`^AC[0-9a-fA-F]{32}$`)
@@ -63,20 +63,20 @@ func (l *loader) slack(path string, s *Slack, n int) {
 	l.account(path, &s.Account, n, 10*time.Second)
 	set := l.required(path+".token", s.Token.Reveal())
 	switch {
-	case s.APIURL != "": // not Slack itself, which alone is known to call them so
+	case s.APIURL != "": // another server than Slack's may have other tokens
 		l.httpURL(path+".api_url", s.APIURL)
 	case set && !slackToken.MatchString(s.Token.Reveal()):
-		l.problem(l.where(path+".token"), "is no token of Slack's; take the Bot User OAuth Token of the app (xoxb-...)")
+		l.problem(l.where(path+".token"), "is not a token of Slack; use the Bot User OAuth Token of the app (xoxb-...)")
 	}
 }
 
 func (l *loader) twilio(path string, t *Twilio, n int) {
 	l.account(path, &t.Account, n, 10*time.Second)
 	if l.required(path+".account_sid", t.AccountSID) && t.APIURL == "" && !twilioAccount.MatchString(t.AccountSID) {
-		l.problem(l.where(path+".account_sid"), "is no number of an account of Twilio's; it is AC and 32 hexadecimal digits")
+		l.problem(l.where(path+".account_sid"), "is not an account SID of Twilio, which is AC and 32 hexadecimal digits")
 	}
 	if t.KeySID != "" && t.APIURL == "" && !twilioKey.MatchString(t.KeySID) {
-		l.problem(l.where(path+".key_sid"), "is no number of a key of Twilio's; it is SK and 32 hexadecimal digits")
+		l.problem(l.where(path+".key_sid"), "is not a key SID of Twilio, which is SK and 32 hexadecimal digits")
 	}
 	if t.KeySID == "" {
 		l.required(path+".auth_token", t.AuthToken.Reveal())
@@ -105,7 +105,7 @@ func (l *loader) webhook(path string, w *Webhook, n int) {
 		}
 	}
 	if w.AllowHTTP {
-		l.warning(l.where(path+".allow_http"), "webhooks hold a link that acknowledges; without TLS everybody on the way can read it")
+		l.warning(l.where(path+".allow_http"), "webhooks contain a link that acknowledges the incident; without TLS others can read it")
 	}
 }
 
@@ -117,7 +117,7 @@ func (l *loader) push(path string, p *Push, n int) {
 			ProjectID string `json:"project_id"`
 		}
 		if json.Unmarshal([]byte(p.Credentials.Reveal()), &account) != nil || account.Type != "service_account" || account.ProjectID == "" {
-			l.problem(l.where(path+".credentials"), "must be the JSON of a service account, as Firebase's console gives it (give its path with credentials_file or IRIS_PUSH_CREDENTIALS_FILE)")
+			l.problem(l.where(path+".credentials"), "must be the JSON of a service account from the Firebase console (set its path with credentials_file or IRIS_PUSH_CREDENTIALS_FILE)")
 		}
 	}
 	for name, text := range map[string]string{".api_url": p.APIURL, ".token_url": p.TokenURL} {
@@ -127,7 +127,7 @@ func (l *loader) push(path string, p *Push, n int) {
 	}
 }
 
-// account completes what all vendors share; n is its position in the list.
+// account fills in the defaults of the settings that all vendors share; n is the position in the list.
 func (l *loader) account(path string, a *Account, n int, timeout time.Duration) {
 	if a.Account == "" {
 		a.Account = "main"
@@ -136,27 +136,27 @@ func (l *loader) account(path string, a *Account, n int, timeout time.Duration) 
 		}
 	}
 	if strings.ContainsAny(a.Account, "/ \t") {
-		l.problem(l.where(path+".account"), "must not hold spaces or slashes")
+		l.problem(l.where(path+".account"), "must not contain spaces or slashes")
 	}
 	l.notNegative(path+".timeout", a.Timeout)
 	if a.Timeout > 2*time.Minute {
-		l.problem(l.where(path+".timeout"), "must not be more than 2m")
+		l.problem(l.where(path+".timeout"), "must be at most 2m")
 	}
 	if a.Timeout == 0 {
 		a.Timeout = timeout
 	}
 	if a.Spare && n == 0 {
-		l.warning(l.where(path+".spare"), "the first account is normally not the spare one")
+		l.warning(l.where(path+".spare"), "the first account should not be a spare account")
 	}
 }
 
-// accounts lists "vendor/account" of everything configured, and reports names that occur twice.
+// accounts returns "vendor/account" of all accounts, and reports names that are used twice.
 func (l *loader) accounts(p Processor) []string {
 	var all []string
 	note := func(kind string, i int, account string) {
 		name := kind + "/" + account
 		if slices.Contains(all, name) {
-			l.problem(l.where(index(kind, i)+".account"), "%q is used twice; give each account of %s its own name", account, kind)
+			l.problem(l.where(index(kind, i)+".account"), "%q is used twice; give each account of %s another name", account, kind)
 		}
 		all = append(all, name)
 	}

@@ -2,10 +2,10 @@ package config
 
 import (
 	"strings"
-	_ "time/tzdata" // the machine may have no time zones, or only those of its own taste
+	_ "time/tzdata" // the machine may have no time zone database
 )
 
-// defaultTimeZones are offered to people when the operator names none.
+// defaultTimeZones are the zones that people may choose if time_zones is not set.
 func defaultTimeZones() []string {
 	return strings.Fields(`
 		UTC

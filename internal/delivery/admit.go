@@ -109,11 +109,11 @@ func (a *admission) destination(ctx context.Context, it *item) (done func(messag
 	case account.Busy:
 		return nil, moved(later(busyWait, busyWait))
 	case account.FailingBusy:
-		// Not much longer than the recipient has failed: it may be back as soon as the call ends.
+		// The pause grows with the time for which the recipient has failed: it may work again as soon as the running call ends.
 		wait := min(b.Gap(100, spread()), max(b.Gap(1, spread()), h.FailingFor(time.Now(), to)/4))
 		return nil, moved(a.decide.refused(ctx, it, "the last call to this recipient failed and another one has not ended", wait))
 	default:
-		// Until the account is well, only probes are taken. This message must be there when it is.
+		// While the account is unhealthy, only probes are taken. The pause is short so that this message can be taken soon after.
 		return nil, moved(a.decide.refused(ctx, it, "its latest calls failed", b.Gap(1, spread())))
 	}
 }

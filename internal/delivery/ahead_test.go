@@ -33,7 +33,7 @@ func TestConnectionsDoNotWaitForMarks(t *testing.T) {
 }
 
 // Marks that take more than a second do not make a destination a stalled one.
-func TestSlowMarksAreNoStalledCalls(t *testing.T) {
+func TestSlowMarksDoNotCountAsStalledCalls(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.slowMark = 1500 * time.Millisecond
 		v := smtp(func(int, messages.Outbound) messages.Result {

@@ -15,8 +15,8 @@ import (
 
 // Once an account works again, no page waits for its next attempt longer than its own back-off, whatever the outage did to the
 // account and to the page's recipient.
-func TestNoPageWaitsLongerThanItsBackOffOnceItsAccountIsWell(t *testing.T) {
-	const slack = 2500 * time.Millisecond // a look for work each second, and a quarter of the outage
+func TestNoPageWaitsLongerThanItsBackOffOnceItsAccountIsHealthy(t *testing.T) {
+	const slack = 2500 * time.Millisecond // a search for work each second, and a quarter of the outage
 	for name, down := range map[string]messages.Result{
 		"refused at the recipient": {Outcome: messages.OutcomeUnavailable, Detail: "451"},
 		"refused at once":          {Outcome: messages.OutcomeUnavailable, Detail: "421", BeforeRecipient: true},

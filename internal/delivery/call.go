@@ -195,7 +195,7 @@ func (w *caller) callTime(it *item) time.Duration {
 	return min(it.outlet.Timeout, max(leastCall, left))
 }
 
-// start is what the mark stores of a message.
+// start is the part of the message that the mark stores.
 func (w *caller) start(it *item) Start {
 	c, o := it.c, it.outlet
 	replaced := ""
@@ -220,7 +220,7 @@ func idempotencyKey(c Claimed) string {
 	return "iris-" + strconv.FormatInt(int64(c.ID), 10) + "-" + strconv.FormatInt(c.CreatedAt.UnixMicro(), 36) + "-" + strconv.Itoa(first)
 }
 
-// outbound is what the vendor gets of a message.
+// outbound is the message for the vendor.
 func (w *caller) outbound(it *item) messages.Outbound {
 	c, t := it.c, it.content
 	out := messages.Outbound{

@@ -52,12 +52,12 @@ func (d Deps) validate() error {
 	return nil
 }
 
-// DryRun says how far messages go.
+// DryRun says which steps of delivery are left out.
 type DryRun string
 
-// What a Worker can leave out.
+// Values of DryRun.
 const (
-	DryRunOff    DryRun = ""       // nothing: messages are sent
+	DryRunOff    DryRun = ""       // none: messages are sent
 	DryRunRender DryRun = "render" // messages are rendered, and dropped
 	DryRunStore  DryRun = "store"  // everything but the vendor call; the message ends as dropped
 )
@@ -88,7 +88,7 @@ type Config struct {
 	// before them.
 	CallMainlandChina   bool
 	MainlandChinaNotice string
-	// BreakAfter is how many failures in a row make an account sick (see account.Health); default 10.
+	// BreakAfter is how many failures in a row make an account unhealthy (see account.Health); default 10.
 	BreakAfter int
 	// BreakFor is the time between probes of such an account; default 1 s.
 	BreakFor time.Duration
@@ -162,7 +162,7 @@ func (c Config) concurrency(v messages.Vendor) int {
 func (c Config) account(v messages.Vendor, m users.Mode) account.Config {
 	key := accountKey(v)
 	return account.Config{
-		Key: key, Timeout: c.callTimeout(m, key), Calls: c.concurrency(v), SickAfter: c.BreakAfter, ProbeEvery: c.BreakFor,
+		Key: key, Timeout: c.callTimeout(m, key), Calls: c.concurrency(v), UnhealthyAfter: c.BreakAfter, ProbeEvery: c.BreakFor,
 	}
 }
 

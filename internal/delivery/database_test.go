@@ -99,7 +99,7 @@ type holder struct {
 func (h *holder) ProcessID() string       { return h.id }
 func (h *holder) Leases() []buckets.Lease { return h.leases }
 
-// own makes a live process that owns the buckets from..to-1, whoever had them.
+// own makes a live process that owns the buckets from..to-1. It takes them from other processes.
 func (o *office) own(id string, from, to int) *holder {
 	o.t.Helper()
 	o.exec(`insert into members (process_id, host, version, data_shape, heartbeat_at)
@@ -128,7 +128,7 @@ func (o *office) kill(id string) {
 	o.exec(`update members set heartbeat_at = clock_timestamp() - interval '1 minute' where process_id = $1`, id)
 }
 
-// post is a vendor that notes what it is given and answers as told.
+// post is a vendor that records its messages and gives the configured answers.
 type post struct {
 	name, account string
 	modes         []users.Mode

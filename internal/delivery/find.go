@@ -62,7 +62,7 @@ func (f *finder) signal() {
 	}
 }
 
-// low is the instant before which no message waits, as far as we know.
+// low is an instant before which, as far as this process knows, no message waits.
 func (f *finder) low() time.Time {
 	if t := f.lowMark.Load(); t != nil {
 		return *t

@@ -34,7 +34,7 @@ func bad(after time.Duration, r messages.Result, destinations ...string) func(in
 }
 
 // Whatever is wrong with one recipient, pages for others leave at once, over the same account.
-func TestOneBadRecipientDelaysNobodyElse(t *testing.T) {
+func TestOneBadRecipientDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	unavailable := func(said string) messages.Result {
 		return messages.Result{Outcome: messages.OutcomeUnavailable, Detail: said}

@@ -24,7 +24,7 @@ type metrics struct {
 	lateDone  prometheus.Counter
 	unsent    *prometheus.CounterVec // by mode
 	notBegun  *prometheus.CounterVec // by mode
-	turned    *prometheus.CounterVec // by what became of the message
+	turned    *prometheus.CounterVec // by mode and next state
 	unwritten prometheus.GaugeFunc
 	problems  prometheus.Counter
 	failures  *prometheus.CounterVec // by stage
@@ -40,7 +40,7 @@ func newMetrics(r prometheus.Registerer, unwritten func() float64, vendors []mes
 	}
 	times := []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
 	m := &metrics{
-		attempts: counter("attempts_total", "Vendor calls by what came of them.", "vendor", "mode", "outcome"),
+		attempts: counter("attempts_total", "Vendor calls by outcome.", "vendor", "mode", "outcome"),
 		calls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "iris_delivery_call_seconds", Help: "Time of vendor calls.", Buckets: times}, []string{"vendor"}),
 		first: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -53,17 +53,17 @@ func newMetrics(r prometheus.Registerer, unwritten func() float64, vendors []mes
 		lanes:    gauge("queue_lanes", "Applications and classes with waiting messages in this process's buckets.", "mode"),
 		inFlight: gauge("in_flight_messages", "Messages that were taken and not yet recorded.", "mode"),
 		inDoubt: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "iris_delivery_in_doubt_total", Help: "Attempts of which nobody knows whether they arrived."}),
+			Name: "iris_delivery_in_doubt_total", Help: "Attempts in doubt: it is not known whether the message arrived."}),
 		lateSlots: counter("late_slots_total", "Slots of rate limits given up because they could not be used in time.", "limit"),
 		unsent:    counter("unsent_total", "Pages that had not been sent 30 s after they became due, by the mode of that moment.", "mode"),
 		notBegun:  counter("not_begun_total", "Marked messages whose call was not begun, by mode: each is tried again.", "mode"),
 		lateDone: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "iris_delivery_late_outcomes_total", Help: "Outcomes recorded after somebody else had taken over the message."}),
-		turned: counter("turned_total", "Taken messages that went elsewhere than to a vendor.", "mode", "to"),
+			Name: "iris_delivery_late_outcomes_total", Help: "Outcomes recorded after another process had taken over the message."}),
+		turned: counter("turned_total", "Taken messages that were moved on without a vendor call.", "mode", "to"),
 		unwritten: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "iris_delivery_unrecorded_outcomes", Help: "Outcomes that wait to be stored."}, unwritten),
 		problems: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "iris_delivery_plain_text_total", Help: "Messages that left in built-in words because their template failed."}),
+			Name: "iris_delivery_plain_text_total", Help: "Messages sent with the built-in text because their template failed."}),
 		failures: counter("failures_total", "Failed steps of delivery by stage.", "stage"),
 		batches: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "iris_delivery_batch_messages", Help: "Messages per database statement by stage.",
@@ -77,7 +77,7 @@ func newMetrics(r prometheus.Registerer, unwritten func() float64, vendors []mes
 	return m
 }
 
-// startAtZero makes the series of the configured vendors and modes, so that the first failure is seen as one.
+// startAtZero creates the series of the configured vendors and modes, so that the first failure shows as an increase.
 func (m *metrics) startAtZero(vendors []messages.Vendor) {
 	var modes []string
 	for _, mode := range users.Modes {
@@ -94,7 +94,7 @@ func (m *metrics) startAtZero(vendors []messages.Vendor) {
 	shared.Start(m.notBegun, modes)
 	shared.Start(m.turned, modes, []string{"mode", string(messages.Pending), string(messages.Failed), string(messages.Cancelled), string(messages.Dropped)})
 	shared.Start(m.lateSlots, []string{"call", "mode", "account", "app"})
-	shared.Start(m.failures, []string{"find", "pauses", "rescue", "note unsent pages", "expire", "take", "render", "pause", "reserve", "mark", "look",
+	shared.Start(m.failures, []string{"find", "pauses", "rescue", "note unsent pages", "expire", "take", "render", "pause", "reserve", "mark", "reread",
 		"record", "turn", "release", "reach"})
 }
 

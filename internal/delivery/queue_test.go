@@ -266,7 +266,7 @@ func TestAnOutcomeSettlesItsMessage(t *testing.T) {
 
 // The runner decides about an incident while its message is being recorded. What it decides comes first, and must not make
 // the record miss that the wait began.
-func TestAnOutcomeMeetsItsIncidentAsItIsByNow(t *testing.T) {
+func TestAnOutcomeReadsTheCurrentIncident(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -422,7 +422,7 @@ func TestALateSuccessSavesTheSecondCall(t *testing.T) {
 	require.Empty(t, o.mark(next, again), "it has left already")
 }
 
-func TestWhoIsAliveIsNotInDoubt(t *testing.T) {
+func TestAttemptsOfLiveProcessesAreNotInDoubt(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)

@@ -41,7 +41,7 @@ func TestARefusingReceiptSendsTheMessageAnotherWay(t *testing.T) {
 		o.text(`select string_agg(text, ' / ' order by id) from timeline_entries where incident_id = $1`, incident))
 }
 
-func TestWhoWasDeactivatedIsNotTold(t *testing.T) {
+func TestADeactivatedUserIsNotNotified(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	mail := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
@@ -99,7 +99,7 @@ func TestAnOldBacklogIsFoundWithItsBucket(t *testing.T) {
 
 // A process that lost the database while it marked takes its attempt back when it is there again. By then somebody else may be
 // making an attempt of the same number.
-func TestARetractionMeansOnlyOnesOwnAttempt(t *testing.T) {
+func TestARetractionChangesOnlyTheAttemptOfItsProcess(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	first := o.own("first", 0, 256)
@@ -119,7 +119,7 @@ func TestARetractionMeansOnlyOnesOwnAttempt(t *testing.T) {
 	require.Equal(t, "sent", o.state(messages.ID(id)))
 }
 
-// When every mode was tried in vain, the message begins again with none tried, and somebody else is told.
+// When every mode has failed, the message starts again with all modes, and a fallback is asked for.
 func TestBeginningAgainIsStored(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -138,7 +138,7 @@ func TestBeginningAgainIsStored(t *testing.T) {
 	require.Equal(t, "pending sms {} 2 t", o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
 }
 
-// What cannot be stored must not be sent again every few seconds for ever: at least where the message goes is stored.
+// A message whose verdict cannot be stored must not be sent again every few seconds: at least its next state is stored.
 func TestAVerdictThatCannotBeStoredIsStoredInPart(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.steadfast = true
@@ -164,7 +164,7 @@ func (b brokenWords) Render(ctx context.Context, reqs []messages.Request) ([]mes
 	return b.words.Render(ctx, reqs)
 }
 
-func TestAMessageWhoseWordsCannotBeReadDelaysOnlyItself(t *testing.T) {
+func TestAMessageWhoseTextCannotBeReadDelaysOnlyItself(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.deps.Renderer = brokenWords{}
 		mail := smtp(nil)

@@ -105,7 +105,7 @@ func TestAWholeLife(t *testing.T) {
 	require.Equal(t, int64(1), o.number(`select count(*) from timeline_entries where incident_id = $1`, incident))
 }
 
-func TestNobodyToTellAsksForAFallback(t *testing.T) {
+func TestAnUnreachableRecipientAsksForAFallback(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.exec(`delete from user_contacts`)

@@ -20,12 +20,12 @@ import (
 const (
 	// refusedBatch bounds how many messages are taken together while no outlet of their mode is open.
 	refusedBatch = 256
-	// shortPause is how long a closed outlet is waited for before messages are sent another way.
+	// shortPause is the longest pause of an account for which messages wait. For a longer one they are sent in another way.
 	shortPause = 2 * time.Second
 	// gather is how long a mode waits for more room when it is nearly full, and for more messages in a flood, so that it takes in batches.
 	gather = 10 * time.Millisecond
-	// crowd is how many messages of a take make a flood.
-	crowd = 8
+	// flood is the least number of messages in a take that counts as a flood.
+	flood = 8
 )
 
 // modeWorker takes the messages of one mode and starts them on their path. One goroutine runs it; kick may be called by any.
@@ -48,7 +48,7 @@ type modeWorker struct {
 	kicked   chan struct{}
 	inFlight atomic.Int64 // messages between their take and their record
 	lastTake time.Time
-	flooded  bool         // the last take was a crowd
+	flooded  bool         // the last take was a flood
 	lastPass atomic.Int64 // unix nanoseconds
 }
 
@@ -104,7 +104,7 @@ func (l *modeWorker) open(now time.Time) (o *account.Outlet, why string, left ti
 		if reason == "" {
 			return o, "", 0
 		}
-		if i == 0 || d < left { // unknown is less than any pause: that account may be back at once
+		if i == 0 || d < left { // 0 (unknown) is less than any pause: that account may work again at once
 			why, left = reason, d
 		}
 	}
@@ -142,16 +142,16 @@ func (l *modeWorker) pass(ctx, calls context.Context) time.Time {
 	if l.flooded && now.Sub(l.lastTake) < gather && !l.turns.Limited(keys, limitOf(o)) {
 		return l.lastTake.Add(gather)
 	}
-	ok, well := o.Health.Reserve(now)
+	ok, healthy := o.Health.Reserve(now)
 	if !ok {
 		return l.nextProbe(now)
 	}
-	if !well {
+	if !healthy {
 		free = 1
 	}
 	turns, again := l.turns.Choose(ctx, now, keys, limitOf(o), free)
 	if len(turns) == 0 {
-		o.Health.Unspent()
+		o.Health.CancelReserve()
 		return again
 	}
 	return l.take(ctx, calls, leases, turns, o, closure{})
@@ -179,7 +179,7 @@ func (l *modeWorker) take(ctx, calls context.Context, leases []buckets.Lease, de
 		n := len(turns[k])
 		t := Take{Lane: lane, Max: n, Buckets: l.demand.Buckets(lane, n)}
 		if o == nil && len(l.outlets) > 0 {
-			// While no account can be used, only what is to go another way is worth taking.
+			// While no account can be used, take only the messages that are due for another mode.
 			b := l.cfg.Budgets[k.Class]
 			t.Waited, t.Older = b.PerMode, b.Total
 			t.FirstWaited = max(0, b.PerMode-closed.left)
@@ -194,9 +194,9 @@ func (l *modeWorker) take(ctx, calls context.Context, leases []buckets.Lease, de
 		return time.Now().Add(200 * time.Millisecond)
 	}
 	if o != nil && len(got) == 0 {
-		o.Health.Unspent()
+		o.Health.CancelReserve()
 	}
-	l.lastTake, l.flooded = time.Now(), len(got) >= crowd
+	l.lastTake, l.flooded = time.Now(), len(got) >= flood
 	l.report.metrics.batches.WithLabelValues("take").Observe(float64(len(got)))
 	byLane := map[rate.Key][]Claimed{}
 	for _, c := range got {
@@ -240,7 +240,7 @@ func (l *modeWorker) claimFor(o *account.Outlet) time.Duration {
 // probeWithin bounds a probe without a message.
 const probeWithin = 5 * time.Second
 
-// probe finds out, without a message, whether sick accounts of the mode can be reached again.
+// probe probes unhealthy accounts of the mode without a message.
 func (l *modeWorker) probe(calls context.Context, now time.Time) {
 	for _, o := range l.outlets {
 		p, ok := o.Vendor.(messages.Prober)
@@ -256,7 +256,7 @@ func (l *modeWorker) probe(calls context.Context, now time.Time) {
 	}
 }
 
-// nextProbe is when a sick account may be probed next.
+// nextProbe is when an unhealthy account may be probed next.
 func (l *modeWorker) nextProbe(now time.Time) time.Time {
 	next := now.Add(l.cfg.Poll)
 	for _, o := range l.outlets {

@@ -22,7 +22,7 @@ func (o *office) changes(message int64) string {
 
 // People whose carrier blocks texts get the operator's words; e-mails come from the application's own address; a call to
 // where nobody may call becomes a text with the notice that the law asks for.
-func TestWordsAndModesThatAreNotTheTemplates(t *testing.T) {
+func TestTextsAndModesThatDoNotComeFromTheTemplate(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.exec(`insert into user_template_overrides (user_id, mode) values ($1, 'sms')`, o.user)
@@ -95,7 +95,7 @@ func TestCallsToMainlandChinaWhereTheyArePermitted(t *testing.T) {
 }
 
 // Every retry stands in the message's audit log, though not on the timeline.
-func TestRetriesStandInTheAuditLog(t *testing.T) {
+func TestRetriesAreInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)

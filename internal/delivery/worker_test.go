@@ -237,7 +237,7 @@ func TestThrottlingPausesTheAccountForAll(t *testing.T) {
 	})
 }
 
-func TestAHangingVendorHoldsUpNobodyElse(t *testing.T) {
+func TestAHangingVendorDelaysNoOtherMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
 			wait(20 * time.Second)
@@ -301,7 +301,7 @@ func TestAcknowledgedMessagesAreNotSent(t *testing.T) {
 	})
 }
 
-func TestALostMarkIsTakenBack(t *testing.T) {
+func TestALostMarkIsRetracted(t *testing.T) {
 	for name, lost := range map[string]int{"it was done": 1, "it was not done": 2} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(s *stage) {
@@ -321,7 +321,7 @@ func TestALostMarkIsTakenBack(t *testing.T) {
 
 // A crash of the database loses the mark and the take before it, which was committed without waiting for the disk. The message is taken again
 // before the retraction of the mark is stored. The retraction must not be taken for the outcome of the new attempt.
-func TestARetractionDoesNotMeanTheAttemptOfALaterTake(t *testing.T) {
+func TestARetractionDoesNotChangeTheAttemptOfALaterTake(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
 			wait(3 * time.Second)
@@ -359,7 +359,7 @@ func TestOutcomesAreKeptUntilTheyAreStored(t *testing.T) {
 	})
 }
 
-func TestAnOutcomeThatCannotBeStoredHoldsUpNobody(t *testing.T) {
+func TestAnOutcomeThatCannotBeStoredDelaysNoOther(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
 			wait(10 * time.Millisecond)
@@ -543,7 +543,7 @@ func TestSeveralLimitsAreKeptAndUsed(t *testing.T) {
 	})
 }
 
-func TestAnApplicationsLimitHoldsUpNobodyElse(t *testing.T) {
+func TestAnApplicationsLimitDelaysNoOtherApplication(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(nil)
 		for range 100 {
@@ -651,7 +651,7 @@ func TestCallsThatAreNeverBegunHaveABudget(t *testing.T) {
 	})
 }
 
-func TestAStaleLookIsRepeated(t *testing.T) {
+func TestAStaleReadIsRepeated(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(nil)
 		id := s.add(users.Email, messages.ClassUrgent, 1)

@@ -60,7 +60,7 @@ func TestWhoIsInStepDoesNotChange(t *testing.T) {
 	p := Compare(LDAP, []Known{k}, []Entry{e}, nil, swiss)
 	require.Empty(t, p.Changes)
 	require.Empty(t, p.Problems)
-	require.Equal(t, 1, p.Kept)
+	require.Equal(t, 1, p.Synced)
 }
 
 func TestWhatChangesOfAPerson(t *testing.T) {
@@ -139,9 +139,9 @@ func TestWhoVanishes(t *testing.T) {
 	slack := Known{User: users.User{ID: 10, Name: "slacker", Active: true}, Source: Slack}
 	p := Compare(LDAP, []Known{k, bob, byHand, slack}, []Entry{e}, nil, swiss)
 	require.Equal(t, Change{Kind: SwitchOff, ID: 8, Name: "bob", Source: LDAP}, only(t, p), "nobody whom the directory never had")
-	require.Equal(t, 2, p.Kept)
+	require.Equal(t, 2, p.Synced)
 	require.Equal(t, 1, p.Gone)
-	require.Equal(t, 2, p.Strangers)
+	require.Equal(t, 2, p.Unsynced)
 
 	again := bob
 	again.SwitchedOff = true
@@ -190,7 +190,7 @@ func TestANameIsFreeOnlyWhenItsHolderIsRenamed(t *testing.T) {
 	renamed := Entry{Name: "bob", Stable: "4"} // without an address it is not taken
 	p := Compare(LDAP, []Known{ann}, []Entry{{Name: "ann", Email: "ann@example.com"}, renamed}, nil, swiss)
 	require.Empty(t, p.Changes)
-	require.Contains(t, p.Problems, Problem{Name: "ann", Text: nameHeld})
+	require.Contains(t, p.Problems, Problem{Name: "ann", Text: nameTaken})
 
 	renamed.Email = "bob@example.com"
 	p = Compare(LDAP, []Known{ann}, []Entry{{Name: "ann", Email: "ann@example.com"}, renamed}, nil, swiss)
@@ -280,10 +280,10 @@ func TestLists(t *testing.T) {
 	entries := []Entry{{Ref: "uid=ann,dc=x", Name: "ann"}, {Ref: "uid=bob,dc=x", Name: "bob"}}
 	ops := List{Name: "Ops", Members: []string{"UID=bob,dc=x", "uid=ann,dc=x", "cn=printer,dc=x"}, Size: 3}
 	require.Equal(t, []ListChange{{Kind: Add, Name: "Ops", Size: 3, Members: []string{"ann", "bob"}}}, CompareLists(nil, []List{ops}, entries).Changes)
-	have := KnownList{ID: 4, Name: "ops", Active: true, Size: 3, Members: []string{"ann", "Bob"}, Kept: true}
+	have := KnownList{ID: 4, Name: "ops", Active: true, Size: 3, Members: []string{"ann", "Bob"}, Synced: true}
 	require.Empty(t, CompareLists([]KnownList{have}, []List{ops}, entries).Changes)
 	for want, change := range map[Kind]func(*KnownList){
-		Update: func(k *KnownList) { k.Members = []string{"ann", "cy"} }, Adopt: func(k *KnownList) { k.Kept = false }, SwitchOn: func(k *KnownList) { k.Active = false },
+		Update: func(k *KnownList) { k.Members = []string{"ann", "cy"} }, Adopt: func(k *KnownList) { k.Synced = false }, SwitchOn: func(k *KnownList) { k.Active = false },
 	} {
 		k := have
 		change(&k)
@@ -293,7 +293,7 @@ func TestLists(t *testing.T) {
 	p := CompareLists([]KnownList{have, {ID: 5, Name: "by hand", Active: true, Members: []string{"ann"}}}, []List{{Name: " "}, {Name: "x"}, {Name: "X"}}, entries)
 	require.Equal(t, []ListChange{{Kind: SwitchOff, ID: 4, Name: "ops"}, {Kind: Add, Name: "x"}}, p.Changes, "lists that the directory never had are left alone")
 	require.Len(t, p.Problems, 2)
-	require.Equal(t, [4]int{1, 1, 2, 2}, [4]int{p.Kept, p.Gone, p.Members, p.Lost})
+	require.Equal(t, [4]int{1, 1, 2, 2}, [4]int{p.Synced, p.Gone, p.Members, p.Lost})
 }
 
 func many(n int, prefix string) (entries []Entry, known []Known) {
@@ -357,22 +357,22 @@ func TestALogInNeverMakesSomebodyElseOfAPerson(t *testing.T) {
 	t.Parallel()
 	e, k := ann()
 	e.Stable, k.Stable = "A", "A"
-	c, err := Arrival(LDAP, []Known{k}, e, swiss)
+	c, err := CompareLogin(LDAP, []Known{k}, e, swiss)
 	require.NoError(t, err)
 	require.Empty(t, c.Kind)
 	e.Name = "anna"
-	c, err = Arrival(LDAP, []Known{k}, e, swiss)
+	c, err = CompareLogin(LDAP, []Known{k}, e, swiss)
 	require.NoError(t, err)
 	require.Equal(t, "anna", c.Rename)
 	other := Known{User: users.User{ID: 8, Name: "anna", Active: true}, Source: LDAP, Stable: "B"}
-	_, err = Arrival(LDAP, []Known{k, other}, e, swiss)
+	_, err = CompareLogin(LDAP, []Known{k, other}, e, swiss)
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 	e.Name, e.Stable = "ann", "C" // the name of Ann, of whom nothing is known
-	c, err = Arrival(LDAP, []Known{k}, e, swiss)
+	c, err = CompareLogin(LDAP, []Known{k}, e, swiss)
 	require.NoError(t, err)
 	require.Equal(t, "C", c.Stable, "where nobody is synced the name decides")
 	synced := swiss
 	synced.Synced = true
-	_, err = Arrival(LDAP, []Known{k}, e, synced)
+	_, err = CompareLogin(LDAP, []Known{k}, e, synced)
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 }

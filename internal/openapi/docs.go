@@ -61,9 +61,6 @@ func (s spec) queries() map[string][]string {
 	return out
 }
 
-// Document is the OpenAPI document as JSON.
-func (d *Docs) Document() []byte { return d.document }
-
 // JSON answers GET /openapi.json.
 func (d *Docs) JSON(w http.ResponseWriter, r *http.Request) {
 	d.answer(w, r, "application/json", d.document)

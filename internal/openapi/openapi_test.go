@@ -17,7 +17,7 @@ func TestDescriptionCompiles(t *testing.T) {
 	d, err := New("test", asset)
 	require.NoError(t, err)
 	var doc map[string]any
-	require.NoError(t, json.Unmarshal(d.Document(), &doc))
+	require.NoError(t, json.Unmarshal(d.document, &doc))
 	require.Equal(t, "3.1.0", doc["openapi"])
 	ids := map[string]string{}
 	for path, item := range doc["paths"].(map[string]any) {

@@ -61,22 +61,6 @@ func LoadInstallation(ctx context.Context, d *DB, secretKey string, log *zap.Log
 	return out, err
 }
 
-// ChangeSecretKey wraps the installation's secret with another key of the operator, or stores it in the clear when
-// newKey is "". Running processes are not disturbed; processes that start later need the new key.
-func ChangeSecretKey(ctx context.Context, d *DB, oldKey, newKey string) error {
-	return d.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		locked, err := q.LockInstallation(ctx)
-		if err != nil {
-			return err
-		}
-		secret, err := openSecret(db.InstallationRow(locked), oldKey)
-		if err != nil {
-			return err
-		}
-		return storeSecret(ctx, q, secret, newKey)
-	})
-}
-
 func openSecret(row db.InstallationRow, secretKey string) ([]byte, error) {
 	if !row.Wrapped {
 		return row.Secret, nil

@@ -1,4 +1,4 @@
-// Package apiserver puts iris-api together from its configuration, starts it and stops it. It is one of the two composition roots.
+// Package apiserver builds iris-api from its configuration, starts it and stops it. It is one of the two composition roots.
 package apiserver
 
 import (
@@ -45,11 +45,11 @@ type API struct {
 	proxies func(http.Handler) http.Handler
 	mailbox http.Handler // nil = none
 	db      *postgres.DB
-	// parts serves everything that needs the database; nil until that was reached for the first time.
+	// parts serves the routes that need the database; nil until the database answers for the first time.
 	parts atomic.Pointer[chi.Mux]
 }
 
-// New checks what can be checked without the database and opens the listeners. Run must be called afterwards.
+// New checks what can be checked without the database, and opens the listeners. The caller must call Run.
 func New(cfg config.API, deps server.Deps) (*API, error) {
 	a := &API{cfg: cfg, log: deps.Log, reg: deps.Registry}
 	if a.reg == nil {
@@ -66,7 +66,7 @@ func New(cfg config.API, deps server.Deps) (*API, error) {
 			return nil, err
 		}
 	}
-	ctx := context.Background() // the pool lives as long as the process; opening it connects to nothing
+	ctx := context.Background() // the pool lives as long as the process; Open does not connect
 	conns := cfg.Database.MaxConnections
 	if conns == 1 {
 		conns = 2 // a request with an Idempotency-Key holds one and reads through another
@@ -92,7 +92,8 @@ func New(cfg config.API, deps server.Deps) (*API, error) {
 	return a, nil
 }
 
-// checkOpenings refuses to serve whoever comes on an address that others reach, and is loud about what is open.
+// checkOpenings refuses to start without authentication on an address that other machines reach. It logs that
+// authentication is off.
 func (a *API) checkOpenings() error {
 	if !a.cfg.Compatibility.DisableAuth {
 		return nil
@@ -102,17 +103,17 @@ func (a *API) checkOpenings() error {
 			continue
 		}
 		if tcp, ok := l.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
-			return fmt.Errorf("compatibility.disable_auth: %s can be reached from other machines; listen on 127.0.0.1 only", l.Addr())
+			return fmt.Errorf("compatibility.disable_auth: other machines can reach %s; listen on 127.0.0.1 only", l.Addr())
 		}
 	}
-	a.log.Warn("authentication is switched off, everybody is believed", zap.String("key", "compatibility.disable_auth"))
+	a.log.Warn("authentication is off: every request is accepted", zap.String("key", "compatibility.disable_auth"))
 	return nil
 }
 
-// Addr is where the API can be reached.
+// Addr returns the address of the API.
 func (a *API) Addr() string { return a.public.Addr().String() }
 
-// AdminAddr is where the admin listener can be reached, "" without one.
+// AdminAddr returns the address of the admin listener, "" without one.
 func (a *API) AdminAddr() string {
 	if a.admin == nil {
 		return ""
@@ -120,12 +121,12 @@ func (a *API) AdminAddr() string {
 	return a.admin.Addr().String()
 }
 
-// Run serves until ctx ends, then lets running requests finish within the configured time. It returns nil unless
-// something failed that trying again cannot help.
+// Run serves until ctx ends. Then running requests have the configured time to finish. It returns an error only if a retry
+// cannot help.
 func (a *API) Run(ctx context.Context) error {
 	defer a.db.Close()
 	base := context.WithoutCancel(ctx)
-	background, stopBackground := context.WithCancel(base) // wake-ups and health outlive the requests
+	background, stopBackground := context.WithCancel(base) // wake-ups and health stop after the requests
 	defer stopBackground()
 	serving, stopServing := context.WithCancel(ctx)
 	defer stopServing()
@@ -160,7 +161,7 @@ func (a *API) Run(ctx context.Context) error {
 	return err
 }
 
-// root answers what must work without the database and passes the rest on to the parts.
+// root serves the routes that work without the database, and forwards all others to the parts.
 func (a *API) root() http.Handler {
 	fixed := chi.NewRouter()
 	fixed.Use(middleware.GetHead)
@@ -174,7 +175,7 @@ func (a *API) root() http.Handler {
 	return a.proxies(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method := r.Method
 		if method == http.MethodHead {
-			method = http.MethodGet // which fixed answers without the body
+			method = http.MethodGet // fixed answers HEAD by its GET routes
 		}
 		if fixed.Match(chi.NewRouteContext(), method, r.URL.Path) {
 			fixed.ServeHTTP(w, r)
@@ -191,7 +192,7 @@ func (a *API) root() http.Handler {
 	}))
 }
 
-// start waits for the database, builds the parts and puts them to work.
+// start waits for the database, then builds and runs the parts.
 func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	in, err := server.AwaitDatabase(ctx, a.db, a.cfg.Common, a.health, a.log)
 	if ctx.Err() != nil {
@@ -213,7 +214,7 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	return nil
 }
 
-// build puts the parts together and returns the routes and what must run beside them.
+// build creates the parts. It returns the routes and the functions to run in the background.
 func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context) error, error) {
 	s, err := a.share(in)
 	if err != nil {
@@ -257,7 +258,7 @@ func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context)
 	}, nil
 }
 
-// routes returns what serves all parts, behind what every request passes.
+// routes returns the handler of all parts, behind the middleware of every request.
 func (a *API) routes(zip func(http.Handler) http.Handler, docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
 	r := chi.NewRouter()
 	r.Use(newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
@@ -271,7 +272,7 @@ func (a *API) routes(zip func(http.Handler) http.Handler, docs *openapi.Docs, pa
 	return r
 }
 
-// listenPublic opens the listener of iris-api and says what to do when that fails.
+// listenPublic opens the listener of iris-api. The error names the setting.
 func listenPublic(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

@@ -35,8 +35,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 )
 
-// apiShared is what several edges of iris-api use: the adapters of storage, authentication, and limits. Its methods make the
-// edges, one each.
+// apiShared has what several edges of iris-api use: storage adapters, authentication and limits. It has one method per
+// edge; each dependency between two parts is one line there.
 type apiShared struct {
 	stored
 	cfg    config.API
@@ -64,7 +64,7 @@ type apiShared struct {
 	callbacks     callbacks.Callbacks
 }
 
-// share makes what the edges have in common.
+// share creates what the edges share.
 func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s := &apiShared{
 		cfg: a.cfg, log: a.log, reg: a.reg, errors: a.errors, in: in,
@@ -147,7 +147,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 	}
 }
 
-// calendarParts are what the two calendar APIs share.
+// calendarParts has what the two calendar APIs share.
 type calendarParts struct {
 	requests      calendars.Requests
 	authenticator *calendars.Authenticator
@@ -179,7 +179,7 @@ func (s *apiShared) calendarParts() calendarParts {
 	return p
 }
 
-// oncallAPI makes the calendar's API below /api/v0.
+// oncallAPI creates the calendar API below /api/v0.
 func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
 	notices := notifications.NewNotices(s.db, s.in.Keys)
 	return oncallapi.New(oncallapi.Deps{
@@ -227,7 +227,8 @@ func (s *apiShared) v1Parts() api.Deps {
 	}
 }
 
-// anyActive is more incidents than escalate at a time: default plans are bounded by what is opened, not by what is open.
+// anyActive is more active incidents than an application ever has: for default plans only the opened incidents per minute
+// are limited.
 const anyActive = 100_000
 
 func (s *apiShared) webhooks() (*webhooks.Webhooks, error) {
@@ -279,7 +280,7 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 	})
 }
 
-// accounts returns the log-in of people: with passwords kept here, and the directory's if one is configured.
+// accounts returns the log-in of people, with local passwords and those of the directory.
 func (s *apiShared) accounts() (*auth.Accounts, error) {
 	accounts := auth.NewAccounts(s.userRows, auth.NewPasswords())
 	if s.cfg.Compatibility.DisableAuth {
@@ -288,7 +289,7 @@ func (s *apiShared) accounts() (*auth.Accounts, error) {
 	return login.WithDirectory(accounts, s.cfg, pgpeople.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
 }
 
-// openings is what the configuration opens to clients that know no keys.
+// openings returns the compatibility settings about access.
 func openings(c config.API) auth.Openings {
 	return auth.Openings{
 		AnonymousReads: c.Compatibility.AnonymousReads, ChangeAnyPlan: c.Compatibility.ChangeAnyPlan,

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// httpMetrics counts requests by route pattern, never by path.
+// httpMetrics measures requests by route pattern; a path as a label would be unbounded.
 type httpMetrics struct {
 	seconds *prometheus.HistogramVec
 }
@@ -50,8 +50,8 @@ func (m *httpMetrics) middleware(next http.Handler) http.Handler {
 	})
 }
 
-// compress compresses answers with gzip for clients that take it. Streams of events are left alone: their parts must leave at once.
-// Lengths vary by some bytes, so that they tell nothing about secrets that stand in one page with a guess.
+// compress compresses answers with gzip. Event streams are not compressed, because each event must be sent at once. Random
+// padding hides the exact length, which could reveal a secret that is on the same page as input of a client.
 func compress() (func(http.Handler) http.Handler, error) {
 	wrap, err := gzhttp.NewWrapper(gzhttp.RandomJitter(32, 0, false), gzhttp.ContentTypeFilter(func(kind string) bool {
 		return gzhttp.DefaultContentTypeFilter(kind) && !strings.HasPrefix(kind, "text/event-stream")
@@ -59,8 +59,8 @@ func compress() (func(http.Handler) http.Handler, error) {
 	return func(next http.Handler) http.Handler { return wrap(next) }, err
 }
 
-// refuseUnknownQueries refuses requests below /v1 whose query has parameters that their operation does not know: a misspelt one
-// would answer another question. known tells the parameters of an operation.
+// refuseUnknownQueries refuses requests below /v1 with query parameters that the operation does not have: an ignored
+// misspelt parameter would give a wrong answer. known returns the parameters of an operation.
 func refuseUnknownQueries(routes chi.Routes, known func(method, path string) ([]string, bool), refuse func(http.ResponseWriter, *http.Request, error)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -94,7 +94,7 @@ func unknownQuery(routes chi.Routes, known func(method, path string) ([]string, 
 	}
 	for name := range query {
 		if !slices.Contains(names, name) {
-			return fault.Invalidf(name, "unknown query parameter %q; known are: %s", name, strings.Join(names, ", "))
+			return fault.Invalidf(name, "unknown query parameter %q; known: %s", name, strings.Join(names, ", "))
 		}
 	}
 	return nil

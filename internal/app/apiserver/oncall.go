@@ -8,10 +8,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// noticeModes are those in which people can be told of shifts.
+// noticeModes are the modes of notices about shifts.
 var noticeModes = []users.Mode{users.Email, users.SMS, users.Call, users.Slack, users.Push}
 
-// escalateConfig is what the configuration says of the escalate button.
+// escalateConfig returns the configuration of the escalate button.
 func escalateConfig(c config.API) oncallapi.EscalateConfig {
 	return oncallapi.EscalateConfig{
 		Escalate: c.Oncall.EscalateApplication, PublicURL: c.PublicURL,

@@ -24,12 +24,12 @@ func TestAuthenticationIsSwitchedOffOnLoopbackOnly(t *testing.T) {
 		{Common: servertest.Common(databaseURL), HTTP: config.HTTP{Addr: "0.0.0.0:0"}, Compatibility: off},
 	} {
 		_, err := New(c, server.Deps{Log: servertest.Log(t)})
-		require.ErrorContains(t, err, "can be reached from other machines")
+		require.ErrorContains(t, err, "other machines can reach")
 	}
 	open := servertest.Common(databaseURL)
 	open.Admin.Addr = ":0"
 	_, err := New(config.API{Common: open, HTTP: config.HTTP{Addr: "127.0.0.1:0"}, Compatibility: off}, server.Deps{Log: servertest.Log(t)})
-	require.ErrorContains(t, err, "can be reached from other machines")
+	require.ErrorContains(t, err, "other machines can reach")
 
 	db := pgtest.Open(t, databaseURL, postgres.Config{})
 	_, err = db.Pool().Exec(t.Context(), "insert into users (name) values ('foo')")

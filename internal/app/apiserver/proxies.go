@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// trustProxies replaces the address of the peer by that of the client where the peer is a trusted proxy.
+// trustProxies sets RemoteAddr to the address of the client if the peer is a trusted proxy.
 func trustProxies(networks []string) (func(http.Handler) http.Handler, error) {
 	var trusted []netip.Prefix
 	for _, n := range networks {
@@ -39,7 +39,7 @@ func trustProxies(networks []string) (func(http.Handler) http.Handler, error) {
 				next.ServeHTTP(w, r)
 				return
 			}
-			// The nearest address that no trusted proxy wrote is the client's; what stands before it may be made up.
+			// The last address that is not a trusted proxy is the client's. Addresses before it may be forged.
 			hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 			for i := len(hops) - 1; i >= 0; i-- {
 				hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
@@ -56,7 +56,7 @@ func trustProxies(networks []string) (func(http.Handler) http.Handler, error) {
 	}, nil
 }
 
-// mailboxProxy passes /dev/mailbox on to the mailbox of `iris dev`, which lives in another process.
+// mailboxProxy forwards /dev/mailbox to the mailbox of `iris dev`, which is another process.
 func mailboxProxy(address string, log *zap.Logger) (http.Handler, error) {
 	target, err := url.Parse(address)
 	if err != nil {
@@ -67,7 +67,7 @@ func mailboxProxy(address string, log *zap.Logger) (http.Handler, error) {
 			r.SetURL(target)
 			r.SetXForwarded()
 		},
-		FlushInterval: -1, // the mailbox may stream
+		FlushInterval: -1, // do not buffer
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			log.Warn("mailbox does not answer", zap.Error(err))
 			http.Error(w, "the mailbox does not answer", http.StatusBadGateway)

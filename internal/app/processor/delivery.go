@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// deliveryConfig translates limits, time-outs and concurrency.
+// deliveryConfig translates the configuration of limits, timeouts and concurrency.
 func deliveryConfig(c config.Processor) delivery.Config {
 	out := delivery.Config{
 		Limits: map[string]delivery.Rate{}, Concurrency: map[string]int{}, AccountTimeout: map[string]time.Duration{},
@@ -52,7 +52,7 @@ func deliveryConfig(c config.Processor) delivery.Config {
 	return out
 }
 
-// refusedNumbers are those of the configuration, or the usual ones.
+// refusedNumbers returns the configured numbers, or the default ones.
 func refusedNumbers(configured []string) []string {
 	switch {
 	case len(configured) == 0:

@@ -10,14 +10,14 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// links makes the addresses that stand in messages.
+// links makes the links in messages.
 type links struct {
 	public string
 	sign   *auth.Links
 }
 
-// AckURL implements delivery.Links. Nothing can be acknowledged in nobody's name. A link without an incident is about those of
-// the digest that the message is.
+// AckURL implements delivery.Links. There is no link without a user, because somebody must acknowledge. A link without an
+// incident is for a digest and acknowledges its incidents.
 func (l *links) AckURL(incident incidents.ID, message messages.ID, user users.ID) string {
 	if user == 0 {
 		return ""

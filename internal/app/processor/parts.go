@@ -29,7 +29,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/reminders"
 )
 
-// processorParts is what runs. Hints reach the loops through its methods, because the parts are built one after the other.
+// processorParts are the parts that run. Parts that need each other call wake and the fields, because they are built one
+// after the other.
 type processorParts struct {
 	holder   *buckets.Holder
 	gossip   *buckets.Gossip // nil = none
@@ -50,7 +51,7 @@ func (p *processorParts) wake(bs buckets.Set) {
 	p.worker.Wake(bs)
 }
 
-// build puts the parts together; every arrow between two of them is one line in it or in what it calls.
+// build creates the parts. Each dependency between two parts is one line here or in the functions that build calls.
 func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	parts := &processorParts{}
 	id := buckets.NewProcessID()
@@ -61,14 +62,14 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	if err := p.buildLoops(parts, in, log); err != nil {
 		return nil, err
 	}
-	if err := p.buildChores(parts, in, log); err != nil {
+	if err := p.buildJobs(parts, in, log); err != nil {
 		return nil, err
 	}
 	log.Info("built", zap.Int("vendors", len(p.vendors)), zap.String("cluster", in.Name))
 	return parts, nil
 }
 
-// buildMembership makes what decides which buckets this process works on.
+// buildMembership creates the parts that decide which buckets this process owns.
 func (p *Processor) buildMembership(parts *processorParts, in postgres.Installation, id string, log *zap.Logger) error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -93,7 +94,7 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 	}
 	parts.holder, err = buckets.NewHolder(buckets.Deps{
 		Store:    engine.NewCluster(p.cluster),
-		Self:     buckets.Member{ProcessID: id, Host: host, Version: server.Version(), DataShape: dataShape, Modes: servedBy(p.vendors)},
+		Self:     buckets.Member{ProcessID: id, Host: host, Version: server.Version(), DataShape: dataShape, Modes: modesOf(p.vendors)},
 		Detector: detector, Gained: parts.wake, Log: log, Metrics: p.reg,
 	}, buckets.Config{})
 	if err != nil {
@@ -103,7 +104,7 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 	return nil
 }
 
-// buildLoops makes what escalates and what sends.
+// buildLoops creates the parts that escalate and send.
 func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
 	directory := engine.NewDirectory(p.db)
 	resolver := oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers),
@@ -124,7 +125,7 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 	}
 	queue := pgqueue.New(p.db)
 	dc := deliveryConfig(p.cfg)
-	dc.StopWithin = p.cfg.ShutdownTimeout / 3 // twice at most, see Worker.Run
+	dc.StopWithin = p.cfg.ShutdownTimeout / 3 // the worker may use it twice, see Worker.Run
 	var hints delivery.Hints
 	if parts.gossip != nil {
 		hints = parts.gossip
@@ -143,8 +144,8 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 	return nil
 }
 
-// buildChores makes what works beside them: history, receipts, calendars, reminders, directories.
-func (p *Processor) buildChores(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
+// buildJobs creates the periodic jobs: history, receipts, calendars, reminders, directory.
+func (p *Processor) buildJobs(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
 	parts.history, err = history.New(pgqueue.NewHistory(p.db), parts.holder,
 		history.Config{Retention: p.cfg.History.Retention}, log)
 	if err != nil {
@@ -177,7 +178,7 @@ func (p *Processor) gossipConfig(in postgres.Installation) (buckets.GossipConfig
 	if c.Bind == "" {
 		c.Bind = gossipAddr
 		if !canBind(c.Bind) {
-			p.log.Warn("gossip port taken, using a free one; set gossip.addr (IRIS_GOSSIP_ADDR)", zap.String("wanted", c.Bind))
+			p.log.Warn("default gossip port is in use, using a free one; set gossip.addr (IRIS_GOSSIP_ADDR)", zap.String("wanted", c.Bind))
 			c.Bind = ":0"
 		}
 	}
@@ -192,8 +193,8 @@ func (p *Processor) gossipConfig(in postgres.Installation) (buckets.GossipConfig
 		}
 		c.Keys = append(c.Keys, key)
 	}
-	// The derived key is always understood: without that no rotation could begin or end with it, and whoever knows the
-	// secret that it comes from can do worse. It is the one that is used, the first, unless another one is configured.
+	// The key derived from the installation's secret is always accepted, so that a rotation can begin and end with it. The first key
+	// encrypts: the configured one, or else the derived one.
 	at := len(c.Keys)
 	if p.cfg.Gossip.Key == "" {
 		at = 0
@@ -202,7 +203,7 @@ func (p *Processor) gossipConfig(in postgres.Installation) (buckets.GossipConfig
 	return c, nil
 }
 
-// canBind reports whether both kinds of socket can be opened there at the moment.
+// canBind reports whether a TCP and a UDP socket can be opened on addr now.
 func canBind(addr string) bool {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -217,8 +218,8 @@ func canBind(addr string) bool {
 	return true
 }
 
-// servedBy returns the modes of vendors, each once.
-func servedBy(vendors []messages.Vendor) []string {
+// modesOf returns the modes of vendors, each once.
+func modesOf(vendors []messages.Vendor) []string {
 	var out []string
 	for _, v := range vendors {
 		for _, m := range v.Modes() {

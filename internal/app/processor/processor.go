@@ -1,4 +1,4 @@
-// Package processor puts message-processor together from its configuration, starts it and stops it. It is one of the two
+// Package processor builds message-processor from its configuration, starts it and stops it. It is one of the two
 // composition roots.
 package processor
 
@@ -28,7 +28,7 @@ import (
 const (
 	processorAdminAddr = "127.0.0.1:16650"
 	gossipAddr         = ":7946"
-	// dataShape is the highest shape of data that this release reads and writes.
+	// dataShape is the highest version of stored data that this release reads and writes.
 	dataShape = 1
 )
 
@@ -41,11 +41,11 @@ type Processor struct {
 	admin   net.Listener // nil = none
 	vendors []messages.Vendor
 	db      *postgres.DB
-	// cluster is a small pool of its own, so that heartbeats never wait behind busy workers.
+	// cluster is a small separate pool, so that heartbeats never wait for a connection.
 	cluster *postgres.DB
 }
 
-// New checks what can be checked without the database. Run must be called afterwards.
+// New checks what can be checked without the database. The caller must call Run.
 func New(cfg config.Processor, deps server.Deps) (*Processor, error) {
 	p := &Processor{cfg: cfg, log: deps.Log, reg: deps.Registry}
 	if p.reg == nil {
@@ -53,7 +53,7 @@ func New(cfg config.Processor, deps server.Deps) (*Processor, error) {
 	}
 	p.health = health.New(p.log, p.reg)
 	var err error
-	ctx := context.Background() // pools live as long as the process; opening them connects to nothing
+	ctx := context.Background() // pools live as long as the process; Open does not connect
 	if p.db, err = database.Open(ctx, cfg.Common, "message-processor", 0, server.PoolMetrics(p.reg, "main"), p.log); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func New(cfg config.Processor, deps server.Deps) (*Processor, error) {
 	return p, nil
 }
 
-// AdminAddr is where the admin listener can be reached, "" without one.
+// AdminAddr returns the address of the admin listener, "" without one.
 func (p *Processor) AdminAddr() string {
 	if p.admin == nil {
 		return ""
@@ -81,8 +81,8 @@ func (p *Processor) AdminAddr() string {
 	return p.admin.Addr().String()
 }
 
-// Run works until ctx ends, then stops in order within the configured time. It returns nil unless something failed that
-// trying again cannot help.
+// Run works until ctx ends, then stops in order within the configured time. It returns an error only if a retry cannot
+// help.
 func (p *Processor) Run(ctx context.Context) error {
 	defer p.db.Close()
 	defer p.cluster.Close()
@@ -119,8 +119,8 @@ func (p *Processor) run(ctx context.Context) error {
 	return p.work(ctx, parts)
 }
 
-// work runs the parts until ctx ends or one fails, and stops them in this order: take nothing new and give the buckets
-// away, finish what is being sent and record it, leave the cluster, then everything else.
+// work runs the parts until ctx ends or a part fails. It stops them in this order: take no new work and release the
+// buckets, finish and record running calls, leave the cluster, then the rest.
 func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	base := context.WithoutCancel(ctx)
 	loopCtx, stopLoops := context.WithCancel(base)
@@ -134,7 +134,7 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 			err := f(ctx)
 			if err != nil {
 				err = fmt.Errorf("%s: %w", name, err)
-				p.log.Error("a part of the process failed, stopping", zap.Error(err))
+				p.log.Error("a part of the process failed: stopping", zap.Error(err))
 				select {
 				case failed <- struct{}{}:
 				case <-ctx.Done():
@@ -170,7 +170,7 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	stopLoops()
 	err := loops.Wait()
 	if drainErr := parts.holder.Drain(deadline); drainErr != nil {
-		p.log.Warn("could not say goodbye, the others take over in a moment", zap.Error(drainErr))
+		p.log.Warn("buckets could not be released: other processors take them over in a few seconds", zap.Error(drainErr))
 	}
 	stopHosts()
 	err = errors.Join(err, hosts.Wait())

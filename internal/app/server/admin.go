@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/health"
 )
 
-// NewRegistry returns a metrics registry with what every process tells about itself.
+// NewRegistry returns a metrics registry with the metrics of the process.
 func NewRegistry(version string) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -29,12 +29,12 @@ func NewRegistry(version string) *prometheus.Registry {
 	return reg
 }
 
-// PoolMetrics returns a registerer that labels what it registers with the name of a pool of connections.
+// PoolMetrics returns a registerer that adds the name of a connection pool as a label.
 func PoolMetrics(reg prometheus.Registerer, name string) prometheus.Registerer {
 	return prometheus.WrapRegistererWith(prometheus.Labels{"pool": name}, reg)
 }
 
-// AdminRoutes is what operators ask a process: metrics, health, profiles.
+// AdminRoutes serves metrics, health and profiles to operators.
 func AdminRoutes(h *health.Probes, gatherer prometheus.Gatherer) http.Handler {
 	r := chi.NewRouter()
 	r.Get("/livez", h.Livez)
@@ -52,7 +52,7 @@ func metricsHandler(gatherer prometheus.Gatherer) http.Handler {
 	return promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
-// ListenAdmin opens the admin listener. Without a configured address a taken default port is no reason not to start:
+// ListenAdmin opens the admin listener. If no address is configured and the default port is in use, a free one is chosen:
 // several processors may run on one machine.
 func ListenAdmin(configured, otherwise string, log *zap.Logger) (net.Listener, error) {
 	switch configured {
@@ -64,7 +64,7 @@ func ListenAdmin(configured, otherwise string, log *zap.Logger) (net.Listener, e
 			if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 				return nil, fmt.Errorf("admin listener: %w", err)
 			}
-			log.Warn("admin port taken, using another; set admin.addr (IRIS_ADMIN_ADDR)",
+			log.Warn("default admin port is in use, using a free one; set admin.addr (IRIS_ADMIN_ADDR)",
 				zap.String("wanted", otherwise), zap.String("address", l.Addr().String()))
 		}
 		return l, nil
@@ -76,8 +76,8 @@ func ListenAdmin(configured, otherwise string, log *zap.Logger) (net.Listener, e
 	return l, nil
 }
 
-// How long a request may take to arrive, and then with its answer until the last byte of that has left. Somebody who reads
-// nothing of an answer holds its memory no longer than that.
+// readTimeout bounds the time to receive a request. writeTimeout bounds the time from then until the answer is sent; it frees the memory
+// of an answer that a client does not read.
 const (
 	readTimeout  = 30 * time.Second
 	writeTimeout = 90 * time.Second
@@ -95,7 +95,7 @@ func newServer(handler http.Handler, log *zap.Logger) (*http.Server, error) {
 	}, nil
 }
 
-// Serve serves until ctx ends, then lets running requests finish within the grace.
+// Serve serves until ctx ends. Then running requests have the grace period to finish.
 func Serve(ctx context.Context, l net.Listener, handler http.Handler, grace time.Duration, log *zap.Logger) error {
 	s, err := newServer(handler, log)
 	if err != nil {
@@ -111,7 +111,7 @@ func Serve(ctx context.Context, l net.Listener, handler http.Handler, grace time
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	if err := s.Shutdown(stop); err != nil {
-		log.Warn("requests were cut off by the stop", zap.Error(err))
+		log.Warn("requests were cut off at the stop", zap.Error(err))
 		_ = s.Close()
 	}
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {

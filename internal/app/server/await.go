@@ -13,13 +13,12 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
-// retryEvery is the pause between attempts to get hold of a usable database. It is short: an API that is up and does not
-// know it yet turns incidents away.
+// retryEvery is the pause between attempts to use the database. It is short, because iris-api refuses incidents until one
+// succeeds.
 const retryEvery = time.Second
 
-// AwaitDatabase returns the installation when the database answers with the right schema, however long that takes; an
-// error means that ctx ended, or that waiting cannot help. Every new reason is logged once and becomes the answer of
-// /readyz.
+// AwaitDatabase waits until the database answers with the right schema, and returns the installation. It returns an error
+// if ctx ends, or if waiting cannot help. Each new reason is logged once and is the answer of /readyz.
 func AwaitDatabase(ctx context.Context, db *postgres.DB, c config.Common, h *health.Probes, log *zap.Logger) (postgres.Installation, error) {
 	for {
 		in, err := database.Prepare(ctx, db, c, log)
@@ -29,7 +28,7 @@ func AwaitDatabase(ctx context.Context, db *postgres.DB, c config.Common, h *hea
 		if ctx.Err() != nil {
 			return in, ctx.Err()
 		}
-		if fault.Is(err, fault.Invalid) { // a wrong secret key: somebody has to change the configuration
+		if fault.Is(err, fault.Invalid) { // such as a wrong secret key: a retry cannot help
 			return in, err
 		}
 		h.NotReady("database", err)

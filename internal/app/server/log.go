@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 )
 
-// NewLogger returns the root logger of a server. It writes to standard error.
+// NewLogger returns the root logger of a server, which writes to standard error.
 func NewLogger(c config.Log) (*zap.Logger, error) {
 	level, err := zapcore.ParseLevel(c.Level)
 	if err != nil {
@@ -17,7 +17,7 @@ func NewLogger(c config.Log) (*zap.Logger, error) {
 	}
 	zc := zap.NewProductionConfig()
 	zc.Level = zap.NewAtomicLevelAt(level)
-	zc.Sampling = nil // a missing line in the night is worse than a long log
+	zc.Sampling = nil // no line may be missing in an investigation
 	zc.DisableStacktrace = true
 	zc.EncoderConfig.TimeKey = "time"
 	zc.EncoderConfig.EncodeTime = zapcore.RFC3339NanoTimeEncoder

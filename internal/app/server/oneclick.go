@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// NewOneClick returns what signs Gmail's button; nil when there is none.
+// NewOneClick returns the signer of Gmail's button; nil if it is not enabled.
 func NewOneClick(c config.Common) (*auth.OneClick, error) {
 	if !c.GmailOneClick.Enabled {
 		return nil, nil
@@ -16,14 +16,14 @@ func NewOneClick(c config.Common) (*auth.OneClick, error) {
 	return auth.NewOneClick(c.GmailOneClick.Key.Reveal(), c.GmailOneClick.Endpoint)
 }
 
-// OneClickButton gives incident mails and digests to people the address of the button.
+// OneClickButton returns a function that makes the URL of the button for e-mails to people about incidents.
 func OneClickButton(o *auth.OneClick) func(messages.Outbound) string {
 	if o == nil {
 		return nil
 	}
 	return func(m messages.Outbound) string {
 		if m.AckURL == "" {
-			return "" // nothing to claim, or nobody to do it
+			return "" // no incident to acknowledge, or no recipient who may do it
 		}
 		return o.URL(int64(m.MessageID), m.Destination, "claim", time.Now().Add(auth.LinkLife))
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/quotas"
 )
 
-// StandardQuota is the quota of applications that have none of their own; nil is none.
+// StandardQuota returns the quota of applications without a quota of their own; nil = none.
 func StandardQuota(c config.Quota) *quotas.StandardQuota {
 	if c.HardLimit == 0 {
 		return nil

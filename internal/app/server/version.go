@@ -1,5 +1,5 @@
-// Package server is what both servers of Iris are made of besides their parts: version, log, admin listener, waiting for the
-// database, and an HTTP server that stops in order. Packages apiserver and processor use it.
+// Package server has what the two servers share: version, log, admin listener, the wait for the database, and an HTTP
+// server that stops in order. The packages apiserver and processor use it.
 package server
 
 import (
@@ -12,7 +12,7 @@ import (
 // version is set by release builds (-ldflags -X).
 var version = ""
 
-// Version names this build: the release, else what the toolchain knows of the source.
+// Version returns the version of this build: the release, or what the Go toolchain recorded.
 func Version() string {
 	if version != "" {
 		return version
@@ -38,8 +38,8 @@ func Version() string {
 	return "dev"
 }
 
-// Deps are what the outside gives a server.
+// Deps are the dependencies of a server.
 type Deps struct {
 	Log      *zap.Logger
-	Registry *prometheus.Registry // nil = one of its own
+	Registry *prometheus.Registry // nil = a new one
 }

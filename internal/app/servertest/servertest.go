@@ -16,10 +16,10 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 )
 
-// Patience is how long a test waits for a server.
+// Patience is the maximum time that a test waits for a server.
 const Patience = 20 * time.Second
 
-// Common is a configuration for tests over a database.
+// Common returns a configuration for tests on a database.
 func Common(url string) config.Common {
 	return config.Common{
 		Database: config.Database{URL: config.Secret(url), MaxConnections: 8}, PublicURL: "http://127.0.0.1:1",
@@ -27,12 +27,12 @@ func Common(url string) config.Common {
 	}
 }
 
-// Log shows warnings and errors with the test.
+// Log returns a logger that writes warnings and errors to the test's log.
 func Log(t *testing.T) *zap.Logger {
 	return zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
 }
 
-// Background runs a server until stop is called, which returns what the server did.
+// Background runs a server until stop is called. stop returns the error of the server.
 func Background(t testing.TB, run func(context.Context) error) func() error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var err error
@@ -61,7 +61,7 @@ func Get(t testing.TB, url string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-// Eventually waits until a page has the status and the text.
+// Eventually waits until a page has the status and contains the text.
 func Eventually(t *testing.T, url string, status int, text string) {
 	t.Helper()
 	var got int
@@ -71,5 +71,3 @@ func Eventually(t *testing.T, url string, status int, text string) {
 		return got == status && strings.Contains(body, text)
 	}, Patience, 20*time.Millisecond, "wanted %d with %q from %s", status, text, url)
 }
-
-// An API on an empty database says what is missing at every stage, and is ready when an incident would be paged.

@@ -9,41 +9,41 @@ import (
 )
 
 const (
-	// severalDestinations must have failed before failures of destinations count as one of the account.
+	// severalDestinations is how many destinations must fail until their failures count as failures of the account.
 	severalDestinations = 3
-	// probeAgain is how long a destination that failed is left out of the probes of a sick account.
+	// probeAgain is how long a destination that failed is left out of the probes of an unhealthy account.
 	probeAgain = 5 * time.Second
-	// mostSkipped bounds how many messages to such destinations are put back before one of them is the probe.
+	// mostSkipped bounds how many messages to such destinations are put back before one of them becomes the probe.
 	mostSkipped = 4
 	// mostDestinations bounds how many failing destinations are remembered.
 	mostDestinations = 10_000
-	// stalledAfter is how long no call to a destination ends until it counts as stalled and gets fewer calls at once.
+	// stalledAfter is the time without the end of a call after which a destination is stalled. Then it gets fewer calls at once.
 	stalledAfter = time.Second
 )
 
-// Health is how an account does in one mode: which destinations fail, and whether the account itself does. A failure counts for
-// its destination, unless it came before the recipient was named. The account is sick when such failures come in a row, or when
-// several destinations fail and none succeeds. A sick account gets one call at a time, to find out whether it works again.
+// Health is the state of an account in one mode: which destinations fail, and whether the account itself fails. A failure counts
+// for its destination, unless it came before the recipient was named. The account becomes unhealthy after several of the latter in a
+// row, or when several destinations fail and none succeeds. An unhealthy account gets one call at a time, as a probe.
 // It is safe for concurrent use.
 type Health struct {
-	after int           // failures in a row that make the account sick
-	gap   time.Duration // between probes
-	most  int           // calls at once to one destination whose calls end
-	each  int           // calls at once to one that is stalled
-	// alone: the destinations belong to different parties, so their failures do not make the account sick.
-	alone bool
+	unhealthyAfter int           // failures in a row that make the account unhealthy
+	probeEvery     time.Duration // between probes of an unhealthy account
+	most           int           // calls at once to one destination whose calls end
+	mostStalled    int           // calls at once to a stalled destination
+	// independent: the destinations belong to different parties, so their failures do not make the account unhealthy.
+	independent bool
 
 	mu           sync.Mutex
 	destinations map[string]*destination // those with calls or failures
 	failures     int                     // since the last success
-	unnamed      int                     // of those, before the recipient was named
+	early        int                     // of those, before the recipient was named
 	failing      map[string]bool         // destinations that failed since the last success
-	sick         bool
-	unreached    bool      // sick, and the last failure came before the recipient was named
-	prober       bool      // whether the account can be reached is found out without a message
-	skipped      int       // messages that were no probe because their destination failed, since the last probe
+	unhealthy    bool
+	unreached    bool      // unhealthy, and the last failure came before the recipient was named
+	prober       bool      // the vendor can be probed without a message
+	skipped      int       // messages since the last probe that could not be the probe because their destination failed
 	probeAt      time.Time // when the next probe may begin
-	ticket       bool      // a message that was taken may begin a probe
+	reserved     bool      // a taken message may be the probe
 	probes       int       // probes without a message that are under way
 }
 
@@ -70,44 +70,44 @@ func (d *destination) wake() {
 	d.waiting = slices.Delete(d.waiting, 0, n)
 }
 
-// Admission is what health says to a call.
+// Admission is the answer of Begin.
 type Admission int
 
-// What health says to a call.
+// Answers of Begin.
 const (
 	Admitted    Admission = iota
-	Busy                  // as many calls to the destination run as may
-	FailingBusy           // the destination fails, and a call that tries it runs
-	Sick                  // the account is sick, and it is not time for a probe
+	Busy                  // the destination has as many calls as it may have
+	FailingBusy           // the destination fails, and a call to it runs
+	Unhealthy             // the account is unhealthy, and no probe is due
 )
 
-// Due reports whether the account may be used now: it is well, or it is time for a probe.
+// Due reports whether the account may be used now: it is healthy, or a probe is due. at is when the next probe is due.
 func (h *Health) Due(now time.Time) (ok bool, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return !h.sick || !(h.unreached && h.prober) && !now.Before(h.probeAt), h.probeAt
+	return !h.unhealthy || !(h.unreached && h.prober) && !now.Before(h.probeAt), h.probeAt
 }
 
-// Reserve lets the next message that begins be a probe. all means that the account is well: no probe is needed.
+// Reserve reserves a due probe for the next message that begins. all means that the account is healthy and needs no probe.
 func (h *Health) Reserve(now time.Time) (ok, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.sick {
+	if !h.unhealthy {
 		return true, true
 	}
 	if now.Before(h.probeAt) {
 		return false, false
 	}
-	h.probeAt, h.ticket = now.Add(h.gap), true
+	h.probeAt, h.reserved = now.Add(h.probeEvery), true
 	return true, false
 }
 
-// Unspent takes a reservation back for which there was no message: the next one that comes may be the probe.
-func (h *Health) Unspent() {
+// CancelReserve cancels a reservation that no message used: the next message may be the probe.
+func (h *Health) CancelReserve() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.sick && h.ticket {
-		h.probeAt, h.ticket = time.Time{}, false
+	if h.unhealthy && h.reserved {
+		h.probeAt, h.reserved = time.Time{}, false
 	}
 }
 
@@ -117,14 +117,14 @@ func (h *Health) Begin(now time.Time, to string, more int) (done func(messages.R
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d := h.destinations[to]
-	if h.sick {
-		if !h.ticket && now.Before(h.probeAt) {
-			return nil, Sick
+	if h.unhealthy {
+		if !h.reserved && now.Before(h.probeAt) {
+			return nil, Unhealthy
 		}
 		if d != nil && now.Sub(d.last) < probeAgain && h.skipped < mostSkipped {
 			h.skipped++
 			h.probeAt = now // another message may have another recipient
-			return nil, Sick
+			return nil, Unhealthy
 		}
 	}
 	if d == nil {
@@ -139,14 +139,14 @@ func (h *Health) Begin(now time.Time, to string, more int) (done func(messages.R
 	}
 	limit := h.most + more
 	if d.running > 0 && now.Sub(d.progress) > stalledAfter {
-		limit = h.each
+		limit = h.mostStalled
 	}
 	if d.calls >= limit {
 		return nil, Busy
 	}
 	d.calls++
-	if h.sick {
-		h.probeAt, h.ticket, h.skipped = now.Add(h.gap), false, 0
+	if h.unhealthy {
+		h.probeAt, h.reserved, h.skipped = now.Add(h.probeEvery), false, 0
 	}
 	return func(r messages.Result) { h.done(to, d, r) }, Admitted
 }
@@ -199,8 +199,8 @@ func (h *Health) FailingFor(now time.Time, to string) time.Duration {
 	return 0
 }
 
-// Started notes that the vendor gets an admitted call now. The result must be called when the call ends. Only such calls make a
-// destination a stalled one: a mark may be slow because the database is.
+// Started notes that the vendor gets an admitted call now. ended must be called when the call ends. Only such calls can make a
+// destination stalled, because marks may be slow for other reasons.
 func (h *Health) Started(to string) (ended func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -220,7 +220,7 @@ func (h *Health) Started(to string) (ended func()) {
 	}
 }
 
-// done takes what came of a call.
+// done notes the result of a call.
 func (h *Health) done(to string, d *destination, r messages.Result) {
 	now := time.Now()
 	h.mu.Lock()
@@ -233,7 +233,7 @@ func (h *Health) done(to string, d *destination, r messages.Result) {
 		h.failures++
 		h.unreached = r.BeforeRecipient
 		if r.BeforeRecipient {
-			h.unnamed++
+			h.early++
 		} else {
 			if d.failures == 0 {
 				d.since = now
@@ -248,28 +248,28 @@ func (h *Health) done(to string, d *destination, r messages.Result) {
 		h.judge(now)
 	default:
 		d.failures = 0
-		h.well()
+		h.recovered()
 	}
 	if d.failures == 0 && d.calls == 0 && h.destinations[to] == d {
 		delete(h.destinations, to)
 	}
 }
 
-// judge calls the account sick when its failures say so. The caller holds the lock.
+// judge makes the account unhealthy after enough failures. The caller holds the lock.
 func (h *Health) judge(now time.Time) {
-	if h.alone {
+	if h.independent {
 		return
 	}
 	several := len(h.failing) >= severalDestinations
-	h.sick = h.sick || h.unnamed >= h.after || several && h.failures >= h.after
-	if h.sick {
-		h.probeAt, h.ticket = now.Add(h.gap), false
+	h.unhealthy = h.unhealthy || h.early >= h.unhealthyAfter || several && h.failures >= h.unhealthyAfter
+	if h.unhealthy {
+		h.probeAt, h.reserved = now.Add(h.probeEvery), false
 	}
 }
 
-// well forgets the failures. The caller holds the lock.
-func (h *Health) well() {
-	h.failures, h.unnamed, h.sick, h.unreached, h.ticket = 0, 0, false, false, false
+// recovered makes the account healthy. The caller holds the lock.
+func (h *Health) recovered() {
+	h.failures, h.early, h.unhealthy, h.unreached, h.reserved = 0, 0, false, false, false
 	clear(h.failing)
 }
 
@@ -280,20 +280,20 @@ const mostProbes = 5
 func (h *Health) ProbeDue(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.sick || !h.unreached || !h.prober || now.Before(h.probeAt) || h.probes >= mostProbes {
+	if !h.unhealthy || !h.unreached || !h.prober || now.Before(h.probeAt) || h.probes >= mostProbes {
 		return false
 	}
 	h.probes++
-	h.probeAt = now.Add(h.gap)
+	h.probeAt = now.Add(h.probeEvery)
 	return true
 }
 
-// Probed takes what came of a probe without a message. When the account was reached, a message may be a probe at once.
+// Probed notes the result of a probe without a message. If it reached the account, a message may be the next probe at once.
 func (h *Health) Probed(reached bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.probes--
-	if reached && h.sick {
+	if reached && h.unhealthy {
 		h.unreached, h.probeAt = false, time.Time{}
 	}
 }

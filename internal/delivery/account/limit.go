@@ -31,7 +31,7 @@ func (l *Limit) Resize(all, each int) {
 	l.grant()
 }
 
-// Try takes a place if one is free and nobody waits for one.
+// Try takes a place if one is free and no message waits for one.
 func (l *Limit) Try(to string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,7 +1,7 @@
 // Package account keeps the state of vendors' accounts in this process: which calls run, which destinations fail, whether the
-// account works at all, which accounts are paused, and what follows a failed attempt (Budget).
+// account works at all, which accounts are paused, and what to do after a failed attempt (Budget).
 //
-// Package delivery calls it for each message before and after its call. This package knows destinations as text; it never reads
+// Package delivery calls it for each message before and after its call. For this package destinations are opaque text; it never reads
 // messages, templates or the database.
 package account
 
@@ -30,27 +30,28 @@ type Config struct {
 	Key     string
 	Timeout time.Duration
 	Calls   int // at once
-	// SickAfter is how many failures in a row make the account sick, and ProbeEvery the time between probes of it.
-	SickAfter  int
-	ProbeEvery time.Duration
+	// UnhealthyAfter is how many failures in a row make the account unhealthy, and ProbeEvery the time between its probes.
+	UnhealthyAfter int
+	ProbeEvery     time.Duration
 }
 
 // New returns the Outlet of a vendor for a mode.
 func New(v messages.Vendor, m users.Mode, cfg Config, p *Pauses) *Outlet {
 	n := cfg.Calls
 	o := &Outlet{Vendor: v, Key: cfg.Key, Mode: m, Timeout: cfg.Timeout, Most: n, pauses: p}
-	o.Health.after, o.Health.gap, o.Health.each, o.Health.most = cfg.SickAfter, cfg.ProbeEvery, max(1, n/4), max(1, n*3/4)
+	o.Health.unhealthyAfter, o.Health.probeEvery = cfg.UnhealthyAfter, cfg.ProbeEvery
+	o.Health.mostStalled, o.Health.most = max(1, n/4), max(1, n*3/4)
 	if v.Name() == "drop" {
-		o.Health.each, o.Health.most = n, n
+		o.Health.mostStalled, o.Health.most = n, n
 	}
 	o.Running.Resize(n, o.Health.most)
-	o.Health.alone = v.Name() == "webhook"
+	o.Health.independent = v.Name() == "webhook"
 	_, o.Health.prober = v.(messages.Prober)
 	return o
 }
 
 // Shared reports whether the account belongs to one party, which can be paused as a whole. Webhook URLs belong to many.
-func (o *Outlet) Shared() bool { return !o.Health.alone }
+func (o *Outlet) Shared() bool { return !o.Health.independent }
 
 // Closed says why and for how long the outlet cannot be used now; "" = it can.
 func (o *Outlet) Closed(now time.Time) (why string, left time.Duration) {

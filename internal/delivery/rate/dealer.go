@@ -151,7 +151,7 @@ func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Accoun
 	if len(turns) == 0 && d.n == 0 {
 		again = instant.Sooner(again, main.nextDue(lead))
 		if next := main.nextDue(lead); !next.IsZero() && !next.After(now) {
-			again = now.Add(leastPause) // slots are due, but nobody may use them
+			again = now.Add(leastPause) // slots are due, but no lane may use them
 		}
 	}
 	return turns, again
@@ -196,7 +196,7 @@ func (l *Dealer) wanted(now time.Time, ahead time.Duration, keys []Key, narrow m
 	return min(n, free), max(0, first.Sub(now))
 }
 
-// assign gives slots of the leading limit to lanes, and has the narrower limits agree.
+// assign gives slots of the leading limit to lanes, and reserves the same instants of the narrower limits.
 func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *pool, narrow map[Key]*gate, modeGate *gate) []Turn {
 	var turns []Turn
 	for i, s := range slots {
@@ -211,7 +211,7 @@ func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *
 			break
 		}
 		for _, g := range []*gate{narrow[k], modeGate} {
-			if g != nil { // what it will be if nobody else is quicker
+			if g != nil { // expected, if no other process reserves first
 				g.next = instant.Later(g.next, s.At).Add(g.interval())
 			}
 		}
@@ -232,8 +232,8 @@ func (l *Dealer) assign(ctx context.Context, now time.Time, slots []Slot, main *
 	return turns
 }
 
-// agree asks a narrower limit for slots at the instants of those turns that it concerns, and drops what it refuses. Picks
-// that it has agreed to are marked by the combined slot.
+// agree reserves slots of a narrower limit at the instants of the turns that it concerns. It drops the turns that the limit refuses;
+// the others get the combined slot.
 func (l *Dealer) agree(ctx context.Context, key string, g *gate, turns []Turn, concerns func(Turn) bool) []Turn {
 	if g == nil {
 		return turns
@@ -277,7 +277,7 @@ func (l *Dealer) agree(ctx context.Context, key string, g *gate, turns []Turn, c
 	return kept
 }
 
-// chooseNarrow deals out turns where only some applications are limited, each by a pool of its own.
+// chooseNarrow deals turns when only some applications are limited. Each of those has a pool of its own.
 func (l *Dealer) chooseNarrow(ctx context.Context, now time.Time, keys []Key, narrow map[Key]*gate, free int) (turns []Turn, again time.Time) {
 	own, others := l.shared.Demand.All(), l.shared.Peers.fresh(now)
 	lead := l.Pace.lead()

@@ -25,7 +25,7 @@ func TestDemandKeepsWhatWasFoundMeanwhile(t *testing.T) {
 	require.Empty(t, d.Lanes(users.Email, buckets.Of(9)), "what is not ours is not work")
 }
 
-func TestDemandLooksEverywhereInTurn(t *testing.T) {
+func TestDemandSearchesAllBucketsInTurn(t *testing.T) {
 	t.Parallel()
 	d := NewDemand()
 	lane := Lane{users.Email, messages.ClassUrgent, 1}

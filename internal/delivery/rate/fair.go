@@ -10,7 +10,7 @@ import (
 // ClassCount is the number of messages.Class values.
 const ClassCount = 3
 
-// floors is the part of all starts that a class gets while it waits, whatever more urgent classes want.
+// floors is the part of all starts that a class gets while it waits, even if more urgent classes wait too.
 var floors = [ClassCount]float64{messages.ClassRoutine: 0.1, messages.ClassOutOfBand: 0.1}
 
 // Key is a lane within one mode.
@@ -19,9 +19,9 @@ type Key struct {
 	Application int64
 }
 
-// fairQueue decides whose turn it is within one mode. Classes go in their order, except that each waiting class gets its
+// fairQueue decides which lane of a mode is next. Classes go in their order, except that each waiting class gets its
 // floor; within a class applications take turns (start-time fair queueing: the one served least goes next, and one that
-// was idle gains nothing by it). It holds no messages, only who waits. It is not safe for concurrent use.
+// was idle gains nothing by it). It holds lanes, not messages. It is not safe for concurrent use.
 type fairQueue struct {
 	classes [ClassCount]fairClass
 }
@@ -54,7 +54,7 @@ func (f *fairClass) set(class messages.Class, lanes map[Key]float64) {
 			kept = append(kept, l)
 			continue
 		}
-		if l.tag > f.now { // it is owed less than nothing; remember that
+		if l.tag > f.now { // it got more than its share; keep that
 			if f.idle == nil {
 				f.idle = map[int64]*fairLane{}
 			}
@@ -91,14 +91,14 @@ func (f *fairClass) add(app int64, weight float64) {
 	f.lanes = slices.Insert(f.lanes, at, l)
 }
 
-// next returns whose turn it is among the eligible, and charges it for one start.
+// next returns the next eligible lane, and charges it for one start.
 func (q *fairQueue) next(eligible func(Key) bool) (Key, bool) {
 	var best [ClassCount]*fairLane
 	chosen := -1
 	for c := range q.classes {
 		best[c] = q.classes[c].first(messages.Class(c), eligible)
 		if best[c] == nil {
-			q.classes[c].credit = 0 // floors are for those who wait, not for those who might
+			q.classes[c].credit = 0 // only classes that wait earn their floor
 			continue
 		}
 		if chosen < 0 || (q.classes[c].credit >= 1-floors[c] && q.classes[c].credit > q.classes[chosen].credit) {
@@ -122,16 +122,16 @@ func (q *fairQueue) next(eligible func(Key) bool) (Key, bool) {
 	return Key{messages.Class(chosen), l.application}, true
 }
 
-// refund takes back the charge of a turn that led to nothing.
+// refund returns the charge of a turn that was not used.
 func (q *fairQueue) refund(k Key) {
 	f := &q.classes[k.Class]
 	if i, ok := f.find(k.Application); ok {
 		f.lanes[i].tag -= 1 / f.lanes[i].weight
-		f.now = min(f.now, f.lanes[i].tag) // else a lane that begins to wait would wait for turns that nobody had
+		f.now = min(f.now, f.lanes[i].tag) // or a lane that begins to wait would wait for unused turns
 	}
 }
 
-// first returns the eligible lane that was served least; of equals the one with the lowest number.
+// first returns the eligible lane that was served least; among equals the one with the lowest application.
 func (f *fairClass) first(class messages.Class, eligible func(Key) bool) *fairLane {
 	var best *fairLane
 	for _, l := range f.lanes {

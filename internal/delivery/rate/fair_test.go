@@ -154,7 +154,7 @@ func TestFairRefundsTurnsThatCameToNothing(t *testing.T) {
 }
 
 // A take that brought nothing costs the lanes that begin to wait later no turns.
-func TestRefundedTurnsDelayNobody(t *testing.T) {
+func TestRefundedTurnsDelayNoLane(t *testing.T) {
 	t.Parallel()
 	var q fairQueue
 	q.set(even(Key{0, 1}))

@@ -13,7 +13,7 @@ import (
 
 const (
 	hintVersion = 1
-	// maxHint keeps a hint small; what does not fit is left out, which costs a little fairness.
+	// maxHint bounds the size of a hint. Lanes that do not fit are left out, which makes sharing a little less fair.
 	maxHint = 8 << 10
 	// HintLife is how long the hint of another process is used.
 	HintLife = 3 * time.Second
@@ -39,7 +39,7 @@ func EncodeDemand(lanes []Lane) []byte {
 	return out
 }
 
-// decodeDemand reads what EncodeDemand wrote; it trusts nothing.
+// decodeDemand reads a hint of EncodeDemand. It checks everything, because a hint comes from the network.
 func decodeDemand(b []byte) (lanes []Lane, err error) {
 	if len(b) < 1 || b[0] != hintVersion || len(b) > maxHint {
 		return nil, errors.New("not a demand hint of this version")

@@ -117,7 +117,7 @@ func distinct(ls []Lane) []Lane {
 	return out
 }
 
-func TestHintsAreBelievedForAWhile(t *testing.T) {
+func TestHintsExpire(t *testing.T) {
 	t.Parallel()
 	var d Peers
 	now := time.Now()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Pace measures how fast the messages of one mode go, so that slots are reserved, and messages taken, just early enough. It is
-// safe for concurrent use.
+// Pace measures how long the steps of delivery take in one mode, so that slots are reserved and messages taken just early enough. It
+// is safe for concurrent use.
 type Pace struct {
 	mu      sync.Mutex
 	way     worst   // from take to call, without waiting for the slot
@@ -24,8 +24,8 @@ const (
 	leastLead = 20 * time.Millisecond
 	// mostLead bounds how long before its slot a message is taken. It must be less than a claim lasts.
 	mostLead = 4 * time.Second
-	// So many round trips to the database are on the way from take to call, and in one of its steps, when its connections are
-	// new. That is a guess for the first messages of a process that is far from the database.
+	// tripsOfWay and tripsOfStep are the round trips to the database from take to call, and of one step. They give a first guess
+	// while nothing was measured.
 	tripsOfWay, tripsOfStep = 6, 2
 	// spare is added to the recent duration of a step.
 	spare = 5 * time.Millisecond
@@ -37,16 +37,16 @@ const (
 	worstFor = 2 * time.Second
 )
 
-// worst is the longest recent duration. More than believed counts only when it was seen in two windows of time: a process that
-// was stopped once, or cut off from the database, must not reserve seconds ahead, which would take those slots from everybody.
+// worst is the longest recent duration. A duration above mostSingle counts only if two windows of time have one. A process that was
+// stopped once, or disconnected from the database, must not reserve slots seconds ahead: other processes could not use them.
 type worst struct {
 	now, before time.Duration
 	since       time.Time
 	windows     int
 }
 
-// believed is how long a single case may be to count at once.
-const believed = 240 * time.Millisecond
+// mostSingle is the longest duration that counts when it is seen in one window only.
+const mostSingle = 240 * time.Millisecond
 
 func (w *worst) add(at time.Time, d time.Duration) {
 	if at.Sub(w.since) > worstFor {
@@ -60,7 +60,7 @@ func (w *worst) value() time.Duration {
 	if w.windows < 2 {
 		return w.now
 	}
-	return max(min(w.now, w.before), min(believed, max(w.now, w.before)))
+	return max(min(w.now, w.before), min(mostSingle, max(w.now, w.before)))
 }
 
 // or is value, or a guess while nothing was measured.

@@ -12,7 +12,7 @@ import (
 const (
 	// maxAhead is how much of a rate may be reserved ahead of time, beyond the longest lead of the processes that share it.
 	maxAhead = 250 * time.Millisecond
-	// mostFar bounds the lead of other processes that this one believes.
+	// mostFar bounds the lead that other processes can ask of this one.
 	mostFar = mostLead + time.Second
 	// nearEmpty is how near the end of the reserved slots may come before anybody reserves more, whatever its share. A process
 	// that has used its share up waits longer than others, down to leastNear.
@@ -62,8 +62,8 @@ type bounds struct{ least, most time.Duration }
 // boundsFor is how long bounds are kept, at least: clocks drift apart.
 const boundsFor = 5 * time.Second
 
-// trusted is how many answers make the narrowest of them typical of the way to the database.
-const trusted = 3
+// typicalAfter is the number of answers after which the narrowest bounds are typical of the connection to the database.
+const typicalAfter = 3
 
 // learn notes that the database's clock was between two instants of this process's clock.
 func (c *dbClock) learn(g Granted, sent, received time.Time) {
@@ -96,7 +96,7 @@ func (c *dbClock) slot(s time.Time) Slot {
 	b, _ := c.bounds()
 	since := s.Sub(c.theirs)
 	out := Slot{At: c.base.Add(since - b.least), Until: c.base.Add(since - b.most + maxLate)}
-	if c.samples >= trusted { // the database is far away; a single slow answer may be due to a process that was stopped
+	if c.samples >= typicalAfter { // the database is far away; a single slow answer may be due to a process that was stopped
 		out.Until = instant.Later(out.Until, out.At.Add(maxLate/2))
 	}
 	return out

@@ -206,7 +206,7 @@ func TestLimitIsUsedUp(t *testing.T) {
 		right := rapid.Bool().Draw(t, "the shares are right")
 		for i := range count {
 			n := &node{pool: newPool(w.r), awake: func(time.Duration) bool { return true }}
-			n.pool.share = 1 / float64(count) // as if all had work, whoever has
+			n.pool.share = 1 / float64(count) // as if all processes had work
 			if right {
 				n.pool.share = 1 / float64(working)
 			}
@@ -344,7 +344,7 @@ func TestASlotIsMappedNeverEarly(t *testing.T) {
 
 	// A process far from the database has time to use its slots as well.
 	var far dbClock
-	for range trusted {
+	for range typicalAfter {
 		require.True(t, far.slot(clock.Add(time.Second)).Until.Before(far.slot(clock.Add(time.Second)).At.Add(maxLate/2)) || far.samples == 0)
 		far.learn(Granted{Before: clock, Clock: clock}, sent, sent.Add(200*time.Millisecond))
 	}

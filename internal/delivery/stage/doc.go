@@ -3,6 +3,6 @@
 // in large batches.
 //
 // Package delivery calls it and decides what each message does next. A stage knows the ledger, the queue and the renderer (Ledger,
-// Mover, Renderer), never vendors or rates. A message that a stage cannot store fails alone (batch.Split); while the database is
-// away, outcomes are tried until they are stored, everything else ends with its claim.
+// Mover, Renderer), never vendors or rates. A message that cannot be stored fails alone (batch.Split). While the database is not
+// available, outcomes are retried until they are stored; other steps fail, and their messages are taken again after their claims.
 package stage

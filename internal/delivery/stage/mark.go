@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/batch"
 )
 
-// markWithin bounds a mark: one with a slow commit is still a mark.
+// markWithin bounds a mark. It is long because a slow commit must not cancel a mark.
 const markWithin = 10 * time.Second
 
 // Mark begins attempts: it marks messages as being sent.
@@ -20,7 +20,7 @@ type Mark struct {
 	waiting *batch.Queue[marking]
 }
 
-// marking is a message that waits to be marked, and where the answer goes.
+// marking is a message that waits to be marked.
 type marking struct {
 	start  Start
 	answer chan Marked // buffered
@@ -29,7 +29,7 @@ type marking struct {
 // Marked is the answer to a mark.
 type Marked struct {
 	Attempt int       // 0 = the message must not be sent
-	At      time.Time // just before the statement that marked it, which reads the incident, was sent
+	At      time.Time // just before the statement was sent that marks the message and reads its incident
 	Lost    bool      // it is not known whether the message was marked
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Start is a message that is to be marked: it is about to be sent.
+// Start is a message whose attempt begins.
 type Start struct {
 	ID          messages.ID
 	Vendor      string
@@ -28,28 +28,28 @@ type Start struct {
 // Verdict is where a message goes next.
 type Verdict struct {
 	State       messages.State // Sent, Pending, Failed or Dropped
-	RetryIn     time.Duration  // Pending: not to be taken before
+	RetryIn     time.Duration  // Pending: pause before it may be taken again
 	Mode        users.Mode     // Pending: another mode; "" = the same
-	Tried       []users.Mode   // with Mode or Failed: what was tried so far
+	Tried       []users.Mode   // with Mode or Failed: modes that were tried so far
 	Refused     []users.Mode
 	SameKey     bool // Pending: the last attempt is in doubt, its idempotency key stays
 	AskFallback bool // no mode worked: a fallback recipient must be notified
 	ForGood     bool // Failed: nothing can reach the recipient; never because of an outage
 	Unstarted   bool // Pending: the call was not begun, so an earlier attempt in doubt stays in doubt
-	// Audit is what the message's audit log says; "" = what Why says.
+	// Audit is the text for the message's audit log; "" = Why.
 	Audit string
 	Why   string // a sentence for the timeline and the message's audit log; "" = none
 }
 
-// Turn moves a message that was taken on without a call to a vendor.
+// Turn moves a taken message on without a vendor call.
 type Turn struct {
 	ID         messages.ID
 	IncidentID incidents.ID
-	Mode       users.Mode // it had so far
+	Mode       users.Mode // before the move
 	Verdict    Verdict
 }
 
-// Outcome is what became of an attempt.
+// Outcome is the result of an attempt and the next state of its message.
 type Outcome struct {
 	Turn
 	Attempt int
@@ -65,11 +65,11 @@ type Ledger interface {
 	// acknowledged or resolved, it writes the attempt and its text and returns the attempt's number. A message that is
 	// missing from the answer must not be sent.
 	MarkSending(ctx context.Context, processID string, starts []Start) (map[messages.ID]int, error)
-	// StillOpen reads marked messages again and returns those that may be sent: this process is sending them, and nobody has
-	// acknowledged or resolved their incident. at is an instant just before the read was sent to the database.
+	// StillOpen reads marked messages again and returns those that may be sent: they are still marked by this process, and
+	// their incidents are not acknowledged or resolved. at is an instant just before the read was sent to the database.
 	StillOpen(ctx context.Context, processID string, ids []messages.ID) (open map[messages.ID]bool, at time.Time, err error)
-	// Record completes attempts and moves their messages on, whatever happened to the bucket meanwhile. Where a
-	// message has moved on without this process, only the attempt is completed; the IDs of those messages are returned.
+	// Record completes attempts and moves their messages on, even if this process has lost the bucket. If another process has
+	// moved a message meanwhile, only the attempt is completed, and the message's ID is returned.
 	Record(ctx context.Context, outcomes []Outcome) (late []messages.ID, err error)
 }
 

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// recordFirst and recordMost are the pauses between two tries to record while the database is away.
+	// recordFirst and recordMost are the shortest and longest pause between two tries while the database is not available.
 	recordFirst = 20 * time.Millisecond
 	recordMost  = time.Second
-	// unstorablePause keeps a message whose next mode cannot be stored from being tried all the time.
+	// unstorablePause is the least pause before the next attempt of a message whose verdict cannot be stored.
 	unstorablePause = 30 * time.Second
 )
 
@@ -31,10 +31,10 @@ type recording struct {
 	done    func(Recorded)
 }
 
-// Recorded is what became of an outcome.
+// Recorded says how an outcome was stored.
 type Recorded struct {
 	Outcome Outcome
-	Late    bool // the message had moved on without this process; only its attempt was completed
+	Late    bool // another process has moved the message; only its attempt was completed
 	Lost    bool // it could not be stored: the attempt is in doubt
 }
 
@@ -64,7 +64,7 @@ func (r *Record) Run(ctx context.Context) {
 	}
 }
 
-// store stores a batch. It waits for the database if it must.
+// store stores a batch. It retries while the database is not available.
 func (r *Record) store(ctx context.Context, waiting []recording) error {
 	outcomes := make([]Outcome, len(waiting))
 	for i, one := range waiting {
@@ -98,9 +98,9 @@ func (r *Record) stored(waiting []recording, late []messages.ID) {
 }
 
 // storeWithoutDetails stores an outcome whose details the database does not accept, without them; if that fails as well, only the
-// state of the message. An outcome that is not stored at all makes the attempt one in doubt, and the message is sent again.
+// state of the message. If that fails too, the attempt becomes one in doubt, and the message is sent again.
 func (r *Record) storeWithoutDetails(ctx context.Context, one recording) {
-	one.outcome.Result.Detail = "what the vendor said could not be stored"
+	one.outcome.Result.Detail = "the vendor's answer could not be stored"
 	one.outcome.Result.VendorMessageID = ""
 	one.outcome.Verdict.Why = ""
 	err := r.store(ctx, []recording{one})

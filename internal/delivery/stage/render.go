@@ -18,19 +18,19 @@ import (
 const (
 	// renderBatch is how many messages are rendered together.
 	renderBatch = 32
-	// renderWithin is how long that may take before its templates are suspected to be slow.
+	// renderWithin is how long a batch may take. The templates of a slower one are judged again, each alone.
 	renderWithin = time.Second
-	// suspectFor is how long the messages of a slow template are rendered apart from the others.
-	suspectFor = 5 * time.Minute
-	// plainFor is how long the built-in text is used after a template failed slowly.
+	// slowFor is how long the messages of a slow template are rendered separately.
+	slowFor = 5 * time.Minute
+	// plainFor is how long the built-in text replaces a template that was slow and failed.
 	plainFor = time.Minute
-	// mostApart bounds how many messages wait for one such template; more of them wait in the queue.
-	mostApart = 8
-	// mostTrusted bounds how many templates are remembered.
-	mostTrusted = 10_000
+	// mostSeparate bounds how many messages wait for one slow template. The others go back to the database.
+	mostSeparate = 8
+	// mostQuick bounds how many quick templates are remembered. At the bound all are forgotten.
+	mostQuick = 10_000
 )
 
-// Renderer gives messages their text, in the order given. An error means that nothing could be rendered for want of data.
+// Renderer gives messages their text, in the order given. An error means that the data of the batch could not be read.
 type Renderer interface {
 	Render(ctx context.Context, reqs []messages.Request) ([]messages.Content, error)
 }
@@ -53,8 +53,8 @@ type Missing int
 // Why a message has no text.
 const (
 	NotMissing Missing = iota
-	NotNow             // the database is away
-	SlowQueue          // its template is slow, and others wait for it
+	NotNow             // the database is not available
+	SlowQueue          // its template is slow, and too many messages wait for it
 	Impossible         // its data cannot be rendered
 )
 
@@ -69,13 +69,13 @@ type Render struct {
 	serving  *sync.WaitGroup
 
 	mu       sync.Mutex
-	trusted  map[Template]bool
-	suspects map[Template]time.Time     // not to be trusted until
-	failed   map[Template]time.Time     // not to be used until
-	apart    map[Template][]*unrendered // waiting for the goroutine that serves this template
+	quick    map[Template]bool          // rendered in batches
+	slow     map[Template]time.Time     // rendered separately until then
+	failed   map[Template]time.Time     // replaced by the built-in text until then
+	separate map[Template][]*unrendered // waiting for the goroutine that serves this template
 }
 
-// unrendered is a message that waits for its text, and where the text goes.
+// unrendered is a message that waits for its text.
 type unrendered struct {
 	template Template
 	request  messages.Request
@@ -88,8 +88,8 @@ type unrendered struct {
 // hangs may keep them longer than Run.
 func NewRender(r Renderer, m users.Mode, report Reporter, serving *sync.WaitGroup) *Render {
 	return &Render{
-		renderer: r, report: report, mode: m, serving: serving, arrived: batch.NewQueue[*unrendered](0), trusted: map[Template]bool{},
-		suspects: map[Template]time.Time{}, failed: map[Template]time.Time{}, apart: map[Template][]*unrendered{},
+		renderer: r, report: report, mode: m, serving: serving, arrived: batch.NewQueue[*unrendered](0), quick: map[Template]bool{},
+		slow: map[Template]time.Time{}, failed: map[Template]time.Time{}, separate: map[Template][]*unrendered{},
 	}
 }
 
@@ -113,52 +113,51 @@ func (r *Render) Run(ctx context.Context) {
 			return
 		}
 		began := time.Now()
-		waiting = slices.DeleteFunc(waiting, func(m *unrendered) bool { return r.setApart(ctx, m) })
+		waiting = slices.DeleteFunc(waiting, func(m *unrendered) bool { return r.separated(ctx, m) })
 		if len(waiting) == 0 {
 			continue
 		}
 		r.render(ctx, waiting)
 		if time.Since(began) > renderWithin {
-			r.suspect(waiting)
+			r.forget(waiting)
 		}
 	}
 }
 
-// setApart gives the message of a template that is not trusted to the goroutine that serves the template, and reports whether it
-// did.
-func (r *Render) setApart(ctx context.Context, m *unrendered) bool {
+// separated queues a message for the goroutine of its template, unless the template is known to be quick. It reports whether it did.
+func (r *Render) separated(ctx context.Context, m *unrendered) bool {
 	k := m.template
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.trusted[k] {
+	if r.quick[k] {
 		return false
 	}
-	waiting, served := r.apart[k]
-	if _, slow := r.suspects[k]; slow && len(waiting) >= mostApart {
-		m.answer <- Text{Missing: SlowQueue} // such messages must not fill the process either
+	waiting, served := r.separate[k]
+	if _, known := r.slow[k]; known && len(waiting) >= mostSeparate {
+		m.answer <- Text{Missing: SlowQueue} // or messages of slow templates would fill the memory
 		return true
 	}
-	r.apart[k] = append(waiting, m)
+	r.separate[k] = append(waiting, m)
 	if !served {
 		r.serving.Go(func() { r.serve(ctx, k) })
 	}
 	return true
 }
 
-// serve renders the messages of one template one by one, until none wait or it has shown that it is quick.
+// serve renders the messages of one template one by one, until none waits or the template proves quick.
 func (r *Render) serve(ctx context.Context, k Template) {
 	for {
 		r.mu.Lock()
-		waiting := r.apart[k]
-		if len(waiting) == 0 || r.trusted[k] {
-			delete(r.apart, k)
+		waiting := r.separate[k]
+		if len(waiting) == 0 || r.quick[k] {
+			delete(r.separate, k)
 			r.mu.Unlock()
 			r.arrived.Add(waiting...)
 			return
 		}
-		r.apart[k] = waiting[1:]
+		r.separate[k] = waiting[1:]
 		m := waiting[0]
-		m.plain = time.Now().Before(r.failed[k]) // it has just failed and taken long for it
+		m.plain = time.Now().Before(r.failed[k]) // the template was slow and failed a short time ago
 		r.mu.Unlock()
 		began := time.Now()
 		r.render(ctx, waiting[:1])
@@ -166,7 +165,7 @@ func (r *Render) serve(ctx context.Context, k Template) {
 	}
 }
 
-// judge decides whether a template that was rendered apart may be trusted.
+// judge decides from one message whether its template is quick or slow.
 func (r *Render) judge(k Template, m *unrendered, took time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,41 +173,41 @@ func (r *Render) judge(k Template, m *unrendered, took time.Duration) {
 	switch {
 	case m.plain:
 	case took > renderWithin/4:
-		r.suspects[k] = now.Add(suspectFor)
-		if waiting := r.apart[k]; len(waiting) > mostApart {
-			for _, other := range waiting[mostApart:] {
+		r.slow[k] = now.Add(slowFor)
+		if waiting := r.separate[k]; len(waiting) > mostSeparate {
+			for _, other := range waiting[mostSeparate:] {
 				other.answer <- Text{Missing: SlowQueue}
 			}
-			r.apart[k] = waiting[:mostApart]
+			r.separate[k] = waiting[:mostSeparate]
 		}
 		if m.problem != "" {
 			r.failed[k] = now.Add(plainFor)
 		}
-	case now.After(r.suspects[k]):
-		delete(r.suspects, k)
-		if len(r.trusted) >= mostTrusted {
-			clear(r.trusted)
+	case now.After(r.slow[k]):
+		delete(r.slow, k)
+		if len(r.quick) >= mostQuick {
+			clear(r.quick)
 		}
-		r.trusted[k] = true
+		r.quick[k] = true
 	}
 }
 
-// suspect no longer trusts the templates of a batch that was slow.
-func (r *Render) suspect(slow []*unrendered) {
+// forget makes the templates of a slow batch be judged again.
+func (r *Render) forget(ms []*unrendered) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, m := range slow {
-		delete(r.trusted, m.template)
+	for _, m := range ms {
+		delete(r.quick, m.template)
 	}
 }
 
-// render renders a batch. Where one message is the reason why the batch fails, the others are rendered alone.
+// render renders a batch. If the batch fails because of one message, the other messages are still rendered.
 func (r *Render) render(ctx context.Context, waiting []*unrendered) {
 	_ = batch.Split(waiting, func(ms []*unrendered) error { return r.all(ctx, ms) }, func(error) bool { return true },
 		func(m *unrendered, _ error) { m.answer <- Text{Missing: Impossible} })
 }
 
-// all renders a batch. Its error is of one of the messages.
+// all renders a batch. It returns an error only if one of the messages causes it.
 func (r *Render) all(ctx context.Context, waiting []*unrendered) error {
 	reqs := make([]messages.Request, len(waiting))
 	for i, m := range waiting {

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// rereadWithin bounds a read: an old answer is of no use.
+// rereadWithin bounds a read, because an old answer is useless.
 const rereadWithin = 2 * time.Second
 
 // Reread reads the incidents of marked messages again.
@@ -19,7 +19,7 @@ type Reread struct {
 	waiting *batch.Queue[rereading]
 }
 
-// rereading is a marked message whose incident is to be read again, and where the answer goes.
+// rereading is a marked message whose incident is to be read again.
 type rereading struct {
 	id     messages.ID
 	answer chan Reading // buffered
@@ -66,7 +66,7 @@ func (r *Reread) statement(ctx context.Context, waiting []rereading) {
 	defer cancel()
 	open, at, err := r.ledger.StillOpen(ctx, r.process.ProcessID(), ids)
 	if err != nil {
-		r.report.Failed("look", err)
+		r.report.Failed("reread", err)
 	}
 	for _, one := range waiting {
 		one.answer <- Reading{Open: open[one.id], At: at, Err: err}

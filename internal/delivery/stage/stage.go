@@ -15,20 +15,20 @@ import (
 // batchSize bounds how many messages go into one statement.
 const batchSize = 256
 
-// How far apart the statements of a stage begin in a flood. A page waits for its mark; nothing waits for the others.
+// The least time between the starts of two statements of a stage in a flood. The mark's is shorter because a page waits for it.
 const (
 	markGap   = 10 * time.Millisecond
 	recordGap = 30 * time.Millisecond
 )
 
-// statementWithin bounds the statements that nothing waits for.
+// statementWithin bounds the statements for which no page waits.
 const statementWithin = 5 * time.Second
 
 // Reporter counts and logs what stages do. It is safe for concurrent use.
 type Reporter interface {
 	// Failed reports a step that failed and is tried again or given up.
 	Failed(stage string, err error, fields ...zap.Field)
-	// Batch reports a statement for so many messages.
+	// Batch reports a statement and the number of its messages.
 	Batch(stage string, messages int)
 }
 
@@ -37,13 +37,13 @@ type Process interface {
 	ProcessID() string
 }
 
-// InData reports whether an error lies in what was to be stored, and not in the state of the database.
+// InData reports whether an error is caused by the stored data, not by the state of the database.
 func InData(err error) bool {
 	return err != nil && !fault.Is(err, fault.Unavailable) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // overlap runs the statements of a stage one after another while they are quick, so that batches are large, and several at
-// once while they are slow, so that a message does not wait for a statement that is not its own.
+// once while they are slow, so that a message does not wait for the statement of others.
 type overlap struct {
 	took       atomic.Int64 // nanoseconds of the latest statement
 	running    chan struct{}

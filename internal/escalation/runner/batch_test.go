@@ -76,7 +76,7 @@ func TestAPausedIncidentWaitsAndSaysSoOnce(t *testing.T) {
 	}
 }
 
-func TestAPausedPlanAsksNobodyWhoIsOnCall(t *testing.T) {
+func TestAPausedPlanDoesNotResolveOnCallTargets(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.panicFor = 1
@@ -97,7 +97,7 @@ func TestProgressThatCannotBeReadBeginsTheStepAnew(t *testing.T) {
 	require.Len(t, c.Messages, 1)
 }
 
-func TestThePlansTrackingAddressHearsOnce(t *testing.T) {
+func TestThePlansTrackingAddressIsNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	words := []byte(`{"shop": {"body": "x"}}`)
 	for name, c := range map[string]struct {
@@ -170,7 +170,7 @@ func (pair) Teams(context.Context, []int64) (map[int64]oncall.Team, error) {
 	return map[int64]oncall.Team{100: {TargetID: 100, Name: "db", Active: true, Members: []users.ID{1, 2}}}, nil
 }
 
-func TestWhatReachesNobodyHoldsNothingUp(t *testing.T) {
+func TestAPageThatReachesNobodyDelaysNothing(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "mute")
@@ -185,7 +185,7 @@ func TestWhatReachesNobodyHoldsNothingUp(t *testing.T) {
 	require.Equal(t, 1, c.Progress.Unsettled)
 }
 
-// missing says why user 2 cannot be told at high priority.
+// missing says why user 2 cannot be paged at high priority.
 func missing(t *testing.T, g *rig) string {
 	t.Helper()
 	choice, ok := users.Choose(g.people[2], users.High, g.apps[5].Modes)
@@ -264,7 +264,7 @@ func TestTwoNotificationsOfAStepMayFallBackOnTheSamePerson(t *testing.T) {
 	require.Equal(t, []int{0, 1}, []int{c.Messages[0].Position, c.Messages[1].Position})
 }
 
-func TestWhoeverHeardBeforeTheReopeningIsNotPagedAgain(t *testing.T) {
+func TestAPersonPagedBeforeTheReopeningIsNotPagedAgain(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "second", users.SMS)
@@ -295,7 +295,7 @@ func TestADynamicTargetIsTheIncidents(t *testing.T) {
 	require.Equal(t, "dynamic target", c.Messages[0].Changes[0].Old)
 }
 
-func TestAnIncidentWithoutItsPlanOrApplicationIsPutOff(t *testing.T) {
+func TestAnIncidentWithoutItsPlanOrApplicationIsPostponed(t *testing.T) {
 	t.Parallel()
 	for want, set := range map[string]func(*escalation.Due){
 		"plan 7 does not exist":        func(d *escalation.Due) { d.PlanID = 7 },
@@ -335,7 +335,7 @@ func TestTheFirstStepIsMeasuredOnce(t *testing.T) {
 	require.Equal(t, uint64(1), samples(), "what began before is not counted again")
 }
 
-func TestAWaitThatBeginsBeforeItsPagesLeftIsTold(t *testing.T) {
+func TestAWaitThatBeginsBeforeItsPagesLeftIsOnTheTimeline(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.plan(nil, step(note(users.High, time.Minute, 0)), step(note(users.High, time.Minute, 0)))

@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestDigestsAreToldAsThePersonChose(t *testing.T) {
+func TestDigestsUseTheModeThatThePersonChose(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	flood := func(user users.ID) Release {
@@ -30,7 +30,7 @@ func TestDigestsAreToldAsThePersonChose(t *testing.T) {
 	require.Empty(t, second.Mode, "somebody who is gone is left to delivery, which finds somebody else")
 }
 
-func TestAFloodThatCannotBeReleasedHoldsNothingUp(t *testing.T) {
+func TestAFloodThatCannotBeReleasedDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{RetryMin: time.Hour, RetryMax: time.Hour, Now: func() time.Time { return noon }})
 	bad := Release{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1}, Lease: g.memory.leases[1]}
@@ -52,7 +52,7 @@ func TestAFloodThatCannotBeReleasedHoldsNothingUp(t *testing.T) {
 	require.Equal(t, 1, tries, "it is left alone for a while")
 }
 
-func TestAFloodWhoseLeaseWasLostIsLeftToTheHeir(t *testing.T) {
+func TestAFloodWhoseLeaseWasLostIsLeftToTheNewHolder(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.memory.floods = []Release{{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1}, Lease: g.memory.leases[1]}}

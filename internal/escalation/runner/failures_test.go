@@ -20,7 +20,7 @@ import (
 
 // A panic outside of the decision itself, as while reading ahead, must not end the process either: the next owner of the
 // bucket would end just so, and one incident would silence the cluster.
-func TestAPanicWhileReadingAheadHoldsNobodyUp(t *testing.T) {
+func TestAPanicWhileReadingAheadDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	poisoned := g.plans[1]

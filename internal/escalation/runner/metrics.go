@@ -30,11 +30,11 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}),
 		dueLag: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "iris_escalation_due_lag_seconds", Help: "How long the oldest incident of the last look had been due; 0 when none was.",
+			Name: "iris_escalation_due_lag_seconds", Help: "How long the oldest incident of the last read had been due; 0 = none was due.",
 		}),
 		decisions: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_decisions_total",
-			Help: "What was decided: kinds of timeline entries (step, repeat, fallback, late, exhausted ...), wait and cancel.",
+			Help: "Decisions: kinds of timeline entries (step, repeat, fallback, late, exhausted ...), wait and cancel.",
 		}, []string{"decision"}), []string{"step", "repeat", "reopened", "late", "exhausted", "wait", "cancel", "operator", "fallback", "skipped"}),
 		made: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_messages_total", Help: "Messages made, by purpose.",
@@ -45,13 +45,13 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		}),
 		errors: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_errors_total",
-			Help: "Failures by kind: database (of a whole look), incident, message, flood (put off alone), lease (lost).",
+			Help: "Failures by kind: database (of a whole pass), incident, message, flood (postponed alone), lease (lost).",
 		}, []string{"kind"}), []string{"database", "incident", "message", "flood", "lease"}),
 		backedOff: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "iris_escalation_backed_off", Help: "Incidents and messages that failed and are tried again later.",
 		}),
 		nobody: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "iris_escalation_nobody_total", Help: "Notifications of incidents that nobody heard of: neither who was meant nor a fallback can be paged.",
+			Name: "iris_escalation_nobody_total", Help: "Notifications of incidents that reached nobody: neither the recipient nor a fallback can be paged.",
 		}),
 		exhausted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "iris_escalation_exhausted_total", Help: "Incidents whose plan ended without an acknowledgement.",

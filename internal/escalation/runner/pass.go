@@ -145,8 +145,8 @@ func (r *Runner) split(ctx context.Context, batch []escalation.Due, do func(cont
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// The database being away is nobody's fault; but it just answered a read, so when it refuses the same write over and
-	// over, one incident may be the reason.
+	// An outage of the database is not caused by an incident. But the database has just answered a read. If it refuses the same
+	// write again and again, one incident may be the cause.
 	if fault.Is(err, fault.Unavailable) && r.outages < 3 {
 		return err
 	}

@@ -54,7 +54,7 @@ type Config struct {
 	Keep        time.Duration // how long applications and contacts are cached; default oncall.DefaultKeep, negative: not at all
 	RetryMin    time.Duration // first pause of an incident that cannot be decided; default 1 s
 	RetryMax    time.Duration // longest such pause; default 5 min
-	ResumeEvery time.Duration // how often resumed plans and applications are looked up; default 5 s
+	ResumeEvery time.Duration // how often resumed plans and applications are searched up; default 5 s
 	// Now replaces the database's clock. Tests only.
 	Now func() time.Time
 }
@@ -185,8 +185,8 @@ func (r *Runner) passed() { r.lastPass.Store(time.Now().UnixNano()) }
 // Run works until ctx ends, and returns nil then. It logs and retries errors of the database and never returns them.
 // Call it once.
 func (r *Runner) Run(ctx context.Context) error {
-	var pending buckets.Set // to be read now
-	var looked buckets.Set  // read since the last sleep
+	var pending buckets.Set  // to be read now
+	var searched buckets.Set // read since the last sleep
 	var fullAt, dueAt time.Time
 	failing := false
 	timer := time.NewTimer(0)
@@ -214,12 +214,12 @@ func (r *Runner) Run(ctx context.Context) error {
 			failing = false
 		}
 		r.passed()
-		looked.Union(pending)
+		searched.Union(pending)
 		if pending = more; !pending.Empty() {
 			continue
 		}
-		dueAt = r.nextDue(ctx, looked, dueAt)
-		looked = buckets.Set{}
+		dueAt = r.nextDue(ctx, searched, dueAt)
+		searched = buckets.Set{}
 		wake := fullAt.Add(r.cfg.Poll)
 		if dueAt.Before(wake) {
 			wake = dueAt
@@ -246,14 +246,14 @@ func (r *Runner) Pass(ctx context.Context) error {
 }
 
 // nextDue returns when the next incident of the leased buckets is due, on this machine's clock. It reads the buckets in
-// looked; known is the earlier result for the other buckets.
-func (r *Runner) nextDue(ctx context.Context, looked buckets.Set, known time.Time) time.Time {
+// searched; known is the earlier result for the other buckets.
+func (r *Runner) nextDue(ctx context.Context, searched buckets.Set, known time.Time) time.Time {
 	read := time.Now()
 	latest := read.Add(r.cfg.Poll) // a full pass begins by then anyway
-	if looked == buckets.All() || known.IsZero() || known.After(latest) {
+	if searched == buckets.All() || known.IsZero() || known.After(latest) {
 		known = latest
 	}
-	leases := r.held(looked)
+	leases := r.held(searched)
 	if len(leases) == 0 {
 		return known
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-func TestRunLooksAtWokenBucketsAtOnceAndAtAllOfThemEverySecond(t *testing.T) {
+func TestRunReadsWokenBucketsAtOnceAndAllBucketsEverySecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})
@@ -48,7 +48,7 @@ func TestRunLooksAtWokenBucketsAtOnceAndAtAllOfThemEverySecond(t *testing.T) {
 	})
 }
 
-func TestRunLooksAFewTimesWhenItIsWokenAllTheTime(t *testing.T) {
+func TestRunReadsRarelyWhenItIsWokenAllTheTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})

@@ -81,7 +81,7 @@ func (m *memory) open(id incidents.ID) escalation.Due {
 	return d
 }
 
-// seen returns what the runner did so far: reads, the buckets of each look, and how many changes it wrote.
+// seen returns what the runner did so far: reads, the buckets of each read, and how many changes it wrote.
 func (m *memory) seen() (reads int, looks []buckets.Set, changes int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -338,8 +338,8 @@ func TestPassPages(t *testing.T) {
 	require.WithinDuration(t, time.Now(), g.runner.LastPass(), time.Minute)
 }
 
-// What reaches nobody is not only on the timeline, which nobody looks at who was not paged.
-func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
+// A page that reaches nobody is also logged, because nobody reads a timeline without having been paged.
+func TestAPageThatReachesNobodyIsLoggedAsAnError(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(1, "demo")
@@ -383,7 +383,7 @@ func TestWhatReachesNobodyIsAnAlarm(t *testing.T) {
 	require.Len(t, g.logs.FilterMessage("page reaches nobody").All(), 2, "what is out of band is nobody's page")
 }
 
-func TestOneIncidentThatPanicsHoldsNobodyUp(t *testing.T) {
+func TestOneIncidentThatPanicsDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	poisoned := g.plans[1]
@@ -411,7 +411,7 @@ func TestOneIncidentThatPanicsHoldsNobodyUp(t *testing.T) {
 	require.Contains(t, g.delays[2].Text, "nobody expects this")
 }
 
-func TestABatchIsSplitUntilTheCulpritStandsAlone(t *testing.T) {
+func TestABatchIsSplitUntilTheFailingIncidentIsAlone(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	for id := range incidents.ID(100) {
@@ -440,7 +440,7 @@ func TestABatchIsSplitUntilTheCulpritStandsAlone(t *testing.T) {
 	require.Zero(t, g.runner.failedIncidents.len(), "forgotten when it succeeds")
 }
 
-func TestADatabaseThatIsAwayIsNobodysFault(t *testing.T) {
+func TestAnOutageOfTheDatabasePostponesNoIncident(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.open(1)

@@ -75,7 +75,14 @@ func Routes(d Deps) []routing.Route {
 	return slices.Concat(reads{d}.routes(), claims{d}.routes(), states{d}.routes(), comments{d}.routes())
 }
 
-func invalidID() error { return fault.New(fault.Invalid, "Invalid incident id") }
+// id reads the incident of the path.
+func id(r *http.Request) (incidents.ID, error) {
+	n, ok := v0.PathID(r, "id")
+	if !ok {
+		return 0, fault.New(fault.Invalid, "Invalid incident id")
+	}
+	return incidents.ID(n), nil
+}
 
 func noSuchIncident() error {
 	return fault.New(fault.Invalid, "Invalid claim: no matching incident id")

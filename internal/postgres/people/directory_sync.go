@@ -182,7 +182,7 @@ func (s *DirectorySync) KnownLists(ctx context.Context) ([]directory.KnownList, 
 		rows, err := q.KnownMailingLists(ctx)
 		out = make([]directory.KnownList, len(rows))
 		for i, r := range rows {
-			out[i] = directory.KnownList{ID: r.ID, Name: r.Name, Active: r.Active, Size: int(r.MemberCount), Members: r.Members, Kept: r.Kept}
+			out[i] = directory.KnownList{ID: r.ID, Name: r.Name, Active: r.Active, Size: int(r.MemberCount), Members: r.Members, Synced: r.Kept}
 		}
 		return err
 	})

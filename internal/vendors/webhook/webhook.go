@@ -242,31 +242,3 @@ func sum(key []byte, id, timestamp string, body []byte) []byte {
 	_, _ = mac.Write(body)
 	return mac.Sum(nil)
 }
-
-// Tolerance is how old or how far in the future a signature may be.
-const Tolerance = 5 * time.Minute
-
-// Verify checks a request's three headers against keys, for receivers. The error is an Unauthenticated fault.
-func Verify(keys [][]byte, h http.Header, body []byte, now time.Time) error {
-	id, timestamp := h.Get("Webhook-Id"), h.Get("Webhook-Timestamp")
-	seconds, err := strconv.ParseInt(timestamp, 10, 64)
-	if id == "" || err != nil {
-		return fault.New(fault.Unauthenticated, "webhook-id or webhook-timestamp is missing or malformed")
-	}
-	if at := time.Unix(seconds, 0); now.Sub(at) > Tolerance || at.Sub(now) > Tolerance {
-		return fault.New(fault.Unauthenticated, "webhook-timestamp is too old or in the future")
-	}
-	for _, s := range strings.Fields(h.Get("Webhook-Signature")) {
-		version, encoded, _ := strings.Cut(s, ",")
-		got, err := base64.StdEncoding.DecodeString(encoded)
-		if version != "v1" || err != nil {
-			continue
-		}
-		for _, key := range keys {
-			if hmac.Equal(got, sum(key, id, timestamp, body)) {
-				return nil
-			}
-		}
-	}
-	return fault.New(fault.Unauthenticated, "webhook-signature does not match")
-}

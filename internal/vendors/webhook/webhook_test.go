@@ -1,10 +1,7 @@
 package webhook_test
 
 import (
-	"net/http"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,51 +18,6 @@ func TestSignKnownExample(t *testing.T) {
 	require.NoError(t, err)
 	got := webhook.Sign([][]byte{key}, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
 	require.Equal(t, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", got)
-}
-
-func TestVerify(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1614265330, 0)
-	key, err := webhook.Key(secret)
-	require.NoError(t, err)
-	other := make([]byte, 24)
-	body := []byte(`{"a":1}`)
-	header := func(id, timestamp, signature string) http.Header {
-		return http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {timestamp}, "Webhook-Signature": {signature}}
-	}
-	at := strconv.FormatInt(now.Unix(), 10)
-	good := webhook.Sign([][]byte{key}, "msg_1", at, body)
-	keys := [][]byte{key}
-	require.NoError(t, webhook.Verify(keys, header("msg_1", at, good), body, now))
-	require.NoError(t, webhook.Verify(keys, header("msg_1", at, "v1a,xx v2,yy "+good), body, now))
-	require.NoError(t, webhook.Verify([][]byte{other, key}, header("msg_1", at, good), body, now.Add(4*time.Minute)))
-	for name, err := range map[string]error{
-		"other body":    webhook.Verify(keys, header("msg_1", at, good), []byte(`{"a":2}`), now),
-		"other id":      webhook.Verify(keys, header("msg_2", at, good), body, now),
-		"no id":         webhook.Verify(keys, header("", at, good), body, now),
-		"other key":     webhook.Verify([][]byte{other}, header("msg_1", at, good), body, now),
-		"no key":        webhook.Verify(nil, header("msg_1", at, good), body, now),
-		"too old":       webhook.Verify(keys, header("msg_1", at, good), body, now.Add(6*time.Minute)),
-		"of tomorrow":   webhook.Verify(keys, header("msg_1", at, good), body, now.Add(-6*time.Minute)),
-		"no signature":  webhook.Verify(keys, header("msg_1", at, ""), body, now),
-		"no time stamp": webhook.Verify(keys, header("msg_1", "", good), body, now),
-		"bad time":      webhook.Verify(keys, header("msg_1", "9223372036854775807", good), body, now),
-	} {
-		require.True(t, fault.Is(err, fault.Unauthenticated), name)
-	}
-}
-
-func FuzzVerify(f *testing.F) {
-	f.Add("msg_1", "1614265330", "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", []byte("{}"))
-	f.Add("", "", "v1,", []byte(nil))
-	key, err := webhook.Key(secret)
-	require.NoError(f, err)
-	f.Fuzz(func(t *testing.T, id, timestamp, signature string, body []byte) {
-		h := http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {timestamp}, "Webhook-Signature": {signature}}
-		if webhook.Verify([][]byte{key}, h, body, time.Unix(1614265330, 0)) == nil {
-			require.Contains(t, signature, webhook.Sign([][]byte{key}, id, timestamp, body))
-		}
-	})
 }
 
 func TestNewRefuses(t *testing.T) {

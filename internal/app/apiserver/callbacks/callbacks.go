@@ -1,5 +1,5 @@
-// Package callbacks verifies and reads what vendors send to iris-api: receipts, presses of buttons, and who pressed.
-// It gives the edge that takes answers functions, because that edge knows no vendor.
+// Package callbacks verifies and parses requests from vendors: receipts, pressed buttons, and who pressed them. It gives
+// functions to package responses, which may not import a vendor.
 package callbacks
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/twilio"
 )
 
-// Callbacks is what the vendor packages know about requests that come from their vendors. What is not configured is nil.
+// Callbacks has the functions for the configured vendors. A function of a vendor that is not configured is nil.
 type Callbacks struct {
 	ValidTwilio   func(fullURL string, form url.Values, header http.Header) bool
 	TwilioReceipt func(url.Values) (messages.Receipt, bool)
@@ -33,7 +33,7 @@ type Callbacks struct {
 
 // New returns the callbacks of the configured accounts. It calls no vendor.
 func New(c config.API) (Callbacks, error) {
-	out := Callbacks{TwilioReceipt: twilio.ParseReceipt} // relays verify before they pass receipts on
+	out := Callbacks{TwilioReceipt: twilio.ParseReceipt} // for relays, which verify receipts themselves
 	var tokens, secrets []string
 	for _, t := range c.Twilio {
 		if t.AuthToken != "" {
@@ -72,7 +72,7 @@ func New(c config.API) (Callbacks, error) {
 	return out, nil
 }
 
-// slackEmail asks every workspace, because a member's id does not tell which one it belongs to.
+// slackEmail asks every workspace, because the id of a member does not contain the workspace.
 func slackEmail(workspaces []*slack.Vendor) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, userID string) (string, error) {
 		var failures []error
@@ -87,7 +87,7 @@ func slackEmail(workspaces []*slack.Vendor) func(context.Context, string) (strin
 	}
 }
 
-// slackID asks the workspaces in turn. Somebody is unknown only when every workspace says so.
+// slackID asks the workspaces in turn. It returns a NotFound fault only if every workspace does.
 func slackID(workspaces []*slack.Vendor) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, email string) (string, error) {
 		var unknown, failure error
@@ -109,7 +109,7 @@ func slackID(workspaces []*slack.Vendor) func(context.Context, string) (string, 
 	}
 }
 
-// slackPressed verifies with any of the secrets and translates to the words of responses.
+// slackPressed verifies the signature with any of the secrets, and translates the request for package responses.
 func slackPressed(secrets []string) func(http.Header, []byte, time.Time) (responses.Pressed, error) {
 	return func(header http.Header, body []byte, now time.Time) (responses.Pressed, error) {
 		var err error
@@ -132,7 +132,7 @@ func slackPressed(secrets []string) func(http.Header, []byte, time.Time) (respon
 	}
 }
 
-// replySlack posts to an address that came with a verified signature of Slack.
+// replySlack posts to a URL that came in a request with a verified signature of Slack.
 func replySlack(client *vendors.Client) func(ctx context.Context, responseURL, text string) error {
 	return func(ctx context.Context, responseURL, text string) error {
 		body, err := json.Marshal(map[string]any{"text": text, "replace_original": false, "response_type": "ephemeral"})
@@ -150,7 +150,7 @@ func replySlack(client *vendors.Client) func(ctx context.Context, responseURL, t
 		}
 		defer resp.Body.Close()
 		if resp.StatusCode >= 300 {
-			return fmt.Errorf("answer of Slack: %s", resp.Status)
+			return fmt.Errorf("post to Slack's response URL: %s", resp.Status)
 		}
 		return nil
 	}
