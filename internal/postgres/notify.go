@@ -19,15 +19,15 @@ import (
 const (
 	wakeChannel = "iris_wake"
 	pingPrefix  = "ping "
-	// wakeInterval is the least time between two notifications of a process; wake-ups in between go together.
+	// wakeInterval is the least time between two notifications of a process; wake-ups in between are combined.
 	wakeInterval = 5 * time.Millisecond
-	// notifyPatience bounds one notification; hints that take longer are of no use.
-	notifyPatience   = 2 * time.Second
-	maxReconnect     = 2 * time.Second
-	listenerLogEvery = time.Minute // how often a lasting failure is logged again
+	// notifyTimeout bounds one notification: a hint that takes longer is useless.
+	notifyTimeout = 2 * time.Second
+	maxReconnect  = 2 * time.Second
+	listenerWarn  = time.Minute // how often a lasting failure is logged again
 )
 
-var errNoEcho = errors.New("a notification to ourselves did not arrive")
+var errNoPing = errors.New("a notification to ourselves did not arrive")
 
 // Notifier notifies the processors of buckets with new work. Wake-ups are hints: they are sent after the commit of the work, in
 // separate statements, and a lost one costs a second at most. It is safe for concurrent use.
@@ -91,7 +91,7 @@ func (n *Notifier) send(ctx context.Context) bool {
 	if set.Empty() {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(ctx, notifyPatience)
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
 	if err := notify(ctx, n.db.pool, set.String()); err != nil {
 		n.db.metrics.wakeups.WithLabelValues("lost").Inc()
@@ -117,11 +117,11 @@ select set_config('synchronous_commit', 'off', true) || pg_notify('`+wakeChannel
 type Listener struct {
 	db        *DB
 	wake      func(buckets.Set)
-	members   func() // nil = nobody wants to know
+	members   func() // nil = changes of members are not listened for
 	log       *zap.Logger
-	every     time.Duration // between self-tests
+	every     time.Duration // between pings
 	connected atomic.Bool
-	lost      bool // and said so; of Run's goroutine
+	lost      bool // the loss of the connection was logged; used by Run's goroutine
 }
 
 // NewListener returns a listener that calls wake with the buckets that have work: those of each wake-up, and all of them
@@ -143,7 +143,7 @@ func (l *Listener) Connected() bool { return l.connected.Load() }
 // Run listens until ctx ends, connecting again whenever it must. It returns nil.
 func (l *Listener) Run(ctx context.Context) error {
 	pause := 50 * time.Millisecond
-	var logged time.Time
+	var warned time.Time
 	for ctx.Err() == nil {
 		worked, err := l.listen(ctx)
 		l.connected.Store(false)
@@ -155,10 +155,10 @@ func (l *Listener) Run(ctx context.Context) error {
 			pause = 50 * time.Millisecond
 		}
 		l.db.metrics.reconnects.Inc()
-		if worked || time.Since(logged) > listenerLogEvery {
-			logged = time.Now()
+		if worked || time.Since(warned) > listenerWarn {
+			warned = time.Now()
 			l.lost = true
-			l.log.Warn("wake-up listener lost its connection, work is found by polling meanwhile", zap.Error(oneLine{err}))
+			l.log.Warn("wake-up listener lost its connection, work is found by polling until it is back", zap.Error(oneLine{err}))
 		}
 		select {
 		case <-ctx.Done():
@@ -169,7 +169,7 @@ func (l *Listener) Run(ctx context.Context) error {
 	return nil
 }
 
-// listen serves one connection until it fails. worked reports whether a notification ever arrived on it.
+// listen handles one connection until it fails. worked reports whether it was connected and subscribed.
 func (l *Listener) listen(ctx context.Context) (worked bool, err error) {
 	cc, err := pgx.ParseConfig(l.db.url)
 	if err != nil {
@@ -190,7 +190,7 @@ func (l *Listener) listen(ctx context.Context) (worked bool, err error) {
 	}
 	if l.lost {
 		l.lost = false
-		l.log.Info("wake-up listener works again")
+		l.log.Info("wake-up listener is connected again")
 	}
 	l.connected.Store(true)
 	l.db.metrics.listening.Set(1)
@@ -205,9 +205,9 @@ func (l *Listener) listen(ctx context.Context) (worked bool, err error) {
 	}
 }
 
-// subscribe asks for the notifications. A server that has fallen silent must not be waited for.
+// subscribe subscribes to the channels, within a timeout: the server may not answer.
 func (l *Listener) subscribe(ctx context.Context, conn *pgx.Conn) error {
-	ctx, cancel := context.WithTimeout(ctx, notifyPatience)
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
 	if _, err := conn.Exec(ctx, "listen "+wakeChannel); err != nil || l.members == nil {
 		return err
@@ -222,15 +222,15 @@ func (l *Listener) receive(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	ping := fmt.Sprintf("%s%016x", pingPrefix, rand.Uint64())
-	testing, cancel := context.WithTimeout(ctx, notifyPatience)
+	testing, cancel := context.WithTimeout(ctx, notifyTimeout)
 	err := notify(testing, conn, ping)
 	cancel()
 	if err != nil {
 		return err
 	}
-	found, err := l.until(ctx, conn, time.Now().Add(notifyPatience), ping)
+	found, err := l.until(ctx, conn, time.Now().Add(notifyTimeout), ping)
 	if err == nil && !found {
-		err = errNoEcho
+		err = errNoPing
 	}
 	return err
 }

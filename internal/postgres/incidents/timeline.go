@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Timeline returns everything that happened to an incident in the order it happened: the decisions that were written
-// down, every vendor call with its outcome, and the vendors' receipts. Entries made from calls and receipts have no ID.
+// Timeline returns everything that happened to an incident in the order it happened: the recorded
+// decisions, every vendor call with its outcome, and the vendors' receipts. Entries made from calls and receipts have no ID.
 // It is empty for an incident that does not exist.
 func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error) {
 	var out []incidents.Entry
@@ -82,7 +82,7 @@ func timelineCalls(ctx context.Context, q *db.Queries, id int64, receipts map[me
 		return nil, err
 	}
 	for _, p := range past {
-		if seen[messages.ID(p.ID)] { // it is just being moved
+		if seen[messages.ID(p.ID)] { // it is being moved
 			continue
 		}
 		attempts, err := pastAttempts(p.Attempts)

@@ -13,11 +13,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// textTTL is how long a template's contents are trusted without reading them again: so soon after it was saved a new
-// version is used by every process.
+// textTTL is how long the contents of a template are cached. Within this time every process uses a new version.
 const textTTL = time.Second
 
-// Loader loads what rendering needs: messages.Loader. It is safe for concurrent use.
+// Loader loads what rendering needs. It implements messages.Loader. It is safe for concurrent use.
 type Loader struct {
 	db        *postgres.DB
 	templates *cache.Cache[messages.TemplateKey, messages.Found]

@@ -36,7 +36,7 @@ func (r *Reminders) notifyPersonally(ctx context.Context, q *db.Queries, team in
 	if err != nil || len(readers) == 0 {
 		return nil, err
 	}
-	by := "Somebody" // who is deleted meanwhile
+	by := "Somebody" // the user was deleted
 	if n.ByID != nil {
 		names, err := shownNames(ctx, q, []int64{*n.ByID})
 		if err != nil {
@@ -55,7 +55,7 @@ func (r *Reminders) notifyPersonally(ctx context.Context, q *db.Queries, team in
 		}
 		choice, reachable := users.Choose(reader, kind.Priority(), app)
 		if !reachable {
-			choice.Mode = choice.Wanted // delivery says on the message why nobody could be reached
+			choice.Mode = choice.Wanted // delivery records on the message why nobody could be reached
 		}
 		to := recipient(int64(reader.ID), reader.Name, string(choice.Mode))
 		if choice.Changed() {

@@ -27,13 +27,13 @@ type Reminders struct {
 	answers       string
 }
 
-// New returns the adapter. The messages are application's and keep to its quota; those that ask something link to
-// the page answers ("" = to none).
+// New returns the adapter. The messages belong to application and count for its quota. Messages that ask a question link to the
+// page answers ("" = no link).
 func New(n *notifications.Notifications, application int64, answers string) *Reminders {
 	return &Reminders{db: n.DB(), notifications: n, application: application, answers: answers}
 }
 
-// How much is made in one transaction, how long a message about a change is worth sending, and how long a reminder is at least.
+// How many are made in one transaction, how long a message about a change is worth sending, and the least time for a reminder.
 const (
 	reminderBatch = 200
 	noticeBatch   = 50
@@ -46,7 +46,7 @@ type Result struct {
 	Types   []oncall.NoticeKind // one for each message
 	Unread  int                 // notices without a subscriber
 	Buckets buckets.Set         // of the messages
-	More    bool                // there is more to do
+	More    bool                // there may be more
 }
 
 // Waiting lists teams of the buckets with notices to send, and with reminders also those with due reminders or expired swap requests.
@@ -99,7 +99,7 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 				return result, nil, err
 			}
 			if made == 0 {
-				continue // two settings say the same
+				continue // two settings ask for the same message
 			}
 			words := notices.Reminder{
 				Type: d.Type, Team: d.Team, Role: d.Role, At: d.Edge, Before: time.Duration(d.TimeBefore) * time.Second, Zone: postgres.Location(d.UserZone),
@@ -179,7 +179,7 @@ func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]not
 	return facts, err
 }
 
-// shownNames are the full names of people; who has none is called by user name.
+// shownNames returns the full names of people, or the user names of those without one.
 func shownNames(ctx context.Context, q *db.Queries, ids []int64) (map[int64]string, error) {
 	people, err := q.DirectoryUsers(ctx, ids)
 	names := map[int64]string{}
@@ -226,7 +226,7 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 	})
 }
 
-// Forget removes what nobody needs any more.
+// Forget deletes notices and marks that are no longer needed.
 func (r *Reminders) Forget(ctx context.Context) error {
 	return r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.ForgetReminders(ctx); err != nil {
@@ -252,7 +252,7 @@ func (r *Reminders) ofTeam(ctx context.Context, processID string, lease buckets.
 	return r.fenced(ctx, processID, []buckets.Lease{lease}, decide)
 }
 
-// fenced runs decide and stores its notifications in one transaction that only the owner of the leases can commit.
+// fenced calls decide and stores its notifications in one transaction that only the owner of the leases can commit.
 func (r *Reminders) fenced(ctx context.Context, processID string, leases []buckets.Lease,
 	decide func(context.Context, *db.Queries) (Result, []messages.Notification, error)) (Result, error) {
 	policy, err := r.notifications.Policy(ctx)

@@ -15,7 +15,7 @@ import (
 // makes the message, fenced by the lease of the team's bucket. It is safe for concurrent use.
 type Warnings struct{ reminders *Reminders }
 
-// NewWarnings returns the adapter. The messages keep to the quota of the application that they name.
+// NewWarnings returns the adapter. The messages count for the quota of their application.
 func NewWarnings(n *notifications.Notifications) *Warnings {
 	return &Warnings{reminders: New(n, 0, "")}
 }
