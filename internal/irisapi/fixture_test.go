@@ -194,6 +194,8 @@ func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) 
 	dir, c, idempotency := engine.NewDirectory(f.db), p.Config, postgres.NewIdempotency(f.db)
 	acceptor := notifications.New(notifications.Deps{Store: pgnotifications.New(f.db), Directory: dir, Resolver: p.Resolver, Load: p.Load,
 		DummyRoles: c.DummyRoles})
+	requests, err := wire.NewRequests(p.Registerer)
+	require.NoError(f, err)
 	caches := irisapi.NewCaches(p.Statistics)
 	var over func(db *postgres.DB) irisapi.Deps
 	over = func(db *postgres.DB) irisapi.Deps {
@@ -205,7 +207,7 @@ func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) 
 		tags := irisapi.Tags{Names: c.Tags, Store: catalog.NewTags(db)}
 		accept := acceptor.Within(pgnotifications.New(db))
 		return irisapi.Deps{
-			Mount:        routing.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Admit: routing.Opened(c.Openings)},
+			Mount:        irisapi.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Observe: requests.Observe},
 			Applications: irisapi.ApplicationParts{Applications: apps, Changes: apps, Keys: apps, Limits: apps, Statistics: caches.Statistics, Tags: tags},
 			Catalog: irisapi.CatalogParts{Plans: plans, PlanChanges: plans, PlanStore: plans, Templates: templates, TemplateChanges: templates,
 				TemplateStore: templates, People: p.People, Teammates: pgpeople.NewUsers(db).Teammates, Openings: c.Openings, Tags: tags,
