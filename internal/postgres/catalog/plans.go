@@ -89,13 +89,13 @@ func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, 
 	})
 }
 
-// HasWords reports whether any version of any template of the plan has a text for the application. A true answer may be up
+// HasText reports whether any version of any template of the plan has a text for the application. A true answer may be up
 // to a second old.
-func (p *Plans) HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
+func (p *Plans) HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
 	key := planApplication{int64(plan), applicationID}
 	has, err := p.words.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
 		err = p.pool.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-			has, err = q.PlanHasWords(ctx, db.PlanHasWordsParams{PlanID: key.plan, ApplicationID: key.application})
+			has, err = q.PlanHasText(ctx, db.PlanHasTextParams{PlanID: key.plan, ApplicationID: key.application})
 			return err
 		})
 		if err == nil && !has {

@@ -202,7 +202,7 @@ with made as (
     returning id, plan_id
 ), words as (
     insert into incident_contexts (incident_id, context) select m.id, sqlc.arg(context)::text::json from made m
-), told as (
+), noted as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select m.id, 'opened', 'iris', 'opened by iris with plan ' || p.name || ', because an application exceeded its hard quota'
     from made m join plans p on p.id = m.plan_id

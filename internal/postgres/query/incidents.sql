@@ -92,7 +92,7 @@ where i.id = any(sqlc.arg(ids)::bigint[])
 order by i.id
 for no key update of i;
 
--- name: ChangeWords :many
+-- name: TextsOfChange :many
 select i.id, a.name as application, coalesce(u.name, '')::text as owner
 from incidents i
 join applications a on a.id = i.application_id

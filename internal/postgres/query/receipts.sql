@@ -42,8 +42,8 @@ where h.id = sqlc.arg(message_id)::bigint and h.created_at = sqlc.arg(created_at
   and (h.state = 'sent' or h.state = 'delivered' and sqlc.arg(state)::text = 'failed')
 returning h.mode, h.target, coalesce(h.incident_id, 0)::bigint as incident_id;
 
--- name: ReceiptOfHistoryTold :exec
-with told as (
+-- name: NoteReceiptOfHistory :exec
+with noted as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select i.id, 'delivery', '', sqlc.arg(why)::text from incidents i where i.id = sqlc.arg(incident_id)::bigint
 )
@@ -70,8 +70,8 @@ where id = sqlc.arg(message_id)::bigint;
 -- name: ReceiptFailed :exec
 update messages set state = 'failed' where id = @message_id;
 
--- name: ReceiptTold :exec
-with told as (
+-- name: NoteReceipt :exec
+with noted as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select m.incident_id, 'delivery', '', sqlc.arg(why)::text from messages m where m.id = sqlc.arg(message_id)::bigint and m.incident_id is not null
 )

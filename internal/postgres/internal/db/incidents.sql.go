@@ -122,40 +122,6 @@ func (q *Queries) AlertsOf(ctx context.Context, arg AlertsOfParams) ([]AlertsOfR
 	return items, nil
 }
 
-const changeWords = `-- name: ChangeWords :many
-select i.id, a.name as application, coalesce(u.name, '')::text as owner
-from incidents i
-join applications a on a.id = i.application_id
-left join users u on u.id = i.owner_id
-where i.id = any($1::bigint[])
-`
-
-type ChangeWordsRow struct {
-	ID          int64
-	Application string
-	Owner       string
-}
-
-func (q *Queries) ChangeWords(ctx context.Context, ids []int64) ([]ChangeWordsRow, error) {
-	rows, err := q.db.Query(ctx, changeWords, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ChangeWordsRow{}
-	for rows.Next() {
-		var i ChangeWordsRow
-		if err := rows.Scan(&i.ID, &i.Application, &i.Owner); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const comments = `-- name: Comments :many
 select c.id, u.name as author, c.content, c.created_at
 from comments c
@@ -431,6 +397,40 @@ where id = any($1::bigint[])
 func (q *Queries) ResolveIncidents(ctx context.Context, ids []int64) error {
 	_, err := q.db.Exec(ctx, resolveIncidents, ids)
 	return err
+}
+
+const textsOfChange = `-- name: TextsOfChange :many
+select i.id, a.name as application, coalesce(u.name, '')::text as owner
+from incidents i
+join applications a on a.id = i.application_id
+left join users u on u.id = i.owner_id
+where i.id = any($1::bigint[])
+`
+
+type TextsOfChangeRow struct {
+	ID          int64
+	Application string
+	Owner       string
+}
+
+func (q *Queries) TextsOfChange(ctx context.Context, ids []int64) ([]TextsOfChangeRow, error) {
+	rows, err := q.db.Query(ctx, textsOfChange, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TextsOfChangeRow{}
+	for rows.Next() {
+		var i TextsOfChangeRow
+		if err := rows.Scan(&i.ID, &i.Application, &i.Owner); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const timelineAttempts = `-- name: TimelineAttempts :many

@@ -27,7 +27,7 @@ with given as (
         detail = 'the process that was sending it is gone; it may have arrived'
     from moved o
     where a.message_id = o.id and a.attempt = o.attempt and a.outcome is null
-), told as (
+), noted as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', 'The ' || o.mode || ' to ' || o.target ||
         ' may or may not have left: the process that was sending it is gone. It is sent again.'
@@ -59,7 +59,7 @@ with locked as (
 ), due as (
     update incidents i set due_at = clock_timestamp()
     where i.id = any (array(select g.incident_id from gone g where g.incident_id is not null)) and i.active
-), told as (
+), noted as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select g.incident_id, 'operator', $2::text, 'The ' || g.mode || ' to ' || g.target || ' was dropped: ' || $3::text
     from gone g where g.incident_id is not null
@@ -215,7 +215,7 @@ with given as (
     on conflict (message_id) do update
     set destination = excluded.destination, subject = excluded.subject, body = excluded.body,
         email_html = excluded.email_html, render_error = excluded.render_error
-), told as (
+), noted as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select b.incident_id, 'template', '', b.problem from begun b where b.problem <> '' and b.incident_id is not null
       and b.attempt = 1
@@ -459,7 +459,7 @@ with hold as materialized (
         having bool_or(b.active) and (min(b.due_at) is null or min(b.due_at) > min(b.at))
     ) s
     where i.id = s.incident_id and s.at is not null
-), told as (
+), noted as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', o.why from moved o where o.why <> '' and o.incident_id is not null
 ), changed as (
@@ -843,7 +843,7 @@ with given as (
         from moved o where o.settled_at is not null and o.incident_id is not null group by o.incident_id
     ) s
     where i.id = s.incident_id and i.active and (i.due_at is null or i.due_at > s.at)
-), told as (
+), noted as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select o.incident_id, 'delivery', '', o.why from moved o where o.why <> '' and o.incident_id is not null
 )
