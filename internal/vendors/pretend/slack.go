@@ -348,13 +348,13 @@ func (s *Slack) Press(ctx context.Context, target string, entryID int64, actionI
 		if err != nil {
 			return 0, "", err
 		}
-		return s.Interact(ctx, target, payload)
+		return s.interact(ctx, target, payload)
 	}
 	return 0, "", fmt.Errorf("message %d has no button %q", entryID, actionID)
 }
 
-// Interact posts a signed payload of the caller's making to target.
-func (s *Slack) Interact(ctx context.Context, target string, payload []byte) (int, string, error) {
+// interact posts a signed payload of the caller's making to target.
+func (s *Slack) interact(ctx context.Context, target string, payload []byte) (int, string, error) {
 	body := url.Values{"payload": {string(payload)}}.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(body))
 	if err != nil {
