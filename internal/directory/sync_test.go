@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-func TestADirectoryThatForgetsIsRefused(t *testing.T) {
+func TestAnswersThatRemoveTooManyPeopleAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		people, gone int
@@ -104,7 +104,7 @@ func TestADirectoryThatForgetsIsRefused(t *testing.T) {
 	require.Empty(t, c.stored)
 }
 
-func TestListsThatEmptyAreRefused(t *testing.T) {
+func TestAnswersThatRemoveTooManyListsAreRefused(t *testing.T) {
 	t.Parallel()
 	entries, known := many(10, "u")
 	var names []string
