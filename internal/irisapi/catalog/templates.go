@@ -69,11 +69,11 @@ func (a templates) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(t.Words) == 0 {
+	if len(t.Texts) == 0 {
 		return noSuchTemplate()
 	}
 	content := map[string]map[string]v0.Record{}
-	for _, text := range t.Words {
+	for _, text := range t.Texts {
 		if content[text.Application] == nil {
 			content[text.Application] = map[string]v0.Record{}
 		}
@@ -140,7 +140,7 @@ func (a templates) create(w http.ResponseWriter, r *http.Request) error {
 	if utf8.RuneCountInString(d.Name) > catalog.MaxName {
 		return fault.Titled(catalog.InvalidTemplate, "name cannot be longer than 255 characters")
 	}
-	if d.Words, err = parseContent(b.Members["content"]); err != nil {
+	if d.Texts, err = parseContent(b.Members["content"]); err != nil {
 		return err
 	}
 	saved := catalog.Templates{Store: a.TemplateStore, Authors: a.authors(), Syntax: messages.CheckSyntax}

@@ -256,7 +256,7 @@ func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, ta
 	if err := postgres.RequireRow(q.DecideSwapRequest(ctx, p)); err != nil {
 		return err
 	}
-	return queueNotices(ctx, q, r.Ended(give, take))
+	return queueNotices(ctx, q, r.EndNotices(give, take))
 }
 
 // AskSwap stores a request to swap the shifts as they are now, or returns its refusal.
@@ -294,7 +294,7 @@ func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by onc
 		if err != nil {
 			return err
 		}
-		if err := queueNotices(ctx, q, []oncall.Notice{r.Asked(members, giving, taking)}); err != nil {
+		if err := queueNotices(ctx, q, []oncall.Notice{r.AskNotice(members, giving, taking)}); err != nil {
 			return err
 		}
 		return postgres.AppendOncallAudit(ctx, q, by, members.Name, "swap_requested", map[string]any{"swap_request_id": id, "request_body": by.Body})
