@@ -55,7 +55,7 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer o.Close()
-	sim, err := o.Simulate(ctx, simulation.Asked{
+	sim, err := o.Simulate(ctx, simulation.TypedQuestion{
 		Plan: c.Plan, Application: c.Application, At: c.At, Assume: c.Assume, Targets: c.Target, Zone: z,
 	}, limit)
 	if err != nil {

@@ -77,7 +77,7 @@ type syncProblem struct {
 
 func syncReport(r transfer.DirectoryReport) syncJSON {
 	out := syncJSON{
-		Source: r.Source, DryRun: r.DryRun, Stopped: r.Stopped, Entries: r.Entries, Strangers: r.Strangers, Seconds: r.Took.Seconds(),
+		Source: r.Source, DryRun: r.DryRun, Stopped: r.Stopped, Entries: r.Entries, Strangers: r.Unsynced, Seconds: r.Took.Seconds(),
 		People: []syncChange{}, Lists: []syncChange{}, Problems: []syncProblem{},
 	}
 	for _, c := range r.Changes {
@@ -120,9 +120,9 @@ func tableSync(out io.Writer, r transfer.DirectoryReport) error {
 		return err
 	}
 	for _, p := range r.Problems {
-		fmt.Fprintf(out, "left out: %s: %s\n", tabless.Replace(p.Name), tabless.Replace(p.Text))
+		fmt.Fprintf(out, "ignored: %s: %s\n", tabless.Replace(p.Name), tabless.Replace(p.Text))
 	}
-	fmt.Fprintf(out, "%d entries in %s; %d active people were never there and are left alone.\n", r.Entries, r.Source, r.Strangers)
+	fmt.Fprintf(out, "%d entries in %s; %d active people were never there and do not change.\n", r.Entries, r.Source, r.Unsynced)
 	switch {
 	case r.Stopped != "":
 		fmt.Fprintf(out, "NOTHING WAS CHANGED: %s. If that is right: iris sync --allow-gone\n", r.Stopped)

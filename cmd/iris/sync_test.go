@@ -26,7 +26,7 @@ func TestSync(t *testing.T) {
 	code, out, errs := iris(t, two, "", "sync", "--config", file, "--dry-run")
 	require.Zero(t, code, errs)
 	require.Contains(t, out, "add     person  ann   full name, email, sms, call, slack\n")
-	require.Contains(t, out, "left out: bob: cannot be understood, what is known stays: call, sms\n")
+	require.Contains(t, out, "ignored: bob: cannot be read, the stored contacts stay: call, sms\n")
 	require.Contains(t, out, "Nothing was changed: this was a dry run.")
 	require.NotContains(t, out, "79")
 	_, out, _ = iris(t, two, "", "user", "list")
@@ -40,14 +40,14 @@ func TestSync(t *testing.T) {
 	report.Seconds = 0
 	require.Equal(t, syncJSON{Source: "slack", Entries: 2, Lists: []syncChange{},
 		People:   []syncChange{{"add", "ann", "full name, email, sms, call, slack"}, {"add", "bob", "slack"}},
-		Problems: []syncProblem{{"bob", "cannot be understood, what is known stays: call, sms"}}}, report)
+		Problems: []syncProblem{{"bob", "cannot be read, the stored contacts stay: call, sms"}}}, report)
 	_, out, _ = iris(t, two, "", "user", "list")
 	require.Contains(t, out, "ann")
 
 	other := start(pretend.SlackMember{ID: "U3", Name: "cy"})
 	code, out, _ = iris(t, other, "", "sync", "--config", file)
 	require.Equal(t, 3, code)
-	require.Contains(t, out, "NOTHING WAS CHANGED: 2 of 2 people are gone from the directory at once. If that is right: iris sync --allow-gone")
+	require.Contains(t, out, "NOTHING WAS CHANGED: 2 of 2 synchronised people are no longer in the directory. If that is right: iris sync --allow-gone")
 	code, out, _ = iris(t, other, "", "sync", "--config", file, "--allow-gone")
 	require.Zero(t, code)
 	require.Contains(t, out, "switch off  person  ann")
@@ -57,7 +57,7 @@ func TestSync(t *testing.T) {
 	require.Contains(t, errs, "sync.from: is missing; use ldap or slack")
 	code, _, errs = iris(t, other, "", "sync", "--config", written(t, "sync: {from: slack, phone_region: XX}"))
 	require.Equal(t, 1, code)
-	require.Contains(t, errs, "no country")
+	require.Contains(t, errs, "not a known country code")
 }
 
 // What only shows when a directory is to be asked is said before that.
@@ -65,7 +65,7 @@ func TestCheckConfigLooksAtTheDirectory(t *testing.T) {
 	t.Parallel()
 	environ := []string{"IRIS_DATABASE_URL=postgres://h/d"}
 	for content, want := range map[string]string{
-		"sync: {phone_region: XX}": "sync.phone_region: \"XX\" is no country",
+		"sync: {phone_region: XX}": "sync.phone_region: \"XX\" is not a known country code, such as US",
 		"auth: {ldap: {urls: ['ldaps://h'], base_dn: 'dc=x', filter: '(uid %s)'}}":                        "the filter cannot be read",
 		"auth: {ldap: {urls: ['ldaps://h'], base_dn: 'dc=x'}}\nsync: {from: ldap, filter: '(&(a=b)(c))'}": "the filter cannot be read",
 	} {

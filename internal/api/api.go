@@ -55,6 +55,8 @@ type Deps struct {
 	// Keys runs requests with an Idempotency-Key once.
 	Keys   *Keys
 	Errors *wire.Errors
+	// Observe measures the requests.
+	Observe func(http.Handler) http.Handler
 }
 
 // API serves the routes. It is safe for concurrent use.
@@ -70,9 +72,12 @@ func New(d Deps) (*API, error) {
 
 // Routes mounts the API on a router, which should use wire.TrimSlash.
 func (a *API) Routes(r chi.Router) {
-	routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified, Admit: a.Calendar.Admit, Translate: calendar.Plain, Options: true}.
-		Routes(r, calendar.Routes(a.Calendar))
-	routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Keys.Table(over), Options: true}.Routes(r, a.table())
+	ofCalendar := routing.Mount{Errors: a.Errors, Identify: a.CalendarAuthenticator.Identified, Admit: a.Calendar.Admit, Translate: calendar.Plain,
+		Observe: a.Observe, Options: true}
+	ofCalendar.Routes(r, calendar.Routes(a.Calendar))
+	others := routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Keys.Table(over),
+		Observe: a.Observe, Options: true}
+	others.Routes(r, a.table())
 }
 
 // over lists the routes that are not the calendar's, over the parts of a unit of work.

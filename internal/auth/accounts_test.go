@@ -50,7 +50,7 @@ func TestAccounts(t *testing.T) {
 	require.Equal(t, fault.Unavailable, fault.KindOf(err))
 }
 
-func TestWithAuthenticationSwitchedOffAnyPasswordOfAnActivePersonDoes(t *testing.T) {
+func TestWithAnyPassword(t *testing.T) {
 	t.Parallel()
 	a := NewAccounts(fakeCredentials{
 		"ann":  {users.User{ID: 1, Name: "ann", Active: true}, ""},
@@ -92,7 +92,7 @@ func (f *fakeDirectory) Store(_ context.Context, e directory.Entry) error {
 	return nil
 }
 
-func TestTheDirectoryIsAskedAfterOurOwnPasswords(t *testing.T) {
+func TestDirectoryIsTriedAfterPasswordsOfIris(t *testing.T) {
 	t.Parallel()
 	p := NewPasswords()
 	hash, err := p.Hash(t.Context(), "ours")

@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestSealedValuesStayWhereTheyBelong(t *testing.T) {
+func TestSealedValuesAreBoundToTheirOwner(t *testing.T) {
 	t.Parallel()
 	k, err := NewKeys(make([]byte, SecretSize))
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestPasswords(t *testing.T) {
 	require.Error(t, CheckNewPassword(strings.Repeat("x", maxPassword+1)))
 }
 
-func TestPasswordsWaitTheirTurn(t *testing.T) {
+func TestPasswordsWaitForASlot(t *testing.T) {
 	t.Parallel()
 	p := NewPasswords()
 	for range cap(p.slots) {

@@ -48,7 +48,7 @@ func TestLinks(t *testing.T) {
 	require.ErrorIs(t, err, ErrLinkExpired)
 }
 
-func TestAnyAlteredBitBreaksALink(t *testing.T) {
+func TestAlteredLinksAreInvalid(t *testing.T) {
 	t.Parallel()
 	l := testLinks(t, 1)
 	rapid.Check(t, func(t *rapid.T) {

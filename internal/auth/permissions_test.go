@@ -103,7 +103,7 @@ func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 }
 
 // A plain application claims in nobody's name unless that is opened.
-func TestApplicationsClaimForAnyoneIsAnOpening(t *testing.T) {
+func TestApplicationsClaimForAnyone(t *testing.T) {
 	t.Parallel()
 	plain := Actor{ApplicationID: 1, Application: "db"}
 	require.False(t, plain.MayClaimFor(users.User{ID: 6, Name: "bob"}, Openings{}))

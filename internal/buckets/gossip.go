@@ -125,9 +125,9 @@ func (g *Gossip) Wake(s Set) {
 	}
 }
 
-// Demand sends all peers the demand of this process: opaque, at most MaxDemand bytes. Only the latest counts.
+// Demand sends all peers the demand of this process: opaque, at most maxDemand bytes. Only the latest counts.
 func (g *Gossip) Demand(hint []byte) {
-	if len(hint) <= MaxDemand {
+	if len(hint) <= maxDemand {
 		g.outbox.put(message{kind: kindDemand, node: g.self, demand: append([]byte{}, hint...)})
 	}
 }

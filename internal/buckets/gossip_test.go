@@ -207,7 +207,7 @@ func TestGossipCarriesHintsAndTellsDeaths(t *testing.T) {
 	c.hears(d, a, 255)
 	require.True(t, a.heard(func(n *node) bool { return !n.wake.Has(7) })(), "a heard itself")
 
-	large := bytes.Repeat([]byte("x"), MaxDemand)
+	large := bytes.Repeat([]byte("x"), maxDemand)
 	for _, hint := range [][]byte{[]byte("small"), large} {
 		c.eventually("demand not heard", func() bool {
 			b.Demand(hint)

@@ -202,21 +202,6 @@ func (h *Holder) Peers() []string {
 	return out
 }
 
-// LowestDataShape returns the lowest shape of data that all live members read, as last seen. Writers must not exceed
-// it. ok is false if no member has been seen.
-func (h *Holder) LowestDataShape() (shape int, ok bool) {
-	v := h.view.Load()
-	if v == nil {
-		return 0, false
-	}
-	for _, m := range v.Members {
-		if m.Age < h.cfg.Limits.Fresh && (!ok || m.DataShape < shape) {
-			shape, ok = m.DataShape, true
-		}
-	}
-	return shape, ok
-}
-
 // Ready returns nil if this process is a live member that knows the state of the cluster, else what is missing.
 func (h *Holder) Ready() error {
 	if h.retiring.Load() {

@@ -12,8 +12,8 @@ const (
 	kindDemand  = 'd' // + one byte length, sender's process id, opaque bytes
 )
 
-// MaxDemand is the largest demand hint that is sent.
-const MaxDemand = 16 << 10
+// maxDemand is the largest demand hint that is sent.
+const maxDemand = 16 << 10
 
 var errMalformed = errors.New("malformed gossip message")
 
@@ -68,7 +68,7 @@ func decode(buf []byte) (message, error) {
 		n := int(rest[0])
 		m.node = string(rest[1 : 1+n])
 		m.demand = append([]byte{}, rest[1+n:]...)
-		if len(m.demand) > MaxDemand {
+		if len(m.demand) > maxDemand {
 			return message{}, errMalformed
 		}
 	default:

@@ -27,7 +27,7 @@ type Templates struct {
 
 // Save stores a new version of a template, which becomes the active one of its name.
 func (t Templates) Save(ctx context.Context, actor auth.Actor, d messages.NewTemplate) (messages.TemplateID, error) {
-	for i, w := range d.Words {
+	for i, w := range d.Texts {
 		for _, part := range []struct{ name, text string }{{"subject", w.Subject}, {"body", w.Body}, {"email_html", w.EmailHTML}} {
 			if err := t.Syntax(part.text); err != nil {
 				return 0, invalid(fmt.Sprintf("content[%d].%s", i, part.name), "Invalid jinja template", err.Error())

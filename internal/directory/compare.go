@@ -11,37 +11,37 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Kind is what happens to a person or list.
+// Kind is the kind of a change.
 type Kind string
 
 // The kinds of changes.
 const (
 	Add       Kind = "add"
 	Update    Kind = "update"
-	Adopt     Kind = "adopt" // nothing changes, but from now on the directory decides
+	Adopt     Kind = "adopt" // nothing changes, but from now on the entry is synchronised
 	SwitchOn  Kind = "switch on"
 	SwitchOff Kind = "switch off"
 )
 
-// Change is what has to be stored of one person. Whatever is nil or absent stays as it is.
+// Change is the change of one person. Fields that are nil or absent do not change.
 type Change struct {
 	Kind     Kind
-	ID       users.ID // 0 = to be added
+	ID       users.ID // 0 = a new person
 	Name     string
 	Source   string
 	FullName *string
 	PhotoURL *string
-	// Rename is the log-in name to give instead of Name; "" = it stays.
+	// Rename is the new log-in name; "" = Name stays.
 	Rename string
-	// Stable is the directory's own name of the person to remember; "" = what is remembered stays.
+	// Stable is the directory's id of the person to store; "" = the stored id stays.
 	Stable string
-	// Contacts to set; "" removes one.
+	// Contacts to set; "" removes the contact of a mode.
 	Contacts map[users.Mode]string
-	// Given replaces what is remembered of the directory's contacts; nil leaves it.
+	// Given replaces the stored contacts of the directory; nil = they stay.
 	Given map[users.Mode]string
 }
 
-// Detail says what changes without repeating contacts, which are nobody's business.
+// Detail describes the change without the values of contacts, which are private.
 func (c Change) Detail() string {
 	var parts []string
 	if c.Rename != "" {
@@ -63,28 +63,28 @@ func (c Change) Detail() string {
 	return strings.Join(parts, ", ")
 }
 
-// Problem is an entry that was left out, or a part of it.
+// Problem is an entry that was ignored, or a part of it.
 type Problem struct {
 	Name string
 	Text string
-	Err  error // for the log, where it could not be stored; nil = the entry is to blame
+	Err  error // for the log: why the change could not be stored; nil = the entry is wrong
 }
 
-// Plan is what has to change so that Iris agrees with a directory.
+// Plan has the changes that make the people of Iris equal to those of a directory.
 type Plan struct {
 	Changes  []Change // renames first, then by name
 	Problems []Problem
-	// People are the usable entries under the names that they have here.
+	// People are the usable entries, with their names in Iris.
 	People []Entry
-	// Kept is how many active people the directory keeps, Gone how many of them it has no more.
-	Kept, Gone int
-	// Strangers are active people whom the directory never had: they are left alone.
-	Strangers int
+	// Synced is the number of active people who came from the directory. Gone is how many of them it no longer has.
+	Synced, Gone int
+	// Unsynced is the number of active people who never were in the directory. They do not change.
+	Unsynced int
 }
 
-// Compare says what has to change so that the people of Iris agree with those of a directory. Presets are people who are
-// always there, whether the directory has them or not. Whom the directory renamed stays the same person where it says who they are (Entry.Stable).
-// An entry that cannot be used is a problem; it still counts as there, so that nobody is switched off for it.
+// Compare returns the changes that make the people of Iris equal to those of a directory. Presets are people who always exist, whether
+// or not the directory has them. A person who was renamed in the directory stays the same person if the entry has a Stable id. An entry
+// that cannot be used is a problem, but its person is not switched off.
 func Compare(source string, here []Known, entries, presets []Entry, rules Rules) Plan {
 	var p Plan
 	m := newMatching(source, here, entries, &p)
@@ -101,8 +101,8 @@ func Compare(source string, here []Known, entries, presets []Entry, rules Rules)
 		}
 		key := fold(name)
 		if there[key] {
-			if !preset { // a preset steps back behind the directory's entry
-				p.problem(name, "the directory has several entries of this name: the first is taken")
+			if !preset { // the entry of the directory replaces a preset
+				p.problem(name, "the directory has several entries with this name: the first one is used")
 			}
 			return
 		}
@@ -112,11 +112,11 @@ func Compare(source string, here []Known, entries, presets []Entry, rules Rules)
 		}
 		e.Name = name
 		p.People = append(p.People, e)
-		if e.Email == "" && !preset && source == LDAP { // service accounts, as a rule
+		if e.Email == "" && !preset && source == LDAP { // usually a service account
 			p.problem(name, "the entry has no e-mail address")
 			return
 		}
-		c, notes, err := arrival(source, k, known, e, rules, preset)
+		c, notes, err := comparePerson(source, k, known, e, rules, preset)
 		for _, note := range notes {
 			p.problem(name, note)
 		}
@@ -135,17 +135,17 @@ func Compare(source string, here []Known, entries, presets []Entry, rules Rules)
 		e.Stable = ""
 		take(e, true)
 	}
-	p.vanish(source, here, seen)
+	p.switchOff(source, here, seen)
 	slices.SortFunc(p.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(m.turn(a), m.turn(b)), cmp.Compare(fold(a.Name), fold(b.Name)))
+		return cmp.Or(cmp.Compare(m.position(a), m.position(b)), cmp.Compare(fold(a.Name), fold(b.Name)))
 	})
-	p.dropHeldNames(here)
+	p.dropTakenNames(here)
 	return p
 }
 
-// dropHeldNames leaves out whoever is to get a name that is not free when it is their turn: the holder was to be called
-// otherwise, and is not for another reason.
-func (p *Plan) dropHeldNames(here []Known) {
+// dropTakenNames removes changes to a name that is not free. This happens if the present holder was to be renamed, and the rename was
+// dropped for another reason.
+func (p *Plan) dropTakenNames(here []Known) {
 	names, holders := map[users.ID]string{}, map[string]bool{}
 	for _, k := range here {
 		names[k.ID], holders[fold(k.Name)] = fold(k.Name), true
@@ -160,7 +160,7 @@ func (p *Plan) dropHeldNames(here []Known) {
 			return false
 		}
 		if holders[key] {
-			p.problem(wanted, nameHeld)
+			p.problem(wanted, nameTaken)
 			return true
 		}
 		delete(holders, names[c.ID])
@@ -173,54 +173,53 @@ func (p *Plan) problem(name, text string) {
 	p.Problems = append(p.Problems, Problem{Name: fmt.Sprintf("%.100s", name), Text: text})
 }
 
-// vanish switches off who was in the directory and is there no more. Whoever an operator switched on again stays on.
-func (p *Plan) vanish(source string, here []Known, seen map[users.ID]bool) {
+// switchOff switches off people who are no longer in the directory. A person whom an operator switched on again stays on.
+func (p *Plan) switchOff(source string, here []Known, seen map[users.ID]bool) {
 	for _, k := range here {
 		switch {
 		case !k.Active:
 		case k.Source != source:
 			if !seen[k.ID] {
-				p.Strangers++
+				p.Unsynced++
 			}
 		case seen[k.ID]:
-			p.Kept++
+			p.Synced++
 		case !k.SwitchedOff:
-			p.Kept, p.Gone = p.Kept+1, p.Gone+1
+			p.Synced, p.Gone = p.Synced+1, p.Gone+1
 			p.Changes = append(p.Changes, Change{Kind: SwitchOff, ID: k.ID, Name: k.Name, Source: source})
 		}
 	}
 }
 
-// Arrival says what has to be stored of somebody who logs in with the directory's password; a change of no kind = nothing.
-// here are the people of that name, and who the directory says they are. Somebody else's name is a Conflict fault: whoever the directory
-// gave it to must not become them.
-func Arrival(source string, here []Known, e Entry, rules Rules) (Change, error) {
+// CompareLogin returns the change of a person who logs in with the directory's password; a change without a kind changes nothing. here
+// are the people with that name and the person with the entry's id. If the name belongs to another person, it returns a Conflict fault.
+func CompareLogin(source string, here []Known, e Entry, rules Rules) (Change, error) {
 	var p Plan
 	m := newMatching(source, here, []Entry{e}, &p)
 	e = m.entries[0]
 	k, known := m.find(e)
 	holder, held := m.named[fold(e.Name)]
-	if known && held && holder.ID != k.ID || len(p.Problems) > 0 || rules.Synced && known && another(source, k, e) {
-		return Change{}, fault.New(fault.Conflict, nameHeld)
+	if known && held && holder.ID != k.ID || len(p.Problems) > 0 || rules.Synced && known && hadOtherEntry(source, k, e) {
+		return Change{}, fault.New(fault.Conflict, nameTaken)
 	}
 	if err := CheckName(e.Name); err != nil {
 		return Change{}, err
 	}
 	if known && !k.Active {
-		return Change{}, nil // a log-in switches nobody on
+		return Change{}, nil // a log-in does not switch a person on
 	}
-	c, _, err := arrival(source, k, known, e, rules, false)
+	c, _, err := comparePerson(source, k, known, e, rules, false)
 	return c, err
 }
 
-// arrival compares one person with their entry. keep: what the entry does not say stays, also what a directory gave before.
-func arrival(source string, k Known, known bool, e Entry, rules Rules, keep bool) (c Change, notes []string, err error) {
+// comparePerson compares a person with an entry. If keep is true, contacts that the entry does not have stay.
+func comparePerson(source string, k Known, known bool, e Entry, rules Rules, keep bool) (c Change, notes []string, err error) {
 	want, unclear, err := rules.contacts(e)
 	if err != nil {
 		return c, nil, err
 	}
 	if len(unclear) > 0 {
-		notes = append(notes, "cannot be understood, what is known stays: "+joined(unclear))
+		notes = append(notes, "cannot be read, the stored contacts stay: "+joined(unclear))
 	}
 	c = Change{ID: k.ID, Name: e.Name, Source: source, Contacts: map[users.Mode]string{}}
 	if known {
@@ -228,8 +227,8 @@ func arrival(source string, k Known, known bool, e Entry, rules Rules, keep bool
 		if fold(k.Name) != fold(e.Name) {
 			c.Rename = e.Name
 		}
-		if another(source, k, e) {
-			notes = append(notes, "the directory has another entry of this name than before, it is taken for the same person")
+		if hadOtherEntry(source, k, e) {
+			notes = append(notes, "the directory has a new entry with this name, it is used for the same person")
 		}
 	}
 	if e.Stable != k.Stable || source != k.Source {
@@ -252,7 +251,7 @@ func arrival(source string, k Known, known bool, e Entry, rules Rules, keep bool
 		case want[mode] != "":
 		case keep || slices.Contains(unclear, mode):
 			given[mode] = last
-		case k.Contacts[mode] == last: // theirs, not one that the person put in its place
+		case k.Contacts[mode] == last: // the directory's contact, not one that the person has set since
 			c.Contacts[mode] = ""
 		}
 	}
@@ -274,12 +273,12 @@ func arrival(source string, k Known, known bool, e Entry, rules Rules, keep bool
 }
 
 func joined(modes []users.Mode) string {
-	words := make([]string, len(modes))
+	names := make([]string, len(modes))
 	for i, m := range modes {
-		words[i] = string(m)
+		names[i] = string(m)
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(names, ", ")
 }
 
-// fold makes names comparable: case makes no difference.
+// fold returns a name in the form in which names are compared: without case.
 func fold(name string) string { return strings.ToLower(strings.TrimSpace(name)) }

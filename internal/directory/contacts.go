@@ -10,50 +10,50 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// How people are called in Slack when the directory does not say.
+// How the name in Slack is derived if the directory does not have it.
 const (
-	SlackByName  = "name"  // the local part of their e-mail address
-	SlackByEmail = "email" // their e-mail address
+	SlackByName  = "name"  // the local part of the e-mail address
+	SlackByEmail = "email" // the e-mail address
 	SlackNone    = "none"
 )
 
-// Rules say what an entry means for Iris.
+// Rules define how an entry becomes a person of Iris.
 type Rules struct {
-	// Region is whose numbers are meant when a phone number has no country code, in two letters: US.
+	// Region is the country of phone numbers without a country code, in two letters: US.
 	Region string
 	// Slack is SlackByName, SlackByEmail or SlackNone.
 	Slack string
-	// PhotoURL is where photos are; {name} stands for the log-in name. "" = as the directory says.
+	// PhotoURL is the address of photos; {name} stands for the log-in name. "" = the address in the directory.
 	PhotoURL string
-	// Synced: people are kept in step with this directory, so a log-in need not decide who somebody is when that is in doubt.
+	// Synced: people are synchronised with this directory, so a log-in refuses a person whose identity is in doubt.
 	Synced bool
 }
 
 // maxName is the longest name in bytes.
 const maxName = 255
 
-// CheckName returns an Invalid fault for a name that nobody can log in with.
+// CheckName returns an Invalid fault for a name that cannot be a log-in name.
 func CheckName(name string) error {
 	switch {
 	case name == "":
-		return fault.Invalidf("name", "the entry has no name to log in with")
+		return fault.Invalidf("name", "the entry has no log-in name")
 	case len(name) > maxName:
 		return fault.Invalidf("name", "the name is longer than %d bytes", maxName)
 	case strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' || r == unicode.ReplacementChar
 	}):
-		return fault.Invalidf("name", "the name holds spaces, slashes or characters that cannot be used")
+		return fault.Invalidf("name", "the name must not have spaces, slashes or control characters")
 	}
 	return nil
 }
 
-// contacts returns where a person is reached according to the directory. Modes whose value cannot be understood are in
-// unclear instead: what is known of them stays as it is. An e-mail address that is none is an Invalid fault.
+// contacts returns the contacts of a person in the directory. Modes with an unreadable value are in unclear: their contacts in Iris
+// stay. For an invalid e-mail address it returns an Invalid fault.
 func (r Rules) contacts(e Entry) (known map[users.Mode]string, unclear []users.Mode, err error) {
 	known = map[users.Mode]string{}
 	if email := strings.TrimSpace(e.Email); email != "" {
 		if users.CheckContact(users.Email, email) != nil {
-			return nil, nil, fault.Invalidf("mail", "the entry's e-mail address is none")
+			return nil, nil, fault.Invalidf("mail", "the e-mail address of the entry is not valid")
 		}
 		known[users.Email] = email
 	}
@@ -95,8 +95,8 @@ func (r Rules) photo(e Entry) string {
 	return e.PhotoURL
 }
 
-// E164 spells a phone number internationally: +15551234567. Numbers without a country code are the region's. It reports
-// false for what can be nobody's number.
+// E164 returns a phone number in international form: +15551234567. A number without a country code belongs to the region. It returns
+// false for an impossible number.
 func E164(number, region string) (string, bool) {
 	n, err := phonenumbers.Parse(number, region)
 	if err != nil || !phonenumbers.IsPossibleNumber(n) || n.GetExtension() != "" {
@@ -105,5 +105,5 @@ func E164(number, region string) (string, bool) {
 	return phonenumbers.Format(n, phonenumbers.E164), true
 }
 
-// KnownRegion reports whether numbers of the region can be understood.
+// KnownRegion reports whether phone numbers of the region can be read.
 func KnownRegion(region string) bool { return phonenumbers.GetSupportedRegions()[region] }

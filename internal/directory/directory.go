@@ -1,66 +1,66 @@
-// Package directory keeps the people and mailing lists of Iris in step with those of an organisation's directory: LDAP, or
-// Slack. It decides what has to change, and when a directory's answer is too odd to be believed. How a directory is asked is
-// the business of internal/directory/ldap and internal/vendors/slack, what is stored that of internal/postgres, and when it
-// happens that of internal/app. The log-in against LDAP uses the same entries.
+// Package directory synchronises the people and mailing lists of Iris with a directory: LDAP or Slack. It decides which changes are
+// needed, and refuses a directory's answer that would change too much. The operator's commands and the periodic jobs call it, and the
+// log-in with a directory's password. It queries no directory and stores nothing: internal/directory/ldap and internal/vendors/slack
+// query directories, and internal/postgres stores the changes.
 //
-// The directory never deletes anything: who vanishes from it is switched off, and their shifts, plans and messages stay.
+// A synchronisation deletes nobody. It switches off people who are no longer in the directory. Their shifts, plans and messages stay.
 package directory
 
 import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// The directories that people can come from.
+// The kinds of directories.
 const (
 	LDAP  = "ldap"
 	Slack = "slack"
 )
 
-// Entry is a person as a directory has them, in its own spelling.
+// Entry is a person in a directory, in the directory's spelling.
 type Entry struct {
-	// Ref is where the directory has the entry: a distinguished name, or an id of Slack's. Lists name their members by it.
+	// Ref identifies the entry in the directory: a distinguished name, or an id of Slack. Lists name their members by it.
 	Ref string
-	// Stable is what the directory calls them whatever becomes of their name; "" = it does not say.
+	// Stable is an id that stays when the person is renamed; "" = the directory has none.
 	Stable   string
-	Name     string // they log in with it
+	Name     string // log-in name
 	FullName string
 	Email    string
 	Phone    string
-	// SlackName is what they are called in Slack; "" = the directory does not know.
+	// SlackName is the person's name in Slack; "" = unknown.
 	SlackName string
 	PhotoURL  string
 }
 
-// List is a mailing list as a directory has it.
+// List is a mailing list in a directory.
 type List struct {
 	Name    string
-	Members []string // Refs of people, each once; those of lists inside it are among them
-	// Size is how many members it has, those that are no people of ours included.
+	Members []string // Refs of the people on the list and on lists inside it, each once
+	// Size is the number of members, including those who are not in Iris.
 	Size int
 }
 
-// Known is a person as Iris has them.
+// Known is a person in Iris.
 type Known struct {
 	users.User
 	PhotoURL string
 	Contacts map[users.Mode]string
-	// Source is the directory that the person was last found in; "" = none yet.
+	// Source is the directory in which the person was last found; "" = none.
 	Source string
-	// Stable is what that directory calls them; "" = it never said.
+	// Stable is the person's id in that directory; "" = unknown.
 	Stable string
-	// SwitchedOff: it was a directory that switched them off, nobody by hand.
+	// SwitchedOff: a synchronisation switched the person off, not an administrator.
 	SwitchedOff bool
-	// Given are the contacts that the directory gave last.
+	// Given are the contacts that the directory had at the last synchronisation.
 	Given map[users.Mode]string
 }
 
-// KnownList is a mailing list as Iris has it.
+// KnownList is a mailing list in Iris.
 type KnownList struct {
 	ID      int64
 	Name    string
 	Active  bool
 	Size    int
 	Members []string // names of people
-	// Kept: a directory had it, so that it goes when the directory has it no more.
-	Kept bool
+	// Synced: a directory has had the list, so it is switched off when the directory no longer has it.
+	Synced bool
 }

@@ -7,27 +7,27 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// ListChange is what has to be stored of one mailing list.
+// ListChange is the change of one mailing list.
 type ListChange struct {
 	Kind    Kind
-	ID      int64 // 0 = to be added
+	ID      int64 // 0 = a new list
 	Name    string
 	Size    int
-	Members []string // names of people: all who are to be on the list, unless it is switched off
+	Members []string // names of all people on the list; not used for a list that is switched off
 }
 
-// ListPlan is what has to change so that the mailing lists agree with a directory.
+// ListPlan has the changes that make the mailing lists of Iris equal to those of a directory.
 type ListPlan struct {
 	Changes  []ListChange // by name
 	Problems []Problem
-	// Kept is how many active lists the directory keeps, Gone how many of them it has no more; Members and Lost say the same
-	// of who is on the kept lists.
-	Kept, Gone    int
+	// Synced is the number of active lists that came from the directory. Gone is how many of them it no longer has.
+	Synced, Gone int
+	// Members is the number of members of the synced lists. Lost is how many of them the directory no longer lists.
 	Members, Lost int
 }
 
-// CompareLists says what has to change so that the mailing lists of Iris agree with those of a directory. entries are its
-// people; members that are none of them count in the size of a list, and are not paged.
+// CompareLists returns the changes that make the mailing lists of Iris equal to those of a directory. entries are the people of the
+// directory. Other members count in the size of a list and are not paged.
 func CompareLists(here []KnownList, lists []List, entries []Entry) ListPlan {
 	var p ListPlan
 	names := make(map[string]string, len(entries))
@@ -48,7 +48,7 @@ func CompareLists(here []KnownList, lists []List, entries []Entry) ListPlan {
 			continue
 		}
 		if there[key] {
-			p.Problems = append(p.Problems, Problem{Name: l.Name, Text: "the directory has several lists of this name: the first is taken"})
+			p.Problems = append(p.Problems, Problem{Name: l.Name, Text: "the directory has several lists with this name: the first one is used"})
 			continue
 		}
 		there[key] = true
@@ -56,10 +56,10 @@ func CompareLists(here []KnownList, lists []List, entries []Entry) ListPlan {
 		p.compare(k, known, l, names)
 	}
 	for _, k := range here {
-		if !k.Kept || !k.Active {
+		if !k.Synced || !k.Active {
 			continue
 		}
-		p.Kept++
+		p.Synced++
 		p.Members += len(k.Members)
 		if !there[fold(k.Name)] {
 			p.Gone++
@@ -85,7 +85,7 @@ func (p *ListPlan) compare(k KnownList, known bool, l List, names map[string]str
 	for _, name := range k.Members {
 		if !on[fold(name)] {
 			same = false
-			if k.Kept && k.Active {
+			if k.Synced && k.Active {
 				p.Lost++
 			}
 		}
@@ -97,7 +97,7 @@ func (p *ListPlan) compare(k KnownList, known bool, l List, names map[string]str
 		c.Kind = SwitchOn
 	case !same || k.Size != c.Size:
 		c.Kind = Update
-	case !k.Kept:
+	case !k.Synced:
 		c.Kind = Adopt
 	default:
 		return
@@ -108,7 +108,7 @@ func (p *ListPlan) compare(k KnownList, known bool, l List, names map[string]str
 	p.Changes = append(p.Changes, c)
 }
 
-// CheckListName returns an Invalid fault for what cannot be the name of a list.
+// CheckListName returns an Invalid fault for a name that a list cannot have.
 func CheckListName(name string) error {
 	switch {
 	case fold(name) == "":

@@ -61,7 +61,7 @@ func TestRun(t *testing.T) {
 	require.Empty(t, r.Stopped)
 	c.refuse = map[string]error{"u2": io.EOF}
 	r = c.run(t, Options{})
-	require.Equal(t, []Problem{{Name: "u2", Text: "it could not be stored, the log says why", Err: io.EOF}}, r.Problems)
+	require.Equal(t, []Problem{{Name: "u2", Text: "the change could not be stored; the log has the reason", Err: io.EOF}}, r.Problems)
 	require.Len(t, r.Changes, 40)
 
 	c.refuse = map[string]error{"u1": fault.New(fault.Conflict, "the bucket is another's")}
@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-func TestADirectoryThatForgetsIsNotBelieved(t *testing.T) {
+func TestAnswersThatRemoveTooManyPeopleAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		people, gone int
@@ -100,11 +100,11 @@ func TestADirectoryThatForgetsIsNotBelieved(t *testing.T) {
 	_, known := many(2, "u")
 	c := &company{known: known}
 	r := c.run(t, Options{AllowGone: true})
-	require.Contains(t, r.Stopped, "nobody", "an empty answer is never believed")
+	require.Contains(t, r.Stopped, "no people", "an empty answer is always refused")
 	require.Empty(t, c.stored)
 }
 
-func TestListsThatEmptyAreNotBelieved(t *testing.T) {
+func TestAnswersThatRemoveTooManyListsAreRefused(t *testing.T) {
 	t.Parallel()
 	entries, known := many(10, "u")
 	var names []string
@@ -112,11 +112,11 @@ func TestListsThatEmptyAreNotBelieved(t *testing.T) {
 		names = append(names, k.Name)
 	}
 	c := &company{entries: entries, known: known, lists: []List{{Name: "a"}, {Name: "b"}},
-		here: []KnownList{{ID: 1, Name: "a", Active: true, Kept: true, Members: names}, {ID: 2, Name: "b", Active: true, Kept: true, Members: names[:2]}}}
+		here: []KnownList{{ID: 1, Name: "a", Active: true, Synced: true, Members: names}, {ID: 2, Name: "b", Active: true, Synced: true, Members: names[:2]}}}
 	r := c.run(t, Options{})
 	require.Contains(t, r.Stopped, "12 of 12 members")
 	c.lists = nil
 	r = c.run(t, Options{})
-	require.Contains(t, r.Stopped, "2 of 2 mailing lists")
+	require.Contains(t, r.Stopped, "2 of 2 synchronised mailing lists")
 	require.Empty(t, c.stored)
 }

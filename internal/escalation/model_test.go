@@ -57,7 +57,7 @@ func made(n nth) string {
 }
 
 // naive lives through the world second by second and applies the rules as they are written down, from the history of
-// what was made. It knows nothing of due times.
+// what was made. It has no due times.
 func naive(w world) []deed {
 	type roundState struct{ madeAt, settledAt int }
 	history := map[nth]roundState{}
@@ -82,7 +82,7 @@ func naive(w world) []deed {
 					due := rounds == 0
 					if rounds > 0 {
 						last := history[nth{current, i, rounds - 1}]
-						latest := last.madeAt + int(MaxDelay(n.Priority).Seconds())
+						latest := last.madeAt + int(maxDelay(n.Priority).Seconds())
 						due = now >= min(last.settledAt, latest)+int(n.Wait.Seconds())
 					}
 					switch {

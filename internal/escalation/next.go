@@ -16,9 +16,9 @@ const MaxRepeat = 10_000
 // wakes the incident when a page settles; the recheck covers a wake-up that was lost.
 const exhaustedRecheck = time.Minute
 
-// MaxDelay is how long messages that are not sent can delay the wait of a round. After it the wait begins anyway, so
+// maxDelay is how long messages that are not sent can delay the wait of a round. After it the wait begins anyway, so
 // that an outage of a vendor delays only the people it was to reach (promise P7).
-func MaxDelay(p users.Priority) time.Duration {
+func maxDelay(p users.Priority) time.Duration {
 	switch p {
 	case users.Urgent:
 		return time.Minute
@@ -93,7 +93,7 @@ type Decision struct {
 // inconsistent one.
 //
 //   - A round is settled when each of its messages was sent or failed for good. Its wait begins then, but at the latest
-//     MaxDelay after the round was made.
+//     maxDelay after the round was made.
 //   - A notification is over when it was made repeat+1 times and the wait of its last round has passed. It is also over
 //     when it reached nobody (skipped), or when every message of its last round failed for good, fallbacks included:
 //     then it is neither waited for nor repeated. An outage is no such failure.
@@ -150,7 +150,7 @@ func (d *Decision) make(n Notification, i int, now time.Time) {
 	d.Rounds = append(d.Rounds, Round{Step: d.Progress.Step, Position: i, Repeat: r.Made})
 	*r = Rounds{Made: r.Made + 1, At: now, Unsettled: 1}
 	d.Progress.Unsettled++
-	d.dueBy(now.Add(MaxDelay(n.Priority)))
+	d.dueBy(now.Add(maxDelay(n.Priority)))
 }
 
 // dueBy makes the incident due at an instant, unless it is due earlier.
@@ -195,7 +195,7 @@ func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
 		d.Lost = append(d.Lost, Lost{Step: d.Progress.Step, Position: i, Repeat: r.Made - 1})
 		return true
 	}
-	latest := r.At.Add(MaxDelay(n.Priority))
+	latest := r.At.Add(maxDelay(n.Priority))
 	if r.Unsettled > 0 && now.Before(latest) {
 		d.dueBy(latest)
 		return false

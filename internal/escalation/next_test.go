@@ -293,7 +293,7 @@ func FuzzProgress(f *testing.F) {
 		}
 		p.Step = at
 		d := Next(plan, p, noon)
-		require.Equal(t, d.Over == "", d.Due.After(noon), "either the plan is over or it is looked at again later")
+		require.Equal(t, d.Over == "", d.Due.After(noon), "either the plan is over or it is decided again later")
 		require.LessOrEqual(t, len(d.Rounds), 2)
 		if raw, err = EncodeProgress(d.Progress); err == nil {
 			_, err = DecodeProgress(raw)

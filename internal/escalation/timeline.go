@@ -36,11 +36,11 @@ func (t Target) String() string {
 
 // Covers reports whether the tracking template has content for an application.
 func (t Tracking) Covers(application string) bool {
-	var words map[string]json.RawMessage
-	if json.Unmarshal(t.Template, &words) != nil {
+	var contents map[string]json.RawMessage
+	if json.Unmarshal(t.Template, &contents) != nil {
 		return false
 	}
-	for name, content := range words {
+	for name, content := range contents {
 		if strings.EqualFold(name, application) && len(content) > 0 && !bytes.Equal(content, []byte("null")) {
 			return true
 		}
@@ -219,11 +219,11 @@ func names(pages []page) string {
 }
 
 // list joins texts: "a", "a and b", "a, b and c".
-func list(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
+func list(texts []string) string {
+	if len(texts) < 2 {
+		return strings.Join(texts, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+	return strings.Join(texts[:len(texts)-1], ", ") + " and " + texts[len(texts)-1]
 }
 
 func afterAll(tried []string) string {

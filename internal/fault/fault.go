@@ -1,7 +1,6 @@
-// Package fault is the error vocabulary of Iris: a handful of kinds that say what the caller can do about an error,
-// and constructors that say it in words. Domains and adapters return faults; the edge (irisapi, web, webhooks,
-// responses) translates kinds to status codes in one place. Errors of no kind are Internal: logged in full, shown to
-// users only as "internal error".
+// Package fault defines the kinds of errors of Iris. A kind says what the caller can do about an error. Every package returns faults;
+// internal/wire translates kinds to status codes. An error without a kind is Internal: it is logged in full and shown to callers as
+// "internal error". The package imports nothing of Iris.
 package fault
 
 import (
@@ -17,28 +16,28 @@ type Kind string
 // The kinds of errors.
 const (
 	Invalid         Kind = "invalid"         // the request is wrong; change it
-	NotFound        Kind = "not_found"       // the thing named does not exist
-	Conflict        Kind = "conflict"        // it clashes with the present state
-	Mismatch        Kind = "mismatch"        // understood, but not what the same key named before
-	Stale           Kind = "stale"           // what is to be changed is no longer as the caller saw it; read it again
-	TooLarge        Kind = "too_large"       // more bytes than we read
-	Unauthenticated Kind = "unauthenticated" // who is calling is not known
+	NotFound        Kind = "not_found"       // the named object does not exist
+	Conflict        Kind = "conflict"        // the request contradicts the present state
+	Mismatch        Kind = "mismatch"        // the idempotency key was used with another request
+	Stale           Kind = "stale"           // the object has changed since the caller read it; read it again
+	TooLarge        Kind = "too_large"       // the request has too many bytes
+	Unauthenticated Kind = "unauthenticated" // the caller is not known
 	Forbidden       Kind = "forbidden"       // the caller may not do that
-	Throttled       Kind = "throttled"       // too much; come back after RetryAfter
-	Unavailable     Kind = "unavailable"     // something we need is away; try again
-	Internal        Kind = "internal"        // our defect, or an unexpected failure
+	Throttled       Kind = "throttled"       // too many requests; try again after RetryAfter
+	Unavailable     Kind = "unavailable"     // a system that Iris needs does not answer; try again
+	Internal        Kind = "internal"        // a defect of Iris, or an unexpected failure
 )
 
-// Error is an error of a known kind. Message is safe to show to the caller: it names the field and says what to do.
-// Detail carries what legacy clients expect in "description". Neither ever holds secrets, bodies or phone numbers.
+// Error is an error with a kind. Message is shown to the caller: it names the field and says what to do. Detail is the "description" that
+// legacy clients expect. Neither may have secrets, message bodies or phone numbers.
 type Error struct {
 	Kind    Kind
-	Field   string // the offending input, in the caller's own spelling; may be empty
+	Field   string // the wrong input, in the caller's spelling; "" = none
 	Message string
 	Detail  string
-	// EmptyDetail: the answer carries its "description" even when Detail is empty, as some legacy clients expect.
+	// EmptyDetail: the answer has a "description" even if Detail is empty, as some legacy clients expect.
 	EmptyDetail bool
-	RetryAfter  time.Duration // Throttled and Unavailable: when it is worth trying again; 0 = unknown
+	RetryAfter  time.Duration // Throttled and Unavailable: the time to the next attempt; 0 = unknown
 	Err         error         // cause, for the log only
 }
 
@@ -63,17 +62,17 @@ func Newf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalidf reports a wrong input; field names it in the caller's spelling.
+// Invalidf returns an Invalid error; field is the wrong input in the caller's spelling.
 func Invalidf(field, format string, args ...any) *Error {
 	return &Error{Kind: Invalid, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// Titled returns an Invalid error with a fixed title and an explaining detail, the shape of many v0 answers.
+// Titled returns an Invalid error with a title and a detail, the form of many v0 answers.
 func Titled(title, detail string) *Error {
 	return &Error{Kind: Invalid, Message: title, Detail: detail}
 }
 
-// Wrap gives err a kind and a message that is safe to show; nil stays nil.
+// Wrap returns an error with a kind, a message for the caller, and err as its cause; nil stays nil.
 func Wrap(kind Kind, err error, message string) error {
 	if err == nil {
 		return nil
@@ -81,7 +80,7 @@ func Wrap(kind Kind, err error, message string) error {
 	return &Error{Kind: kind, Message: message, Err: err}
 }
 
-// KindOf returns the kind of the first *Error in err's chain, Internal for other errors, "" for nil.
+// KindOf returns the kind of the first *Error in the chain of err; Internal if there is none, "" for nil.
 func KindOf(err error) Kind {
 	if err == nil {
 		return ""
@@ -93,8 +92,8 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Public returns what of err may be shown to whoever caused it: message and detail of a fault, never its cause; a
-// sentence that says nothing for any other error.
+// Public returns the text of err for the caller: message and detail of a fault, without its cause. For any other error it returns
+// "internal error".
 func Public(err error) string {
 	var e *Error
 	switch {
@@ -108,18 +107,18 @@ func Public(err error) string {
 	return e.Message
 }
 
-// Is reports whether err is of the given kind.
+// Is reports whether err has the kind.
 func Is(err error, kind Kind) bool { return err != nil && KindOf(err) == kind }
 
-// Panic is a panic that Recover turned into an error: a defect of ours.
+// Panic is a panic that Recover turned into an error. It is a defect of Iris.
 type Panic struct {
 	Value any
-	Stack []byte // where it happened, for the log
+	Stack []byte // of the panic, for the log
 }
 
 func (p *Panic) Error() string { return fmt.Sprintf("internal error: %v", p.Value) }
 
-// Format adds the stack for %+v, with which zap logs errors.
+// Format adds the stack to %+v, the format in which zap logs errors.
 func (p *Panic) Format(f fmt.State, verb rune) {
 	fmt.Fprint(f, p.Error())
 	if verb == 'v' && f.Flag('+') {
@@ -127,15 +126,15 @@ func (p *Panic) Format(f fmt.State, verb rune) {
 	}
 }
 
-// Recover turns a panic of the surrounding function into a *Panic in *err. Use it as `defer fault.Recover(&err)` where one
-// piece of work must not end the process.
+// Recover turns a panic of the calling function into a *Panic in *err. Use it as `defer fault.Recover(&err)` if a failure must not end
+// the process.
 func Recover(err *error) {
 	if v := recover(); v != nil {
 		*err = &Panic{Value: v, Stack: debug.Stack()}
 	}
 }
 
-// When returns instead where err is a fault of a kind, else err.
+// When returns instead if err has the kind, else err.
 func When(err error, kind Kind, instead error) error {
 	if Is(err, kind) {
 		return instead

@@ -56,7 +56,7 @@ func NewCaches(statistics applications.StatisticsStore) Caches {
 	return Caches{applications.NewRecentStatistics(statistics), opening.NewVariables()}
 }
 
-// Deps are the parts that the API works on. New fills Admit, Once and Observe of Mount, and the functions that the parts by
+// Deps are the parts that the API works on. New fills Admit and Once of Mount, and the functions that the parts by
 // resource call when they change or refuse something.
 type Deps struct {
 	Mount        routing.Mount
@@ -92,7 +92,7 @@ func New(d Deps) (*API, error) {
 	}
 	a := &API{metrics: m}
 	keys := &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Mount.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}
-	d.Mount.Admit, d.Mount.Once, d.Mount.Observe = routing.Opened(d.Incidents.Openings), keys.Table(a.table), m.observe
+	d.Mount.Admit, d.Mount.Once = routing.Opened(d.Incidents.Openings), keys.Table(a.table)
 	a.Deps = a.with(d, d.Wake)
 	if name := routing.Missing(a.Deps); name != "" {
 		return nil, errors.New("irisapi: a part is missing: " + name)

@@ -83,7 +83,7 @@ func (n *newcomers) Store(ctx context.Context, e directory.Entry) error {
 	if err != nil {
 		return err
 	}
-	change, err := directory.Arrival(directory.LDAP, here, e, n.rules)
+	change, err := directory.CompareLogin(directory.LDAP, here, e, n.rules)
 	switch {
 	case fault.Is(err, fault.Conflict):
 		return auth.ErrNameConflict

@@ -101,7 +101,7 @@ func (f *alertFacts) state() string {
 func (s *source) about() [][2]string {
 	lines := [][2]string{{"Incident", fmt.Sprint(s.IncidentID)}, {"Application", s.application}, {"Plan", s.plan.Name}, {"Priority", string(s.Priority)}}
 	if !s.incident.CreatedAt.IsZero() {
-		lines = append(lines, [2]string{"Opened", s.incident.CreatedAt.UTC().Format(TimeLayout) + " UTC"})
+		lines = append(lines, [2]string{"Opened", s.incident.CreatedAt.UTC().Format(timeLayout) + " UTC"})
 	}
 	return append(lines, [2]string{"Message", fmt.Sprint(s.MessageID)})
 }

@@ -57,8 +57,8 @@ type Quota struct {
 	Wait       time.Duration // least time between the incidents of breaches
 }
 
-// QuotaTextEvery is the least time between two e-mails about the same soft breach.
-const QuotaTextEvery = 30 * time.Minute
+// quotaTextEvery is the least time between two e-mails about the same soft breach.
+const quotaTextEvery = 30 * time.Minute
 
 // QuotaDropText is the text for the audit log of a message that exceeded a hard quota.
 const QuotaDropText = "Dropping due to hard quota violation."
@@ -87,7 +87,7 @@ func (u *Usage) Allowed(q Quota, n int, now time.Time) int {
 
 // TextDue reports whether the e-mail about the exceeded soft quota is due now, and records that it was sent.
 func (u *Usage) TextDue(q Quota, now time.Time) bool {
-	if q.SoftLimit <= 0 || q.TargetID == 0 || u.Sent.Within(now, q.SoftWithin) <= q.SoftLimit || now.Sub(u.TextedAt) < QuotaTextEvery {
+	if q.SoftLimit <= 0 || q.TargetID == 0 || u.Sent.Within(now, q.SoftWithin) <= q.SoftLimit || now.Sub(u.TextedAt) < quotaTextEvery {
 		return false
 	}
 	u.TextedAt = now

@@ -76,7 +76,7 @@ func htmlMarkup(marked string) string {
 
 // slackText is the message in Slack's markup; footer is how to acknowledge it.
 func (s *source) slackText(d rendered, body, footer string) SlackText {
-	w := SlackText{Subject: slackMarkup(cutRunes(oneLine(d.subject), MaxSubject)), Custom: d.custom}
+	w := SlackText{Subject: slackMarkup(cutRunes(oneLine(d.subject), maxSubject)), Custom: d.custom}
 	w.Body = slackMarkup(withFooter(body, jinja.Mark(footer), MaxBody))
 	if s.markup() {
 		w.Custom = strings.HasPrefix(strings.TrimSpace(body), "{")

@@ -72,7 +72,7 @@ func TestAlertTextIsNoSlackBlocks(t *testing.T) {
 	f.context(map[string]any{"title": blocks})
 	q := f.request(users.Slack)
 	q.Template = ""
-	require.False(t, f.one(q).Slack.Custom, "built-in words")
+	require.False(t, f.one(q).Slack.Custom, "built-in text")
 }
 
 func TestSlackBlocksOfATemplate(t *testing.T) {

@@ -46,12 +46,12 @@ type Category struct {
 	Mode users.Mode
 }
 
-// ModeFailureText is the text for the audit log of a message whose recipient cannot be reached in the intended mode.
-const ModeFailureText = "Changing mode due to original mode failure"
+// modeFailureText is the text for the audit log of a message whose recipient cannot be reached in the intended mode.
+const modeFailureText = "Changing mode due to original mode failure"
 
 // ModeFailure is the audit log line with that text.
 func ModeFailure(wanted, mode users.Mode) Change {
-	return Change{Type: "mode-change", Old: string(wanted), New: string(mode), Description: ModeFailureText}
+	return Change{Type: "mode-change", Old: string(wanted), New: string(mode), Description: modeFailureText}
 }
 
 // Accepted is an out-of-band notification as it was accepted. Its messages show its progress.

@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// fakeLoader serves words from maps and counts queries.
+// fakeLoader serves data from maps and counts queries.
 type fakeLoader struct {
 	mu        sync.Mutex
 	calls     map[string]int
@@ -105,7 +105,7 @@ func (f *fixture) one(q Request) Content {
 		require.True(f.t, utf8.ValidString(s))
 		require.NotContains(f.t, s, "\x00")
 	}
-	require.LessOrEqual(f.t, utf8.RuneCountInString(c.Subject), MaxSubject)
+	require.LessOrEqual(f.t, utf8.RuneCountInString(c.Subject), maxSubject)
 	require.LessOrEqual(f.t, utf8.RuneCountInString(c.Body), MaxBody)
 	return c
 }
@@ -178,7 +178,7 @@ func TestRenderOtherModesStayAsTheyAre(t *testing.T) {
 	f.template(users.Webhook, TemplateContent{Subject: "{{ title }}", Body: "body"})
 	f.template(users.Email, TemplateContent{Subject: "{{ title }}", Body: "mail"})
 	require.Equal(t, "body", f.one(f.request(users.Webhook)).Body)
-	require.Equal(t, "mail", f.one(f.request(users.Drop)).Body, "drop takes the words of email")
+	require.Equal(t, "mail", f.one(f.request(users.Drop)).Body, "drop uses the text of email")
 }
 
 func TestRenderWithoutWordsStillPages(t *testing.T) {
@@ -302,7 +302,7 @@ func TestRenderCutsAndCleans(t *testing.T) {
 	f.template(users.Email, TemplateContent{Subject: "{{ long }}\n{{ nul }}", Body: "{{ nul }}{{ long }}{{ long }}"})
 	c := f.one(f.request(users.Email))
 	require.Empty(t, c.Problem)
-	require.Equal(t, MaxSubject, utf8.RuneCountInString(c.Subject))
+	require.Equal(t, maxSubject, utf8.RuneCountInString(c.Subject))
 	require.Equal(t, MaxBody, utf8.RuneCountInString(c.Body))
 	require.True(t, strings.HasPrefix(c.Body, "ab\ufffd"), c.Body[:20])
 	require.Contains(t, c.Body, "The rest was cut off")

@@ -12,10 +12,10 @@ import (
 
 // Limits of messages, in characters.
 const (
-	MaxSubject = 255
+	maxSubject = 255
 	MaxBody    = 40000
 	MaxSMS     = 1600
-	MaxCall    = 480
+	maxCall    = 480
 )
 
 const cutNote = "\n\n[The rest was cut off: the message is longer than Iris sends.]"
@@ -23,7 +23,7 @@ const cutNote = "\n\n[The rest was cut off: the message is longer than Iris send
 // shape fits a rendered text to its mode: cleans and cuts it, and adds how to acknowledge.
 func shape(s *source, d rendered) Content {
 	c := Content{
-		Subject:     cutRunes(oneLine(jinja.Raw(d.subject)), MaxSubject),
+		Subject:     cutRunes(oneLine(jinja.Raw(d.subject)), maxSubject),
 		Application: s.application,
 		Plan:        s.plan.Name,
 		Problem:     d.problem,
@@ -161,7 +161,7 @@ func callText(subject, body string) string {
 	text = strings.TrimSpace(spaceRe.ReplaceAllString(oneLine(text), " "))
 	text = spaceBeforeStop.ReplaceAllString(text, "$1")
 	text = repeatedStops.ReplaceAllString(text, ".")
-	return cutRunes(text, MaxCall)
+	return cutRunes(text, maxCall)
 }
 
 var (

@@ -30,7 +30,7 @@ type TemplateText struct {
 // TemplateDetails is a version with its texts and the active plans that name it.
 type TemplateDetails struct {
 	TemplateVersion
-	Words []TemplateText
+	Texts []TemplateText
 	Plans []NamedPlan
 }
 
@@ -44,7 +44,7 @@ type NamedPlan struct {
 type NewTemplate struct {
 	Name      string
 	CreatorID users.ID
-	Words     []TemplateText
+	Texts     []TemplateText
 	// Replaces is the version that must be the active one when this one is stored; 0 = none may be active, nil = any.
 	Replaces *TemplateID
 }

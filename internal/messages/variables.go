@@ -8,8 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// TimeLayout is the format of instants in templates: UTC, to the second.
-const TimeLayout = "2006-01-02 15:04:05"
+// timeLayout is the format of instants in templates: UTC, to the second.
+const timeLayout = "2006-01-02 15:04:05"
 
 // variables are the variables of a template: the context's keys, and iris.
 func variables(s *source) (jinja.Vars, error) {
@@ -30,7 +30,7 @@ func (s *source) iris() []jinja.Field {
 	if s.outOfBand() {
 		return nil
 	}
-	created := s.incident.CreatedAt.UTC().Format(TimeLayout)
+	created := s.incident.CreatedAt.UTC().Format(timeLayout)
 	if s.Purpose == TrackingMsg {
 		return []jinja.Field{
 			{Name: "incident_id", Value: int64(s.IncidentID)}, {Name: "plan", Value: s.plan.Name},

@@ -97,8 +97,8 @@ func (c *TeamCalendar) OfRole(role string) []Shift {
 	return nil
 }
 
-// Knows reports whether the calendar has any shift of the role in its window.
-func (c *TeamCalendar) Knows(role string) bool { return c.roles[strings.ToLower(role)] != nil }
+// knows reports whether the calendar has any shift of the role in its window.
+func (c *TeamCalendar) knows(role string) bool { return c.roles[strings.ToLower(role)] != nil }
 
 // Now returns all shifts that run at t, of every role, by start.
 func (c *TeamCalendar) Now(t time.Time) []Shift {

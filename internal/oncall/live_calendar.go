@@ -81,7 +81,7 @@ func (c *LiveCalendar) Prefetch(ctx context.Context, teams []int64) error {
 
 // OnCall implements Calendar. Its only errors are those of ctx.
 func (c *LiveCalendar) OnCall(ctx context.Context, team Team, role string, t time.Time) (Answer, bool, error) {
-	trouble := c.refresh(ctx, []int64{team.ID})
+	failure := c.refresh(ctx, []int64{team.ID})
 	if err := ctx.Err(); err != nil {
 		return Answer{}, false, err
 	}
@@ -90,16 +90,16 @@ func (c *LiveCalendar) OnCall(ctx context.Context, team Team, role string, t tim
 	c.mu.Unlock()
 	calendar, note := known.TeamCalendar, ""
 	switch {
-	case trouble == nil && (calendar == nil || calendar.Covers(t)):
-	case trouble == nil:
-		if calendar, trouble = c.at(ctx, team.ID, t); ctx.Err() != nil {
+	case failure == nil && (calendar == nil || calendar.Covers(t)):
+	case failure == nil:
+		if calendar, failure = c.at(ctx, team.ID, t); ctx.Err() != nil {
 			return Answer{}, false, ctx.Err()
 		}
 	case calendar != nil && calendar.Covers(t):
-		trouble = nil
+		failure = nil
 		note = fmt.Sprintf(", by the calendar as it was at %s, because it cannot be read now", known.checked.UTC().Format("15:04:05 UTC"))
 	}
-	if trouble != nil {
+	if failure != nil {
 		return Answer{Rule: "its calendar cannot be read"}, false, nil
 	}
 	return c.answer(calendar, team, role, t, note)
@@ -111,7 +111,7 @@ func (c *LiveCalendar) answer(calendar *TeamCalendar, team Team, role string, t 
 	}
 	running := calendar.OnCall(role, t)
 	if len(running) == 0 {
-		if calendar.Knows(role) {
+		if calendar.knows(role) {
 			return Answer{Rule: "nobody has a shift" + note}, false, nil
 		}
 		return Answer{}, false, nil

@@ -31,7 +31,7 @@ func (f *fakeStore) set(team int64, shifts ...Shift) {
 	f.versions[team]++
 }
 
-func (f *fakeStore) trouble(ctx context.Context) error {
+func (f *fakeStore) failure(ctx context.Context) error {
 	if f.hang {
 		<-ctx.Done()
 		return ctx.Err()
@@ -49,7 +49,7 @@ func (f *fakeStore) CalendarVersions(ctx context.Context, teams []int64) (map[in
 			out[id] = v
 		}
 	}
-	return out, f.trouble(ctx)
+	return out, f.failure(ctx)
 }
 
 func (f *fakeStore) TeamCalendars(ctx context.Context, teams []int64, from, to time.Time) (map[int64]VersionedCalendar, error) {
@@ -60,7 +60,7 @@ func (f *fakeStore) TeamCalendars(ctx context.Context, teams []int64, from, to t
 	for _, id := range teams {
 		out[id] = VersionedCalendar{NewTeamCalendar(id, from, to, f.shifts[id]), f.versions[id]}
 	}
-	return out, f.trouble(ctx)
+	return out, f.failure(ctx)
 }
 
 func newStore() *fakeStore {
@@ -87,7 +87,7 @@ func TestAnOverrideSavedASecondAgoIsPaged(t *testing.T) {
 		require.Equal(t, Answer{Users: []users.ID{1}, Rule: "secondary of team db: first in its fixed order, because the second is already on call in another role"},
 			ask("oncall-secondary"))
 		require.Equal(t, "shift until Mon 2000-01-31 01:00 CET", ask("oncall-PRIMARY").Rule[len("primary of team db: "):])
-		require.Equal(t, 1, store.checks, "looked at once a second")
+		require.Equal(t, 1, store.checks, "checked once a second")
 
 		store.set(7, Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 1, Start: start, End: start.Add(30 * 24 * time.Hour)})
 		<-time.After(time.Second) // the clock of the bubble

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// batchGap is the time between the begins of two batches in a flood.
+// batchGap is the least time between the starts of two batches while calls wait.
 const batchGap = 10 * time.Millisecond
 
 // Batches runs calls that come at the same time as one statement or transaction. It is safe for concurrent use.

@@ -36,7 +36,7 @@ func canonicalConflicts(names []string) []string {
 }
 
 // refuseNameConflicts returns a Conflict fault that lists users whose names have the same canonical form, if the migration
-// that makes it unique is still to come. It changes nothing.
+// that makes it unique has not been applied. It changes nothing.
 func refuseNameConflicts(ctx context.Context, conn *sql.DB, have int64) error {
 	if have == 0 || have >= canonicalNamesSince {
 		return nil

@@ -34,7 +34,7 @@ func (c Counting) Run(ctx context.Context, d *DB, q filters.Query, columns map[s
 		}
 		n := strconv.Itoa(i)
 		inner += ", " + expr + " as c" + n
-		values += ", ('" + field + "', x.c" + n + ")" // field is a key of ours
+		values += ", ('" + field + "', x.c" + n + ")" // field is a constant of this package, not input
 	}
 	l := NewListQuery(c.Name, "select g.field, g.value, count(*) from (\n"+inner+"\nfrom "+from).Tagged(c.TagKind, c.ID)
 	if err := l.Filter(q, columns); err != nil {

@@ -33,8 +33,8 @@ const (
 type Config struct {
 	URL        string                // postgres:// URL or keyword=value string
 	MaxConns   int                   // 0 = 16
-	Log        *zap.Logger           // nil = silent
-	Registerer prometheus.Registerer // nil = metrics are kept to ourselves
+	Log        *zap.Logger           // nil = no logging
+	Registerer prometheus.Registerer // nil = metrics are not published
 	AppName    string                // shown in pg_stat_activity; "" = iris
 	// KeyedPlans makes the planner use indexes for every statement (docs/adr/0055). Queues are empty when their statements
 	// are planned, and may hold a million rows an hour later: a plan that reads whole tables would then be far too slow.
@@ -107,7 +107,7 @@ func malformedURL(err error) error {
 	return fault.Invalidf("database_url", "the database URL cannot be read; expected postgres://user:password@host:port/name")
 }
 
-// configureSession gives a connection the settings of the hot path, unless the URL sets them.
+// configureSession sets the parameters that all statements rely on, unless the URL sets them.
 func configureSession(cc *pgx.ConnConfig, url, appName string) {
 	if appName == "" {
 		appName = "iris"
@@ -136,7 +136,7 @@ func configureSession(cc *pgx.ConnConfig, url, appName string) {
 	cc.DialFunc = dialer.DialContext
 }
 
-// Close waits for borrowed connections to come back and closes all of them.
+// Close waits until all acquired connections are released, and closes them.
 func (d *DB) Close() { d.pool.Close() }
 
 // Ping reports whether the database answers now.
@@ -152,7 +152,7 @@ func (d *DB) Pool() *pgxpool.Pool { return d.pool }
 // Log returns the logger of the storage packages.
 func (d *DB) Log() *zap.Logger { return d.log }
 
-// Clock returns the database's clock, which decides every question of time.
+// Clock returns the time of the database, which all processes use to decide what is due.
 func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	err := d.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -163,8 +163,8 @@ func (d *DB) Clock(ctx context.Context) (time.Time, error) {
 }
 
 // Do runs statements that each commit by themselves. f must use the context that it gets: it always has a deadline. When a
-// statement meets a deadlock or a serialisation failure, or provably never reached the server, f is run again, up to five times:
-// it must be fit to be repeated as a whole. Errors come back as faults. The statements of a Unit's DB are part of its transaction.
+// statement fails with a deadlock or a serialisation failure, or certainly did not reach the server, f is run again, up to five
+// times: f must allow that it is repeated as a whole. Errors come back as faults. The statements of a Unit's DB are part of its transaction.
 func (d *DB) Do(ctx context.Context, f func(context.Context, *db.Queries) error) error {
 	return d.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error { return f(ctx, db.New(conn)) })
 }
@@ -179,7 +179,7 @@ func (d *DB) DoRaw(ctx context.Context, f func(context.Context, db.DBTX) error) 
 	return d.retry(ctx, func() error { return f(ctx, d.pool) })
 }
 
-// DoOnConnection is Do on one connection, which is acquired before f runs: so f knows when a statement is sent.
+// DoOnConnection is Do on one connection that is acquired before f runs. So f knows when its statements are sent.
 func (d *DB) DoOnConnection(ctx context.Context, f func(context.Context, *db.Queries) error) error {
 	ctx, cancel := d.bounded(ctx)
 	defer cancel()
@@ -319,7 +319,7 @@ select current_setting('synchronous_commit'), current_setting('synchronous_stand
 			d.log.Warn("only one database server holds the data: configure a synchronous standby for production")
 		}
 		if !letters {
-			d.log.Warn("the database knows upper and lower case of ASCII letters only: create it with lc_ctype C.UTF-8, or other names compare with case")
+			d.log.Warn("the database folds the case of ASCII letters only: create it with lc_ctype C.UTF-8, else names with other letters are compared with case")
 		}
 	}
 	return nil

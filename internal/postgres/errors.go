@@ -22,7 +22,7 @@ func SqlState(err error) string {
 	return ""
 }
 
-// MapError turns what pgx returns into a fault. The cause stays reachable for the log; the message never holds SQL.
+// MapError turns an error of pgx into a fault that wraps it. The message never holds SQL.
 func MapError(err error) error {
 	if err == nil {
 		return nil
@@ -65,7 +65,7 @@ func (e oneLine) Error() string {
 			said = append(said, line)
 		}
 	}
-	// Without sslmode the driver tries TLS first; what matters is what the second try said.
+	// Without sslmode the driver tries TLS first; the reason is in the error of the second try.
 	if rest := slices.DeleteFunc(slices.Clone(said), func(s string) bool { return strings.HasSuffix(s, "server refused TLS connection") }); len(rest) > 1 {
 		said = rest
 	}
@@ -99,13 +99,13 @@ func mapState(pe *pgconn.PgError, err error) error {
 		return fault.Wrap(fault.Invalid, err, "a value cannot be stored")
 	case "54":
 		return fault.Wrap(fault.Invalid, err, "a value is too long")
-	case "08", "53", "57", "58": // 53 and 58: disk full, too many connections, a disk that fails
+	case "08", "53", "57", "58": // 53 and 58: disk full, too many connections, disk failure
 		return fault.Wrap(fault.Unavailable, err, "the database cannot be reached")
 	}
 	return fault.Wrap(fault.Internal, err, "internal error")
 }
 
-// brokenConnection recognises pgx's ways to say that a connection ended in the middle.
+// brokenConnection reports whether an error means that the connection was lost during a statement.
 func brokenConnection(err error) bool {
 	if errors.Is(err, net.ErrClosed) {
 		return true
@@ -115,5 +115,5 @@ func brokenConnection(err error) bool {
 		strings.Contains(s, "closed pool") || strings.Contains(s, "broken pipe") || strings.Contains(s, "connection reset")
 }
 
-// LockTries is how often a change waits for the lock timeout.
+// LockTries is how many times a change waits for a lock, each time until the lock timeout.
 const LockTries = 4

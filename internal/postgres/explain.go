@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// CheckURL returns an Invalid fault that holds no secret if databaseURL is no address of a PostgreSQL. It connects to nothing.
+// CheckURL returns an Invalid fault that holds no secret if databaseURL is not a PostgreSQL URL. It does not connect.
 func CheckURL(databaseURL string) error {
 	if _, err := pgxpool.ParseConfig(databaseURL); err != nil {
 		return malformedURL(err)
@@ -55,7 +55,7 @@ func cause(err error) string {
 		return "the host name " + name.Name + " cannot be resolved (" + name.Err + ")"
 	}
 	var op *net.OpError
-	if errors.As(err, &op) && !strings.Contains(err.Error(), takesNoWrites) { // of several servers, one is up
+	if errors.As(err, &op) && !strings.Contains(err.Error(), takesNoWrites) { // one of several servers answered
 		return op.Error()
 	}
 	return strings.Join(strings.Fields(err.Error()), " ")

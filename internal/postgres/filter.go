@@ -13,7 +13,7 @@ import (
 // would be worse.
 const MaxListRows = 20000
 
-// Column says how a field of a list is found in SQL. Both texts are written by us, never by a caller.
+// Column is the SQL of a field of a list. Its texts are constants, never input.
 type Column struct {
 	Expr string
 	Kind filters.Kind
@@ -27,7 +27,7 @@ type Column struct {
 type ListQuery struct {
 	SQL  strings.Builder
 	Args []any
-	// What the rows are that tags may be attached to, and where their number is; "" = nothing.
+	// The kind of the rows in the table tags, and the SQL of their number; "" = the rows have no tags.
 	tagKind, tagID string
 }
 
@@ -60,11 +60,11 @@ func (l *ListQuery) Arg(v any) string {
 	return "$" + strconv.Itoa(len(l.Args))
 }
 
-// Where adds " and (condition)". The condition is SQL of ours with placeholders from arg.
+// Where adds " and (condition)". The condition is constant SQL with placeholders from Arg.
 func (l *ListQuery) Where(condition string) { l.SQL.WriteString("\nand (" + condition + ")") }
 
-// Filter adds the conditions of q, and the place after which its page begins. A field that columns does not know, or a value of the wrong kind, is our own mistake
-// and an Internal fault; operators that make no sense for a kind are Invalid.
+// Filter adds the conditions of q, and the position after which its page begins. A field without a column and a value of the
+// wrong kind are defects of the caller: Internal faults. An operator that does not exist for a kind is an Invalid fault.
 func (l *ListQuery) Filter(q filters.Query, columns map[string]Column) error {
 	for _, c := range q.Conditions {
 		col, ok := columns[c.Field]
@@ -101,7 +101,7 @@ func (l *ListQuery) Order(limit int, created, id string) (sql string, args []any
 	return l.SQL.String(), l.Args
 }
 
-// TooBroad returns a fault when a list came back longer than we read.
+// TooBroad returns an Invalid fault when a list has more rows than may be read.
 func TooBroad(rows int) error {
 	if rows > MaxListRows {
 		return fault.Invalidf("limit", "more than %d rows match, add a filter or a smaller limit", MaxListRows)
@@ -182,7 +182,7 @@ func (l *ListQuery) compare(c filters.Condition, expr string, convert func(filte
 	return expr + " " + op + " " + l.Arg(n) + "::bigint", nil
 }
 
-// boolean compares flags as the numbers 0 and 1, but says "x" for x = 1, so that partial indexes serve it.
+// boolean compares flags as the numbers 0 and 1. It writes "x" for x = 1, so that partial indexes are used.
 func (l *ListQuery) boolean(c filters.Condition, expr string) (string, error) {
 	n, err := asFlag(c, c.Values[0])
 	if err != nil {
@@ -201,7 +201,7 @@ func (l *ListQuery) boolean(c filters.Condition, expr string) (string, error) {
 	return l.compare(c, "("+expr+")::int", asFlag)
 }
 
-// instant compares with whole seconds, as the wire has them: "= t" is any instant of that second.
+// instant compares with whole seconds, as on the wire: "= t" matches any instant within that second.
 func (l *ListQuery) instant(c filters.Condition, expr string) (string, error) {
 	t, ok := c.Values[0].(time.Time)
 	if !ok {
@@ -227,13 +227,13 @@ func (l *ListQuery) instant(c filters.Condition, expr string) (string, error) {
 	return "", wrongOperator(c)
 }
 
-// LikeEscape makes text fit to be a pattern of like that matches exactly that text.
+// LikeEscape returns the pattern of like that matches exactly the text.
 var LikeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// patterns are what stands before and after the value of an operator that searches.
+// patterns are the wildcards before and after the value of a search operator.
 var patterns = map[filters.Op][2]string{filters.Contains: {"%", "%"}, filters.StartsWith: {"", "%"}, filters.EndsWith: {"%", ""}}
 
-// text compares without regard to case. Trailing spaces of the value are not significant in whole comparisons.
+// text compares without case. Comparisons of whole texts ignore trailing spaces of the value.
 func (l *ListQuery) text(c filters.Condition, expr string) (string, error) {
 	s, ok := c.Values[0].(string)
 	if !ok {

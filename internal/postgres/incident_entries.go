@@ -8,8 +8,8 @@ import (
 
 // Reasons of timers of incidents, as they are stored.
 const (
-	TimerLate = "late firing" // a late firing delivery waits for the resolve that may follow it
-	TimerNews = "new alert"   // the escalation starts again, but not before the pause between restarts is over
+	TimerLate = "late firing" // a firing alert that arrived late waits for the resolve that may follow it
+	TimerNews = "new alert"   // the escalation starts again when the pause between restarts is over
 )
 
 // BucketOf returns the bucket of an incident.

@@ -29,7 +29,7 @@ func LoadInstallation(ctx context.Context, d *DB, secretKey string, log *zap.Log
 		row, err := q.Installation(ctx)
 		if err == nil && !row.Wrapped && secretKey != "" {
 			var locked db.LockInstallationRow
-			locked, err = q.LockInstallation(ctx) // another process may be wrapping it right now
+			locked, err = q.LockInstallation(ctx) // another process may be encrypting it now
 			row = db.InstallationRow(locked)
 		}
 		if errors.Is(err, pgx.ErrNoRows) {

@@ -22,7 +22,7 @@ func Fence(ctx context.Context, q *db.Queries, processID string, leases []bucket
 	for _, l := range leases {
 		b := int16(l.Bucket)
 		if epoch, twice := want[b]; twice {
-			// Work of one bucket gathered under two epochs: the older half is stale by definition.
+			// Work of one bucket was collected under two epochs: the work of the older epoch is stale.
 			want[b] = min(epoch, l.Epoch)
 			continue
 		}
@@ -78,8 +78,8 @@ func SetOfBuckets(bs []int16) *buckets.Set {
 	return &s
 }
 
-// LeaseArrays returns the buckets of the leases, only those of a set unless it is nil, and the epochs of all buckets; -1
-// where there is no lease.
+// LeaseArrays returns the buckets of the leases, and the epochs of all buckets, -1 for those without a lease. A set that is not
+// nil restricts the buckets.
 func LeaseArrays(leases []buckets.Lease, only *buckets.Set) (bs []int16, epochs []int64) {
 	bs, epochs = []int16{}, slices.Repeat([]int64{-1}, buckets.Count)
 	for _, l := range leases {

@@ -59,7 +59,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Name: "iris_postgres_listener_reconnects_total", Help: "Times the wake-up listener lost its connection.",
 		}),
 		listening: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "iris_postgres_listening", Help: "1 while wake-ups of other processes are heard.",
+			Name: "iris_postgres_listening", Help: "1 while wake-ups of other processes are received.",
 		}),
 		wakeups: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_postgres_wakeups_total", Help: "Wake-ups between processes, by direction (sent, received, lost).",
@@ -151,7 +151,7 @@ func (t *tracer) record(name string, took time.Duration, err error) {
 	}
 }
 
-// queryName takes the name out of sqlc's leading comment; transaction control keeps its verb, the rest is "other".
+// queryName returns the name in sqlc's leading comment, or the verb of transaction control, or "other".
 func queryName(sql string) string {
 	if rest, ok := strings.CutPrefix(sql, "-- name: "); ok {
 		if end := strings.IndexAny(rest, " \n"); end > 0 {
@@ -165,7 +165,7 @@ func queryName(sql string) string {
 	return "other"
 }
 
-// poolCollector shows the pool's own figures.
+// poolCollector publishes the statistics of the pool.
 type poolCollector struct{ pool *pgxpool.Pool }
 
 var (

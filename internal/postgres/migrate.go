@@ -22,9 +22,9 @@ import (
 	"github.com/iris-oncall/iris/migrations"
 )
 
-// Migrate brings the schema up to what this binary knows and makes sure that the installation has its secret.
-// Any number of processes may call it at once: one works, the others wait and find nothing left to do. It changes nothing in a
-// newer schema, and refuses one that this binary cannot run on.
+// Migrate applies the migrations of this binary and makes sure that the installation has its secret. Any number of processes
+// may call it at once: one migrates, the others wait. It does not change a newer schema, and returns an error if this binary
+// cannot run on that.
 func Migrate(ctx context.Context, url string, log *zap.Logger) error {
 	if log == nil {
 		log = zap.NewNop()
@@ -122,8 +122,8 @@ func migrationFault(err error) error {
 	return MapError(err)
 }
 
-// createInstallation computes canonical names that are missing and writes the installation's name and secret once. The name labels the cluster's gossip, so that two
-// installations on one network never mistake each other for members.
+// createInstallation computes missing canonical names, and writes the installation's name and secret once. The name labels the
+// gossip of the cluster, so that two installations on one network do not mix.
 func createInstallation(ctx context.Context, cc *pgx.ConnConfig, log *zap.Logger) error {
 	conn, err := pgx.ConnectConfig(ctx, cc)
 	if err != nil {
@@ -168,8 +168,8 @@ type Schema struct {
 
 const undefinedTable = "42P01"
 
-// newerSchemaFits asks whether every migration after $1 recorded that programs of schema $1 can run. goose's own table is not part
-// of our migrations, so sqlc cannot know it.
+// newerSchemaFits reports whether every migration after $1 recorded that programs of schema $1 can run. sqlc does not know the
+// table of goose, so this statement is not generated.
 const newerSchemaFits = `-- name: NewerSchemaFits :one
 select bool_and(coalesce(c.oldest <= $1, false))
 from goose_db_version g left join schema_compatibility c on c.version = g.version_id
@@ -202,7 +202,7 @@ func (s Schema) tooNew(kind fault.Kind) error {
 	return fault.Newf(kind, "the database has schema %d, and this program (schema %d) cannot run on it: use the newer release", s.Have, s.Want)
 }
 
-// CheckSchema returns nil when this binary can run on the database's schema, and otherwise a fault that names the remedy.
+// CheckSchema returns nil when this binary can run on the database's schema, and otherwise a fault that says what to do.
 func (d *DB) CheckSchema(ctx context.Context) error {
 	s, err := d.SchemaState(ctx)
 	switch {

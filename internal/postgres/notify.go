@@ -19,15 +19,15 @@ import (
 const (
 	wakeChannel = "iris_wake"
 	pingPrefix  = "ping "
-	// wakeInterval is the least time between two notifications of a process; wake-ups in between go together.
+	// wakeInterval is the least time between two notifications of a process; wake-ups in between are combined.
 	wakeInterval = 5 * time.Millisecond
-	// notifyPatience bounds one notification; hints that take longer are of no use.
-	notifyPatience = 2 * time.Second
-	maxReconnect   = 2 * time.Second
-	listenerTold   = time.Minute // how often a lasting failure is logged again
+	// notifyTimeout bounds one notification: a hint that takes longer is useless.
+	notifyTimeout = 2 * time.Second
+	maxReconnect  = 2 * time.Second
+	listenerWarn  = time.Minute // how often a lasting failure is logged again
 )
 
-var errDeaf = errors.New("a notification to ourselves did not arrive")
+var errNoPing = errors.New("a notification to ourselves did not arrive")
 
 // Notifier notifies the processors of buckets with new work. Wake-ups are hints: they are sent after the commit of the work, in
 // separate statements, and a lost one costs a second at most. It is safe for concurrent use.
@@ -91,7 +91,7 @@ func (n *Notifier) send(ctx context.Context) bool {
 	if set.Empty() {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(ctx, notifyPatience)
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
 	if err := notify(ctx, n.db.pool, set.String()); err != nil {
 		n.db.metrics.wakeups.WithLabelValues("lost").Inc()
@@ -117,11 +117,11 @@ select set_config('synchronous_commit', 'off', true) || pg_notify('`+wakeChannel
 type Listener struct {
 	db        *DB
 	wake      func(buckets.Set)
-	members   func() // nil = nobody wants to know
+	members   func() // nil = changes of members are not listened for
 	log       *zap.Logger
-	every     time.Duration // between self-tests
+	every     time.Duration // between pings
 	connected atomic.Bool
-	lost      bool // and said so; of Run's goroutine
+	lost      bool // the loss of the connection was logged; used by Run's goroutine
 }
 
 // NewListener returns a listener that calls wake with the buckets that have work: those of each wake-up, and all of them
@@ -143,22 +143,22 @@ func (l *Listener) Connected() bool { return l.connected.Load() }
 // Run listens until ctx ends, connecting again whenever it must. It returns nil.
 func (l *Listener) Run(ctx context.Context) error {
 	pause := 50 * time.Millisecond
-	var told time.Time
+	var warned time.Time
 	for ctx.Err() == nil {
-		heard, err := l.listen(ctx)
+		worked, err := l.listen(ctx)
 		l.connected.Store(false)
 		l.db.metrics.listening.Set(0)
 		if ctx.Err() != nil {
 			break
 		}
-		if heard {
+		if worked {
 			pause = 50 * time.Millisecond
 		}
 		l.db.metrics.reconnects.Inc()
-		if heard || time.Since(told) > listenerTold {
-			told = time.Now()
+		if worked || time.Since(warned) > listenerWarn {
+			warned = time.Now()
 			l.lost = true
-			l.log.Warn("wake-up listener lost its connection, work is found by polling meanwhile", zap.Error(oneLine{err}))
+			l.log.Warn("wake-up listener lost its connection, work is found by polling until it is back", zap.Error(oneLine{err}))
 		}
 		select {
 		case <-ctx.Done():
@@ -169,8 +169,8 @@ func (l *Listener) Run(ctx context.Context) error {
 	return nil
 }
 
-// listen serves one connection until it fails. worked reports whether a notification ever arrived on it.
-func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
+// listen handles one connection until it fails. worked reports whether it was connected and subscribed.
+func (l *Listener) listen(ctx context.Context) (worked bool, err error) {
 	cc, err := pgx.ParseConfig(l.db.url)
 	if err != nil {
 		return false, malformedURL(err)
@@ -190,7 +190,7 @@ func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 	}
 	if l.lost {
 		l.lost = false
-		l.log.Info("wake-up listener hears again")
+		l.log.Info("wake-up listener is connected again")
 	}
 	l.connected.Store(true)
 	l.db.metrics.listening.Set(1)
@@ -199,15 +199,15 @@ func (l *Listener) listen(ctx context.Context) (heard bool, err error) {
 		l.members()
 	}
 	for {
-		if err := l.hear(ctx, conn); err != nil {
+		if err := l.receive(ctx, conn); err != nil {
 			return true, err
 		}
 	}
 }
 
-// subscribe asks for the notifications. A server that has fallen silent must not be waited for.
+// subscribe subscribes to the channels, within a timeout: the server may not answer.
 func (l *Listener) subscribe(ctx context.Context, conn *pgx.Conn) error {
-	ctx, cancel := context.WithTimeout(ctx, notifyPatience)
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
 	if _, err := conn.Exec(ctx, "listen "+wakeChannel); err != nil || l.members == nil {
 		return err
@@ -217,20 +217,20 @@ func (l *Listener) subscribe(ctx context.Context, conn *pgx.Conn) error {
 }
 
 // receive handles notifications until the next self-test is due, and makes it.
-func (l *Listener) hear(ctx context.Context, conn *pgx.Conn) error {
+func (l *Listener) receive(ctx context.Context, conn *pgx.Conn) error {
 	if _, err := l.until(ctx, conn, time.Now().Add(l.every), ""); err != nil {
 		return err
 	}
 	ping := fmt.Sprintf("%s%016x", pingPrefix, rand.Uint64())
-	testing, cancel := context.WithTimeout(ctx, notifyPatience)
+	testing, cancel := context.WithTimeout(ctx, notifyTimeout)
 	err := notify(testing, conn, ping)
 	cancel()
 	if err != nil {
 		return err
 	}
-	found, err := l.until(ctx, conn, time.Now().Add(notifyPatience), ping)
+	found, err := l.until(ctx, conn, time.Now().Add(notifyTimeout), ping)
 	if err == nil && !found {
-		err = errDeaf
+		err = errNoPing
 	}
 	return err
 }

@@ -167,7 +167,7 @@ func TestListenerDoesNotFillTheLog(t *testing.T) {
 		}
 	}()
 	eventually(t, "connected", l.Connected)
-	require.Len(t, logged.FilterMessage("wake-up listener hears again").All(), 1)
+	require.Len(t, logged.FilterMessage("wake-up listener is connected again").All(), 1)
 }
 
 func reconnects(t *testing.T, r *prometheus.Registry) float64 {

@@ -7,8 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// shortageLasts is how long a server that could not store something counts as one that cannot. It is tried again all the time
-// where there is work.
+// shortageLasts is how long Shortage reports a failure to store. Work that waits is retried all the time, so a server that is
+// still full reports it again.
 const shortageLasts = 10 * time.Second
 
 // shortage remembers when the server last refused a write because its disk was full or failed. Reads still work meanwhile, so this
@@ -19,7 +19,7 @@ type shortage struct {
 	err error
 }
 
-// note remembers err if it is of that kind.
+// note remembers err if it is a full or failing disk.
 func (s *shortage) note(err error) {
 	switch code := SqlState(err); {
 	case code == "53100", len(code) == 5 && code[:2] == "58":

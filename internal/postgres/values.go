@@ -17,10 +17,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// maxName is the length of names in bytes; everything that people name fits it.
+// maxName is the greatest length of a name in bytes.
 const maxName = 255
 
-// CleanName trims a name and refuses what no name may hold.
+// CleanName trims a name. Characters that no name may hold are an Invalid fault.
 func CleanName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	switch {
@@ -29,14 +29,14 @@ func CleanName(name string) (string, error) {
 	case len(name) > maxName:
 		return "", fault.Invalidf("name", "the name is longer than %d bytes", maxName)
 	case Storable(name) != name || strings.ContainsFunc(name, unicode.IsControl) || strings.ContainsRune(name, utf8.RuneError):
-		// What could not be stored arrives as U+FFFD: nobody could type such a name again.
+		// Invalid UTF-8 arrives as U+FFFD; nobody could type such a name.
 		return "", fault.Invalidf("name", "the name holds characters that cannot be used")
 	}
 	return name, nil
 }
 
 // Storable replaces NUL and invalid UTF-8, which PostgreSQL refuses, in text that is compared with stored text. A name that
-// cannot exist is then simply not found.
+// cannot exist is then not found.
 func Storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -93,7 +93,7 @@ func NullTime(now time.Time) *time.Time {
 	return &now
 }
 
-// NullID returns a person for a nullable column: nil for nobody.
+// NullID returns a user for a nullable column: nil for 0.
 func NullID(id users.ID) *int64 {
 	if id == 0 {
 		return nil
@@ -142,8 +142,8 @@ func FloatSeconds(s float64) time.Duration { return time.Duration(s * float64(ti
 // Micros turns microseconds into a duration.
 func Micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 
-// Location loads a team's time zone. A zone that this machine does not know is taken as UTC: a calendar that is hours off is
-// better than none, and the name was checked when it was set.
+// Location loads a team's time zone. A zone that this machine does not know becomes UTC: a calendar that is hours off is
+// better than none. The name was checked when it was set.
 func Location(name string) *time.Location {
 	if loc, err := time.LoadLocation(name); err == nil && name != "Local" {
 		return loc
@@ -167,7 +167,7 @@ func RequireRow(rows int64, err error) error {
 	return err
 }
 
-// RequireNew turns "nothing was added" into a Conflict fault.
+// RequireNew turns "no row added" into a Conflict fault.
 func RequireNew(rows int64, err error) error {
 	if err == nil && rows == 0 {
 		return fault.New(fault.Conflict, "it exists already")
@@ -175,7 +175,7 @@ func RequireNew(rows int64, err error) error {
 	return err
 }
 
-// IgnoreNoRows turns the error of a row that does not exist into no error.
+// IgnoreNoRows turns the error of a row that does not exist into nil.
 func IgnoreNoRows(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -183,7 +183,7 @@ func IgnoreNoRows(err error) error {
 	return err
 }
 
-// UserOf returns the person of a row.
+// UserOf returns the user of a row.
 func UserOf(r db.UserByNameRow) users.User {
 	return users.User{
 		ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,

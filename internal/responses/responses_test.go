@@ -208,7 +208,7 @@ func (w *world) Recent(_ context.Context, name string) (p escalation.PlanSteps, 
 	return p, nil
 }
 
-func (w *world) HasWords(context.Context, escalation.PlanID, int64) (bool, error) {
+func (w *world) HasText(context.Context, escalation.PlanID, int64) (bool, error) {
 	return !w.noText, nil
 }
 
@@ -430,7 +430,7 @@ func TestLinkOfADigest(t *testing.T) {
 	require.Len(t, w.recorded, 1)
 }
 
-func TestLinkOfADigestKeepsTheRules(t *testing.T) {
+func TestLinkOfADigestChecksThePerson(t *testing.T) {
 	t.Parallel()
 	w, links, h := setup(t)
 	good := auth.Link{Purpose: auth.Acknowledge, MessageID: 30, UserID: ann.ID, ExpiresAt: time.Now().Add(time.Hour)}
@@ -606,7 +606,7 @@ func TestSlackButtons(t *testing.T) {
 	require.Equal(t, "ann", w.owners[300])
 }
 
-func TestASlackButtonIsAboutTheMessageItBelongsTo(t *testing.T) {
+func TestSlackButtonMustBelongToItsMessage(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
 	press := func(value, carrier string) string {
@@ -622,7 +622,7 @@ func TestASlackButtonIsAboutTheMessageItBelongsTo(t *testing.T) {
 }
 
 // A contact may be the e-mail address that somebody has in Slack.
-func TestSlackButtonOfSomebodyKnownByAddress(t *testing.T) {
+func TestSlackButtonOfAMemberFoundByAddress(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
 	for _, unknown := range []string{"U0HID0001", "U0AWAY001"} {
@@ -637,7 +637,7 @@ func TestSlackButtonOfSomebodyKnownByAddress(t *testing.T) {
 }
 
 // What Slack vouches for comes before the name in the payload, which members choose themselves.
-func TestSlackNamesComeLast(t *testing.T) {
+func TestSlackNameIsTriedLast(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
 	_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"as-ann": {"U0KIM0001"}}, "X-Slack-Signature", "good")
@@ -647,7 +647,7 @@ func TestSlackNamesComeLast(t *testing.T) {
 
 // A reply that quotes a message is its recipient's when it comes from where the message went, verified or not. Without the quote,
 // or from elsewhere, an unverified contact identifies nobody.
-func TestRepliesThatQuoteAMessage(t *testing.T) {
+func TestRepliesThatNameAMessage(t *testing.T) {
 	t.Parallel()
 	const path, number = "/v0/response/twilio/messages", "+15550009999"
 	w, _, h := setup(t)
@@ -665,7 +665,7 @@ func TestRepliesThatQuoteAMessage(t *testing.T) {
 	require.Equal(t, "kim", w.owners[301])
 }
 
-func TestWhoMayOnlyReadCannotAcknowledge(t *testing.T) {
+func TestReadOnlyPeopleCannotAcknowledge(t *testing.T) {
 	t.Parallel()
 	w, links, h := setup(t)
 	const says = "vic may only read, and cannot acknowledge"
@@ -707,7 +707,7 @@ func TestLinksThatCannotBeUsedSayWhatToDo(t *testing.T) {
 	require.Empty(t, w.owners)
 }
 
-func TestAnswersToUnknownMessagesAreWords(t *testing.T) {
+func TestAnswersToUnknownMessagesAreExplained(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
 	status, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"gone": {"1"}}, "X-Slack-Signature", "good")

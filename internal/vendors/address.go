@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// ErrPrivateAddress is the error for a user-given URL that leads to an address that is not on the public internet.
-var ErrPrivateAddress = errors.New("address is not public")
+// errPrivateAddress is the error for a user-given URL that leads to an address that is not on the public internet.
+var errPrivateAddress = errors.New("address is not public")
 
 // notPublic lists addresses that are not on the public internet, besides those that netip knows.
 var notPublic = []netip.Prefix{
@@ -67,11 +67,11 @@ func Public(a netip.Addr) bool {
 func publicOnly(_, address string, _ syscall.RawConn) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("%w: %s", ErrPrivateAddress, address)
+		return fmt.Errorf("%w: %s", errPrivateAddress, address)
 	}
 	a, err := netip.ParseAddr(host)
 	if err != nil || !Public(a) {
-		return ErrPrivateAddress
+		return errPrivateAddress
 	}
 	return nil
 }

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDetail is how many bytes of a vendor's text are kept.
-const MaxDetail = 300
+// maxDetail is how many bytes of a vendor's text are kept.
+const maxDetail = 300
 
 // Clean makes a vendor's text fit to store and show: valid UTF-8 on one line without control characters, at most
-// MaxDetail bytes, with the given secrets replaced. Empty secrets are ignored.
+// maxDetail bytes, with the given secrets replaced. Empty secrets are ignored.
 func Clean(text string, secrets ...string) string {
-	return Cut(oneLine(mask(text, secrets)), MaxDetail)
+	return Cut(oneLine(mask(text, secrets)), maxDetail)
 }
 
 // Token makes a vendor's identifier of a message fit to store: like Clean, but cut at 200 bytes.
@@ -31,14 +31,14 @@ func mask(text string, secrets []string) string {
 func oneLine(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	var b strings.Builder
-	b.Grow(min(len(text), 2*MaxDetail))
+	b.Grow(min(len(text), 2*maxDetail))
 	space := false
 	for _, r := range text {
 		if unicode.IsControl(r) || unicode.IsSpace(r) || r == '\u2028' || r == '\u2029' {
 			space = b.Len() > 0
 			continue
 		}
-		if b.Len() > 2*MaxDetail {
+		if b.Len() > 2*maxDetail {
 			break
 		}
 		if space {

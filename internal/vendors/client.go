@@ -106,8 +106,8 @@ func reason(err error) string {
 		err = u.Err
 	}
 	switch {
-	case errors.Is(err, ErrPrivateAddress):
-		return ErrPrivateAddress.Error()
+	case errors.Is(err, errPrivateAddress):
+		return errPrivateAddress.Error()
 	case errors.Is(err, context.DeadlineExceeded):
 		return "time is up"
 	case errors.Is(err, context.Canceled):

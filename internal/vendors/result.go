@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// MaxRetryAfter bounds a vendor's Retry-After.
-const MaxRetryAfter = time.Hour
+// maxRetryAfter bounds a vendor's Retry-After.
+const maxRetryAfter = time.Hour
 
 // Result builders. The caller removes secrets from a vendor's text; the builders clean the rest.
 
@@ -31,7 +31,7 @@ func Gone(format string, args ...any) messages.Result {
 // Throttled is a refusal because of the rate; after 0 = unknown.
 func Throttled(after time.Duration, format string, args ...any) messages.Result {
 	return messages.Result{
-		Outcome: messages.OutcomeThrottled, RetryAfter: min(max(after, 0), MaxRetryAfter), Detail: Clean(fmt.Sprintf(format, args...)),
+		Outcome: messages.OutcomeThrottled, RetryAfter: min(max(after, 0), maxRetryAfter), Detail: Clean(fmt.Sprintf(format, args...)),
 	}
 }
 
@@ -69,7 +69,7 @@ func FromError(err error, secrets ...string) messages.Result {
 	if errors.Is(err, errTooLate) {
 		return messages.NotBegun()
 	}
-	if errors.Is(err, ErrPrivateAddress) {
+	if errors.Is(err, errPrivateAddress) {
 		return Rejected("the address is not public; allow private addresses in the configuration if it is meant")
 	}
 	detail := Clean(err.Error(), secrets...)
@@ -107,7 +107,7 @@ func FromStatus(resp *http.Response, said string) messages.Result {
 }
 
 // RetryAfter parses the Retry-After header: seconds (also with a fraction) or a date; 0 = none or past. At most
-// MaxRetryAfter.
+// maxRetryAfter.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	v := h.Get("Retry-After")
 	if v == "" {
@@ -117,8 +117,8 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 		if !(s > 0) {
 			return 0
 		}
-		if s >= MaxRetryAfter.Seconds() {
-			return MaxRetryAfter
+		if s >= maxRetryAfter.Seconds() {
+			return maxRetryAfter
 		}
 		return time.Duration(s * float64(time.Second))
 	}
@@ -126,5 +126,5 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return min(max(at.Sub(now), 0), MaxRetryAfter)
+	return min(max(at.Sub(now), 0), maxRetryAfter)
 }

@@ -40,7 +40,7 @@ func FuzzClean(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, secret string) {
 		got := Clean(text, secret)
 		require.True(t, utf8.ValidString(got))
-		require.LessOrEqual(t, len(got), MaxDetail)
+		require.LessOrEqual(t, len(got), maxDetail)
 		require.NotContains(t, got, "\n")
 		require.NotContains(t, got, "\x00")
 		line := Line(text, 50)
@@ -97,7 +97,7 @@ func TestClientRefusesPrivateAddresses(t *testing.T) {
 		require.Error(t, err, host)
 		require.NotEqual(t, messages.OutcomeSent, FromError(err).Outcome)
 		if host == "127.0.0.1" || host == "localhost" {
-			require.ErrorIs(t, err, ErrPrivateAddress)
+			require.ErrorIs(t, err, errPrivateAddress)
 			require.Equal(t, messages.OutcomeRejected, FromError(err).Outcome)
 		}
 	}
@@ -215,9 +215,9 @@ func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for in, want := range map[string]time.Duration{
-		"": 0, "7": 7 * time.Second, "0": 0, "-5": 0, "0.5": 500 * time.Millisecond, "nonsense": 0, "999999": MaxRetryAfter, "NaN": 0,
-		"Inf": MaxRetryAfter, "1e300": MaxRetryAfter, "Fri, 20 Nov 2026 12:00:30 GMT": 30 * time.Second, "Fri, 20 Nov 2026 11:00:00 GMT": 0,
-		"Fri, 20 Nov 2099 11:00:00 GMT": MaxRetryAfter,
+		"": 0, "7": 7 * time.Second, "0": 0, "-5": 0, "0.5": 500 * time.Millisecond, "nonsense": 0, "999999": maxRetryAfter, "NaN": 0,
+		"Inf": maxRetryAfter, "1e300": maxRetryAfter, "Fri, 20 Nov 2026 12:00:30 GMT": 30 * time.Second, "Fri, 20 Nov 2026 11:00:00 GMT": 0,
+		"Fri, 20 Nov 2099 11:00:00 GMT": maxRetryAfter,
 	} {
 		require.Equal(t, want, RetryAfter(http.Header{"Retry-After": {in}}, now), "%q", in)
 	}
@@ -229,6 +229,6 @@ func FuzzRetryAfter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		d := RetryAfter(http.Header{"Retry-After": {text}}, time.Unix(1, 0))
 		require.GreaterOrEqual(t, d, time.Duration(0))
-		require.LessOrEqual(t, d, MaxRetryAfter)
+		require.LessOrEqual(t, d, maxRetryAfter)
 	})
 }

@@ -37,7 +37,7 @@ func teamPages() map[string]bool {
 	return map[string]bool{"": true, "/rosters": false, "/schedules": true, "/coverage": false, "/settings": false, "/audit": false}
 }
 
-func TestCalendarPagesSayWhoLooksAtWhat(t *testing.T) {
+func TestCalendarPagesNameReaderAndTeam(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	b.login()
@@ -77,7 +77,7 @@ func TestPagesNameTheZoneOfTheirTimes(t *testing.T) {
 	require.NotContains(t, body, "Times are in", "the calendar has a switch for it")
 }
 
-func TestTheTokenIsTheSessions(t *testing.T) {
+func TestCalendarPagesHaveTheTokenOfTheSession(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	_, answer := b.post("/login", right)
@@ -89,7 +89,7 @@ func TestTheTokenIsTheSessions(t *testing.T) {
 	require.NotContains(t, body, token[1], "pages without scripts that need it do not show it")
 }
 
-func TestTeamsThatAreNotThere(t *testing.T) {
+func TestUnknownAndDeletedTeamsAreNotFound(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	b.login()
@@ -99,7 +99,7 @@ func TestTeamsThatAreNotThere(t *testing.T) {
 	}
 }
 
-func TestOncallsAddressesLeadHere(t *testing.T) {
+func TestOncallAddressesRedirect(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	b.login()
@@ -118,8 +118,8 @@ func TestOncallsAddressesLeadHere(t *testing.T) {
 	}
 }
 
-// TestModulesImportWhatIsThere follows every import of the scripts as a browser would, from the pages' own addresses.
-func TestModulesImportWhatIsThere(t *testing.T) {
+// TestScriptsImportExistingModules follows every import of the scripts as a browser would, from the pages' own addresses.
+func TestScriptsImportExistingModules(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	b.login()
@@ -154,7 +154,7 @@ func TestModulesImportWhatIsThere(t *testing.T) {
 	require.Len(t, seen, len(scripts), "every script is used")
 }
 
-func TestVendoredFilesAreWhatTheListSays(t *testing.T) {
+func TestVendoredFilesMatchTheirChecksums(t *testing.T) {
 	t.Parallel()
 	list, err := files.ReadFile("static/vendor/README.md")
 	require.NoError(t, err)

@@ -56,7 +56,7 @@ func TestFailedCommentKeepsItsText(t *testing.T) {
 	require.NotContains(t, body, "data-done")
 }
 
-func TestTakingOverAnIncidentIsAskedFirst(t *testing.T) {
+func TestTakingOverAnIncidentNeedsConfirmation(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	b.login()

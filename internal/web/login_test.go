@@ -15,7 +15,7 @@ import (
 
 var right = url.Values{"username": {"ann"}, "password": {"right"}}
 
-func TestOncallsLogInOpensTheSameSession(t *testing.T) {
+func TestOncallLogInBeginsTheSameSession(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	for _, form := range []url.Values{nil, {"username": {"ann"}}, {"password": {"right"}}, {"username": {" "}, "password": {"right"}}} {
@@ -71,7 +71,7 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-func TestAPageWhoseSessionEndedLeadsBackAfterTheLogIn(t *testing.T) {
+func TestRefreshWithoutASessionRedirectsToTheLogIn(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.base+"/incidents?show=all", nil)
@@ -84,7 +84,7 @@ func TestAPageWhoseSessionEndedLeadsBackAfterTheLogIn(t *testing.T) {
 	require.Equal(t, "/login/?next=%2Fincidents%3Fshow%3Dall", resp.Header.Get("HX-Redirect"))
 }
 
-func TestWhyALogInFailedIsSaidOnce(t *testing.T) {
+func TestReasonOfAFailedLogInIsShownOnce(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	_, body := b.post("/login/", url.Values{"username": {`a"><b>`}, "password": {"wrong"}})
@@ -94,7 +94,7 @@ func TestWhyALogInFailedIsSaidOnce(t *testing.T) {
 	require.NotContains(t, body, "password is wrong")
 }
 
-func TestWhoOnlyReadsChangesNothing(t *testing.T) {
+func TestReadOnlyPeopleChangeNothing(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	w.ann.ReadOnly = true
@@ -127,7 +127,7 @@ func TestPagesWithoutTheDatabase(t *testing.T) {
 	}
 }
 
-func TestPagesAreFoundWithASlashAndByHead(t *testing.T) {
+func TestPagesAnswerWithASlashAndToHead(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	b.login()
@@ -154,7 +154,7 @@ func TestHeadDoesNotLogOut(t *testing.T) {
 	require.Contains(t, body, "<span><bdi>ann</bdi></span>")
 }
 
-func TestFilterTakesAnyText(t *testing.T) {
+func TestFilterAcceptsAnyText(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	b.login()
@@ -166,7 +166,7 @@ func TestFilterTakesAnyText(t *testing.T) {
 	require.Contains(t, body, `name="back" value="/incidents?before=900&amp;plan=db&amp;show=all"`)
 }
 
-func TestChangesLeadBackToTheListOnly(t *testing.T) {
+func TestChangesRedirectOnlyToTheList(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	b.login()
@@ -182,7 +182,7 @@ func TestChangesLeadBackToTheListOnly(t *testing.T) {
 	}
 }
 
-func TestTimelineSaysOnceWhoItWas(t *testing.T) {
+func TestTimelineNamesAPersonOnce(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	w.entries = []incidents.Entry{
@@ -197,8 +197,8 @@ func TestTimelineSaysOnceWhoItWas(t *testing.T) {
 	require.Contains(t, body, `paused <span class="dim">· <bdi>root</bdi></span>`)
 }
 
-// TestPagesKeepTheirPolicy looks for what the content security policy would stop: scripts and styles in the page.
-func TestPagesKeepTheirPolicy(t *testing.T) {
+// TestPagesHaveNoInlineScriptsOrStyles looks for what the content security policy would stop: scripts and styles in the page.
+func TestPagesHaveNoInlineScriptsOrStyles(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	inline := regexp.MustCompile(`(?i)<script>|<style|\sstyle=|\son[a-z]+=|javascript:|hx-on|hx-vals=.js`)
@@ -212,7 +212,7 @@ func TestPagesKeepTheirPolicy(t *testing.T) {
 }
 
 // A directory that is away is no wrong password, by neither door.
-func TestLogInWhileTheDirectoryIsAway(t *testing.T) {
+func TestLogInWhileTheDirectoryIsUnavailable(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	away, stranger := url.Values{"username": {"away"}, "password": {"x"}}, url.Values{"username": {"stranger"}, "password": {"x"}}

@@ -21,7 +21,7 @@ import (
 type shelf struct {
 	plans []escalation.PlanSteps
 	query filters.Query
-	asked simulation.Asked
+	asked simulation.TypedQuestion
 	sim   simulation.Simulation
 	err   error
 }
@@ -53,7 +53,7 @@ func (s *shelf) ByName(_ context.Context, name string) (escalation.PlanSteps, er
 	return escalation.PlanSteps{}, fault.New(fault.NotFound, "no such plan")
 }
 
-func (s *shelf) Ask(_ context.Context, a simulation.Asked) (simulation.Simulation, error) {
+func (s *shelf) Ask(_ context.Context, a simulation.TypedQuestion) (simulation.Simulation, error) {
 	s.asked = a
 	return s.sim, s.err
 }
@@ -100,7 +100,7 @@ func TestPlansAreListedAndLinked(t *testing.T) {
 	require.Contains(t, body, `<a href="/plans/7"><bdi>db-plan</bdi></a>`)
 }
 
-func TestAPlanIsShownInWordsWithWhatItWouldDo(t *testing.T) {
+func TestPlanPageDescribesAndSimulatesThePlan(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	b.login()
@@ -121,7 +121,7 @@ func TestAPlanIsShownInWordsWithWhatItWouldDo(t *testing.T) {
 		} {
 			require.Contains(t, body, want)
 		}
-		require.Equal(t, simulation.Asked{Plan: "7", Application: "shop", At: "2026-11-22T02:00", Assume: "ack-after=5m", Targets: []string{"user:ann", "user:bo"},
+		require.Equal(t, simulation.TypedQuestion{Plan: "7", Application: "shop", At: "2026-11-22T02:00", Assume: "ack-after=5m", Targets: []string{"user:ann", "user:bo"},
 			Zone: w.plans.asked.Zone}, w.plans.asked)
 		require.Equal(t, "Europe/Zurich", w.plans.asked.Zone.String())
 	}
@@ -136,7 +136,7 @@ func TestAPlanIsShownInWordsWithWhatItWouldDo(t *testing.T) {
 	require.Contains(t, body, "not active", "the newest version")
 }
 
-func TestAQuestionThatCannotBeSimulated(t *testing.T) {
+func TestErrorsOfTheSimulationForm(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
 	b.login()

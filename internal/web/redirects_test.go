@@ -9,7 +9,7 @@ import (
 )
 
 // The addresses of Iris's own pages lead on, after the log-in that they need.
-func TestIrisPageAddressesLeadOn(t *testing.T) {
+func TestIrisAddressesRedirect(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	where := func(path string) string {
@@ -52,7 +52,7 @@ func TestIrisLogInRedirectsAsIrisDoes(t *testing.T) {
 	}
 }
 
-func TestIrisIconIsWhereItWas(t *testing.T) {
+func TestIrisIconKeepsItsAddress(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	for _, path := range []string{"/static/images/iris.png", "/static/images/favicon.png"} {

@@ -219,7 +219,7 @@ func TestPagesNeedALogin(t *testing.T) {
 	b.login()
 }
 
-func TestLoginGoesOnlyToThisServer(t *testing.T) {
+func TestLogInRedirectsOnlyToThisServer(t *testing.T) {
 	t.Parallel()
 	for _, next := range []string{"//evil.example", "https://evil.example/", `/\evil.example`, "incidents"} {
 		require.False(t, localPath(next), next)

@@ -209,7 +209,7 @@ func TestAlertmanagerRefusals(t *testing.T) {
 	require.Equal(t, "301", text(t, post(signed, `{"groupLabels":{"iris_plan":"db"}}`)), "the plan is all that must be there")
 }
 
-func TestDeliveriesAreTakenWhateverTheirLettersAre(t *testing.T) {
+func TestDeliveriesWithAnyCharactersAreAccepted(t *testing.T) {
 	t.Parallel()
 	f, post := setup(t)
 	odd := strings.NewReplacer(`"a1"`, `"a\u0000"`, `"groupKey":"`, `"groupKey":"\u0000`, `disk of`, `\ud800\u0000`).Replace(firing)
@@ -242,7 +242,7 @@ func TestRefusedAlertsAreLoggedWithTheReason(t *testing.T) {
 	}
 }
 
-func TestSheddingIsAlways503(t *testing.T) {
+func TestOverloadIsAlways503(t *testing.T) {
 	t.Parallel()
 	f, post := setup(t)
 	f.wait = 7 * time.Second
@@ -256,7 +256,7 @@ func TestSheddingIsAlways503(t *testing.T) {
 }
 
 // What is known takes no room: a flood must not keep an open incident from learning what became of it.
-func TestKnownGroupsAreTakenDuringAFlood(t *testing.T) {
+func TestKnownGroupsAreAcceptedDuringAFlood(t *testing.T) {
 	t.Parallel()
 	f, post := setupAll(t)
 	require.Equal(t, "300", text(t, post("alertmanager", signed, firing)))

@@ -63,7 +63,7 @@ func TestGrafanaOpensOneIncidentPerGroupAndResolvesIt(t *testing.T) {
 	}
 }
 
-func TestGrafanaTakesAnyObject(t *testing.T) {
+func TestGrafanaAcceptsAnyObject(t *testing.T) {
 	t.Parallel()
 	_, post := setupAll(t)
 	require.Equal(t, "300", text(t, post("grafana", planned200, `{"what":"ever"}`)))

@@ -47,7 +47,7 @@ func catching(t *testing.T, ofApp, catchAll string, recent bounded) (*fakes, *We
 	}
 }
 
-func TestAnAlertWithoutAUsablePlanGoesToADefaultPlan(t *testing.T) {
+func TestAlertWithoutAUsablePlanUsesAFallbackPlan(t *testing.T) {
 	t.Parallel()
 	noPlan := strings.Replace(firing, `,"iris_plan":"db"`, "", 1)
 	for name, c := range map[string]struct {
@@ -80,7 +80,7 @@ func TestAnAlertWithoutAUsablePlanGoesToADefaultPlan(t *testing.T) {
 	}
 }
 
-func TestDefaultPlansAreForFiringAlertsWithCredentialsAndBounded(t *testing.T) {
+func TestFallbackPlansNeedFiringAlertsAndCredentials(t *testing.T) {
 	t.Parallel()
 	noPlan := strings.Replace(firing, `,"iris_plan":"db"`, "", 1)
 	f, s, logged, post := catching(t, "default", "last", 1)
@@ -106,7 +106,7 @@ func TestDefaultPlansAreForFiringAlertsWithCredentialsAndBounded(t *testing.T) {
 	require.Equal(t, 2, logged.FilterMessage("request failed").FilterField(zap.Int("status", 503)).Len(), "every refusal is logged")
 }
 
-func TestRefusalsSayWhyAndAreCounted(t *testing.T) {
+func TestRefusalsHaveReasonsAndAreCounted(t *testing.T) {
 	t.Parallel()
 	noPlan := strings.Replace(firing, `,"iris_plan":"db"`, "", 1)
 	_, s, logged, post := catching(t, "nope", "dynamic", 0)
@@ -135,7 +135,7 @@ func TestRefusalsSayWhyAndAreCounted(t *testing.T) {
 	require.Equal(t, 2+len(Names())*6, testutil.CollectAndCount(s.metrics.refusals)+testutil.CollectAndCount(s.metrics.fallbacks), "they begin at 0")
 }
 
-func TestALargeGroupIsTakenWithoutCuttingJSON(t *testing.T) {
+func TestLargeGroupsLoseWholeAlerts(t *testing.T) {
 	t.Parallel()
 	var alerts []string
 	for i := range 20_000 {

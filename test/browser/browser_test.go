@@ -77,7 +77,7 @@ func firePlan(t *testing.T, plan, summary string) {
 	require.Equal(t, http.StatusCreated, resp.StatusCode, string(answer))
 }
 
-// tab is a browser tab with the words of a story.
+// tab is a browser tab.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -97,17 +97,17 @@ func openTab(t *testing.T) *tab {
 	return &tab{t, ctx}
 }
 
-// countRequests counts the requests that scripts of the page wait for. A request ends 100 ms late, so that the request after it begins first.
+// countRequests counts the open requests of the page's scripts. A request counts for 100 ms longer, so that the next one begins meanwhile.
 const countRequests = `(() => { const fetch = window.fetch; window.requestsInFlight = 0;
 	window.fetch = (...args) => { window.requestsInFlight++; return fetch(...args).finally(() => setTimeout(() => window.requestsInFlight--, 100)); }; })()`
 
-// settled waits until the page has drawn the answers of its requests. A button that moves while it is clicked is missed.
+// settled waits until the page has drawn the answers of its requests. Otherwise a button may move while it is clicked.
 func settled(ctx context.Context, at *chromedp.Target) (chromedp.Void, error) {
 	_, err := chromedp.Poll[bool](`document.readyState === "complete" && !document.querySelector("[aria-busy=true]") && window.requestsInFlight === 0`)(ctx, at)
 	return chromedp.Void{}, err
 }
 
-// do runs steps within a time that a page may take.
+// do runs steps with a timeout.
 func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
@@ -131,7 +131,7 @@ func (b *tab) text(selector string) string {
 	return text
 }
 
-// shot keeps a picture for people to look at.
+// shot stores a screenshot for people.
 func (b *tab) shot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("IRIS_SCREENSHOTS")

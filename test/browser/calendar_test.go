@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// in is the tab within a part of a story.
+// in returns the tab for a subtest.
 func (b *tab) in(t *testing.T) *tab { return &tab{t, b.ctx} }
 
 // ask evaluates an expression in the page and returns its value.
@@ -47,7 +47,7 @@ func (b *tab) until(what, expression string) {
 	}
 }
 
-// choose chooses in a list, as a person does.
+// choose chooses an option of a select, with the events of a person's choice.
 func (b *tab) choose(selector, value string) {
 	b.t.Helper()
 	ask[bool](b, fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.value = %q; s.dispatchEvent(new Event("input", { bubbles: true }));
@@ -56,7 +56,7 @@ func (b *tab) choose(selector, value string) {
 
 type point struct{ X, Y float64 }
 
-// drag moves the mouse with its button pressed, in steps as a hand does.
+// drag moves the mouse in steps with its button pressed.
 func (b *tab) drag(what string, from, to point) {
 	b.t.Helper()
 	left := func(p *input.DispatchMouseEventParams) {
@@ -69,7 +69,7 @@ func (b *tab) drag(what string, from, to point) {
 	b.do(what, append(steps, chromedp.MouseEvent(chromedp.MouseReleased, to.X, to.Y, left))...)
 }
 
-// middle is where an element is in the window.
+// middle returns the middle of an element in the window.
 func (b *tab) middle(selector string) point {
 	b.t.Helper()
 	return ask[point](b, fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }; })()`, selector))
@@ -81,7 +81,7 @@ func (b *tab) logIn(name, password string) {
 		chromedp.Click(`button.primary`), chromedp.WaitVisible(`.tabs`))
 }
 
-// client talks to the API with a session of its own.
+// client calls the API with its own session.
 type client struct {
 	http.Client
 	t     *testing.T
@@ -128,7 +128,7 @@ type onCall struct {
 	End  int64  `json:"end"`
 }
 
-const team = "calendar" // of the test's own
+const team = "calendar" // the team of the tests
 
 func (c *client) primary() []onCall {
 	c.t.Helper()
@@ -139,7 +139,7 @@ func (c *client) primary() []onCall {
 
 type object = map[string]any
 
-// setUp makes a team with a roster, in which ben is on call now, and a plan that pages whoever is.
+// setUp adds a team with a roster, in which ben is on call now, and a plan that pages the person on call.
 func (c *client) setUp() {
 	c.t.Helper()
 	v0 := "/api/v0/teams"
@@ -157,7 +157,7 @@ func (c *client) setUp() {
 			{"role": "oncall-primary", "target": team, "priority": "high", "template": "demo-template", "wait": 300, "repeat": 0}}}}, nil)
 }
 
-// paged returns to whom the mailbox has a message about something.
+// paged returns the recipients of the messages about a text in the mailbox.
 func paged(t *testing.T, about string) (to []string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -204,7 +204,7 @@ func TestCalendar(t *testing.T) {
 	t.Run("phone", func(t *testing.T) { phone(t, b.in(t), api) })
 }
 
-// override drags over a colleague's row, from now on, and sees the next page go to them.
+// override drags over the row of a colleague, from now on, and checks that the next page goes to that colleague.
 func override(t *testing.T, b *tab, api *client) {
 	b.do("the team's page", chromedp.Navigate(home+"/teams"), chromedp.WaitVisible(`.letters a[href="/teams/`+team+`"]`), settled)
 	b.shot("20-teams")
@@ -245,7 +245,7 @@ func override(t *testing.T, b *tab, api *client) {
 	b.do("close it", chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
 }
 
-// swap drops a shift on a colleague's.
+// swap drops a shift on the shift of a colleague.
 func swap(t *testing.T, b *tab, api *client) {
 	now := time.Now().Unix()
 	ids := map[string]int64{}
@@ -289,7 +289,7 @@ func teamZone(t *testing.T, b *tab) *time.Location {
 	return zone
 }
 
-// roster puts the first person second by dragging, and back with the keyboard's buttons.
+// roster moves the first person down by dragging, and up again with a button.
 func roster(t *testing.T, b *tab, api *client) {
 	b.do("rosters", chromedp.Navigate(home+"/teams/"+team+"/rosters"), chromedp.WaitVisible(`.roster .member`), settled)
 	names := func() []string {
@@ -297,7 +297,7 @@ func roster(t *testing.T, b *tab, api *client) {
 	}
 	before := names()
 	require.Greater(t, len(before), 1)
-	const said, hush = `document.getElementById("announce").textContent === "The order was saved"`, `document.getElementById("announce").textContent = ""`
+	const announced, clear = `document.getElementById("announce").textContent === "The order was saved"`, `document.getElementById("announce").textContent = ""`
 	to := b.middle(`.roster .member:nth-child(2) .grip`)
 	b.drag("the first below the second", b.middle(`.roster .member:nth-child(1) .grip`), point{to.X, to.Y + 8})
 	want := append([]string{before[1], before[0]}, before[2:]...)
@@ -305,13 +305,13 @@ func roster(t *testing.T, b *tab, api *client) {
 		return fmt.Sprint(names()) == fmt.Sprint(want) && fmt.Sprint(stored(api, b)) == fmt.Sprint(want)
 	}, 10*time.Second, 100*time.Millisecond)
 	b.shot("30-roster")
-	ask[string](b, hush)
+	ask[string](b, clear)
 	b.do("and back", chromedp.Click(`.roster .member:nth-child(2) [data-move="-1"]`))
-	b.until("the order was saved again", said)
+	b.until("the order was saved again", announced)
 	require.Equal(t, before, stored(api, b))
 }
 
-// stored is the order that the API knows.
+// stored returns the order of the API.
 func stored(api *client, b *tab) []string {
 	var r struct {
 		Users []struct {
@@ -327,8 +327,7 @@ func stored(api *client, b *tab) []string {
 	return names
 }
 
-// schedule makes a weekly schedule, sees what it would put on the calendar while it edits, populates it, and looks at the editor of
-// rotations.
+// schedule adds a weekly schedule, checks its preview, populates it, and opens the editor of rotations.
 func schedule(t *testing.T, b *tab) {
 	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"), settled, chromedp.Click(`#oncall .row.spread button:not(.primary)`),
 		chromedp.WaitVisible(`dialog[open] select[aria-label=Algorithm]`))
@@ -339,7 +338,7 @@ func schedule(t *testing.T, b *tab) {
 	b.do("populate it again, with a preview", settled, chromedp.Click(`.schedule button.primary`), chromedp.WaitVisible(`dialog[open] .ec-event.role-manager`))
 	b.shot("41-preview")
 	b.do("make it", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note:not(.bad)`), chromedp.WaitVisible(`.schedule`))
-	ask[bool](b, `(() => { document.querySelector("#oncall .row.spread button.primary").click(); return true; })()`) // the page may be drawn again meanwhile
+	ask[bool](b, `(() => { document.querySelector("#oncall .row.spread button.primary").click(); return true; })()`) // not by a mouse event, because the page may be drawn again meanwhile
 	b.do("a new rotation with its result", chromedp.WaitVisible(`dialog[open] .layer`), chromedp.WaitVisible(`dialog[open] .ec-event.planned`))
 	b.shot("42-rotation")
 	require.Contains(t, b.text(`dialog[open] .layer`), "Ben Okafor")
@@ -353,7 +352,7 @@ func schedule(t *testing.T, b *tab) {
 	b.shot("46-me")
 }
 
-// unavailable says that the reader cannot be on call during a shift that exists. Each page that shows the shift flags it.
+// unavailable adds an unavailability of the reader during a shift. Each page with the shift must flag it.
 func unavailable(t *testing.T, b *tab, api *client) {
 	tomorrow := time.Now().Unix() + 86400
 	api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "shadow", "user": "demo", "start": tomorrow - 4*3600, "end": tomorrow + 8*3600}, nil)
@@ -385,7 +384,7 @@ func unavailable(t *testing.T, b *tab, api *client) {
 	require.True(t, ask[bool](b, fmt.Sprintf(`document.querySelector(%q).hidden`, banner)))
 }
 
-// phone reads who is on call and takes the pager, on a small screen.
+// phone takes the pager on a small screen.
 func phone(t *testing.T, b *tab, api *client) {
 	b.do("on a phone", chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.now-role .holder`), settled)
 	require.LessOrEqual(t, ask[int](b, `document.documentElement.scrollWidth`), 390, "nothing to scroll sideways")
@@ -403,7 +402,7 @@ func phone(t *testing.T, b *tab, api *client) {
 	}
 }
 
-// zones compares the page's arithmetic of wall-clock time with Go's, in zones and around changes that are hard.
+// zones compares the wall-clock arithmetic of the page with that of Go, in several zones and around clock changes.
 func zones(t *testing.T, b *tab) {
 	b.do("a page with the scripts", chromedp.Navigate(home+"/teams"), chromedp.WaitVisible(`#oncall:not([aria-busy])`))
 	type question struct {

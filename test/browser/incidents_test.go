@@ -35,13 +35,13 @@ func (c *client) number(about string) (id int64) {
 	return id
 }
 
-// give acknowledges an incident in somebody's name.
-func (c *client) give(id int64, owner string) {
+// acknowledge acknowledges an incident in the name of owner.
+func (c *client) acknowledge(id int64, owner string) {
 	c.t.Helper()
 	c.call(http.MethodPost, fmt.Sprintf("/v0/incidents/%d", id), object{"owner": owner}, nil)
 }
 
-// freeze ends the page's requests in the background: the page shows what was so.
+// freeze stops the page from refreshing itself, so that it shows an old state.
 func (b *tab) freeze() {
 	b.t.Helper()
 	ask[bool](b, `(() => { XMLHttpRequest.prototype.send = () => {}; return true; })()`)
@@ -67,7 +67,7 @@ func TestIncidentPages(t *testing.T) {
 	t.Run("team", func(t *testing.T) { deleteTeam(t, b.in(t), api) })
 }
 
-// liveRows sees other incidents come and change while it aims at one.
+// liveRows checks that the row with the focus does not move while other incidents come and change.
 func liveRows(t *testing.T, b *tab, api *client) {
 	fire(t, "first of all")
 	fire(t, "second of all")
@@ -77,11 +77,11 @@ func liveRows(t *testing.T, b *tab, api *client) {
 	top := ask[float64](b, fmt.Sprintf(`(() => { const r = %s; r.mark = true; r.querySelector("button").focus(); return r.getBoundingClientRect().top; })()`, row))
 	fire(t, "third of all")
 	third := api.number("third of all")
-	b.until("a bar tells of the new one", `document.querySelector("#news button")?.textContent === "1 new"`)
+	b.until("a button announces the new incident", `document.querySelector("#news button")?.textContent === "1 new"`)
 	b.shot("60-news")
 	require.True(t, ask[bool](b, fmt.Sprintf(`%s.mark && document.activeElement === %[1]s.querySelector("button") && !document.getElementById("incident-%d")`, row, third)),
 		"the row is the same, has the focus, and no other row came between")
-	api.give(second, "ben")
+	api.acknowledge(second, "ben")
 	b.until("a row changes in place", fmt.Sprintf(`document.querySelector("#incident-%d .chip").textContent.includes("ben")`, second))
 	require.InDelta(t, top, ask[float64](b, row+`.getBoundingClientRect().top`), 1, "nothing moved")
 	api.call(http.MethodPost, fmt.Sprintf("/v0/incidents/%d", second), object{"owner": "ben"}, nil)
@@ -97,19 +97,19 @@ func liveRows(t *testing.T, b *tab, api *client) {
 	}
 	b.until("comments of others appear", `document.querySelectorAll(".timeline .comment").length === 3`)
 	require.True(t, ask[bool](b, `document.activeElement === document.querySelector("#comment textarea") && document.activeElement.value === "I am loo"`))
-	require.InDelta(t, at, ask[float64](b, `document.querySelector("#comment textarea").getBoundingClientRect().top`), 60, "the field stays about where it is")
+	require.InDelta(t, at, ask[float64](b, `document.querySelector("#comment textarea").getBoundingClientRect().top`), 60, "the field moves by less than 60 pixels")
 	before := ask[string](b, `[...document.querySelectorAll(".acts button")].map((e) => e.textContent).join()`)
-	api.give(first, "ben")
+	api.acknowledge(first, "ben")
 	b.until("acknowledged", `document.querySelector(".head .chip").textContent.includes("ben")`)
 	require.Equal(t, before, ask[string](b, `[...document.querySelectorAll(".acts button")].map((e) => e.textContent).join()`), "no button takes another's place")
 }
 
 func takeOver(t *testing.T, b *tab, api *client) {
-	fire(t, "two hands")
-	id := api.number("two hands")
+	fire(t, "taken by two")
+	id := api.number("taken by two")
 	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), chromedp.WaitVisible(`form[action$=acknowledge] button:not(:disabled)`))
 	b.freeze()
-	api.give(id, "ben")
+	api.acknowledge(id, "ben")
 	b.do("acknowledge", chromedp.Click(`form[action$=acknowledge] button`), chromedp.WaitVisible(`form[action$=acknowledge] a.button`))
 	require.Contains(t, b.text(`h1`), "ben has acknowledged this incident")
 	b.shot("61-take-over")
@@ -130,7 +130,7 @@ func (c *client) owner(id int64) string {
 	return *i.Owner
 }
 
-// lostAcknowledgement presses the button after the session has ended.
+// lostAcknowledgement presses Acknowledge after the session has ended.
 func lostAcknowledgement(t *testing.T, b *tab, api *client) {
 	fire(t, "late at night")
 	id := api.number("late at night")
@@ -149,10 +149,10 @@ func lostAcknowledgement(t *testing.T, b *tab, api *client) {
 	require.Equal(t, "demo", api.owner(id))
 }
 
-// keptComment loses the session before a comment is saved, and while one is written.
+// keptComment ends the session before a comment is saved, and while a comment is written.
 func keptComment(t *testing.T, b *tab, api *client) {
-	fire(t, "needs words")
-	page := fmt.Sprintf("%s/incidents/%d", home, api.number("needs words"))
+	fire(t, "needs a comment")
+	page := fmt.Sprintf("%s/incidents/%d", home, api.number("needs a comment"))
 	const text = "I replaced the disk,\nand wait."
 	b.do("a comment", chromedp.Navigate(page), chromedp.WaitVisible(`#comment textarea`), chromedp.SendKeys(`#comment textarea`, text))
 	b.freeze()

@@ -320,7 +320,7 @@ func TestPeopleAndListsFollow(t *testing.T) {
 
 	out, code := run(t, env, "iris", "sync", "--config", file, "--dry-run")
 	require.Zero(t, code)
-	require.Contains(t, out, "left out: printer: the entry has no e-mail address")
+	require.Contains(t, out, "ignored: printer: the entry has no e-mail address")
 	require.Equal(t, "0 0", text(people))
 	out, code = run(t, env, "iris", "sync", "--config", file)
 	require.Zero(t, code)
@@ -363,6 +363,6 @@ func TestPeopleAndListsFollow(t *testing.T) {
 	// With lost rights the directory shows nobody, as if everybody had left.
 	out, code = run(t, env, "iris", "sync", "--config", s.settings(strings.Replace(syncs, "phone_region", "filter: '(uid=u1*)'\n  phone_region", 1)))
 	require.Equal(t, 3, code, out)
-	require.Contains(t, out, "NOTHING WAS CHANGED: 999 of 1100 people are gone")
+	require.Contains(t, out, "NOTHING WAS CHANGED: 999 of 1100 synchronised people are no longer in the directory")
 	require.Equal(t, "1101 1100", text(people))
 }

@@ -114,7 +114,7 @@ func (a coverage) setCoverage(w http.ResponseWriter, r *http.Request) error {
 	if err := wish.Check(); err != nil {
 		return err
 	}
-	if err := a.Coverage.SetCoverWish(ctx, t, wish, calendars.By(r, b.Raw)); err != nil {
+	if err := a.Coverage.SetCoverRule(ctx, t, wish, calendars.By(r, b.Raw)); err != nil {
 		return err
 	}
 	return routing.Answer(w, http.StatusOK, coverObject{wish.Role, wish.Cover, windowObjects(wish.Hours)})

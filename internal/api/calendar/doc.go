@@ -54,7 +54,7 @@ type Swaps interface {
 // Coverage reads the gaps of teams, and stores when they want their roles covered.
 type Coverage interface {
 	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error)
-	SetCoverWish(ctx context.Context, team oncall.Profile, w scheduling.CoverRule, by oncall.By) error
+	SetCoverRule(ctx context.Context, team oncall.Profile, w scheduling.CoverRule, by oncall.By) error
 }
 
 // Imports stores the shifts of calendars from elsewhere.

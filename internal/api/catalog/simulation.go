@@ -13,7 +13,7 @@ import (
 
 // Simulator foresees what would happen to an incident. It writes and sends nothing.
 type Simulator interface {
-	Ask(ctx context.Context, a simulation.Asked) (simulation.Simulation, error)
+	Ask(ctx context.Context, a simulation.TypedQuestion) (simulation.Simulation, error)
 }
 
 func (s simulations) routes() []routing.Route {
@@ -38,7 +38,7 @@ func (s simulations) simulate(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), simulationTimeout)
 	defer cancel()
-	sim, err := s.Simulator.Ask(ctx, simulation.Asked{
+	sim, err := s.Simulator.Ask(ctx, simulation.TypedQuestion{
 		Plan: plan, Application: q.Get("application"), At: q.Get("at"), Assume: q.Get("assume"), Targets: q["target"], Zone: time.UTC,
 	})
 	if err != nil {

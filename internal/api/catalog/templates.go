@@ -63,8 +63,8 @@ func (a templates) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return missing(err, "template")
 	}
-	body := wholeTemplate{version: showTemplate(t.TemplateVersion), Content: make([]content, len(t.Words)), Plans: make([]string, len(t.Plans))}
-	for i, c := range t.Words {
+	body := wholeTemplate{version: showTemplate(t.TemplateVersion), Content: make([]content, len(t.Texts)), Plans: make([]string, len(t.Plans))}
+	for i, c := range t.Texts {
 		body.Content[i] = content{Application: c.Application, Mode: string(c.Mode), Subject: c.Subject, Body: c.Body, EmailHTML: page.OrNull(c.EmailHTML)}
 	}
 	for i, p := range t.Plans {

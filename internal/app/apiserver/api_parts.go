@@ -55,6 +55,7 @@ type apiShared struct {
 	sessions      *scs.SessionManager
 	authenticator *wire.Authenticator
 	strict        *wire.Authenticator // refuses requests without credentials, whatever is opened
+	requests      *wire.Requests
 	acceptor      *accept.Acceptor
 	caches        irisapi.Caches
 	load          *load.Load
@@ -95,6 +96,9 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	if s.dummy != nil {
 		s.resolver = s.resolver.Dummy(s.dummy)
 	}
+	if s.requests, err = wire.NewRequests(a.reg); err != nil {
+		return nil, err
+	}
 	s.acceptor = accept.New(accept.Deps{
 		Store: s.notifications, Directory: s.directory, Resolver: s.resolver, Load: s.load, DummyRoles: s.dummy != nil,
 	})
@@ -113,7 +117,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 	tags := irisapi.Tags{Names: c.Tags, Store: catalog.NewTags(s.db)}
 	acceptor := s.acceptor.Within(s.notifications)
 	return irisapi.Deps{
-		Mount: irisapi.Mount{Errors: s.errors, Identify: s.authenticator.Middleware},
+		Mount: irisapi.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Observe: s.requests.Observe},
 		Applications: irisapi.ApplicationParts{
 			Applications: s.applications, Changes: s.applications, Keys: s.applications, Limits: s.applications,
 			Statistics: s.caches.Statistics, Tags: tags,
@@ -209,7 +213,7 @@ func (s *apiShared) v1Parts() api.Deps {
 	absent, p := calendar.NewRequests(s.db), s.calendarParts()
 	return api.Deps{
 		Authenticator:         s.strict,
-		CalendarAuthenticator: p.authenticator, Errors: s.errors,
+		CalendarAuthenticator: p.authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Keys:      &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: func() {}},
 		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, Timelines: s.incidents, People: s.userRows, Wake: s.notifier.Wake},
 		Messages:  api.MessageParts{Messages: s.messages, Notifications: incidents.NewRequests(s.db)},

@@ -89,7 +89,7 @@ func templateDraft() messages.NewTemplate {
 			Subject: subject, Body: body, EmailHTML: html,
 		}}
 	}
-	return messages.NewTemplate{Name: templateName, Words: []messages.TemplateText{
+	return messages.NewTemplate{Name: templateName, Texts: []messages.TemplateText{
 		content(users.Email, subject, body, html), content(users.SMS, "", short, ""),
 		content(users.Slack, subject, body, ""), content(users.Call, "", short, ""),
 	}}

@@ -87,7 +87,7 @@ func TestTemplatesAndBuiltInTextContainTheTitle(t *testing.T) {
 			builtIn = append(builtIn, messages.TemplateText{Mode: mode, TemplateContent: messages.TemplateContent{Subject: "{{ nothing }}", Body: blank}})
 		}
 	}
-	for kind, templates := range map[string][]messages.TemplateText{"demo": templateDraft().Words, "documented": documented(t), "built in": builtIn} {
+	for kind, templates := range map[string][]messages.TemplateText{"demo": templateDraft().Texts, "documented": documented(t), "built in": builtIn} {
 		for source, sample := range samples {
 			for _, tpl := range templates {
 				out, err := messages.NewRenderer(oneIncident{sample.context, tpl.TemplateContent}).Render(t.Context(), []messages.Request{{

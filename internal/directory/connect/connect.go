@@ -1,5 +1,5 @@
-// Package connect opens the directories of a configuration: LDAP servers, and workspaces of Slack as a list of people. The
-// programs and the operator's commands call it. It asks a directory nothing itself.
+// Package connect makes clients of the configured directories: LDAP servers, and Slack workspaces as lists of people. The programs and
+// the operator's commands call it. It opens no connection.
 package connect
 
 import (
@@ -35,7 +35,7 @@ func LDAP(l config.LDAP, s config.Sync) (*ldap.Client, error) {
 		}
 		roots := x509.NewCertPool()
 		if !roots.AppendCertsFromPEM(raw) {
-			return nil, errors.New("auth.ldap.ca_file: it holds no certificate in PEM")
+			return nil, errors.New("auth.ldap.ca_file: the file must have certificates in PEM")
 		}
 		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
 	}
@@ -46,10 +46,10 @@ func LDAP(l config.LDAP, s config.Sync) (*ldap.Client, error) {
 	return client, nil
 }
 
-// Rules says what an entry of a directory means for us.
+// Rules returns the configured rules for entries.
 func Rules(s config.Sync) (directory.Rules, error) {
 	if s.PhoneRegion != "" && !directory.KnownRegion(s.PhoneRegion) {
-		return directory.Rules{}, fmt.Errorf("sync.phone_region: %q is no country whose phone numbers are known", s.PhoneRegion)
+		return directory.Rules{}, fmt.Errorf("sync.phone_region: %q is not a known country code, such as US", s.PhoneRegion)
 	}
 	return directory.Rules{Region: s.PhoneRegion, Slack: s.SlackContact, PhotoURL: s.PhotoURL, Synced: s.From == directory.LDAP}, nil
 }
@@ -85,8 +85,7 @@ func Syncer(s config.Sync, l config.LDAP, workspaces []config.Slack) (*directory
 	return directory.NewSyncer(client, client, c), nil
 }
 
-// Problem says what is wrong with the configured directory that the configuration itself cannot see: filters and
-// countries; nil = nothing. It asks nobody.
+// Problem checks what the configuration itself does not check: filters and the phone region; nil = no error. It opens no connection.
 func Problem(l config.LDAP, s config.Sync, workspaces []config.Slack) error {
 	if _, err := Rules(s); err != nil {
 		return err

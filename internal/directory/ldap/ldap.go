@@ -1,5 +1,6 @@
-// Package ldap asks LDAP servers: whether a password is right, who is there, and who is on which mailing list. Errors name
-// servers and result codes, never distinguished names, filters or passwords.
+// Package ldap queries LDAP servers: it checks passwords, and lists people and mailing lists. The log-in and the synchronisation call it
+// through internal/directory/connect. Its errors have names of servers and result codes, but no distinguished names, filters or
+// passwords.
 package ldap
 
 import (
@@ -21,68 +22,68 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Attributes are the names of what we read of an entry.
+// Attributes are the names of the attributes that are read.
 type Attributes struct {
 	Name     string // "" = sAMAccountName
 	FullName string // "" = displayName
 	Email    string // "" = mail
 	Phone    string // "" = mobile
-	Slack    string // "" = not asked for
-	Stable   string // what stays when somebody is renamed. "" = entryUUID or objectGUID, whichever there is
+	Slack    string // "" = not read
+	Stable   string // id that stays when a person is renamed. "" = entryUUID or objectGUID
 }
 
 // Config of a client.
 type Config struct {
-	// URLs of servers that hold the same, in the order in which they are asked: ldaps://host, or ldap://host:port.
+	// URLs of servers with the same content, in the order in which they are tried: ldaps://host, or ldap://host:port.
 	URLs []string
-	// StartTLS encrypts ldap:// connections before anything is said.
+	// StartTLS encrypts ldap:// connections before the first request.
 	StartTLS bool
-	// TLS is the client's configuration; nil = the system's roots.
+	// TLS is the configuration of TLS; nil = the root certificates of the system.
 	TLS *tls.Config
 	// Timeout of connecting and of a log-in. 0 = 5 s.
 	Timeout time.Duration
-	// Prefix and Suffix make of a log-in name what is bound directly: a user principal name (ann@example.com), or a
-	// distinguished name (uid=ann,ou=people,dc=example,dc=com). Both empty = the entry is searched for.
+	// Prefix and Suffix turn a log-in name into the name of a bind: a user principal name (ann@example.com) or a distinguished name
+	// (uid=ann,ou=people,dc=example,dc=com). If both are empty, the entry is searched first.
 	Prefix, Suffix string
-	// BindUser and BindPassword are the account that searches; "" = searching anonymously.
+	// BindUser and BindPassword are the account for searches; "" = anonymous searches.
 	BindUser, BindPassword string
-	// BaseDN is below what is searched.
+	// BaseDN is the entry below which people are searched.
 	BaseDN string
-	// LoginFilter finds the entry of who logs in, %s is the name. "" = (NAME=%s) with the attribute of the name.
+	// LoginFilter finds the entry of a log-in name, %s. "" = (NAME=%s) with the attribute of the name.
 	LoginFilter string
-	// PeopleFilter finds everybody. "" = (&(objectClass=person)(NAME=*)).
+	// PeopleFilter finds all people. "" = (&(objectClass=person)(NAME=*)).
 	PeopleFilter string
 	Attributes   Attributes
-	// Lists says how mailing lists are found; without a filter there are none.
+	// Lists defines how mailing lists are found. Without a filter there are no lists.
 	Lists ListConfig
 }
 
-// ListConfig says how mailing lists are found.
+// ListConfig defines how mailing lists are found.
 type ListConfig struct {
-	BaseDN string // "" = the one of the people
+	BaseDN string // "" = BaseDN of people
 	Filter string // (objectClass=groupOfNames)
 	Name   string // attribute of the name. "" = cn
 	Member string // attribute that holds distinguished names. "" = member
 }
 
-// Client asks the servers. It opens a connection for each question and is safe for concurrent use.
+// Client queries the servers. It opens a connection for each request. It is safe for concurrent use.
 type Client struct {
 	cfg   Config
 	slots chan struct{}
 
-	mu   sync.Mutex
-	away map[string]time.Time // servers that did not answer, until when they are asked last
+	mu     sync.Mutex
+	failed map[string]time.Time // servers that did not answer, and until when they are tried last
 }
 
 const (
-	// atOnce bounds the log-ins that wait for the servers.
-	atOnce = 16
-	// avoidFor is how long a server that did not answer is asked after the others.
+	// maxLogins limits concurrent log-ins.
+	maxLogins = 16
+	// avoidFor is how long a server that did not answer is tried after the others.
 	avoidFor = 30 * time.Second
-	// listTimeout bounds one page of a search, wholeTimeout all of it.
-	listTimeout  = 30 * time.Second
-	wholeTimeout = 5 * time.Minute
-	pageSize     = 1000
+	// pageTimeout limits one page of a search, searchTimeout the whole search.
+	pageTimeout   = 30 * time.Second
+	searchTimeout = 5 * time.Minute
+	pageSize      = 1000
 )
 
 // New checks cfg and returns a client; it opens no connection.
@@ -109,7 +110,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.Timeout = 5 * time.Second
 	}
 	if len(cfg.URLs) == 0 {
-		return nil, fault.Invalidf("urls", "ldap: no server is named")
+		return nil, fault.Invalidf("urls", "ldap: at least one server is required")
 	}
 	for _, u := range cfg.URLs {
 		if _, _, _, err := address(u); err != nil {
@@ -117,7 +118,7 @@ func New(cfg Config) (*Client, error) {
 		}
 	}
 	if !cfg.direct() && cfg.BaseDN == "" {
-		return nil, fault.Invalidf("base_dn", "ldap: the place to search is missing")
+		return nil, fault.Invalidf("base_dn", "ldap: base_dn is required to search people")
 	}
 	for _, f := range []string{cfg.LoginFilter, cfg.PeopleFilter, cfg.Lists.Filter} {
 		if err := CheckFilter(f); err != nil {
@@ -127,12 +128,12 @@ func New(cfg Config) (*Client, error) {
 	if cfg.TLS == nil {
 		cfg.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	return &Client{cfg: cfg, slots: make(chan struct{}, atOnce), away: map[string]time.Time{}}, nil
+	return &Client{cfg: cfg, slots: make(chan struct{}, maxLogins), failed: map[string]time.Time{}}, nil
 }
 
 func (c Config) direct() bool { return c.Prefix != "" || c.Suffix != "" }
 
-// CheckFilter returns an Invalid fault for what is no search filter; "" and %s are fine.
+// CheckFilter returns an Invalid fault for a text that is not a search filter. "" and %s are valid.
 func CheckFilter(filter string) error {
 	if filter == "" {
 		return nil
@@ -143,11 +144,11 @@ func CheckFilter(filter string) error {
 	return nil
 }
 
-// address takes the URL of a server apart.
+// address splits the URL of a server.
 func address(raw string) (hostPort, host string, encrypted bool, err error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.Scheme != "ldap" && u.Scheme != "ldaps" {
-		return "", "", false, fault.Invalidf("urls", "ldap: a server is written ldaps://host or ldap://host:port")
+		return "", "", false, fault.Invalidf("urls", "ldap: the URL of a server must have the form ldaps://host or ldap://host:port")
 	}
 	port := u.Port()
 	if encrypted = u.Scheme == "ldaps"; port == "" && encrypted {
@@ -158,12 +159,12 @@ func address(raw string) (hostPort, host string, encrypted bool, err error) {
 	return net.JoinHostPort(u.Hostname(), port), u.Hostname(), encrypted, nil
 }
 
-// ask has do talk to the first server that answers. What a server says about the question is final; only servers that cannot
-// be reached, or cannot answer now, are followed by the next. When none answers the error is an Unavailable fault.
-func (c *Client) ask(ctx context.Context, do func(context.Context, *ldap.Conn) error) error {
+// query calls do with a connection to the first server that answers. It tries the next server only if do or the connection returns an
+// Unavailable fault. If no server answers, it returns an Unavailable fault.
+func (c *Client) query(ctx context.Context, do func(context.Context, *ldap.Conn) error) error {
 	var all []error
 	for _, server := range c.order(time.Now()) {
-		err := c.askOne(ctx, server, do)
+		err := c.queryServer(ctx, server, do)
 		if err == nil || !fault.Is(err, fault.Unavailable) {
 			c.mark(server, time.Time{})
 			return err
@@ -177,11 +178,11 @@ func (c *Client) ask(ctx context.Context, do func(context.Context, *ldap.Conn) e
 	return fault.Wrap(fault.Unavailable, errors.Join(all...), "the directory cannot be reached")
 }
 
-// order is the servers as configured, those that did not answer lately at the end.
+// order returns the servers in the configured order, with servers that recently did not answer at the end.
 func (c *Client) order(now time.Time) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	avoided := func(u string) bool { return c.away[u].After(now) }
+	avoided := func(u string) bool { return c.failed[u].After(now) }
 	out := slices.Clone(c.cfg.URLs)
 	slices.SortStableFunc(out, func(a, b string) int {
 		switch {
@@ -198,24 +199,24 @@ func (c *Client) order(now time.Time) []string {
 func (c *Client) mark(server string, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.away[server] = until
+	c.failed[server] = until
 }
 
-func (c *Client) askOne(ctx context.Context, server string, do func(context.Context, *ldap.Conn) error) error {
+func (c *Client) queryServer(ctx context.Context, server string, do func(context.Context, *ldap.Conn) error) error {
 	conn, raw, err := c.connect(ctx, server)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	if deadline, ok := ctx.Deadline(); ok {
-		_ = raw.SetDeadline(deadline) // go-ldap has no contexts: the connection ends with the question's
+		_ = raw.SetDeadline(deadline) // go-ldap takes no context, so the deadline is set on the connection
 	}
 	stop := context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	return do(ctx, conn)
 }
 
-// connect dials, encrypts and returns the connection of the protocol with the one below it.
+// connect opens a connection and encrypts it. It returns the LDAP connection and the network connection below it.
 func (c *Client) connect(ctx context.Context, server string) (*ldap.Conn, net.Conn, error) {
 	hostPort, host, encrypted, err := address(server)
 	if err != nil {
@@ -235,7 +236,7 @@ func (c *Client) connect(ctx context.Context, server string) (*ldap.Conn, net.Co
 		t := tls.Client(raw, secure)
 		if err := t.HandshakeContext(ctx); err != nil {
 			_ = raw.Close()
-			return nil, nil, unavailable(err, "cannot agree on TLS")
+			return nil, nil, unavailable(err, "the TLS handshake failed")
 		}
 		raw = t
 	}
@@ -249,13 +250,13 @@ func (c *Client) connect(ctx context.Context, server string) (*ldap.Conn, net.Co
 		}
 		if err != nil {
 			_ = conn.Close()
-			return nil, nil, unavailable(cause(err), "cannot begin TLS")
+			return nil, nil, unavailable(cause(err), "STARTTLS failed")
 		}
 	}
 	return conn, raw, nil
 }
 
-// People lists everybody, in pages. See directory.People.
+// People lists all people. See directory.People.
 func (c *Client) People(ctx context.Context) ([]directory.Entry, error) {
 	a := c.cfg.Attributes
 	found, err := c.search(ctx, c.cfg.BaseDN, c.cfg.PeopleFilter, c.attributes())
@@ -278,8 +279,8 @@ func (c *Client) attributes() []string {
 	return names
 }
 
-// ids are the attributes that may hold what an entry is called for good. They are operational in most servers: answered only
-// when they are asked for by name.
+// ids returns the attributes that may have a stable id. In most servers they are operational attributes, which a server returns only on
+// request.
 func (a Attributes) ids() []string {
 	if a.Stable != "" {
 		return []string{a.Stable}
@@ -287,7 +288,7 @@ func (a Attributes) ids() []string {
 	return []string{"entryUUID", "objectGUID"}
 }
 
-// stable returns what the entry is called for good, "" when it does not say. What is no text is spelled in hexadecimal digits.
+// stable returns the stable id of an entry; "" = none. A binary id is returned in hexadecimal digits.
 func (a Attributes) stable(e *ldap.Entry) string {
 	for _, name := range a.ids() {
 		value := e.GetEqualFoldAttributeValue(name)
@@ -302,7 +303,7 @@ func (a Attributes) stable(e *ldap.Entry) string {
 	return ""
 }
 
-// maxID is the longest id in bytes that is believed to be one; those of the known servers have 16 or 36.
+// maxID is the maximum length of an id, in bytes. Ids of known servers have 16 or 36.
 const maxID = 128
 
 func (a Attributes) entry(e *ldap.Entry) directory.Entry {
@@ -315,20 +316,20 @@ func (a Attributes) entry(e *ldap.Entry) directory.Entry {
 	return directory.Entry{Ref: e.DN, Stable: a.stable(e), Name: get(a.Name), FullName: get(a.FullName), Email: get(a.Email), Phone: get(a.Phone), SlackName: get(a.Slack)}
 }
 
-// search returns all that is found below base, or an error: never a part.
+// search returns all entries below base that match. An incomplete result is an error.
 func (c *Client) search(ctx context.Context, base, filter string, attributes []string) ([]*ldap.Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, wholeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	var out []*ldap.Entry
-	err := c.ask(ctx, func(ctx context.Context, conn *ldap.Conn) error {
-		conn.SetTimeout(listTimeout)
+	err := c.query(ctx, func(ctx context.Context, conn *ldap.Conn) error {
+		conn.SetTimeout(pageTimeout)
 		if err := c.bindService(conn); err != nil {
 			return err
 		}
 		request := ldap.NewSearchRequest(base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases, 0, 0, false, filter, attributes, nil)
 		answer, err := conn.SearchWithPaging(request, pageSize)
 		if err != nil {
-			return said(err, "the search fails")
+			return serverError(err, "the search failed")
 		}
 		out = answer.Entries
 		return nil
@@ -336,14 +337,14 @@ func (c *Client) search(ctx context.Context, base, filter string, attributes []s
 	return out, err
 }
 
-// bindService logs the account in that searches.
+// bindService logs in the account for searches.
 func (c *Client) bindService(conn *ldap.Conn) error {
 	if c.cfg.BindUser == "" {
 		return nil
 	}
 	if err := conn.Bind(c.cfg.BindUser, c.cfg.BindPassword); err != nil {
-		// That the next server knows better is possible while a password is being changed.
-		return unavailable(cause(err), "the account that searches (bind_user) is refused")
+		// While a password is being changed, the next server may accept it.
+		return unavailable(cause(err), "the server refused the account for searches (bind_user)")
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func TestSearchAndBind(t *testing.T) {
 	require.Equal(t, []string{`(uid=\2a)`, `(uid=ann\29\28uid=\2a)`, `(uid=a\5cnn)`}, later[len(filters):], "names are no filters (RFC 4515)")
 }
 
-func TestAnEmptyPasswordIsNeverAsked(t *testing.T) {
+func TestEmptyPasswordsAreNeverSent(t *testing.T) {
 	t.Parallel()
 	s := start(t, company())
 	for _, c := range []*Client{client(t, nil, s.url("ldap")), client(t, func(c *Config) { c.Suffix = "@example.com" }, s.url("ldap"))} {
@@ -116,7 +116,7 @@ func TestDirectBind(t *testing.T) {
 	require.Equal(t, `uid=x\,uid=ann,ou=people,dc=example,dc=com`, binds[len(binds)-1], "names are no distinguished names (RFC 4514)")
 }
 
-func TestAccountsThatAreLockedAreNoOutage(t *testing.T) {
+func TestLockedAccountsAreNotAnOutage(t *testing.T) {
 	t.Parallel()
 	for _, code := range refusals[:len(refusals)-1] {
 		s := company()
@@ -127,7 +127,7 @@ func TestAccountsThatAreLockedAreNoOutage(t *testing.T) {
 	}
 }
 
-func TestServersAreAskedInOrder(t *testing.T) {
+func TestServersAreTriedInOrder(t *testing.T) {
 	t.Parallel()
 	s, deaf := start(t, company()), company()
 	deaf.deaf = true
@@ -154,7 +154,7 @@ func TestServersAreAskedInOrder(t *testing.T) {
 	require.NotContains(t, err.Error(), "uid=")
 }
 
-func TestAServerThatCannotAnswerIsNoWrongPassword(t *testing.T) {
+func TestUnavailableServersAreNotAWrongPassword(t *testing.T) {
 	t.Parallel()
 	for what, break_ := range map[string]func(*server){
 		"busy":                     func(s *server) { s.bindCode = ldap.LDAPResultBusy },
@@ -180,7 +180,7 @@ func TestAServerThatCannotAnswerIsNoWrongPassword(t *testing.T) {
 	}
 }
 
-func TestAQuestionEndsWithItsContext(t *testing.T) {
+func TestQueryEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	deaf := company()
 	deaf.deaf = true
@@ -241,7 +241,7 @@ func TestPeople(t *testing.T) {
 	require.True(t, fault.Is(err, fault.Unavailable), "half an answer is none: %v", err)
 }
 
-func TestListsAreUnrolled(t *testing.T) {
+func TestListsHaveTheMembersOfInnerLists(t *testing.T) {
 	t.Parallel()
 	groups := map[string]map[string][]string{
 		"cn=all,dc=x":  {"cn": {"all"}, "member": {"uid=ann,dc=x", "CN=Ops,DC=x", "cn=printer,dc=x"}},
@@ -295,7 +295,7 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
-func TestWhatAnEntryIsCalledForGood(t *testing.T) {
+func TestStableIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		attribute string

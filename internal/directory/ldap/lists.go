@@ -12,14 +12,14 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Lists lists the mailing lists, with the members of lists inside them. See directory.Lists.
+// Lists lists all mailing lists, with the members of lists inside them. See directory.Lists.
 func (c *Client) Lists(ctx context.Context) ([]directory.List, error) {
 	l := c.cfg.Lists
 	found, err := c.search(ctx, l.BaseDN, l.Filter, []string{l.Name, l.Member})
 	if err != nil {
 		return nil, err
 	}
-	groups := make(map[string][]string, len(found)) // folded name of the entry -> members
+	groups := make(map[string][]string, len(found)) // lower-case DN of the list -> DNs of members
 	for _, e := range found {
 		members, err := c.members(ctx, e)
 		if err != nil {
@@ -29,14 +29,14 @@ func (c *Client) Lists(ctx context.Context) ([]directory.List, error) {
 	}
 	out := make([]directory.List, len(found))
 	for i, e := range found {
-		out[i] = directory.List{Name: strings.TrimSpace(e.GetEqualFoldAttributeValue(l.Name)), Members: unroll(groups, e.DN)}
+		out[i] = directory.List{Name: strings.TrimSpace(e.GetEqualFoldAttributeValue(l.Name)), Members: allMembers(groups, e.DN)}
 		out[i].Size = len(out[i].Members)
 	}
 	return out, nil
 }
 
-// members returns who is named. Active Directory answers a part only of large groups, under another name (member;range=0-1499),
-// and is asked for the next part until it says that there is no more.
+// members returns the members of a list. For a large list, Active Directory returns parts under another name (member;range=0-1499).
+// members requests parts until the last one.
 func (c *Client) members(ctx context.Context, e *ldap.Entry) ([]string, error) {
 	all := e.GetEqualFoldAttributeValues(c.cfg.Lists.Member)
 	for from := 0; ; {
@@ -49,7 +49,7 @@ func (c *Client) members(ctx context.Context, e *ldap.Entry) ([]string, error) {
 			return all, nil
 		}
 		if last < from {
-			return nil, fault.New(fault.Unavailable, "the directory repeats a part of a list")
+			return nil, fault.New(fault.Unavailable, "the directory returned a part of a list twice")
 		}
 		from = last + 1
 		var err error
@@ -59,7 +59,7 @@ func (c *Client) members(ctx context.Context, e *ldap.Entry) ([]string, error) {
 	}
 }
 
-// part returns the values of a part, and the number of the last one; -1 = there are no more.
+// part returns the values of a part and the number of its last value; -1 = this is the last part.
 func (c *Client) part(e *ldap.Entry) (values []string, last int, ranged bool) {
 	for _, a := range e.Attributes {
 		name, option, _ := strings.Cut(a.Name, ";")
@@ -77,23 +77,23 @@ func (c *Client) part(e *ldap.Entry) (values []string, last int, ranged bool) {
 	return nil, -1, false
 }
 
-// more asks for the members from a number on.
+// more requests the members from a number on.
 func (c *Client) more(ctx context.Context, dn string, from int) (*ldap.Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, wholeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	var found *ldap.Entry
-	err := c.ask(ctx, func(_ context.Context, conn *ldap.Conn) error {
-		conn.SetTimeout(listTimeout)
+	err := c.query(ctx, func(_ context.Context, conn *ldap.Conn) error {
+		conn.SetTimeout(pageTimeout)
 		if err := c.bindService(conn); err != nil {
 			return err
 		}
 		answer, err := conn.Search(ldap.NewSearchRequest(dn, ldap.ScopeBaseObject, ldap.NeverDerefAliases, 0, 0, false, "(objectClass=*)",
 			[]string{fmt.Sprintf("%s;range=%d-*", c.cfg.Lists.Member, from)}, nil))
 		if err != nil {
-			return said(err, "the search fails")
+			return serverError(err, "the search failed")
 		}
 		if len(answer.Entries) != 1 {
-			return fault.New(fault.Unavailable, "a list vanished while it was read")
+			return fault.New(fault.Unavailable, "a list disappeared while it was read")
 		}
 		found = answer.Entries[0]
 		return nil
@@ -101,8 +101,8 @@ func (c *Client) more(ctx context.Context, dn string, from int) (*ldap.Entry, er
 	return found, err
 }
 
-// unroll returns everybody on a list and on the lists inside it, each once, whatever circles they form.
-func unroll(groups map[string][]string, start string) []string {
+// allMembers returns the people on a list and on the lists inside it, each once. Lists may contain each other.
+func allMembers(groups map[string][]string, start string) []string {
 	var out []string
 	seen := map[string]bool{strings.ToLower(start): true}
 	todo := []string{start}

@@ -14,12 +14,11 @@ import (
 
 var errWrong = fault.New(fault.Unauthenticated, "wrong name or password")
 
-// errHidden is in the chain of a search that the server does not permit: it hides the place, or says so.
-var errHidden = errors.New("may not be searched")
+// errHidden is in the chain of the error of a search that the server does not permit. Some servers answer that the base does not exist.
+var errHidden = errors.New("the search is not permitted")
 
-// Check returns the entry of the person whose name and password these are. The name in it is the directory's own spelling
-// when it has one. A name that nobody has, or a wrong or empty password, is an Unauthenticated fault; servers that cannot be
-// asked are an Unavailable one.
+// Check returns the entry of the person with the name and password. The name in the entry has the directory's spelling. It returns an
+// Unauthenticated fault for an unknown name and a wrong or empty password, and an Unavailable fault if no server can answer.
 func (c *Client) Check(ctx context.Context, name, password string) (directory.Entry, error) {
 	// An empty password would be an anonymous log-in, which servers grant to everybody (RFC 4513, 5.1.2).
 	if name == "" || password == "" || strings.ContainsRune(name, 0) {
@@ -29,10 +28,10 @@ func (c *Client) Check(ctx context.Context, name, password string) (directory.En
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-ctx.Done():
-		return directory.Entry{}, fault.Wrap(fault.Unavailable, ctx.Err(), "too many log-ins at once, try again")
+		return directory.Entry{}, fault.Wrap(fault.Unavailable, ctx.Err(), "too many concurrent log-ins, try again")
 	}
 	var found directory.Entry
-	err := c.ask(ctx, func(ctx context.Context, conn *ldap.Conn) (err error) {
+	err := c.query(ctx, func(ctx context.Context, conn *ldap.Conn) (err error) {
 		conn.SetTimeout(c.cfg.Timeout)
 		if c.cfg.direct() {
 			found, err = c.direct(conn, name, password)
@@ -44,13 +43,13 @@ func (c *Client) Check(ctx context.Context, name, password string) (directory.En
 	return found, err
 }
 
-// direct logs the person in under a name that is made of theirs.
+// direct binds as the person, with Prefix and Suffix.
 func (c *Client) direct(conn *ldap.Conn, name, password string) (directory.Entry, error) {
 	who := name
 	if strings.Contains(c.cfg.Prefix, "=") {
 		who = ldap.EscapeDN(who)
 	} else if strings.ContainsAny(who, `@\/`) {
-		return directory.Entry{}, errWrong // another domain's spelling, which would not be this name
+		return directory.Entry{}, errWrong // the name of another domain, which is not this person
 	}
 	if err := bind(conn, c.cfg.Prefix+who+c.cfg.Suffix, password); err != nil {
 		return directory.Entry{}, err
@@ -58,17 +57,17 @@ func (c *Client) direct(conn *ldap.Conn, name, password string) (directory.Entry
 	if c.cfg.BaseDN == "" {
 		return directory.Entry{Name: name}, nil
 	}
-	entry, err := c.find(conn, name) // with the person's own rights
+	entry, err := c.find(conn, name) // with the permissions of the person
 	switch {
 	case fault.Is(err, fault.Unauthenticated), errors.Is(err, errHidden):
-		return directory.Entry{Name: name}, nil // they may not see themselves
+		return directory.Entry{Name: name}, nil // people may not read their own entry
 	case err != nil:
 		return directory.Entry{}, err
 	}
 	return entry, nil
 }
 
-// searchAndBind finds the entry with the rights of the account that searches, then logs in as the entry.
+// searchAndBind finds the entry with the account for searches, then binds as the entry.
 func (c *Client) searchAndBind(conn *ldap.Conn, name, password string) (directory.Entry, error) {
 	if err := c.bindService(conn); err != nil {
 		return directory.Entry{}, err
@@ -80,7 +79,7 @@ func (c *Client) searchAndBind(conn *ldap.Conn, name, password string) (director
 	return entry, bind(conn, entry.Ref, password)
 }
 
-// find returns the one entry of a name. None, and several, are nobody's.
+// find returns the entry of a name. No entry or several entries are an Unauthenticated fault.
 func (c *Client) find(conn *ldap.Conn, name string) (directory.Entry, error) {
 	filter := strings.ReplaceAll(c.cfg.LoginFilter, "%s", ldap.EscapeFilter(name))
 	seconds := max(1, int(c.cfg.Timeout.Seconds()))
@@ -90,9 +89,9 @@ func (c *Client) find(conn *ldap.Conn, name string) (directory.Entry, error) {
 	case ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded):
 		return directory.Entry{}, errWrong // more than two
 	case ldap.IsErrorAnyOf(err, ldap.LDAPResultNoSuchObject, ldap.LDAPResultInsufficientAccessRights):
-		return directory.Entry{}, unavailable(errors.Join(errHidden, cause(err)), "the search fails")
+		return directory.Entry{}, unavailable(errors.Join(errHidden, cause(err)), "the search failed")
 	case err != nil:
-		return directory.Entry{}, said(err, "the search fails")
+		return directory.Entry{}, serverError(err, "the search failed")
 	case len(answer.Entries) != 1 || answer.Entries[0].DN == "":
 		return directory.Entry{}, errWrong
 	}
@@ -103,7 +102,7 @@ func (c *Client) find(conn *ldap.Conn, name string) (directory.Entry, error) {
 	return entry, nil
 }
 
-// refusals are answers to a log-in that are about the person: a wrong password, an account that is locked or has none.
+// refusals are the result codes of a bind that mean that the person cannot log in: a wrong password, a locked account.
 var refusals = []uint16{
 	ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultNoSuchObject,
 	ldap.LDAPResultInvalidDNSyntax, ldap.LDAPResultConstraintViolation, ldap.LDAPResultInsufficientAccessRights,
@@ -115,11 +114,11 @@ func bind(conn *ldap.Conn, who, password string) error {
 	if ldap.IsErrorAnyOf(err, refusals...) {
 		return errWrong
 	}
-	return said(err, "the log-in fails")
+	return serverError(err, "the log-in failed")
 }
 
-// said makes a fault of what a server answered to a question that should have gone well; nil stays nil.
-func said(err error, what string) error {
+// serverError returns an Unavailable fault for an error of a server; nil stays nil.
+func serverError(err error, what string) error {
 	if err == nil {
 		return nil
 	}
@@ -128,7 +127,7 @@ func said(err error, what string) error {
 
 func unavailable(err error, what string) error { return fault.Wrap(fault.Unavailable, err, what) }
 
-// cause is an error without what servers add to it: that may repeat names.
+// cause returns an error without the text of the server, which may repeat names.
 func cause(err error) error {
 	var e *ldap.Error
 	if !errors.As(err, &e) {

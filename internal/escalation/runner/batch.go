@@ -37,7 +37,7 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []escalation.Due) error
 	for len(changes) > 0 {
 		part := changes[:fitting(changes)]
 		changes = changes[len(part):]
-		leases := LeasesOf(part, func(c escalation.Change) buckets.Lease { return c.Lease })
+		leases := leasesOf(part, func(c escalation.Change) buckets.Lease { return c.Lease })
 		written, err := r.deps.Ledger.Commit(ctx, r.deps.Holder.ProcessID(), leases, part)
 		if err != nil {
 			return err // what was committed before is refused by its version when the batch is tried again

@@ -99,15 +99,15 @@ func TestProgressThatCannotBeReadBeginsTheStepAnew(t *testing.T) {
 
 func TestThePlansTrackingAddressIsNotifiedOnce(t *testing.T) {
 	t.Parallel()
-	words := []byte(`{"shop": {"body": "x"}}`)
+	content := []byte(`{"shop": {"body": "x"}}`)
 	for name, c := range map[string]struct {
 		tracking escalation.Tracking
 		told     bool
 	}{
-		"told":                         {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: words}, true},
-		"nobody hears by call":         {escalation.Tracking{Mode: users.Call, Key: "team@x.test", Template: words}, false},
-		"no address":                   {escalation.Tracking{Mode: users.Email, Template: words}, false},
-		"no words for the application": {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: []byte(`{"other": {"body": "x"}}`)}, false},
+		"paged":                          {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: content}, true},
+		"no mode call":                   {escalation.Tracking{Mode: users.Call, Key: "team@x.test", Template: content}, false},
+		"no address":                     {escalation.Tracking{Mode: users.Email, Template: content}, false},
+		"no content for the application": {escalation.Tracking{Mode: users.Email, Key: "team@x.test", Template: []byte(`{"other": {"body": "x"}}`)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +127,7 @@ func TestThePlansTrackingAddressIsNotifiedOnce(t *testing.T) {
 			require.Equal(t, messages.Primary, pages[0].Purpose)
 			require.Equal(t, len(got.Messages), got.Progress.Unsettled, "what is waited for")
 			require.True(t, got.Progress.Tracked)
-			require.Empty(t, g.decide(t, func(d *escalation.Due) { d.Progress = got.Progress }).Messages, "neither is told twice")
+			require.Empty(t, g.decide(t, func(d *escalation.Due) { d.Progress = got.Progress }).Messages, "neither is paged twice")
 		})
 	}
 }
@@ -260,7 +260,7 @@ func TestTwoNotificationsOfAStepMayFallBackOnTheSamePerson(t *testing.T) {
 	mute := escalation.Notification{Priority: users.High, Target: user("mute", 2), Wait: time.Minute}
 	g.plan(func(p *escalation.Plan) { p.CreatorID = 1 }, step(mute, mute))
 	c := g.decide(t, nil)
-	require.Len(t, c.Messages, 2, "each has words of its own")
+	require.Len(t, c.Messages, 2, "each has its own text")
 	require.Equal(t, []int{0, 1}, []int{c.Messages[0].Position, c.Messages[1].Position})
 }
 

@@ -49,8 +49,8 @@ type Digest struct {
 	Destination string
 }
 
-// NewBatch returns the id of a new digest.
-func NewBatch() string {
+// newBatch returns the id of a new digest.
+func newBatch() string {
 	raw := make([]byte, 16)
 	_, _ = rand.Read(raw) // never fails
 	return hex.EncodeToString(raw)
@@ -120,7 +120,7 @@ func (r *Runner) release(ctx context.Context, rel Release) (err error) {
 		return fmt.Errorf("read applications: %w", err)
 	}
 	app := apps[k.ApplicationID]
-	d := Digest{Release: rel, Batch: NewBatch(), Application: app.Name, Plan: plans[k.PlanID].Name}
+	d := Digest{Release: rel, Batch: newBatch(), Application: app.Name, Plan: plans[k.PlanID].Name}
 	if d.Mode, d.Destination, err = r.decider.Contact(ctx, k.UserID, k.Priority, app); err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []escalation.Failed) e
 	if len(changes) == 0 {
 		return nil
 	}
-	leases := LeasesOf(changes, func(c escalation.FallbackChange) buckets.Lease { return c.Failed.Lease })
+	leases := leasesOf(changes, func(c escalation.FallbackChange) buckets.Lease { return c.Failed.Lease })
 	if err := r.deps.Ledger.CommitFallbacks(ctx, r.deps.Holder.ProcessID(), leases, changes, now); err != nil {
 		return err
 	}

@@ -203,5 +203,5 @@ func (r *Runner) cancelBatch(ctx context.Context, batch []escalation.Due) error 
 }
 
 func leasesOfDue(batch []escalation.Due) []buckets.Lease {
-	return LeasesOf(batch, func(d escalation.Due) buckets.Lease { return d.Lease })
+	return leasesOf(batch, func(d escalation.Due) buckets.Lease { return d.Lease })
 }

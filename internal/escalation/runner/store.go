@@ -47,9 +47,9 @@ type Ask struct {
 	Now       time.Time // tests only; zero = the database's clock
 }
 
-// LeasesOf returns the leases of works, ascending by bucket, each once. If a bucket occurs with two epochs, it returns
+// leasesOf returns the leases of works, ascending by bucket, each once. If a bucket occurs with two epochs, it returns
 // the older lease, so that the fence refuses the transaction.
-func LeasesOf[T any](works []T, of func(T) buckets.Lease) []buckets.Lease {
+func leasesOf[T any](works []T, of func(T) buckets.Lease) []buckets.Lease {
 	epochs := map[int]int64{}
 	for _, w := range works {
 		l := of(w)

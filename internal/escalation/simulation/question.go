@@ -24,8 +24,8 @@ type Clock interface {
 	Clock(ctx context.Context) (time.Time, error)
 }
 
-// Asked is a question as people type it: in an address, on a command line or in a form.
-type Asked struct {
+// TypedQuestion is a question as people type it: in an address, on a command line or in a form.
+type TypedQuestion struct {
 	Plan        string
 	Application string // "" = none
 	At          string // see oncall.ParseInstant; "" = now
@@ -40,7 +40,7 @@ type Asked struct {
 const maxTargets = 100
 
 // Ask parses a question and simulates it.
-func (s *Simulator) Ask(ctx context.Context, a Asked) (Simulation, error) {
+func (s *Simulator) Ask(ctx context.Context, a TypedQuestion) (Simulation, error) {
 	now, err := s.deps.Clock.Clock(ctx)
 	if err != nil {
 		return Simulation{}, err
@@ -52,7 +52,7 @@ func (s *Simulator) Ask(ctx context.Context, a Asked) (Simulation, error) {
 	return s.Simulate(ctx, q)
 }
 
-func (s *Simulator) read(ctx context.Context, a Asked, now time.Time) (Question, error) {
+func (s *Simulator) read(ctx context.Context, a TypedQuestion, now time.Time) (Question, error) {
 	q := Question{Dynamic: map[int]escalation.Target{}}
 	var err error
 	if q.At, err = oncall.ParseInstant(a.At, a.Zone, now); err != nil {

@@ -28,23 +28,25 @@ func (numbers) TargetNumber(_ context.Context, _, name string) (int64, error) {
 func TestAQuestionIsRead(t *testing.T) {
 	t.Parallel()
 	s := &Simulator{deps: SimulatorDeps{Names: numbers{}}}
-	ask := func(change func(*Asked)) (Question, error) {
-		a := Asked{Plan: "p", Zone: time.UTC}
+	ask := func(change func(*TypedQuestion)) (Question, error) {
+		a := TypedQuestion{Plan: "p", Zone: time.UTC}
 		change(&a)
 		return s.read(t.Context(), a, noon)
 	}
-	q, err := ask(func(a *Asked) { a.Application, a.Targets = " shop ", []string{" User:demo", "oncall-primary:db"} })
+	q, err := ask(func(a *TypedQuestion) {
+		a.Application, a.Targets = " shop ", []string{" User:demo", "oncall-primary:db"}
+	})
 	require.NoError(t, err)
 	require.Equal(t, int64(5), q.Application)
 	require.Equal(t, map[int]escalation.Target{0: {Role: "user", Name: "demo", TargetID: 4}, 1: {Role: "oncall-primary", Name: "db", TargetID: 2}}, q.Dynamic)
-	_, err = ask(func(a *Asked) { a.Targets = many(maxTargets) })
+	_, err = ask(func(a *TypedQuestion) { a.Targets = many(maxTargets) })
 	require.NoError(t, err)
 
-	for name, change := range map[string]func(*Asked){
-		"too many targets": func(a *Asked) { a.Targets = many(maxTargets + 1) },
-		"no role":          func(a *Asked) { a.Targets = []string{":demo"} },
-		"no name":          func(a *Asked) { a.Targets = []string{"user:"} },
-		"no colon":         func(a *Asked) { a.Targets = []string{"demo"} },
+	for name, change := range map[string]func(*TypedQuestion){
+		"too many targets": func(a *TypedQuestion) { a.Targets = many(maxTargets + 1) },
+		"no role":          func(a *TypedQuestion) { a.Targets = []string{":demo"} },
+		"no name":          func(a *TypedQuestion) { a.Targets = []string{"user:"} },
+		"no colon":         func(a *TypedQuestion) { a.Targets = []string{"demo"} },
 	} {
 		_, err := ask(change)
 		require.Equal(t, fault.Invalid, fault.KindOf(err), name)

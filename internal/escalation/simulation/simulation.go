@@ -71,7 +71,7 @@ func (s *simulation) run(ctx context.Context) error {
 			s.End = EndExhausted
 			return nil
 		}
-		if len(s.Pages) >= MaxSimulated || next.Year() > lastYear {
+		if len(s.Pages) >= maxSimulated || next.Year() > lastYear {
 			break
 		}
 		if due.Progress, err = s.stored(w.Progress); err != nil {

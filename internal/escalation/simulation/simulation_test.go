@@ -22,7 +22,7 @@ import (
 )
 
 // theatre is a small installation in memory, in which the real runner works on a clock that jumps from one due instant to
-// the next. Its delivery lets every message leave at once.
+// the next. Its delivery sends every message at once.
 type theatre struct {
 	plan       escalation.Plan
 	app        escalation.Application
@@ -344,7 +344,7 @@ func (th *theatre) perform(t require.TestingT, ctx context.Context) {
 	}
 }
 
-// foresee simulates and returns the same words as perform.
+// foresee simulates and returns the same text as perform.
 func (th *theatre) foresee(t require.TestingT, ctx context.Context) ([]string, Simulation) {
 	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)

@@ -16,11 +16,11 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// MaxSimulated is how many pages a simulation predicts. Then it ends with EndCut.
-const MaxSimulated = 1000
+// maxSimulated is how many pages a simulation predicts. Then it ends with EndCut.
+const maxSimulated = 1000
 
 // maxDecisions bounds how often a simulation decides.
-const maxDecisions = 10 * MaxSimulated
+const maxDecisions = 10 * maxSimulated
 
 // simulatedKeep is how long a simulation caches what it read: longer than it can take.
 const simulatedKeep = time.Hour

@@ -80,7 +80,7 @@ func TestSimulateCutsWhatIsTooLong(t *testing.T) {
 	t.Parallel()
 	sim := small(step(note(users.High, time.Minute, escalation.MaxRepeat))).ask(t, Question{Application: 5})
 	require.Equal(t, EndCut, sim.End)
-	require.Len(t, sim.Pages, MaxSimulated)
+	require.Len(t, sim.Pages, maxSimulated)
 	require.Equal(t, []string{"The plan goes on for longer than is foreseen: cut after 1000 pages."}, sim.Notes)
 }
 
@@ -184,7 +184,7 @@ func TestAskReadsWhatPeopleType(t *testing.T) {
 	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
 	zone := time.FixedZone("", 3600)
-	sim, err := s.Ask(t.Context(), Asked{Plan: "night", Application: " shop ", At: "2026-11-22 02:00", Assume: "ack-after=90s",
+	sim, err := s.Ask(t.Context(), TypedQuestion{Plan: "night", Application: " shop ", At: "2026-11-22 02:00", Assume: "ack-after=90s",
 		Targets: []string{"User:demo"}, Zone: zone})
 	require.NoError(t, err)
 	r := sim.Report()
@@ -196,14 +196,14 @@ func TestAskReadsWhatPeopleType(t *testing.T) {
 	require.Equal(t, EndAcknowledged, r.End)
 	require.Equal(t, int64(1795309290), r.EndedAt)
 
-	sim, err = s.Ask(t.Context(), Asked{Plan: "night", Zone: zone})
+	sim, err = s.Ask(t.Context(), TypedQuestion{Plan: "night", Zone: zone})
 	require.NoError(t, err)
 	require.Equal(t, noon.Unix(), sim.Report().At)
 	require.Nil(t, sim.Report().Application)
 	require.Contains(t, sim.Timeline[0].Text, "the incident names no target number 0; paging creator by sms instead")
 	require.Equal(t, "creator of plan night", sim.Pages[0].Rule)
 
-	for want, asked := range map[string]Asked{
+	for want, asked := range map[string]TypedQuestion{
 		"no such plan":                  {Plan: "x"},
 		"no such application":           {Plan: "night", Application: "x"},
 		`"tomorrow" is no instant`:      {Plan: "night", At: "tomorrow"},

@@ -3,16 +3,15 @@ package applications
 import (
 	"net/http"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-var applicationFields = v0.Columns[applications.Application]{
+var columns = v0.Columns[applications.Application]{
 	{"name", func(a applications.Application) any { return a.Name }},
 	{"context_template", func(a applications.Application) any { return a.ContextTemplate }},
 	{"sample_context", func(a applications.Application) any { return a.SampleContext }},
@@ -25,17 +24,17 @@ var applicationFields = v0.Columns[applications.Application]{
 	{"supported_modes", func(a applications.Application) any { return routing.OrEmpty(a.Modes) }},
 	{"owners", func(a applications.Application) any { return a.Owners }},
 	{"custom_sender_addresses", func(a applications.Application) any { return a.SenderAddresses }},
-	{"categories", func(a applications.Application) any { return applicationCategories.Records(a.Categories) }},
+	{"categories", func(a applications.Application) any { return categoryColumns.Records(a.Categories) }},
 }
 
-var applicationCategories = v0.Columns[applications.Category]{
+var categoryColumns = v0.Columns[applications.Category]{
 	{"id", func(c applications.Category) any { return c.ID }},
 	{"name", func(c applications.Category) any { return c.Name }},
 	{"description", func(c applications.Category) any { return c.Description }},
 	{"mode", func(c applications.Category) any { return c.Mode }},
 }
 
-var applicationList = v0.List{Schema: applications.FilterSchema, Columns: applicationFields.Names(), Limited: true}
+var list = v0.List{Schema: applications.FilterSchema, Columns: columns.Names(), Limited: true}
 
 func (a reads) routes() []routing.Route {
 	return []routing.Route{
@@ -45,7 +44,7 @@ func (a reads) routes() []routing.Route {
 }
 
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := a.Tags.List(applicationList).Read(w, r)
+	q, err := a.Tags.List(list).Read(w, r)
 	if err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cols, err := v0.Tagged(r.Context(), a.Tags, applicationFields.Pick(q.Fields), q.Fields, "application", found, applicationNumber)
+	cols, err := v0.Tagged(r.Context(), a.Tags, columns.Pick(q.Fields), q.Fields, "application", found, number)
 	if err != nil {
 		return err
 	}
@@ -72,30 +71,30 @@ func (a reads) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cols, err := v0.Tagged(r.Context(), a.Tags, applicationFields, nil, "application", []applications.Application{found}, applicationNumber)
+	cols, err := v0.Tagged(r.Context(), a.Tags, columns, nil, "application", []applications.Application{found}, number)
 	if err != nil {
 		return err
 	}
 	return routing.Answer(w, http.StatusOK, cols.Record(found))
 }
 
-func applicationNumber(a applications.Application) int64 { return a.ID }
+func number(a applications.Application) int64 { return a.ID }
 
-// refusals are the words in which a route refuses who is not a person, and who does not own the application.
+// refusals are the texts with which a route refuses callers.
 type refusals struct {
-	nobody string // "" = the same as stranger
-	// stranger is answered 403, or 401 when nobody is "".
+	program string // the caller is no person, 401; "" = such callers are refused with stranger
+	// stranger: the caller does not own the application, 403. The status is 401 if program is "".
 	stranger string
-	// unknown says that the application does not exist; "" = the route looks for itself, at an application without a number.
+	// unknown: the application does not exist. "" = the route gets an application without a number.
 	unknown string
 }
 
-// owned finds the application of the path for somebody who may change its settings. What does not exist is nobody's: only
-// administrators hear that it does not.
+// owned finds the application of the path for a caller who may change its settings. Only administrators learn that an
+// application does not exist: nobody owns it, so other callers get the refusal for strangers.
 func (d Deps) owned(r *http.Request, say refusals) (applications.Application, auth.Actor, error) {
 	actor := wire.Actor(r.Context())
-	if actor.Username == "" && say.nobody != "" {
-		return applications.Application{}, actor, fault.New(fault.Unauthenticated, say.nobody)
+	if actor.Username == "" && say.program != "" {
+		return applications.Application{}, actor, fault.New(fault.Unauthenticated, say.program)
 	}
 	found, err := d.Applications.Describe(r.Context(), v0.ApplicationName(r))
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -103,7 +102,7 @@ func (d Deps) owned(r *http.Request, say refusals) (applications.Application, au
 	}
 	if actor.Owning(found.ID, found.OwnerIDs).MayEditApplication(found.ID) != nil {
 		kind := fault.Forbidden
-		if say.nobody == "" {
+		if say.program == "" {
 			kind = fault.Unauthenticated
 		}
 		return applications.Application{}, actor, fault.New(kind, say.stranger)

@@ -8,15 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 func (a changes) routes() []routing.Route {
@@ -70,7 +69,7 @@ func (a changes) change(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if actor.MayAdminister() != nil {
-		c.Modes = nil // honoured for administrators, silently ignored for others
+		c.Modes = nil // only administrators may change them; Iris ignores them silently for other callers
 		keepOwner(&c, actor)
 	}
 	if err := a.Changes.Change(r.Context(), found.ID, c, actor.String()); err != nil {
@@ -79,9 +78,9 @@ func (a changes) change(w http.ResponseWriter, r *http.Request) error {
 	return v0.Done(w)
 }
 
-// keepOwner leaves the owner who changes the owners among them.
+// keepOwner adds the caller to the new owners: owners cannot remove themselves.
 func keepOwner(c *applications.Change, actor auth.Actor) {
-	if c.Owners != nil && !slices.Contains(*c.Owners, actor.Username) { // named twice is stored once
+	if c.Owners != nil && !slices.Contains(*c.Owners, actor.Username) {
 		*c.Owners = append(*c.Owners, actor.Username)
 	}
 }
@@ -128,7 +127,7 @@ func parseChange(b v0.Body) (c applications.Change, err error) {
 	return c, parseModes(b, &c)
 }
 
-// parseSample reads sample_context: a string that holds JSON. null, as an application that never had one shows it, is taken.
+// parseSample reads sample_context: a string that holds JSON, or null, which is the value of an application without one.
 func parseSample(b v0.Body, c *applications.Change) error {
 	const wrong = "sample_context must be valid json"
 	if _, ok := b.Members["sample_context"]; !ok {
@@ -178,7 +177,7 @@ func parseSenders(b v0.Body) (map[users.Mode]string, error) {
 	out := map[users.Mode]string{}
 	for _, mode := range slices.Sorted(maps.Keys(given)) {
 		if parsed, _ := users.ParseMode(mode); parsed != users.Email {
-			return nil, fault.Titled("%s does not support custom sender addresses", mode) // the wire has it unformatted
+			return nil, fault.Titled("%s does not support custom sender addresses", mode) // clients know the title with its %s
 		}
 		out[users.Email] = ""
 		if address := given[mode]; address != nil {
@@ -221,7 +220,7 @@ func parseModes(b v0.Body, c *applications.Change) error {
 			return fault.Titled("Invalid priority", priority)
 		}
 		if mode, known := users.ParseMode(given[priority]); known {
-			c.DefaultModes[p] = mode // others are skipped silently, as Iris does
+			c.DefaultModes[p] = mode // Iris ignores unknown modes silently
 		}
 	}
 	return nil
@@ -229,7 +228,7 @@ func parseModes(b v0.Body, c *applications.Change) error {
 
 func (a changes) remove(w http.ResponseWriter, r *http.Request) error {
 	const gone = "No rows changed; app name probably already deleted"
-	found, actor, err := a.owned(r, refusals{nobody: "You must be a logged in user to delete this app",
+	found, actor, err := a.owned(r, refusals{program: "You must be a logged in user to delete this app",
 		stranger: "You don't have permissions to delete this app.", unknown: gone})
 	if err != nil {
 		return err
@@ -246,7 +245,7 @@ func (a changes) remove(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a changes) rename(w http.ResponseWriter, r *http.Request) error {
-	found, actor, err := a.owned(r, refusals{nobody: "You must be a logged in user to rename this app",
+	found, actor, err := a.owned(r, refusals{program: "You must be a logged in user to rename this app",
 		stranger: "You don't have permissions to rename this app."})
 	if err != nil {
 		return err
@@ -281,7 +280,7 @@ func (a changes) rename(w http.ResponseWriter, r *http.Request) error {
 func (a changes) setCategories(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.Applications.Describe(r.Context(), v0.ApplicationName(r))
 	if err != nil {
-		return err // NotFound: empty 404
+		return err // a NotFound fault is answered with an empty 404
 	}
 	actor := wire.Actor(r.Context())
 	if !actor.Owning(found.ID, found.OwnerIDs).MayNameCategories(found.ID) {

@@ -1,12 +1,12 @@
 package applications
 
 import (
+	"context"
 	"net/http"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/wire/routing"
-
-	"github.com/iris-oncall/iris/internal/fault"
 )
 
 func (a keys) routes() []routing.Route {
@@ -18,66 +18,65 @@ func (a keys) routes() []routing.Route {
 	}
 }
 
+const noRekey = "You don't have permissions to re-key this app."
+
+// noKey refuses callers who may not read the keys.
+var noKey = refusals{program: "You must be a logged in user to view this app's key",
+	stranger: "You don't have permissions to view this app's key.", unknown: "Key for this application not found"}
+
 func (a keys) key(w http.ResponseWriter, r *http.Request) error {
-	found, _, err := a.owned(r, refusals{nobody: "You must be a logged in user to view this app's key",
-		stranger: "You don't have permissions to view this app's key.", unknown: keyNotFound})
+	primary, _, err := a.both(r)
 	if err != nil {
 		return err
 	}
-	primary, _, err := a.Keys.Key(r.Context(), found.ID)
-	if err != nil {
-		return err
+	if primary == "" { // the application of web sessions has no key until somebody makes one
+		return fault.New(fault.Invalid, noKey.unknown)
 	}
-	if primary == "" { // the application of web sessions has none until somebody makes one
-		return fault.New(fault.Invalid, keyNotFound)
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	return routing.Answer(w, http.StatusOK, v0.Record{{"key", primary}})
+	return answerKey(w, primary)
 }
 
-const keyNotFound = "Key for this application not found"
-
 func (a keys) secondary(w http.ResponseWriter, r *http.Request) error {
-	found, _, err := a.owned(r, refusals{nobody: "You must be a logged in user to view this app's key",
-		stranger: "You don't have permissions to view this app's key.", unknown: keyNotFound})
+	_, secondary, err := a.both(r)
 	if err != nil {
 		return err
 	}
-	_, secondary, err := a.Keys.Key(r.Context(), found.ID)
+	return answerKey(w, secondary)
+}
+
+// both returns the keys of the application of the path; "" = there is no such key.
+func (a keys) both(r *http.Request) (primary, secondary string, err error) {
+	found, _, err := a.owned(r, noKey)
 	if err != nil {
-		return err
+		return "", "", err
 	}
+	return a.Keys.Key(r.Context(), found.ID)
+}
+
+func answerKey(w http.ResponseWriter, key string) error {
 	w.Header().Set("Cache-Control", "no-store")
-	return routing.Answer(w, http.StatusOK, v0.Record{{"key", v0.OrNull(secondary)}})
+	return routing.Answer(w, http.StatusOK, v0.Record{{"key", v0.OrNull(key)}})
 }
 
 func (a keys) addSecondary(w http.ResponseWriter, r *http.Request) error {
-	const exists = "Secondary key already exists, or app name incorrect"
-	found, actor, err := a.owned(r, refusals{nobody: "You must be a logged in user to app",
-		stranger: "You don't have permissions to re-key this app.", unknown: exists})
-	if err != nil {
-		return err
-	}
-	err = a.Keys.AddSecondary(r.Context(), found.ID, actor.String())
-	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
-		return fault.New(fault.Invalid, exists)
-	}
-	if err != nil {
-		return err
-	}
-	return v0.Done(w)
+	return a.change(w, r, a.Keys.AddSecondary, refusals{program: "You must be a logged in user to app", stranger: noRekey,
+		unknown: "Secondary key already exists, or app name incorrect"})
 }
 
 func (a keys) rekey(w http.ResponseWriter, r *http.Request) error {
-	const failed = "Re-key failed; secondary key does not exist or invalid app name"
-	found, actor, err := a.owned(r, refusals{nobody: "You must be a logged in user to re-key this app",
-		stranger: "You don't have permissions to re-key this app.", unknown: failed})
+	return a.change(w, r, a.Keys.Rekey, refusals{program: "You must be a logged in user to re-key this app", stranger: noRekey,
+		unknown: "Re-key failed; secondary key does not exist or invalid app name"})
+}
+
+// change changes the keys of the application of the path. An application whose keys do not allow the change is refused as if it
+// did not exist.
+func (a keys) change(w http.ResponseWriter, r *http.Request, change func(ctx context.Context, id int64, by string) error, say refusals) error {
+	found, actor, err := a.owned(r, say)
 	if err != nil {
 		return err
 	}
-	err = a.Keys.Rekey(r.Context(), found.ID, actor.String())
+	err = change(r.Context(), found.ID, actor.String())
 	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
-		return fault.New(fault.Invalid, failed)
+		return fault.New(fault.Invalid, say.unknown)
 	}
 	if err != nil {
 		return err

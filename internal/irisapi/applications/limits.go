@@ -8,13 +8,11 @@ import (
 	"strings"
 	"time"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/wire"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 func (a limits) routes() []routing.Route {
@@ -27,7 +25,7 @@ func (a limits) routes() []routing.Route {
 	}
 }
 
-// getQuota answers {} for an application without a quota, and for one that does not exist.
+// getQuota answers {} for an application that has no quota or does not exist.
 func (a limits) getQuota(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.Applications.Describe(r.Context(), v0.ApplicationName(r))
 	var q applications.Quota
@@ -35,8 +33,7 @@ func (a limits) getQuota(w http.ResponseWriter, r *http.Request) error {
 		q, err = a.Limits.Quota(r.Context(), found.ID)
 	}
 	if fault.Is(err, fault.NotFound) {
-		wire.JSON(w, http.StatusOK, v0.Record{})
-		return nil
+		return routing.Answer(w, http.StatusOK, v0.Record{})
 	}
 	if err != nil {
 		return err
@@ -75,7 +72,7 @@ func (a limits) setQuota(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, []int{})
 }
 
-// maxQuota bounds thresholds and durations (in seconds).
+// maxQuota is the largest threshold, and the longest duration in seconds.
 const maxQuota = 1 << 30
 
 func parseQuota(b v0.Body) (q applications.Quota, err error) {
@@ -142,7 +139,7 @@ func (a limits) getEmails(w http.ResponseWriter, r *http.Request) error {
 
 func (a limits) setEmails(w http.ResponseWriter, r *http.Request) error {
 	found, actor, err := a.owned(r, refusals{
-		nobody:   "You must be a logged in user to change this application's email incident settings",
+		program:  "You must be a logged in user to change this application's email incident settings",
 		stranger: "You don't have permissions to change this application's email incident settings.",
 		unknown:  "Application " + v0.ApplicationName(r) + " not found"})
 	if err != nil {
@@ -170,10 +167,7 @@ func (a limits) setEmails(w http.ResponseWriter, r *http.Request) error {
 		plans[strings.TrimSpace(email)] = plan
 	}
 	if err := a.Limits.SetIncidentEmails(r.Context(), found.ID, plans, actor.String()); err != nil {
-		if fault.Is(err, fault.Conflict) { // somebody else took one of them in this moment
-			return fault.New(fault.Invalid, "These email addresses are already in use by another app")
-		}
-		return err
+		return fault.When(err, fault.Conflict, fault.New(fault.Invalid, "These email addresses are already in use by another app"))
 	}
 	return v0.Done(w)
 }

@@ -9,14 +9,13 @@ import (
 	"strings"
 	"time"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 func (s statistics) routes() []routing.Route {
@@ -27,7 +26,7 @@ func (s statistics) routes() []routing.Route {
 	}
 }
 
-// figure is one statistic: its name on the wire and its value at a point, nil when it is not defined.
+// figure is one statistic: its name on the wire, and its value at a point in time. A value of nil is not defined.
 type figure struct {
 	name  string
 	value func(s *applications.Statistics, f *applications.Figures, point int) any
@@ -47,7 +46,7 @@ func median(m [applications.Points]float64, point int) any {
 	return math.Round(m[point]*100) / 100
 }
 
-// Figures that applications and the whole have in common.
+// Figures of applications that are also figures of the installation.
 var (
 	totalIncidents = figure{"total_incidents", func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.Incidents.Total(k) }}
 	totalSent      = figure{"total_messages_sent", func(_ *applications.Statistics, f *applications.Figures, k int) any { return f.Sent().Total(k) }}
@@ -103,7 +102,7 @@ func sentFigures() []figure {
 
 var singleFigures = []figure{totalIncidents, totalSent, weekIncidents, weekSent, claimed, callRetries, highWeek}
 
-// at names a point on the wire: Unix seconds.
+// at is the name of a point in time on the wire: its Unix seconds.
 func at(s *applications.Statistics, point int) string {
 	return strconv.FormatInt(s.Hour.Add(-time.Duration(point)*applications.Week).Unix(), 10)
 }
@@ -155,7 +154,7 @@ func (s statistics) application(w http.ResponseWriter, r *http.Request) error {
 	return show(w, r, applicationFigures, now, figuresOf(now, found.ID))
 }
 
-// figuresOf are those of an application, without noting anything: statistics are shared by requests.
+// figuresOf returns the figures of an application. It changes nothing, because requests share the statistics.
 func figuresOf(s *applications.Statistics, id int64) *applications.Figures {
 	one := applications.NewStatistics(s.Hour)
 	of := one.Of(id)
@@ -169,7 +168,7 @@ func figuresOf(s *applications.Statistics, id int64) *applications.Figures {
 	return of
 }
 
-// single answers with one figure of every application that has any, by size.
+// single answers with one figure of every application that has figures, largest first.
 func (s statistics) single(w http.ResponseWriter, r *http.Request) error {
 	name := wire.Param(r, "name")
 	i := slices.IndexFunc(singleFigures, func(f figure) bool { return f.name == name })

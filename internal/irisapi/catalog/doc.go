@@ -10,7 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -80,21 +79,3 @@ type (
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route { return slices.Concat(plans{d}.routes(), templates{d}.routes()) }
-
-// activeField reads the integer flag of the routes that activate a version.
-func activeField(b v0.Body, missing string, invalid error) (bool, error) {
-	raw, ok := b.Members["active"]
-	if !ok {
-		return false, fault.Invalidf("active", "%s", missing)
-	}
-	n, ok := v0.Integer(raw)
-	if !ok {
-		return false, invalid
-	}
-	return n != 0, nil
-}
-
-// newestNamed selects the newest version of a plan or template.
-func newestNamed(name string) filters.Query {
-	return filters.Query{Limit: 1, Conditions: []filters.Condition{{Field: "name", Op: filters.Eq, Values: []any{name}}}}
-}

@@ -13,13 +13,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// planHead is what decides whether the caller may save a plan at all.
+// planHead is the part of a plan that decides whether the caller may save the plan.
 type planHead struct {
 	name    string
 	creator string
 }
 
-// planBody is a posted plan, decoded but not yet compared with what exists.
+// planBody is a posted plan. Parsing does not check whether its targets and templates exist.
 type planBody struct {
 	planHead
 	escalation.PlanContent // without ids; targets have names only
@@ -44,7 +44,7 @@ func parsePlanHead(b v0.Body) (planHead, error) {
 	return h, nil
 }
 
-// parsePlan decodes everything; the head again, so that it stands alone.
+// parsePlan reads a whole plan, its head included.
 func parsePlan(b v0.Body) (p planBody, err error) {
 	if p.planHead, err = parsePlanHead(b); err != nil {
 		return p, err

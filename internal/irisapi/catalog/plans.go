@@ -3,14 +3,13 @@ package catalog
 import (
 	"context"
 	"net/http"
-	"strconv"
-
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var planColumns = v0.Columns[escalation.Plan]{
@@ -32,7 +31,7 @@ var planColumns = v0.Columns[escalation.Plan]{
 		}
 		return p.Tracking.Key
 	}},
-	{trackingTemplate, func(p escalation.Plan) any { // in lists: the stored JSON as a string
+	{trackingTemplate, func(p escalation.Plan) any { // lists have the JSON as a string, single plans as an object
 		if p.Tracking == nil {
 			return nil
 		}
@@ -83,23 +82,27 @@ func (a plans) list(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, cols.Records(found))
 }
 
-// findPlan takes an id (any version) or a name (the active version).
-func (a plans) find(ctx context.Context, idOrName string) (escalation.PlanSteps, error) {
-	if !wire.Storable(idOrName) {
-		return escalation.PlanSteps{}, fault.New(fault.NotFound, "no such plan")
+// versions finds plans with their steps; those that list finds have no steps.
+func (a plans) versions() versions[escalation.PlanSteps] {
+	return versions[escalation.PlanSteps]{
+		byID: func(ctx context.Context, id int64) (escalation.PlanSteps, error) {
+			return a.Plans.ByID(ctx, escalation.PlanID(id))
+		},
+		byName: a.Plans.ByName,
+		list: func(ctx context.Context, q filters.Query) ([]escalation.PlanSteps, error) {
+			found, err := a.Plans.List(ctx, q)
+			out := make([]escalation.PlanSteps, len(found))
+			for i, p := range found {
+				out[i].Plan = p
+			}
+			return out, err
+		},
+		missing: fault.New(fault.NotFound, "no such plan"),
 	}
-	if !v0.Digits(idOrName) {
-		return a.Plans.ByName(ctx, idOrName)
-	}
-	id, err := strconv.ParseInt(idOrName, 10, 64)
-	if err != nil {
-		return escalation.PlanSteps{}, fault.New(fault.NotFound, "no such plan")
-	}
-	return a.Plans.ByID(ctx, escalation.PlanID(id))
 }
 
 func (a plans) get(w http.ResponseWriter, r *http.Request) error {
-	p, err := a.find(r.Context(), wire.Param(r, "plan"))
+	p, err := a.versions().find(r.Context(), wire.Param(r, "plan"))
 	if err != nil {
 		return err
 	}
@@ -149,14 +152,7 @@ func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var p escalation.PlanSteps
-	if id, ok := v0.PathID(r, "plan"); ok {
-		p, err = a.Plans.ByID(r.Context(), escalation.PlanID(id))
-	} else if given := wire.Param(r, "plan"); active {
-		p, err = a.newestVersion(r.Context(), given)
-	} else {
-		p, err = a.activeOrNewest(r.Context(), given)
-	}
+	p, err := a.versions().toSet(r, "plan", active)
 	if err != nil {
 		return err
 	}
@@ -169,48 +165,19 @@ func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, v0.Flag(active))
 }
 
+// remove deletes a plan. Its versions stay as history.
 func (a plans) remove(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	p, err := a.activeOrNewest(ctx, wire.Param(r, "plan"))
-	if fault.Is(err, fault.NotFound) {
-		return fault.New(fault.Invalid, "No plan matched")
-	}
+	p, err := a.versions().activeOrNewest(ctx, wire.Param(r, "plan"))
+	none := fault.New(fault.Invalid, "No plan matched")
 	if err != nil {
-		return err
+		return fault.When(err, fault.NotFound, none)
 	}
 	if !wire.Actor(ctx).MayChange(p.CreatorID, a.Openings) {
 		return fault.Newf(fault.Forbidden, "Only %s or an admin may delete the plan %s", p.Creator, p.Name)
 	}
-	err = a.PlanChanges.Delete(ctx, p.Name)
-	if fault.Is(err, fault.NotFound) {
-		return fault.New(fault.Invalid, "No plan matched")
-	}
-	if err != nil {
-		return err
+	if err := a.PlanChanges.Delete(ctx, p.Name); err != nil {
+		return fault.When(err, fault.NotFound, none)
 	}
 	return v0.Done(w)
-}
-
-// activeOrNewest is find, but a name without an active version means the newest one.
-func (a plans) activeOrNewest(ctx context.Context, idOrName string) (escalation.PlanSteps, error) {
-	p, err := a.find(ctx, idOrName)
-	if fault.Is(err, fault.NotFound) && !v0.Digits(idOrName) {
-		return a.newestVersion(ctx, idOrName)
-	}
-	return p, err
-}
-
-// newestVersion finds the newest version of a plan, without its steps. NotFound where no version has that name.
-func (a plans) newestVersion(ctx context.Context, name string) (escalation.PlanSteps, error) {
-	if !wire.Storable(name) {
-		return escalation.PlanSteps{}, fault.New(fault.NotFound, "no such plan")
-	}
-	found, err := a.Plans.List(ctx, newestNamed(name))
-	if err != nil {
-		return escalation.PlanSteps{}, err
-	}
-	if len(found) == 0 {
-		return escalation.PlanSteps{}, fault.New(fault.NotFound, "no such plan")
-	}
-	return escalation.PlanSteps{Plan: found[0]}, nil
 }

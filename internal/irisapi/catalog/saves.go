@@ -42,12 +42,12 @@ func (a plans) create(w http.ResponseWriter, r *http.Request) error {
 	return v0.Created(w, int64(id), "plans")
 }
 
-// creator finds the person in whose name a plan or template is saved, if the caller may act for them.
+// creator finds the person in whose name a plan or template is saved. The caller must be allowed to act for that person.
 func (d Deps) creator(ctx context.Context, name, title string) (users.User, error) {
 	u, err := d.authors().Creator(ctx, wire.Actor(ctx), name)
 	switch {
 	case errors.Is(err, auth.ErrNotThisUser):
-		// The same text for plans and templates, as clients know it.
+		// Clients know this text, which says "plan" for templates, too.
 		return u, fault.New(fault.Unauthenticated, "Invalid plan creator for authenticated app/user")
 	case fault.Is(err, fault.Invalid):
 		return u, fault.Titled(title, fault.Public(err))

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var templateColumns = v0.Columns[messages.TemplateVersion]{
@@ -63,26 +63,25 @@ func (a templates) list(w http.ResponseWriter, r *http.Request) error {
 
 func noSuchTemplate() error { return fault.New(fault.NotFound, "no such template") }
 
-// getTemplate takes an id (any version) or a name (the active version). A version without words does not exist for
-// readers.
+// get answers with a version and its content. A version without content is not shown.
 func (a templates) get(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.find(r.Context(), wire.Param(r, "template"))
+	t, err := a.versions().find(r.Context(), wire.Param(r, "template"))
 	if err != nil {
 		return err
 	}
-	if len(t.Words) == 0 {
+	if len(t.Texts) == 0 {
 		return noSuchTemplate()
 	}
 	content := map[string]map[string]v0.Record{}
-	for _, words := range t.Words {
-		if content[words.Application] == nil {
-			content[words.Application] = map[string]v0.Record{}
+	for _, text := range t.Texts {
+		if content[text.Application] == nil {
+			content[text.Application] = map[string]v0.Record{}
 		}
-		c := v0.Record{{"subject", words.Subject}, {"body", words.Body}}
-		if words.EmailHTML != "" {
-			c = append(c, v0.Member{"email_html", words.EmailHTML})
+		c := v0.Record{{"subject", text.Subject}, {"body", text.Body}}
+		if text.EmailHTML != "" {
+			c = append(c, v0.Member{"email_html", text.EmailHTML})
 		}
-		content[words.Application][string(words.Mode)] = c
+		content[text.Application][string(text.Mode)] = c
 	}
 	plans := make([]v0.Record, len(t.Plans))
 	for i, p := range t.Plans {
@@ -92,21 +91,26 @@ func (a templates) get(w http.ResponseWriter, r *http.Request) error {
 		{"created", v0.Unix(t.CreatedAt)}, {"content", content}, {"plans", plans}})
 }
 
-func (a templates) find(ctx context.Context, idOrName string) (messages.TemplateDetails, error) {
-	if !wire.Storable(idOrName) {
-		return messages.TemplateDetails{}, noSuchTemplate()
+// versions finds templates with their content; those that list finds have no content.
+func (a templates) versions() versions[messages.TemplateDetails] {
+	return versions[messages.TemplateDetails]{
+		byID: func(ctx context.Context, id int64) (messages.TemplateDetails, error) {
+			return a.Templates.ByID(ctx, messages.TemplateID(id))
+		},
+		byName: a.Templates.ByName,
+		list: func(ctx context.Context, q filters.Query) ([]messages.TemplateDetails, error) {
+			found, err := a.Templates.List(ctx, q)
+			out := make([]messages.TemplateDetails, len(found))
+			for i, t := range found {
+				out[i].TemplateVersion = t
+			}
+			return out, err
+		},
+		missing: noSuchTemplate(),
 	}
-	if !v0.Digits(idOrName) {
-		return a.Templates.ByName(ctx, idOrName)
-	}
-	id, err := strconv.ParseInt(idOrName, 10, 64)
-	if err != nil {
-		return messages.TemplateDetails{}, noSuchTemplate()
-	}
-	return a.Templates.ByID(ctx, messages.TemplateID(id))
 }
 
-// createTemplate saves a new version of a template, which becomes the active one of its name.
+// create saves a new version of a template, which becomes the active one of its name.
 func (a templates) create(w http.ResponseWriter, r *http.Request) error {
 	b, err := v0.ReadBody(w, r, "")
 	if err != nil {
@@ -136,7 +140,7 @@ func (a templates) create(w http.ResponseWriter, r *http.Request) error {
 	if utf8.RuneCountInString(d.Name) > catalog.MaxName {
 		return fault.Titled(catalog.InvalidTemplate, "name cannot be longer than 255 characters")
 	}
-	if d.Words, err = parseContent(b.Members["content"]); err != nil {
+	if d.Texts, err = parseContent(b.Members["content"]); err != nil {
 		return err
 	}
 	saved := catalog.Templates{Store: a.TemplateStore, Authors: a.authors(), Syntax: messages.CheckSyntax}
@@ -167,50 +171,49 @@ func parseContent(raw json.RawMessage) ([]messages.TemplateText, error) {
 		}
 		given := map[users.Mode]bool{}
 		for _, mode := range slices.Sorted(maps.Keys(modes)) {
-			words, err := parseWords(app, mode, modes[mode])
+			text, err := parseText(app, mode, modes[mode])
 			if err != nil {
 				return nil, err
 			}
-			if given[words.Mode] {
-				return nil, fault.Titled(catalog.InvalidTemplate, "content of "+app+" names the mode "+string(words.Mode)+" twice")
+			if given[text.Mode] {
+				return nil, fault.Titled(catalog.InvalidTemplate, "content of "+app+" names the mode "+string(text.Mode)+" twice")
 			}
-			given[words.Mode] = true
-			out = append(out, words)
+			given[text.Mode] = true
+			out = append(out, text)
 		}
 	}
 	return out, nil
 }
 
-func parseWords(app, mode string, raw json.RawMessage) (messages.TemplateText, error) {
-	words := messages.TemplateText{Application: app}
+func parseText(app, mode string, raw json.RawMessage) (messages.TemplateText, error) {
+	text := messages.TemplateText{Application: app}
 	var known bool
-	if words.Mode, known = users.ParseMode(mode); !known {
-		return words, fault.Titled(catalog.InvalidTemplate, "mode "+strconv.Quote(mode)+" of "+app+" is not known")
+	if text.Mode, known = users.ParseMode(mode); !known {
+		return text, fault.Titled(catalog.InvalidTemplate, "mode "+strconv.Quote(mode)+" of "+app+" is not known")
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil || members == nil {
-		return words, fault.Titled(catalog.InvalidTemplate, mode+" of "+app+" must be an object with subject and body")
+		return text, fault.Titled(catalog.InvalidTemplate, mode+" of "+app+" must be an object with subject and body")
 	}
 	b := v0.Of(members, catalog.InvalidTemplate, " for "+app+" "+mode)
 	for _, name := range []string{"subject", "body"} {
 		if !b.Given(name) {
-			return words, b.Fault(name, "%s is required", name)
+			return text, b.Fault(name, "%s is required", name)
 		}
 	}
 	var err error
 	for _, f := range []struct {
 		name string
 		into *string
-	}{{"subject", &words.Subject}, {"body", &words.Body}, {"email_html", &words.EmailHTML}} {
+	}{{"subject", &text.Subject}, {"body", &text.Body}, {"email_html", &text.EmailHTML}} {
 		if *f.into, err = b.Text(f.name); err != nil {
-			return words, err
+			return text, err
 		}
 	}
-	return words, nil
+	return text, nil
 }
 
-// activateTemplate makes a version the active one, or takes that away from it. By name, the newest version is activated
-// and the active one is deactivated. Plans keep naming the template.
+// activate activates or deactivates a version. Plans keep the name of the template.
 func (a templates) activate(w http.ResponseWriter, r *http.Request) error {
 	b, err := v0.ReadBody(w, r, "")
 	if err != nil {
@@ -220,7 +223,7 @@ func (a templates) activate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t, err := a.toSet(r, active)
+	t, err := a.versions().toSet(r, "template", active)
 	if err != nil {
 		return err
 	}
@@ -231,32 +234,4 @@ func (a templates) activate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return routing.Answer(w, http.StatusOK, v0.Flag(active))
-}
-
-// toSet finds the version to activate or deactivate: by number that one; by name the newest one to activate, the
-// active one to deactivate. A name without an active version means the newest one.
-func (a templates) toSet(r *http.Request, active bool) (messages.TemplateVersion, error) {
-	ctx := r.Context()
-	if id, ok := v0.PathID(r, "template"); ok {
-		t, err := a.Templates.ByID(ctx, messages.TemplateID(id))
-		return t.TemplateVersion, err
-	}
-	name := wire.Param(r, "template")
-	if !active {
-		t, err := a.find(ctx, name)
-		if !fault.Is(err, fault.NotFound) {
-			return t.TemplateVersion, err
-		}
-	}
-	if !wire.Storable(name) {
-		return messages.TemplateVersion{}, noSuchTemplate()
-	}
-	found, err := a.Templates.List(ctx, newestNamed(name))
-	if err != nil {
-		return messages.TemplateVersion{}, err
-	}
-	if len(found) == 0 {
-		return messages.TemplateVersion{}, noSuchTemplate()
-	}
-	return found[0], nil
 }

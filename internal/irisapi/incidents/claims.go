@@ -6,13 +6,12 @@ import (
 	"net/http"
 	"strconv"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // maxClaims is how many incidents one request may claim. They are changed in one transaction.
@@ -28,7 +27,7 @@ func (a claims) routes() []routing.Route {
 
 // claim is the body of both claim routes: an owner, or null to take the claim back.
 type claim struct {
-	owner string // "" = unclaim
+	owner string // "" = take the claim back
 	raw   json.RawMessage
 }
 
@@ -55,11 +54,7 @@ func noSuchOwner() error { return fault.New(fault.Invalid, "Invalid claim: no ma
 
 // one claims an incident, or takes the claim back.
 func (a claims) one(w http.ResponseWriter, r *http.Request) error {
-	id, ok := v0.PathID(r, "id")
-	if !ok {
-		return invalidID()
-	}
-	b, err := v0.ReadBody(w, r, "")
+	id, b, err := read(w, r)
 	if err != nil {
 		return err
 	}
@@ -67,7 +62,7 @@ func (a claims) one(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.claim(r, c, []incidents.ID{incidents.ID(id)})
+	done, err := a.claim(r, c, []incidents.ID{id})
 	if err != nil {
 		return err
 	}
@@ -187,11 +182,7 @@ func (a claims) allExist(ctx context.Context, ids []incidents.ID) error {
 }
 
 func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
-	id, ok := v0.PathID(r, "id")
-	if !ok {
-		return invalidID()
-	}
-	b, err := v0.ReadBody(w, r, "")
+	id, b, err := read(w, r)
 	if err != nil {
 		return err
 	}
@@ -199,7 +190,7 @@ func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return fault.Invalidf("resolved", "resolved field required")
 	}
-	done, err := a.Transitions.Resolve(r.Context(), change(r, incidents.ID(id)), v0.Truthy(raw))
+	done, err := a.Transitions.Resolve(r.Context(), change(r, id), v0.Truthy(raw))
 	if err != nil {
 		return err
 	}
@@ -207,5 +198,5 @@ func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
 		return noSuchIncident()
 	}
 	a.wake(done)
-	return routing.Answer(w, http.StatusOK, v0.Record{{"incident_id", strconv.FormatInt(id, 10)}, {"resolved", raw}})
+	return routing.Answer(w, http.StatusOK, v0.Record{{"incident_id", strconv.FormatInt(int64(id), 10)}, {"resolved", raw}})
 }

@@ -24,11 +24,11 @@ var commentColumns = v0.Columns[incidents.Comment]{
 }
 
 func (a comments) list(w http.ResponseWriter, r *http.Request) error {
-	id, ok := v0.PathID(r, "id")
-	if !ok {
-		return invalidID()
+	id, err := id(r)
+	if err != nil {
+		return err
 	}
-	comments, err := a.Comments.Comments(r.Context(), incidents.ID(id))
+	comments, err := a.Comments.Comments(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -36,11 +36,7 @@ func (a comments) list(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a comments) add(w http.ResponseWriter, r *http.Request) error {
-	id, ok := v0.PathID(r, "id")
-	if !ok {
-		return invalidID()
-	}
-	b, err := v0.ReadBody(w, r, "")
+	id, b, err := read(w, r)
 	if err != nil {
 		return err
 	}
@@ -67,7 +63,7 @@ func (a comments) add(w http.ResponseWriter, r *http.Request) error {
 	}
 	var n int64
 	if err == nil {
-		n, err = a.Comments.AddComment(r.Context(), incidents.ID(id), user, content)
+		n, err = a.Comments.AddComment(r.Context(), id, user, content)
 	}
 	if fault.Is(err, fault.NotFound) {
 		return fault.New(fault.Invalid, "Failed to post comment")

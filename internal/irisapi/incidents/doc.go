@@ -75,10 +75,27 @@ func Routes(d Deps) []routing.Route {
 	return slices.Concat(reads{d}.routes(), claims{d}.routes(), states{d}.routes(), comments{d}.routes())
 }
 
-func invalidID() error { return fault.New(fault.Invalid, "Invalid incident id") }
+// id reads the incident of the path.
+func id(r *http.Request) (incidents.ID, error) {
+	n, ok := v0.PathID(r, "id")
+	if !ok {
+		return 0, fault.New(fault.Invalid, "Invalid incident id")
+	}
+	return incidents.ID(n), nil
+}
 
 func noSuchIncident() error {
 	return fault.New(fault.Invalid, "Invalid claim: no matching incident id")
+}
+
+// read reads the incident of the path and the body.
+func read(w http.ResponseWriter, r *http.Request) (incidents.ID, v0.Body, error) {
+	id, err := id(r)
+	if err != nil {
+		return 0, v0.Body{}, err
+	}
+	b, err := v0.ReadBody(w, r, "")
+	return id, b, err
 }
 
 // change says who changes incidents.

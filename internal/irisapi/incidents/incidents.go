@@ -6,12 +6,11 @@ import (
 	"net/http"
 	"slices"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var columns = v0.Columns[incidents.Incident]{
@@ -103,11 +102,11 @@ var steps = v0.Columns[messages.Message]{
 }
 
 func (a reads) get(w http.ResponseWriter, r *http.Request) error {
-	id, ok := v0.PathID(r, "id")
-	if !ok {
-		return invalidID()
+	id, err := id(r)
+	if err != nil {
+		return err
 	}
-	in, err := a.Incidents.Get(r.Context(), incidents.ID(id))
+	in, err := a.Incidents.Get(r.Context(), id)
 	if err != nil {
 		return err
 	}

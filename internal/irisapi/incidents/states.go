@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/incidents"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -16,11 +15,7 @@ func (a states) routes() []routing.Route {
 
 // set sets the step of an incident and whether the incident escalates.
 func (a states) set(w http.ResponseWriter, r *http.Request) error {
-	id, ok := v0.PathID(r, "id")
-	if !ok {
-		return invalidID()
-	}
-	b, err := v0.ReadBody(w, r, "")
+	id, b, err := read(w, r)
 	if err != nil {
 		return err
 	}
@@ -31,7 +26,7 @@ func (a states) set(w http.ResponseWriter, r *http.Request) error {
 	if !b.Given("active") {
 		return b.Fault("active", "%s is required", "active")
 	}
-	done, err := a.Transitions.SetState(r.Context(), change(r, incidents.ID(id)), int(step), v0.Truthy(b.Members["active"]))
+	done, err := a.Transitions.SetState(r.Context(), change(r, id), int(step), v0.Truthy(b.Members["active"]))
 	if fault.Is(err, fault.Conflict) {
 		return fault.Invalidf("active", "A resolved incident cannot escalate")
 	}

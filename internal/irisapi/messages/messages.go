@@ -4,12 +4,11 @@ import (
 	"net/http"
 	"unicode/utf8"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/fault"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var columns = v0.Columns[messages.Message]{
@@ -68,12 +67,21 @@ func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, columns.Pick(q.Fields).Records(found))
 }
 
-func (a reads) get(w http.ResponseWriter, r *http.Request) error {
-	id, ok := v0.PathID(r, "id")
+// id reads the message of the path.
+func id(r *http.Request) (messages.ID, error) {
+	n, ok := v0.PathID(r, "id")
 	if !ok {
-		return fault.New(fault.Invalid, "Invalid message id")
+		return 0, fault.New(fault.Invalid, "Invalid message id")
 	}
-	m, err := a.Messages.Get(r.Context(), messages.ID(id))
+	return messages.ID(n), nil
+}
+
+func (a reads) get(w http.ResponseWriter, r *http.Request) error {
+	id, err := id(r)
+	if err != nil {
+		return err
+	}
+	m, err := a.Messages.Get(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -127,11 +135,11 @@ func cutChange(text string) string {
 }
 
 func (a reads) changes(w http.ResponseWriter, r *http.Request) error {
-	id, ok := v0.PathID(r, "id")
-	if !ok {
-		return fault.New(fault.Invalid, "Invalid message id")
+	id, err := id(r)
+	if err != nil {
+		return err
 	}
-	changes, err := a.Messages.Changes(r.Context(), messages.ID(id))
+	changes, err := a.Messages.Changes(r.Context(), id)
 	if err != nil {
 		return err
 	}

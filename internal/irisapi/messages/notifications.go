@@ -6,14 +6,13 @@ import (
 	"net/http"
 	"strings"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 func (a incoming) routes() []routing.Route {
@@ -85,20 +84,14 @@ func (n *notification) parseList(b v0.Body) error {
 		return fault.Titled("Malformed target list", "a notification can have at most 1000 targets")
 	}
 	for _, g := range given {
-		t := v0.Of(g, "Malformed target list", "")
-		role, err := t.Required("role")
-		if err != nil {
+		t := v0.Of(g, "", "")
+		role, errRole := t.Required("role")
+		name, errName := t.Required("target")
+		var hidden bool
+		if errRole != nil || errName != nil || t.Given("bcc") && json.Unmarshal(g["bcc"], &hidden) != nil {
 			return fault.New(fault.Invalid, "Malformed target list")
 		}
-		name, err := t.Required("target")
-		if err != nil {
-			return fault.New(fault.Invalid, "Malformed target list")
-		}
-		var secret bool
-		if t.Given("bcc") && json.Unmarshal(g["bcc"], &secret) != nil {
-			return fault.New(fault.Invalid, "Malformed target list")
-		}
-		n.Targets = append(n.Targets, notifications.Target{Role: role, Name: name, Hidden: secret})
+		n.Targets = append(n.Targets, notifications.Target{Role: role, Name: name, Hidden: hidden})
 	}
 	mode, err := b.Text("mode")
 	if err != nil {

@@ -23,7 +23,7 @@ type newIncident struct {
 	targets     []incidents.Target
 }
 
-// parseIncident reads the body. Only what the body alone shows is checked.
+// parseIncident reads the body. It does not check whether the plan, application and targets exist.
 func parseIncident(raw []byte) (newIncident, error) {
 	var n newIncident
 	b, err := v0.ParseBody(raw, "")
@@ -82,7 +82,7 @@ func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 	}
 	plan, err := a.Plans.Recent(ctx, posted.plan)
 	if err != nil {
-		return err // NotFound: empty 404
+		return err // a NotFound fault is answered with an empty 404
 	}
 	app, err := a.application(ctx, posted.application)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if has, err := a.Plans.HasWords(ctx, plan.ID, app.ID); err != nil {
+	if has, err := a.Plans.HasText(ctx, plan.ID, app.ID); err != nil {
 		return err
 	} else if !has {
 		return fault.New(fault.Invalid, "No plan template actions exist for this app")
@@ -136,7 +136,7 @@ func (a incoming) application(ctx context.Context, name string) (auth.Applicatio
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return auth.Application{}, err
 	}
-	if !wire.Actor(ctx).MayOpenAs(app.ID) { // the same for an application that does not exist
+	if !wire.Actor(ctx).MayOpenAs(app.ID) { // callers do not learn whether the application exists
 		return auth.Application{}, fault.Newf(fault.Forbidden,
 			"This application %s does not allow creating incidents as other applications", caller.Name)
 	}

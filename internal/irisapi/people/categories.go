@@ -5,12 +5,11 @@ import (
 	"net/http"
 	"slices"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/fault"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 func (p categories) get(w http.ResponseWriter, r *http.Request, u users.User) error {
@@ -25,7 +24,7 @@ func (p categories) get(w http.ResponseWriter, r *http.Request, u users.User) er
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// setCategories stores in which modes a person wants categories of an application; null takes the choice back.
+// set stores the modes that a person chooses for categories of an application; null removes a choice.
 func (p categories) set(w http.ResponseWriter, r *http.Request) error {
 	application := wire.Param(r, "application")
 	u, unknown := p.known(r)

@@ -8,14 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/fault"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// noChoice stands on the wire for a priority for which somebody chose no mode.
+// noChoice is the mode of a priority for which a person chose no mode.
 const noChoice = "default"
 
 func (p modes) get(w http.ResponseWriter, r *http.Request, u users.User) error {
@@ -56,9 +55,9 @@ func (p modes) set(w http.ResponseWriter, r *http.Request, u users.User) error {
 	return p.answer(r.Context(), w, u, application)
 }
 
-// parseModeBody reads one of three bodies: choices of the person's own; with `application` those for one application; with
-// `per_app_modes` those for many, beside the person's own, and then names that are no priorities are ignored. application
-// is whose choices are the answer; "" = the person's own.
+// parseModeBody reads choices of modes. Without further members they hold for all applications, with `application` for that
+// application. With `per_app_modes` the body has choices for several applications and for all; members that are no priorities
+// are ignored then. The returned application is the one whose choices are the answer; "" = all.
 func parseModeBody(b v0.Body) (application string, choices []users.ModeChoice, err error) {
 	if raw, many := b.Members["per_app_modes"]; many {
 		choices, err = parseAppModes(raw)

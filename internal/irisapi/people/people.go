@@ -4,16 +4,15 @@ import (
 	"net/http"
 	"strconv"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/fault"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// self serves a route about the person named in the path to whoever may look after them. Who may not, learns nothing of
-// whether there is such a person.
+// self serves a route about the person of the path to callers who may manage that person. Other callers do not learn whether
+// the person exists.
 func (d Deps) self(h func(http.ResponseWriter, *http.Request, users.User) error) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		u, err := d.known(r)
@@ -24,8 +23,8 @@ func (d Deps) self(h func(http.ResponseWriter, *http.Request, users.User) error)
 	}
 }
 
-// known finds the person of the path for whoever may look after them, and refuses everybody else in the same words whether or
-// not there is such a person.
+// known finds the person of the path for callers who may manage that person. Other callers get the same refusal, whether or
+// not the person exists.
 func (d Deps) known(r *http.Request) (users.User, error) {
 	u, err := v0.Person(r.Context(), d.People, wire.Param(r, "username"))
 	if refused := wire.Actor(r.Context()).MaySelf(u); refused != nil && (err == nil || fault.Is(err, fault.NotFound)) {
@@ -34,8 +33,8 @@ func (d Deps) known(r *http.Request) (users.User, error) {
 	return u, err
 }
 
-// show answers with everything about a person. A number is the public number of a target; permission is by the name as it
-// stands in the path all the same, so only administrators and applications with powers get anywhere with one.
+// show answers with the profile of a person. A number in the path is the number of a target. People may read their own profile
+// by name only; administrators and applications that act for people may also use the number.
 func (p profiles) show(w http.ResponseWriter, r *http.Request) error {
 	name := wire.Param(r, "username")
 	if !v0.Digits(name) {
@@ -66,9 +65,9 @@ func (p profiles) showUser(w http.ResponseWriter, r *http.Request, u users.User)
 	return routing.Answer(w, http.StatusOK, userPage(profile))
 }
 
-// userPage is everything about a person.
+// userPage is the profile of a person on the wire.
 func userPage(profile users.Profile) v0.Record {
-	// The wire has one choice of category for each application: the last one. The route of categories has them all.
+	// The wire has one category for each application, the last one. The route of categories has all.
 	categories := map[string]v0.Record{}
 	for _, c := range profile.Categories {
 		categories[c.Application] = v0.Record{{"application_name", c.Application}, {"mode", c.Mode}, {"category", c.Category}}

@@ -5,19 +5,18 @@ import (
 	"net/http"
 	"strings"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/fault"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// slack answers with a person's id in Slack, which is found there by e-mail address: the one of their Slack contact, or
-// else where they get e-mail.
+// get answers with the id of a person in Slack. Slack finds it by an e-mail address: that of the Slack contact, or else that
+// of the e-mail contact.
 func (p slackIDs) get(w http.ResponseWriter, r *http.Request) error {
 	if p.SlackID == nil {
-		w.Header().Set("Content-Type", "application/json") // as Iris labels these words
+		w.Header().Set("Content-Type", "application/json") // as in Iris, although the body is no JSON
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, "Slack integration is not configured")
 		return nil
@@ -44,10 +43,10 @@ func (p slackIDs) get(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, v0.Record{{"slack_id", id}})
 }
 
-// maxRegistration bounds a registration id in bytes; it is a key of the database.
+// maxRegistration is the longest registration id in bytes. The database has an index on it.
 const maxRegistration = 2000
 
-// registerDevice registers a phone for push messages.
+// register registers a phone for push messages.
 func (p devices) register(w http.ResponseWriter, r *http.Request) error {
 	actor := wire.Actor(r.Context())
 	if err := actor.MayRegisterDevice(users.User{ID: actor.UserID, Name: actor.Username}, p.DeviceApplications); err != nil {

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/fault"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 func (p settings) get(w http.ResponseWriter, r *http.Request, u users.User) error {
@@ -28,7 +27,7 @@ func (p settings) get(w http.ResponseWriter, r *http.Request, u users.User) erro
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// setSettings stores the time zone. One that is not on offer is ignored, as clients expect.
+// set stores the time zone. A zone that people may not choose is ignored, as clients expect.
 func (p settings) set(w http.ResponseWriter, r *http.Request, u users.User) error {
 	b, err := v0.ReadBody(w, r, "")
 	if err != nil {
@@ -47,7 +46,7 @@ func (p settings) set(w http.ResponseWriter, r *http.Request, u users.User) erro
 	return routing.Empty(w, http.StatusNoContent)
 }
 
-// setOverrides decides whether texts carry the operator's fixed words. Of the modes, only sms has such words.
+// setOverrides stores whether SMS have the fixed text of the operator. Other modes have no fixed text.
 func (p settings) setOverrides(w http.ResponseWriter, r *http.Request, u users.User) error {
 	b, err := v0.ReadBody(w, r, "")
 	if err != nil {

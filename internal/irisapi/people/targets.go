@@ -34,7 +34,7 @@ func (t targets) get(w http.ResponseWriter, r *http.Request) error {
 	for _, id := range ids {
 		profile, err := t.Profiles.Profile(r.Context(), id)
 		if fault.Is(err, fault.NotFound) {
-			continue // removed in this moment
+			continue // deleted since the resolution
 		}
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package v0
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"net/http"
@@ -48,23 +49,20 @@ func (l List) Read(w http.ResponseWriter, r *http.Request) (filters.Query, error
 	if err != nil {
 		return filters.Query{}, err
 	}
-	Warn(w, l.unknown(q))
-	return l.parse(q)
-}
-
-// unknown returns a warning for each parameter that parse ignores.
-func (l List) unknown(q url.Values) []string {
-	var out []string
-	for key := range q {
-		name, _, _ := strings.Cut(key, "__")
-		_, field := l.Schema[name]
-		other := key == "fields" && l.Columns != nil || key == "limit" && l.Limited || key == "counts" && l.Unique != nil || slices.Contains(l.More, key)
-		if !field && !other {
-			out = append(out, "unknown query parameter "+key+" was ignored")
+	out, others, err := l.parse(q)
+	var warnings []string
+	for _, key := range others {
+		if !l.parameter(key) {
+			warnings = append(warnings, "unknown query parameter "+key+" was ignored")
 		}
 	}
-	slices.Sort(out)
-	return out
+	Warn(w, warnings)
+	return out, err
+}
+
+// parameter reports whether the list takes a parameter that is no filter.
+func (l List) parameter(key string) bool {
+	return key == "fields" && l.Columns != nil || key == "limit" && l.Limited || key == "counts" && l.Unique != nil || slices.Contains(l.More, key)
 }
 
 // Query decodes the query of a request. A query that cannot be decoded is refused: an ignored filter would change the answer.
@@ -76,51 +74,38 @@ func Query(r *http.Request) (url.Values, error) {
 	return q, nil
 }
 
-// parse reads `field=value`, `field__op=value`, `fields` and `limit`. Unknown fields are ignored, as clients expect. A wrong
-// operator or value is an Invalid fault.
-func (l List) parse(q url.Values) (filters.Query, error) {
-	var out filters.Query
+// parse reads `field=value`, `field__op=value`, `fields` and `limit`. A wrong operator or value is an Invalid fault. It also
+// returns the keys of the query that are no filters.
+func (l List) parse(q url.Values) (out filters.Query, others []string, err error) {
 	budget := searchBudget{conditions: maxConditions, values: maxValues}
-	keys := make([]string, 0, len(q))
-	for k := range q {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		name, op, _ := strings.Cut(key, "__")
-		kind, known := l.Schema[name]
-		if !known {
-			continue
-		}
-		conds, err := l.conditions(name, kind, filters.Op(op), q[key])
+	comparisons, others := params.Comparisons(q, l.Schema)
+	for _, c := range comparisons {
+		conds, err := l.conditions(c)
 		if err == nil {
-			err = budget.spend(name, conds)
+			err = budget.spend(c.Field, conds)
 		}
 		if err != nil {
-			return filters.Query{}, err
+			return filters.Query{}, others, err
 		}
 		out.Conditions = append(out.Conditions, conds...)
 	}
 	out.Fields = l.fields(q["fields"])
 	if l.Limited {
-		limit, err := parseLimit(q)
-		if err != nil {
-			return filters.Query{}, err
+		if out.Limit, err = parseLimit(q); err != nil {
+			return filters.Query{}, others, err
 		}
-		out.Limit = limit
 	}
-	return out, nil
+	return out, others, nil
 }
 
-func (l List) conditions(name string, kind filters.Kind, op filters.Op, raw []string) ([]filters.Condition, error) {
-	if op == "" {
-		op = filters.Eq
-	}
+// conditions reads the values of a comparison. A comma separates values; each value becomes a condition, except for In.
+func (l List) conditions(c params.Comparison) ([]filters.Condition, error) {
+	name, kind, op := c.Field, l.Schema[c.Field], cmp.Or(c.Op, filters.Eq)
 	if !slices.Contains(ops[kind], op) {
 		return nil, fault.Invalidf(name, "invalid filter operator %s", op)
 	}
 	var values []any
-	for _, r := range raw {
+	for _, r := range c.Values {
 		if strings.Count(r, ",") >= maxValues || len(values) >= maxValues {
 			return nil, tooManyValues(name)
 		}

@@ -3,11 +3,10 @@ package vocabulary
 import (
 	"net/http"
 
-	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
-
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/filters"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var categoryList = v0.List{Schema: filters.Schema{

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/wire"
-
 	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -52,14 +50,9 @@ func (v tags) set(kind string) routing.Handler {
 		if !ok || len(values) > maxTagValues || slices.ContainsFunc(values, func(v string) bool { return v == "" || len(v) > maxTagValue }) {
 			return fault.Invalidf("values", "values must be a list of at most %d texts of 1 to %d bytes", maxTagValues, maxTagValue)
 		}
-		err = v.Tags.Store.Set(r.Context(), kind, id, name, values)
-		if fault.Is(err, fault.NotFound) {
-			return fault.New(fault.Invalid, fault.Public(err))
+		if err := v.Tags.Store.Set(r.Context(), kind, id, name, values); err != nil {
+			return fault.When(err, fault.NotFound, fault.New(fault.Invalid, fault.Public(err)))
 		}
-		if err != nil {
-			return err
-		}
-		wire.JSON(w, http.StatusCreated, []int{})
-		return nil
+		return routing.Answer(w, http.StatusCreated, []int{})
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// DefaultGrace is how long after its start a shift may still be edited by every member of the team.
-const DefaultGrace = 24 * time.Hour
+// defaultGrace is how long after its start a shift may still be edited by every member of the team.
+const defaultGrace = 24 * time.Hour
 
 // Membership is what editing needs to know of a team.
 type Membership struct {
@@ -41,7 +41,7 @@ type Permission struct{ Member, Admin error }
 // it began more than Grace ago.
 type Editor struct {
 	Now   time.Time
-	Grace time.Duration // 0 = DefaultGrace; negative = none
+	Grace time.Duration // 0 = defaultGrace; negative = none
 	Team  Membership
 	May   Permission
 	Link  string // 32 new hex digits, for shifts that are made together
@@ -50,7 +50,7 @@ type Editor struct {
 func (d Editor) past(t time.Time) bool {
 	grace := d.Grace
 	if grace == 0 {
-		grace = DefaultGrace
+		grace = defaultGrace
 	}
 	return t.Before(d.Now.Add(-max(grace, 0)))
 }

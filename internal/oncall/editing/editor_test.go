@@ -14,14 +14,14 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-var deskNow = time.Date(2026, 6, 10, 12, 0, 0, 0, time.UTC)
+var editorNow = time.Date(2026, 6, 10, 12, 0, 0, 0, time.UTC)
 
-func in(h int) time.Time { return deskNow.Add(time.Duration(h) * time.Hour) }
+func in(h int) time.Time { return editorNow.Add(time.Duration(h) * time.Hour) }
 
-// desk is one of team 7 with a (1) to d (4) in it, and e (5) who is switched off, at deskNow.
-func desk() Editor {
+// editor returns the editor of team 7 with a (1) to d (4) in it, and e (5) who is switched off, at editorNow.
+func editor() Editor {
 	return Editor{
-		Now: deskNow, Link: links()(),
+		Now: editorNow, Link: links()(),
 		Team: Membership{TeamID: 7, Name: "db", Members: map[users.ID]bool{1: true, 2: true, 3: true, 4: true, 5: false}},
 	}
 }
@@ -40,13 +40,13 @@ func TestCreateAShift(t *testing.T) {
 		"not a team member":                            func(d *Editor, n *ShiftRequest) { n.User, d.May.Member = 9, errMember },
 		"Invalid event: User must be part of the team": func(_ *Editor, n *ShiftRequest) { n.User = 9 },
 	} {
-		d, n := desk(), good
+		d, n := editor(), good
 		edit(&d, &n)
 		_, err := d.Create(n)
 		require.EqualError(t, err, why)
 	}
 	good.Start = in(-24)
-	c, err := desk().Create(good)
+	c, err := editor().Create(good)
 	require.NoError(t, err)
 	want := oncall.Shift{TeamID: 7, Role: oncall.RolePrimary, User: 1, Start: in(-24), End: in(9), Note: "n"}
 	require.Equal(t, oncall.Changes{Add: []oncall.Shift{want}, Notices: []oncall.Notice{{Kind: oncall.ShiftCreated, Roles: []string{oncall.RolePrimary}, Users: []users.ID{1}, Shifts: []oncall.Shift{want}}}}, c)
@@ -75,7 +75,7 @@ func TestEditAShift(t *testing.T) {
 		"a running one, cut off":     {running, Patch{End: at(-1)}, Permission{Admin: errAdmin}, "not an admin"},
 		"a running one, other role":  {running, Patch{Role: &shadow}, Permission{Admin: errAdmin}, "not an admin"},
 	} {
-		d := desk()
+		d := editor()
 		d.May = tc.may
 		c, err := d.Edit(tc.shift, tc.patch)
 		if tc.err != "" {
@@ -89,7 +89,7 @@ func TestEditAShift(t *testing.T) {
 		require.True(t, after.Edited)
 		require.Equal(t, tc.shift.Schedule, after.Schedule)
 	}
-	c, err := desk().Edit(next, Patch{User: &two, Role: &shadow})
+	c, err := editor().Edit(next, Patch{User: &two, Role: &shadow})
 	require.NoError(t, err)
 	require.Equal(t, []string{oncall.RolePrimary, oncall.RoleShadow}, c.Notices[0].Roles)
 	require.Equal(t, []users.ID{1, 2}, c.Notices[0].Users)
@@ -97,7 +97,7 @@ func TestEditAShift(t *testing.T) {
 
 func TestDeleteAShift(t *testing.T) {
 	t.Parallel()
-	d := desk()
+	d := editor()
 	_, err := d.Delete(shift(1, oncall.RolePrimary, 1, in(-25), in(9)))
 	require.EqualError(t, err, "Invalid event update: Deleting events in the past not allowed")
 	s := shift(1, oncall.RolePrimary, 1, in(-23), in(9))
@@ -123,10 +123,10 @@ func TestLinkedShifts(t *testing.T) {
 		"Invalid event: User x must be part of the team db":       {draft(1, 1), draft(25, 9)},
 		"Invalid event: Event must start before it ends":          {{Start: in(1), End: in(1), TeamName: "db"}},
 	} {
-		_, err := desk().CreateLinked(drafts)
+		_, err := editor().CreateLinked(drafts)
 		require.EqualError(t, err, why)
 	}
-	c, err := desk().CreateLinked([]ShiftRequest{draft(25, 1), draft(1, 2)})
+	c, err := editor().CreateLinked([]ShiftRequest{draft(25, 1), draft(1, 2)})
 	require.NoError(t, err)
 	require.Len(t, c.Add, 2)
 	require.Equal(t, in(1), c.Add[0].Start)
@@ -138,30 +138,30 @@ func TestLinkedShifts(t *testing.T) {
 	stored := store(nil, c)
 	three, nine, note := users.ID(3), users.ID(9), "swapped"
 	for why, patch := range map[string]Patch{
-		"Invalid event update: Invalid column":                             {Start: &deskNow},
+		"Invalid event update: Invalid column":                             {Start: &editorNow},
 		"Invalid event update: Nothing to change: give user, role or note": {},
 		"Invalid event update: Event user must be part of the team":        {User: &nine},
 	} {
-		_, err := desk().EditLinked(stored, patch)
+		_, err := editor().EditLinked(stored, patch)
 		require.EqualError(t, err, why)
 	}
-	c, err = desk().EditLinked(stored, Patch{User: &three, Note: &note})
+	c, err = editor().EditLinked(stored, Patch{User: &three, Note: &note})
 	require.NoError(t, err)
 	require.Len(t, c.Update, 2)
 	require.Equal(t, stored[0].Link, c.Update[1].After.Link)
 	require.Equal(t, []users.ID{2, 3, 1}, c.Notices[0].Users)
-	late := desk()
+	late := editor()
 	late.Now = in(26)
 	_, err = late.EditLinked(stored, Patch{User: &three})
 	require.EqualError(t, err, "Invalid event update: Editing events in the past not allowed")
 	_, err = late.DeleteLinked(stored)
 	require.EqualError(t, err, "Invalid event update: Deleting events in the past not allowed")
-	c, err = desk().DeleteLinked(stored)
+	c, err = editor().DeleteLinked(stored)
 	require.NoError(t, err)
 	require.Equal(t, stored, c.Delete)
-	_, err = desk().DeleteLinked(nil)
+	_, err = editor().DeleteLinked(nil)
 	require.True(t, fault.Is(err, fault.NotFound))
-	_, err = desk().EditLinked(nil, Patch{})
+	_, err = editor().EditLinked(nil, Patch{})
 	require.True(t, fault.Is(err, fault.NotFound))
 }
 
@@ -182,20 +182,20 @@ func TestSwap(t *testing.T) {
 		"Event swap not allowed: Swapped events must come from the same team": {{Shifts: []oncall.Shift{a}}, {Shifts: []oncall.Shift{other}}},
 		"Event swap not allowed: all linked events must have the same user":   {{Shifts: []oncall.Shift{a}}, {Shifts: []oncall.Shift{l1, mixed}, Linked: true}},
 	} {
-		_, err := desk().Swap(sides)
+		_, err := editor().Swap(sides)
 		require.EqualError(t, err, why)
 	}
-	c, err := desk().Swap([]Side{{Shifts: []oncall.Shift{a}}, {Shifts: []oncall.Shift{l2, l1}, Linked: true}})
+	c, err := editor().Swap([]Side{{Shifts: []oncall.Shift{a}}, {Shifts: []oncall.Shift{l2, l1}, Linked: true}})
 	require.NoError(t, err)
 	var got []string
 	for _, u := range c.Update {
 		got = append(got, fmt.Sprintf("%d: %d -> %d link %q schedule %d", u.After.ID, u.Before.User, u.After.User, u.After.Link, u.After.Schedule))
 	}
 	require.Equal(t, []string{`1: 1 -> 3 link "" schedule 5`, `3: 3 -> 1 link "two" schedule 0`, `4: 3 -> 1 link "two" schedule 0`}, got)
-	c, err = desk().Swap([]Side{{Shifts: []oncall.Shift{a}}, {Shifts: []oncall.Shift{b}}})
+	c, err = editor().Swap([]Side{{Shifts: []oncall.Shift{a}}, {Shifts: []oncall.Shift{b}}})
 	require.NoError(t, err)
 	require.Equal(t, []string{oncall.RolePrimary, oncall.RoleVacation}, c.Notices[0].Roles)
-	d := desk()
+	d := editor()
 	d.May.Member = errMember
 	_, err = d.Swap([]Side{{Shifts: []oncall.Shift{a}}, {Shifts: []oncall.Shift{b}}})
 	require.ErrorIs(t, err, errMember)
@@ -205,7 +205,7 @@ func TestSwapOfARunningShiftBeginsNow(t *testing.T) {
 	t.Parallel()
 	running, ahead := shift(1, oncall.RolePrimary, 1, in(-30), in(9)), shift(2, oncall.RolePrimary, 2, in(20), in(30))
 	running.Schedule, running.Note = 5, "kept"
-	c, err := desk().SwapFromNow([]Side{{Shifts: []oncall.Shift{running}}, {Shifts: []oncall.Shift{ahead}}})
+	c, err := editor().SwapFromNow([]Side{{Shifts: []oncall.Shift{running}}, {Shifts: []oncall.Shift{ahead}}})
 	require.NoError(t, err)
 	head, given := running, ahead
 	head.End, head.Edited = in(0), true
@@ -216,11 +216,11 @@ func TestSwapOfARunningShiftBeginsNow(t *testing.T) {
 
 	over := running
 	over.End = in(-1)
-	_, err = desk().SwapFromNow([]Side{{Shifts: []oncall.Shift{over}}, {Shifts: []oncall.Shift{ahead}}})
+	_, err = editor().SwapFromNow([]Side{{Shifts: []oncall.Shift{over}}, {Shifts: []oncall.Shift{ahead}}})
 	require.EqualError(t, err, "Invalid event swap request: Cannot edit events in the past")
-	_, err = desk().SwapFromNow(nil)
+	_, err = editor().SwapFromNow(nil)
 	require.Error(t, err)
-	same, err := desk().SwapFromNow([]Side{{Shifts: []oncall.Shift{shift(3, oncall.RolePrimary, 3, in(1), in(2))}}, {Shifts: []oncall.Shift{ahead}}})
+	same, err := editor().SwapFromNow([]Side{{Shifts: []oncall.Shift{shift(3, oncall.RolePrimary, 3, in(1), in(2))}}, {Shifts: []oncall.Shift{ahead}}})
 	require.NoError(t, err)
 	require.Empty(t, same.Add, "shifts ahead only change their people")
 }
@@ -244,12 +244,12 @@ func TestOverrideSplitsAsTheContractSays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, after, err := desk().Override(tc.shifts, in(tc.start), in(tc.end), 4)
+			c, after, err := editor().Override(tc.shifts, in(tc.start), in(tc.end), 4)
 			require.NoError(t, err)
 			var got []string
 			var ids []oncall.ShiftID
 			for _, s := range after {
-				got = append(got, fmt.Sprintf("%.0f-%.0f %s", s.Start.Sub(deskNow).Hours(), s.End.Sub(deskNow).Hours(), nameOf(s.User)))
+				got = append(got, fmt.Sprintf("%.0f-%.0f %s", s.Start.Sub(editorNow).Hours(), s.End.Sub(editorNow).Hours(), nameOf(s.User)))
 				ids = append(ids, s.ID)
 				if s.ID == 0 {
 					want := oncall.Shift{TeamID: 7, Role: oncall.RolePrimary, User: s.User, Start: s.Start, End: s.End, Covers: 5}
@@ -293,10 +293,10 @@ func TestOverrideRefuses(t *testing.T) {
 		{[]oncall.Shift{one}, 12, 12, 4, "Invalid override request: events must overlap with override time range"},
 		{[]oncall.Shift{one}, 15, 12, 4, "Invalid override request: events must overlap with override time range"},
 	} {
-		_, _, err := desk().Override(tc.shifts, in(tc.start), in(tc.end), tc.substitute)
+		_, _, err := editor().Override(tc.shifts, in(tc.start), in(tc.end), tc.substitute)
 		require.EqualError(t, err, tc.why)
 	}
-	d := desk()
+	d := editor()
 	d.May.Member = errMember
 	_, _, err := d.Override([]oncall.Shift{one}, in(-25), in(20), 9)
 	require.ErrorIs(t, err, errMember)
@@ -314,7 +314,7 @@ func TestAnOverrideChangesWhoIsOnCallAndNothingElse(t *testing.T) {
 		}
 		start := rapid.IntRange(-10, 100).Draw(rt, "from")
 		end := start + rapid.IntRange(1, 100).Draw(rt, "for")
-		c, after, err := desk().Override(shifts, in(start), in(end), 2)
+		c, after, err := editor().Override(shifts, in(start), in(end), 2)
 		if err != nil {
 			require.EqualError(rt, err, "Invalid override request: events must overlap with override time range")
 			require.True(rt, c.Empty())
@@ -349,7 +349,7 @@ func TestTakeThePagerNow(t *testing.T) {
 		"longer than one's own": {shifts, 1, in(8), []string{"06-09 06:00 - 06-10 12:00 a", "06-10 12:00 - 06-10 20:00 a", "06-10 20:00 - 06-11 08:00 b"}},
 		"while nobody has it":   {nil, 3, in(2), []string{"06-10 12:00 - 06-10 14:00 c"}},
 	} {
-		c, err := desk().TakePager(tc.shifts, oncall.RolePrimary, userID(tc.who), tc.until)
+		c, err := editor().TakePager(tc.shifts, oncall.RolePrimary, userID(tc.who), tc.until)
 		require.NoError(t, err, name)
 		var primary []oncall.Shift
 		for _, s := range c.Apply(tc.shifts) {
@@ -360,25 +360,25 @@ func TestTakeThePagerNow(t *testing.T) {
 		require.Equal(t, tc.want, lines(primary, time.UTC), name)
 	}
 	for field, take := range map[string]func() error{
-		"user":  func() error { _, err := desk().TakePager(shifts, oncall.RolePrimary, 9, time.Time{}); return err },
-		"role":  func() error { _, err := desk().TakePager(shifts, oncall.RoleVacation, 1, time.Time{}); return err },
-		"until": func() error { _, err := desk().TakePager(nil, oncall.RolePrimary, 1, time.Time{}); return err },
+		"user":  func() error { _, err := editor().TakePager(shifts, oncall.RolePrimary, 9, time.Time{}); return err },
+		"role":  func() error { _, err := editor().TakePager(shifts, oncall.RoleVacation, 1, time.Time{}); return err },
+		"until": func() error { _, err := editor().TakePager(nil, oncall.RolePrimary, 1, time.Time{}); return err },
 	} {
 		requireField(t, field, take())
 	}
-	_, err := desk().TakePager(shifts, oncall.RolePrimary, 3, in(0))
+	_, err := editor().TakePager(shifts, oncall.RolePrimary, 3, in(0))
 	requireField(t, "until", err)
-	_, err = desk().TakePager(shifts, oncall.RolePrimary, 1, time.Time{})
+	_, err = editor().TakePager(shifts, oncall.RolePrimary, 1, time.Time{})
 	require.True(t, fault.Is(err, fault.Conflict))
 }
 
 func TestSwapRequestsNeedConsent(t *testing.T) {
 	t.Parallel()
 	give, take := shift(1, oncall.RolePrimary, 1, in(10), in(20)), shift(2, oncall.RolePrimary, 2, in(20), in(30))
-	d := desk()
+	d := editor()
 	r, err := d.Request(1, 2, []oncall.Shift{give}, []oncall.Shift{take}, "please")
 	require.NoError(t, err)
-	require.Equal(t, SwapRequest{TeamID: 7, From: 1, To: 2, Give: []oncall.ShiftID{1}, Take: []oncall.ShiftID{2}, Note: "please", State: RequestOpen, Created: deskNow}, r)
+	require.Equal(t, SwapRequest{TeamID: 7, From: 1, To: 2, Give: []oncall.ShiftID{1}, Take: []oncall.ShiftID{2}, Note: "please", State: RequestOpen, Created: editorNow}, r)
 
 	_, _, err = d.Accept(r, 1, []oncall.Shift{give}, []oncall.Shift{take})
 	require.True(t, fault.Is(err, fault.Forbidden), "not oneself")
@@ -427,7 +427,7 @@ func TestSwapRequestsNeedConsent(t *testing.T) {
 		_, ok := r.Expire(stale.Now, stale.give, []oncall.Shift{take})
 		require.True(t, ok)
 	}
-	_, ok := r.Expire(deskNow, []oncall.Shift{give}, []oncall.Shift{take})
+	_, ok := r.Expire(editorNow, []oncall.Shift{give}, []oncall.Shift{take})
 	require.False(t, ok)
 
 	// To everybody: the first one takes it.
@@ -460,16 +460,16 @@ func TestSwapRequestsThatCannotBe(t *testing.T) {
 		{"give", 1, 2, []oncall.Shift{elsewhere}, nil},
 		{"take", 1, 2, []oncall.Shift{give}, []oncall.Shift{give}},
 	} {
-		_, err := desk().Request(tc.from, tc.to, tc.give, tc.take, "")
+		_, err := editor().Request(tc.from, tc.to, tc.give, tc.take, "")
 		requireField(t, tc.field, err)
 	}
 }
 
-// Whoever is switched off is told of nothing, so that a shift of theirs would page nobody.
+// A person who is switched off gets no notices and no pages, so they get no new shift.
 func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
 	t.Parallel()
 	const off = "the user is switched off and cannot be put on call"
-	d, five := desk(), users.ID(5)
+	d, five := editor(), users.ID(5)
 	mine, theirs := shift(1, oncall.RolePrimary, 1, in(10), in(20)), shift(2, oncall.RolePrimary, 5, in(20), in(30))
 	_, err := d.Create(ShiftRequest{Start: in(1), End: in(2), Role: oncall.RolePrimary, User: 5})
 	require.EqualError(t, err, "Invalid event: "+off)
@@ -491,9 +491,9 @@ func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
 func TestNobodyWhoLeftTheTeamGetsShiftsByASwap(t *testing.T) {
 	t.Parallel()
 	give, take := shift(1, oncall.RolePrimary, 1, in(10), in(20)), shift(2, oncall.RolePrimary, 2, in(20), in(30))
-	r, err := desk().Request(1, 2, []oncall.Shift{give}, []oncall.Shift{take}, "")
+	r, err := editor().Request(1, 2, []oncall.Shift{give}, []oncall.Shift{take}, "")
 	require.NoError(t, err)
-	later := desk()
+	later := editor()
 	delete(later.Team.Members, 1)
 	expired, c, err := later.Accept(r, 2, []oncall.Shift{give}, []oncall.Shift{take})
 	require.True(t, fault.Is(err, fault.Conflict))

@@ -12,19 +12,19 @@ import (
 func TestWhoHearsOfSwapRequests(t *testing.T) {
 	t.Parallel()
 	give, take := shift(1, oncall.RolePrimary, 1, in(10), in(20)), shift(2, oncall.RoleSecondary, 2, in(20), in(30))
-	d := desk()
+	d := editor()
 	r, err := d.Request(1, 2, []oncall.Shift{give}, []oncall.Shift{take}, "please")
 	require.NoError(t, err)
 	require.Equal(t, oncall.Notice{Kind: oncall.SwapAsked, TeamID: 7, By: 1, Note: "please", Users: []users.ID{2}, Shifts: []oncall.Shift{give, take}},
-		r.Asked(d.Team, []oncall.Shift{give}, []oncall.Shift{take}))
+		r.AskNotice(d.Team, []oncall.Shift{give}, []oncall.Shift{take}))
 	all := r
 	all.To = 0
-	everybody := all.Asked(d.Team, []oncall.Shift{give}, nil).Users
+	everybody := all.AskNotice(d.Team, []oncall.Shift{give}, nil).Users
 	require.Contains(t, everybody, users.ID(2))
 	require.NotContains(t, everybody, users.ID(1), "who asks knows")
 	require.NotContains(t, everybody, users.ID(5), "who is switched off is asked nothing")
 
-	told := func(r SwapRequest) []oncall.Notice { return r.Ended([]oncall.Shift{give}, []oncall.Shift{take}) }
+	told := func(r SwapRequest) []oncall.Notice { return r.EndNotices([]oncall.Shift{give}, []oncall.Shift{take}) }
 	accepted, _, err := d.Accept(r, 2, []oncall.Shift{give}, []oncall.Shift{take})
 	require.NoError(t, err)
 	require.Equal(t, []oncall.Notice{{Kind: oncall.SwapAccepted, Unless: oncall.ShiftSwapped, TeamID: 7, By: 2, Roles: []string{oncall.RolePrimary, oncall.RoleSecondary}, Users: []users.ID{1},
@@ -51,7 +51,7 @@ func TestWhoHearsOfSwapRequests(t *testing.T) {
 func TestThePagerTellsWhoTookAndWhoLostIt(t *testing.T) {
 	t.Parallel()
 	shifts := []oncall.Shift{shift(1, oncall.RolePrimary, 1, in(-6), in(6)), shift(2, oncall.RolePrimary, 2, in(6), in(20))}
-	c, err := desk().TakePager(shifts, oncall.RolePrimary, 3, in(8))
+	c, err := editor().TakePager(shifts, oncall.RolePrimary, 3, in(8))
 	require.NoError(t, err)
 	n := c.Notices[1]
 	require.Equal(t, oncall.PagerTaken, n.Kind)
@@ -59,7 +59,7 @@ func TestThePagerTellsWhoTookAndWhoLostIt(t *testing.T) {
 	require.Equal(t, []users.ID{3, 1, 2}, n.Users)
 	require.Equal(t, users.ID(3), n.Shifts[0].User)
 	require.Equal(t, shifts, n.Shifts[1:])
-	c, err = desk().TakePager(nil, oncall.RolePrimary, 3, in(8))
+	c, err = editor().TakePager(nil, oncall.RolePrimary, 3, in(8))
 	require.NoError(t, err)
 	require.Equal(t, oncall.ShiftCreated, c.Notices[1].Unless)
 	require.Equal(t, []users.ID{3}, c.Notices[1].Users)

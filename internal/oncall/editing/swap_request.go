@@ -109,7 +109,7 @@ func (d Editor) Accept(r SwapRequest, who users.ID, give, take []oncall.Shift) (
 	}
 	why := r.stale(d.Now, give, take)
 	if len(take) > 0 && !d.Team.Members[r.From] {
-		why = "whoever asked is no longer in the team"
+		why = "the person who asked is no longer in the team"
 	}
 	if why != "" {
 		return r.expired(d.Now, why), oncall.Changes{}, fault.Newf(fault.Conflict, "the request has expired: %s", why)
@@ -215,8 +215,8 @@ func (r SwapRequest) end(state RequestState, at time.Time, by users.ID) SwapRequ
 	return r
 }
 
-// Asked returns the notice of a new request. It goes to the person asked, or to every other active member of the team.
-func (r SwapRequest) Asked(team Membership, give, take []oncall.Shift) oncall.Notice {
+// AskNotice returns the notice of a new request. It goes to the person asked, or to every other active member of the team.
+func (r SwapRequest) AskNotice(team Membership, give, take []oncall.Shift) oncall.Notice {
 	n := oncall.Notice{Kind: oncall.SwapAsked, TeamID: r.TeamID, By: r.From, Note: r.Note, Shifts: concat(give, take)}
 	if r.To != 0 {
 		n.Users = []users.ID{r.To}
@@ -231,9 +231,9 @@ func (r SwapRequest) Asked(team Membership, give, take []oncall.Shift) oncall.No
 	return n
 }
 
-// Ended returns the notices of how a request ended. give and take are its shifts as they were then. The withdrawal of a
+// EndNotices returns the notices of how a request ended. give and take are its shifts as they were then. The withdrawal of a
 // request to everybody gives no notice.
-func (r SwapRequest) Ended(give, take []oncall.Shift) []oncall.Notice {
+func (r SwapRequest) EndNotices(give, take []oncall.Shift) []oncall.Notice {
 	n := oncall.Notice{TeamID: r.TeamID, By: r.DecidedBy, Shifts: concat(give, take), Users: []users.ID{r.From}}
 	switch r.State {
 	case RequestAccepted:

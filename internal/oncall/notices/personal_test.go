@@ -59,9 +59,9 @@ func TestPersonalWords(t *testing.T) {
 		},
 	} {
 		tc.Team, tc.Zone = "ops", time.UTC
-		words, ok := tc.Text()
+		text, ok := tc.Text()
 		require.True(t, ok, name)
-		require.Equal(t, tc.want, words, name)
+		require.Equal(t, tc.want, text, name)
 		require.True(t, tc.Kind.Personal())
 	}
 	for _, none := range []PersonalNotice{{Kind: oncall.PagerTaken}, {Kind: oncall.PagerTaken, Reader: 4, Facts: []NoticeFact{ann}}, {Kind: oncall.ShiftCreated}} {

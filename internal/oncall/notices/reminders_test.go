@@ -41,9 +41,9 @@ func TestNoticeWords(t *testing.T) {
 		oncall.ShiftSubstituted: {"Covered: Ann stands in for Bob as primary for ops",
 			"Ann stands in for Bob on the calendar of team ops: Ann as primary from 1970-01-01 00:00:00 UTC to 1970-01-01 01:00:00 UTC."},
 	} {
-		words, ok := NoticeText(kind, "ops", []NoticeFact{a, b}, time.UTC)
+		text, ok := NoticeText(kind, "ops", []NoticeFact{a, b}, time.UTC)
 		require.True(t, ok)
-		require.Equal(t, want, words)
+		require.Equal(t, want, text)
 		_, ok = NoticeText(kind, "ops", nil, time.UTC)
 		require.False(t, ok)
 	}

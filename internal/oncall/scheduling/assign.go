@@ -18,7 +18,7 @@ const (
 
 // choose returns who gets the period by the schedule's algorithm (docs/reference/oncall-v0.md 5.3, 5.4); 0 and the
 // reason if nobody can.
-func (s *Schedule) choose(b *draftCalendar, p period, spans []oncall.Span) (users.ID, string) {
+func (s *Schedule) choose(b *workingCalendar, p period, spans []oncall.Span) (users.ID, string) {
 	if s.Algorithm == RoundRobin {
 		return s.nextInOrder(b, p.sunday.In(s.Zone))
 	}
@@ -27,7 +27,7 @@ func (s *Schedule) choose(b *draftCalendar, p period, spans []oncall.Span) (user
 
 // longestRested is Oncall's default: of the free people in rotation, the one who never had the role, else the one whose
 // last shift ended longest ago. Ties go to the roster's order.
-func (s *Schedule) longestRested(b *draftCalendar, spans []oncall.Span) (users.ID, string) {
+func (s *Schedule) longestRested(b *workingCalendar, spans []oncall.Span) (users.ID, string) {
 	var best users.ID
 	var oldest time.Time
 	anybody := false
@@ -55,7 +55,7 @@ func (s *Schedule) longestRested(b *draftCalendar, spans []oncall.Span) (users.I
 }
 
 // nextInOrder is round-robin: the person after the last one, free or not.
-func (s *Schedule) nextInOrder(b *draftCalendar, at time.Time) (users.ID, string) {
+func (s *Schedule) nextInOrder(b *workingCalendar, at time.Time) (users.ID, string) {
 	var order []users.ID
 	for _, u := range s.Order {
 		if slices.ContainsFunc(s.Roster, func(m Member) bool { return m.User == u && m.InRotation && m.Active }) {
@@ -78,7 +78,7 @@ func (s *Schedule) nextInOrder(b *draftCalendar, at time.Time) (users.ID, string
 }
 
 // fill plans one period of a weekly pattern. It returns the shifts, or why there are none.
-func (s *Schedule) fill(b *draftCalendar, p period, plan *Result) {
+func (s *Schedule) fill(b *workingCalendar, p period, result *Result) {
 	var open []oncall.Span
 	for _, slot := range p.slots {
 		open = append(open, slot.Without(b.held[s.heldKey()])...)
@@ -89,14 +89,14 @@ func (s *Schedule) fill(b *draftCalendar, p period, plan *Result) {
 	}
 	user, why := s.choose(b, p, open)
 	if user == 0 {
-		plan.unfilled(s, p.sunday.In(s.Zone), oncall.Span{Start: p.slots[0].Start, End: p.end()}, why)
+		result.unfilled(s, p.sunday.In(s.Zone), oncall.Span{Start: p.slots[0].Start, End: p.end()}, why)
 		return
 	}
 	if s.Algorithm == RoundRobin {
 		// A period that was filled by hand counts as a turn, so that a swap does not change the turns of others.
 		s.Progress.LastUser = user
 	}
-	s.assign(b, plan, user, open)
+	s.assign(b, result, user, open)
 }
 
 func (p period) end() time.Time {
@@ -108,18 +108,18 @@ func (p period) end() time.Time {
 }
 
 // assign plans shifts for a person, linked if there are several.
-func (s *Schedule) assign(b *draftCalendar, plan *Result, user users.ID, spans []oncall.Span) {
+func (s *Schedule) assign(b *workingCalendar, result *Result, user users.ID, spans []oncall.Span) {
 	link := ""
 	if len(spans) > 1 {
 		link = b.known.NewLink()
 	}
 	for _, span := range spans {
 		shift := oncall.Shift{TeamID: s.TeamID, Role: s.Role, User: user, Start: span.Start, End: span.End, Schedule: s.ID, Link: link}
-		plan.Add = append(plan.Add, shift)
+		result.Add = append(result.Add, shift)
 		b.add(shift)
 	}
 	if len(spans) > 0 {
-		plan.Notices = append(plan.Notices, oncall.ShiftAdded(plan.Add[len(plan.Add)-len(spans)]))
+		result.Notices = append(result.Notices, oncall.ShiftAdded(result.Add[len(result.Add)-len(spans)]))
 	}
 }
 

@@ -49,7 +49,7 @@ func BenchmarkOnCall(b *testing.B) {
 }
 
 // BenchmarkPopulateThousandSchedules populates 1,000 schedules of 12 people three weeks ahead: half of them Oncall's weekly
-// pattern, half daily rotations, each beside a quarter's shifts of its team.
+// pattern, half daily rotations, each with a quarter's shifts of its team.
 func BenchmarkPopulateThousandSchedules(b *testing.B) {
 	zurich := mustZone(b, "Europe/Zurich")
 	var known []oncall.Shift

@@ -21,7 +21,7 @@ const (
 
 // Check returns an Invalid fault if the schedule cannot be made into shifts. Fields of rotations are named like
 // layers[0].every. A weekly pattern has the rules of the wire (docs/reference/oncall-v0.md 4) and those of
-// CheckPattern.
+// checkPattern.
 func (s Schedule) Check() error {
 	if s.Threshold > maxThreshold {
 		return fault.Invalidf("auto_populate_threshold", "populate at most %d days ahead", maxThreshold)
@@ -31,7 +31,7 @@ func (s Schedule) Check() error {
 		if s.Rotation != nil {
 			return fault.Invalidf("scheduler", "the scheduler %s works with events, not with a rotation", s.Algorithm)
 		}
-		if err := CheckPattern(s.Pattern); err != nil {
+		if err := checkPattern(s.Pattern); err != nil {
 			return err
 		}
 	case ByRotation:
@@ -53,8 +53,8 @@ func (s Schedule) Check() error {
 	return nil
 }
 
-// CheckPattern returns the wire's faults for slots without length (docs/reference/oncall-v0.md 4), and bounds patterns.
-func CheckPattern(pattern []Slot) error {
+// checkPattern returns the wire's faults for slots without length (docs/reference/oncall-v0.md 4), and bounds patterns.
+func checkPattern(pattern []Slot) error {
 	const title = "invalid schedule"
 	for _, s := range pattern {
 		switch {

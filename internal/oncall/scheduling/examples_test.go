@@ -88,7 +88,7 @@ func TestWorkedExamplesOfAlgorithms(t *testing.T) {
 			edit: func(s *Schedule) { s.Roster = nil }, want: []string{}, unfilled: []string{whyNoRotation, whyNoRotation, whyNoRotation},
 		},
 		"round-robin starts with the first": {algorithm: RoundRobin, want: usual},
-		"round-robin goes on from who came last, whoever is on vacation": {
+		"round-robin continues after the last person, also during a vacation": {
 			algorithm: RoundRobin, known: []oncall.Shift{vacation, shift(1, oncall.RolePrimary, 3, at("2026-10-12 09:00"), at("2026-10-19 09:00"))}, want: usual,
 		},
 		"round-robin leaves out who is inactive": {
@@ -319,7 +319,7 @@ func TestPopulateReplacesItsOwnAndKeepsWhatHandsMade(t *testing.T) {
 	}
 }
 
-// Whoever turns a primary shift into a vacation is on call no longer: populating fills the time with somebody else, and leaves
+// A person whose primary shift becomes a vacation is no longer on call: populating fills the time with somebody else, and leaves
 // the vacation alone. Shifts that another team ascribes to the schedule are nothing to it.
 func TestPopulateFillsWhatLostItsRole(t *testing.T) {
 	t.Parallel()

@@ -55,12 +55,12 @@ func TestRecurringAbsencesKeepTheirLocalTime(t *testing.T) {
 	tuesdays := Recurring{User: 1, Zone: zurich, Start: oncall.LocalDate(2026, 1, 6, 18*hour), Length: 8 * time.Hour, Rule: "RRULE:FREQ=WEEKLY;BYDAY=TU;UNTIL=20261104T000000Z", Reason: "band"}
 	got, err := tuesdays.Between(on(t, zurich, "2026-10-21 01:00"), on(t, zurich, "2027-01-01 00:00"))
 	require.NoError(t, err)
-	var words []string
+	var lines []string
 	for _, a := range got {
 		require.Equal(t, "band", a.Reason)
-		words = append(words, a.Start.Format("01-02 15:04 MST")+" - "+a.End.Format("02 15:04"))
+		lines = append(lines, a.Start.Format("01-02 15:04 MST")+" - "+a.End.Format("02 15:04"))
 	}
-	require.Equal(t, []string{"10-20 18:00 CEST - 21 02:00", "10-27 18:00 CET - 28 02:00", "11-03 18:00 CET - 04 02:00"}, words)
+	require.Equal(t, []string{"10-20 18:00 CEST - 21 02:00", "10-27 18:00 CET - 28 02:00", "11-03 18:00 CET - 04 02:00"}, lines)
 
 	once := Recurring{User: 1, Zone: zurich, Start: oncall.LocalDate(2026, 10, 24, 0), Length: 48 * time.Hour}
 	got, err = once.Between(on(t, zurich, "2026-10-25 23:00"), on(t, zurich, "2026-12-01 00:00"))

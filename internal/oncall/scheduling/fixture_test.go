@@ -38,7 +38,7 @@ func links() func() string {
 	return func() string { n++; return fmt.Sprintf("%032x", n) }
 }
 
-// lines words shifts as "11-21 09:00 - 11-28 09:00 a", on the clock of zone.
+// lines formats shifts as "11-21 09:00 - 11-28 09:00 a", on the clock of zone.
 func lines(shifts []oncall.Shift, zone *time.Location) []string {
 	out := []string{}
 	for _, s := range oncall.SortedShifts(shifts) {

@@ -47,29 +47,29 @@ func (s *Schedule) turnEnd(l *Layer, t time.Time) time.Time {
 // populateTurns is Populate for a rotation. It makes nothing before now; a running shift of the schedule stays until
 // its end.
 func (s Schedule) populateTurns(now, start time.Time, known Calendars) Result {
-	plan := Result{Schedule: s.ID, Progress: s.Progress}
+	result := Result{Schedule: s.ID, Progress: s.Progress}
 	from, until := oncall.Later(start, now).Truncate(time.Second), s.turnsUntil(now)
 	if !from.Before(until) || s.Threshold <= 0 {
-		return plan
+		return result
 	}
-	b := newDraftCalendar(known)
-	s.replace(b, from, &plan)
+	b := newWorkingCalendar(known)
+	s.replace(b, from, &result)
 	gap := oncall.Span{Start: s.turnsFrom(now), End: from}
-	plan.Progress.Unfilled = slices.DeleteFunc(slices.Clone(s.Progress.Unfilled), func(t time.Time) bool { return !t.Before(from) })
+	result.Progress.Unfilled = slices.DeleteFunc(slices.Clone(s.Progress.Unfilled), func(t time.Time) bool { return !t.Before(from) })
 	if gap.Start.Before(gap.End) { // a new rotation also covers the time from now (docs/reference/oncall-v0.md 5.2)
-		plan.Progress.Unfilled = append(plan.Progress.Unfilled, gap.Start)
+		result.Progress.Unfilled = append(result.Progress.Unfilled, gap.Start)
 	}
-	plan.Progress.Last = until
-	s.makeTurns(b, []oncall.Span{{Start: from, End: until}}, &plan)
-	plan.settle()
-	return plan
+	result.Progress.Last = until
+	s.makeTurns(b, []oncall.Span{{Start: from, End: until}}, &result)
+	result.settle()
+	return result
 }
 
 // extendTurns is Fill for a rotation: it makes the turns after the ones that exist, and tries unfilled stretches again.
-func (s *Schedule) extendTurns(now time.Time, b *draftCalendar, plan *Result) {
+func (s *Schedule) extendTurns(now time.Time, b *workingCalendar, result *Result) {
 	from, until := s.turnsFrom(now), s.turnsUntil(now)
 	now = now.Truncate(time.Second)
-	plan.Progress.Unfilled = nil
+	result.Progress.Unfilled = nil
 	var wanted []oncall.Span
 	for _, t := range distinct(s.Progress.Unfilled) {
 		// An unfilled stretch ends where the next shift begins, at the latest at the end of the calendar.
@@ -87,13 +87,13 @@ func (s *Schedule) extendTurns(now time.Time, b *draftCalendar, plan *Result) {
 	}
 	if from.Before(until) {
 		wanted = append(wanted, oncall.Span{Start: from, End: until})
-		plan.Progress.Last = until
+		result.Progress.Last = until
 	}
-	s.makeTurns(b, wanted, plan)
+	s.makeTurns(b, wanted, result)
 }
 
 // makeTurns plans the shifts of the rotation in the wanted stretches, which are in order.
-func (s *Schedule) makeTurns(b *draftCalendar, wanted []oncall.Span, plan *Result) {
+func (s *Schedule) makeTurns(b *workingCalendar, wanted []oncall.Span, result *Result) {
 	if s.Rotation == nil {
 		return
 	}
@@ -104,10 +104,10 @@ func (s *Schedule) makeTurns(b *draftCalendar, wanted []oncall.Span, plan *Resul
 	}
 	for _, w := range open {
 		pieces := s.flatten(b, w)
-		if w.End.Equal(plan.Progress.Last) {
+		if w.End.Equal(result.Progress.Last) {
 			pieces = s.whole(b, w)
 			for _, p := range pieces {
-				plan.Progress.Last = oncall.Later(plan.Progress.Last, p.End)
+				result.Progress.Last = oncall.Later(result.Progress.Last, p.End)
 			}
 		}
 		for len(pieces) > 0 {
@@ -117,19 +117,19 @@ func (s *Schedule) makeTurns(b *draftCalendar, wanted []oncall.Span, plan *Resul
 			if same < 0 {
 				same = len(pieces)
 			}
-			s.assignTurn(b, pieces[:same], plan)
+			s.assignTurn(b, pieces[:same], result)
 			pieces = pieces[same:]
 		}
 	}
-	plan.Progress.Unfilled = distinct(plan.Progress.Unfilled)
-	oncall.SortShifts(plan.Add)
+	result.Progress.Unfilled = distinct(result.Progress.Unfilled)
+	oncall.SortShifts(result.Add)
 }
 
-func (s *Schedule) assignTurn(b *draftCalendar, pieces []piece, plan *Result) {
+func (s *Schedule) assignTurn(b *workingCalendar, pieces []piece, result *Result) {
 	if pieces[0].user == 0 {
 		for _, p := range pieces {
-			plan.unfilled(s, p.Start, p.Span, whyNoTurn)
-			plan.Progress.Unfilled = append(plan.Progress.Unfilled, p.Start)
+			result.unfilled(s, p.Start, p.Span, whyNoTurn)
+			result.Progress.Unfilled = append(result.Progress.Unfilled, p.Start)
 		}
 		return
 	}
@@ -137,11 +137,11 @@ func (s *Schedule) assignTurn(b *draftCalendar, pieces []piece, plan *Result) {
 	for _, p := range pieces {
 		spans = append(spans, p.Span)
 	}
-	s.assign(b, plan, pieces[0].user, spans)
+	s.assign(b, result, pieces[0].user, spans)
 }
 
 // whole is flatten without cutting pieces at the end of w: the last piece that begins in w is whole.
-func (s *Schedule) whole(b *draftCalendar, w oncall.Span) []piece {
+func (s *Schedule) whole(b *workingCalendar, w oncall.Span) []piece {
 	ahead := w
 	for i := range s.Rotation.Layers {
 		ahead.End = oncall.Later(ahead.End, s.turnEnd(&s.Rotation.Layers[i], w.End))
@@ -157,7 +157,7 @@ func (s *Schedule) whole(b *draftCalendar, w oncall.Span) []piece {
 
 // flatten returns who is on call in w, by time and without overlap. Later layers take precedence over earlier ones. A
 // layer in which nobody is available leaves the stretch to the layers below it.
-func (s *Schedule) flatten(b *draftCalendar, w oncall.Span) []piece {
+func (s *Schedule) flatten(b *workingCalendar, w oncall.Span) []piece {
 	var out, missing []piece
 	nobody := make([][]piece, len(s.Rotation.Layers))
 	for i := len(s.Rotation.Layers) - 1; i >= 0; i-- {
@@ -205,7 +205,7 @@ func pieceSpans(pieces []piece) []oncall.Span {
 }
 
 // layerPieces returns the parts of a layer's turns inside w, each with the person who is on call.
-func (s *Schedule) layerPieces(b *draftCalendar, layer int, w oncall.Span) []piece {
+func (s *Schedule) layerPieces(b *workingCalendar, layer int, w oncall.Span) []piece {
 	l := &s.Rotation.Layers[layer]
 	if len(l.Members) == 0 {
 		return nil
@@ -234,7 +234,7 @@ func (s *Schedule) layerPieces(b *draftCalendar, layer int, w oncall.Span) []pie
 // takers splits a piece by the people who are on call in its parts: the person whose turn it is; while that person is
 // away the next one in the order who is neither away nor on duty for the team; else the next one who is not away. Each
 // instant is decided independently, so that the result does not depend on where the calendar begins.
-func (s *Schedule) takers(b *draftCalendar, q *sequence, p piece) []piece {
+func (s *Schedule) takers(b *workingCalendar, q *sequence, p piece) []piece {
 	line := q.line(p.turn)
 	var own users.ID
 	if len(line) > 0 {

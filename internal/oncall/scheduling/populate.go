@@ -23,9 +23,9 @@ func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Resu
 	if s.Algorithm == RoundRobin {
 		s.Progress.LastUser = 0
 	}
-	plan := Result{Schedule: s.ID, Progress: s.Progress}
+	result := Result{Schedule: s.ID, Progress: s.Progress}
 	if len(s.Pattern) == 0 {
-		return plan, nil
+		return result, nil
 	}
 	sunday, err := s.firstSunday(now, start)
 	if err != nil {
@@ -39,21 +39,21 @@ func Populate(now time.Time, s Schedule, start time.Time, known Calendars) (Resu
 		}
 	}
 	if len(periods) == 0 {
-		return plan, nil
+		return result, nil
 	}
-	b := newDraftCalendar(known)
-	s.replace(b, periods[0].slots[0].Start, &plan)
+	b := newWorkingCalendar(known)
+	s.replace(b, periods[0].slots[0].Start, &result)
 	for _, p := range periods {
-		s.fill(b, p, &plan)
+		s.fill(b, p, &result)
 	}
-	plan.Progress.LastUser = s.Progress.LastUser
-	plan.Progress.Last = made[len(made)-1].sunday.In(s.Zone)
-	plan.Progress.Unfilled = s.remember(now, sunday, &plan)
-	plan.settle()
-	return plan, nil
+	result.Progress.LastUser = s.Progress.LastUser
+	result.Progress.Last = made[len(made)-1].sunday.In(s.Zone)
+	result.Progress.Unfilled = s.remember(now, sunday, &result)
+	result.settle()
+	return result, nil
 }
 
-// settle removes from the plan shifts that it would delete and make again unchanged. They keep their ids, so that feeds
+// settle removes from the result shifts that it would delete and make again unchanged. They keep their ids, so that feeds
 // and links stay valid, and nobody gets a notice.
 func (p *Result) settle() {
 	gone := groups(p.Delete)
@@ -126,24 +126,24 @@ func (s *Schedule) firstSunday(now, start time.Time) (oncall.Local, error) {
 }
 
 // replace plans to delete the schedule's shifts from a time on, without those that were changed by hand.
-func (s *Schedule) replace(b *draftCalendar, from time.Time, plan *Result) {
+func (s *Schedule) replace(b *workingCalendar, from time.Time, result *Result) {
 	for _, old := range b.of(func(x oncall.Shift) bool {
 		return x.End.After(from) && (x.Schedule == s.ID || x.Covers == s.ID) && s.ID != 0
 	}) {
 		switch {
 		case old.BlocksSchedule(s.ID):
-			plan.Kept = append(plan.Kept, old)
+			result.Kept = append(result.Kept, old)
 		case !old.Start.Before(from):
-			plan.Delete = append(plan.Delete, old)
+			result.Delete = append(result.Delete, old)
 		}
 	}
-	b.remove(plan.Delete)
+	b.remove(result.Delete)
 }
 
 // remember returns the periods to be tried again: earlier ones that were not made now, those that a populate from
 // sunday skipped, and those that stayed unfilled. For a schedule that was never populated, all periods from now on
 // count as skipped.
-func (s *Schedule) remember(now time.Time, sunday oncall.Local, plan *Result) []time.Time {
+func (s *Schedule) remember(now time.Time, sunday oncall.Local, result *Result) []time.Time {
 	at := sunday.In(s.Zone)
 	var out []time.Time
 	for _, t := range s.Progress.Unfilled {
@@ -162,7 +162,7 @@ func (s *Schedule) remember(now time.Time, sunday oncall.Local, plan *Result) []
 			out = append(out, next.In(s.Zone))
 		}
 	}
-	for _, u := range plan.Unfilled {
+	for _, u := range result.Unfilled {
 		out = append(out, u.Period)
 	}
 	return distinct(out)
@@ -177,7 +177,7 @@ func distinct(times []time.Time) []time.Time {
 // periods, and those that nobody could take so far. It replaces nothing. It returns one result for each schedule, in
 // the order given. All schedules are of one team.
 func Fill(now time.Time, schedules []Schedule, known Calendars) []Result {
-	b := newDraftCalendar(known)
+	b := newWorkingCalendar(known)
 	plans := make([]Result, len(schedules))
 	var jobs []job
 	for i := range schedules {
@@ -222,13 +222,13 @@ type job struct {
 	period   period
 }
 
-// jobs lists the periods of a weekly schedule to fill, and sets in plan how far it is made then.
-func (s *Schedule) jobs(now time.Time, of int, b *draftCalendar, plan *Result) []job {
+// jobs lists the periods of a weekly schedule to fill, and sets in result how far it is made then.
+func (s *Schedule) jobs(now time.Time, of int, b *workingCalendar, result *Result) []job {
 	var out []job
 	if len(s.Pattern) == 0 {
 		return nil
 	}
-	plan.Progress.Unfilled = nil
+	result.Progress.Unfilled = nil
 	missing := s.missing(now)
 	unfilled := s.Progress.Unfilled
 	if s.Progress.Last.IsZero() {
@@ -244,14 +244,14 @@ func (s *Schedule) jobs(now time.Time, of int, b *draftCalendar, plan *Result) [
 		if len(p.slots) > 0 {
 			out = append(out, job{p.slots[0].Start, of, s, p})
 		}
-		plan.Progress.Last = p.sunday.In(s.Zone)
+		result.Progress.Last = p.sunday.In(s.Zone)
 	}
 	return out
 }
 
 // again returns the part of an unfilled period that is left to fill: without the past, and without what other shifts
 // cover by now.
-func (s *Schedule) again(now, at time.Time, b *draftCalendar) period {
+func (s *Schedule) again(now, at time.Time, b *workingCalendar) period {
 	p := s.periodAt(closestSunday(at, s.Zone))
 	now = now.Truncate(time.Second)
 	held := heldSpans(b.of(func(x oncall.Shift) bool {

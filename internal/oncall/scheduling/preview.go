@@ -10,8 +10,8 @@ import (
 
 // Bounds of a preview, which everybody with read access may request.
 const (
-	// MaxPreview is the longest range of one preview.
-	MaxPreview = 400 * 24 * time.Hour
+	// maxPreview is the longest range of one preview.
+	maxPreview = 400 * 24 * time.Hour
 	// maxForeseen is how many shifts a preview makes at most.
 	maxForeseen = 5000
 )
@@ -25,34 +25,34 @@ const draftID oncall.ScheduleID = -1
 func Preview(now time.Time, s Schedule, start time.Time, known Calendars) (Result, error) {
 	if s.ID == 0 {
 		s.ID = draftID
-		plan := Fill(now, []Schedule{s}, known)[0]
-		plan.Schedule = 0
-		for i := range plan.Add {
-			plan.Add[i].Schedule = 0
+		result := Fill(now, []Schedule{s}, known)[0]
+		result.Schedule = 0
+		for i := range result.Add {
+			result.Add[i].Schedule = 0
 		}
-		for i := range plan.Unfilled {
-			plan.Unfilled[i].Schedule = 0
+		for i := range result.Unfilled {
+			result.Unfilled[i].Schedule = 0
 		}
-		return plan, nil
+		return result, nil
 	}
-	plan, err := Populate(now, s, start, known)
+	result, err := Populate(now, s, start, known)
 	if err != nil {
 		return Result{}, err
 	}
-	s.Progress = plan.Progress
-	known.Shifts = numbered(plan.Apply(known.Shifts))
+	s.Progress = result.Progress
+	known.Shifts = numbered(result.Apply(known.Shifts))
 	filled := Fill(now, []Schedule{s}, known)[0]
-	plan.Add = append(plan.Add, filled.Add...)
-	oncall.SortShifts(plan.Add)
-	plan.Notices = append(plan.Notices, filled.Notices...)
+	result.Add = append(result.Add, filled.Add...)
+	oncall.SortShifts(result.Add)
+	result.Notices = append(result.Notices, filled.Notices...)
 	if s.Threshold > 0 {
-		plan.Unfilled = filled.Unfilled // it tried the unfilled periods of populate again
+		result.Unfilled = filled.Unfilled // it tried the unfilled periods of populate again
 	}
-	plan.Progress = filled.Progress
-	return plan, nil
+	result.Progress = filled.Progress
+	return result, nil
 }
 
-// numbered gives shifts that are not stored ids of their own, because draftCalendar identifies shifts by id.
+// numbered gives shifts that are not stored ids of their own, because workingCalendar identifies shifts by id.
 func numbered(shifts []oncall.Shift) []oncall.Shift {
 	shifts = slices.Clone(shifts)
 	for i := range shifts {
@@ -68,14 +68,14 @@ func numbered(shifts []oncall.Shift) []oncall.Shift {
 // shifts, is an Invalid fault of the field "end".
 func (s Schedule) Until(now, from, until time.Time, ahead bool) (Schedule, error) {
 	const aDay = 24 * time.Hour
-	if until.Sub(from) > MaxPreview {
-		return s, fault.Invalidf("end", "a preview shows at most %d days at once", MaxPreview/aDay)
+	if until.Sub(from) > maxPreview {
+		return s, fault.Invalidf("end", "a preview shows at most %d days at once", maxPreview/aDay)
 	}
 	if s.Threshold <= 0 {
 		return s, nil
 	}
 	// Two more days: thresholds are compared on clocks of other zones.
-	days := max(1, int(min(until.Sub(now), 10*MaxPreview)/aDay)+2)
+	days := max(1, int(min(until.Sub(now), 10*maxPreview)/aDay)+2)
 	if !ahead {
 		days = min(days, s.Threshold)
 	}

@@ -78,7 +78,7 @@ func TestAPreviewIsBounded(t *testing.T) {
 	now := on(t, time.UTC, "2026-11-22 12:00")
 	s := weekly(time.UTC, Default)
 	s.Threshold = 3650
-	_, err := s.Until(now, now, now.Add(MaxPreview+time.Hour), true)
+	_, err := s.Until(now, now, now.Add(maxPreview+time.Hour), true)
 	requireField(t, "end", err)
 	cut, err := s.Until(now, now, now.Add(10*24*time.Hour), false)
 	require.NoError(t, err)
@@ -90,10 +90,10 @@ func TestAPreviewIsBounded(t *testing.T) {
 	for range 200 {
 		s.Pattern = append(s.Pattern, Slot{Duration: time.Minute})
 	}
-	_, err = s.Until(now, now, now.Add(MaxPreview), true)
+	_, err = s.Until(now, now, now.Add(maxPreview), true)
 	requireField(t, "end", err)
 	turns := Schedule{Algorithm: ByRotation, Threshold: 7, Rotation: &Rotation{Layers: []Layer{{Every: 1, Unit: Hours}}}}
-	_, err = turns.Until(now, now, now.Add(MaxPreview), true)
+	_, err = turns.Until(now, now, now.Add(maxPreview), true)
 	requireField(t, "end", err)
 	_, err = turns.Until(now, now, now.Add(30*24*time.Hour), true)
 	require.NoError(t, err)

@@ -257,7 +257,7 @@ func TestTurnsAreThoseOfWalkingFromTheStart(t *testing.T) {
 			require.Less(rt, at, l.handOff(n+1))
 			require.Equal(rt, n, l.turnAt(at))
 			require.Equal(rt, n, l.turnAt(l.handOff(n+1)-1))
-			// Whoever follows the last one in the list and is in.
+			// The next person in the list who takes turns.
 			var want users.ID
 			for i := 1; i <= len(l.Members) && want == 0; i++ {
 				place := (last + i) % len(l.Members)

@@ -157,7 +157,7 @@ func TestRotationsTileEveryChangeOfEveryZone(t *testing.T) {
 			t.Parallel()
 			for _, z := range zones(t) {
 				s := &Schedule{Zone: z.Location, Roster: roster(1, 2, 3), Rotation: &Rotation{Layers: []Layer{layer}}}
-				b := newDraftCalendar(Calendars{})
+				b := newWorkingCalendar(Calendars{})
 				for _, change := range z.changes {
 					w := oncall.Span{Start: change.Add(-30 * time.Hour), End: change.Add(30 * time.Hour)}
 					checkTiling(t, z.Location, w, &layer, s.layerPieces(b, 0, w))

@@ -18,7 +18,7 @@ func NewAudit(d *postgres.DB) *Audit { return &Audit{db: d} }
 // AuditRecord is one entry of the audit log.
 type AuditRecord = auth.AuditRecord
 
-// Record keeps a change; ID and At are ignored.
+// Record stores a change; ID and At are ignored.
 func (a *Audit) Record(ctx context.Context, r AuditRecord) error {
 	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.AppendAudit(ctx, db.AppendAuditParams{

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// KeepAddress is how long an address is known after the last log-in from it.
+	// KeepAddress is how long an address is stored after the last log-in from it.
 	KeepAddress = 90 * 24 * time.Hour
 	// maxKnownAddresses bounds the addresses of a person.
 	maxKnownAddresses = 20

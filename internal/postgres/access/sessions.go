@@ -61,7 +61,7 @@ func (s *Sessions) Commit(token string, data []byte, expiry time.Time) error {
 // Delete implements scs.Store; scs calls DeleteCtx instead.
 func (s *Sessions) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
 
-// DeleteExpired removes sessions that are over and returns how many. Something should call it every few minutes.
+// DeleteExpired deletes expired sessions and returns how many. It should be called every few minutes.
 func (s *Sessions) DeleteExpired(ctx context.Context) (n int64, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		n, err = q.DeleteExpiredSessions(ctx)

@@ -36,7 +36,7 @@ func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.Te
 		for _, s := range stored {
 			out.Schedules = append(out.Schedules, s.Schedule)
 		}
-		if out.Rules, err = coverageWishes(ctx, q, team); err != nil {
+		if out.Rules, err = coverRules(ctx, q, team); err != nil {
 			return err
 		}
 		holidays, err := q.Holidays(ctx, team)
@@ -58,18 +58,18 @@ func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.Te
 	return out, err
 }
 
-// CoverWishes returns what a team says of its roles.
-func (c *Coverage) CoverWishes(ctx context.Context, team int64) ([]scheduling.CoverRule, error) {
+// CoverRules returns the rules of a team, one for each role that has one.
+func (c *Coverage) CoverRules(ctx context.Context, team int64) ([]scheduling.CoverRule, error) {
 	var out []scheduling.CoverRule
 	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = coverageWishes(ctx, q, team)
+		out, err = coverRules(ctx, q, team)
 		return err
 	})
 	return out, err
 }
 
-func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]scheduling.CoverRule, error) {
-	rows, err := q.CoverageWishes(ctx, team)
+func coverRules(ctx context.Context, q *db.Queries, team int64) ([]scheduling.CoverRule, error) {
+	rows, err := q.CoverRules(ctx, team)
 	out := make([]scheduling.CoverRule, len(rows))
 	for i, r := range rows {
 		out[i] = scheduling.CoverRule{Role: r.Role, Cover: scheduling.Cover(r.Cover)}
@@ -82,11 +82,11 @@ func coverageWishes(ctx context.Context, q *db.Queries, team int64) ([]schedulin
 	return out, err
 }
 
-// SetCoverWish stores what a team says of a role; with scheduling.CoverSchedules it says nothing any more.
-func (c *Coverage) SetCoverWish(ctx context.Context, team oncall.Profile, w scheduling.CoverRule, by oncall.By) error {
+// SetCoverRule stores the rule of a role; scheduling.CoverSchedules deletes it.
+func (c *Coverage) SetCoverRule(ctx context.Context, team oncall.Profile, w scheduling.CoverRule, by oncall.By) error {
 	return c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if w.Cover == scheduling.CoverSchedules {
-			if _, err := q.DropCoverageWish(ctx, db.DropCoverageWishParams{TeamID: team.ID, Role: w.Role}); err != nil {
+			if _, err := q.DropCoverRule(ctx, db.DropCoverRuleParams{TeamID: team.ID, Role: w.Role}); err != nil {
 				return err
 			}
 		} else {
@@ -94,7 +94,7 @@ func (c *Coverage) SetCoverWish(ctx context.Context, team oncall.Profile, w sche
 			if err != nil {
 				return fmt.Errorf("encode hours: %w", err)
 			}
-			err = q.SetCoverageWish(ctx, db.SetCoverageWishParams{TeamID: team.ID, Cover: string(w.Cover), Hours: hours, Role: w.Role})
+			err = q.SetCoverRule(ctx, db.SetCoverRuleParams{TeamID: team.ID, Cover: string(w.Cover), Hours: hours, Role: w.Role})
 			if err != nil {
 				return err
 			}

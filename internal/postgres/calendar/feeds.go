@@ -11,11 +11,11 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// maxFeed bounds a calendar feed. Of longer ones the oldest shifts are left out: a feed that is refused is a calendar without
-// any shift.
+// maxFeed bounds the shifts of a calendar feed. The oldest shifts of a longer feed are left out: with an error the subscriber
+// would see none.
 const maxFeed = 10_000
 
-// Feed returns what a calendar feed shows, by start. Every UID is there once.
+// Feed returns the events of a calendar feed, by start. Every UID occurs once.
 func (s *Shifts) Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedShift, error) {
 	excluded := storables(by.ExcludedTeams)
 	var out []oncall.FeedShift

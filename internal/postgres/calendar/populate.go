@@ -16,12 +16,11 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// back is how far before the first instant of interest shifts are read, so that every overlap is seen; the last shift of
-// each person before that is read besides.
+// back is how far before the first instant of interest shifts are read, so that every overlap is found. The last shift of
+// each person before that is read in addition.
 const back = 35 * 24 * time.Hour
 
-// Populate makes the shifts of a schedule from start on, in the place of those it made before. The audit log says what
-// went and came. A fault of the domain (a start in the past) is returned as it is.
+// Populate makes the shifts of a schedule from start on and deletes those that it made before. The audit log lists both. A fault of the domain (a start in the past) is returned as it is.
 func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error) {
 	var plan scheduling.Result
 	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -56,8 +55,8 @@ func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start ti
 	return plan, err
 }
 
-// Preview returns what Populate would do as far as the window shows it, and the calendar that it would do it to. It writes nothing. A
-// window that is too long is a fault of the domain for the field "end".
+// Preview returns what Populate would change within the window, and the calendar as it is. It writes nothing. A window that is
+// too long is a fault of the domain for the field "end".
 func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result, scheduling.Calendars, error) {
 	var plan scheduling.Result
 	var known scheduling.Calendars
@@ -67,7 +66,7 @@ func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start tim
 			return err
 		}
 		shown := window.Start
-		if shown.Before(start) { // many clients ask from the beginning of time on; nothing is made before start
+		if shown.Before(start) { // many clients send the beginning of time; no shift is made before start
 			shown = start
 		}
 		cut, err := stored.Until(now, shown, window.End, false)
@@ -83,8 +82,8 @@ func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start tim
 	return plan, known, err
 }
 
-// Rehearse returns what a schedule that is not stored would do, in the place of the stored one with its number, if any, as far as
-// the window shows it: what a populate from start would make, and what processors would fill then.
+// Rehearse returns what a schedule that is not stored would change within the window: the shifts that a populate from start
+// would make, and those that processors would then fill. It replaces the stored schedule with its number, if there is one.
 func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time, window oncall.Span) (scheduling.Result, error) {
 	var plan scheduling.Result
 	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -116,7 +115,7 @@ func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, ros
 	return plan, err
 }
 
-// toPlan reads a schedule and the clock, and refuses a start that Populate would refuse before anything else is read.
+// toPlan reads a schedule and the clock. It returns the fault of a start that Populate would refuse.
 func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (scheduling.Schedule, time.Time, error) {
 	stored, err := scheduleOf(ctx, q, id)
 	if err != nil {
@@ -190,7 +189,7 @@ func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Le
 	return plans, err
 }
 
-// Failed notes that filling a team's calendar did not work, so that the others have their turn before it is tried again.
+// Failed stores that filling a team's calendar failed, so that other teams are filled before it is retried.
 func (s *Schedules) Failed(ctx context.Context, team int64, problem string) error {
 	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.TeamPopulated(ctx, db.TeamPopulatedParams{TeamID: team, Problem: postgres.Storable(problem)})
@@ -227,8 +226,8 @@ func storePlan(ctx context.Context, q *db.Queries, plan scheduling.Result) (sche
 	return plan, q.SetScheduleProgress(ctx, p)
 }
 
-// calendarsFor reads what planning schedules of one team from an instant on must know. An unavailability that cannot be worked out is
-// left out: its person may get a shift at such a time, and everybody else's calendar goes on (promise P7).
+// calendarsFor reads what the planning of a team's schedules from an instant on needs. An unavailability that cannot be computed
+// is left out: its person may get a shift at that time, and the calendars of all others are still filled (promise P7).
 func (s *Schedules) calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, schedules ...scheduling.Schedule) (scheduling.Calendars, error) {
 	known := scheduling.Calendars{NewLink: newLink, Holidays: map[oncall.Date]bool{}}
 	if len(schedules) == 0 {

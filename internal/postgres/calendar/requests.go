@@ -16,8 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Requests stores what people ask of the calendar: when they cannot, which shifts they would swap, and which days are
-// holidays. It is safe for concurrent use.
+// Requests stores when people are unavailable, which shifts they offer to swap, and the holidays of teams. It is safe for concurrent use.
 type Requests struct{ db *postgres.DB }
 
 // NewRequests returns the adapter over d.
@@ -44,7 +43,7 @@ func (w *Requests) Absence(ctx context.Context, id int64) (scheduling.StoredAbse
 	return out, err
 }
 
-// AddAbsence stores when a person cannot be on call. Its rule has been checked.
+// AddAbsence stores when a person cannot be on call. The caller has checked the rule.
 func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (int64, error) {
 	var id int64
 	start := a.Start.In(a.Zone)
@@ -58,7 +57,7 @@ func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (
 	return id, err
 }
 
-// DropAbsence removes one; a NotFound fault when there is none.
+// DropAbsence deletes one; a NotFound fault when there is none.
 func (w *Requests) DropAbsence(ctx context.Context, id int64) error {
 	return w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.RequireRow(q.DeleteAbsence(ctx, id)) })
 }
@@ -81,7 +80,7 @@ func (w *Requests) Holidays(ctx context.Context, team int64) (scheduling.Holiday
 	return out, err
 }
 
-// SetHolidays stores a team's holiday calendar in the place of the one it had.
+// SetHolidays stores a team's holiday calendar and replaces its previous one.
 func (w *Requests) SetHolidays(ctx context.Context, team oncall.Profile, c scheduling.HolidayCalendar, by oncall.By) error {
 	days, names := make([]pgtype.Date, len(c.Days)), make([]string, len(c.Days))
 	for i, d := range c.Days {
@@ -102,7 +101,7 @@ func (w *Requests) SetHolidays(ctx context.Context, team oncall.Profile, c sched
 	})
 }
 
-// DropHolidays removes a team's holiday calendar; a NotFound fault when it has none.
+// DropHolidays deletes a team's holiday calendar; a NotFound fault when it has none.
 func (w *Requests) DropHolidays(ctx context.Context, team oncall.Profile, by oncall.By) error {
 	return w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.RequireRow(q.DropHolidayCalendar(ctx, team.ID)); err != nil {
@@ -112,7 +111,7 @@ func (w *Requests) DropHolidays(ctx context.Context, team oncall.Profile, by onc
 	})
 }
 
-// Swaps lists a team's swap requests, newest first, at most 500. Those that have expired meanwhile say so.
+// Swaps lists a team's swap requests, newest first, at most 500. Requests that have expired are marked.
 func (w *Requests) Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, error) {
 	if err := w.expire(ctx, team); err != nil {
 		return nil, err
@@ -257,10 +256,10 @@ func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, ta
 	if err := postgres.RequireRow(q.DecideSwapRequest(ctx, p)); err != nil {
 		return err
 	}
-	return queueNotices(ctx, q, r.Ended(give, take))
+	return queueNotices(ctx, q, r.EndNotices(give, take))
 }
 
-// AskSwap stores the request that n makes of the shifts as they are, or returns its refusal.
+// AskSwap stores a request to swap the shifts as they are now, or returns its refusal.
 func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by oncall.By) (int64, error) {
 	var id int64
 	err := w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -295,7 +294,7 @@ func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by onc
 		if err != nil {
 			return err
 		}
-		if err := queueNotices(ctx, q, []oncall.Notice{r.Asked(members, giving, taking)}); err != nil {
+		if err := queueNotices(ctx, q, []oncall.Notice{r.AskNotice(members, giving, taking)}); err != nil {
 			return err
 		}
 		return postgres.AppendOncallAudit(ctx, q, by, members.Name, "swap_requested", map[string]any{"swap_request_id": id, "request_body": by.Body})
@@ -303,7 +302,7 @@ func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by onc
 	return id, err
 }
 
-// membersNow returns the team as it is now, and when that is.
+// membersNow returns the members of the team and the time of the database.
 func membersNow(ctx context.Context, q *db.Queries, team int64) (editing.Membership, time.Time, error) {
 	members, err := membersOf(ctx, q, team)
 	if err != nil {
@@ -313,8 +312,8 @@ func membersNow(ctx context.Context, q *db.Queries, team int64) (editing.Members
 	return members, now, err
 }
 
-// DecideSwap stores what an answer makes of a request and its shifts as they are: the request's new state, and the calendar's
-// changes. A request that turns out to have expired is stored as such, and the refusal is returned all the same.
+// DecideSwap applies an answer to a request: it stores the request's new state and the changes of the shifts. A request that
+// has expired is stored as expired, and the refusal is returned.
 func (w *Requests) DecideSwap(ctx context.Context, id int64, answer editing.SwapAnswer, by oncall.By) (editing.NamedSwap, error) {
 	var out editing.NamedSwap
 	var refused error
@@ -327,7 +326,7 @@ func (w *Requests) DecideSwap(ctx context.Context, id int64, answer editing.Swap
 		if _, err := q.LockTeam(ctx, r.TeamID); err != nil {
 			return err
 		}
-		if r, err = swapOf(ctx, q, id); err != nil { // as it is under the lock
+		if r, err = swapOf(ctx, q, id); err != nil { // read again under the lock
 			return err
 		}
 		members, now, err := membersNow(ctx, q, r.TeamID)
@@ -363,7 +362,7 @@ func (w *Requests) DecideSwap(ctx context.Context, id int64, answer editing.Swap
 
 var _ oncall.CalendarStore = (*Calendars)(nil)
 
-// Calendars is oncall.CalendarStore: what the resolver answers from. It is safe for concurrent use and remembers
+// Calendars implements oncall.CalendarStore, from which the resolver answers. It is safe for concurrent use and caches
 // nothing.
 type Calendars struct{ db *postgres.DB }
 

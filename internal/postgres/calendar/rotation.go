@@ -11,11 +11,11 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// rotationVersion is the shape of schedules.rotation that this release writes. It reads that and older ones.
+// rotationVersion is the format of schedules.rotation that this release writes. It reads this format and older ones.
 const rotationVersion = 1
 
-// storedRotation is schedules.rotation. Local times are seconds since 1970-01-01 00:00 on the team's own clock, times of
-// day seconds after midnight, days those since 1970-01-01.
+// storedRotation is schedules.rotation. Local times are seconds since 1970-01-01 00:00 in the team's time zone, times of
+// day are seconds after midnight, days are counted from 1970-01-01.
 type storedRotation struct {
 	Version int           `json:"version"`
 	Layers  []storedLayer `json:"layers"`

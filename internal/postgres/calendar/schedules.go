@@ -110,8 +110,8 @@ func storedSchedule(r db.SchedulesRow) (scheduling.StoredSchedule, error) {
 	return s, err
 }
 
-// Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that none who is at it now misses
-// the new one.
+// Create adds a schedule and returns its number. Processors fill it next: the team is locked, so that a process that fills the
+// team now does not miss the new schedule.
 func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error) {
 	var id int64
 	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -190,7 +190,7 @@ func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e schedule
 	})
 }
 
-// Delete removes a schedule; its shifts stay on the calendar. A NotFound fault when there is none.
+// Delete deletes a schedule; its shifts stay on the calendar. A NotFound fault when there is none.
 func (s *Schedules) Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.RequireRow(q.DeleteSchedule(ctx, int64(old.ID))); err != nil {
@@ -230,7 +230,7 @@ func setOrder(ctx context.Context, q *db.Queries, id int64, order []users.ID) er
 	return q.SetScheduleOrder(ctx, db.SetScheduleOrderParams{ScheduleID: id, UserIds: postgres.UserNumbers(order)})
 }
 
-// newLink returns 32 fresh hex digits.
+// newLink returns 32 random hex digits.
 func newLink() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // crypto/rand never fails

@@ -16,14 +16,14 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Shifts stores shifts. An edit is decided by a pure function inside the transaction that stores it, with the team
-// locked, so that two edits of a calendar never see the same past. It is safe for concurrent use.
+// Shifts stores shifts. A pure function of the domain decides an edit inside the transaction that stores it, with the team
+// locked, so that no two edits start from the same state of a calendar. It is safe for concurrent use.
 type Shifts struct{ db *postgres.DB }
 
 // NewShifts returns the adapter over d.
 func NewShifts(d *postgres.DB) *Shifts { return &Shifts{db: d} }
 
-// Find reads shifts, by start, then number. More than are read at most are an Invalid fault.
+// Find reads shifts, by start, then number. Too many shifts are an Invalid fault.
 func (s *Shifts) Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.ShiftRow, error) {
 	params := findParams(by)
 	var out []oncall.ShiftRow
@@ -115,11 +115,11 @@ func shiftOf(r db.ChosenShiftsRow) oncall.Shift {
 	return s
 }
 
-// errRehearsed ends the transaction of a rehearsal: nothing of it stays.
+// errRehearsed rolls back the transaction of a rehearsal.
 var errRehearsed = errors.New("rehearsed")
 
-// Edit decides an edit by the selected shifts as they are, with the team locked, and stores the outcome: changes, notices and
-// audit entry, or nothing at all. Added shifts come back with their numbers. Refusals are returned as they are.
+// Edit locks the team, decides an edit by the selected shifts, and stores the result: changes, notices and audit entry, or
+// nothing. Added shifts are returned with their numbers. Refusals are returned as they are.
 func (s *Shifts) Edit(ctx context.Context, e editing.Edit, by oncall.By) (editing.Outcome, error) {
 	var done editing.Outcome
 	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -145,7 +145,7 @@ func (s *Shifts) Edit(ctx context.Context, e editing.Edit, by oncall.By) (editin
 	return done, err
 }
 
-// decide locks the team and decides the edit by the shifts as they are then.
+// decide locks the team and decides the edit by the shifts that it then reads.
 func decide(ctx context.Context, q *db.Queries, e editing.Edit) (editing.Outcome, error) {
 	p := db.ChosenShiftsParams{Ids: make([]int64, len(e.IDs)), Links: postgres.NonNil(e.Links), Running: e.Running, TeamID: e.TeamID}
 	if !e.Until.IsZero() {
@@ -266,7 +266,7 @@ func addShifts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]onc
 	return added, nil
 }
 
-// queuedNotice is a notice as QueueNotices reads it.
+// queuedNotice is a notice as the statement QueueNotices reads it.
 type queuedNotice struct {
 	TeamID  int64                 `json:"team_id"`
 	Kind    string                `json:"kind"`

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// TakeOver makes shifts of a team's role of what a calendar from elsewhere says, as one change of the team's calendar. With
-// rehearse everything is done and undone again.
+// TakeOver imports an external calendar into a role of a team, as one change of the team's calendar. With rehearse the change
+// is rolled back at the end.
 func (s *Shifts) TakeOver(ctx context.Context, c editing.ExternalCalendar, by oncall.By, rehearse bool) (editing.CalendarImport, error) {
 	var plan editing.CalendarImport
 	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {

@@ -133,7 +133,7 @@ func changeIn(ctx context.Context, q *db.Queries, id int64, by, action string,
 		Object: "application " + row.Name})
 }
 
-// Add makes an application as Create does, with a line in the audit log.
+// Add creates an application as Create does, and adds an entry to the audit log.
 func (a *Applications) Add(ctx context.Context, name, by string) (id int64, err error) {
 	id, _, err = a.Create(ctx, name)
 	if err != nil {
@@ -188,7 +188,7 @@ func (a *Applications) Delete(ctx context.Context, id int64, by string) error {
 	return err
 }
 
-// AddSecondary makes a secondary key where there is none; else a Conflict.
+// AddSecondary adds a secondary key; a Conflict when there is one.
 func (a *Applications) AddSecondary(ctx context.Context, id int64, by string) error {
 	return a.changing(ctx, id, by, "secondary key added", func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		if row.SecondaryKeySealed != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// SetCategories makes all the complete set of an application's categories: names that exist, in whatever case, keep their
-// number and what people chose for them; others are created, and those that are missing removed.
+// SetCategories replaces the categories of an application by all. Names that exist, ignoring case, keep their number and the
+// choices of people; the others are created, and categories that are missing in all are deleted.
 func (a *Applications) SetCategories(ctx context.Context, id int64, all []applications.Category, by string) error {
 	return a.changing(ctx, id, by, "categories changed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		have, err := q.ApplicationCategories(ctx, id)
@@ -98,7 +98,7 @@ func (a *Applications) SetQuota(ctx context.Context, id int64, c applications.Qu
 	})
 }
 
-// RemoveQuota takes an application's quota away, if there is one.
+// RemoveQuota deletes the quota of an application, if there is one.
 func (a *Applications) RemoveQuota(ctx context.Context, id int64, by string) error {
 	return a.changing(ctx, id, by, "quota removed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		return q.DeleteApplicationQuota(ctx, id)
@@ -141,7 +141,7 @@ func (a *Applications) SetIncidentEmails(ctx context.Context, id int64, plans ma
 			if err != nil {
 				return err
 			}
-			has, err := q.PlanHasWords(ctx, db.PlanHasWordsParams{PlanID: planID, ApplicationID: id})
+			has, err := q.PlanHasText(ctx, db.PlanHasTextParams{PlanID: planID, ApplicationID: id})
 			if err != nil {
 				return err
 			}

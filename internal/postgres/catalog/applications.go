@@ -26,7 +26,7 @@ func NewApplications(d *postgres.DB, keys *auth.Keys) *Applications {
 	return &Applications{db: d, keys: keys}
 }
 
-// ApplicationSettings is what people set of an application, apart from its keys and flags.
+// ApplicationSettings are the settings of an application apart from its keys and flags.
 type ApplicationSettings struct {
 	ContextTemplate   string
 	SummaryTemplate   string
@@ -43,7 +43,7 @@ type ApplicationSettings struct {
 }
 
 // ByName finds an application by name, ignoring case, with its keys unsealed; a NotFound fault when there is none. It
-// reads the database each time, so that a new key or flag counts at once.
+// reads the database each time, so that a new key or flag is used at once.
 func (a *Applications) ByName(ctx context.Context, name string) (auth.Application, error) {
 	var row db.ApplicationByNameRow
 	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -76,7 +76,7 @@ func (a *Applications) ByName(ctx context.Context, name string) (auth.Applicatio
 }
 
 // Create adds an application that may use all modes except drop, and returns its id and its new key (64 hexadecimal
-// digits). A name that exists, in whatever case, is a Conflict.
+// digits). A name that exists, ignoring case, is a Conflict.
 func (a *Applications) Create(ctx context.Context, name string) (id int64, key string, err error) {
 	if name, err = postgres.CleanName(name); err != nil {
 		return 0, "", err
@@ -166,7 +166,7 @@ func (a *Applications) SetFlags(ctx context.Context, app auth.Application) error
 	})
 }
 
-// Settings returns what people set of an application.
+// Settings returns the settings of an application.
 func (a *Applications) Settings(ctx context.Context, id int64) (ApplicationSettings, error) {
 	var row db.ApplicationSettingsRow
 	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -188,7 +188,7 @@ func (a *Applications) Settings(ctx context.Context, id int64) (ApplicationSetti
 	return s, err
 }
 
-// SetSettings replaces what people set of an application, all in one transaction. Default modes that it may not use and
+// SetSettings replaces the settings of an application in one transaction. Default modes that it may not use and
 // owners that do not exist are skipped; a fallback that does not exist is Invalid.
 func (a *Applications) SetSettings(ctx context.Context, id int64, s ApplicationSettings) error {
 	var to *escalation.Target

@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// SetFallback sets who is paged when nobody of a step of the plan can be reached; nil = nobody in particular. It holds for every
-// version of the plan, also for later ones. An unknown plan is NotFound; a role or target that does not exist is Invalid.
+// SetFallback sets who is paged when nobody of a step of the plan can be reached; nil = nobody. It applies to every version
+// of the plan, later ones included. An unknown plan is NotFound; a role or target that does not exist is Invalid.
 func (p *Plans) SetFallback(ctx context.Context, name string, to *escalation.Target) error {
 	role, target, err := resolveFallback(ctx, p.db, to)
 	if err != nil {
@@ -25,7 +25,7 @@ func (p *Plans) SetFallback(ctx context.Context, name string, to *escalation.Tar
 	})
 }
 
-// SetFallback sets who is paged when nobody of a step can be reached and the plan has no fallback; nil = nobody in particular. An
+// SetFallback sets who is paged when nobody of a step can be reached and the plan has no fallback; nil = nobody. An
 // unknown application is NotFound; a role or target that does not exist is Invalid.
 func (a *Applications) SetFallback(ctx context.Context, id int64, to *escalation.Target) error {
 	role, target, err := resolveFallback(ctx, a.db, to)

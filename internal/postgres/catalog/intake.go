@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// SetRepageAfter sets after which time a repeated alert starts a plan again that is exhausted; 0 = never. It holds for every version
-// of the plan, also for later ones. Unknown: NotFound.
+// SetRepageAfter sets the time after which a repeated alert restarts an exhausted plan; 0 = never. It applies to every version
+// of the plan, later ones included. Unknown: NotFound.
 func (p *Plans) SetRepageAfter(ctx context.Context, name string, after time.Duration) error {
 	return p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetPlanRepageAfter(ctx, db.SetPlanRepageAfterParams{Name: postgres.Storable(name), Seconds: postgres.ToSeconds(after)})
@@ -22,7 +22,7 @@ func (p *Plans) SetRepageAfter(ctx context.Context, name string, after time.Dura
 	})
 }
 
-// SetIntake stores how the alerts of an application are taken: default plan and late deliveries.
+// SetIntake stores how the alerts of an application are accepted: its default plan, and whether late deliveries wait.
 func (a *Applications) SetIntake(ctx context.Context, app auth.Application) error {
 	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetApplicationIntake(ctx, db.SetApplicationIntakeParams{ID: app.ID, DefaultPlan: postgres.Storable(app.DefaultPlan),

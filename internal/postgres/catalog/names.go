@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Names is escalation.Names: what people name plans, applications and targets. It is safe for concurrent use.
+// Names implements escalation.Names: it finds plans, applications and targets by name. It is safe for concurrent use.
 type Names struct {
 	plans        *Plans
 	applications *Applications

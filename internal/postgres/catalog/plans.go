@@ -19,13 +19,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// planTTL is how long an active plan is trusted without reading it again; another process's change is seen after that.
+// planTTL is how long an active plan is cached, and so how late a change by another process is seen.
 const planTTL = time.Second
 
 // Plans stores versions of escalation plans. It is safe for concurrent use.
 type Plans struct {
 	db     *postgres.DB
-	pool   *postgres.DB // for what the caches hold: db, or the one outside of the unit that db is of
+	pool   *postgres.DB // for the reads of the caches: db, or outside of the unit whose DB db is
 	active *cache.Cache[string, escalation.PlanSteps]
 	words  *cache.Cache[planApplication, bool]
 }
@@ -89,27 +89,27 @@ func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, 
 	})
 }
 
-// HasWords reports whether some version of some template of the plan has words for the application. A yes may be up to
-// a second old.
-func (p *Plans) HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
+// HasText reports whether any version of any template of the plan has a text for the application. A true answer may be up
+// to a second old.
+func (p *Plans) HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
 	key := planApplication{int64(plan), applicationID}
 	has, err := p.words.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
 		err = p.pool.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-			has, err = q.PlanHasWords(ctx, db.PlanHasWordsParams{PlanID: key.plan, ApplicationID: key.application})
+			has, err = q.PlanHasText(ctx, db.PlanHasTextParams{PlanID: key.plan, ApplicationID: key.application})
 			return err
 		})
 		if err == nil && !has {
-			err = errNoWords // a no is not remembered
+			err = errNoText // false is not cached
 		}
 		return has, err
 	})
-	if errors.Is(err, errNoWords) {
+	if errors.Is(err, errNoText) {
 		return false, nil
 	}
 	return has, err
 }
 
-var errNoWords = fault.New(fault.NotFound, "the plan has no words for the application")
+var errNoText = fault.New(fault.NotFound, "the plan has no text for the application")
 
 const planList = `select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count,
 	p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role,
@@ -133,7 +133,7 @@ var planColumns = map[string]postgres.Column{
 	"target": {Expr: "t.name", Kind: filters.Text, Within: "exists (select from plan_notifications n " +
 		"join target_roles r on r.name = n.role join targets t on t.target_id = n.target_id and t.kind = r.target_kind " +
 		"where n.plan_id = p.id and %)"},
-	// The plan has an active template with words for the application.
+	// The plan has an active template with a text for the application.
 	"application": {Expr: "a.name", Kind: filters.Text, Within: "exists (select from plan_notifications n " +
 		"join template_active ta on ta.name_key = lower(n.template) join template_contents c on c.template_id = ta.template_id " +
 		"join applications a on a.id = c.application_id where n.plan_id = p.id and %)"},
@@ -273,8 +273,8 @@ func notificationRows(plan int64, steps []escalation.Step) []db.InsertPlanNotifi
 	return rows
 }
 
-// SetActive makes a version the active one of its name, or takes that away from it. Deactivating a version that is not
-// active changes nothing. Unknown: NotFound.
+// SetActive makes a version the active one of its name, or inactive. Deactivating a version that is not active changes
+// nothing. Unknown: NotFound.
 func (p *Plans) SetActive(ctx context.Context, id escalation.PlanID, active bool) error {
 	defer p.active.Clear()
 	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -293,7 +293,7 @@ func (p *Plans) SetActive(ctx context.Context, id escalation.PlanID, active bool
 	})
 }
 
-// forgetPlan takes a plan that is no longer active out of quotas, and drops the addresses whose mail opened its incidents.
+// forgetPlan removes a plan that is no longer active from quotas, and deletes the addresses whose mail opened its incidents.
 func forgetPlan(ctx context.Context, q *db.Queries, name string) error {
 	if err := q.ForgetPlanOfQuotas(ctx, name); err != nil {
 		return err
@@ -319,7 +319,7 @@ func (p *Plans) Delete(ctx context.Context, name string) error {
 		case !errors.Is(err, pgx.ErrNoRows):
 			return err
 		}
-		// The lock on the versions holds off incidents that are being opened with one of them.
+		// The lock on the versions blocks the opening of incidents with one of them.
 		n, err := q.CountIncidentsOfPlans(ctx, ids)
 		if err != nil {
 			return err

@@ -122,7 +122,7 @@ func TestReachTellsWhoIsBehindNames(t *testing.T) {
 	c := pgtest.NewCatalog(t)
 	templates, plans := catalog.NewTemplates(c.DB), catalog.NewPlans(c.DB)
 	_, err := templates.Create(t.Context(), messages.NewTemplate{Name: "Words", CreatorID: c.Ann,
-		Words: []messages.TemplateText{{Application: "DEMO", Mode: users.Email}}})
+		Texts: []messages.TemplateText{{Application: "DEMO", Mode: users.Email}}})
 	require.NoError(t, err)
 	r, err := plans.Reach(t.Context(), []string{"Ann", "bob", "OPS", "nobody"}, []string{"words", "none"})
 	require.NoError(t, err)
@@ -139,19 +139,19 @@ func TestReachTellsWhoIsBehindNames(t *testing.T) {
 	require.True(t, exists)
 }
 
-func TestPlanHasWordsForAnApplication(t *testing.T) {
+func TestPlanHasTextForAnApplication(t *testing.T) {
 	t.Parallel()
 	c := pgtest.NewCatalog(t)
 	plans := catalog.NewPlans(c.DB)
 	id, err := plans.Create(t.Context(), c.Draft("p"))
 	require.NoError(t, err)
-	has, err := plans.HasWords(t.Context(), id, c.Demo)
+	has, err := plans.HasText(t.Context(), id, c.Demo)
 	require.NoError(t, err)
 	require.False(t, has)
 	_, err = catalog.NewTemplates(c.DB).Create(t.Context(), messages.NewTemplate{Name: "words", CreatorID: c.Ann,
-		Words: []messages.TemplateText{{Application: "demo", Mode: users.Email}}})
+		Texts: []messages.TemplateText{{Application: "demo", Mode: users.Email}}})
 	require.NoError(t, err)
-	has, err = plans.HasWords(t.Context(), id, c.Demo)
+	has, err = plans.HasText(t.Context(), id, c.Demo)
 	require.NoError(t, err)
 	require.True(t, has)
 }
@@ -160,7 +160,7 @@ func TestTemplatesAreVersioned(t *testing.T) {
 	t.Parallel()
 	c := pgtest.NewCatalog(t)
 	templates := catalog.NewTemplates(c.DB)
-	draft := messages.NewTemplate{Name: "Words", CreatorID: c.Ann, Words: []messages.TemplateText{
+	draft := messages.NewTemplate{Name: "Words", CreatorID: c.Ann, Texts: []messages.TemplateText{
 		{Application: "demo", Mode: users.Email, TemplateContent: messages.TemplateContent{Subject: "s", Body: "b"}},
 		{Application: "demo", Mode: users.SMS, TemplateContent: messages.TemplateContent{Body: "t"}},
 	}}
@@ -174,7 +174,7 @@ func TestTemplatesAreVersioned(t *testing.T) {
 	got, err := templates.ByName(t.Context(), "words")
 	require.NoError(t, err)
 	require.Equal(t, second, got.ID)
-	require.Equal(t, draft.Words, got.Words)
+	require.Equal(t, draft.Texts, got.Texts)
 	require.Len(t, got.Plans, 1)
 	require.NoError(t, templates.SetActive(t.Context(), second, false))
 	_, err = templates.ByName(t.Context(), "words")
@@ -184,7 +184,7 @@ func TestTemplatesAreVersioned(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, got.Active)
 
-	draft.Words[0].Application = "nothing"
+	draft.Texts[0].Application = "nothing"
 	_, err = templates.Create(t.Context(), draft)
 	require.EqualError(t, err, "Application nothing not found")
 	list, err := templates.List(t.Context(), filters.Query{Limit: 5})

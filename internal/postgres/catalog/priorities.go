@@ -14,8 +14,8 @@ func (t *Targets) PriorityModes(ctx context.Context) (map[users.Priority]users.M
 	return postgres.PriorityModes(ctx, t.db)
 }
 
-// SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes heed it
-// about a second later.
+// SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes use it
+// within about a second.
 func (t *Targets) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {
 	return t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetPriorityMode(ctx, db.SetPriorityModeParams{Name: string(p), Mode: string(m)})

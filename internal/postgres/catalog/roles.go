@@ -108,7 +108,7 @@ func (n *RolesAndServices) DeleteService(ctx context.Context, s oncall.Service, 
 	})
 }
 
-// ServiceTeams lists the active teams that answer for a service.
+// ServiceTeams lists the active teams that are responsible for a service.
 func (n *RolesAndServices) ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error) {
 	var out []oncall.TeamName
 	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -146,8 +146,8 @@ func (n *RolesAndServices) AllTeamServices(ctx context.Context) ([][2]string, er
 	return out, err
 }
 
-// Claim makes a team answer for a service. One that an active team answers for is a Conflict fault whose message is that
-// team's name.
+// Claim makes a team responsible for a service. If an active team is responsible, Claim returns a Conflict fault whose
+// message is the name of that team.
 func (n *RolesAndServices) Claim(ctx context.Context, team, service int64) error {
 	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockService(ctx, service); err != nil {
@@ -165,7 +165,7 @@ func (n *RolesAndServices) Claim(ctx context.Context, team, service int64) error
 	})
 }
 
-// Unclaim is the reverse; a NotFound fault when the team does not answer for the service.
+// Unclaim is the reverse; a NotFound fault when the team is not responsible for the service.
 func (n *RolesAndServices) Unclaim(ctx context.Context, team, service int64) error {
 	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.UnclaimService(ctx, db.UnclaimServiceParams{TeamID: team, ServiceID: service}))

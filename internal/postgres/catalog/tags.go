@@ -14,7 +14,7 @@ type Tags struct{ db *postgres.DB }
 // NewTags returns the adapter over d.
 func NewTags(d *postgres.DB) *Tags { return &Tags{db: d} }
 
-// Of returns the tags of things of one kind: by number, then by name. What has none is missing.
+// Of returns the tags of objects of one kind: by number, then by name. Objects without tags are missing.
 func (t *Tags) Of(ctx context.Context, kind string, ids []int64) (map[int64]map[string][]string, error) {
 	out := map[int64]map[string][]string{}
 	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -30,7 +30,7 @@ func (t *Tags) Of(ctx context.Context, kind string, ids []int64) (map[int64]map[
 	return out, err
 }
 
-// Set replaces the values of one tag of a thing; none removes it. NotFound when there is no such thing.
+// Set replaces the values of one tag of an object; no values delete the tag. NotFound when there is no such object.
 func (t *Tags) Set(ctx context.Context, kind string, id int64, name string, values []string) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		there, err := q.TagObjectExists(ctx, db.TagObjectExistsParams{Kind: kind, ID: id})

@@ -87,7 +87,7 @@ func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id mess
 			return fmt.Errorf("insert template: %w", err)
 		}
 		id = messages.TemplateID(n)
-		for _, w := range d.Words {
+		for _, w := range d.Texts {
 			found, err := q.InsertTemplateContent(ctx, db.InsertTemplateContentParams{TemplateID: n, Application: w.Application,
 				Mode: string(w.Mode), Subject: w.Subject, Body: w.Body, EmailHtml: w.EmailHTML})
 			if err != nil {
@@ -132,7 +132,7 @@ func loadTemplate(ctx context.Context, q *db.Queries, row db.TemplateByIDRow) (m
 		return d, fmt.Errorf("read template contents: %w", err)
 	}
 	for _, c := range contents {
-		d.Words = append(d.Words, messages.TemplateText{Application: c.Application, Mode: users.Mode(c.Mode),
+		d.Texts = append(d.Texts, messages.TemplateText{Application: c.Application, Mode: users.Mode(c.Mode),
 			TemplateContent: messages.TemplateContent{Subject: c.Subject, Body: c.Body, EmailHTML: c.EmailHtml}})
 	}
 	plans, err := q.PlansOfTemplate(ctx, row.Name)

@@ -22,7 +22,7 @@ type Cluster struct {
 var _ buckets.Store = (*Cluster)(nil)
 
 // NewCluster returns the adapter. A message processor gives it a small pool of its own, so that heartbeats never wait
-// behind busy workers.
+// for busy workers.
 func NewCluster(d *postgres.DB) *Cluster { return &Cluster{db: d} }
 
 // Beat implements buckets.Store.
@@ -45,13 +45,13 @@ func (c *Cluster) Beat(ctx context.Context, m buckets.Member) error {
 		return err
 	})
 	if err == nil && (joined || m.Draining) {
-		c.tell(ctx, m.ProcessID)
+		c.hint(ctx, m.ProcessID)
 	}
 	return err
 }
 
-// View implements buckets.Store. Leases are read before members: an owner that is not among the members is truly gone,
-// not merely newer than the list.
+// View implements buckets.Store. Leases are read before members: an owner that is not among the members has
+// left, and is not newer than the list.
 func (c *Cluster) View(ctx context.Context) (buckets.View, error) {
 	var v buckets.View
 	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -109,12 +109,13 @@ func (c *Cluster) Release(ctx context.Context, processID string, bs buckets.Set)
 		return err
 	})
 	if !freed.Empty() {
-		c.tell(ctx, processID)
+		c.hint(ctx, processID)
 	}
 	return freed, err
 }
 
-// Leave implements buckets.Store. Without its member's row every lease that could not be freed counts as a dead one's.
+// Leave implements buckets.Store. Without the row of the member, its leases that could not be freed count as those of a dead
+// member.
 func (c *Cluster) Leave(ctx context.Context, processID string) error {
 	err := c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		all := db.ReleaseLeasesParams{Buckets: smallints(buckets.All()), ProcessID: processID}
@@ -124,12 +125,12 @@ func (c *Cluster) Leave(ctx context.Context, processID string) error {
 		return q.DeleteMember(ctx, processID)
 	})
 	if err == nil {
-		c.tell(ctx, processID)
+		c.hint(ctx, processID)
 	}
 	return err
 }
 
-// SetDraining makes a member give its buckets away, or lets it own again. It reports whether there is such a member.
+// SetDraining makes a member release its buckets, or allows it to own buckets again. It reports whether the member exists.
 func (c *Cluster) SetDraining(ctx context.Context, processID string, draining bool) (bool, error) {
 	var n int64
 	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -137,7 +138,7 @@ func (c *Cluster) SetDraining(ctx context.Context, processID string, draining bo
 		return err
 	})
 	if err == nil {
-		c.tell(ctx, processID)
+		c.hint(ctx, processID)
 	}
 	return n > 0, err
 }
@@ -173,7 +174,7 @@ func (c *Cluster) BucketsWithoutLiveOwner(ctx context.Context) (int, error) {
 }
 
 // hint sends a hint to the other members. They read the change within a second anyway, so errors are ignored.
-func (c *Cluster) tell(ctx context.Context, processID string) {
+func (c *Cluster) hint(ctx context.Context, processID string) {
 	_ = c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return q.NotifyMembers(ctx, processID) })
 }
 
@@ -228,7 +229,8 @@ func smallints(s buckets.Set) []int16 {
 	return out
 }
 
-// Served returns the modes that live processors have a vendor for. known is false when there is none, or one does not say.
+// Served returns the modes that live processors have a vendor for. known is false when there is no live processor, or one did not
+// publish its modes.
 func (c *Cluster) Served(ctx context.Context) (modes []users.Mode, known bool, err error) {
 	err = c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.ServedModes(ctx)

@@ -7,12 +7,12 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Reach is delivery.Directory over the escalation's directory: how one user can be reached for an application.
+// Reach implements delivery.Directory over Directory: how one user can be reached for an application.
 type Reach struct {
 	directory *Directory
 }
 
-// NewReach returns the delivery's view of a database's directory.
+// NewReach returns the adapter over d.
 func NewReach(d *postgres.DB) *Reach { return &Reach{NewDirectory(d)} }
 
 // Reach returns a user and what the application allows; ok is false when either does not exist.

@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/quotas"
 )
 
-// Runner is escalation.Work, Ledger, Digests and Timers: due incidents, what became of their messages, and the fenced transactions that move the
-// incidents on. It is safe for concurrent use.
+// Runner implements Work, Ledger, Digests and Timers of escalation: it reads due incidents and the outcomes of their messages, and
+// advances incidents in fenced transactions. It is safe for concurrent use.
 type Runner struct {
 	db     *postgres.DB
 	quotas *quotas.Quotas
@@ -43,7 +43,7 @@ func (r *Runner) WithQuota(q *quotas.StandardQuota) *Runner {
 	return r
 }
 
-// Due implements escalation.Work. It reads without locks; Commit finds out what changed in between.
+// Due implements escalation.Work. It reads without locks; Commit checks what changed in between.
 func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask) ([]escalation.Due, error) {
 	var out []escalation.Due
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -79,7 +79,7 @@ func dueOf(row db.DueIncidentsRow, lease buckets.Lease) escalation.Due {
 	return d
 }
 
-// observe reads what became of the messages of incidents that have begun, and what their senders named as targets.
+// observe reads the outcomes of the messages of incidents that have begun, and the dynamic targets of the incidents.
 func observe(ctx context.Context, q *db.Queries, due []escalation.Due) error {
 	var begun, reopened, all []int64
 	for _, d := range due {
@@ -181,7 +181,7 @@ func readDynamic(ctx context.Context, q *db.Queries, ids []int64) (map[int64]map
 	return out, nil
 }
 
-// resumeBatch is how many incidents of one plan and application one statement makes due: more are made due by the next one.
+// resumeBatch is how many incidents of one plan and application one statement makes due; the next statement makes more due.
 const resumeBatch = 5000
 
 // Resume makes paused incidents due again. See escalation.Work.

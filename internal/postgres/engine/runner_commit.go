@@ -41,7 +41,7 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 		for i, c := range valid {
 			written[i] = c.ID
 		}
-		// What counts floods and quotas comes last: transactions that page the same person wait for each other there.
+		// Floods and quotas are counted last: transactions that page the same person wait for each other there.
 		if err := q.AdvanceIncidents(ctx, advanceParams(valid)); err != nil {
 			return fmt.Errorf("advance incidents: %w", err)
 		}
@@ -87,7 +87,7 @@ func toWrite(changes []escalation.Change) (news []floods.Message, entries []floo
 }
 
 // lockUnchanged locks the incidents of the changes and returns the changes whose incident and messages are as they were
-// read. Recording an outcome locks the incident too, so nothing settles unseen from here on.
+// read. Recording an outcome locks the incident too, so no message settles unnoticed from here on.
 func lockUnchanged(ctx context.Context, q *db.Queries, changes []escalation.Change) ([]escalation.Change, error) {
 	ids := make([]int64, len(changes))
 	for i, c := range changes {

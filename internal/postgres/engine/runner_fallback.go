@@ -141,7 +141,7 @@ func incidentsOf(ctx context.Context, q *db.Queries, m messages.New) ([]incident
 	return out, nil
 }
 
-// lockFailed locks incidents and messages and returns the changes that are still called for.
+// lockFailed locks incidents and messages and returns the changes that still apply.
 func lockFailed(ctx context.Context, q *db.Queries, changes []escalation.FallbackChange) ([]escalation.FallbackChange, error) {
 	var incidentIDs, messageIDs []int64
 	for _, c := range changes {

@@ -69,7 +69,8 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 	return woken, err
 }
 
-// ring starts the escalation of an incident whose timer ran out, unless somebody works on the incident or on another of its group.
+// ring starts the escalation of an incident whose timer expired, unless somebody works on the incident or on another one of its
+// group.
 func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Time) (started bool, err error) {
 	id, line := incidents.ID(t.IncidentID), "escalation starts again: there is a new alert"
 	switch {

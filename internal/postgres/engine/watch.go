@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// UnsentMessage is a message that has not left.
+// UnsentMessage is a message that was not sent yet.
 type UnsentMessage struct {
 	Bucket      int
 	MessageID   messages.ID
@@ -46,7 +46,7 @@ func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	if err != nil || mine == 0 && age <= watchStale {
 		return found, err
 	}
-	if found, err = r.lookUnsent(ctx); err != nil {
+	if found, err = r.checkUnsent(ctx); err != nil {
 		return nil, err
 	}
 	raw, err := json.Marshal(found)
@@ -58,7 +58,7 @@ func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	})
 }
 
-// sharedUnsent returns what another process found, and how long ago. Without a result it is older than any limit.
+// sharedUnsent returns the result of another process and its age. Without a result the age is above every limit.
 func (r *Runner) sharedUnsent(ctx context.Context) (found []UnsentMessage, age time.Duration, err error) {
 	var row db.WatchResultRow
 	err = r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -73,7 +73,7 @@ func (r *Runner) sharedUnsent(ctx context.Context) (found []UnsentMessage, age t
 	}
 	age = max(0, postgres.FloatSeconds(row.AgeSeconds))
 	if err := json.Unmarshal([]byte(row.Result), &found); err != nil {
-		return nil, time.Hour, nil // written by a release that stores another shape
+		return nil, time.Hour, nil // written by a release with another format
 	}
 	for i := range found {
 		found[i].Age += age
@@ -81,7 +81,7 @@ func (r *Runner) sharedUnsent(ctx context.Context) (found []UnsentMessage, age t
 	return found, age, nil
 }
 
-func (r *Runner) lookUnsent(ctx context.Context) ([]UnsentMessage, error) {
+func (r *Runner) checkUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	var out []UnsentMessage
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.OldestUnsent(ctx)

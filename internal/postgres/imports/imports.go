@@ -27,11 +27,11 @@ type Imports struct {
 // New returns the adapter over d; keys seal the keys of applications.
 func New(d *postgres.DB, keys *auth.Keys) *Imports { return &Imports{db: d, keys: keys} }
 
-// errNotKept ends a transaction whose work is not wanted.
+// errNotKept rolls back a transaction whose changes are not wanted.
 var errNotKept = errors.New("rolled back as asked")
 
-// Run calls f with a store and commits when f returns true. Nothing is kept otherwise. name says in the audit log and
-// in lookups of earlier runs whose data it is. Only one import runs at a time; another one is a Conflict.
+// Run calls f with a store and commits when f returns true. Otherwise nothing is stored. name identifies the source
+// in the audit log and in later runs. Only one import runs at a time; another one is a Conflict.
 func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (keep bool, err error)) error {
 	conn, err := i.db.Pool().Acquire(ctx)
 	if err != nil {
@@ -49,7 +49,7 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 			return err
 		case !keep:
 			return errNotKept
-		case !r.finished: // nothing is new
+		case !r.finished: // no row is new
 			return nil
 		}
 		_, conflicts, err := postgres.FillCanonicalNames(ctx, db.New(tx))
@@ -60,7 +60,7 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 		if err := r.moveNumbersOn(ctx); err != nil {
 			return err
 		}
-		return r.exec(ctx, "delete from statistics_snapshots") // figures count what came
+		return r.exec(ctx, "delete from statistics_snapshots") // statistics include the imported rows
 	})
 	if errors.Is(err, errNotKept) {
 		return nil
@@ -77,11 +77,11 @@ type importRun struct {
 	log   *zap.Logger
 	// finished: Finish was called.
 	finished bool
-	// aside are applications that come back after those of Iris.
+	// aside are applications that are inserted again after those of Iris.
 	aside []imports.ApplicationKeys
 }
 
-// begin lifts the limits of the hot path for this transaction.
+// begin removes the session's timeouts for this transaction.
 func (r *importRun) begin(ctx context.Context) error {
 	var alone bool
 	err := r.tx.QueryRow(ctx, `-- name: BeginImport :one
@@ -165,9 +165,9 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 	if err := r.exec(ctx, "analyze resolved"); err != nil {
 		return err
 	}
-	for _, look := range lossSQL(t) {
-		if err := r.reasons(ctx, look.kind, look.whole, look.sql, out); err != nil {
-			return fmt.Errorf("look for what %s cannot take: %w", t.Name, err)
+	for _, check := range lossSQL(t) {
+		if err := r.reasons(ctx, check.kind, check.whole, check.sql, out); err != nil {
+			return fmt.Errorf("search for what %s cannot take: %w", t.Name, err)
 		}
 	}
 	if r.first {
@@ -182,12 +182,12 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 			return fmt.Errorf("compare %s: %w", t.Name, err)
 		}
 	}
-	looks := twinSQL(t)
+	checks := twinSQL(t)
 	if sql := differSQL(t); sql != "" {
-		looks = append([]lossQuery{{imports.Conflict, true, sql}}, looks...)
+		checks = append([]lossQuery{{imports.Conflict, true, sql}}, checks...)
 	}
-	for _, look := range looks {
-		if err := r.reasons(ctx, look.kind, look.whole, look.sql, out); err != nil {
+	for _, check := range checks {
+		if err := r.reasons(ctx, check.kind, check.whole, check.sql, out); err != nil {
 			return fmt.Errorf("compare %s: %w", t.Name, err)
 		}
 	}
@@ -195,7 +195,7 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 		return fmt.Errorf("compare %s: %w", t.Name, err)
 	}
 	if err := r.exec(ctx, freshSQL(t)); err != nil {
-		return fmt.Errorf("look for new rows of %s: %w", t.Name, err)
+		return fmt.Errorf("search for new rows of %s: %w", t.Name, err)
 	}
 	return r.insert(ctx, t, out)
 }
@@ -215,7 +215,7 @@ func (r *importRun) insert(ctx context.Context, t imports.Table, out *imports.Ou
 	out.Taken = 0
 	out.Reasons = append(out.Reasons, imports.Reason{Kind: imports.Conflict, Rows: 1, Whole: true,
 		Text: "the rows of " + t.Name + " contradict one that is here (" + refused.ConstraintName + ")"})
-	return r.exec(ctx, "delete from fresh") // nothing follows from them
+	return r.exec(ctx, "delete from fresh") // they have no follow-ups
 }
 
 // reasons runs a query that returns a reason, a number of rows and examples.

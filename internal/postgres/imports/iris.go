@@ -12,7 +12,7 @@ import (
 )
 
 // followUps are statements that run after the rows of a table were inserted, while resolved and fresh can still be read.
-// Incidents that are taken while they escalate are remembered until Resume.
+// Incidents that are imported while they escalate are remembered until Resume.
 var followUps = map[string][]string{
 	"incidents": {
 		`insert into incident_contexts (incident_id, context) select s.id, s.context from resolved s join fresh f on f.ord = s.ord`,
@@ -62,7 +62,7 @@ func (r *importRun) Adopt(ctx context.Context, targets []imports.Target) (import
 		return out, fmt.Errorf("copy targets: %w", err)
 	}
 	if err := r.exec(ctx, movesSQL); err != nil {
-		return out, fmt.Errorf("look for targets that are here: %w", err)
+		return out, fmt.Errorf("search for targets that are here: %w", err)
 	}
 	if err := r.reasons(ctx, imports.Conflict, true, boundSQL, &out); err != nil || len(out.Reasons) > 0 {
 		return out, err
@@ -115,7 +115,7 @@ const movedSQL = `select 'were here already and got another number', count(*),
     (array_agg(kind || ' ' || name || ': ' || target_id || ' -> ' || number order by target_id))[1:5]
 from moves having count(*) > 0`
 
-// unusedSQL is the condition that nothing here hangs on an application (a).
+// unusedSQL is the condition that no row refers to an application (a).
 const unusedSQL = `a.secondary_key_sealed is null and a.fallback_role is null and not a.paused
   and not exists (select from incidents x where x.application_id = a.id)
   and not exists (select from messages x where x.application_id = a.id)
@@ -127,8 +127,8 @@ const unusedSQL = `a.secondary_key_sealed is null and a.fallback_role is null an
   and not exists (select from notification_categories x where x.application_id = a.id)
   and not exists (select from user_application_modes x where x.application_id = a.id)`
 
-// MakeRoom removes the untouched first application, and puts those that came with Oncall's data and are nothing else yet
-// aside until SealKeys: Iris may have them under another number. See imports.Store.
+// MakeRoom deletes the first application if it was not used. Applications that came with Oncall's data and are not used
+// otherwise are set aside until SealKeys: Iris may have them under another number. See imports.Store.
 func (r *importRun) MakeRoom(ctx context.Context) error {
 	if !r.first {
 		return nil
@@ -170,7 +170,7 @@ func (r *importRun) putBack(ctx context.Context, out *imports.Outcome) error {
 	return nil
 }
 
-// SealKeys stores keys. A key that is here already stays: another one there is a conflict.
+// SealKeys stores keys. An application that has a key keeps it; a different key of the predecessor is a conflict.
 func (r *importRun) SealKeys(ctx context.Context, all []imports.ApplicationKeys) (imports.Outcome, error) {
 	var out imports.Outcome
 	apps := catalog.NewApplications(nil, r.keys)
@@ -179,7 +179,7 @@ func (r *importRun) SealKeys(ctx context.Context, all []imports.ApplicationKeys)
 		err := r.tx.QueryRow(ctx, "select key_sealed, secondary_key_sealed from applications where id = $1 for no key update", k.ID).
 			Scan(&primary, &secondary)
 		if errors.Is(err, pgx.ErrNoRows) {
-			continue // the application was not taken, which the report says already
+			continue // the application was not imported, which was reported
 		}
 		if err != nil {
 			return out, fmt.Errorf("read the key of application %s: %w", k.Name, err)

@@ -31,8 +31,8 @@ var storedMessage = imports.Table{Name: "message_history", Key: []string{"id"}, 
 
 var highestNumber = strconv.Itoa(imports.HighestNumber)
 
-// resolveMessagesSQL says of every message which round of which step it was of, and what became of it. What still waited to be
-// sent counts as cancelled while its incident escalates: Resume has the engine make it again.
+// resolveMessagesSQL computes the step, round and state of every message. A message that still waited counts as cancelled while
+// its incident escalates: after Resume the engine makes it again.
 var resolveMessagesSQL = `create temp table resolved on commit drop as
 with rounds as (
     select id, row_number() over (partition by incident_id, notification_id, target_id order by id) - 1 as repeat
@@ -89,9 +89,9 @@ func (r *importRun) LoadMessages(ctx context.Context, records imports.Records) (
 	if err := r.exec(ctx, resolveMessagesSQL); err != nil {
 		return out, fmt.Errorf("resolve messages: %w", err)
 	}
-	for _, look := range []string{tooLateSQL, planlessSQL} {
-		if err := r.reasons(ctx, imports.Note, false, look, &out); err != nil {
-			return out, fmt.Errorf("look for remarks on messages: %w", err)
+	for _, check := range []string{tooLateSQL, planlessSQL} {
+		if err := r.reasons(ctx, imports.Note, false, check, &out); err != nil {
+			return out, fmt.Errorf("search for remarks on messages: %w", err)
 		}
 	}
 	err := r.exec(ctx, `select make_history_partition(month) from (
@@ -130,7 +130,7 @@ set progress = case when i.current_step > 0 then jsonb_build_object('n', coalesc
 from resuming r left join standing st on st.id = r.id
 where i.id = r.id`
 
-// Resume lets taken incidents go on, or ends them. See imports.Store.
+// Resume continues the escalation of imported incidents, or ends it. See imports.Store.
 func (r *importRun) Resume(ctx context.Context, goOn bool) (int64, error) {
 	sql, words := resumeSQL, "taken over from Iris in step ' || i.current_step || '; escalation goes on"
 	if !goOn {
@@ -165,7 +165,7 @@ var numbered = []struct{ sequence, highest string }{
 	{"pg_get_serial_sequence('oncall_roles', 'id')", "(select max(id) from oncall_roles)"},
 	{"pg_get_serial_sequence('services', 'id')", "(select max(id) from services)"},
 	{"pg_get_serial_sequence('rosters', 'id')", "(select max(id) from rosters)"},
-	// Shifts outlive their schedule: a new one must not take them for its own.
+	// Shifts outlive their schedule: a new schedule must not get their number.
 	{"pg_get_serial_sequence('schedules', 'id')", "greatest((select max(id) from schedules), (select max(schedule_id) from shifts), (select max(covers_id) from shifts))"},
 	{"pg_get_serial_sequence('shifts', 'id')", "(select max(id) from shifts)"},
 	{"pg_get_serial_sequence('notice_settings', 'id')", "(select max(id) from notice_settings)"},
@@ -186,7 +186,7 @@ where h.most >= (select nextval(%[1]s))`, n.sequence, n.highest))
 	return nil
 }
 
-// Finish makes sure that web sessions have their application, and notes the import.
+// Finish makes sure that web sessions have their application, and records the import.
 func (r *importRun) Finish(ctx context.Context, detail string) error {
 	err := r.exec(ctx, `with made as (
     insert into applications (id, name, allow_other_app_incidents, allow_authenticating_users) overriding system value

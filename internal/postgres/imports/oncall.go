@@ -35,7 +35,7 @@ func (r *importRun) AdoptOnCall(ctx context.Context, targets []imports.Target) (
 		return out, err
 	}
 	if _, err := r.tx.Exec(ctx, oncallMovesSQL, r.first); err != nil {
-		return out, fmt.Errorf("look for people and teams that are here: %w", err)
+		return out, fmt.Errorf("search for people and teams that are here: %w", err)
 	}
 	if err := r.reasons(ctx, imports.Conflict, true, oncallBoundSQL, &out); err != nil {
 		return out, err
@@ -128,8 +128,8 @@ func (r *importRun) allowOnCall(ctx context.Context, k imports.ApplicationKeys, 
 	var id int64
 	var allowed bool
 	var primary, secondary []byte
-	say := func(kind imports.Kind, words string) {
-		out.Reasons = append(out.Reasons, imports.Reason{Kind: kind, Rows: 1, Whole: kind != imports.Note, Text: words,
+	say := func(kind imports.Kind, reason string) {
+		out.Reasons = append(out.Reasons, imports.Reason{Kind: kind, Rows: 1, Whole: kind != imports.Note, Text: reason,
 			Examples: []string{"application " + k.Name}})
 	}
 	err := r.tx.QueryRow(ctx, `select id, allow_oncall, key_sealed, secondary_key_sealed from applications where lower(name) = lower($1)
@@ -137,7 +137,7 @@ for no key update`, k.Name).Scan(&id, &allowed, &primary, &secondary)
 	apps := catalog.NewApplications(nil, r.keys)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		// The application of web sessions was put aside if it is not here.
+		// The application of web sessions was set aside if it is missing.
 		if err := r.tx.QueryRow(ctx, `with made as (
     insert into applications (id, name, allow_oncall, allow_other_app_incidents, allow_authenticating_users) overriding system value
     select coalesce(max(id), 0) + 1, $1, true, lower($1) = 'iris', lower($1) = 'iris' from applications returning id, name
@@ -232,7 +232,7 @@ func (r *importRun) numbers(ctx context.Context, sql string) (map[int64]int64, e
 // loadFeedKeys stores imported keys sealed. The first value of a record is its key.
 func (r *importRun) loadFeedKeys(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
 	q := db.New(r.tx)
-	for more := int64(notifications.SealBatch); more == notifications.SealBatch; { // those that are here, so that they are compared by their hashes
+	for more := int64(notifications.SealBatch); more == notifications.SealBatch; { // seals the stored keys first, so that keys are compared by their hashes
 		var err error
 		if more, err = notifications.SealFeedKeys(ctx, q, r.keys); err != nil {
 			return imports.Outcome{}, err

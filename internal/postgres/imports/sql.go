@@ -7,8 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// The statements of a load. Three temporary tables hold one load's rows: staged as they came, resolved with our numbers
-// (lost says why a row cannot be taken), fresh those that are new. Names come from our own descriptions of tables only.
+// The statements of a load. Three temporary tables hold its rows: staged holds them as they were read, resolved with our numbers
+// (lost is the reason why a row cannot be imported), fresh the new ones. All names come from our descriptions of tables.
 
 func column(name string) string { return `"` + name + `"` }
 
@@ -52,7 +52,7 @@ func resolveSQL(t imports.Table) string {
 	}
 	inner := fmt.Sprintf("select s.ord, s.label, %s, (%s end)::text as lost, %s], null) as cut from staged s %s",
 		strings.Join(take, ", "), lost, cut, strings.Join(joins, " "))
-	if len(t.Key) == 1 && t.Key[0] == "id" { // a primary key there as well: it comes once
+	if len(t.Key) == 1 && t.Key[0] == "id" { // a primary key in the predecessor too: no duplicates
 		return "create temp table resolved on commit drop as " + inner
 	}
 	var names, keys []string
@@ -88,7 +88,7 @@ func numberedBy(t imports.Table) bool {
 	return len(t.Key) == 1 && t.Columns[0].Name == t.Key[0] && t.Columns[0].Type == "bigint" && t.Columns[0].Ref == nil
 }
 
-// same is the condition that a resolved row (s) is the row that is here (t).
+// same is the condition that a resolved row (s) is the stored row (t).
 func sameKey(t imports.Table) string {
 	var on []string
 	for _, k := range t.Key {
@@ -119,8 +119,7 @@ func agree(c imports.Column) string {
 	return fmt.Sprintf("s.%s%s is not distinct from t.%s%s", column(c.Name), cast, column(c.Name), cast)
 }
 
-// fillSQL puts values into rows that are here and know nothing of them yet, and lists the rows that it changed; "" = the table
-// has no such columns.
+// fillSQL sets columns of stored rows that are still empty, and lists the changed rows; "" = the table has no such columns.
 func fillSQL(t imports.Table) string {
 	var sets, before, after []string
 	for _, c := range t.Columns {
@@ -141,9 +140,9 @@ select 'was here already, and what was not known of it here was filled in', coun
 		t.Name, strings.Join(sets, ", "), sameKey(t), strings.Join(before, ", "), strings.Join(after, ", "), examples)
 }
 
-// keepSQL lists rows that are here already and say something else in columns where they may; "" = there are none.
+// keepSQL lists stored rows that differ in columns that may differ; "" = the table has no such columns.
 func keepSQL(t imports.Table) string {
-	var looks []string
+	var checks []string
 	for _, c := range t.Columns {
 		if !c.Keep {
 			continue
@@ -152,16 +151,16 @@ func keepSQL(t imports.Table) string {
 		if name := column(c.Name); !c.Quiet {
 			sides = fmt.Sprintf("format('; %%s there, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing'))", name, name)
 		}
-		looks = append(looks, fmt.Sprintf(`select 'its %s is another one here, which stays' as words, s.ord, s.label || %s as label
+		checks = append(checks, fmt.Sprintf(`select 'its %s is another one here, which stays' as reason, s.ord, s.label || %s as label
 from resolved s join %s t on %s where s.lost is null and not (%s)`, c.Name, sides, t.Name, sameKey(t), agree(c)))
 	}
-	if looks == nil {
+	if checks == nil {
 		return ""
 	}
-	return "select words, count(*), " + examples + " from (" + strings.Join(looks, " union all ") + ") k group by words"
+	return "select reason, count(*), " + examples + " from (" + strings.Join(checks, " union all ") + ") k group by reason"
 }
 
-// differSQL lists rows that are here already and say something else, with both sides.
+// differSQL lists stored rows that differ, with both values.
 func differSQL(t imports.Table) string {
 	parts := []string{"''"}
 	var what []string
@@ -221,7 +220,7 @@ func sameSQL(t imports.Table) string {
 	return fmt.Sprintf("select count(*) from resolved s join %s t on %s where s.lost is null and %s", t.Name, sameKey(t), agrees(t))
 }
 
-// freshSQL lists the rows that are new, before they are inserted: others hang on them.
+// freshSQL lists the rows that are new, before they are inserted: later statements need them.
 func freshSQL(t imports.Table) string {
 	return fmt.Sprintf("create temp table fresh on commit drop as select s.ord from resolved s where s.lost is null and not exists (select from %s t where %s)",
 		t.Name, sameKey(t))

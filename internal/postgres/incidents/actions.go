@@ -8,8 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Escalate starts the next step of incidents now. One that was acknowledged loses its owner. An incident that is resolved or on
-// the last step of its plan is a Conflict, and nothing changes.
+// Escalate starts the next step of incidents now. An acknowledged incident loses its owner. If one is resolved or on the last
+// step of its plan, Escalate returns a Conflict and changes nothing.
 func (i *Incidents) Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		e := db.AddEntriesParams{Kind: string(incidents.EntryOperator), Actor: c.Actor}
@@ -32,8 +32,8 @@ func (i *Incidents) Escalate(ctx context.Context, c incidents.Change) ([]inciden
 	})
 }
 
-// Restart begins the plan of incidents again at step 1. One that was acknowledged loses its owner. A resolved incident is a
-// Conflict, and nothing changes.
+// Restart starts the plan of incidents again at step 1. An acknowledged incident loses its owner. If one is resolved, Restart
+// returns a Conflict and changes nothing.
 func (i *Incidents) Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		e := db.AddEntriesParams{Kind: string(incidents.EntryReopened), Actor: c.Actor}
@@ -61,8 +61,8 @@ func write(ctx context.Context, q *db.Queries, e db.AddEntriesParams, before []c
 	return q.AddEntries(ctx, e)
 }
 
-// Alerts returns at most so many of the alerts of an incident, in the order of their fingerprints after one. None for an incident
-// that does not exist or came without alerts.
+// Alerts returns at most so many alerts of an incident, by fingerprint, beginning after one. There are none for an incident that
+// does not exist or has no alerts.
 func (i *Incidents) Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error) {
 	var out []incidents.Alert
 	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {

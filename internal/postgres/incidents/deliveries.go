@@ -13,17 +13,17 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// findRuns is how many look-ups of keys run at the same time. They wait for no statement that opens incidents.
+// findRuns is how many look-ups of keys run at the same time. They do not wait for statements that open incidents.
 const findRuns = 2
 
-// foundKey is what a key belongs to: an open incident, or else one that a delivery resolved.
+// foundKey is the incident of a key: the open one, or else the last that a delivery resolved.
 type foundKey struct {
 	open     incidents.Opened // ID 0 = none
 	resolved incidents.ID     // 0 = none
 	ago      time.Duration    // since that resolve
 }
 
-// findAll looks up the keys of many deliveries in one statement. It uses up no incident numbers and writes nothing.
+// findAll looks up the keys of many deliveries in one statement. It writes nothing and uses no incident numbers.
 func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]foundKey, error) {
 	var p db.FindByKeysParams
 	for k, n := range batch {
@@ -48,7 +48,7 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 }
 
 // ByKey finds the incident that takes a firing delivery instead of a new one: the open incident with its key (Known), or the
-// resolved one on which it waits because it is late (Held). It returns false when there is none. Calls that come at the same
+// resolved one for which it waits because it is late (Held). It returns false when there is none. Calls that come at the same
 // time share a look-up.
 func (i *Incidents) ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error) {
 	f, err := i.finding.Do(ctx, n)
@@ -62,7 +62,7 @@ func (i *Incidents) ByKey(ctx context.Context, n incidents.New) (incidents.Opene
 	return incidents.Opened{ID: f.resolved, Bucket: postgres.BucketOf(int64(f.resolved)), Held: held}, held, err
 }
 
-// hold lets a firing delivery wait on a resolved incident if it is late.
+// hold makes a late firing delivery wait for the resolve of an incident that was resolved before.
 func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, ago time.Duration) (held bool, err error) {
 	if n.Late.Within <= 0 || n.Late.Hold <= 0 || ago > n.Late.Within {
 		return false, nil
@@ -92,9 +92,10 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 	return held, err
 }
 
-// Update stores what a delivery brings for an open incident and writes it on the timeline. If the plan of the incident is exhausted,
-// a new alert starts the escalation again, and so does a repeat after the plan's repage_after; true when that happened now. A
-// delivery that brings nothing new changes nothing else. A resolved incident is a Conflict: the caller opens another.
+// Update stores the alerts of a delivery for an open incident and adds them to the timeline. If the plan of the incident is
+// exhausted, a new alert restarts the escalation, and so does a repeat after the plan's repage_after; the result is true when
+// that happened now. A delivery without news changes nothing else. For a resolved incident Update returns a Conflict: the caller
+// opens another one.
 func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error) {
 	err = i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.LockForDelivery(ctx, int64(id))
@@ -142,8 +143,8 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 	return restarted, err
 }
 
-// restart starts the escalation of an exhausted incident again if a delivery with so many new alerts does that, now or later. It
-// returns the line for the timeline; "" = nothing happens.
+// restart restarts the escalation of an exhausted incident, now or with a timer, if a delivery with so many new alerts does
+// that. It returns the line for the timeline; "" = no restart.
 func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockForDeliveryRow, newAlerts int) (now bool, line string, err error) {
 	before, err := q.Restarts(ctx, int64(id))
 	if err != nil {
@@ -180,7 +181,7 @@ func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockFor
 }
 
 // ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or not) and
-// the dedup key; false when none is open. A late firing delivery that is held for the key is over then. c.IDs is ignored.
+// the dedup key; false when none is open. It also ends the wait of a late firing delivery for the key. c.IDs is ignored.
 func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error) {
 	key := shortKey(n.DedupKey)
 	var open, last int64
@@ -246,10 +247,10 @@ func dropTimers(ctx context.Context, q *db.Queries, of []changing) (map[incident
 	return waited, err
 }
 
-// forgottenFor is how long ago an alert counts as changed that only the facts of an older release name.
+// forgottenFor is how long ago an alert counts as changed if only the facts of an older release have it.
 const forgottenFor = 24 * time.Hour
 
-// knownAlerts returns the alerts of an incident by fingerprint. One that was opened by an older release has facts only.
+// knownAlerts returns the alerts of an incident by fingerprint. An incident of an older release has facts only.
 func knownAlerts(ctx context.Context, q *db.Queries, id incidents.ID) (map[string]incidents.KnownAlert, error) {
 	rows, err := q.KnownAlerts(ctx, int64(id))
 	if err != nil {

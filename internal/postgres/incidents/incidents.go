@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Incidents stores incidents as people and programs see them. Escalating them is Runner's. Every change is durable when
-// its method returns; waking the processors afterwards is the caller's. It is safe for concurrent use.
+// Incidents stores incidents as people and programs see them. engine.Runner escalates them. Every change is durable
+// when its method returns; the caller wakes the processors afterwards. It is safe for concurrent use.
 type Incidents struct {
 	db      *postgres.DB
 	opening *postgres.Batches[incidents.New, openResult]
@@ -89,8 +89,8 @@ func (i *Incidents) Get(ctx context.Context, id incidents.ID) (incidents.Inciden
 	return found[0], nil
 }
 
-// untouched is how far apart the two times of an incident are at most that nobody changed: both are set when it is stored, one
-// after the other. A change needs an answer to the opening first.
+// untouched is the greatest difference between the two times of an incident that was not changed: both are set when it is
+// stored, one after the other. Every change comes later, because it needs the number of the incident.
 const untouched = time.Millisecond
 
 func scanIncident(row pgx.CollectableRow) (n incidents.Incident, err error) {
@@ -104,7 +104,7 @@ func scanIncident(row pgx.CollectableRow) (n incidents.Incident, err error) {
 	return n, err
 }
 
-// changing is an incident that is locked to be changed, as it was before.
+// changing is the state of a locked incident before its change.
 type changing struct {
 	id               incidents.ID
 	active, resolved bool
@@ -113,8 +113,8 @@ type changing struct {
 	application      string
 }
 
-// change locks the incidents in ascending order, lets f decide and write, and reports on all of c.IDs in their order.
-// before has those that exist.
+// change locks the incidents in ascending order, calls f to decide and write, and returns a result for each of c.IDs in their
+// order. before holds the incidents that exist.
 func (i *Incidents) change(ctx context.Context, c incidents.Change,
 	f func(ctx context.Context, q *db.Queries, before []changing) error,
 ) ([]incidents.Acknowledged, error) {
@@ -164,11 +164,11 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 	if err != nil {
 		return nil, err
 	}
-	words, err := q.ChangeWords(ctx, ids)
+	words, err := q.TextsOfChange(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	named := map[int64]db.ChangeWordsRow{}
+	named := map[int64]db.TextsOfChangeRow{}
 	for _, w := range words {
 		named[w.ID] = w
 	}
@@ -259,7 +259,7 @@ func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents
 	})
 }
 
-// Resolve marks the problems as over and ends the escalation; with resolved unset it takes that back, which starts no
+// Resolve marks the incidents as resolved and ends their escalation. With resolved false it undoes that, but starts no
 // escalation (Reopen does). Owners stay. Repeating it changes nothing.
 func (i *Incidents) Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
@@ -299,7 +299,7 @@ func resolve(ctx context.Context, q *db.Queries, c incidents.Change, before []ch
 // maxComment is the length of a comment in characters.
 const maxComment = 65535
 
-// AddComment adds a person's remark and returns its number; NotFound when there is no such incident.
+// AddComment adds a person's comment and returns its number; NotFound when there is no such incident.
 func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error) {
 	if strings.TrimSpace(content) == "" {
 		return 0, fault.Invalidf("content", "Empty comment")
@@ -324,7 +324,7 @@ func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author user
 	return comment, err
 }
 
-// Comments returns the remarks on an incident, oldest first; none for an incident that does not exist.
+// Comments returns the comments on an incident, oldest first; none for an incident that does not exist.
 func (i *Incidents) Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error) {
 	var out []incidents.Comment
 	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -338,7 +338,7 @@ func (i *Incidents) Comments(ctx context.Context, id incidents.ID) ([]incidents.
 	return out, err
 }
 
-var viaWords = map[incidents.Via]string{
+var viaText = map[incidents.Via]string{
 	incidents.ViaAPI: "through the API", incidents.ViaWeb: "on the web page", incidents.ViaLink: "with the link of a message",
 	incidents.ViaSlack: "in Slack", incidents.ViaSMS: "by text message", incidents.ViaCall: "by phone key",
 	incidents.ViaEmail: "by e-mail", incidents.ViaHook: "through a webhook",
@@ -354,7 +354,7 @@ func byWay(c incidents.Change, said string) string {
 	default:
 		s = ", asked for by " + c.Actor
 	}
-	if words := viaWords[c.Via]; words != "" {
+	if words := viaText[c.Via]; words != "" {
 		s += " " + words
 	}
 	return s

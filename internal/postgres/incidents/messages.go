@@ -24,7 +24,7 @@ type Messages struct{ db *postgres.DB }
 // NewMessages returns the adapter over d.
 func NewMessages(d *postgres.DB) *Messages { return &Messages{db: d} }
 
-// A message lives in one of two places; every list reads both with the same filters and puts them together.
+// A message is in one of two tables; every list reads both with the same filters and merges them.
 var (
 	queuedMessages = `select 1 as place, m.id, m.state, coalesce(m.incident_id, 0) as incident_id,
 	coalesce(m.request_id, 0) as request_id, a.name as application, coalesce(p.name, '') as plan, m.target,
@@ -93,8 +93,8 @@ const (
 	every  = "true"
 )
 
-// List returns messages whose mode was decided and pages that left in digests, without their attempts: newest first with a
-// limit, else by id. More than 20,000 are an Invalid fault. What carried a digest is found by Get.
+// List returns messages whose mode was decided and pages that were sent in digests, without their attempts: newest first with
+// a limit, else by id. More than 20,000 are an Invalid fault. Get also finds the message that carried a digest.
 func (s *Messages) List(ctx context.Context, q filters.Query) ([]messages.Message, error) {
 	found, err := s.read(ctx, "MessageList", listed, q)
 	if err != nil {
@@ -216,7 +216,7 @@ type messageRow struct {
 	Attempts    []byte
 }
 
-// read finds messages in both places. One that is being moved can be met twice; it is reported once.
+// read finds messages in both tables. A message that is being moved can be in both; it is returned once.
 func (s *Messages) read(ctx context.Context, name, which string, q filters.Query) ([]messageRow, error) {
 	l := postgres.NewListQuery(name, "select * from (("+queuedMessages+which)
 	if err := l.Filter(q, messageColumns("c")); err != nil {

@@ -24,15 +24,15 @@ const (
 	openRounds = 5
 )
 
-// openResult is what became of one request of a batch.
+// openResult is the result of one request of a batch.
 type openResult struct {
 	opened incidents.Opened
 	err    error
 }
 
 // Open opens an incident and returns when it is durable: row, context, dynamic targets and first line of the timeline
-// are one statement. Calls that come at the same time share a statement. With a DedupKey whose incident is open, nothing
-// is opened and that incident comes back with Known set.
+// are one statement. Calls that come at the same time share a statement. With a DedupKey whose incident is open, that
+// incident is returned with Known set, and none is opened.
 func (i *Incidents) Open(ctx context.Context, n incidents.New) (incidents.Opened, error) {
 	n.DedupKey = shortKey(n.DedupKey)
 	r, err := i.opening.Do(ctx, n)
@@ -42,7 +42,7 @@ func (i *Incidents) Open(ctx context.Context, n incidents.New) (incidents.Opened
 	return r.opened, r.err
 }
 
-// openAll opens a batch and returns what became of each request. The error is always nil: each request has its own.
+// openAll opens a batch and returns the result of each request. The error is always nil: each result has its own.
 func (i *Incidents) openAll(ctx context.Context, news []incidents.New) ([]openResult, error) {
 	out := make([]openResult, len(news))
 	rest := make([]*opening, len(news))
@@ -63,7 +63,7 @@ func (i *Incidents) openAll(ctx context.Context, news []incidents.New) ([]openRe
 	return out, nil
 }
 
-// opening is a request of a batch and what became of it.
+// opening is a request of a batch and its result.
 type opening struct {
 	incidents.New
 	*openResult
@@ -84,8 +84,8 @@ func fitting(news []*opening) int {
 	return len(news)
 }
 
-// openSome runs one statement for those requests that have no incident yet. Then it looks up the incidents of those that it did
-// not open because an incident with their key is open.
+// openSome runs one statement for the requests that have no incident yet. Then it looks up the incidents of the requests whose
+// key has an open incident.
 func (i *Incidents) openSome(ctx context.Context, news []*opening) error {
 	i.db.ObserveOpened(len(news))
 	for round := 0; ; round++ {
@@ -133,7 +133,7 @@ func (i *Incidents) findOpen(ctx context.Context, news []*opening) (left int, er
 	return left, nil
 }
 
-// openParams turns those requests that have no incident yet into columns.
+// openParams turns the requests that have no incident yet into columns.
 func openParams(news []*opening) db.OpenIncidentsParams {
 	var p db.OpenIncidentsParams
 	for k, n := range news {

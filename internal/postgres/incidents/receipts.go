@@ -24,7 +24,7 @@ func NewReceipts(d *postgres.DB) *Receipts { return &Receipts{d} }
 const (
 	// receiptRetries is how often a mode is tried again after receipts like "busy" or "no answer".
 	receiptRetries = 2
-	// receiptPause is how long to leave somebody alone whose line was busy.
+	// receiptPause is the pause before the next try, for example after a busy line.
 	receiptPause = 20 * time.Second
 )
 
@@ -43,8 +43,8 @@ func (s *Receipts) Apply(ctx context.Context, r messages.Receipt) (known bool, e
 	return known, err
 }
 
-// Match applies receipts that came before their attempts were recorded, and returns how many. One that cannot be applied
-// holds up no other; the first error is returned.
+// Match applies receipts that came before their attempts were recorded, and returns how many. A receipt that
+// fails does not stop the others; the first error is returned.
 func (s *Receipts) Match(ctx context.Context) (int, error) {
 	var early []db.EarlyReceiptsRow
 	if err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -80,7 +80,7 @@ func (s *Receipts) Match(ctx context.Context) (int, error) {
 	return n, failed
 }
 
-// outcomeDelivered is how a receipt of delivery is kept; attempts know only that it was sent.
+// outcomeDelivered is the stored outcome of a receipt of delivery; attempts have only "sent".
 const outcomeDelivered = "delivered"
 
 // keptReceipt is a receipt as it is stored; at nil means now.
@@ -110,7 +110,7 @@ func applyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, at *ti
 	}
 	m, err := q.LockReceiptMessage(ctx, a.MessageID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return historyReceipt(ctx, q, r, kept) // where it has gone in between
+		return historyReceipt(ctx, q, r, kept) // it was moved there in between
 	}
 	if err != nil {
 		return false, err
@@ -121,7 +121,7 @@ func applyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, at *ti
 	}
 	switch {
 	case m.Attempt != a.Attempt || m.State != string(messages.Sent) && m.State != string(messages.Delivered):
-		return true, nil // it has moved on without this attempt
+		return true, nil // a later attempt changed the message
 	case r.Delivered:
 		return true, q.ReceiptDelivered(ctx, a.MessageID)
 	case !failed(r):
@@ -157,36 +157,36 @@ func historyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, kept
 	}
 	m, err := q.ReceiptOfHistory(ctx, db.ReceiptOfHistoryParams{MessageID: h.MessageID, CreatedAt: h.CreatedAt, Attempt: h.Attempt, State: string(state)})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return true, nil // it says nothing new
+		return true, nil // repeated
 	}
 	if err != nil || state == messages.Delivered {
 		return true, err
 	}
-	return true, q.ReceiptOfHistoryTold(ctx, db.ReceiptOfHistoryToldParams{MessageID: h.MessageID, IncidentID: m.IncidentID, State: string(state),
+	return true, q.NoteReceiptOfHistory(ctx, db.NoteReceiptOfHistoryParams{MessageID: h.MessageID, IncidentID: m.IncidentID, State: string(state),
 		Why: fmt.Sprintf("The %s to %s was not delivered after all (%s).", m.Mode, m.Target, keepable(strings.TrimSpace(r.Status+" "+r.Detail)))})
 }
 
-// undelivered moves a message on that its vendor accepted and could not deliver.
+// undelivered changes a message that its vendor accepted and could not deliver: to pending or to failed.
 func undelivered(ctx context.Context, q *db.Queries, r messages.Receipt, id int64, m db.LockReceiptMessageRow) error {
 	said := strings.TrimSpace(r.Status + " " + r.Detail)
-	told := db.ReceiptToldParams{MessageID: id, Old: m.State, New: string(messages.Failed),
+	note := db.NoteReceiptParams{MessageID: id, Old: m.State, New: string(messages.Failed),
 		Why: fmt.Sprintf("The %s to %s was not delivered (%s).", m.Mode, m.Target, keepable(said))}
 	if !m.Current {
 		if err := q.ReceiptFailed(ctx, id); err != nil {
 			return err
 		}
-		return q.ReceiptTold(ctx, told)
+		return q.NoteReceipt(ctx, note)
 	}
 	again := db.ReceiptTryAgainParams{MessageID: id, Refuse: true}
 	if r.Outcome == messages.OutcomeUnavailable && int(m.ModeAttempt) <= receiptRetries {
 		again.Refuse, again.RetryUs = false, receiptPause.Microseconds()
-		told.Why += fmt.Sprintf(" It is tried again in %s.", humanize.Duration(receiptPause))
+		note.Why += fmt.Sprintf(" It is tried again in %s.", humanize.Duration(receiptPause))
 	} else {
-		told.Why += " It is tried another way."
+		note.Why += " It is tried another way."
 	}
-	told.New = string(messages.Pending)
+	note.New = string(messages.Pending)
 	if err := q.ReceiptTryAgain(ctx, again); err != nil {
 		return err
 	}
-	return q.ReceiptTold(ctx, told)
+	return q.NoteReceipt(ctx, note)
 }

@@ -30,7 +30,7 @@ func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.Answere
 		ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body, Destination: row.Destination}, err
 }
 
-// SlackMessages returns the messages, queued or history, that Slack knows by a time stamp.
+// SlackMessages returns the messages, queued or history, with a time stamp of Slack.
 func (r *Responses) SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error) {
 	var out []messages.ID
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -44,7 +44,7 @@ func (r *Responses) SlackMessages(ctx context.Context, ts string, claimed messag
 	return out, err
 }
 
-// SlackUnknown reports whether Slack may know a message by a time stamp that was not recorded.
+// SlackUnknown reports whether Slack may have posted a message with a time stamp that was not recorded.
 func (r *Responses) SlackUnknown(ctx context.Context, id messages.ID) (bool, error) {
 	var unknown bool
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -131,8 +131,8 @@ func (r *Responses) Waiting(ctx context.Context, ids []incidents.ID) ([]incident
 	return out, err
 }
 
-// ByContact returns the active user who has the contact verified; phone numbers compare by their digits, and a number known for
-// texts is also known for calls. A NotFound fault when there is nobody, or more than one.
+// ByContact returns the active user who has the contact verified; phone numbers are compared by their digits, and a number for
+// texts also counts for calls. A NotFound fault when no user or more than one has it.
 func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source string) (users.User, error) {
 	nobody := fault.New(fault.NotFound, "nobody has that contact")
 	if contactEmpty(mode, source) {
@@ -165,7 +165,7 @@ func (r *Responses) ByMessage(ctx context.Context, id messages.ID, mode users.Mo
 	return postgres.UserOf(db.UserByNameRow(row)), err
 }
 
-// contactEmpty reports whether there is nothing to compare in a contact.
+// contactEmpty reports whether a contact has nothing to compare.
 func contactEmpty(mode users.Mode, source string) bool {
 	if mode == users.SMS || mode == users.Call {
 		return !strings.ContainsAny(source, "0123456789")
@@ -193,7 +193,7 @@ func (r *Responses) Mailbox(ctx context.Context, addresses []string) (messages.M
 // maxAnswer bounds the stored text of an answer, in characters.
 const maxAnswer = 2000
 
-// Record keeps an answer, understood or not.
+// Record stores an answer, understood or not.
 func (r *Responses) Record(ctx context.Context, a messages.Answer) error {
 	return r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.RecordResponse(ctx, db.RecordResponseParams{Mode: string(a.Mode), Source: a.Source, UserID: present(int64(a.UserID)),
@@ -209,7 +209,7 @@ func present(n int64) *int64 {
 	return &n
 }
 
-// keepable makes a stranger's text fit to be stored: valid UTF-8 without NUL, bounded.
+// keepable returns text from outside as it can be stored: valid UTF-8 without NUL, bounded.
 func keepable(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 	if utf8.RuneCountInString(s) > maxAnswer {

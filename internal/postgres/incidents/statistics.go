@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Statistics computes figures from incidents, timelines, messages and attempts: once an hour for all processes, when somebody
-// asks. Messages count as long as their history is kept. It is safe for concurrent use.
+// Statistics computes figures from incidents, timelines, messages and attempts: at most once an hour for
+// all processes. Messages count as long as their history is kept. It is safe for concurrent use.
 type Statistics struct{ db *postgres.DB }
 
 // NewStatistics returns the adapter over d.
@@ -25,7 +25,7 @@ func NewStatistics(d *postgres.DB) *Statistics { return &Statistics{db: d} }
 // statisticsTimeout bounds one computation, statements that wait for another process's included.
 const statisticsTimeout = 2 * time.Minute
 
-// Current returns the figures of the full hour that it is, reading what another request or process computed.
+// Current returns the figures of the current hour. The first call of an hour computes them; the others read them.
 func (s *Statistics) Current(ctx context.Context) (applications.Statistics, error) {
 	ctx, cancel := context.WithTimeout(ctx, statisticsTimeout)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Timeline returns everything that happened to an incident in the order it happened: the decisions that were written
-// down, every vendor call with its outcome, and the vendors' receipts. Entries made from calls and receipts have no ID.
+// Timeline returns everything that happened to an incident in the order it happened: the recorded
+// decisions, every vendor call with its outcome, and the vendors' receipts. Entries made from calls and receipts have no ID.
 // It is empty for an incident that does not exist.
 func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error) {
 	var out []incidents.Entry
@@ -43,7 +43,7 @@ func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.
 		}
 		out = append(out, calls...)
 		for _, r := range receipts {
-			out = append(out, incidents.Entry{At: r.At, Kind: incidents.EntryDelivery, Text: receiptWords(r)})
+			out = append(out, incidents.Entry{At: r.At, Kind: incidents.EntryDelivery, Text: receiptText(r)})
 		}
 		return nil
 	})
@@ -68,7 +68,7 @@ func timelineCalls(ctx context.Context, q *db.Queries, id int64, receipts map[me
 		if r, ok := receipts[a.MessageID]; ok && a.Outcome == messages.OutcomeSent && r.After(a.StartedAt) && r.Before(at) {
 			at = r
 		}
-		out = append(out, incidents.Entry{At: at, Kind: incidents.EntryDelivery, Text: callWords(target, a)})
+		out = append(out, incidents.Entry{At: at, Kind: incidents.EntryDelivery, Text: callText(target, a)})
 	}
 	for _, c := range calls {
 		seen[messages.ID(c.MessageID)] = true
@@ -82,7 +82,7 @@ func timelineCalls(ctx context.Context, q *db.Queries, id int64, receipts map[me
 		return nil, err
 	}
 	for _, p := range past {
-		if seen[messages.ID(p.ID)] { // it is just being moved
+		if seen[messages.ID(p.ID)] { // it is being moved
 			continue
 		}
 		attempts, err := pastAttempts(p.Attempts)
@@ -96,7 +96,7 @@ func timelineCalls(ctx context.Context, q *db.Queries, id int64, receipts map[me
 	return out, nil
 }
 
-var outcomeWords = map[messages.Outcome]string{
+var outcomeText = map[messages.Outcome]string{
 	"":                          "on its way",
 	messages.OutcomeSent:        "accepted by the vendor",
 	messages.OutcomeRejected:    "refused for good",
@@ -106,13 +106,13 @@ var outcomeWords = map[messages.Outcome]string{
 	messages.OutcomeCancelled:   "not sent after all",
 }
 
-// callWords returns the text of a vendor call: "sms to ann by twilio: accepted by the vendor".
-func callWords(target string, a messages.Attempt) string {
+// callText returns the text of a vendor call: "sms to ann by twilio: accepted by the vendor".
+func callText(target string, a messages.Attempt) string {
 	vendor := a.Vendor
 	if a.Account != "" && a.Account != a.Vendor {
 		vendor += " (" + a.Account + ")"
 	}
-	words, known := outcomeWords[a.Outcome]
+	words, known := outcomeText[a.Outcome]
 	if !known {
 		words = string(a.Outcome)
 	}
@@ -132,7 +132,7 @@ func callWords(target string, a messages.Attempt) string {
 	return text
 }
 
-func receiptWords(r db.TimelineReceiptsRow) string {
+func receiptText(r db.TimelineReceiptsRow) string {
 	text := fmt.Sprintf("%s to %s: %s says %s", r.Mode, r.Target, r.Vendor, r.Status)
 	if r.Detail != "" {
 		text += " (" + r.Detail + ")"

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// This file holds the keys of calendar feeds. A stored row has the keyed hash, by which a request finds it, and the sealed key, which
+// This file stores the keys of calendar feeds. A row has the keyed hash, by which a request finds it, and the sealed key, which
 // the API returns to its requester.
 
 // Keys lists the feed keys of a requester.
@@ -83,7 +83,7 @@ func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.Ical
 	})
 }
 
-// DropKey removes a key; a NotFound fault when there is none.
+// DropKey deletes a key; a NotFound fault when there is none.
 func (n *Notices) DropKey(ctx context.Context, key string) error {
 	key = postgres.Storable(key)
 	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -91,7 +91,7 @@ func (n *Notices) DropKey(ctx context.Context, key string) error {
 	})
 }
 
-// DropKeyFor removes the requester's key for a calendar, if there is one.
+// DropKeyFor deletes the requester's key for a calendar, if there is one.
 func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
 	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.DropIcalKey(ctx, db.DropIcalKeyParams{
@@ -127,7 +127,7 @@ func unsealFeedKey(keys *auth.Keys, hash string, sealed []byte) (string, error) 
 // SealBatch is how many keys one statement seals.
 const SealBatch = 500
 
-// SealKeys seals the keys that a release before stored in clear, and returns their number. The keys go on working.
+// SealKeys seals the keys that an earlier release stored in the clear, and returns their number. The keys stay valid.
 func (n *Notices) SealKeys(ctx context.Context) (int64, error) {
 	var total int64
 	for {

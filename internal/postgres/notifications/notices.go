@@ -92,8 +92,8 @@ func (n *Notices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, er
 	return id, err
 }
 
-// Update stores what change makes of a setting as it is then: nobody else changes it meanwhile. Roles that do not exist are an Invalid fault
-// for the field "roles"; a NotFound fault when there is no such setting.
+// Update locks a setting, applies change, and stores the result. Roles that do not exist are an Invalid fault for the field
+// "roles"; a NotFound fault when there is no such setting.
 func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.NoticeSetting) error) error {
 	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockNoticeSetting(ctx, id); err != nil {
@@ -123,7 +123,7 @@ func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.No
 	})
 }
 
-// Delete removes a setting; a NotFound fault when there is none.
+// Delete deletes a setting; a NotFound fault when there is none.
 func (n *Notices) Delete(ctx context.Context, id int64) error {
 	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.DeleteNoticeSetting(ctx, id))

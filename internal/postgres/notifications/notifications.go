@@ -58,7 +58,7 @@ func (n *Notifications) Create(ctx context.Context, nt messages.Notification) (i
 	return id, postgres.MapError(err)
 }
 
-// Lookup finds what a role and a target's name mean together, ignoring case. The answer may be up to a second old.
+// Lookup finds the target of a role and a name, ignoring case. The answer may be up to a second old.
 func (n *Notifications) Lookup(ctx context.Context, role, name string) (escalation.Lookup, error) {
 	return n.targets.lookup(ctx, role, name)
 }
@@ -74,7 +74,7 @@ func (n *Notifications) Category(ctx context.Context, applicationID int64, name 
 	return out, err
 }
 
-// CategoryChoices returns the modes that people chose for a category; who chose none is missing.
+// CategoryChoices returns the modes that people chose for a category. People without a choice are missing.
 func (n *Notifications) CategoryChoices(ctx context.Context, category int64, people []users.ID) (map[users.ID]users.Mode, error) {
 	p := db.CategoryModesParams{CategoryID: category, UserIds: make([]int64, len(people))}
 	for i, id := range people {

@@ -32,8 +32,8 @@ const (
 // errMailbox refuses a contact whose mail would open incidents.
 var errMailbox = fault.Invalidf("email", "this address is an application's incident mailbox and cannot be somebody's contact")
 
-// setContact stores where a person is reached; "" removes it. trusted contacts count as verified unless another person has
-// them. It runs in a transaction.
+// setContact stores a contact of a person; "" deletes it. A contact that the caller verified (trusted) counts as verified
+// unless another person has it. It runs in a transaction.
 func setContact(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode, destination string, trusted bool) error {
 	destination = strings.TrimSpace(destination)
 	if destination == "" {
@@ -58,8 +58,8 @@ func setContact(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode
 	return q.SetContact(ctx, db.SetContactParams{UserID: int64(id), Mode: string(mode), Destination: destination, Verified: trusted})
 }
 
-// contactHolder returns the name of another person who has the contact verified; "" = nobody has. Until the transaction ends,
-// nobody else verifies it.
+// contactHolder returns the name of another person who has verified the contact; "" = nobody. Until the transaction ends,
+// nobody else can verify it.
 func contactHolder(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode, destination string) (string, error) {
 	if err := q.LockContacts(ctx, db.LockContactsParams{Mode: string(mode), Destination: destination}); err != nil {
 		return "", err
@@ -76,7 +76,7 @@ type notifier interface {
 	Create(ctx context.Context, n messages.Notification) (request int64, err error)
 }
 
-// Contacts verifies where people are reached. It is safe for concurrent use.
+// Contacts verifies the contacts of people. It is safe for concurrent use.
 type Contacts struct {
 	db            *postgres.DB
 	keys          *auth.Keys
@@ -101,7 +101,7 @@ func (c *Contacts) List(ctx context.Context, id users.ID) ([]users.Contact, erro
 	return out, err
 }
 
-// SendCode sends a code to a contact of a person in the name of the application. Throttled when too many were sent.
+// SendCode sends a code to a contact of a person on behalf of the application. A Throttled fault when too many were sent.
 func (c *Contacts) SendCode(ctx context.Context, application int64, id users.ID, mode users.Mode) error {
 	code, err := newCode()
 	if err != nil {
@@ -164,7 +164,7 @@ func codePurpose(id users.ID, mode users.Mode, destination string) string {
 	return fmt.Sprintf("contact %d %s %s", id, mode, destination)
 }
 
-// unverified returns the contact of a person in a mode that is to be verified.
+// unverified returns the contact of a person in a mode if it is not verified.
 func unverified(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode) (string, error) {
 	if !users.Identifies(mode) {
 		return "", fault.Invalidf("mode", "contacts of the mode %s need no verification", mode)
@@ -191,7 +191,7 @@ func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, cod
 	var destination string
 	var key db.TryContactCodeRow
 	wrong := fault.Invalidf("code", "the code is wrong or has expired: ask for a new one")
-	// The attempt counts even when what follows fails.
+	// The attempt counts even when the verification fails.
 	err := c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		if destination, err = unverified(ctx, q, id, mode); err != nil {
 			return err

@@ -7,13 +7,13 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Devices are the phones that push messages go to: push.Devices. It is safe for concurrent use.
+// Devices stores the phones that push messages are sent to. It implements push.Devices. It is safe for concurrent use.
 type Devices struct{ db *postgres.DB }
 
 // NewDevices returns the adapter.
 func NewDevices(d *postgres.DB) *Devices { return &Devices{d} }
 
-// Tokens returns the registrations of an active person's active devices, oldest first. Nobody of that name has none.
+// Tokens returns the registrations of an active person's active devices, oldest first. An unknown name has none.
 func (s *Devices) Tokens(ctx context.Context, person string) (tokens []string, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 		tokens, err = q.DeviceTokens(ctx, postgres.Storable(person))
@@ -22,7 +22,7 @@ func (s *Devices) Tokens(ctx context.Context, person string) (tokens []string, e
 	return tokens, err
 }
 
-// SwitchOff marks a device that the push service calls dead. Registering it again switches it on.
+// SwitchOff deactivates a device that the push service reports as unregistered. Registering it again activates it.
 func (s *Devices) SwitchOff(ctx context.Context, token string) error {
 	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.SwitchOffDevice(ctx, postgres.Storable(token))

@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// DirectorySync is directory.Store: it stores what a directory says of people and mailing lists, with a line in the audit log
-// for every change. It is safe for concurrent use.
+// DirectorySync implements directory.Store: it stores the people and mailing lists of a directory, with an entry in the audit
+// log for every change. It is safe for concurrent use.
 type DirectorySync struct {
 	db    *postgres.DB
 	actor string
@@ -36,12 +36,12 @@ func (s *DirectorySync) Fenced(processID string, lease buckets.Lease) *Directory
 	return &DirectorySync{db: s.db, actor: s.actor, processID: processID, leases: []buckets.Lease{lease}}
 }
 
-// Known lists everybody.
+// Known lists all people.
 func (s *DirectorySync) Known(ctx context.Context) ([]directory.Known, error) {
 	return s.known(ctx, db.DirectoryPeopleParams{})
 }
 
-// KnownAs returns who has a name, ignoring case, and whom the source calls stable for good ("" = it does not say).
+// KnownAs returns the people with a name, ignoring case, or with the permanent id that the source calls stable ("" = none).
 func (s *DirectorySync) KnownAs(ctx context.Context, source, stable, name string) ([]directory.Known, error) {
 	name = postgres.Storable(name)
 	return s.known(ctx, db.DirectoryPeopleParams{Name: &name, Source: source, StableID: postgres.Storable(stable)})
@@ -67,7 +67,7 @@ func (s *DirectorySync) known(ctx context.Context, who db.DirectoryPeopleParams)
 	return out, err
 }
 
-// Apply stores one person's change. A name that was taken meanwhile is an Invalid fault.
+// Apply stores one person's change. A name that another person got meanwhile is an Invalid fault.
 func (s *DirectorySync) Apply(ctx context.Context, c directory.Change) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, s.processID, s.leases); err != nil {
@@ -141,7 +141,7 @@ func (s *DirectorySync) contacts(ctx context.Context, q *db.Queries, id users.ID
 	for _, mode := range slices.Sorted(maps.Keys(c.Contacts)) {
 		err := setContact(ctx, q, id, mode, postgres.Storable(c.Contacts[mode]), true)
 		if errors.Is(err, errMailbox) {
-			continue // the mailbox goes on to open incidents; the person is not reached there
+			continue // mail to it still opens incidents; it does not become a contact
 		}
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ var actions = map[directory.Kind]string{
 
 func (s *DirectorySync) note(ctx context.Context, q *db.Queries, what string, kind directory.Kind, name, detail string) error {
 	action, told := actions[kind]
-	if !told { // that the directory decides from now on changes nothing yet
+	if !told { // only the source changed
 		return nil
 	}
 	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: s.actor, Action: what + " " + action, Object: what + " " + postgres.Storable(name), Detail: detail})
@@ -182,14 +182,14 @@ func (s *DirectorySync) KnownLists(ctx context.Context) ([]directory.KnownList, 
 		rows, err := q.KnownMailingLists(ctx)
 		out = make([]directory.KnownList, len(rows))
 		for i, r := range rows {
-			out[i] = directory.KnownList{ID: r.ID, Name: r.Name, Active: r.Active, Size: int(r.MemberCount), Members: r.Members, Kept: r.Kept}
+			out[i] = directory.KnownList{ID: r.ID, Name: r.Name, Active: r.Active, Size: int(r.MemberCount), Members: r.Members, Synced: r.Kept}
 		}
 		return err
 	})
 	return out, err
 }
 
-// ApplyList stores one mailing list's change. A list that is switched off keeps its members for when it comes back.
+// ApplyList stores one mailing list's change. A list that is switched off keeps its members.
 func (s *DirectorySync) ApplyList(ctx context.Context, c directory.ListChange) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, s.processID, s.leases); err != nil {
@@ -242,7 +242,7 @@ func (s *DirectorySync) list(ctx context.Context, q *db.Queries, c directory.Lis
 	return c.ID, err
 }
 
-// Due reports whether a directory was not asked for a while: every so often, and again sooner after a failure.
+// Due reports whether a directory must be read again: after an interval, which is shorter after a failure.
 func (s *DirectorySync) Due(ctx context.Context, source string, every, again time.Duration) (bool, error) {
 	var due bool
 	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -253,7 +253,7 @@ func (s *DirectorySync) Due(ctx context.Context, source string, every, again tim
 	return due, err
 }
 
-// Note remembers that a directory was asked; problem "" = everything went well.
+// Note stores that a directory was read; problem "" = without errors.
 func (s *DirectorySync) Note(ctx context.Context, source, problem string) error {
 	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.NoteDirectorySync(ctx, db.NoteDirectorySyncParams{Source: source, Problem: postgres.Storable(problem)})

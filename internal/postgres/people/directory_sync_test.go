@@ -127,7 +127,7 @@ func TestDirectorySyncStoresLists(t *testing.T) {
 	require.NoError(t, err)
 	ops := lists[1]
 	require.Equal(t, []directory.KnownList{{ID: lists[0].ID, Name: "by hand", Active: true, Members: []string{}},
-		{ID: ops.ID, Name: "ops", Active: true, Size: 5, Members: []string{"ann", "bob"}, Kept: true}}, lists)
+		{ID: ops.ID, Name: "ops", Active: true, Size: 5, Members: []string{"ann", "bob"}, Synced: true}}, lists)
 
 	require.NoError(t, s.ApplyList(ctx, directory.ListChange{Kind: directory.SwitchOff, ID: ops.ID, Name: "ops"}))
 	lists, err = s.KnownLists(ctx)
@@ -137,7 +137,7 @@ func TestDirectorySyncStoresLists(t *testing.T) {
 	require.NoError(t, s.ApplyList(ctx, directory.ListChange{Kind: directory.SwitchOn, ID: ops.ID, Name: "ops", Size: 2, Members: []string{"bob", "cy"}}))
 	lists, err = s.KnownLists(ctx)
 	require.NoError(t, err)
-	require.Equal(t, directory.KnownList{ID: ops.ID, Name: "ops", Active: true, Size: 2, Members: []string{"bob", "cy"}, Kept: true}, lists[1])
+	require.Equal(t, directory.KnownList{ID: ops.ID, Name: "ops", Active: true, Size: 2, Members: []string{"bob", "cy"}, Synced: true}, lists[1])
 	require.True(t, fault.Is(s.ApplyList(ctx, directory.ListChange{Kind: directory.Update, ID: 99, Name: "x"}), fault.Invalid))
 }
 

@@ -18,7 +18,7 @@ type OncallPeople struct{ db *postgres.DB }
 // NewOncallPeople returns the adapter over d.
 func NewOncallPeople(d *postgres.DB) *OncallPeople { return &OncallPeople{db: d} }
 
-// All lists everybody, active or not, by number.
+// All lists all people, active or not, by number.
 func (p *OncallPeople) All(ctx context.Context) ([]oncall.Person, error) {
 	return p.find(ctx, db.OncallPeopleParams{})
 }
@@ -206,10 +206,10 @@ func (p *OncallPeople) Search(ctx context.Context, keyword string, team int64) (
 	return out, err
 }
 
-// Clock is the database's now.
+// Clock returns the time of the database.
 func (p *OncallPeople) Clock(ctx context.Context) (time.Time, error) { return p.db.Clock(ctx) }
 
-// storablePtr is storable for what may be missing.
+// storablePtr is postgres.Storable for a text that may be nil.
 func storablePtr(s *string) *string {
 	if s == nil {
 		return nil

@@ -28,7 +28,7 @@ func (s *Settings) Reprioritisations(ctx context.Context, id users.ID) ([]users.
 	return out, err
 }
 
-// SetReprioritisation stores a person's rule for a source mode, in place of the one before.
+// SetReprioritisation stores a person's rule for a source mode and replaces the previous one.
 func (s *Settings) SetReprioritisation(ctx context.Context, u users.User, r users.Reprioritisation, by string) error {
 	return s.changing(ctx, u, by, "reprioritisation set", r.String(), func(ctx context.Context, q *db.Queries) error {
 		return q.SetReprioritisation(ctx, db.SetReprioritisationParams{
@@ -38,7 +38,7 @@ func (s *Settings) SetReprioritisation(ctx context.Context, u users.User, r user
 	})
 }
 
-// RemoveReprioritisation removes a person's rule for a source mode; a NotFound fault when there is none.
+// RemoveReprioritisation deletes a person's rule for a source mode; a NotFound fault when there is none.
 func (s *Settings) RemoveReprioritisation(ctx context.Context, u users.User, source users.Mode, by string) error {
 	return s.changing(ctx, u, by, "reprioritisation removed", string(source), func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.RemoveReprioritisation(ctx, db.RemoveReprioritisationParams{UserID: int64(u.ID), SourceMode: string(source)}))
@@ -96,7 +96,7 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 	})
 }
 
-// ClearCategories removes a person's choices for all categories of an application.
+// ClearCategories deletes a person's choices for all categories of an application.
 func (s *Settings) ClearCategories(ctx context.Context, u users.User, application, by string) error {
 	return s.changing(ctx, u, by, "categories cleared", application, func(ctx context.Context, q *db.Queries) error {
 		return q.RemoveCategoryChoices(ctx, db.RemoveCategoryChoicesParams{UserID: int64(u.ID), Application: postgres.Storable(application)})

@@ -13,7 +13,7 @@ import (
 // of a roster belong to its team. It is safe for concurrent use.
 type Rosters struct{ teams *OncallTeams }
 
-// NewRosters returns the adapter; people who join a roster join its team as t has it.
+// NewRosters returns the adapter. People who are added to a roster become members of its team as with t.AddMember.
 func NewRosters(t *OncallTeams) *Rosters { return &Rosters{teams: t} }
 
 // ByTeam returns a team's rosters with their members.
@@ -58,8 +58,8 @@ func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, 
 	return id, err
 }
 
-// Change renames a roster ("" = not) and puts its members in order (nil = not). order must name each member once: the
-// caller checked it against the same roster.
+// Change renames a roster ("" = not) and puts its members in order (nil = not). order must name each member once; the
+// caller checks that.
 func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if order != nil {
@@ -127,7 +127,7 @@ func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster onc
 	})
 }
 
-// SetInRotation puts a person in or out of rotation; nothing happens when they are not in the roster.
+// SetInRotation adds a person to the rotation or removes them; it does nothing for people who are not in the roster.
 func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster oncall.Roster, user oncall.Person, in bool, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		n, err := q.SetInRotation(ctx, db.SetInRotationParams{RosterID: roster.ID, UserID: int64(user.ID), InRotation: in})

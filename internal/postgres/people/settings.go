@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Settings stores what people choose for themselves. It is safe for concurrent use.
+// Settings stores the settings of people. It is safe for concurrent use.
 type Settings struct{ db *postgres.DB }
 
 // NewSettings returns the adapter over d.
@@ -53,7 +53,7 @@ func (s *Settings) Profile(ctx context.Context, id users.ID) (users.Profile, err
 	return p, err
 }
 
-// readChoices fills in what the person chose.
+// readChoices adds the person's choices to a profile.
 func readChoices(ctx context.Context, q *db.Queries, id int64, p *users.Profile) (err error) {
 	if p.Modes, err = modesOf(ctx, q, id); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (s *Settings) changing(ctx context.Context, u users.User, by, action, detai
 	})
 }
 
-// maxDetail bounds what the audit log says of a change, in bytes.
+// maxDetail bounds the detail of an entry of the audit log, in bytes.
 const maxDetail = 500
 
 func shorten(s string) string {
@@ -201,7 +201,7 @@ func (s *Settings) Others(ctx context.Context, id users.ID) (map[string]string, 
 	return out, err
 }
 
-// SetTimeZone stores a person's time zone, which must be one.
+// SetTimeZone stores a person's time zone. An unknown zone is an Invalid fault.
 func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by string) error {
 	if _, err := time.LoadLocation(zone); err != nil {
 		return fault.Invalidf("timezone", "unknown time zone %q", zone)
@@ -211,7 +211,7 @@ func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by strin
 	})
 }
 
-// SetFixedText decides whether a person's messages in a mode carry the operator's text instead of the template's.
+// SetFixedText stores whether a person's messages in a mode carry the operator's text instead of the template's.
 func (s *Settings) SetFixedText(ctx context.Context, u users.User, mode users.Mode, fixed bool, by string) error {
 	if fixed {
 		return s.changing(ctx, u, by, "fixed text switched on", string(mode), func(ctx context.Context, q *db.Queries) error {

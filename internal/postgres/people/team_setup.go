@@ -10,13 +10,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Teams stores teams and who belongs to them. It is safe for concurrent use.
+// Teams stores teams and their members. It is safe for concurrent use.
 type Teams struct{ db *postgres.DB }
 
 // NewTeams returns the adapter over d.
 func NewTeams(d *postgres.DB) *Teams { return &Teams{db: d} }
 
-// NewTeam is a team to be created.
+// NewTeam is a team that Create stores.
 type NewTeam struct {
 	Name        string
 	Description string
@@ -26,7 +26,7 @@ type NewTeam struct {
 	Members     []users.ID // in the order in which they are on call until there is a calendar
 }
 
-// Create adds a team with its members. A name that exists, in whatever case, is a Conflict.
+// Create adds a team with its members. A name that exists, ignoring case, is a Conflict.
 func (t *Teams) Create(ctx context.Context, n NewTeam) (oncall.Team, error) {
 	name, err := postgres.CleanName(n.Name)
 	if err != nil {
@@ -81,7 +81,7 @@ func (t *Teams) ByName(ctx context.Context, name string) (oncall.Team, error) {
 // AddMember puts a person at the end of a team's order, or changes whether they administer it.
 func (t *Teams) AddMember(ctx context.Context, team int64, user users.ID, admin bool) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if _, err := q.LockTeam(ctx, team); err != nil { // two at once would get the same position
+		if _, err := q.LockTeam(ctx, team); err != nil { // concurrent calls would get the same position
 			return err
 		}
 		return q.AddTeamMember(ctx, db.AddTeamMemberParams{TeamID: team, UserID: int64(user), Admin: admin})

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// OncallTeams stores teams as the on-call API knows them: settings, members, administrators, subscriptions. Every change
+// OncallTeams stores teams as the on-call API shows them: settings, members, administrators, subscriptions. Every change
 // is one transaction with its entry in the audit log. It is safe for concurrent use.
 type OncallTeams struct {
 	db *postgres.DB
@@ -59,7 +59,7 @@ func (t *OncallTeams) ByID(ctx context.Context, id int64) (oncall.Profile, error
 	return out, err
 }
 
-// People returns who belongs to a team or administers it, in the team's order.
+// People returns the members and administrators of a team, in the team's order.
 func (t *OncallTeams) People(ctx context.Context, team int64) ([]oncall.TeamPerson, error) {
 	var out []oncall.TeamPerson
 	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -126,7 +126,7 @@ func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin u
 	return number, err
 }
 
-// Update changes a team's settings as they are, with the team locked; a fault of change is returned as it is. A name that
+// Update locks a team, applies change to its settings, and stores them. A fault of change is returned as it is. A name that
 // another team has is a Conflict fault.
 func (t *OncallTeams) Update(ctx context.Context, id int64, change func(*oncall.TeamSettings) error, by oncall.By) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -154,7 +154,7 @@ func (t *OncallTeams) Update(ctx context.Context, id int64, change func(*oncall.
 	})
 }
 
-// Delete retires a team: its future shifts go, its past stays under a random name, and its own name is free at once.
+// Delete deactivates a team and deletes its future shifts. The past stays under a random name, so the name is free at once.
 func (t *OncallTeams) Delete(ctx context.Context, team oncall.Profile, by oncall.By) error {
 	name := postgres.NewUUID()
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -187,7 +187,7 @@ func (t *OncallTeams) AddMember(ctx context.Context, team int64, user users.ID) 
 	})
 }
 
-// RemoveMember takes a person out of a team's members. Rosters and administrators stay as they are. A NotFound fault when
+// RemoveMember removes a person from the members of a team. Rosters and administrators stay as they are. A NotFound fault when
 // they are no member.
 func (t *OncallTeams) RemoveMember(ctx context.Context, team int64, user users.ID) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {

@@ -16,7 +16,7 @@ type Users struct{ db *postgres.DB }
 // NewUsers returns the adapter over d.
 func NewUsers(d *postgres.DB) *Users { return &Users{db: d} }
 
-// NewUser is a person to be created.
+// NewUser is a person that Create stores.
 type NewUser struct {
 	Name     string
 	FullName string
@@ -24,11 +24,11 @@ type NewUser struct {
 	Admin    bool
 	ReadOnly bool
 	Contacts map[users.Mode]string
-	// PasswordHash is what auth.Passwords.Hash gave; "" = cannot log in with a password.
+	// PasswordHash is a result of auth.Passwords.Hash; "" = cannot log in with a password.
 	PasswordHash string
 }
 
-// Create adds a person with their contacts. A name that exists, in whatever case, is a Conflict.
+// Create adds a person with their contacts. A name that exists, ignoring case, is a Conflict.
 func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
 	name, err := newUserName(n.Name)
 	if err != nil {
@@ -112,7 +112,7 @@ func (u *Users) Teammates(ctx context.Context, one, other users.ID) (bool, error
 	return are, err
 }
 
-// SetPassword stores what auth.Passwords.Hash gave; "" takes the password away. Either ends the person's sessions.
+// SetPassword stores a result of auth.Passwords.Hash; "" deletes the password. Both end the person's sessions.
 func (u *Users) SetPassword(ctx context.Context, id users.ID, hash string) error {
 	p := db.SetPasswordParams{ID: int64(id)}
 	if hash != "" {
@@ -128,8 +128,8 @@ func (u *Users) SetActive(ctx context.Context, id users.ID, active bool) error {
 	})
 }
 
-// Update stores everything of a person except the name; a NotFound fault when there is no such id. Switching somebody
-// off ends their sessions for good.
+// Update stores all fields of a person except the name; a NotFound fault when there is no such id. Switching a person off ends
+// their sessions.
 func (u *Users) Update(ctx context.Context, user users.User) error {
 	return u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.UpdateUser(ctx, db.UpdateUserParams{
@@ -152,7 +152,7 @@ func (u *Users) SetMode(ctx context.Context, id users.ID, priority users.Priorit
 	})
 }
 
-// Contacts returns where a person is reached, by mode.
+// Contacts returns the contacts of a person by mode.
 func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error) {
 	out := map[users.Mode]string{}
 	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -165,7 +165,7 @@ func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]strin
 	return out, err
 }
 
-// Shown returns the address of a person's picture and the time zone that somebody chose for them; "" = none.
+// Shown returns the address of a person's picture and the time zone that was set for them; "" = none.
 func (u *Users) Shown(ctx context.Context, id users.ID) (photoURL, timeZone string, err error) {
 	err = u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.ShownOfUser(ctx, int64(id))
@@ -175,7 +175,7 @@ func (u *Users) Shown(ctx context.Context, id users.ID) (photoURL, timeZone stri
 	return photoURL, timeZone, err
 }
 
-// newUserName is cleanName for a user who is created or renamed.
+// newUserName is postgres.CleanName for a user who is created or renamed.
 func newUserName(name string) (string, error) {
 	name, err := postgres.CleanName(name)
 	if err != nil {
@@ -185,7 +185,7 @@ func newUserName(name string) (string, error) {
 }
 
 // FillCanonicalNames computes the canonical names that are missing. conflicts are names whose canonical form another user
-// has: they keep working, and an administrator has to rename one of the two.
+// has: both names stay valid, and an administrator has to rename one of the two.
 func (u *Users) FillCanonicalNames(ctx context.Context) (filled int64, conflicts []string, err error) {
 	err = u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		filled, conflicts, err = postgres.FillCanonicalNames(ctx, q)

@@ -83,7 +83,7 @@ func (e *Escalating) Person(name string, modes ...string) {
 	}
 }
 
-// Own gives every bucket to a process, one epoch further.
+// Own gives every bucket to a process and raises the epochs.
 func (e *Escalating) Own(process string) *Holding {
 	e.T.Helper()
 	h := &Holding{id: process}
@@ -111,7 +111,7 @@ func (e *Escalating) Start(h runner.Holder) *runner.Runner {
 	return r
 }
 
-// Wake notes the buckets that were woken.
+// Wake records the buckets that were woken.
 func (e *Escalating) Wake(bs buckets.Set) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -182,7 +182,7 @@ func (e *Escalating) Pass() {
 	require.NoError(e.T, e.Runner.Pass(e.Ctx()))
 }
 
-// Later moves the clock.
+// Later advances the clock.
 func (e *Escalating) Later(d time.Duration) {
 	e.Now = e.Now.Add(d)
 }
@@ -221,7 +221,7 @@ func (e *Escalating) Timeline(incident int64) []string {
 	return out
 }
 
-// Standing is how far an incident is.
+// Standing is the progress of an incident.
 type Standing struct {
 	Step   int
 	Active bool
@@ -229,7 +229,7 @@ type Standing struct {
 	HasDue bool
 }
 
-// Standing reads how far an incident is.
+// Standing reads the progress of an incident.
 func (e *Escalating) Standing(incident int64) Standing {
 	e.T.Helper()
 	var s Standing
@@ -249,7 +249,7 @@ func (e *Escalating) Acknowledge(incident int64) {
 		incident, e.People["ana"], e.Now)
 }
 
-// Reopen takes an acknowledgement back, as the API does.
+// Reopen undoes an acknowledgement, as the API does.
 func (e *Escalating) Reopen(incident int64) {
 	e.T.Helper()
 	e.Exec(`update incidents set active = true, owner_id = null, reopen_count = reopen_count + 1, version = version + 1,

@@ -2,13 +2,13 @@ package pgtest
 
 import "testing"
 
-// Pattern is a migrated database that is filled once and then copied for many tests, where filling takes longer than they do.
+// Pattern is a migrated database that is filled once and copied for many tests, because filling takes long.
 type Pattern struct {
 	r    ready
 	name string
 }
 
-// NewPattern makes one. It lives until Drop, not until t ends.
+// NewPattern creates a pattern. It exists until Drop, not until t ends.
 func NewPattern(t testing.TB) *Pattern {
 	t.Helper()
 	r := start(t)
@@ -24,5 +24,5 @@ func (p *Pattern) Copy(t testing.TB) string {
 	return create(t, p.r, " template "+p.name+" strategy file_copy")
 }
 
-// Drop removes it.
+// Drop deletes the pattern.
 func (p *Pattern) Drop() error { return drop(p.r, p.name) }

@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// patience bounds every step here; a cold start downloads PostgreSQL.
+	// patience bounds every step; the first start may download PostgreSQL.
 	patience = 5 * time.Minute
 	// leftoverAge is the age from which on a database of a killed test is removed.
 	leftoverAge = time.Hour
@@ -143,7 +143,7 @@ func prepare() (ready, error) {
 	return r, admin(r.url, func(ctx context.Context, c *pgx.Conn) error { return makeTemplate(ctx, c, r) })
 }
 
-// makeTemplate builds the template under a lock, in a database that gets its final name only when it is whole.
+// makeTemplate builds the template under a lock, in a database that gets its final name when it is complete.
 func makeTemplate(ctx context.Context, c *pgx.Conn, r ready) error {
 	if _, err := c.Exec(ctx, "select pg_advisory_lock($1)", int64(lockKey)); err != nil {
 		return err
@@ -171,7 +171,7 @@ func makeTemplate(ctx context.Context, c *pgx.Conn, r ready) error {
 	return err
 }
 
-// dropLeftovers removes what killed tests left on a server that outlives them.
+// dropLeftovers deletes the databases of killed tests.
 func dropLeftovers(ctx context.Context, c *pgx.Conn) error {
 	rows, err := c.Query(ctx, "select datname from pg_database where datname like 'iris\\_test\\_%'")
 	if err != nil {

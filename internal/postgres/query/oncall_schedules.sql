@@ -132,7 +132,7 @@ limit sqlc.arg(max_rows)::int;
 insert into team_populations (team_id, problem) values (@team_id, @problem)
 on conflict (team_id) do update set populated_at = clock_timestamp(), problem = excluded.problem;
 
--- Has processors look at a team's calendar next, whenever they did last.
+-- Makes processors fill a team's calendar next.
 -- name: TeamDue :exec
 update team_populations set populated_at = 'epoch' where team_id = @team_id;
 
@@ -151,19 +151,19 @@ select team_id from schedules where id = @id;
 -- name: LockSchedule :one
 select id from schedules where id = @id for no key update;
 
--- name: CoverageWishes :many
+-- name: CoverRules :many
 select r.name as role, w.cover, w.hours
 from coverage_wishes w
 join oncall_roles r on r.id = w.role_id
 where w.team_id = @team_id
 order by r.display_order, r.id;
 
--- name: SetCoverageWish :exec
+-- name: SetCoverRule :exec
 insert into coverage_wishes (team_id, role_id, cover, hours)
 select @team_id, r.id, @cover, @hours from oncall_roles r where r.name = @role
 on conflict (team_id, role_id) do update set cover = excluded.cover, hours = excluded.hours;
 
--- name: DropCoverageWish :execrows
+-- name: DropCoverRule :execrows
 delete from coverage_wishes w using oncall_roles r where r.id = w.role_id and w.team_id = @team_id and r.name = @role;
 
 -- Those of the people who are switched off.

@@ -25,8 +25,7 @@ func (b *Bench) OwnedSince(ctx context.Context, since time.Time) (owned bool, af
 	return owned, after, err
 }
 
-// AttemptsInDoubt counts an application's vendor calls of which nobody knows whether they came to pass. It reads
-// everything.
+// AttemptsInDoubt counts an application's vendor calls whose outcome is unknown. It reads whole tables.
 func (b *Bench) AttemptsInDoubt(ctx context.Context, application string) (int, error) {
 	var n int32
 	err := b.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
@@ -36,7 +35,7 @@ func (b *Bench) AttemptsInDoubt(ctx context.Context, application string) (int, e
 	return int(n), err
 }
 
-// MessagesUnsettled counts an application's messages that have not left yet, or not for sure.
+// MessagesUnsettled counts an application's messages that are not sent yet or in doubt.
 func (b *Bench) MessagesUnsettled(ctx context.Context, application string) (int, error) {
 	var n int32
 	err := b.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {

@@ -40,7 +40,7 @@ func (h *History) Move(ctx context.Context, from history.Cursor, age time.Durati
 	return moved, next, err
 }
 
-// Prepare makes the partitions of this month and the next two.
+// Prepare creates the partitions of this month and the next two.
 func (h *History) Prepare(ctx context.Context) error {
 	for ahead := range int32(3) {
 		err := h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -79,7 +79,7 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 			return 0, err
 		},
 	}
-	var failed []error // a step that fails must not keep the others from their work
+	var failed []error // a step that fails must not stop the others
 	for _, step := range steps {
 		err := h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 			n, err := step(ctx, q)

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Limits are the rates that the cluster shares, and the pauses of vendors' accounts and modes: it implements
+// Limits stores the rates that the cluster shares, and the pauses of vendors' accounts and modes. It implements
 // delivery.Limits. It is safe for concurrent use.
 type Limits struct {
 	db *postgres.DB
@@ -19,7 +19,7 @@ type Limits struct {
 func NewLimits(d *postgres.DB) *Limits { return &Limits{d} }
 
 // Reserve takes the next free slots of a limit in one statement that commits by itself. It is not repeated when the answer
-// is lost: slots that nobody knows of are merely unused.
+// is lost: the slots then stay unused.
 func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.Granted, error) {
 	p := db.ReserveSlotsParams{
 		Key: r.Key, SlotUs: r.Interval.Microseconds(), Burst: int32(max(1, r.Burst)),
@@ -49,7 +49,7 @@ func (l *Limits) Reserve(ctx context.Context, r delivery.Reservation) (delivery.
 	return g, err
 }
 
-// Pauses lists what must not be used now.
+// Pauses lists the accounts and modes that must not be used now.
 func (l *Limits) Pauses(ctx context.Context) ([]delivery.Pause, error) {
 	var out []delivery.Pause
 	err := l.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
@@ -66,15 +66,15 @@ func (l *Limits) Pauses(ctx context.Context) ([]delivery.Pause, error) {
 	return out, err
 }
 
-// SetPause pauses an account ("account:twilio/main") or a mode ("mode:sms") for everybody, unless it is paused for longer
-// already. Retry-After of vendors and operators' pauses share it.
+// SetPause pauses an account ("account:twilio/main") or a mode ("mode:sms") for all processes, unless it is paused for
+// longer. Vendors' Retry-After and operators use it.
 func (l *Limits) SetPause(ctx context.Context, key string, d time.Duration, reason string) error {
 	return l.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.SetPause(ctx, db.SetPauseParams{Account: key, ForUs: d.Microseconds(), Reason: postgres.CleanText(reason)})
 	})
 }
 
-// EndPause lifts a pause and reports whether there was one.
+// EndPause ends a pause and reports whether there was one.
 func (l *Limits) EndPause(ctx context.Context, key string) (bool, error) {
 	var n int64
 	err := l.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {

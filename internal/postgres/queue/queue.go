@@ -125,7 +125,7 @@ func (q *Queue) Release(ctx context.Context, processID string, ids []messages.ID
 	})
 }
 
-// Turn moves taken messages on without a vendor call. See delivery.Queue.
+// Turn changes taken messages without a vendor call. See delivery.Queue.
 func (q *Queue) Turn(ctx context.Context, processID string, turns []delivery.Turn) error {
 	p := db.TurnMessagesParams{ProcessID: processID}
 	for _, t := range turns {
@@ -241,7 +241,7 @@ func (q *Queue) Record(ctx context.Context, outcomes []delivery.Outcome) ([]mess
 	return late, nil
 }
 
-// Sending lists messages whose claim is over although they are being sent. See delivery.Rescuer.
+// Sending lists messages that are being sent and whose claim has ended. See delivery.Rescuer.
 func (q *Queue) Sending(ctx context.Context, processID string, bs []int) ([]delivery.Recovered, error) {
 	var out []delivery.Recovered
 	err := q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
@@ -271,7 +271,7 @@ func (q *Queue) Doubt(ctx context.Context, rs []delivery.Recovered) error {
 	return q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error { return d.DoubtAttempts(ctx, p) })
 }
 
-// NoteUnsent notes that pages have not left in time. See delivery.Rescuer.
+// NoteUnsent records that pages were not sent in time. See delivery.Rescuer.
 func (q *Queue) NoteUnsent(ctx context.Context, bs []int, after time.Duration, low time.Time) ([]delivery.Unsent, error) {
 	var out []delivery.Unsent
 	err := q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
@@ -307,7 +307,7 @@ func (q *Queue) Expire(ctx context.Context, leases []buckets.Lease, processID st
 	return n, err
 }
 
-// Purge says which pending messages an operator wants dropped. Zero fields match everything.
+// Purge selects the pending messages that an operator drops. Zero fields match everything.
 type Purge struct {
 	ApplicationID int64
 	Mode          users.Mode
@@ -317,8 +317,8 @@ type Purge struct {
 	Actor, Why    string        // for the timeline and the messages' audit log
 }
 
-// Purge drops pending messages, a thousand at a time, and returns how many it dropped in all. What has been taken by a
-// processor meanwhile is left to it.
+// Purge drops pending messages, a thousand at a time, and returns how many it dropped in all. Messages that a processor
+// has taken meanwhile are not dropped.
 func (q *Queue) Purge(ctx context.Context, f Purge) (dropped int, err error) {
 	p := db.PurgePendingParams{OutOfBand: f.OutOfBand, OlderUs: f.OlderThan.Microseconds()}
 	if f.ApplicationID != 0 {
@@ -410,8 +410,8 @@ func modeList(ms []users.Mode) string {
 	return strings.Join(words, ",")
 }
 
-// withoutTokens takes the tokens of acknowledgement links out of a text before it is stored: the vendor gets them from memory, and a
-// copy of the database acknowledges nothing.
+// withoutTokens removes the tokens of acknowledgement links from a text before it is stored. The vendor gets the text from memory;
+// a copy of the database cannot be used to acknowledge.
 func withoutTokens(s string) string {
 	if !strings.Contains(s, "/ack/") {
 		return s

@@ -28,8 +28,8 @@ func (k KnownKeys[K]) add(keys []K) {
 	}
 }
 
-// lockRows locks the rows of the keys with lock, which returns those that are there, after making those that are not known to
-// be. Making comes first, so that all are locked in the order of their keys.
+// lockRows locks the rows of the keys with lock, which returns those that exist. It first creates the rows that are not known to
+// exist, so that all are locked in the order of their keys.
 func lockRows[K comparable, V any](known KnownKeys[K], keys []K, create func() error, lock func() (map[K]V, error)) (map[K]V, error) {
 	if !known.all(keys) {
 		if err := create(); err != nil {
@@ -37,7 +37,7 @@ func lockRows[K comparable, V any](known KnownKeys[K], keys []K, create func() e
 		}
 	}
 	rows, err := lock()
-	if err == nil && len(rows) < len(keys) { // one was not there after all
+	if err == nil && len(rows) < len(keys) { // a known row does not exist any more
 		if err = create(); err == nil {
 			rows, err = lock()
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// AddEntries writes lines of timelines.
+// AddEntries adds lines to timelines.
 func AddEntries(ctx context.Context, q *db.Queries, entries []floods.Entry) error {
 	if len(entries) == 0 {
 		return nil

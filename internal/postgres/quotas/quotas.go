@@ -1,5 +1,5 @@
-// Package quotas stores new messages under quotas. It loads and locks what people and applications got lately, lets package
-// floods decide, and stores the result. It also stores the floods of plans that aggregate. Package engine and package
+// Package quotas stores new messages under quotas. It loads and locks the counts of people and applications, calls package
+// floods to decide, and stores the result. It also stores the floods of plans that aggregate. Package engine and package
 // notifications call it within their transactions. It makes no decisions.
 package quotas
 
@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// policyTTL is how old the policy may be that decides about messages.
+// policyTTL is how old the policy may be.
 const policyTTL = time.Second
 
 // StandardQuota is the quota of applications that have none of their own.
@@ -27,7 +27,7 @@ type StandardQuota struct {
 	Target string // name of the target that is notified of a soft breach, instead of TargetID; "" = none
 }
 
-// Quotas reads which quotas and rules apply. So messages cost nothing more where there are none. It is safe for concurrent use.
+// Quotas reads which quotas and rules apply. Without any, messages need no further statements. It is safe for concurrent use.
 type Quotas struct {
 	db       *postgres.DB
 	standard *StandardQuota // nil = none
@@ -40,7 +40,7 @@ func New(d *postgres.DB, standard *StandardQuota) *Quotas {
 	return &Quotas{db: d, standard: standard, policy: cache.New(cache.Config[struct{}, Policy]{TTL: policyTTL}), counted: NewKnownKeys[string]()}
 }
 
-// Policy is which quotas and rules apply now.
+// Policy holds the quotas and rules that apply now.
 type Policy struct {
 	floods.Policy
 	counted KnownKeys[string]
@@ -114,7 +114,7 @@ func (p Policy) Apply(ctx context.Context, q *db.Queries, news []floods.Message,
 	return entries, storeCounts(ctx, q, counts)
 }
 
-// setTimes gives messages that have no time the present time of the database.
+// setTimes sets the time of messages that have none to the time of the database.
 func setTimes(ctx context.Context, q *db.Queries, news []*floods.Message) error {
 	var now time.Time
 	for _, m := range news {

@@ -28,8 +28,8 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors"
 )
 
-// DevicesPrefix begins a destination that means all devices of a person.
-const DevicesPrefix = "devices:"
+// devicesPrefix begins a destination that means all devices of a person.
+const devicesPrefix = "devices:"
 
 // scope is what our access tokens may do.
 const scope = "https://www.googleapis.com/auth/firebase.messaging"
@@ -193,7 +193,7 @@ var token = regexp.MustCompile(`^[A-Za-z0-9_:.=-]+$`)
 // devices returns the registration tokens of a destination.
 func (v *Vendor) devices(ctx context.Context, destination string) ([]string, *messages.Result) {
 	fail := func(r messages.Result) ([]string, *messages.Result) { return nil, &r }
-	person, registered := strings.CutPrefix(destination, DevicesPrefix)
+	person, registered := strings.CutPrefix(destination, devicesPrefix)
 	if !registered {
 		if !isToken(destination) {
 			return fail(vendors.Gone("the destination is not a registration token"))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestContextsAreIndentedWithinReason(t *testing.T) {
+func TestDeepContextsAreNotIndented(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{"{", `  "a": [`, "    1", "  ]", "}"}, strings.Split(indented(json.RawMessage(`{"a": [1]}`)), "\n"))
 	brackets := json.RawMessage(`{"a": "` + strings.Repeat(`[{\"\\`, 1000) + `"}`)

@@ -30,7 +30,7 @@ type Plans interface {
 
 // Simulator computes what would happen to an incident. It writes and sends nothing.
 type Simulator interface {
-	Ask(ctx context.Context, a simulation.Asked) (simulation.Simulation, error)
+	Ask(ctx context.Context, a simulation.TypedQuestion) (simulation.Simulation, error)
 }
 
 // Deps are the parts that the pages work on.

@@ -68,7 +68,7 @@ func (h Handlers) simulate(r *http.Request, p escalation.PlanSteps) (simulationV
 	v := r.URL.Query()
 	view := simulationView{Self: versionPath(p.ID), Zone: zone.String(), At: v.Get("at"), Application: strings.TrimSpace(v.Get("application")),
 		Assume: v.Get("assume")}
-	asked := simulation.Asked{Plan: fmt.Sprint(int64(p.ID)), Application: page.Storable(view.Application), At: view.At, Assume: view.Assume, Zone: zone}
+	asked := simulation.TypedQuestion{Plan: fmt.Sprint(int64(p.ID)), Application: page.Storable(view.Application), At: view.At, Assume: view.Assume, Zone: zone}
 	given := v["target"]
 	for i := range p.DynamicTargets() {
 		f := targetField{Number: i}

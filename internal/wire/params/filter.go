@@ -2,54 +2,86 @@ package params
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 )
 
-// Condition is one comparison of a list's query: field__op=value.
-type Condition struct {
-	Field, Op string
-	Text      string
-	Num       int64
-	numeric   bool
+// Comparison is one key of a query with its values: field__op=value, or field=value, whose operator is eq.
+type Comparison struct {
+	Field  string
+	Op     filters.Op
+	Values []string
 }
 
-// Kind of filter fields.
-type Kind int
-
-// The kinds of fields.
-const (
-	Text   Kind = iota // eq, contains, startswith, endswith
-	Number             // eq, ne, gt, ge, lt, le
-)
-
-var operators = map[Kind][]string{
-	Text:   {"eq", "contains", "startswith", "endswith"},
-	Number: {"eq", "ne", "gt", "ge", "lt", "le"},
-}
-
-// Conditions reads the comparisons over known fields. Of a repeated key the last value counts. Other keys are returned, for
-// the route to ignore or refuse.
-func Conditions(q url.Values, known map[string]Kind) (out []Condition, others []string) {
-	for key := range q {
+// Comparisons returns the comparisons of a query over known fields, in the order of their keys, and the keys of other
+// parameters. It checks neither operators nor values: each edge has rules of its own for them.
+func Comparisons(q url.Values, known filters.Schema) (out []Comparison, others []string) {
+	for _, key := range slices.Sorted(maps.Keys(q)) {
 		field, op, given := strings.Cut(key, "__")
-		if !given {
-			op = "eq"
-		}
-		k, ok := known[field]
-		if !ok || !slices.Contains(operators[k], op) {
+		if _, ok := known[field]; !ok {
 			others = append(others, key)
 			continue
 		}
-		c := Condition{Field: field, Op: op, numeric: k == Number}
-		c.Text, _ = Last(q, key)
-		if c.numeric {
-			c.Num, _ = jsonbody.ParseNumber(json.RawMessage(c.Text)) // what is no number compares like 0, as in Oncall's database
+		if !given {
+			op = string(filters.Eq)
 		}
-		out = append(out, c)
+		out = append(out, Comparison{Field: field, Op: filters.Op(op), Values: q[key]})
+	}
+	return out, others
+}
+
+// Condition is one comparison of a list of Oncall's API.
+type Condition struct {
+	Field   string
+	Op      filters.Op
+	Text    string
+	Num     int64
+	numeric bool
+}
+
+// Kind of filter fields.
+type Kind = filters.Kind
+
+// The kinds of fields that Conditions knows.
+const (
+	Text   = filters.Text // eq, contains, startswith, endswith
+	Number = filters.Int  // eq, ne, gt, ge, lt, le
+)
+
+// operator reports whether Oncall's API knows an operator for a kind of field.
+func operator(k Kind, op filters.Op) bool {
+	switch op {
+	case filters.Eq:
+		return true
+	case filters.Contains, filters.StartsWith, filters.EndsWith:
+		return k == Text
+	case filters.Ne, filters.Gt, filters.Ge, filters.Lt, filters.Le:
+		return k == Number
+	case filters.In:
+	}
+	return false
+}
+
+// Conditions reads the comparisons over known fields by the rules of Oncall's API: of a repeated key the last value counts, and
+// a value that is no number is 0. Other keys are returned, for the route to ignore or refuse.
+func Conditions(q url.Values, known filters.Schema) (out []Condition, others []string) {
+	all, others := Comparisons(q, known)
+	for _, c := range all {
+		kind := known[c.Field]
+		if !operator(kind, c.Op) {
+			others = append(others, c.Field+"__"+string(c.Op))
+			continue
+		}
+		next := Condition{Field: c.Field, Op: c.Op, Text: c.Values[len(c.Values)-1], numeric: kind == Number}
+		if next.numeric {
+			next.Num, _ = jsonbody.ParseNumber(json.RawMessage(next.Text))
+		}
+		out = append(out, next)
 	}
 	return out, others
 }
@@ -83,15 +115,15 @@ func Match(cs []Condition, v Values) bool {
 
 func (c Condition) holdsFor(n int64) bool {
 	switch c.Op {
-	case "ne":
+	case filters.Ne:
 		return n != c.Num
-	case "gt":
+	case filters.Gt:
 		return n > c.Num
-	case "ge":
+	case filters.Ge:
 		return n >= c.Num
-	case "lt":
+	case filters.Lt:
 		return n < c.Num
-	case "le":
+	case filters.Le:
 		return n <= c.Num
 	}
 	return n == c.Num
@@ -99,11 +131,11 @@ func (c Condition) holdsFor(n int64) bool {
 
 func (c Condition) fits(s string) bool {
 	switch c.Op {
-	case "contains":
+	case filters.Contains:
 		return like(s, "%"+c.Text+"%")
-	case "startswith":
+	case filters.StartsWith:
 		return like(s, c.Text+"%")
-	case "endswith":
+	case filters.EndsWith:
 		return like(s, "%"+c.Text)
 	}
 	return s == c.Text

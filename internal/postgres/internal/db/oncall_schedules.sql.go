@@ -102,7 +102,7 @@ func (q *Queries) ClearScheduleOrder(ctx context.Context, scheduleID int64) erro
 	return err
 }
 
-const coverageWishes = `-- name: CoverageWishes :many
+const coverRules = `-- name: CoverRules :many
 select r.name as role, w.cover, w.hours
 from coverage_wishes w
 join oncall_roles r on r.id = w.role_id
@@ -110,21 +110,21 @@ where w.team_id = $1
 order by r.display_order, r.id
 `
 
-type CoverageWishesRow struct {
+type CoverRulesRow struct {
 	Role  string
 	Cover string
 	Hours json.RawMessage
 }
 
-func (q *Queries) CoverageWishes(ctx context.Context, teamID int64) ([]CoverageWishesRow, error) {
-	rows, err := q.db.Query(ctx, coverageWishes, teamID)
+func (q *Queries) CoverRules(ctx context.Context, teamID int64) ([]CoverRulesRow, error) {
+	rows, err := q.db.Query(ctx, coverRules, teamID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []CoverageWishesRow{}
+	items := []CoverRulesRow{}
 	for rows.Next() {
-		var i CoverageWishesRow
+		var i CoverRulesRow
 		if err := rows.Scan(&i.Role, &i.Cover, &i.Hours); err != nil {
 			return nil, err
 		}
@@ -254,17 +254,17 @@ func (q *Queries) DeleteSchedule(ctx context.Context, id int64) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
-const dropCoverageWish = `-- name: DropCoverageWish :execrows
+const dropCoverRule = `-- name: DropCoverRule :execrows
 delete from coverage_wishes w using oncall_roles r where r.id = w.role_id and w.team_id = $1 and r.name = $2
 `
 
-type DropCoverageWishParams struct {
+type DropCoverRuleParams struct {
 	TeamID int64
 	Role   string
 }
 
-func (q *Queries) DropCoverageWish(ctx context.Context, arg DropCoverageWishParams) (int64, error) {
-	result, err := q.db.Exec(ctx, dropCoverageWish, arg.TeamID, arg.Role)
+func (q *Queries) DropCoverRule(ctx context.Context, arg DropCoverRuleParams) (int64, error) {
+	result, err := q.db.Exec(ctx, dropCoverRule, arg.TeamID, arg.Role)
 	if err != nil {
 		return 0, err
 	}
@@ -494,21 +494,21 @@ func (q *Queries) Schedules(ctx context.Context, arg SchedulesParams) ([]Schedul
 	return items, nil
 }
 
-const setCoverageWish = `-- name: SetCoverageWish :exec
+const setCoverRule = `-- name: SetCoverRule :exec
 insert into coverage_wishes (team_id, role_id, cover, hours)
 select $1, r.id, $2, $3 from oncall_roles r where r.name = $4
 on conflict (team_id, role_id) do update set cover = excluded.cover, hours = excluded.hours
 `
 
-type SetCoverageWishParams struct {
+type SetCoverRuleParams struct {
 	TeamID int64
 	Cover  string
 	Hours  json.RawMessage
 	Role   string
 }
 
-func (q *Queries) SetCoverageWish(ctx context.Context, arg SetCoverageWishParams) error {
-	_, err := q.db.Exec(ctx, setCoverageWish,
+func (q *Queries) SetCoverRule(ctx context.Context, arg SetCoverRuleParams) error {
+	_, err := q.db.Exec(ctx, setCoverRule,
 		arg.TeamID,
 		arg.Cover,
 		arg.Hours,
@@ -742,7 +742,7 @@ const teamDue = `-- name: TeamDue :exec
 update team_populations set populated_at = 'epoch' where team_id = $1
 `
 
-// Has processors look at a team's calendar next, whenever they did last.
+// Makes processors fill a team's calendar next.
 func (q *Queries) TeamDue(ctx context.Context, teamID int64) error {
 	_, err := q.db.Exec(ctx, teamDue, teamID)
 	return err

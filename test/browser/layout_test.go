@@ -15,18 +15,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unbroken is text without a place to break it; odd has a direction of its own.
+// unbroken is a long text without a place for a line break; odd has two text directions.
 var unbroken, odd = strings.Repeat("Unbroken_", 25), "مدير" + strings.Repeat("x", 80)
 
-const crew = "🚒 fire brigade"
+// emojiTeam is the name of a team that begins with an emoji.
+const emojiTeam = "🚒 fire brigade"
 
-// dress fills the calendar with names that are hard to show.
-func (c *client) dress() (incident int64) {
+// addLongNames adds people, teams and plans with names that are hard to show, and returns an incident.
+func (c *client) addLongNames() (incident int64) {
 	c.t.Helper()
 	c.setUp()
 	v0 := "/api/v0/teams"
-	c.call(http.MethodPost, v0, object{"name": crew, "scheduling_timezone": "Europe/Berlin", "description": unbroken}, nil)
-	at := v0 + "/" + url.PathEscape(crew)
+	c.call(http.MethodPost, v0, object{"name": emojiTeam, "scheduling_timezone": "Europe/Berlin", "description": unbroken}, nil)
+	at := v0 + "/" + url.PathEscape(emojiTeam)
 	c.call(http.MethodPost, at+"/rosters", object{"name": unbroken}, nil)
 	for _, name := range []string{"demo", "ana", "chloe"} {
 		c.call(http.MethodPost, at+"/rosters/"+unbroken+"/users", object{"name": name}, nil)
@@ -35,19 +36,19 @@ func (c *client) dress() (incident int64) {
 	c.call(http.MethodPut, "/api/v0/users/chloe", object{"full_name": unbroken}, nil)
 	now := time.Now().Unix()
 	for i, name := range []string{"ana", "chloe"} {
-		c.call(http.MethodPost, "/api/v0/events", object{"team": crew, "role": []string{"primary", "secondary"}[i], "user": name, "start": now - 3600, "end": now + 30*3600,
+		c.call(http.MethodPost, "/api/v0/events", object{"team": emojiTeam, "role": []string{"primary", "secondary"}[i], "user": name, "start": now - 3600, "end": now + 30*3600,
 			"note": unbroken}, nil)
 	}
-	c.call(http.MethodPut, "/v1/teams/"+url.PathEscape(crew)+"/coverage/primary", object{"cover": "always", "hours": []string{}}, nil)
+	c.call(http.MethodPut, "/v1/teams/"+url.PathEscape(emojiTeam)+"/coverage/primary", object{"cover": "always", "hours": []string{}}, nil)
 	c.call(http.MethodPost, "/v0/plans", object{"name": unbroken, "creator": "demo", "description": odd, "threshold_window": 900, "threshold_count": 10,
 		"aggregation_window": 300, "aggregation_reset": 300, "steps": [][]object{{
-			{"role": "team", "target": crew, "priority": "high", "template": "demo-template", "wait": 300, "repeat": 0}}}}, nil)
+			{"role": "team", "target": emojiTeam, "priority": "high", "template": "demo-template", "wait": 300, "repeat": 0}}}}, nil)
 	firePlan(c.t, unbroken, unbroken+" at "+odd)
 	return c.number(unbroken)
 }
 
-// misfits lists what is wider than the window, and controls that are beside it.
-const misfits = `(() => {
+// overflowing lists elements that are wider than the window, and controls that are outside the window.
+const overflowing = `(() => {
 	const w = innerWidth, out = [], wide = document.documentElement.scrollWidth;
 	if (wide > w) out.push("the page is " + wide + " px wide");
 	for (const e of document.querySelectorAll("main button, main summary, main input, main select, dialog button")) {
@@ -57,8 +58,8 @@ const misfits = `(() => {
 	return out;
 })()`
 
-// axe returns what axe-core finds wrong, with where. The shifts of the calendar's library are articles with the role of a button, which works
-// in browsers although ARIA in HTML does not list it.
+// axe returns the violations that axe-core finds, with their elements. The shifts of the calendar's library are articles with the role of
+// a button. ARIA in HTML does not allow that, but browsers support it.
 func (b *tab) axe() []string {
 	b.t.Helper()
 	return ask[[]string](b, `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
@@ -70,20 +71,21 @@ func (b *tab) loadAxe(source string) {
 	ask[bool](b, source+";true")
 }
 
-// TestLooks opens every page with long names, on a desk and on a phone: nothing is wider than the window, and axe-core finds nothing.
-func TestLooks(t *testing.T) {
+// TestLayout opens every page with long names, in a wide window and on a phone. Nothing is wider than the window, and axe-core finds no
+// violations.
+func TestLayout(t *testing.T) {
 	require.NotEmpty(t, os.Getenv("IRIS_AXE"), "run test/browser.sh, which fetches axe-core")
 	axe, err := os.ReadFile(os.Getenv("IRIS_AXE"))
 	require.NoError(t, err)
 	startDev(t)
 	api := newClient(t)
-	incident := api.dress()
+	incident := api.addLongNames()
 	b := openTab(t)
 	b.do("open", chromedp.Navigate(home+"/login"), chromedp.WaitVisible(`input[name=password]`))
 	b.loadAxe(string(axe))
 	require.Empty(t, b.axe(), "the log-in page")
 	b.logIn("demo", "demo")
-	at := "/teams/" + url.PathEscape(crew)
+	at := "/teams/" + url.PathEscape(emojiTeam)
 	pages := []struct{ name, path, ready string }{
 		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident), `.timeline`}, {"resolved", "/incidents?show=resolved", `.empty`},
 		{"offer", fmt.Sprintf("/incidents/%d?offer=acknowledge", incident), `#offer`},
@@ -95,20 +97,20 @@ func TestLooks(t *testing.T) {
 	for _, size := range []struct {
 		name          string
 		width, height int64
-	}{{"desk", 1280, 900}, {"phone", 390, 844}} {
+	}{{"wide", 1280, 900}, {"phone", 390, 844}} {
 		b.do(size.name, chromedp.EmulateViewport(size.width, size.height))
 		for _, p := range pages {
 			t.Run(size.name+"/"+p.name, func(t *testing.T) {
 				b := b.in(t)
 				b.do(p.name, chromedp.Navigate(home+p.path), chromedp.WaitVisible(chromedp.CSS(p.ready)))
 				b.shot("70-" + size.name + "-" + p.name)
-				require.Empty(t, ask[[]string](b, misfits))
+				require.Empty(t, ask[[]string](b, overflowing))
 				b.loadAxe(string(axe))
 				require.Empty(t, b.axe())
 			})
 		}
 	}
-	t.Run("desk/squeezed", func(t *testing.T) {
+	t.Run("wide/squeezed", func(t *testing.T) {
 		b := b.in(t)
 		b.do("the list", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`#rows button`))
 		require.Less(t, ask[float64](b, `document.querySelector("#rows button").offsetHeight`), 50.0, "long names do not squeeze the button")
@@ -129,7 +131,7 @@ func TestLooks(t *testing.T) {
 		b.do("low window", chromedp.EmulateViewport(390, 560), chromedp.Navigate(home+at), settled, chromedp.Click(`button.take`), chromedp.WaitVisible(saved))
 		b.shot("71-phone-take")
 		require.LessOrEqual(t, ask[float64](b, `document.querySelector("dialog[open] button[type=submit]").getBoundingClientRect().bottom`), 560.0)
-		require.Empty(t, ask[[]string](b, misfits))
+		require.Empty(t, ask[[]string](b, overflowing))
 		b.loadAxe(string(axe))
 		require.Empty(t, b.axe())
 	})
@@ -139,7 +141,7 @@ func TestTeamCalendar(t *testing.T) {
 	startDev(t)
 	api := newClient(t)
 	api.setUp()
-	api.call(http.MethodPost, "/api/v0/teams", object{"name": crew, "scheduling_timezone": "UTC"}, nil)
+	api.call(http.MethodPost, "/api/v0/teams", object{"name": emojiTeam, "scheduling_timezone": "UTC"}, nil)
 	b := openTab(t)
 	b.logIn("demo", "demo")
 	t.Run("an emoji is a heading", func(t *testing.T) {
@@ -185,7 +187,7 @@ func TestTeamCalendar(t *testing.T) {
 		require.Equal(t, "ana", now[0].User)
 		var past shift
 		api.call(http.MethodGet, fmt.Sprintf("/api/v0/events/%d", before[0].ID), nil, &past)
-		require.Equal(t, "ben", past.User, "the past is as it was")
+		require.Equal(t, "ben", past.User, "the past stays")
 		require.Equal(t, before[0].Start, past.Start)
 	})
 	t.Run("a week on any day", func(t *testing.T) {
@@ -208,7 +210,7 @@ func (c *client) newest(role string) (id int64) {
 	return id
 }
 
-// TestClocks looks at the zones and clocks of pages: one zone and one clock on each, and the page names the zone.
+// TestClocks checks that each page uses one time zone and one time format, and names the zone.
 func TestClocks(t *testing.T) {
 	startDev(t)
 	api := newClient(t)

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -24,14 +22,14 @@ type shift struct {
 	End   int64  `json:"end"`
 }
 
-// of is what is stored of a role of the team.
+// of returns the stored shifts of a role of the team.
 func (c *client) of(role string) (found []shift) {
 	c.t.Helper()
 	c.call(http.MethodGet, "/api/v0/events?team="+team+"&role="+role, nil, &found)
 	return found
 }
 
-// noon is the middle of a day, a number of days from now, in the row of a person of the people view.
+// noon returns the middle of a day in the row of a person of the people view. days counts from today.
 func (b *tab) noon(row string, days int) point {
 	b.t.Helper()
 	at := time.Now().In(teamZone(b.t, b)).AddDate(0, 0, days).Format("2006-01-02")
@@ -42,7 +40,7 @@ func (b *tab) noon(row string, days int) point {
 	})()`, row, at))
 }
 
-// drags makes a shift, moves it, makes it longer and gives it away, all with the mouse, and looks at what is stored each time.
+// drags adds a shift, moves it, makes it longer and gives it to somebody else, with the mouse. It checks the stored shift each time.
 func drags(t *testing.T, b *tab, api *client) {
 	b.do("by person", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event`), settled)
 	const event = `.ec-event.role-manager`
@@ -94,12 +92,12 @@ func drags(t *testing.T, b *tab, api *client) {
 	})
 	before := api.of("manager")
 	b.drag("and back", b.middle(event), onto(-1, "Ana"))
-	b.do("changed my mind", chromedp.WaitVisible(saved), chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
+	b.do("cancel", chromedp.WaitVisible(saved), chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))
 	require.Equal(t, before, api.of("manager"))
 	b.until("the shift is where it was", `document.querySelectorAll(".ec-event.role-manager").length === 1 && !document.querySelector(".ec-preview")`)
 }
 
-// ended loses the session in the middle of an edit, and saves it after a log-in in another tab.
+// ended ends the session during an edit, and saves the edit after a log-in in another tab.
 func ended(t *testing.T, b *tab, api *client) {
 	const note, open = `dialog[open] input[aria-label=Note]`, `dialog[open] form`
 	b.do("a form", chromedp.Navigate(home+"/teams/"+team), settled, chromedp.Click(`.toolbar .add`), chromedp.WaitVisible(note))
@@ -107,11 +105,8 @@ func ended(t *testing.T, b *tab, api *client) {
 	b.choose(`dialog[open] select[aria-label=Person]`, "ana")
 	b.do("something entered", chromedp.SendKeys(note, "with care"), chromedp.WaitNotPresent(saved), chromedp.WaitVisible(saved))
 	b.do("Escape asks", chromedp.KeyEvent("\u001b"), chromedp.WaitVisible(`dialog[open] .dialog-body > .flash:not(.bad)`), chromedp.WaitVisible(open))
-	b.do("a press beside it", chromedp.MouseEvent(chromedp.MousePressed, 4, 4), chromedp.MouseEvent(chromedp.MouseReleased, 4, 4), chromedp.WaitVisible(open))
-	ctx, cancel := withTimeout(b)
-	defer cancel()
-	_, err := chromedp.Call(ctx, network.ClearBrowserCookies, cdp.Empty{})
-	require.NoError(t, err)
+	b.do("a press outside it", chromedp.MouseEvent(chromedp.MousePressed, 4, 4), chromedp.MouseEvent(chromedp.MouseReleased, 4, 4), chromedp.WaitVisible(open))
+	b.endSession()
 	b.do("the session is over", chromedp.Click(saved), chromedp.WaitVisible(`dialog[open] .flash.bad:not([hidden]) a[target=_blank]`))
 	require.Contains(t, b.text(`dialog[open] .flash.bad:not([hidden])`), "Your session has ended")
 	b.shot("29-session-ended")

@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// draftCalendar is a calendar while it is populated: later plans see the shifts of earlier plans.
-type draftCalendar struct {
+// workingCalendar is a calendar while it is populated: later plans see the shifts of earlier plans.
+type workingCalendar struct {
 	known  Calendars
 	shifts map[users.ID][]oncall.Shift
 	absent map[users.ID][]oncall.Absence
@@ -43,8 +43,8 @@ func exactly(s oncall.Shift) exactKey {
 	return exactKey{s.TeamID, s.Role, s.Start.Unix(), s.End.Unix()}
 }
 
-func newDraftCalendar(known Calendars) *draftCalendar {
-	b := &draftCalendar{
+func newWorkingCalendar(known Calendars) *workingCalendar {
+	b := &workingCalendar{
 		known: known, shifts: map[users.ID][]oncall.Shift{}, absent: map[users.ID][]oncall.Absence{},
 		exact: map[exactKey]int{}, held: map[heldKey][]oncall.Span{},
 	}
@@ -55,7 +55,7 @@ func newDraftCalendar(known Calendars) *draftCalendar {
 	return b
 }
 
-func (b *draftCalendar) add(shifts ...oncall.Shift) {
+func (b *workingCalendar) add(shifts ...oncall.Shift) {
 	for _, s := range shifts {
 		b.shifts[s.User] = append(b.shifts[s.User], s)
 		b.exact[exactly(s)]++
@@ -67,7 +67,7 @@ func (b *draftCalendar) add(shifts ...oncall.Shift) {
 }
 
 // remove removes stored shifts that no schedule has to work around.
-func (b *draftCalendar) remove(shifts []oncall.Shift) {
+func (b *workingCalendar) remove(shifts []oncall.Shift) {
 	gone := map[users.ID]map[oncall.ShiftID]bool{}
 	for _, s := range shifts {
 		if gone[s.User] == nil {
@@ -82,7 +82,7 @@ func (b *draftCalendar) remove(shifts []oncall.Shift) {
 }
 
 // away reports whether a person is on vacation or unavailable, for any team, during any of spans.
-func (b *draftCalendar) away(user users.ID, spans []oncall.Span) bool {
+func (b *workingCalendar) away(user users.ID, spans []oncall.Span) bool {
 	all := envelope(spans)
 	for _, a := range b.absent[user] {
 		if all.Overlaps(a.Start, a.End) && overlapsAny(a.Start, a.End, spans) {
@@ -109,7 +109,7 @@ func envelope(spans []oncall.Span) oncall.Span {
 }
 
 // absences returns when a person is on vacation or unavailable.
-func (b *draftCalendar) absences(user users.ID) []oncall.Span {
+func (b *workingCalendar) absences(user users.ID) []oncall.Span {
 	var out []oncall.Span
 	for _, a := range b.absent[user] {
 		out = append(out, oncall.Span{Start: a.Start, End: a.End})
@@ -123,7 +123,7 @@ func (b *draftCalendar) absences(user users.ID) []oncall.Span {
 }
 
 // engagements returns when a person is away or has a shift of the team or of one that the team subscribes to.
-func (b *draftCalendar) engagements(user users.ID, team int64) []oncall.Span {
+func (b *workingCalendar) engagements(user users.ID, team int64) []oncall.Span {
 	out := b.absences(user)
 	for _, s := range b.shifts[user] {
 		if s.TeamID == team || slices.Contains(b.known.Subscribed, oncall.TeamRole{TeamID: s.TeamID, Role: s.Role}) {
@@ -135,7 +135,7 @@ func (b *draftCalendar) engagements(user users.ID, team int64) []oncall.Span {
 
 // busy reports whether a person is away, or has a shift of the team or of one that it subscribes to, during any of
 // spans. With everywhere, shifts of any team count.
-func (b *draftCalendar) busy(user users.ID, team int64, everywhere bool, spans []oncall.Span) bool {
+func (b *workingCalendar) busy(user users.ID, team int64, everywhere bool, spans []oncall.Span) bool {
 	if b.away(user, spans) {
 		return true
 	}
@@ -154,7 +154,7 @@ func overlapsAny(start, end time.Time, spans []oncall.Span) bool {
 }
 
 // lastEnd returns the end of the person's latest shift of the team and role that is over at t; zero = there is none.
-func (b *draftCalendar) lastEnd(user users.ID, team int64, role string, t time.Time) time.Time {
+func (b *workingCalendar) lastEnd(user users.ID, team int64, role string, t time.Time) time.Time {
 	var last time.Time
 	for _, s := range b.shifts[user] {
 		if s.TeamID == team && s.Role == role && !s.End.After(t) {
@@ -166,7 +166,7 @@ func (b *draftCalendar) lastEnd(user users.ID, team int64, role string, t time.T
 
 // lastStart returns the start of the person's latest shift of the team and role that began at or before t; zero = there
 // is none.
-func (b *draftCalendar) lastStart(user users.ID, team int64, role string, t time.Time) time.Time {
+func (b *workingCalendar) lastStart(user users.ID, team int64, role string, t time.Time) time.Time {
 	var last time.Time
 	for _, s := range b.shifts[user] {
 		if s.TeamID == team && s.Role == role && !s.Start.After(t) {
@@ -177,7 +177,7 @@ func (b *draftCalendar) lastStart(user users.ID, team int64, role string, t time
 }
 
 // matched reports whether the team and role have a shift for exactly each of spans already.
-func (b *draftCalendar) matched(team int64, role string, spans []oncall.Span) bool {
+func (b *workingCalendar) matched(team int64, role string, spans []oncall.Span) bool {
 	for _, s := range spans {
 		if b.exact[exactly(oncall.Shift{TeamID: team, Role: role, Start: s.Start, End: s.End})] == 0 {
 			return false
@@ -187,7 +187,7 @@ func (b *draftCalendar) matched(team int64, role string, spans []oncall.Span) bo
 }
 
 // of returns the shifts that pick chooses, by start.
-func (b *draftCalendar) of(pick func(oncall.Shift) bool) []oncall.Shift {
+func (b *workingCalendar) of(pick func(oncall.Shift) bool) []oncall.Shift {
 	var out []oncall.Shift
 	for _, list := range b.shifts {
 		for _, s := range list {

@@ -1,0 +1,86 @@
+package catalog
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// versions finds versions of plans or templates.
+type versions[T any] struct {
+	byID   func(ctx context.Context, id int64) (T, error)
+	byName func(ctx context.Context, name string) (T, error) // the active version
+	list   func(ctx context.Context, q filters.Query) ([]T, error)
+	// missing is the fault for a version that cannot exist.
+	missing error
+}
+
+// find takes the number of any version, or the name of an active version.
+func (v versions[T]) find(ctx context.Context, idOrName string) (T, error) {
+	var none T
+	if !wire.Storable(idOrName) {
+		return none, v.missing
+	}
+	if !v0.Digits(idOrName) {
+		return v.byName(ctx, idOrName)
+	}
+	id, err := strconv.ParseInt(idOrName, 10, 64)
+	if err != nil {
+		return none, v.missing
+	}
+	return v.byID(ctx, id)
+}
+
+// activeOrNewest is find, but a name without an active version means the newest version.
+func (v versions[T]) activeOrNewest(ctx context.Context, idOrName string) (T, error) {
+	found, err := v.find(ctx, idOrName)
+	if fault.Is(err, fault.NotFound) && !v0.Digits(idOrName) {
+		return v.newest(ctx, idOrName)
+	}
+	return found, err
+}
+
+// toSet finds the version to activate or deactivate, which a parameter of the path names. A name means the newest version to activate, and the active version to
+// deactivate.
+func (v versions[T]) toSet(r *http.Request, parameter string, activate bool) (T, error) {
+	if id, ok := v0.PathID(r, parameter); ok {
+		return v.byID(r.Context(), id)
+	}
+	if activate {
+		return v.newest(r.Context(), wire.Param(r, parameter))
+	}
+	return v.activeOrNewest(r.Context(), wire.Param(r, parameter))
+}
+
+func (v versions[T]) newest(ctx context.Context, name string) (T, error) {
+	var none T
+	if !wire.Storable(name) {
+		return none, v.missing
+	}
+	found, err := v.list(ctx, filters.Query{Limit: 1, Conditions: []filters.Condition{{Field: "name", Op: filters.Eq, Values: []any{name}}}})
+	if err != nil {
+		return none, err
+	}
+	if len(found) == 0 {
+		return none, v.missing
+	}
+	return found[0], nil
+}
+
+// activeField reads the integer flag of the routes that activate a version. missing is the title for a body without the flag.
+func activeField(b v0.Body, missing string, invalid error) (bool, error) {
+	raw, ok := b.Members["active"]
+	if !ok {
+		return false, fault.Invalidf("active", "%s", missing)
+	}
+	n, ok := v0.Integer(raw)
+	if !ok {
+		return false, invalid
+	}
+	return n != 0, nil
+}
