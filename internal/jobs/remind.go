@@ -20,14 +20,14 @@ import (
 // TeamReminders finds teams with due reminders and creates their messages, fenced by the lease of the bucket.
 type TeamReminders interface {
 	Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error)
-	Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgreminders.Told, error)
-	Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgreminders.Told, error)
-	Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgreminders.Told, error)
+	Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgreminders.Result, error)
+	Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgreminders.Result, error)
+	Notify(ctx context.Context, processID string, lease buckets.Lease, team int64) (pgreminders.Result, error)
 }
 
 // ReminderUpkeep notifies people who have no phone number, and deletes old reminders.
 type ReminderUpkeep interface {
-	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c pgreminders.PhoneCheck) (pgreminders.Told, error)
+	CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c pgreminders.PhoneCheck) (pgreminders.Result, error)
 	Forget(ctx context.Context) error
 }
 
@@ -156,28 +156,28 @@ func (r *Reminder) pass(ctx context.Context) (err error) {
 
 // team creates all due messages of a team.
 func (r *Reminder) team(ctx context.Context, lease buckets.Lease, team int64) error {
-	for _, do := range []func(context.Context, string, buckets.Lease, int64) (pgreminders.Told, error){r.stores.Teams.Expire, r.stores.Teams.Tell, r.stores.Teams.Remind} {
+	for _, do := range []func(context.Context, string, buckets.Lease, int64) (pgreminders.Result, error){r.stores.Teams.Expire, r.stores.Teams.Notify, r.stores.Teams.Remind} {
 		for more := true; more && ctx.Err() == nil; {
-			told, err := do(ctx, r.holder.ProcessID(), lease, team)
+			result, err := do(ctx, r.holder.ProcessID(), lease, team)
 			if err != nil {
 				return err
 			}
-			r.count(told)
-			more = told.More
+			r.count(result)
+			more = result.More
 		}
 	}
 	return nil
 }
 
-func (r *Reminder) count(told pgreminders.Told) {
-	for _, kind := range told.Types {
+func (r *Reminder) count(result pgreminders.Result) {
+	for _, kind := range result.Types {
 		r.made.WithLabelValues(string(kind)).Inc()
 	}
-	if told.Unread > 0 {
-		r.made.WithLabelValues("nobody").Add(float64(told.Unread))
+	if result.Unread > 0 {
+		r.made.WithLabelValues("nobody").Add(float64(result.Unread))
 	}
-	if len(told.Types) > 0 {
-		r.wake(told.Buckets)
+	if len(result.Types) > 0 {
+		r.wake(result.Buckets)
 	}
 }
 
@@ -185,12 +185,12 @@ func (r *Reminder) count(told pgreminders.Told) {
 func (r *Reminder) upkeep(ctx context.Context, leases []buckets.Lease, now time.Time) error {
 	if r.phones.Every > 0 && now.Sub(r.checked) >= min(checkEvery, r.phones.Every) {
 		for more := true; more && ctx.Err() == nil; {
-			told, err := r.stores.Upkeep.CheckPhones(ctx, r.holder.ProcessID(), leases, r.phones)
+			result, err := r.stores.Upkeep.CheckPhones(ctx, r.holder.ProcessID(), leases, r.phones)
 			if err != nil {
 				return err
 			}
-			r.count(told)
-			more = told.More
+			r.count(result)
+			more = result.More
 		}
 		r.checked = now
 	}

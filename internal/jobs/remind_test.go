@@ -242,26 +242,26 @@ type dying struct {
 
 var errDied = errors.New("the process died")
 
-func (d dying) Tell(ctx context.Context, id string, l buckets.Lease, team int64) (reminders.Told, error) {
+func (d dying) Notify(ctx context.Context, id string, l buckets.Lease, team int64) (reminders.Result, error) {
 	if d.dead() {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
-		_, _ = d.Reminders.Tell(ctx, id, l, team)
-		return reminders.Told{}, errDied
+		_, _ = d.Reminders.Notify(ctx, id, l, team)
+		return reminders.Result{}, errDied
 	}
-	told, err := d.Reminders.Tell(ctx, id, l, team)
+	result, err := d.Reminders.Notify(ctx, id, l, team)
 	if d.dead() {
-		return reminders.Told{}, errDied
+		return reminders.Result{}, errDied
 	}
-	return told, err
+	return result, err
 }
 
-func (d dying) Remind(ctx context.Context, id string, l buckets.Lease, team int64) (reminders.Told, error) {
+func (d dying) Remind(ctx context.Context, id string, l buckets.Lease, team int64) (reminders.Result, error) {
 	if d.dead() {
-		return reminders.Told{}, errDied
+		return reminders.Result{}, errDied
 	}
 	_, err := d.Reminders.Remind(ctx, id, l, team)
-	return reminders.Told{}, errors.Join(err, errDied)
+	return reminders.Result{}, errors.Join(err, errDied)
 }
 
 func TestNothingIsLostOrTwiceWhenProcessesDie(t *testing.T) {

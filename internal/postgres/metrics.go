@@ -59,7 +59,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Name: "iris_postgres_listener_reconnects_total", Help: "Times the wake-up listener lost its connection.",
 		}),
 		listening: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "iris_postgres_listening", Help: "1 while wake-ups of other processes are heard.",
+			Name: "iris_postgres_listening", Help: "1 while wake-ups of other processes are received.",
 		}),
 		wakeups: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_postgres_wakeups_total", Help: "Wake-ups between processes, by direction (sent, received, lost).",

@@ -32,8 +32,8 @@ type Openers interface {
 // Plans finds active plans by name; a NotFound fault if there is no such plan.
 type Plans interface {
 	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
-	// HasWords reports whether a template of the plan has text for the application.
-	HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
+	// HasText reports whether a template of the plan has text for the application.
+	HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
 }
 
 // Load knows the pending work of applications.
@@ -97,7 +97,7 @@ func (s *mail) plan(ctx context.Context, box messages.Mailbox, app auth.Applicat
 			}
 		}
 	}
-	ok, err := s.Plans.HasWords(ctx, plan.ID, app.ID)
+	ok, err := s.Plans.HasText(ctx, plan.ID, app.ID)
 	if err == nil && !ok {
 		why = noTemplate
 	}

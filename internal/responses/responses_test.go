@@ -208,7 +208,7 @@ func (w *world) Recent(_ context.Context, name string) (p escalation.PlanSteps, 
 	return p, nil
 }
 
-func (w *world) HasWords(context.Context, escalation.PlanID, int64) (bool, error) {
+func (w *world) HasText(context.Context, escalation.PlanID, int64) (bool, error) {
 	return !w.noText, nil
 }
 

@@ -132,7 +132,7 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 	}
 	parts.worker, err = delivery.New(delivery.Deps{
 		Queue: queue, Ledger: queue, Rescuer: queue, Limits: pgqueue.NewLimits(p.db), Leases: parts.holder,
-		Renderer: messages.NewRenderer(pgqueue.NewWords(p.db)), Directory: engine.NewReach(p.db),
+		Renderer: messages.NewRenderer(pgqueue.NewLoader(p.db)), Directory: engine.NewReach(p.db),
 		Links: &links{public: p.cfg.PublicURL, sign: in.Keys.Links()}, Reveal: in.Keys.RevealTo,
 		Vendors: p.vendors, Hints: hints, Log: log, Metrics: p.reg,
 	}, dc)

@@ -23,8 +23,8 @@ type Incidents interface {
 type Plans interface {
 	// Recent finds a plan by name, up to a second old; a NotFound fault when there is none.
 	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
-	// HasWords reports whether a template of the plan has content for the application.
-	HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
+	// HasText reports whether a template of the plan has content for the application.
+	HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
 }
 
 // Applications finds applications and the variables that they declared.

@@ -100,7 +100,7 @@ func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if has, err := a.Plans.HasWords(ctx, plan.ID, app.ID); err != nil {
+	if has, err := a.Plans.HasText(ctx, plan.ID, app.ID); err != nil {
 		return err
 	} else if !has {
 		return fault.New(fault.Invalid, "No plan template actions exist for this app")

@@ -141,7 +141,7 @@ func (a *Applications) SetIncidentEmails(ctx context.Context, id int64, plans ma
 			if err != nil {
 				return err
 			}
-			has, err := q.PlanHasWords(ctx, db.PlanHasWordsParams{PlanID: planID, ApplicationID: id})
+			has, err := q.PlanHasText(ctx, db.PlanHasTextParams{PlanID: planID, ApplicationID: id})
 			if err != nil {
 				return err
 			}

@@ -89,27 +89,27 @@ func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, 
 	})
 }
 
-// HasWords reports whether any version of any template of the plan has a text for the application. A true answer may be up
+// HasText reports whether any version of any template of the plan has a text for the application. A true answer may be up
 // to a second old.
-func (p *Plans) HasWords(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
+func (p *Plans) HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
 	key := planApplication{int64(plan), applicationID}
 	has, err := p.words.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
 		err = p.pool.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-			has, err = q.PlanHasWords(ctx, db.PlanHasWordsParams{PlanID: key.plan, ApplicationID: key.application})
+			has, err = q.PlanHasText(ctx, db.PlanHasTextParams{PlanID: key.plan, ApplicationID: key.application})
 			return err
 		})
 		if err == nil && !has {
-			err = errNoWords // false is not cached
+			err = errNoText // false is not cached
 		}
 		return has, err
 	})
-	if errors.Is(err, errNoWords) {
+	if errors.Is(err, errNoText) {
 		return false, nil
 	}
 	return has, err
 }
 
-var errNoWords = fault.New(fault.NotFound, "the plan has no words for the application")
+var errNoText = fault.New(fault.NotFound, "the plan has no text for the application")
 
 const planList = `select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count,
 	p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role,

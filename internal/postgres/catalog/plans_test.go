@@ -139,19 +139,19 @@ func TestReachTellsWhoIsBehindNames(t *testing.T) {
 	require.True(t, exists)
 }
 
-func TestPlanHasWordsForAnApplication(t *testing.T) {
+func TestPlanHasTextForAnApplication(t *testing.T) {
 	t.Parallel()
 	c := pgtest.NewCatalog(t)
 	plans := catalog.NewPlans(c.DB)
 	id, err := plans.Create(t.Context(), c.Draft("p"))
 	require.NoError(t, err)
-	has, err := plans.HasWords(t.Context(), id, c.Demo)
+	has, err := plans.HasText(t.Context(), id, c.Demo)
 	require.NoError(t, err)
 	require.False(t, has)
 	_, err = catalog.NewTemplates(c.DB).Create(t.Context(), messages.NewTemplate{Name: "words", CreatorID: c.Ann,
 		Texts: []messages.TemplateText{{Application: "demo", Mode: users.Email}}})
 	require.NoError(t, err)
-	has, err = plans.HasWords(t.Context(), id, c.Demo)
+	has, err = plans.HasText(t.Context(), id, c.Demo)
 	require.NoError(t, err)
 	require.True(t, has)
 }

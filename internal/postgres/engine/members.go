@@ -45,7 +45,7 @@ func (c *Cluster) Beat(ctx context.Context, m buckets.Member) error {
 		return err
 	})
 	if err == nil && (joined || m.Draining) {
-		c.tell(ctx, m.ProcessID)
+		c.hint(ctx, m.ProcessID)
 	}
 	return err
 }
@@ -109,7 +109,7 @@ func (c *Cluster) Release(ctx context.Context, processID string, bs buckets.Set)
 		return err
 	})
 	if !freed.Empty() {
-		c.tell(ctx, processID)
+		c.hint(ctx, processID)
 	}
 	return freed, err
 }
@@ -125,7 +125,7 @@ func (c *Cluster) Leave(ctx context.Context, processID string) error {
 		return q.DeleteMember(ctx, processID)
 	})
 	if err == nil {
-		c.tell(ctx, processID)
+		c.hint(ctx, processID)
 	}
 	return err
 }
@@ -138,7 +138,7 @@ func (c *Cluster) SetDraining(ctx context.Context, processID string, draining bo
 		return err
 	})
 	if err == nil {
-		c.tell(ctx, processID)
+		c.hint(ctx, processID)
 	}
 	return n > 0, err
 }
@@ -174,7 +174,7 @@ func (c *Cluster) BucketsWithoutLiveOwner(ctx context.Context) (int, error) {
 }
 
 // hint sends a hint to the other members. They read the change within a second anyway, so errors are ignored.
-func (c *Cluster) tell(ctx context.Context, processID string) {
+func (c *Cluster) hint(ctx context.Context, processID string) {
 	_ = c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return q.NotifyMembers(ctx, processID) })
 }
 

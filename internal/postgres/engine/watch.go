@@ -46,7 +46,7 @@ func (r *Runner) OldestUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	if err != nil || mine == 0 && age <= watchStale {
 		return found, err
 	}
-	if found, err = r.lookUnsent(ctx); err != nil {
+	if found, err = r.checkUnsent(ctx); err != nil {
 		return nil, err
 	}
 	raw, err := json.Marshal(found)
@@ -81,7 +81,7 @@ func (r *Runner) sharedUnsent(ctx context.Context) (found []UnsentMessage, age t
 	return found, age, nil
 }
 
-func (r *Runner) lookUnsent(ctx context.Context) ([]UnsentMessage, error) {
+func (r *Runner) checkUnsent(ctx context.Context) ([]UnsentMessage, error) {
 	var out []UnsentMessage
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.OldestUnsent(ctx)

@@ -165,9 +165,9 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 	if err := r.exec(ctx, "analyze resolved"); err != nil {
 		return err
 	}
-	for _, look := range lossSQL(t) {
-		if err := r.reasons(ctx, look.kind, look.whole, look.sql, out); err != nil {
-			return fmt.Errorf("look for what %s cannot take: %w", t.Name, err)
+	for _, check := range lossSQL(t) {
+		if err := r.reasons(ctx, check.kind, check.whole, check.sql, out); err != nil {
+			return fmt.Errorf("search for what %s cannot take: %w", t.Name, err)
 		}
 	}
 	if r.first {
@@ -182,12 +182,12 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 			return fmt.Errorf("compare %s: %w", t.Name, err)
 		}
 	}
-	looks := twinSQL(t)
+	checks := twinSQL(t)
 	if sql := differSQL(t); sql != "" {
-		looks = append([]lossQuery{{imports.Conflict, true, sql}}, looks...)
+		checks = append([]lossQuery{{imports.Conflict, true, sql}}, checks...)
 	}
-	for _, look := range looks {
-		if err := r.reasons(ctx, look.kind, look.whole, look.sql, out); err != nil {
+	for _, check := range checks {
+		if err := r.reasons(ctx, check.kind, check.whole, check.sql, out); err != nil {
 			return fmt.Errorf("compare %s: %w", t.Name, err)
 		}
 	}
@@ -195,7 +195,7 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 		return fmt.Errorf("compare %s: %w", t.Name, err)
 	}
 	if err := r.exec(ctx, freshSQL(t)); err != nil {
-		return fmt.Errorf("look for new rows of %s: %w", t.Name, err)
+		return fmt.Errorf("search for new rows of %s: %w", t.Name, err)
 	}
 	return r.insert(ctx, t, out)
 }

@@ -62,7 +62,7 @@ func (r *importRun) Adopt(ctx context.Context, targets []imports.Target) (import
 		return out, fmt.Errorf("copy targets: %w", err)
 	}
 	if err := r.exec(ctx, movesSQL); err != nil {
-		return out, fmt.Errorf("look for targets that are here: %w", err)
+		return out, fmt.Errorf("search for targets that are here: %w", err)
 	}
 	if err := r.reasons(ctx, imports.Conflict, true, boundSQL, &out); err != nil || len(out.Reasons) > 0 {
 		return out, err

@@ -89,9 +89,9 @@ func (r *importRun) LoadMessages(ctx context.Context, records imports.Records) (
 	if err := r.exec(ctx, resolveMessagesSQL); err != nil {
 		return out, fmt.Errorf("resolve messages: %w", err)
 	}
-	for _, look := range []string{tooLateSQL, planlessSQL} {
-		if err := r.reasons(ctx, imports.Note, false, look, &out); err != nil {
-			return out, fmt.Errorf("look for remarks on messages: %w", err)
+	for _, check := range []string{tooLateSQL, planlessSQL} {
+		if err := r.reasons(ctx, imports.Note, false, check, &out); err != nil {
+			return out, fmt.Errorf("search for remarks on messages: %w", err)
 		}
 	}
 	err := r.exec(ctx, `select make_history_partition(month) from (

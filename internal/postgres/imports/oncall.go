@@ -35,7 +35,7 @@ func (r *importRun) AdoptOnCall(ctx context.Context, targets []imports.Target) (
 		return out, err
 	}
 	if _, err := r.tx.Exec(ctx, oncallMovesSQL, r.first); err != nil {
-		return out, fmt.Errorf("look for people and teams that are here: %w", err)
+		return out, fmt.Errorf("search for people and teams that are here: %w", err)
 	}
 	if err := r.reasons(ctx, imports.Conflict, true, oncallBoundSQL, &out); err != nil {
 		return out, err
@@ -128,8 +128,8 @@ func (r *importRun) allowOnCall(ctx context.Context, k imports.ApplicationKeys, 
 	var id int64
 	var allowed bool
 	var primary, secondary []byte
-	say := func(kind imports.Kind, words string) {
-		out.Reasons = append(out.Reasons, imports.Reason{Kind: kind, Rows: 1, Whole: kind != imports.Note, Text: words,
+	say := func(kind imports.Kind, reason string) {
+		out.Reasons = append(out.Reasons, imports.Reason{Kind: kind, Rows: 1, Whole: kind != imports.Note, Text: reason,
 			Examples: []string{"application " + k.Name}})
 	}
 	err := r.tx.QueryRow(ctx, `select id, allow_oncall, key_sealed, secondary_key_sealed from applications where lower(name) = lower($1)

@@ -142,7 +142,7 @@ select 'was here already, and what was not known of it here was filled in', coun
 
 // keepSQL lists stored rows that differ in columns that may differ; "" = the table has no such columns.
 func keepSQL(t imports.Table) string {
-	var looks []string
+	var checks []string
 	for _, c := range t.Columns {
 		if !c.Keep {
 			continue
@@ -151,13 +151,13 @@ func keepSQL(t imports.Table) string {
 		if name := column(c.Name); !c.Quiet {
 			sides = fmt.Sprintf("format('; %%s there, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing'))", name, name)
 		}
-		looks = append(looks, fmt.Sprintf(`select 'its %s is another one here, which stays' as words, s.ord, s.label || %s as label
+		checks = append(checks, fmt.Sprintf(`select 'its %s is another one here, which stays' as reason, s.ord, s.label || %s as label
 from resolved s join %s t on %s where s.lost is null and not (%s)`, c.Name, sides, t.Name, sameKey(t), agree(c)))
 	}
-	if looks == nil {
+	if checks == nil {
 		return ""
 	}
-	return "select words, count(*), " + examples + " from (" + strings.Join(looks, " union all ") + ") k group by words"
+	return "select reason, count(*), " + examples + " from (" + strings.Join(checks, " union all ") + ") k group by reason"
 }
 
 // differSQL lists stored rows that differ, with both values.

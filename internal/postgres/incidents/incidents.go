@@ -164,11 +164,11 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 	if err != nil {
 		return nil, err
 	}
-	words, err := q.ChangeWords(ctx, ids)
+	words, err := q.TextsOfChange(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	named := map[int64]db.ChangeWordsRow{}
+	named := map[int64]db.TextsOfChangeRow{}
 	for _, w := range words {
 		named[w.ID] = w
 	}
@@ -338,7 +338,7 @@ func (i *Incidents) Comments(ctx context.Context, id incidents.ID) ([]incidents.
 	return out, err
 }
 
-var viaWords = map[incidents.Via]string{
+var viaText = map[incidents.Via]string{
 	incidents.ViaAPI: "through the API", incidents.ViaWeb: "on the web page", incidents.ViaLink: "with the link of a message",
 	incidents.ViaSlack: "in Slack", incidents.ViaSMS: "by text message", incidents.ViaCall: "by phone key",
 	incidents.ViaEmail: "by e-mail", incidents.ViaHook: "through a webhook",
@@ -354,7 +354,7 @@ func byWay(c incidents.Change, said string) string {
 	default:
 		s = ", asked for by " + c.Actor
 	}
-	if words := viaWords[c.Via]; words != "" {
+	if words := viaText[c.Via]; words != "" {
 		s += " " + words
 	}
 	return s

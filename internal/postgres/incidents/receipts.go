@@ -162,31 +162,31 @@ func historyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, kept
 	if err != nil || state == messages.Delivered {
 		return true, err
 	}
-	return true, q.ReceiptOfHistoryTold(ctx, db.ReceiptOfHistoryToldParams{MessageID: h.MessageID, IncidentID: m.IncidentID, State: string(state),
+	return true, q.NoteReceiptOfHistory(ctx, db.NoteReceiptOfHistoryParams{MessageID: h.MessageID, IncidentID: m.IncidentID, State: string(state),
 		Why: fmt.Sprintf("The %s to %s was not delivered after all (%s).", m.Mode, m.Target, keepable(strings.TrimSpace(r.Status+" "+r.Detail)))})
 }
 
 // undelivered changes a message that its vendor accepted and could not deliver: to pending or to failed.
 func undelivered(ctx context.Context, q *db.Queries, r messages.Receipt, id int64, m db.LockReceiptMessageRow) error {
 	said := strings.TrimSpace(r.Status + " " + r.Detail)
-	told := db.ReceiptToldParams{MessageID: id, Old: m.State, New: string(messages.Failed),
+	note := db.NoteReceiptParams{MessageID: id, Old: m.State, New: string(messages.Failed),
 		Why: fmt.Sprintf("The %s to %s was not delivered (%s).", m.Mode, m.Target, keepable(said))}
 	if !m.Current {
 		if err := q.ReceiptFailed(ctx, id); err != nil {
 			return err
 		}
-		return q.ReceiptTold(ctx, told)
+		return q.NoteReceipt(ctx, note)
 	}
 	again := db.ReceiptTryAgainParams{MessageID: id, Refuse: true}
 	if r.Outcome == messages.OutcomeUnavailable && int(m.ModeAttempt) <= receiptRetries {
 		again.Refuse, again.RetryUs = false, receiptPause.Microseconds()
-		told.Why += fmt.Sprintf(" It is tried again in %s.", humanize.Duration(receiptPause))
+		note.Why += fmt.Sprintf(" It is tried again in %s.", humanize.Duration(receiptPause))
 	} else {
-		told.Why += " It is tried another way."
+		note.Why += " It is tried another way."
 	}
-	told.New = string(messages.Pending)
+	note.New = string(messages.Pending)
 	if err := q.ReceiptTryAgain(ctx, again); err != nil {
 		return err
 	}
-	return q.ReceiptTold(ctx, told)
+	return q.NoteReceipt(ctx, note)
 }

@@ -43,7 +43,7 @@ func (i *Incidents) Timeline(ctx context.Context, id incidents.ID) ([]incidents.
 		}
 		out = append(out, calls...)
 		for _, r := range receipts {
-			out = append(out, incidents.Entry{At: r.At, Kind: incidents.EntryDelivery, Text: receiptWords(r)})
+			out = append(out, incidents.Entry{At: r.At, Kind: incidents.EntryDelivery, Text: receiptText(r)})
 		}
 		return nil
 	})
@@ -96,7 +96,7 @@ func timelineCalls(ctx context.Context, q *db.Queries, id int64, receipts map[me
 	return out, nil
 }
 
-var outcomeWords = map[messages.Outcome]string{
+var outcomeText = map[messages.Outcome]string{
 	"":                          "on its way",
 	messages.OutcomeSent:        "accepted by the vendor",
 	messages.OutcomeRejected:    "refused for good",
@@ -112,7 +112,7 @@ func callText(target string, a messages.Attempt) string {
 	if a.Account != "" && a.Account != a.Vendor {
 		vendor += " (" + a.Account + ")"
 	}
-	words, known := outcomeWords[a.Outcome]
+	words, known := outcomeText[a.Outcome]
 	if !known {
 		words = string(a.Outcome)
 	}
@@ -132,7 +132,7 @@ func callText(target string, a messages.Attempt) string {
 	return text
 }
 
-func receiptWords(r db.TimelineReceiptsRow) string {
+func receiptText(r db.TimelineReceiptsRow) string {
 	text := fmt.Sprintf("%s to %s: %s says %s", r.Mode, r.Target, r.Vendor, r.Status)
 	if r.Detail != "" {
 		text += " (" + r.Detail + ")"

@@ -197,7 +197,7 @@ func TestBareNotificationsAreToldApart(t *testing.T) {
 	require.NoError(t, err)
 	other, err := notifications.New(c.DB).Create(t.Context(), notification(c, "it burns"))
 	require.NoError(t, err)
-	words, err := queue.NewWords(c.DB).Requests(t.Context(), []int64{id, other})
+	words, err := queue.NewLoader(c.DB).Requests(t.Context(), []int64{id, other})
 	require.NoError(t, err)
 	require.True(t, words[id].Bare)
 	require.False(t, words[other].Bare)

@@ -187,7 +187,7 @@ where c.key = u.key;
 -- name: IsUnclaimed :one
 select exists (select from incidents where id = @id and owner_id is null and not resolved)::boolean;
 
--- Tells the incident of an earlier breach that it stands in the way of another one.
+-- Adds a line to the timeline of the incident of an earlier breach: it prevents another one.
 -- name: TellWaiting :exec
 insert into timeline_entries (incident_id, kind, actor, text)
 select i.id, 'limited', 'iris', sqlc.arg(text)::text from incidents i where i.id = @incident_id;
@@ -202,7 +202,7 @@ with made as (
     returning id, plan_id
 ), words as (
     insert into incident_contexts (incident_id, context) select m.id, sqlc.arg(context)::text::json from made m
-), told as (
+), noted as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select m.id, 'opened', 'iris', 'opened by iris with plan ' || p.name || ', because an application exceeded its hard quota'
     from made m join plans p on p.id = m.plan_id

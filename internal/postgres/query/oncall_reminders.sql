@@ -1,6 +1,6 @@
 -- Reminders of shifts and notices of changes.
 
--- name: TeamsToTell :many
+-- name: TeamsToNotify :many
 select distinct team_id::bigint as team_id from notices where bucket = any(sqlc.arg(buckets)::smallint[]) limit sqlc.arg(max_rows)::int;
 
 -- name: TeamsToRemind :many

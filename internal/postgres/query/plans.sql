@@ -87,8 +87,8 @@ select count(*) from incidents where plan_id = any(@ids::bigint[]);
 -- name: DeletePlans :exec
 delete from plans where id = any(@ids::bigint[]);
 
--- name: PlanHasWords :one
--- Whether any version of any template that the plan names has words for the application.
+-- name: PlanHasText :one
+-- Whether any version of any template that the plan names has text for the application.
 select exists (
     select from plan_notifications n
     join templates t on lower(t.name) = lower(n.template)

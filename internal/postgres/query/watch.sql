@@ -1,4 +1,4 @@
--- What every process watches, whoever owns the buckets.
+-- The checks of every process, whoever owns the buckets.
 
 -- The message of every application and class that became due first and has not left: waiting, taken, being sent, or to be
 -- tried again later. Its age counts from when it first became due; a retry does not renew it. Messages that an operator has
@@ -65,7 +65,7 @@ with late as (
     from locked l where m.id = l.id
     returning m.id, m.incident_id, m.application_id, m.mode, m.target, m.attempt,
         extract(epoch from clock_timestamp() - case when m.held_at is null then m.created_at else m.mode_since end)::float8 as age
-), told as (
+), noted as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select n.incident_id, 'delivery', '', 'The ' || n.mode || ' to ' || n.target || ' has not been sent after ' || round(n.age)::text
         || ' s' || coalesce(': ' || nullif(t.detail, ''), '') || '. It is tried again.'

@@ -15,19 +15,19 @@ import (
 )
 
 // Expire ends the swap requests of a team whose shifts began or changed their person. Notify then notifies the people who asked.
-func (r *Reminders) Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
-	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
+func (r *Reminders) Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (Result, error) {
+	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Result, []messages.Notification, error) {
 		over, err := q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
 		if err != nil || len(over) == 0 {
-			return Told{}, nil, err
+			return Result{}, nil, err
 		}
-		return Told{}, nil, calendar.ExpireSwaps(ctx, q, team)
+		return Result{}, nil, calendar.ExpireSwaps(ctx, q, team)
 	})
 }
 
 // notifyPersonally makes the messages of one personal notice, in the modes that the people prefer. People who are switched off get none,
 // and neither do people whose settings already notify them of the same change.
-func (r *Reminders) tellPersonally(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
+func (r *Reminders) notifyPersonally(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
 	facts, err := noticeFacts(ctx, q, n.Facts)
 	if err != nil {
 		return nil, err
@@ -68,14 +68,14 @@ func (r *Reminders) tellPersonally(ctx context.Context, q *db.Queries, team int6
 
 // concerned returns whom a personal notice is for, in the order of its people, and what the application allows.
 func (r *Reminders) concerned(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]users.Responder, users.AppModes, error) {
-	told := map[int64]bool{}
+	notified := map[int64]bool{}
 	if n.Unless != nil {
 		readers, err := q.NoticeReaders(ctx, db.NoticeReadersParams{TeamID: team, Kind: *n.Unless, Roles: n.Roles, UserIds: n.UserIds})
 		if err != nil {
 			return nil, users.AppModes{}, err
 		}
 		for _, reader := range readers {
-			told[reader.UserID] = true
+			notified[reader.UserID] = true
 		}
 	}
 	keys := make([]users.ResponderKey, len(n.UserIds))
@@ -89,7 +89,7 @@ func (r *Reminders) concerned(ctx context.Context, q *db.Queries, team int64, n 
 	apps, err := engine.ApplicationsOf(ctx, q, []int64{r.application})
 	var out []users.Responder
 	for _, k := range keys {
-		if p, ok := found[k]; ok && p.Active && !told[int64(k.User)] {
+		if p, ok := found[k]; ok && p.Active && !notified[int64(k.User)] {
 			out = append(out, p)
 		}
 	}

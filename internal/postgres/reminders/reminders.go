@@ -41,8 +41,8 @@ const (
 	reminderLife  = 10 * time.Minute
 )
 
-// Notified is the result of a batch.
-type Told struct {
+// Result is the result of a batch.
+type Result struct {
 	Types   []oncall.NoticeKind // one for each message
 	Unread  int                 // notices without a subscriber
 	Buckets buckets.Set         // of the messages
@@ -57,8 +57,8 @@ func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit
 		for i, b := range bs {
 			small[i] = int16(b)
 		}
-		told, err := q.TeamsToTell(ctx, db.TeamsToTellParams{Buckets: small, MaxRows: int32(limit)})
-		if out = told; err != nil || !reminders {
+		result, err := q.TeamsToNotify(ctx, db.TeamsToNotifyParams{Buckets: small, MaxRows: int32(limit)})
+		if out = result; err != nil || !reminders {
 			return err
 		}
 		due, err := q.TeamsToRemind(ctx, db.TeamsToRemindParams{Buckets: wide(bs), MaxRows: int32(limit)})
@@ -66,7 +66,7 @@ func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit
 			return err
 		}
 		over, err := q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{Buckets: wide(bs), MaxRows: int32(limit)})
-		out = slices.Concat(told, due, over)
+		out = slices.Concat(result, due, over)
 		return err
 	})
 	slices.Sort(out)
@@ -82,21 +82,21 @@ func wide(bs []int) []int32 {
 }
 
 // Remind makes the reminders of a team that are due.
-func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
-	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
+func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (Result, error) {
+	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Result, []messages.Notification, error) {
 		due, err := q.RemindersDue(ctx, db.RemindersDueParams{TeamID: team, MaxRows: reminderBatch})
 		if err != nil {
-			return Told{}, nil, err
+			return Result{}, nil, err
 		}
 		now, err := q.ServerClock(ctx)
 		if err != nil {
-			return Told{}, nil, err
+			return Result{}, nil, err
 		}
-		told, out := Told{More: len(due) == reminderBatch}, []messages.Notification{}
+		result, out := Result{More: len(due) == reminderBatch}, []messages.Notification{}
 		for _, d := range due {
 			made, err := q.ClaimReminder(ctx, db.ClaimReminderParams{FeedID: d.FeedID, UserID: d.UserID, Type: d.Type, Mode: d.Mode, DueAt: d.DueAt})
 			if err != nil {
-				return told, nil, err
+				return result, nil, err
 			}
 			if made == 0 {
 				continue // two settings ask for the same message
@@ -104,43 +104,43 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 			words := notices.Reminder{
 				Type: d.Type, Team: d.Team, Role: d.Role, At: d.Edge, Before: time.Duration(d.TimeBefore) * time.Second, Zone: postgres.Location(d.UserZone),
 			}.Text()
-			told.Types = append(told.Types, oncall.NoticeKind(d.Type))
+			result.Types = append(result.Types, oncall.NoticeKind(d.Type))
 			out = append(out, r.notification(words, max(d.Edge.Sub(now), reminderLife), recipient(d.UserID, d.UserName, d.Mode)))
 		}
-		return told, out, nil
+		return result, out, nil
 	})
 }
 
 // Notify makes the messages about changes of a team's calendar, oldest first.
-func (r *Reminders) Tell(ctx context.Context, processID string, lease buckets.Lease, team int64) (Told, error) {
-	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
+func (r *Reminders) Notify(ctx context.Context, processID string, lease buckets.Lease, team int64) (Result, error) {
+	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Result, []messages.Notification, error) {
 		rows, err := q.NoticesOfTeam(ctx, db.NoticesOfTeamParams{TeamID: team, MaxRows: noticeBatch})
 		if err != nil {
-			return Told{}, nil, err
+			return Result{}, nil, err
 		}
-		told, out, ids := Told{More: len(rows) == noticeBatch}, []messages.Notification{}, []int64{}
+		result, out, ids := Result{More: len(rows) == noticeBatch}, []messages.Notification{}, []int64{}
 		for _, n := range rows {
 			ids = append(ids, n.ID)
-			made, err := r.tell(ctx, q, team, n)
+			made, err := r.notify(ctx, q, team, n)
 			if err != nil {
-				return told, nil, err
+				return result, nil, err
 			}
 			if len(made) == 0 {
-				told.Unread++
+				result.Unread++
 			}
 			for range made {
-				told.Types = append(told.Types, oncall.NoticeKind(n.Kind))
+				result.Types = append(result.Types, oncall.NoticeKind(n.Kind))
 			}
 			out = append(out, made...)
 		}
-		return told, out, q.DeleteNotices(ctx, ids)
+		return result, out, q.DeleteNotices(ctx, ids)
 	})
 }
 
 // notify makes the messages of one notice for its subscribers.
-func (r *Reminders) tell(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
+func (r *Reminders) notify(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
 	if oncall.NoticeKind(n.Kind).Personal() {
-		return r.tellPersonally(ctx, q, team, n)
+		return r.notifyPersonally(ctx, q, team, n)
 	}
 	readers, err := q.NoticeReaders(ctx, db.NoticeReadersParams{TeamID: team, Kind: n.Kind, Roles: n.Roles, UserIds: n.UserIds})
 	if err != nil || len(readers) == 0 {
@@ -198,31 +198,31 @@ type PhoneCheck struct {
 }
 
 // CheckPhones makes these e-mails for people of the leases' buckets, some at a time.
-func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c PhoneCheck) (Told, error) {
+func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c PhoneCheck) (Result, error) {
 	if len(leases) == 0 {
-		return Told{}, nil
+		return Result{}, nil
 	}
 	bs := make([]int, len(leases))
 	for i, l := range leases {
 		bs[i] = l.Bucket
 	}
-	return r.fenced(ctx, processID, leases, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
+	return r.fenced(ctx, processID, leases, func(ctx context.Context, q *db.Queries) (Result, []messages.Notification, error) {
 		people, err := q.PeopleToCheck(ctx, db.PeopleToCheckParams{Buckets: wide(bs), EverySeconds: c.Every.Seconds(), MaxRows: reminderBatch})
 		if err != nil {
-			return Told{}, nil, err
+			return Result{}, nil, err
 		}
-		told, out := Told{More: len(people) == reminderBatch}, []messages.Notification{}
+		result, out := Result{More: len(people) == reminderBatch}, []messages.Notification{}
 		for _, p := range people {
 			made, err := q.ClaimPhoneCheck(ctx, db.ClaimPhoneCheckParams{UserID: p.ID, EverySeconds: c.Every.Seconds()})
 			if err != nil {
-				return told, nil, err
+				return result, nil, err
 			}
 			if made > 0 {
-				told.Types = append(told.Types, oncall.PhoneMissing)
+				result.Types = append(result.Types, oncall.PhoneMissing)
 				out = append(out, r.notification(notices.Text{Subject: c.Subject, Body: c.Body}, noticeLife, recipient(p.ID, p.Name, string(users.Email))))
 			}
 		}
-		return told, out, nil
+		return result, out, nil
 	})
 }
 
@@ -248,37 +248,37 @@ func recipient(id int64, name, mode string) messages.NotificationRecipient {
 }
 
 func (r *Reminders) ofTeam(ctx context.Context, processID string, lease buckets.Lease,
-	decide func(context.Context, *db.Queries) (Told, []messages.Notification, error)) (Told, error) {
+	decide func(context.Context, *db.Queries) (Result, []messages.Notification, error)) (Result, error) {
 	return r.fenced(ctx, processID, []buckets.Lease{lease}, decide)
 }
 
 // fenced calls decide and stores its notifications in one transaction that only the owner of the leases can commit.
 func (r *Reminders) fenced(ctx context.Context, processID string, leases []buckets.Lease,
-	decide func(context.Context, *db.Queries) (Told, []messages.Notification, error)) (Told, error) {
+	decide func(context.Context, *db.Queries) (Result, []messages.Notification, error)) (Result, error) {
 	policy, err := r.notifications.Policy(ctx)
 	if err != nil {
-		return Told{}, err
+		return Result{}, err
 	}
-	var told Told
+	var result Result
 	var tally floods.Tally
 	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		told, tally = Told{}, floods.Tally{}
+		result, tally = Result{}, floods.Tally{}
 		if err := postgres.Fence(ctx, q, processID, leases); err != nil {
 			return err
 		}
 		decided, made, err := decide(ctx, q)
-		if told = decided; err != nil || len(made) == 0 {
+		if result = decided; err != nil || len(made) == 0 {
 			return err
 		}
 		ids, err := notifications.Store(ctx, q, policy, made, tally)
 		for _, id := range ids {
-			told.Buckets.Add(int(id % buckets.Count))
+			result.Buckets.Add(int(id % buckets.Count))
 		}
 		return err
 	})
 	if err != nil {
-		return Told{}, err
+		return Result{}, err
 	}
 	quotas.CountTally(r.db, tally)
-	return told, nil
+	return result, nil
 }

@@ -26,31 +26,31 @@ func (w *Warnings) Warn(ctx context.Context, processID string, lease buckets.Lea
 	word func(fresh []scheduling.Warning) messages.Notification,
 ) ([]scheduling.Warning, buckets.Set, error) {
 	var fresh []scheduling.Warning
-	told, err := w.reminders.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Told, []messages.Notification, error) {
+	result, err := w.reminders.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Result, []messages.Notification, error) {
 		fresh = nil
 		if err := q.ForgetWarnings(ctx, team); err != nil {
-			return Told{}, nil, err
+			return Result{}, nil, err
 		}
 		for _, one := range warnings {
 			rows, err := q.WarnOnce(ctx, db.WarnOnceParams{TeamID: team, Kind: one.Kind, StartsAt: one.Since, EndsAt: one.End, Role: one.Role})
 			if err != nil {
-				return Told{}, nil, fmt.Errorf("note a warning: %w", err)
+				return Result{}, nil, fmt.Errorf("note a warning: %w", err)
 			}
 			if rows > 0 {
 				fresh = append(fresh, one)
 			}
 		}
 		if len(fresh) == 0 {
-			return Told{}, nil, nil
+			return Result{}, nil, nil
 		}
 		n := word(fresh)
 		if len(n.Recipients) == 0 {
-			return Told{}, nil, nil
+			return Result{}, nil, nil
 		}
-		return Told{}, []messages.Notification{n}, nil
+		return Result{}, []messages.Notification{n}, nil
 	})
 	if err != nil {
 		return nil, buckets.Set{}, err
 	}
-	return fresh, told.Buckets, nil
+	return fresh, result.Buckets, nil
 }

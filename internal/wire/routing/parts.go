@@ -4,7 +4,7 @@ import (
 	"reflect"
 )
 
-// Missing returns the name of the first part of a struct of dependencies that is not there: a nil interface, function or
+// Missing returns the name of the first part of a struct of dependencies that is missing: a nil interface, function or
 // pointer. Structs inside are looked through. Fields with the tag `optional:"true"` may be nil. "" = complete.
 func Missing(deps any) string { return missing(reflect.ValueOf(deps)) }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/etag"
 )
 
-// ShowTag tells the client the state of what it is shown, for an If-Match of the edit that follows (RFC 9110).
+// ShowTag sets the ETag header to the state of the answered object, for the If-Match of a following edit (RFC 9110).
 func ShowTag(w http.ResponseWriter, tag string) { w.Header().Set("ETag", `"`+tag+`"`) }
 
 // CheckTag returns etag.ErrStale unless the If-Match of the request allows the state that tag names. conditional reports

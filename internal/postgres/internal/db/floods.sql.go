@@ -459,7 +459,7 @@ with made as (
     returning id, plan_id
 ), words as (
     insert into incident_contexts (incident_id, context) select m.id, $2::text::json from made m
-), told as (
+), noted as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select m.id, 'opened', 'iris', 'opened by iris with plan ' || p.name || ', because an application exceeded its hard quota'
     from made m join plans p on p.id = m.plan_id
@@ -816,7 +816,7 @@ type TellWaitingParams struct {
 	IncidentID int64
 }
 
-// Tells the incident of an earlier breach that it stands in the way of another one.
+// Adds a line to the timeline of the incident of an earlier breach: it prevents another one.
 func (q *Queries) TellWaiting(ctx context.Context, arg TellWaitingParams) error {
 	_, err := q.db.Exec(ctx, tellWaiting, arg.Text, arg.IncidentID)
 	return err

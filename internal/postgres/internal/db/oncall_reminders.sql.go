@@ -305,17 +305,19 @@ func (q *Queries) RemindersDue(ctx context.Context, arg RemindersDueParams) ([]R
 	return items, nil
 }
 
-const teamsToRemind = `-- name: TeamsToRemind :many
-select distinct team_id::bigint as team_id from reminders_due where (team_id & 255) = any($1::int[]) limit $2::int
+const teamsToNotify = `-- name: TeamsToNotify :many
+
+select distinct team_id::bigint as team_id from notices where bucket = any($1::smallint[]) limit $2::int
 `
 
-type TeamsToRemindParams struct {
-	Buckets []int32
+type TeamsToNotifyParams struct {
+	Buckets []int16
 	MaxRows int32
 }
 
-func (q *Queries) TeamsToRemind(ctx context.Context, arg TeamsToRemindParams) ([]int64, error) {
-	rows, err := q.db.Query(ctx, teamsToRemind, arg.Buckets, arg.MaxRows)
+// Reminders of shifts and notices of changes.
+func (q *Queries) TeamsToNotify(ctx context.Context, arg TeamsToNotifyParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, teamsToNotify, arg.Buckets, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -334,19 +336,17 @@ func (q *Queries) TeamsToRemind(ctx context.Context, arg TeamsToRemindParams) ([
 	return items, nil
 }
 
-const teamsToTell = `-- name: TeamsToTell :many
-
-select distinct team_id::bigint as team_id from notices where bucket = any($1::smallint[]) limit $2::int
+const teamsToRemind = `-- name: TeamsToRemind :many
+select distinct team_id::bigint as team_id from reminders_due where (team_id & 255) = any($1::int[]) limit $2::int
 `
 
-type TeamsToTellParams struct {
-	Buckets []int16
+type TeamsToRemindParams struct {
+	Buckets []int32
 	MaxRows int32
 }
 
-// Reminders of shifts and notices of changes.
-func (q *Queries) TeamsToTell(ctx context.Context, arg TeamsToTellParams) ([]int64, error) {
-	rows, err := q.db.Query(ctx, teamsToTell, arg.Buckets, arg.MaxRows)
+func (q *Queries) TeamsToRemind(ctx context.Context, arg TeamsToRemindParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, teamsToRemind, arg.Buckets, arg.MaxRows)
 	if err != nil {
 		return nil, err
 	}

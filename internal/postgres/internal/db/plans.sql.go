@@ -256,7 +256,7 @@ func (q *Queries) PlanFallback(ctx context.Context, arg PlanFallbackParams) (str
 	return name, err
 }
 
-const planHasWords = `-- name: PlanHasWords :one
+const planHasText = `-- name: PlanHasText :one
 select exists (
     select from plan_notifications n
     join templates t on lower(t.name) = lower(n.template)
@@ -265,14 +265,14 @@ select exists (
 )::bool
 `
 
-type PlanHasWordsParams struct {
+type PlanHasTextParams struct {
 	PlanID        int64
 	ApplicationID int64
 }
 
-// Whether any version of any template that the plan names has words for the application.
-func (q *Queries) PlanHasWords(ctx context.Context, arg PlanHasWordsParams) (bool, error) {
-	row := q.db.QueryRow(ctx, planHasWords, arg.PlanID, arg.ApplicationID)
+// Whether any version of any template that the plan names has text for the application.
+func (q *Queries) PlanHasText(ctx context.Context, arg PlanHasTextParams) (bool, error) {
+	row := q.db.QueryRow(ctx, planHasText, arg.PlanID, arg.ApplicationID)
 	var column_1 bool
 	err := row.Scan(&column_1)
 	return column_1, err

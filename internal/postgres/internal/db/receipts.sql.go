@@ -112,8 +112,8 @@ type LockReceiptMessageRow struct {
 	Current     bool
 }
 
-// Current means that nobody has acknowledged or resolved the incident, that it stands in the message's step (where it stays
-// when its plan is exhausted), and that no later repeat has gone to the same recipient.
+// Current means that nobody has acknowledged or resolved the incident, that it is in the message's step (where it stays when
+// its plan is exhausted), and that no later repeat has gone to the same recipient.
 func (q *Queries) LockReceiptMessage(ctx context.Context, messageID int64) (LockReceiptMessageRow, error) {
 	row := q.db.QueryRow(ctx, lockReceiptMessage, messageID)
 	var i LockReceiptMessageRow
@@ -126,6 +126,58 @@ func (q *Queries) LockReceiptMessage(ctx context.Context, messageID int64) (Lock
 		&i.Current,
 	)
 	return i, err
+}
+
+const noteReceipt = `-- name: NoteReceipt :exec
+with noted as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select m.incident_id, 'delivery', '', $4::text from messages m where m.id = $1::bigint and m.incident_id is not null
+)
+insert into message_changes (message_id, change_type, old, new, description)
+values ($1::bigint, 'sent-change', $2::text, $3::text, $4::text)
+`
+
+type NoteReceiptParams struct {
+	MessageID int64
+	Old       string
+	New       string
+	Why       string
+}
+
+func (q *Queries) NoteReceipt(ctx context.Context, arg NoteReceiptParams) error {
+	_, err := q.db.Exec(ctx, noteReceipt,
+		arg.MessageID,
+		arg.Old,
+		arg.New,
+		arg.Why,
+	)
+	return err
+}
+
+const noteReceiptOfHistory = `-- name: NoteReceiptOfHistory :exec
+with noted as (
+    insert into timeline_entries (incident_id, kind, actor, text)
+    select i.id, 'delivery', '', $3::text from incidents i where i.id = $4::bigint
+)
+insert into message_changes (message_id, change_type, old, new, description)
+values ($1::bigint, 'sent-change', 'sent', $2::text, $3::text)
+`
+
+type NoteReceiptOfHistoryParams struct {
+	MessageID  int64
+	State      string
+	Why        string
+	IncidentID int64
+}
+
+func (q *Queries) NoteReceiptOfHistory(ctx context.Context, arg NoteReceiptOfHistoryParams) error {
+	_, err := q.db.Exec(ctx, noteReceiptOfHistory,
+		arg.MessageID,
+		arg.State,
+		arg.Why,
+		arg.IncidentID,
+	)
+	return err
 }
 
 const receiptAttempt = `-- name: ReceiptAttempt :one
@@ -149,8 +201,8 @@ type ReceiptAttemptRow struct {
 	IncidentID int64
 }
 
-// Delivery receipts: a vendor's later word on a message that it accepted.
-// The attempt that a vendor's number belongs to. The newest, should a vendor give a number twice.
+// Delivery receipts: what a vendor reports later about a message that it accepted.
+// The attempt that a vendor's number belongs to. The newest, if a vendor used a number twice.
 func (q *Queries) ReceiptAttempt(ctx context.Context, arg ReceiptAttemptParams) (ReceiptAttemptRow, error) {
 	row := q.db.QueryRow(ctx, receiptAttempt, arg.Vendor, arg.VendorMessageID)
 	var i ReceiptAttemptRow
@@ -236,58 +288,6 @@ func (q *Queries) ReceiptOfHistory(ctx context.Context, arg ReceiptOfHistoryPara
 	var i ReceiptOfHistoryRow
 	err := row.Scan(&i.Mode, &i.Target, &i.IncidentID)
 	return i, err
-}
-
-const receiptOfHistoryTold = `-- name: ReceiptOfHistoryTold :exec
-with told as (
-    insert into timeline_entries (incident_id, kind, actor, text)
-    select i.id, 'delivery', '', $3::text from incidents i where i.id = $4::bigint
-)
-insert into message_changes (message_id, change_type, old, new, description)
-values ($1::bigint, 'sent-change', 'sent', $2::text, $3::text)
-`
-
-type ReceiptOfHistoryToldParams struct {
-	MessageID  int64
-	State      string
-	Why        string
-	IncidentID int64
-}
-
-func (q *Queries) ReceiptOfHistoryTold(ctx context.Context, arg ReceiptOfHistoryToldParams) error {
-	_, err := q.db.Exec(ctx, receiptOfHistoryTold,
-		arg.MessageID,
-		arg.State,
-		arg.Why,
-		arg.IncidentID,
-	)
-	return err
-}
-
-const receiptTold = `-- name: ReceiptTold :exec
-with told as (
-    insert into timeline_entries (incident_id, kind, actor, text)
-    select m.incident_id, 'delivery', '', $4::text from messages m where m.id = $1::bigint and m.incident_id is not null
-)
-insert into message_changes (message_id, change_type, old, new, description)
-values ($1::bigint, 'sent-change', $2::text, $3::text, $4::text)
-`
-
-type ReceiptToldParams struct {
-	MessageID int64
-	Old       string
-	New       string
-	Why       string
-}
-
-func (q *Queries) ReceiptTold(ctx context.Context, arg ReceiptToldParams) error {
-	_, err := q.db.Exec(ctx, receiptTold,
-		arg.MessageID,
-		arg.Old,
-		arg.New,
-		arg.Why,
-	)
-	return err
 }
 
 const receiptTryAgain = `-- name: ReceiptTryAgain :exec

@@ -13,24 +13,24 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// wordsTTL is how long the contents of a template are cached. Within this time every process uses a new version.
-const wordsTTL = time.Second
+// textTTL is how long the contents of a template are cached. Within this time every process uses a new version.
+const textTTL = time.Second
 
-// Words loads what rendering needs. It implements messages.Loader. It is safe for concurrent use.
-type Words struct {
+// Loader loads what rendering needs. It implements messages.Loader. It is safe for concurrent use.
+type Loader struct {
 	db        *postgres.DB
 	templates *cache.Cache[messages.TemplateKey, messages.Found]
 }
 
-// NewWords returns the adapter over d.
-func NewWords(d *postgres.DB) *Words {
-	return &Words{db: d, templates: cache.New(cache.Config[messages.TemplateKey, messages.Found]{TTL: wordsTTL})}
+// NewLoader returns the adapter over d.
+func NewLoader(d *postgres.DB) *Loader {
+	return &Loader{db: d, templates: cache.New(cache.Config[messages.TemplateKey, messages.Found]{TTL: textTTL})}
 }
 
-var _ messages.Loader = (*Words)(nil)
+var _ messages.Loader = (*Loader)(nil)
 
 // Incidents returns contexts and names of incidents.
-func (w *Words) Incidents(ctx context.Context, ids []incidents.ID) (map[incidents.ID]messages.IncidentData, error) {
+func (w *Loader) Incidents(ctx context.Context, ids []incidents.ID) (map[incidents.ID]messages.IncidentData, error) {
 	out := make(map[incidents.ID]messages.IncidentData, len(ids))
 	if len(ids) == 0 {
 		return out, nil
@@ -40,7 +40,7 @@ func (w *Words) Incidents(ctx context.Context, ids []incidents.ID) (map[incident
 		numbers[i] = int64(id)
 	}
 	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.WordsOfIncidents(ctx, numbers)
+		rows, err := q.DataOfIncidents(ctx, numbers)
 		for _, r := range rows {
 			out[incidents.ID(r.ID)] = messages.IncidentData{
 				Context: r.Context, CreatedAt: r.CreatedAt, PlanID: r.PlanID, Application: r.Application,
@@ -53,13 +53,13 @@ func (w *Words) Incidents(ctx context.Context, ids []incidents.ID) (map[incident
 }
 
 // Requests returns accepted out-of-band notifications.
-func (w *Words) Requests(ctx context.Context, ids []int64) (map[int64]messages.RequestData, error) {
+func (w *Loader) Requests(ctx context.Context, ids []int64) (map[int64]messages.RequestData, error) {
 	out := make(map[int64]messages.RequestData, len(ids))
 	if len(ids) == 0 {
 		return out, nil
 	}
 	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.WordsOfRequests(ctx, ids)
+		rows, err := q.DataOfRequests(ctx, ids)
 		for _, r := range rows {
 			out[r.ID] = messages.RequestData{
 				Application: r.Application, Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHtml,
@@ -72,13 +72,13 @@ func (w *Words) Requests(ctx context.Context, ids []int64) (map[int64]messages.R
 }
 
 // Plans returns what rendering needs of plan versions.
-func (w *Words) Plans(ctx context.Context, ids []int64) (map[int64]messages.PlanData, error) {
+func (w *Loader) Plans(ctx context.Context, ids []int64) (map[int64]messages.PlanData, error) {
 	out := make(map[int64]messages.PlanData, len(ids))
 	if len(ids) == 0 {
 		return out, nil
 	}
 	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.WordsOfPlans(ctx, ids)
+		rows, err := q.DataOfPlans(ctx, ids)
 		for _, r := range rows {
 			p := messages.PlanData{Name: r.Name, Tracking: r.TrackingTemplate}
 			for i, step := range r.DynamicSteps {
@@ -92,7 +92,7 @@ func (w *Words) Plans(ctx context.Context, ids []int64) (map[int64]messages.Plan
 }
 
 // Detours returns the last changes of target of messages.
-func (w *Words) Detours(ctx context.Context, ids []messages.ID) (map[messages.ID]messages.Change, error) {
+func (w *Loader) Detours(ctx context.Context, ids []messages.ID) (map[messages.ID]messages.Change, error) {
 	out := make(map[messages.ID]messages.Change, len(ids))
 	if len(ids) == 0 {
 		return out, nil
@@ -107,8 +107,8 @@ func (w *Words) Detours(ctx context.Context, ids []messages.ID) (map[messages.ID
 	return out, err
 }
 
-// Templates returns the contents of the active versions of templates, which may be up to wordsTTL old.
-func (w *Words) Templates(ctx context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
+// Templates returns the contents of the active versions of templates, which may be up to textTTL old.
+func (w *Loader) Templates(ctx context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
 	folded := make([]messages.TemplateKey, len(keys))
 	for i, k := range keys {
 		folded[i] = foldKey(k)
@@ -123,14 +123,14 @@ func (w *Words) Templates(ctx context.Context, keys []messages.TemplateKey) (map
 	return out, err
 }
 
-func (w *Words) readTemplates(ctx context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
-	var p db.WordsOfTemplatesParams
+func (w *Loader) readTemplates(ctx context.Context, keys []messages.TemplateKey) (map[messages.TemplateKey]messages.Found, error) {
+	var p db.TextOfTemplatesParams
 	for _, k := range keys {
 		p.Templates, p.Applications, p.Modes = append(p.Templates, k.Template), append(p.Applications, k.Application), append(p.Modes, string(k.Mode))
 	}
 	out := make(map[messages.TemplateKey]messages.Found, len(keys))
 	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.WordsOfTemplates(ctx, p)
+		rows, err := q.TextOfTemplates(ctx, p)
 		for _, r := range rows {
 			out[keys[r.N-1]] = messages.Found{
 				Template: r.HasTemplate, Application: r.HasApplication, Mode: r.HasMode,

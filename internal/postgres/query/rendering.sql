@@ -1,6 +1,6 @@
 -- What rendering needs, one query per kind and batch of messages.
 
--- name: WordsOfIncidents :many
+-- name: DataOfIncidents :many
 select i.id, c.context, i.created_at, i.plan_id, a.name as application, coalesce(a.title_variable, '') as title_variable,
     coalesce(s.address, '')::text as sender, a.markup
 from incidents i
@@ -9,7 +9,7 @@ join applications a on a.id = i.application_id
 left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'
 where i.id = any (sqlc.arg(ids)::bigint[]);
 
--- name: WordsOfRequests :many
+-- name: DataOfRequests :many
 select r.id, a.name as application, r.subject, r.body, r.email_html, coalesce(r.template, '') as template, r.context, r.bare,
     r.shown_to, a.markup, coalesce(nullif(r.sender, ''), s.address, '')::text as sender
 from notification_requests r
@@ -17,7 +17,7 @@ join applications a on a.id = r.application_id
 left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'
 where r.id = any (sqlc.arg(ids)::bigint[]);
 
--- name: WordsOfPlans :many
+-- name: DataOfPlans :many
 select p.id, p.name, p.tracking_template,
     coalesce((select array_agg(n.step::int order by n.step, n.position) from plan_notifications n
         where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_steps,
@@ -33,7 +33,7 @@ where message_id = any (sqlc.arg(ids)::bigint[]) and change_type = 'target-chang
 order by message_id, id desc;
 
 -- Names are compared without case and without spaces at the end, as everywhere.
--- name: WordsOfTemplates :many
+-- name: TextOfTemplates :many
 select k.n::int as n, (t.template_id is not null)::boolean as has_template,
     exists (select from template_contents c where c.template_id = t.template_id and c.application_id = a.id)::boolean as has_application,
     (c.template_id is not null)::boolean as has_mode, coalesce(c.subject, '') as subject, coalesce(c.body, '') as body,

@@ -16,7 +16,7 @@ import (
 )
 
 // newWords is a catalog with a template in two versions, a plan with a dynamic target, an incident and a notification.
-func newWords(t *testing.T) (c pgtest.Catalog, w *queue.Words, incident, request, plan int64) {
+func newWords(t *testing.T) (c pgtest.Catalog, w *queue.Loader, incident, request, plan int64) {
 	t.Helper()
 	c = pgtest.NewCatalog(t)
 	exec := func(sql string, args ...any) {
@@ -40,10 +40,10 @@ func newWords(t *testing.T) (c pgtest.Catalog, w *queue.Words, incident, request
 		plan, c.Demo).Scan(&incident))
 	require.NoError(t, c.Pool().QueryRow(t.Context(), `insert into notification_requests (application_id, subject, body, email_html, template, context)
 		values ($1, 's', 'b', '<p>', 'words', '{"k": 1}') returning id`, c.Demo).Scan(&request))
-	return c, queue.NewWords(c.DB), incident, request, plan
+	return c, queue.NewLoader(c.DB), incident, request, plan
 }
 
-func TestWordsOfIncidentsRequestsAndPlans(t *testing.T) {
+func TestDataOfIncidentsRequestsAndPlans(t *testing.T) {
 	t.Parallel()
 	_, w, incident, request, plan := newWords(t)
 
@@ -71,7 +71,7 @@ func TestWordsOfIncidentsRequestsAndPlans(t *testing.T) {
 	require.Equal(t, []messages.StepPosition{{Step: 1, Position: 1}}, plans[plan].Dynamic)
 }
 
-func TestWordsOfTemplates(t *testing.T) {
+func TestTextOfTemplates(t *testing.T) {
 	t.Parallel()
 	c, w, _, _, _ := newWords(t)
 	key := func(template, application string, mode users.Mode) messages.TemplateKey {
