@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/iris-oncall/iris/internal/api/calendar/reading"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
@@ -58,7 +59,7 @@ func (a holidays) setHolidays(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	days, err := readHolidays(raw)
+	days, err := reading.Holidays(raw)
 	if err != nil {
 		return err
 	}

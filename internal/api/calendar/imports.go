@@ -7,14 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/api/calendar/reading"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/ical"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
-	"github.com/iris-oncall/iris/internal/wire/params"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
@@ -35,7 +34,7 @@ func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := r.URL.Query()
-	preview, err := params.Flag(q, "preview", false)
+	preview, err := reading.Flag(r, "preview")
 	if err != nil {
 		return err
 	}
@@ -51,7 +50,7 @@ func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	from, until, err := window(r, now, now.Add(importAhead))
+	from, until, err := reading.Window(r, now, now.Add(importAhead))
 	if err != nil {
 		return err
 	}
@@ -62,13 +61,11 @@ func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	read, err := ical.Read(raw, a.ZoneOf(t), from, until)
+	c.Since = from
+	unmatched, err := reading.Shifts(&c, raw, candidates, a.ZoneOf(t), until)
 	if err != nil {
 		return err
 	}
-	c.Since, c.UIDs = from, read.UIDs
-	var unmatched []unmatchedEvent
-	c.Wanted, unmatched = occurrences(candidates, read)
 	plan, err := a.Imports.TakeOver(ctx, c, calendars.By(r, nil), preview)
 	if err != nil {
 		return err
@@ -127,40 +124,8 @@ func (a imports) candidates(ctx context.Context, t oncall.Profile, roster string
 	return out, err
 }
 
-// unmatchedEvent is what of a calendar becomes no shift.
-type unmatchedEvent struct {
-	UID     string   `json:"uid"`
-	Summary string   `json:"summary"`
-	Names   []string `json:"names"`
-	Why     string   `json:"why"`
-}
-
-// occurrences finds the people of each occurrence. Names that are nobody's are told once for each event.
-func occurrences(candidates []editing.Candidate, read ical.Calendar) (wanted []editing.OccurrenceShift, unmatched []unmatchedEvent) {
-	unmatched = []unmatchedEvent{}
-	for _, p := range read.Problems {
-		unmatched = append(unmatched, unmatchedEvent{p.UID, p.Summary, []string{}, p.Why})
-	}
-	told := map[string]bool{}
-	for _, e := range read.Events {
-		people := make([]editing.EventPerson, len(e.People))
-		for i, p := range e.People {
-			people[i] = editing.EventPerson(p)
-		}
-		found, unknown := editing.MatchPeople(candidates, e.Summary, people)
-		for _, id := range found {
-			wanted = append(wanted, editing.OccurrenceShift{Occurrence: editing.Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
-		}
-		if len(unknown) > 0 && !told[e.UID] {
-			told[e.UID] = true
-			unmatched = append(unmatched, unmatchedEvent{e.UID, e.Summary, unknown, "nobody, or more than one, is called so"})
-		}
-	}
-	return wanted, unmatched
-}
-
 // answerImport shows what was done, or would be.
-func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan editing.CalendarImport, unmatched []unmatchedEvent, preview bool) error {
+func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan editing.CalendarImport, unmatched []reading.Unmatched, preview bool) error {
 	after := make([]oncall.Shift, len(plan.Update))
 	for i, u := range plan.Update {
 		after[i] = u.After

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
@@ -166,7 +165,7 @@ func (a swaps) decideSwap(answer editing.RequestState) routing.Handler {
 		}
 		name := wire.Actor(ctx).Username
 		if name == "" {
-			return auth.ErrPersonNeeded // consent cannot be given by a program
+			return calendars.ErrPersonNeeded // consent cannot be given by a program
 		}
 		me, err := a.People.ByName(ctx, name)
 		if err != nil {

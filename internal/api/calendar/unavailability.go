@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/api/calendar/reading"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
@@ -126,7 +127,7 @@ func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	conflicts, err := a.conflictsOf(ctx, []scheduling.StoredAbsence{absence}, nil, now, now.Add(maxWindow))
+	conflicts, err := a.conflictsOf(ctx, []scheduling.StoredAbsence{absence}, nil, now, now.Add(reading.MaxWindow))
 	if err != nil {
 		return err
 	}

@@ -4,13 +4,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/api/calendar/reading"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
-	"github.com/iris-oncall/iris/internal/wire/params"
 )
-
-// maxWindow bounds what one look at gaps or fairness reads.
-const maxWindow = 3 * 366 * 24 * time.Hour
 
 // teamAndWindow returns the team of a request, and the window of its query: from start to end days from now unless it says so.
 func (a Deps) teamAndWindow(r *http.Request, start, end int) (t oncall.Profile, from, to time.Time, err error) {
@@ -21,27 +18,8 @@ func (a Deps) teamAndWindow(r *http.Request, start, end int) (t oncall.Profile, 
 	if err != nil {
 		return t, from, to, err
 	}
-	from, to, err = window(r, now.AddDate(0, 0, start), now.AddDate(0, 0, end))
+	from, to, err = reading.Window(r, now.AddDate(0, 0, start), now.AddDate(0, 0, end))
 	return t, from, to, err
-}
-
-// window reads start and end of a query, with what holds when they are not given.
-func window(r *http.Request, start, end time.Time) (from, to time.Time, err error) {
-	from, to = start, end
-	if t, given, err := params.Time(r.URL.Query(), "start"); err != nil {
-		return from, to, err
-	} else if given {
-		from = t
-	}
-	if t, given, err := params.Time(r.URL.Query(), "end"); err != nil {
-		return from, to, err
-	} else if given {
-		to = t
-	}
-	if !from.Before(to) || to.Sub(from) > maxWindow {
-		return from, to, fault.Invalidf("end", "end must be after start, and at most three years")
-	}
-	return from, to, nil
 }
 
 // askedRoles reads the roles that a query asks for; none means all.

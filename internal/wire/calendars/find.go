@@ -19,6 +19,9 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
+// ErrPersonNeeded refuses a program where a person must consent.
+var ErrPersonNeeded = auth.ErrPersonNeeded
+
 // Integrity is Oncall's 422.
 func Integrity(text string) error {
 	return &fault.Error{Kind: fault.Mismatch, Message: "IntegrityError", Detail: text}

@@ -1,4 +1,4 @@
-package calendar
+package reading
 
 import (
 	"bytes"
@@ -22,9 +22,9 @@ const (
 	yearsAhead  = 20
 )
 
-// readHolidays returns the days of an iCalendar's events: all days that each begins on or covers, and for those that recur,
+// Holidays returns the days of an iCalendar's events: all days that each begins on or covers, and for those that recur,
 // those of all times. Faults name the event, or the line, and say what to do.
-func readHolidays(raw []byte) ([]scheduling.Holiday, error) {
+func Holidays(raw []byte) ([]scheduling.Holiday, error) {
 	calendar, err := ics.ParseCalendar(bytes.NewReader(raw))
 	if err != nil {
 		return nil, ical.Unreadable(raw, err)

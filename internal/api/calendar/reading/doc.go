@@ -1,0 +1,36 @@
+// Package reading reads the parts of calendar requests that are more than a field: windows of time, and the holidays and
+// shifts of iCalendar texts. The calendar routes of /v1 call it. It stores nothing.
+package reading
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/wire/params"
+)
+
+// MaxWindow is the longest time that one request reads of a calendar.
+const MaxWindow = 3 * 366 * 24 * time.Hour
+
+// Flag reads a boolean of the query, false when it is not given.
+func Flag(r *http.Request, name string) (bool, error) { return params.Flag(r.URL.Query(), name, false) }
+
+// Window reads start and end of the query; when one is not given, the argument is used.
+func Window(r *http.Request, start, end time.Time) (from, to time.Time, err error) {
+	from, to = start, end
+	if t, given, err := params.Time(r.URL.Query(), "start"); err != nil {
+		return from, to, err
+	} else if given {
+		from = t
+	}
+	if t, given, err := params.Time(r.URL.Query(), "end"); err != nil {
+		return from, to, err
+	} else if given {
+		to = t
+	}
+	if !from.Before(to) || to.Sub(from) > MaxWindow {
+		return from, to, fault.Invalidf("end", "end must be after start, and at most three years")
+	}
+	return from, to, nil
+}

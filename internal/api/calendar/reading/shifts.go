@@ -1,0 +1,52 @@
+package reading
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/ical"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+)
+
+// Shifts reads the shifts of an iCalendar text from c.Since to until into c. Clock times are of zone where the text names none.
+func Shifts(c *editing.ExternalCalendar, raw []byte, candidates []editing.Candidate, zone *time.Location, until time.Time) ([]Unmatched, error) {
+	read, err := ical.Read(raw, zone, c.Since, until)
+	if err != nil {
+		return nil, err
+	}
+	var unmatched []Unmatched
+	c.UIDs = read.UIDs
+	c.Wanted, unmatched = occurrences(candidates, read)
+	return unmatched, nil
+}
+
+// Unmatched is an event of a calendar, or some of its people, that became no shift.
+type Unmatched struct {
+	UID     string   `json:"uid"`
+	Summary string   `json:"summary"`
+	Names   []string `json:"names"`
+	Why     string   `json:"why"`
+}
+
+// occurrences finds the people of each occurrence. Names that mean nobody are listed once for each event.
+func occurrences(candidates []editing.Candidate, read ical.Calendar) (wanted []editing.OccurrenceShift, unmatched []Unmatched) {
+	unmatched = []Unmatched{}
+	for _, p := range read.Problems {
+		unmatched = append(unmatched, Unmatched{p.UID, p.Summary, []string{}, p.Why})
+	}
+	listed := map[string]bool{}
+	for _, e := range read.Events {
+		people := make([]editing.EventPerson, len(e.People))
+		for i, p := range e.People {
+			people[i] = editing.EventPerson(p)
+		}
+		found, unknown := editing.MatchPeople(candidates, e.Summary, people)
+		for _, id := range found {
+			wanted = append(wanted, editing.OccurrenceShift{Occurrence: editing.Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
+		}
+		if len(unknown) > 0 && !listed[e.UID] {
+			listed[e.UID] = true
+			unmatched = append(unmatched, Unmatched{e.UID, e.Summary, unknown, "nobody, or more than one, is called so"})
+		}
+	}
+	return wanted, unmatched
+}
