@@ -52,7 +52,7 @@ func (e *env) common(url string) (config.Common, error) {
 
 type migrateCommand struct{}
 
-// Run applies the migrations and says what it did.
+// Run applies the migrations and prints their names.
 func (migrateCommand) Run(ctx context.Context, e *env) error {
 	common, err := e.common("")
 	if err != nil {
@@ -283,7 +283,7 @@ type teamCommand struct {
 	Delete teamDeleteCommand `cmd:"" help:"Delete a team that nothing uses. Its past stays."`
 }
 
-// deleteFlags say what is to be deleted.
+// deleteFlags name the object to delete.
 type deleteFlags struct {
 	Name  string `arg:"" help:"Name."`
 	Force bool   `help:"Delete it although plans, incidents or others use it."`
@@ -302,7 +302,7 @@ func (f deleteFlags) remove(ctx context.Context, e *env, kind, done string) erro
 	return nil
 }
 
-// forcible says how to do in spite of a conflict what was refused.
+// forcible adds to a Conflict fault that --force deletes the object nevertheless.
 func forcible(err error) error {
 	if fault.Is(err, fault.Conflict) {
 		return fault.Newf(fault.Conflict, "%s (--force)", fault.Public(err))

@@ -35,7 +35,7 @@ type benchCommand struct {
 	Patience    time.Duration `help:"After so long without any delivery the rest counts as lost." default:"1m"`
 	Profile     string        `help:"Write CPU and heap profiles of the servers there." placeholder:"DIR" type:"path"`
 	Fill        float64       `help:"Fill the database first with this share of the full size (1 = 3,000,000 past incidents). Without a load only that." placeholder:"SHARE"`
-	JSON        string        `name:"json" help:"Write the figures there too." placeholder:"FILE" type:"path"`
+	JSON        string        `name:"json" help:"Write the figures as JSON to this file too." placeholder:"FILE" type:"path"`
 }
 
 // Run measures and prints the figures.
@@ -43,7 +43,7 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	app.RelaxCollector(e.environ, debug.SetGCPercent) // the load must not weigh more than it has to
+	app.RelaxCollector(e.environ, debug.SetGCPercent) // the load generator shares the machine with the servers
 	o := bench.Options{
 		Burst: c.Burst, For: c.For, Notifications: c.Notifications, URL: c.URL, App: c.App, Key: c.Key, Plan: c.Plan,
 		Processors: c.Processors, KillHalf: c.Kill == "half", ConfigFile: e.config, Environ: e.environ, ProfileDir: c.Profile,
@@ -88,7 +88,7 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 	return err
 }
 
-// check finds what would otherwise come to light after the measurement.
+// check finds errors that would otherwise appear only after the measurement.
 func (c benchCommand) check() error {
 	for _, flag := range []struct {
 		name  string
@@ -113,8 +113,8 @@ func (c benchCommand) check() error {
 	return f.Close()
 }
 
-// refuseInUse keeps the bench off a database that holds more than benches: its processors would take the incidents there
-// and mail their pages to its sink, and those of others would send what the bench posts.
+// refuseInUse refuses a database that is in use: processors of the bench would send its pages to the sink, and other processors
+// would send the bench's messages.
 func (e *env) refuseInUse(ctx context.Context) error {
 	common, err := e.common("")
 	if err != nil {
@@ -167,7 +167,7 @@ type benchSinkCommand struct {
 	Addr string `arg:"" help:"Address to listen on."`
 }
 
-// Run is the mail server of the bench, in a process of its own.
+// Run is the mail server of the bench, in a separate process.
 func (c benchSinkCommand) Run(ctx context.Context, e *env) error {
 	app.RelaxCollector(e.environ, debug.SetGCPercent)
 	return bench.RunSink(ctx, c.Addr, e.stdin, e.stdout)

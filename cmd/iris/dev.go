@@ -12,7 +12,7 @@ import (
 
 type devCommand struct {
 	Processors  int    `help:"How many message-processors to run." default:"1"`
-	Fresh       bool   `help:"Throw the data of earlier runs away first."`
+	Fresh       bool   `help:"Delete the data of earlier runs first."`
 	NoDemo      bool   `help:"Begin with an empty database."`
 	StateDir    string `help:"Where data is kept." placeholder:"DIR" env:"IRIS_STATE_DIR" type:"path"`
 	AllowRemote bool   `help:"Let IRIS_HTTP_ADDR be an address that other machines can reach, although the demo's log-in is no secret."`

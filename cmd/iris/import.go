@@ -60,7 +60,7 @@ func (c importIrisCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return c.tell(e, report)
+	return c.write(e, report)
 }
 
 type importOncallCommand struct {
@@ -86,7 +86,7 @@ func (c importOncallCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return c.tell(e, report)
+	return c.write(e, report)
 }
 
 // retention is how long the servers keep finished messages.
@@ -126,8 +126,8 @@ func (f importFlags) source(e *env) (transfer.Import, error) {
 	return in, nil
 }
 
-// tell writes the report and chooses the exit code.
-func (f importFlags) tell(e *env, report *transfer.Report) error {
+// write writes the report and returns the exit code.
+func (f importFlags) write(e *env, report *transfer.Report) error {
 	write := report.WriteText
 	if f.JSON {
 		write = report.WriteJSON

@@ -125,7 +125,7 @@ func run(ctx context.Context, args []string, e *env) int {
 	return 1
 }
 
-// noValue is how the parser says that a flag stands at the end of the line.
+// noValue matches the parser's error for a flag without its value at the end of the line.
 var noValue = regexp.MustCompile(`expected \w+ value but got "EOL" \(<EOL>\)`)
 
 // command is the command whose line was wrong, as far as it was understood.

@@ -19,15 +19,15 @@ type oncallCommand struct {
 	Service string `help:"Every team that is responsible for the service, instead of one team." placeholder:"SERVICE"`
 	Role    string `help:"Only this role; without it, every role that the calendar knows." placeholder:"ROLE"`
 	At      string `help:"When: now, +2h, +3d, '2026-11-22 02:00' on the team's clock, 2026-11-22T02:00:00+01:00." default:"now" placeholder:"TIME"`
-	Next    bool   `help:"Tell the next hand-offs, too."`
+	Next    bool   `help:"Print the next hand-offs too."`
 	Gaps    bool   `help:"Tell when nobody has a shift though the team wants cover, too."`
 	For     string `help:"How far to look for hand-offs and gaps, such as 12h, 30d or 8w." default:"30d" placeholder:"TIME"`
 	outputFlag
 }
 
-// Help tells what scripts need to know.
+// Help lists the exit codes.
 func (oncallCommand) Help() string {
-	return "Exit code 0: somebody is on call for every role told of. 3: somebody is not, or --gaps found a gap. 1: it could not be found out. 2: the command line is wrong."
+	return "Exit code 0: somebody is on call for every listed role. 3: somebody is not, or --gaps found a gap. 1: it could not be found out. 2: the command line is wrong."
 }
 
 // nobodyOnCall is the exit code when somebody should be on call and nobody is.
@@ -68,7 +68,7 @@ func (c oncallCommand) Run(ctx context.Context, e *env) error {
 	return err
 }
 
-// maxAhead is how far hand-offs and gaps can be looked for.
+// maxAhead bounds --for: how far ahead hand-offs and gaps are searched.
 const maxAhead = 2 * 366 * 24 * time.Hour
 
 // days reads a duration that may be given in days and weeks.
@@ -88,7 +88,7 @@ func days(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// lacking reports whether nobody is on call for a role, or a gap was asked for and found. What is not populated yet is no gap.
+// lacking reports whether nobody is on call for a role, or --gaps found a gap. Time that is not populated yet is no gap.
 func (c oncallCommand) lacking(teams []operator.WhoTeam) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {
@@ -188,10 +188,10 @@ func (c oncallCommand) table(out io.Writer, teams []operator.WhoTeam) error {
 		}
 		for _, r := range t.Roles {
 			if c.Next {
-				c.tellNext(out, t, r, z)
+				c.printNext(out, t, r, z)
 			}
 			if c.Gaps {
-				c.tellGaps(out, t, r, z)
+				c.printGaps(out, t, r, z)
 			}
 		}
 	}
@@ -205,7 +205,7 @@ func person(p operator.WhoPerson) string {
 	return p.Name + " (" + p.FullName + ")"
 }
 
-// reached words the contacts of somebody, the quickest first.
+// reached returns the text of a person's contacts, the fastest mode first.
 func reached(p operator.WhoPerson) string {
 	var parts []string
 	for _, m := range []users.Mode{users.Call, users.SMS, users.Push, users.Slack, users.Email} {
@@ -219,7 +219,7 @@ func reached(p operator.WhoPerson) string {
 	return strings.Join(parts, ", ")
 }
 
-func (c oncallCommand) tellNext(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
+func (c oncallCommand) printNext(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
 	if len(r.Next) == 0 {
 		fmt.Fprintf(out, "No hand-off of %s until %s.\n", r.Role, at(t.Until, z))
 		return
@@ -237,7 +237,7 @@ func everybody(names []string) string {
 	return strings.Join(names, " and ")
 }
 
-func (c oncallCommand) tellGaps(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
+func (c oncallCommand) printGaps(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
 	if len(r.Gaps) == 0 {
 		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, at(t.Until, z))
 		return
@@ -256,7 +256,7 @@ func (c oncallCommand) tellGaps(out io.Writer, t operator.WhoTeam, r operator.Wh
 	tell(scheduling.GapNotPopulated, "Not populated yet for %s; the schedule will reach these times:\n")
 }
 
-// length words seconds in days, hours and minutes.
+// length formats seconds as days, hours and minutes.
 func length(seconds int64) string {
 	d := time.Duration(seconds) * time.Second
 	switch whole := d / (24 * time.Hour); {

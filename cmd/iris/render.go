@@ -13,7 +13,7 @@ type renderCommand struct {
 	Context string `help:"File with a JSON object: the variables." placeholder:"FILE" type:"path"`
 }
 
-// Run writes what the template gives, and nothing else. An error names its line.
+// Run writes the output of the template, and nothing else. An error names its line.
 func (c renderCommand) Run(e *env) error {
 	source, err := io.ReadAll(e.stdin)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c renderCommand) Run(e *env) error {
 	return err
 }
 
-// render renders; errors always name a line, the first when the engine knows none.
+// render renders a template. An error without a line gets line 1.
 func render(source string, vars jinja.Vars) (out string, err error) {
 	template, err := jinja.Compile(source, jinja.Limits{})
 	if err == nil {

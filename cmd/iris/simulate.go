@@ -71,8 +71,8 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 	return tableSimulation(e.stdout, report, z)
 }
 
-// listLimit is the size from which on a mailing list stands for nobody, as configured for the servers. Where only a
-// database is configured, it is the default.
+// listLimit is the size from which on a mailing list is not paged, as configured for the servers; the default if only a
+// database is configured.
 func (e *env) listLimit() (int, error) {
 	c, err := config.Load(e.config, e.environ)
 	if err != nil {
@@ -88,7 +88,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// clock words an instant so that nobody has to guess the zone.
+// clock is the format of instants, with their offset from UTC.
 const clock = "Mon 2006-01-02 15:04:05 -07:00"
 
 func at(unix int64, z *time.Location) string { return time.Unix(unix, 0).In(z).Format(clock) }
@@ -141,7 +141,7 @@ func tableSimulation(out io.Writer, r simulation.Report, z *time.Location) error
 	return nil
 }
 
-// span words seconds: "1h2m0s".
+// span formats seconds: "1h2m0s".
 func span(seconds int64) string { return (time.Duration(seconds) * time.Second).String() }
 
 func modeWords(p simulation.ReportPage, z *time.Location) string {

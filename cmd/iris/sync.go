@@ -12,21 +12,21 @@ import (
 )
 
 type syncCommand struct {
-	DryRun    bool `help:"Say what would change, and change nothing."`
-	AllowGone bool `help:"Believe the directory however many people it has no more."`
+	DryRun    bool `help:"Print the changes, and change nothing."`
+	AllowGone bool `help:"Apply the changes although many people vanished from the directory."`
 	JSON      bool `name:"json" help:"Write the report as JSON."`
 }
 
-// Help tells what scripts need to know.
+// Help lists the exit codes.
 func (syncCommand) Help() string {
 	return "The directory is the one of sync.from in the configuration, which processors ask every hour as well. " +
 		"Exit code 0: in step. 3: too many people are gone from the directory, nothing was changed. 1: it failed."
 }
 
-// notBelieved is the exit code when the directory's answer is too odd.
-const notBelieved exitCode = 3
+// tooManyGone is the exit code when too many people vanished from the directory.
+const tooManyGone exitCode = 3
 
-// Run asks the directory and prints what changes.
+// Run syncs with the directory and prints the changes.
 func (c syncCommand) Run(ctx context.Context, e *env) error {
 	loaded, err := config.Load(e.config, e.environ)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c syncCommand) Run(ctx context.Context, e *env) error {
 		err = tableSync(e.stdout, report)
 	}
 	if err == nil && report.Stopped != "" {
-		return notBelieved
+		return tooManyGone
 	}
 	return err
 }

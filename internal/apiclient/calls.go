@@ -8,13 +8,13 @@ import (
 	"net/url"
 )
 
-// Target is whom something is for.
+// Target is a role and a name, such as oncall-primary of a team.
 type Target struct {
 	Role   string `json:"role"`
 	Target string `json:"target"`
 }
 
-// Incident is what is posted to open one.
+// Incident is the body of a POST that opens an incident.
 type Incident struct {
 	Plan           string         `json:"plan"`
 	Context        map[string]any `json:"context"`
@@ -32,7 +32,7 @@ func (c *Client) OpenIncident(ctx context.Context, in Incident) (int64, error) {
 	return id, err
 }
 
-// IncidentState is an incident as it stands. Times are Unix seconds.
+// IncidentState is the answer for one incident. Times are Unix seconds.
 type IncidentState struct {
 	ID          int64           `json:"id"`
 	Plan        string          `json:"plan"`
@@ -65,8 +65,8 @@ func (c *Client) Incident(ctx context.Context, id int64) (IncidentState, error) 
 	return out, err
 }
 
-// Claim makes owner the owner of an incident: nothing more is sent for it. An empty owner sets the escalation going
-// again.
+// Claim makes owner the owner of an incident, which stops its escalation. An empty owner removes the owner, and the
+// escalation continues.
 func (c *Client) Claim(ctx context.Context, id int64, owner string) error {
 	var name any
 	if owner != "" {
@@ -106,7 +106,7 @@ type PlanNotification struct {
 	Optional int    `json:"optional"`
 }
 
-// Plan is what is posted to make a new version of a plan.
+// Plan is the body of a POST that makes a new version of a plan.
 type Plan struct {
 	Name              string               `json:"name"`
 	Creator           string               `json:"creator"`
@@ -125,17 +125,17 @@ func (c *Client) CreatePlan(ctx context.Context, p Plan) (int64, error) {
 	return id, err
 }
 
-// Words are a template for one mode.
-type Words struct {
+// Text is the text of a template for one mode.
+type Text struct {
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
 }
 
-// Template is what is posted to make a new version of a template: words by application and mode.
+// Template is the body of a POST that makes a new version of a template: texts by application and mode.
 type Template struct {
 	Name    string                      `json:"name"`
 	Creator string                      `json:"creator"`
-	Content map[string]map[string]Words `json:"content"`
+	Content map[string]map[string]Text `json:"content"`
 }
 
 // CreateTemplate posts a template and returns its id; it is the active version of its name from now on.

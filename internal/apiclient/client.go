@@ -1,6 +1,6 @@
-// Package apiclient speaks the JSON API of iris-api from Go: it signs requests as an application and turns the server's
+// Package apiclient is a client of the JSON API of iris-api: it signs requests as an application and decodes the server's
 // answers into values and errors. The command line, the load generator and the end-to-end tests use it. It shares no code
-// with the server, so that it finds out when the wire changes.
+// with the server, so that tests notice changes of the wire.
 package apiclient
 
 import (
@@ -20,19 +20,19 @@ import (
 	"time"
 )
 
-// Config says where iris-api is and on whose behalf to speak. URL is required.
+// Config has the address of iris-api and the credentials. URL is required.
 type Config struct {
 	URL  string // such as http://127.0.0.1:16649
 	App  string // name of the application; "" = requests are not signed
 	Key  string // its key
-	User string // whom the application speaks for; "" = nobody
+	User string // the person whom the application acts for; "" = nobody
 	// HTTP does the requests; nil = a client with a timeout of 30 s.
 	HTTP *http.Client
 	// Now is the clock that signatures are made with; nil = time.Now.
 	Now func() time.Time
 }
 
-// Client speaks to one server as one application. It is safe for concurrent use.
+// Client calls one server as one application. It is safe for concurrent use.
 type Client struct {
 	base string
 	cfg  Config
@@ -64,7 +64,7 @@ type Error struct {
 	RetryAfter  time.Duration // 0 = the server did not say
 }
 
-// Error gives the server's words.
+// Error returns the server's text.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
 	for _, more := range []string{e.Title, e.Description} {

@@ -1,5 +1,5 @@
-// Package bench measures Iris from outside: it posts incidents or notifications over HTTP, lets a mail server of its own,
-// in a process of its own, take what is sent, and compares the two lists. It measures; it judges nothing.
+// Package bench measures Iris from outside: it posts incidents or notifications over HTTP, receives the mails with its own mail
+// server in a separate process, and compares the two lists.
 //
 // It loads a running server, or an installation that it starts itself from its own binary: PostgreSQL unless one is
 // configured, one iris-api, any number of processors. `iris bench` calls it.
@@ -106,7 +106,7 @@ func (o Options) planned() int {
 	return o.Burst + o.Notifications
 }
 
-// Run does one measurement. When ctx ends early it returns what was measured so far together with an error.
+// Run does one measurement. When ctx ends early it returns the figures so far together with an error.
 func Run(ctx context.Context, o Options) (Result, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// mailbox is a mail server that takes everything and keeps nothing but what deliver is told. A bench shares its machine with
-// what it measures, so it does as little as the protocol allows: it takes pipelined commands, looks at the headers of a mail
-// and skips the rest.
+// mailbox is a mail server that accepts every mail and passes its headers to deliver. It shares the machine with the measured
+// programs, so it does as little as the protocol allows: it accepts pipelined commands, reads the headers of a mail and skips
+// the rest.
 type mailbox struct {
 	deliver func(Delivery)
 
@@ -110,8 +110,8 @@ func (m *mailbox) talk(c net.Conn) {
 	}
 }
 
-// mail reads one mail and answers. It is told of before the client learns that it was taken, so that one whose sender died waiting
-// for the answer counts as arrived: that is what "in doubt" means.
+// mail reads one mail and answers. It counts the mail before the answer: a mail whose sender died while it waited for the answer
+// has arrived, and its message is in doubt.
 func (m *mailbox) mail(r *bufio.Reader, say func(string) bool) bool {
 	d, ok, err := readMail(r)
 	switch {

@@ -81,7 +81,7 @@ func (s *stand) makePlan(ctx context.Context) error {
 		return err
 	}
 	s.plan = s.app
-	_, err = c.CreateTemplate(ctx, apiclient.Template{Name: s.plan, Creator: s.app, Content: map[string]map[string]apiclient.Words{
+	_, err = c.CreateTemplate(ctx, apiclient.Template{Name: s.plan, Creator: s.app, Content: map[string]map[string]apiclient.Text{
 		s.app: {"email": {Subject: "{{ severity|upper }}: {{ title }}", Body: body}},
 	}})
 	if err != nil {

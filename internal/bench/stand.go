@@ -183,7 +183,7 @@ func (s *stand) startServers(o Options, databaseURL, sink string) error {
 	if err != nil {
 		return err
 	}
-	// Fixed ports, because children cannot tell us theirs.
+	// Fixed ports, because child processes cannot report theirs.
 	ports, err := freePorts(2 + o.Processors)
 	if err != nil {
 		return err
@@ -400,7 +400,7 @@ func fetch(url, file string) error {
 	return os.WriteFile(file, body, 0o644)
 }
 
-// stop ends what was started, servers first and all at once, and removes their logs unless they are worth a look.
+// stop ends all started processes, the servers first and all at once, and removes their logs unless keepLogs is set.
 func (s *stand) stop(keepLogs bool) {
 	var wg sync.WaitGroup
 	for _, p := range append([]*server{s.api}, s.processors...) {

@@ -22,8 +22,8 @@ type post struct {
 	accepted bool
 }
 
-// tally keeps account of what was posted and what arrived. It identifies units of work: incidents by their id,
-// notifications by the number that we wrote into their subject. Safe for concurrent use.
+// tally counts posted and arrived units of work. It identifies incidents by their id, and notifications by the number in
+// their subject. Safe for concurrent use.
 type tally struct {
 	planned   int
 	incidents bool
@@ -74,7 +74,7 @@ func (t *tally) accept(unit int64, sent, answered time.Time) {
 	}
 }
 
-// refuse notes an answer that said no, in the server's words.
+// refuse counts a refusal, with the server's text.
 func (t *tally) refuse(why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -150,8 +150,8 @@ type Result struct {
 	Latency             Percentiles `json:"latency_ms"` // from the answer to the POST to the whole mail at the sink
 	Accept              Percentiles `json:"accept_ms"`  // from the POST to its answer
 	DeliveriesPerSecond float64     `json:"deliveries_per_second"`
-	// Refused counts answers that said no, by their words; Unanswered requests without any answer; Strays mails of
-	// units that were not accepted as far as we know.
+	// Refused counts refusals by their text; Unanswered counts requests without an answer; Strays counts mails of units
+	// without a known 2xx.
 	Refused    map[string]int `json:"refused,omitempty"`
 	Unanswered int            `json:"unanswered,omitempty"`
 	Strays     int            `json:"strays,omitempty"`

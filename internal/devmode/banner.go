@@ -104,7 +104,7 @@ func plural(n int) string {
 	return "s"
 }
 
-// realVendors lists what is configured to really leave this machine.
+// realVendors lists the configured vendors, which send to the outside.
 func realVendors(cfg *config.Config) string {
 	var out []string
 	smtp, slack, twilio, webhook, push := cfg.Vendors()

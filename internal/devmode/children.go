@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// stopGrace is how long a server may take to finish what it has begun.
+	// stopGrace is how long a server may take to stop.
 	stopGrace = 8 * time.Second
 	// A server that ends so soon after its start, so often in a row, will not get better.
 	earlyEnd   = 5 * time.Second
 	maxEarly   = 3
 	restartGap = time.Second
-	// maxLog is the size of a log above which the next start begins it anew.
+	// maxLog is the size of a log above which the next start replaces it.
 	maxLog = 16 << 20
 )
 
@@ -92,8 +92,7 @@ func (s *Supervisor) runChild(ctx context.Context, name string, args, env []stri
 	return fmt.Errorf("exit code 0")
 }
 
-// childLog writes what a server logs to its file, and shows people what they should look at. It is used by one
-// goroutine at a time.
+// childLog writes the log of a server to its file and prints errors for people. It is used by one goroutine at a time.
 type childLog struct {
 	s    *Supervisor
 	name string
@@ -123,7 +122,7 @@ func (l *childLog) flush() {
 	}
 }
 
-// show prints errors in short words, and what is no log line (such as a panic) as it is.
+// show prints errors in short form, and other output (such as a panic) unchanged.
 func (l *childLog) show(line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return

@@ -9,8 +9,8 @@ import (
 // environments of the servers.
 type environments struct{ api, processor []string }
 
-// childEnvironment is ours, with what dev mode decides over it. Vendors that are configured stay as they are; for the
-// others the mailbox stands in.
+// childEnvironment is the environment of this process with the settings of dev mode. Configured vendors stay; the mailbox
+// replaces the others.
 func (s *Supervisor) childEnvironment(cfg *config.Config, databaseURL string, box vendorSettings) environments {
 	base := map[string]string{
 		"IRIS_DATABASE_URL": databaseURL,

@@ -58,7 +58,7 @@ type Letter struct {
 	vendorID string
 }
 
-// Letters returns what was received, newest first.
+// Letters returns the received messages, newest first.
 func (b *Mailbox) Letters() []Letter {
 	entries := b.vendors.Log().Accepted()
 	letters := make([]Letter, 0, len(entries))
@@ -95,7 +95,7 @@ func (b *Mailbox) letter(e pretend.Entry) Letter {
 }
 
 // Answer acts like the person that a message was for: do is press (a Slack button, what = its action id), key (on the
-// phone, what = the digit), pick-up (the phone) or reply (to a text, what = the words). It returns what came back.
+// phone, what = the digit), pick-up (the phone) or reply (to a text, what = its text). It returns the answer of iris-api.
 func (b *Mailbox) Answer(ctx context.Context, id int64, do, what string) (string, error) {
 	e, ok := b.vendors.Log().Entry(id)
 	if !ok || !e.Accepted {
@@ -119,7 +119,7 @@ func (b *Mailbox) Answer(ctx context.Context, id int64, do, what string) (string
 	return said, err
 }
 
-// deed says in words what was done.
+// deed returns a text for the action.
 func deed(e pretend.Entry, do, what string) string {
 	switch do {
 	case "press":

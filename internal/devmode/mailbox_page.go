@@ -177,7 +177,7 @@ func framed(mail string) template.HTMLAttr {
 	return template.HTMLAttr(`srcdoc="` + html.EscapeString(doc) + `"`)
 }
 
-// spoken takes the words out of the JSON answer to a button.
+// spoken returns the text of the JSON answer to a button.
 func spoken(answer string) string {
 	var a struct {
 		Text string `json:"text"`

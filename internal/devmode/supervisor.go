@@ -56,7 +56,7 @@ type Database interface {
 	Operator(ctx context.Context, url string) (*operator.Operator, error)
 }
 
-// Supervisor runs everything on one machine until it is told to stop.
+// Supervisor runs everything on one machine until ctx ends.
 type Supervisor struct {
 	opt      Options
 	database Database
@@ -142,7 +142,7 @@ func (s *Supervisor) run(ctx context.Context) error {
 	if err := s.prepare(ctx, database); err != nil {
 		return err
 	}
-	// The mailbox outlives the servers, so that what they send last still arrives.
+	// The mailbox stops after the servers, so that their last messages arrive.
 	box, closeMailbox, err := s.startMailbox()
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (s *Supervisor) portFree() error {
 		"or choose another address with IRIS_HTTP_ADDR=127.0.0.1:26649", s.addr, port)
 }
 
-// checkServers looks at what the servers will be given before anything is started, as they would.
+// checkServers checks the configuration of the servers before anything is started.
 func (s *Supervisor) checkServers(cfg *config.Config) error {
 	env := s.childEnvironment(cfg, "postgres://127.0.0.1/iris", vendorSettings{})
 	check := func(environ []string, judge func(*config.Config) error) error {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Comparison tells where who is on call differs between the predecessor and here.
+// Comparison lists the times at which the predecessor and Iris have different people on call.
 type Comparison struct {
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until"`

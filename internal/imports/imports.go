@@ -30,19 +30,19 @@ type Table struct {
 type Column struct {
 	Name string
 	Type string // PostgreSQL's name of the type
-	// Ref says where the number in the record is looked up; nil = the value is stored as it is.
+	// Ref is the table in which the record's number is looked up; nil = the value is stored unchanged.
 	Ref *Ref
 	// State is a value that changes here after the import: it is not compared with a row that is here already.
 	State bool
 	// Same, when set, is an SQL condition over s (the record) and t (the row that is here) under which the two do not
 	// contradict each other; otherwise they must not be distinct.
 	Same string
-	// Empty, when set, is an SQL condition over t under which the row that is here knows nothing yet: on the first import
-	// the record's value is put in.
+	// Empty, when set, is an SQL condition over t: the existing row has no value yet, and the first import sets the record's
+	// value.
 	Empty string
 	// Aside: the value goes elsewhere (see Store), not into the table.
 	Aside bool
-	// Keep: where a row that is here says something else, it stays, and the report tells of it; otherwise that is a conflict.
+	// Keep: a different value of an existing row stays and is reported. Without Keep it is a conflict.
 	Keep bool
 	// Quiet values are not shown in the report.
 	Quiet bool

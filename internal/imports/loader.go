@@ -74,8 +74,8 @@ func (l Loader) Each(ctx context.Context, fr From, f func(*Row)) error {
 	return nil
 }
 
-// Leftovers reports what is in the database of whom and nobody has read, so that nothing is left behind unnoticed. known holds
-// the columns that are not taken because nothing is lost by it, by table ("*" = all of it). It comes last.
+// Leftovers reports tables and columns of the predecessor's database that nobody read. known holds, by table, the columns that are
+// left out on purpose ("*" = all). It must be called last.
 func (l Loader) Leftovers(ctx context.Context, whose string, known map[string]string) error {
 	tables := l.Source.Tables()
 	for _, table := range slices.Sorted(maps.Keys(tables)) {

@@ -14,7 +14,7 @@ type Kind string
 
 // The kinds of reasons, the worst first.
 const (
-	Conflict Kind = "conflict"  // what is here contradicts it: nothing at all is written
+	Conflict Kind = "conflict"  // contradicts existing data: nothing at all is written
 	NotTaken Kind = "not taken" // the row, or a value of it, is lost
 	Note     Kind = "note"      // the row was taken, with a remark
 )
@@ -42,7 +42,7 @@ type Class struct {
 	Reasons  []Reason `json:"reasons,omitempty"`
 }
 
-// Report tells what an import did with every row. It is used by one goroutine.
+// Report records the result of every row of an import. One goroutine uses it.
 type Report struct {
 	From    string   `json:"from"` // address without password
 	DryRun  bool     `json:"dry_run"`
@@ -73,7 +73,7 @@ func (r *Report) Class(name string) *Class {
 	return c
 }
 
-// Tick tells the progress, at most once a second.
+// Tick reports the progress, at most once a second.
 func (r *Report) Tick(class string, rows int64) {
 	if r.progress == nil || time.Since(r.lastTold) < time.Second {
 		return
@@ -132,7 +132,7 @@ func (r *Report) count(kind Kind) (n int64) {
 	return n
 }
 
-// Conflicts is how many rows contradict what is here.
+// Conflicts returns how many rows contradict existing data.
 func (r *Report) Conflicts() int64 { return r.count(Conflict) }
 
 // Lost is how many rows, or values of rows, were not taken.
@@ -213,7 +213,7 @@ func (r *Report) Sentence() string {
 	return fmt.Sprintf("%d rows are new here; nothing was lost.", r.Taken())
 }
 
-// Tidy sorts the reasons of every class, the worst first, and drops classes that have nothing to tell.
+// Tidy sorts the reasons of every class, the worst first, and drops empty classes.
 func (r *Report) Tidy() {
 	r.Classes = slices.DeleteFunc(r.Classes, func(c *Class) bool { return c.Read == 0 && c.Taken == 0 && len(c.Reasons) == 0 })
 	rank := []Kind{Conflict, NotTaken, Note}

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Row is one row of the predecessor's database while it is being turned into a record. What is odd about its values is
-// noted in the report under its label. It is valid until the next row is read.
+// Row is one row of the predecessor's database while it is converted to a record. Odd values are reported under its label. It is
+// valid until the next row is read.
 type Row struct {
 	// Label names the row in the report; set it before reading values.
 	Label string
@@ -24,7 +24,7 @@ type Row struct {
 // rawValue is a value as MySQL sent it; nil is null.
 type rawValue = []byte
 
-// NewRow returns a row of the values, by column; nil is null. What is odd about them is noted in class.
+// NewRow returns a row of the values, by column; nil is null. Odd values are reported in class.
 func NewRow(class *Class, label string, values map[string][]byte) *Row {
 	r := &Row{Label: label, class: class, index: make(map[string]int, len(values))}
 	for name, value := range values {
@@ -56,7 +56,7 @@ func (r *Row) LoseValue(format string, args ...any) {
 // Lose notes that the row is not taken.
 func (r *Row) Lose(format string, args ...any) { r.class.Add(NotTaken, true, r.Label, format, args...) }
 
-// Int returns a number; 0 for null and for what is no number.
+// Int returns a number; 0 for null and for other values.
 func (r *Row) Int(column string) int64 {
 	raw := r.raw(column)
 	if raw == nil {
@@ -178,8 +178,8 @@ const (
 	lastSecond  = 253402300799
 )
 
-// Epoch returns an instant that is stored as seconds since 1970. A fraction counts up to the next whole second: at whole
-// seconds nothing changes by it. ok is false for null and for what is no number, which is noted as lost.
+// Epoch returns an instant that is stored as seconds since 1970, rounded up to a whole second. ok is false for null and for values
+// that are no number, which are reported as lost.
 func (r *Row) Epoch(column string) (t time.Time, ok bool) {
 	raw := r.raw(column)
 	if raw == nil {

@@ -14,7 +14,7 @@ const (
 	oddEncoded = "text looks as if it had been encoded twice (UTF-8 stored as latin1); it was taken as it is"
 )
 
-// cleanText makes a text of what MySQL sent in UTF-8. odd says what is odd about it, "" mostly.
+// cleanText converts bytes of MySQL to valid UTF-8 text. odd describes the problem of the bytes, "" = none.
 func cleanText(raw []byte) (text, odd string) {
 	text = string(raw)
 	ascii := true
@@ -40,7 +40,7 @@ func cleanText(raw []byte) (text, odd string) {
 }
 
 // upper1252 are the characters of MySQL's latin1 (Windows-1252) from 0x80 to 0x9f. The five that Windows does not define
-// stand for themselves.
+// are control characters.
 var upper1252 = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ")
 
 // encodedTwice reports whether the characters of text, stored as latin1, are the bytes of a text with characters

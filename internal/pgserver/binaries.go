@@ -19,7 +19,7 @@ const oldest = 15
 // binaries is a bin directory with postgres and initdb in it.
 type binaries struct {
 	dir     string
-	version string // as the server tells it, "17.5"
+	version string // as the server reports it, "17.5"
 	major   int
 }
 

@@ -72,7 +72,7 @@ func makeOpen(dir string) error {
 	return os.Chmod(dir, 0o755)
 }
 
-// openTree lets everybody read what is in dir, whatever our umask was when it was made.
+// openTree makes all files in dir readable for everybody, because the server may run as another user.
 func openTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Type()&fs.ModeSymlink != 0 {

@@ -64,8 +64,8 @@ func (s *setup) downloaded(ctx context.Context) (binaries, error) {
 //
 // The library can only do that as part of starting a server in its own way, which neither root nor a process that may
 // be killed can use (see docs/adr/0020). A data directory that holds nothing but a version number makes it stop right
-// after unpacking: it believes that initdb was done, and its start of the server fails. It takes no context and tells
-// no progress, therefore it downloads through a proxy of ours on the loopback interface that has both.
+// after unpacking: it assumes that initdb ran, and its start of the server then fails. It takes no context and reports no
+// progress, so it downloads through a proxy on the loopback interface, which does both.
 func (s *setup) fetch(ctx context.Context, work string) error {
 	data := filepath.Join(work, "no-data")
 	if err := os.MkdirAll(data, 0o755); err != nil {
@@ -151,7 +151,7 @@ func (s *setup) repositoryProxy(ctx context.Context) (*repositoryProxy, error) {
 	return p, nil
 }
 
-// counted tells every half second how much of a body has come.
+// counted reports every half second how much of a body has arrived.
 type counted struct {
 	io.ReadCloser
 	total, got int64

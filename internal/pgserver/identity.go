@@ -50,8 +50,8 @@ func (id identity) own(path string) error {
 	return os.Lchown(path, id.uid, id.gid)
 }
 
-// canEnter checks that the identity may enter dir and all of its parents, so that the reason is told here and not in
-// a vague message of initdb. dir must exist.
+// canEnter checks that the identity may enter dir and all of its parents. It gives a clearer error than initdb would. dir must
+// exist.
 func (id identity) canEnter(dir string) error {
 	if id.credential == nil {
 		return nil

@@ -40,7 +40,7 @@ type Config struct {
 	Postgres string
 	// Repository is the base URL binaries are downloaded from; "" = IRIS_POSTGRES_REPOSITORY, else Maven Central.
 	Repository string
-	// Progress is told in short sentences what takes time; nil = nobody listens. It may be called from any goroutine.
+	// Progress gets short sentences about slow steps; nil = none. It may be called from any goroutine.
 	Progress func(string)
 	// Fast trades durability for speed: no fsync, and a temporary server keeps its files in memory where there is room. For tests.
 	Fast bool
@@ -159,7 +159,7 @@ func (s *Server) URL() string {
 // Owner reports whether this process runs the server, as opposed to sharing one that another process runs.
 func (s *Server) Owner() bool { return s.lock != nil }
 
-// Version is the server's version as its binaries tell it, for example "17.5"; "" for a shared server.
+// Version is the server's version as its binaries report it, for example "17.5"; "" for a shared server.
 func (s *Server) Version() string { return s.set.bin.version }
 
 // Done is closed when the server has ended for good, by Stop or by itself. For a shared server it is closed by Stop.
@@ -194,7 +194,7 @@ func (s *Server) Restart(ctx context.Context, crash bool) error {
 		return errors.New("restart PostgreSQL: another process owns it")
 	}
 	old := s.proc
-	s.proc = nil // tells watch that this end is not the last one
+	s.proc = nil // so that watch does not take this for a crash
 	signal := syscall.SIGINT
 	if crash {
 		signal = syscall.SIGQUIT // immediate shutdown: recovery at the next start

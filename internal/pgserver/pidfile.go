@@ -58,7 +58,7 @@ func (pm postmaster) runs() bool {
 		return false
 	}
 	cmdline, err := os.ReadFile("/proc/" + strconv.Itoa(pm.pid) + "/cmdline")
-	// Another server's process that happens to have the number; a title without arguments may be anybody's.
+	// Another server's process may have the same id; a title without arguments does not identify ours.
 	if err == nil && strings.Contains(string(cmdline), "\x00-D\x00") {
 		return strings.Contains(string(cmdline), "\x00"+pm.data+"\x00")
 	}

@@ -216,7 +216,7 @@ func startError(err error, logFile string, begin int64) error {
 	return failure
 }
 
-// ending words how a process ended.
+// ending returns a text of how a process ended.
 func ending(err error) string {
 	if err == nil {
 		return "exit status 0"
@@ -224,7 +224,7 @@ func ending(err error) string {
 	return err.Error()
 }
 
-// settings are the server's options, fixed here so that an edited postgresql.conf cannot stand in the way.
+// settings are the server's options. They override an edited postgresql.conf.
 func (s *setup) settings(port int) []string {
 	options := []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(port), "unix_socket_directories=",
@@ -276,7 +276,7 @@ func lastPort(data string) int {
 	return port
 }
 
-// rememberPort notes the port beside the data directory. Not being able to costs nothing but the convenience.
+// rememberPort stores the port next to the data directory, so that the next start uses it again. Errors are ignored.
 func rememberPort(data string, port int) {
 	_ = os.WriteFile(data+".port", []byte(strconv.Itoa(port)+"\n"), 0o644)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// UsernameHeader names the person that an application speaks for.
+// UsernameHeader names the person that an application acts for.
 const UsernameHeader = "X-IRIS-USERNAME"
 
 // People finds users by name, ignoring case; a NotFound fault when there is none.
@@ -41,9 +41,8 @@ func NewAuthenticator(apps auth.Applications, people People, sessions *scs.Sessi
 		userKey: userKey, errors: e}
 }
 
-// Believing returns an Authenticator that asks for no proof: whoever a request says it comes from is believed, and requests of
-// other sites' pages are refused whether or not they have a session. Only a server on a loopback address that was told to
-// switch authentication off may use it.
+// Believing returns an Authenticator that checks no credentials: it accepts the caller that a request names. It refuses requests
+// from pages of other sites, also without a session. Only a server on a loopback address with compatibility.disable_auth may use it.
 func (a *Authenticator) Believing() *Authenticator {
 	b := *a
 	b.believing = true
@@ -60,9 +59,9 @@ func (s sharedLookups) ByName(ctx context.Context, name string) (auth.Applicatio
 	return s.reads.Get(ctx, name, func(ctx context.Context) (auth.Application, error) { return s.apps.ByName(ctx, name) })
 }
 
-// Middleware finds out who a request comes from and keeps it with the request (Actor). A request without credentials
-// goes on as nobody's; wrong credentials are answered at once. Requests with a session cookie that change something are
-// refused when another site's page sent them.
+// Middleware authenticates a request and stores the actor with it (Actor). A request without credentials continues without
+// an actor; one with wrong credentials is refused at once. A request with a session cookie that changes something is refused
+// when a page of another site sent it.
 func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -20,9 +20,9 @@ const MaxDepth = 200
 
 type bodyKey struct{}
 
-// Body reads the whole body of r, once: what was read is kept with the request that it returns, whose Body can be read
-// again, so that a signature can be checked over the very bytes that a handler decodes. A body over limit bytes
-// is a TooLarge fault, one that breaks off is an Invalid one.
+// Body reads the whole body of r, once. The returned request keeps the bytes, and its Body can be read again, so that a
+// signature is checked over the same bytes that a handler decodes. A body over limit bytes is a TooLarge fault, an incomplete
+// one an Invalid fault.
 func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Request, error) {
 	if kept, ok := r.Context().Value(bodyKey{}).([]byte); ok {
 		if int64(len(kept)) > limit {
@@ -34,14 +34,14 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Re
 		return nil, r, nil
 	}
 	if r.ContentLength > limit {
-		hearOut(r)
+		drain(r)
 		return nil, r, tooLarge(limit)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
 		var over *http.MaxBytesError
 		if errors.As(err, &over) {
-			hearOut(r)
+			drain(r)
 			return nil, r, tooLarge(limit)
 		}
 		return nil, r, &fault.Error{Kind: fault.Invalid, Message: "Request body broke off", Err: err}
@@ -53,19 +53,19 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Re
 
 // How much of a body that is too large is read all the same: of callers whose credentials were judged, and of others.
 const (
-	maxHeard        = 64 << 20
-	maxUnknownHeard = 1 << 20
+	maxDrain        = 64 << 20
+	maxUnknownDrain = 1 << 20
 )
 
-// hearOut lets a sender say what is too large. Many write everything before they read: they would see a connection that broke
-// off, not the answer, and come again with the same, for days where a mail is passed on. Who asks first is answered at once.
-func hearOut(r *http.Request) {
+// drain reads the rest of a body that is too large. Many clients write everything before they read the answer: otherwise they see
+// a broken connection instead of the answer, and retry. Clients that sent "Expect: 100-continue" get the answer at once.
+func drain(r *http.Request) {
 	if r.Header.Get("Expect") != "" {
 		return
 	}
-	limit := int64(maxUnknownHeard)
+	limit := int64(maxUnknownDrain)
 	if Actor(r.Context()).Known() {
-		limit = maxHeard
+		limit = maxDrain
 	}
 	_, _ = io.CopyN(io.Discard, r.Body, limit) // whatever ends it, the answer follows
 }
@@ -77,8 +77,8 @@ func tooLarge(limit int64) error {
 // InvalidJSON is the title of the answer to a body that is no JSON, or not the kind of JSON that a route takes.
 const InvalidJSON = "Invalid json in post body"
 
-// Object decodes a JSON object into its members, values untouched. Anything else is an Invalid fault that says what is
-// wrong. Of members with the same name the last one counts.
+// Object decodes a JSON object into its members and keeps their values as they are. Another body is an Invalid fault with the
+// reason. Of members with the same name the last one counts.
 func Object(body []byte) (map[string]json.RawMessage, error) {
 	if err := CheckJSON(body); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func first(body []byte) byte {
 	return 0
 }
 
-// tooDeep looks for nesting beyond MaxDepth without recursing itself.
+// tooDeep reports nesting beyond MaxDepth. It does not recurse.
 func tooDeep(body []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(body); i++ {

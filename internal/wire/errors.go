@@ -60,8 +60,7 @@ func Status(err error) int {
 }
 
 // Write answers r with err: below /v0/ as Iris does, below /api/ as Oncall does, elsewhere as RFC 9457 says, or with a plain
-// page where a browser asks for one. Every 503 says when to come back.
-// What is not a fault is logged in full and shown as an internal error.
+// page for browsers. Every 503 has Retry-After. An error that is no fault is logged in full and shown as an internal error.
 func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 	var known *fault.Error
 	if !errors.As(err, &known) {
@@ -112,7 +111,7 @@ func (e *Errors) report(r *http.Request, status int, err error) {
 		zap.Int("status", status), zap.Error(err))
 }
 
-// RetryAfter words a duration for the Retry-After header: whole seconds, at least one.
+// RetryAfter formats a duration for the Retry-After header: whole seconds, at least one.
 func RetryAfter(d time.Duration) string {
 	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }
@@ -167,7 +166,7 @@ func writeIris(w http.ResponseWriter, status int, f *fault.Error) {
 	}
 }
 
-// writeOncall: the status line stands in for a missing title, and always for 404, 405 and 500.
+// writeOncall writes Oncall's error. The title is the status line if the fault has none, and always for 404, 405 and 500.
 func writeOncall(w http.ResponseWriter, status int, f *fault.Error) {
 	t := shape(f)
 	line := strconv.Itoa(status) + " " + http.StatusText(status)
@@ -192,7 +191,7 @@ type problem struct {
 	Errors []wrong `json:"errors,omitempty"`
 }
 
-// wrong is what is wrong with one part of a request: a place in its body (a JSON Pointer, RFC 6901, as a URI fragment) or a
+// wrong is the error of one part of a request: a place in its body (a JSON Pointer, RFC 6901, as a URI fragment) or a
 // parameter of its query.
 type wrong struct {
 	Pointer   string `json:"pointer,omitempty"`
@@ -241,7 +240,7 @@ var errorPage = template.Must(template.New("error").Parse(`<!doctype html>
 <body><main><p class="brand">Iris</p><h1>{{.Title}}</h1><p>{{.Text}}</p><p><a href="/incidents">To the incidents</a></p></main></body></html>
 `))
 
-// errorStyle is the look of the other pages in short. The page's policy names its hash and allows no other style.
+// errorStyle is a short version of the style of the other pages. The page's policy names its hash and allows no other style.
 const errorStyle = `:root{color-scheme:light dark}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:Canvas;color:CanvasText}` +
 	`main{max-width:34rem;margin:12vh auto 0;padding:0 1.25rem;overflow-wrap:anywhere}.brand{font-weight:700;color:#3257c4;margin:0}` +
 	`h1{font-size:1.6rem;margin:.5rem 0}a{color:LinkText}`
@@ -280,8 +279,8 @@ func SecurityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// StrictTransport tells browsers on every answer to come back by TLS only, for a year, where that is how people reach the server:
-// if its public URL is https. Otherwise it does nothing, because a browser that was told so once could no longer come at all.
+// StrictTransport adds Strict-Transport-Security (one year) to every answer if the public URL is https. Without https it does
+// nothing: a browser that saw the header could no longer reach the server.
 func StrictTransport(publicURL string) func(http.Handler) http.Handler {
 	secure := strings.HasPrefix(strings.ToLower(publicURL), "https://")
 	return func(next http.Handler) http.Handler {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// WithoutNUL replaces, in JSON, the escape of the NUL character by that of the replacement character: nothing behind us can
-// store NUL, and refusing an alert over it would lose a page. What it returns may share memory with raw.
+// WithoutNUL replaces, in JSON, the escape of the NUL character by that of the replacement character: PostgreSQL cannot store
+// NUL, and refusing the alert would lose a page. The result may share memory with raw.
 func WithoutNUL(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`\u0000`)) {
 		return raw

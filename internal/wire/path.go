@@ -74,7 +74,7 @@ func allowed(routes chi.Routes, r *http.Request) string {
 	return strings.Join(out, ", ")
 }
 
-// secretPaths are beginnings of paths whose next segment is a secret: whoever has the address is let in by it.
+// secretPaths are beginnings of paths whose next segment is a secret that authenticates the caller.
 var secretPaths = []string{"/ack/", "/api/v0/ical/", "/api/v0/ical_key/key/"}
 
 // LogPath is a request's path as logs may hold it: without the secret that some addresses are.

@@ -82,7 +82,7 @@ func versioned(r *http.Request) (page.Query, filters.Query, error) {
 	return q, query, q.Newest(&query)
 }
 
-// named reads what the path names: the number of a version, or the name of the active one.
+// named returns the path parameter as the number of a version, or else as the name of the active version.
 func named(r *http.Request, parameter string) (id int64, name string, err error) {
 	name = wire.Param(r, parameter)
 	if !wire.Storable(name) {
@@ -94,7 +94,7 @@ func named(r *http.Request, parameter string) (id int64, name string, err error)
 	return 0, name, nil
 }
 
-// missing says what does not exist.
+// missing turns a NotFound fault into one that names the kind of object.
 func missing(err error, what string) error {
 	return fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no such %s", what))
 }

@@ -83,7 +83,7 @@ type compiler struct {
 	line int // of the statement or output compiled last: where run-time errors are reported
 	// folding: a constant is being computed beforehand.
 	folding bool
-	// foldSteps is what is left of the work that may be done beforehand.
+	// foldSteps are the remaining steps of constant folding.
 	foldSteps int64
 	// Whether text is escaped, as far as that is known at compile time.
 	autoescape, volatile bool
@@ -131,7 +131,7 @@ func (c *compiler) failAt(line int, message string) {
 	panic(&py.Error{Kind: assertionError, Message: message, Line: line})
 }
 
-// mark notes the line of what is compiled next.
+// mark records the line of the node that is compiled next.
 func (c *compiler) mark(n syntax.Node) int {
 	c.line = n.Line()
 	return c.line

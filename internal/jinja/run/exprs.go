@@ -205,8 +205,7 @@ func (c *compiler) compare(n *syntax.Compare, f *frame) expr {
 
 func (c *compiler) concat(n *syntax.Concat, f *frame) expr {
 	items := c.exprs(n.Items, f)
-	// Where it is not known before the run whether text is escaped, the original asks at run time whether it is not known, which
-	// never holds there, and so forgets what was safe.
+	// If only the run decides whether text is escaped, Jinja2 loses the mark "safe" here.
 	keepsSafe := c.autoescape && !c.volatile && !c.folding
 	return func(r *render, e *env) py.Value {
 		values := evalAll(r, e, items)

@@ -63,7 +63,7 @@ func (o *object) TypeName() string                                { return o.cla
 func (o *object) Attr(_ *py.Budget, name string) (py.Value, bool) { return o.attr(name) }
 func (o *object) Repr(*py.Budget) string                          { return "<" + o.class + " None>" }
 
-// templateReference is what the name self stands for; without blocks it has nothing to offer.
+// templateReference is the value of the name self. Without blocks it has no attributes.
 var templateReference = &object{"TemplateReference", func(string) (py.Value, bool) { return nil, false }}
 
 func newCycler(b *py.Budget, args py.Args) py.Value {

@@ -39,7 +39,7 @@ type Result struct {
 	Truncated bool
 }
 
-// Render renders the program into out. Like the package it calls it panics with *py.Error; out holds what was written till then.
+// Render renders the program into out. On an error it panics with *py.Error, as package py does; out holds the output so far.
 func (p *Program) Render(limits py.Limits, output int, vars *py.Dict, out *Result) {
 	r := newRender(limits, p.opts.Marks, vars)
 	r.limit = output
@@ -49,7 +49,7 @@ func (p *Program) Render(limits py.Limits, output int, vars *py.Dict, out *Resul
 	}()
 	p.run(r, p.fn.newEnv(nil))
 	if r.root.wrong != "" {
-		r.line = 0 // the original finds out when the template is over
+		r.line = 0 // Jinja2 raises this error at the end of the template, without a line
 	}
 	r.root.text()
 }
@@ -73,7 +73,7 @@ type sink struct {
 	wrong string // type of the first piece that is not text; "" = none
 }
 
-// text is what was written. As in the original, pieces that are not text are refused when all are there.
+// text returns the output. As in Jinja2, pieces that are not text are refused only at the end.
 func (s *sink) text() string {
 	if s.wrong != "" {
 		py.Raise("TypeError", "a block must end in text, not in a value of type %s", s.wrong)

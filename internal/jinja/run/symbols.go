@@ -17,7 +17,7 @@ import (
 type loadKind int
 
 const (
-	loadParam     loadKind = iota // set by whoever enters
+	loadParam     loadKind = iota // set by the caller
 	loadResolve                   // from the context
 	loadAlias                     // from the variable of an outer frame
 	loadUndefined                 // nothing yet

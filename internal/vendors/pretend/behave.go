@@ -47,7 +47,7 @@ type Behaviour struct {
 	To string `json:"to"`
 	// Status of Fail. 0 = 503, or 451 for SMTP.
 	Status int `json:"status"`
-	// Code of Reject in the vendor's own terms: Slack's word, Twilio's number, SMTP's enhanced code.
+	// Code of Reject in the vendor's own terms: Slack's error name, Twilio's number, SMTP's enhanced code.
 	Code string `json:"code"`
 	// Text of the answer, "" = something fitting.
 	Text string `json:"text"`
@@ -80,7 +80,7 @@ func newConduct(r Rate, log *Log) *conduct {
 	return c
 }
 
-// Log holds what was received.
+// Log returns the log of received requests.
 func (c *conduct) Log() *Log { return c.log }
 
 // Limit replaces the rate.

@@ -1,9 +1,9 @@
-// Package pretend plays the vendors: a mail server, Slack, Twilio, Firebase and a webhook receiver, as real servers on loopback
-// addresses. `iris dev` shows what they received, `iris bench` counts it, tests check promises against it.
+// Package pretend has fake vendors: a mail server, Slack, Twilio, Firebase and a webhook receiver, as real servers on loopback
+// addresses. `iris dev` shows the messages that they received, `iris bench` counts them, tests compare them with the promises.
 //
-// They are strict: credentials, required fields, sizes and sender identity are checked the way the real ones do, so
-// that what works here is not refused there. They enforce rates, and misbehave on request (see Behaviour), from Go
-// or over HTTP. Everything they were asked is in one Log, in the order in which it was decided.
+// The servers are strict: they check credentials, required fields, sizes and sender identity as the real ones do, so that a
+// message that they accept is accepted there too. They enforce rates, and misbehave on request (see Behaviour), from Go or over
+// HTTP. One Log has all requests, in the order of their decisions.
 package pretend
 
 import "time"

@@ -107,7 +107,7 @@ func (l *Log) Entry(id int64) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Entries returns what was received, oldest first.
+// Entries returns the received requests, oldest first.
 func (l *Log) Entries() []Entry { return l.After(0) }
 
 // After returns the entries with an id greater than the given one, oldest first.

@@ -41,7 +41,7 @@ func (s *Twilio) taken(e Entry) {
 	})
 }
 
-// Answer answers a call: it fetches the text from its URL and returns what was said.
+// Answer answers a call: it fetches the text from its URL and returns the spoken text.
 func (s *Twilio) Answer(ctx context.Context, sid string) (string, error) {
 	c, err := s.call(sid)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Twilio) Answer(ctx context.Context, sid string) (string, error) {
 	return s.Spoken(sid), nil
 }
 
-// PressKey presses a key during a call, answering it first if need be, and returns what was said then.
+// PressKey presses a key during a call, answering it first if needed, and returns the text that was spoken then.
 func (s *Twilio) PressKey(ctx context.Context, sid, digit string) (string, error) {
 	if _, err := s.Answer(ctx, sid); err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (s *Twilio) PressKey(ctx context.Context, sid, digit string) (string, error
 	return strings.Join(c.spoken[min(before, len(c.spoken)):], "\n"), nil
 }
 
-// Spoken returns what a call has said so far.
+// Spoken returns the text that a call has spoken so far.
 func (s *Twilio) Spoken(sid string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Access says who may use a route, before the handler looks at the details.
+// Access is the rule who may use a route, which is checked before the handler runs.
 type Access int
 
 // The kinds of access. An API says in its Mount what each of them asks of a caller.
@@ -67,7 +67,7 @@ type Mount struct {
 	Identify func(http.Handler) http.Handler
 	// Admit refuses callers who may not use a route.
 	Admit func(rt Route, r *http.Request) error
-	// Translate words an error for the clients of a path; nil = as it is.
+	// Translate converts an error for the clients of a path; nil = unchanged.
 	Translate func(err error) error `optional:"true"`
 	// Once serves the routes that answer POST; nil = as the others.
 	Once func(Route, Serve) http.Handler `optional:"true"`

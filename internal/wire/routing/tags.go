@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ShowTag tells the client the state of what it is shown, for an If-Match of the edit that follows (RFC 9110).
+// ShowTag sets the ETag of an answer, for the If-Match of a following edit (RFC 9110).
 func ShowTag(w http.ResponseWriter, tag string) { w.Header().Set("ETag", `"`+tag+`"`) }
 
 // IfMatch returns the tags that the request's If-Match names; nil = it names none.
