@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// UsernameHeader names the person that an application acts for.
+// UsernameHeader names the person on whose behalf an application acts.
 const UsernameHeader = "X-IRIS-USERNAME"
 
 // People finds users by name, ignoring case; a NotFound fault when there is none.
@@ -23,8 +23,8 @@ type People interface {
 	ByName(ctx context.Context, name string) (users.User, error)
 }
 
-// Authenticator finds out who a request comes from: a person with a session, or an application that signed it.
-// It is safe for concurrent use.
+// Authenticator authenticates requests: of a person with a session, or of an application that signed the request. It is safe
+// for concurrent use.
 type Authenticator struct {
 	applications auth.Applications
 	people       People
@@ -34,22 +34,22 @@ type Authenticator struct {
 	believing    bool
 }
 
-// NewAuthenticator returns an Authenticator. sessions may be nil: then nobody can come with one. userKey is the session's
-// key that holds the name of the logged-in user.
+// NewAuthenticator returns an Authenticator. With nil sessions no request can have a session. userKey is the
+// key of the session that holds the name of the logged-in user.
 func NewAuthenticator(apps auth.Applications, people People, sessions *scs.SessionManager, userKey string, e *Errors) *Authenticator {
 	return &Authenticator{applications: sharedLookups{apps, cache.New(cache.Config[string, auth.Application]{})}, people: people, sessions: sessions,
 		userKey: userKey, errors: e}
 }
 
-// Believing returns an Authenticator that checks no credentials: it accepts the caller that a request names. It refuses requests
-// from pages of other sites, also without a session. Only a server on a loopback address with compatibility.disable_auth may use it.
+// Believing returns an Authenticator that accepts names without credentials. It refuses all requests of other sites' pages, with
+// or without a session. Only a server on a loopback address whose authentication is switched off may use it.
 func (a *Authenticator) Believing() *Authenticator {
 	b := *a
 	b.believing = true
 	return &b
 }
 
-// sharedLookups makes one read serve all requests of an application that come at the same time. It keeps nothing.
+// sharedLookups makes concurrent requests of an application share one read. It caches nothing.
 type sharedLookups struct {
 	apps  auth.Applications
 	reads *cache.Cache[string, auth.Application]
@@ -59,9 +59,9 @@ func (s sharedLookups) ByName(ctx context.Context, name string) (auth.Applicatio
 	return s.reads.Get(ctx, name, func(ctx context.Context) (auth.Application, error) { return s.apps.ByName(ctx, name) })
 }
 
-// Middleware authenticates a request and stores the actor with it (Actor). A request without credentials continues without
-// an actor; one with wrong credentials is refused at once. A request with a session cookie that changes something is refused
-// when a page of another site sent it.
+// Middleware authenticates a request and stores the actor in its context (Actor). A request without credentials has no actor.
+// Wrong credentials are answered with an error. Requests with a session cookie that change something are refused when a page of
+// another site sent them.
 func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +124,7 @@ func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.A
 	return actor, app, r, err
 }
 
-// speaking returns the application as an actor, speaking for a person if it names one.
+// speaking returns the application as an actor, on behalf of a person if it names one.
 func (a *Authenticator) speaking(ctx context.Context, app auth.Application, username string) (auth.Actor, error) {
 	actor := auth.Through(app)
 	if username == "" {

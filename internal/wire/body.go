@@ -20,9 +20,9 @@ const MaxDepth = 200
 
 type bodyKey struct{}
 
-// Body reads the whole body of r, once. The returned request keeps the bytes, and its Body can be read again, so that a
-// signature is checked over the same bytes that a handler decodes. A body over limit bytes is a TooLarge fault, an incomplete
-// one an Invalid fault.
+// Body reads the whole body of r once. The request that it returns holds the bytes, and its Body can be read again: a signature
+// is checked over the same bytes that a handler decodes. A body over limit bytes is a TooLarge fault, an incomplete body an
+// Invalid one.
 func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Request, error) {
 	if kept, ok := r.Context().Value(bodyKey{}).([]byte); ok {
 		if int64(len(kept)) > limit {
@@ -51,21 +51,21 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Re
 	return body, r, nil
 }
 
-// How much of a body that is too large is read all the same: of callers whose credentials were judged, and of others.
+// How much of a body that is too large is still read: from callers that were authenticated, and from others.
 const (
-	maxDrain        = 64 << 20
-	maxUnknownDrain = 1 << 20
+	maxHeard        = 64 << 20
+	maxUnknownHeard = 1 << 20
 )
 
-// drain reads the rest of a body that is too large. Many clients write everything before they read the answer: otherwise they see
-// a broken connection instead of the answer, and retry. Clients that sent "Expect: 100-continue" get the answer at once.
+// drain reads the rest of a body that is too large. Many clients write everything before they read: they would see a broken
+// connection, not the answer, and retry, mail servers for days. Clients that send Expect: 100-continue are answered at once.
 func drain(r *http.Request) {
 	if r.Header.Get("Expect") != "" {
 		return
 	}
-	limit := int64(maxUnknownDrain)
+	limit := int64(maxUnknownHeard)
 	if Actor(r.Context()).Known() {
-		limit = maxDrain
+		limit = maxHeard
 	}
 	_, _ = io.CopyN(io.Discard, r.Body, limit) // whatever ends it, the answer follows
 }
@@ -77,8 +77,8 @@ func tooLarge(limit int64) error {
 // InvalidJSON is the title of the answer to a body that is no JSON, or not the kind of JSON that a route takes.
 const InvalidJSON = "Invalid json in post body"
 
-// Object decodes a JSON object into its members and keeps their values as they are. Another body is an Invalid fault with the
-// reason. Of members with the same name the last one counts.
+// Object decodes a JSON object into its members, values untouched. Anything else is an Invalid fault that says what is
+// wrong. If members have the same name, the last one counts.
 func Object(body []byte) (map[string]json.RawMessage, error) {
 	if err := CheckJSON(body); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func Object(body []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// CheckJSON reports, as an Invalid fault, a body that is not one whole JSON value in UTF-8 of bearable depth.
+// CheckJSON reports, as an Invalid fault, a body that is not one whole JSON value in UTF-8 of at most MaxDepth.
 func CheckJSON(body []byte) error {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0:

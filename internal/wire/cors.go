@@ -17,9 +17,9 @@ func fromAllowedOrigin(ctx context.Context) bool {
 // corsMethods are those that pages of allowed sites may use.
 const corsMethods = "GET, HEAD, POST, PUT, DELETE"
 
-// CORS lets pages of the given origins call the API in a browser, with the reader's session, and read the answers. It covers
-// paths below /v0, /api/v0 and /v1, not the log-in and the pages. Browsers refuse pages of other sites. Below /api/v0 a change
-// by a session still needs its token.
+// CORS lets pages of the named origins call the API in a browser, with the session of their user, and read the
+// answers: paths below /v0, /api/v0 and /v1, not the log-in and the pages. Browsers refuse the answers to pages of all other
+// sites. Below /api/v0 a change by a session still needs its token.
 func CORS(origins []string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if len(origins) == 0 {

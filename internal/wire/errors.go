@@ -28,7 +28,7 @@ type Errors struct {
 // NewErrors returns an Errors that logs what users are not shown.
 func NewErrors(log *zap.Logger) *Errors { return &Errors{log: log.Named("wire"), quiet: &repeats{}} }
 
-// StatusClientClosed is logged (never read by anybody) when the client went away before the answer.
+// StatusClientClosed is only logged, when the client closed the connection before the answer.
 const StatusClientClosed = 499
 
 // Status returns the status code for an error: the only mapping of fault kinds to HTTP.
@@ -60,7 +60,8 @@ func Status(err error) int {
 }
 
 // Write answers r with err: below /v0/ as Iris does, below /api/ as Oncall does, elsewhere as RFC 9457 says, or with a plain
-// page for browsers. Every 503 has Retry-After. An error that is no fault is logged in full and shown as an internal error.
+// page where a browser asks for one. Every 503 says when to retry.
+// An error that is no fault is logged in full and shown as an internal error.
 func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 	var known *fault.Error
 	if !errors.As(err, &known) {
@@ -91,7 +92,7 @@ func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// unavailableFor is when to try again where nobody knows better.
+// unavailableFor is the time to a retry when the fault has none.
 const unavailableFor = 5 * time.Second
 
 // forOncall reports whether the clients of the path are Oncall's: those of its API and of its log-in.
@@ -121,7 +122,7 @@ func (e *Errors) NotFound(w http.ResponseWriter, r *http.Request) {
 	e.Write(w, r, fault.New(fault.NotFound, "not found"))
 }
 
-// MethodNotAllowed answers a known path with an unknown method. The Allow header is the router's to set.
+// MethodNotAllowed answers a known path with an unknown method. The router sets the Allow header.
 func (e *Errors) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	const status = http.StatusMethodNotAllowed
 	switch {
@@ -166,7 +167,7 @@ func writeIris(w http.ResponseWriter, status int, f *fault.Error) {
 	}
 }
 
-// writeOncall writes Oncall's error. The title is the status line if the fault has none, and always for 404, 405 and 500.
+// writeOncall: the status line replaces a missing title, and the title of every 404, 405 and 500.
 func writeOncall(w http.ResponseWriter, status int, f *fault.Error) {
 	t := shape(f)
 	line := strconv.Itoa(status) + " " + http.StatusText(status)
@@ -191,7 +192,7 @@ type problem struct {
 	Errors []wrong `json:"errors,omitempty"`
 }
 
-// wrong is the error of one part of a request: a place in its body (a JSON Pointer, RFC 6901, as a URI fragment) or a
+// wrong is an error in one part of a request: a place in its body (a JSON Pointer, RFC 6901, as a URI fragment) or a
 // parameter of its query.
 type wrong struct {
 	Pointer   string `json:"pointer,omitempty"`
@@ -234,13 +235,13 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.E
 	_, _ = w.Write(body)
 }
 
-// errorPage is what a person sees whose browser asked for something that is not there, or not now. It needs nothing.
+// errorPage is the answer to browsers for pages that do not exist or are unavailable. It loads no other file.
 var errorPage = template.Must(template.New("error").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}} · Iris</title><style>{{.Style}}</style></head>
 <body><main><p class="brand">Iris</p><h1>{{.Title}}</h1><p>{{.Text}}</p><p><a href="/incidents">To the incidents</a></p></main></body></html>
 `))
 
-// errorStyle is a short version of the style of the other pages. The page's policy names its hash and allows no other style.
+// errorStyle is a short form of the pages' style. The page's policy allows its hash and no other style.
 const errorStyle = `:root{color-scheme:light dark}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:Canvas;color:CanvasText}` +
 	`main{max-width:34rem;margin:12vh auto 0;padding:0 1.25rem;overflow-wrap:anywhere}.brand{font-weight:700;color:#3257c4;margin:0}` +
 	`h1{font-size:1.6rem;margin:.5rem 0}a{color:LinkText}`
@@ -268,7 +269,7 @@ func Empty(w http.ResponseWriter, status int) {
 	w.WriteHeader(status)
 }
 
-// SecurityHeaders sets on every answer the headers that the clients of old expect, 404 and 405 included.
+// SecurityHeaders sets on every answer the headers that clients of the predecessors expect, 404 and 405 included.
 func SecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -279,8 +280,8 @@ func SecurityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// StrictTransport adds Strict-Transport-Security (one year) to every answer if the public URL is https. Without https it does
-// nothing: a browser that saw the header could no longer reach the server.
+// StrictTransport makes browsers use only TLS for a year, if the public URL is https. With http it does nothing: browsers could
+// then not reach the server any more.
 func StrictTransport(publicURL string) func(http.Handler) http.Handler {
 	secure := strings.HasPrefix(strings.ToLower(publicURL), "https://")
 	return func(next http.Handler) http.Handler {

@@ -7,7 +7,7 @@ import (
 )
 
 // WithoutNUL replaces, in JSON, the escape of the NUL character by that of the replacement character: PostgreSQL cannot store
-// NUL, and refusing the alert would lose a page. The result may share memory with raw.
+// NUL, and refusing an alert because of it would lose a page. The result may share memory with raw.
 func WithoutNUL(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`\u0000`)) {
 		return raw

@@ -38,10 +38,10 @@ func Param(r *http.Request, name string) string {
 	return raw
 }
 
-// methods are those that a path may be asked for, in the order of the Allow header.
+// methods are the possible methods of a path, in the order of the Allow header.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}
 
-// Refuse answers on routes what none of them serves: 404 where there is nothing, else 405 with the methods that there are.
+// Refuse makes routes answer requests without a route: 404 for an unknown path, else 405 with the methods of the path.
 func (e *Errors) Refuse(routes *chi.Mux) {
 	routes.NotFound(e.NotFound)
 	routes.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +52,7 @@ func (e *Errors) Refuse(routes *chi.Mux) {
 	})
 }
 
-// allowed returns the methods for which routes knows the request's path, for the Allow header of a 405.
+// allowed returns the methods of the request's path in routes, for the Allow header of a 405.
 func allowed(routes chi.Routes, r *http.Request) string {
 	path := r.URL.RawPath
 	if path == "" {
@@ -74,10 +74,10 @@ func allowed(routes chi.Routes, r *http.Request) string {
 	return strings.Join(out, ", ")
 }
 
-// secretPaths are beginnings of paths whose next segment is a secret that authenticates the caller.
+// secretPaths are prefixes of paths whose next segment is a secret that gives access.
 var secretPaths = []string{"/ack/", "/api/v0/ical/", "/api/v0/ical_key/key/"}
 
-// LogPath is a request's path as logs may hold it: without the secret that some addresses are.
+// LogPath returns the path of a request for logs, without the secrets of some paths.
 func LogPath(r *http.Request) string {
 	for _, open := range secretPaths {
 		if rest, ok := strings.CutPrefix(r.URL.Path, open); ok && rest != "" {

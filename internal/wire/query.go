@@ -14,7 +14,7 @@ const (
 )
 
 // BoundQuery refuses requests whose query is longer than MaxQuery bytes or has more than maxParameters parameters, before
-// any other code reads them.
+// they are parsed.
 func (e *Errors) BoundQuery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch raw := r.URL.RawQuery; {

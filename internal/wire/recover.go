@@ -8,8 +8,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// Recover returns next whose panics, defects of ours, are logged with their stack and answered as errors; the process goes on.
-// http.ErrAbortHandler, with which a handler breaks its answer off on purpose, goes through.
+// Recover returns a handler that logs panics of next with their stack and answers them as errors. It passes on
+// http.ErrAbortHandler, with which a handler aborts its answer on purpose.
 func (e *Errors) Recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

@@ -10,17 +10,17 @@ import (
 // repeatsEvery is how often requests that fail for the same reason are counted in the log.
 const repeatsEvery = 10 * time.Second
 
-// mostReasons bounds how many reasons are counted at once; others are logged one by one.
+// mostReasons bounds how many reasons are counted at a time; requests with other reasons are logged one by one.
 const mostReasons = 100
 
-// repeats counts requests that fail because something is unavailable, the database above all: the first one is logged, the
-// others of the same reason are counted. Safe for concurrent use.
+// repeats counts requests that fail because something is unavailable, mostly the database. The first request with a reason is
+// logged, the others are counted. It is safe for concurrent use.
 type repeats struct {
 	mu     sync.Mutex
 	counts map[string]int // requests since the last line, by reason
 }
 
-// again counts a request, and reports whether its reason was logged a short while ago.
+// again counts a request, and reports whether its reason was logged a short time ago.
 func (r *repeats) again(reason string, log *zap.Logger) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -35,19 +35,19 @@ func (r *repeats) again(reason string, log *zap.Logger) bool {
 		r.counts = map[string]int{}
 	}
 	r.counts[reason] = 0
-	time.AfterFunc(repeatsEvery, func() { r.report(reason, log) })
+	time.AfterFunc(repeatsEvery, func() { r.tell(reason, log) })
 	return false
 }
 
-// report logs how many requests failed since the last line. After a time without failures the reason is forgotten.
-func (r *repeats) report(reason string, log *zap.Logger) {
+// tell logs how many requests failed since the last line. Without further requests the reason is deleted.
+func (r *repeats) tell(reason string, log *zap.Logger) {
 	r.mu.Lock()
 	n := r.counts[reason]
 	if n == 0 {
 		delete(r.counts, reason)
 	} else {
 		r.counts[reason] = 0
-		time.AfterFunc(repeatsEvery, func() { r.report(reason, log) })
+		time.AfterFunc(repeatsEvery, func() { r.tell(reason, log) })
 	}
 	r.mu.Unlock()
 	if n > 0 {

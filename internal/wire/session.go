@@ -18,8 +18,8 @@ const (
 	sessionCSRF   = "csrf_token"
 )
 
-// BeginSession makes the session of ctx that of u, under a new token, so that a token planted before the log-in is worth
-// nothing. It returns the session's CSRF token: 128 random bits as hexadecimal digits. userKey is where the name is kept.
+// BeginSession stores u as the user of the session of ctx, under a new token, so that a token that an attacker set before the
+// log-in is useless. It returns the session's CSRF token: 128 random bits as hexadecimal digits. userKey is the key of the name.
 func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey string, u users.User) (csrf string, err error) {
 	if err := sessions.RenewToken(ctx); err != nil {
 		return "", err
@@ -34,8 +34,8 @@ func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey str
 	return csrf, nil
 }
 
-// SessionUser returns who the session of ctx belongs to. ok is false when nobody logged in, and when that person was
-// removed, was switched off or got another password since.
+// SessionUser returns the user of the session of ctx. ok is false without a log-in, and when the person was deleted, was
+// switched off or got another password since.
 func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey string, people People) (u users.User, ok bool, err error) {
 	name := sessions.GetString(ctx, userKey)
 	if name == "" {

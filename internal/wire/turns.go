@@ -16,8 +16,8 @@ const (
 	turnWait = 5 * time.Second
 )
 
-// Turns bounds how many searches of one caller run at a time, so that nobody takes all connections to the database. Others
-// wait for their turn. It is safe for concurrent use.
+// Turns bounds how many searches of one caller run at a time, so that no caller uses all connections to the database. Further
+// searches wait. It is safe for concurrent use.
 type Turns struct {
 	errors *Errors
 	wait   time.Duration
@@ -62,7 +62,7 @@ func (t *Turns) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// callerOf names who asks: the application or person, or the address of somebody unknown.
+// callerOf names the caller: the application or person, or the network address of an unknown one.
 func callerOf(r *http.Request) string {
 	if actor := Actor(r.Context()); actor.Known() {
 		return actor.String()

@@ -1,6 +1,6 @@
--- What `iris bench` looks at after it killed processors.
+-- What `iris bench` checks after it killed processors.
 
--- Whether every bucket is owned by a member that has lived since then, and how long ago that was.
+-- Whether every bucket is owned by a member with a heartbeat after that time, and how long ago that time is.
 -- name: BucketsOwnedSince :one
 select extract(epoch from clock_timestamp() - sqlc.arg(since)::timestamptz)::float8 as after_seconds,
     not exists (

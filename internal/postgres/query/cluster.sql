@@ -43,7 +43,7 @@ where bucket = any(sqlc.arg(buckets)::smallint[])
 order by bucket
 for no key update skip locked;
 
--- Second half: takes what is free, or owned by somebody who is not live; only for a member that is live itself.
+-- Second half: takes what is free, or owned by a member that is not live; only for a member that is live itself.
 -- name: AcquireLeases :many
 with live as materialized (
     select m.process_id, m.draining
@@ -99,7 +99,7 @@ where not exists (
       and m.heartbeat_at > clock_timestamp() - make_interval(secs => sqlc.arg(fresh_seconds)::float8)
 );
 
--- The modes that processors have a vendor for. Told is how many of them say.
+-- The modes that live processors have a vendor for. Told is how many of them have published their modes.
 -- name: ServedModes :one
 with live as (
     select modes from members where heartbeat_at > clock_timestamp() - interval '30 seconds' and not draining

@@ -1,7 +1,7 @@
 -- Where people are reached, and whether that is verified.
 
 -- name: SetContact :exec
--- A contact that stays what it was keeps its mark; one that a trusted caller sets is verified unless another person has it.
+-- A contact that does not change keeps its mark. One from a caller that verified it is verified unless another person has it.
 insert into user_contacts as c (user_id, mode, destination, verified_destination)
 values (@user_id, @mode, @destination, case when sqlc.arg(verified)::bool then @destination end)
 on conflict (user_id, mode) do update set destination = excluded.destination,
@@ -25,7 +25,7 @@ where c.user_id = @user_id order by m.id;
 select exists (select from incident_emails e where lower(e.email) = lower(@destination::text))::bool;
 
 -- name: LockContacts :exec
--- Whoever verifies a contact waits for others who do: two people cannot verify the same one.
+-- Transactions that verify contacts wait for each other: two people cannot verify the same contact.
 select pg_advisory_xact_lock(hashtextextended('iris contact ' || contact_key(@mode, @destination), 0));
 
 -- name: ContactHolder :one

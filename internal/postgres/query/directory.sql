@@ -39,7 +39,7 @@ cross join lateral (
     from (
         select c.mode, c.destination from user_contacts c where c.user_id = u.id
         union all
-        -- Whoever registered a phone can be reached by push.
+        -- A person who registered a phone can be reached by push.
         select 'push', 'devices:' || u.name
         where exists (select from devices d where d.user_id = u.id and d.active)
           and not exists (select from user_contacts c where c.user_id = u.id and c.mode = 'push')

@@ -187,7 +187,7 @@ where c.key = u.key;
 -- name: IsUnclaimed :one
 select exists (select from incidents where id = @id and owner_id is null and not resolved)::boolean;
 
--- Tells the incident of an earlier breach that it stands in the way of another one.
+-- Adds a line to the timeline of the incident of an earlier breach: it prevents another one.
 -- name: TellWaiting :exec
 insert into timeline_entries (incident_id, kind, actor, text)
 select i.id, 'limited', 'iris', sqlc.arg(text)::text from incidents i where i.id = @incident_id;

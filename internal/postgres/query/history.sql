@@ -35,7 +35,7 @@ with span as materialized (
     left join message_contents c on c.message_id = f.id
     on conflict (id, created_at) do nothing
 ), named as (
-    -- Twilio's word on a text can come hours later; other vendors give no receipts.
+    -- The receipt of Twilio for a text can arrive hours later; other vendors send no receipts.
     insert into vendor_messages (vendor, vendor_message_id, message_id, attempt, created_at)
     select a.vendor, a.vendor_message_id, f.id, a.attempt, f.created_at
     from finished f
@@ -75,7 +75,7 @@ where (k.application_id, k.route, k.key) in (
 -- name: ForgetPauses :execrows
 delete from vendor_pauses p where p.until < statement_timestamp() - interval '1 hour';
 
--- Audit lines are kept for three months at most. The oldest come first in both tables, so that a look at the first few is
+-- Audit lines are kept for three months at most. The oldest come first in both tables, so that reading the first few is
 -- enough.
 -- name: ForgetMessageChanges :execrows
 delete from message_changes c
@@ -109,7 +109,7 @@ select make_history_partition(statement_timestamp() + sqlc.arg(months)::int * in
 -- name: DropHistoryPartitions :one
 select drop_history_partitions(statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond')::int as dropped;
 
--- What nothing was heard of for long: counts of the past, and digests that cannot be answered any more.
+-- Rows that were not used for long: old counts, and digests that cannot be answered any more.
 -- name: ForgetCounts :execrows
 delete from sliding_counts c
 where c.key in (select s.key from sliding_counts s where s.touched_at < statement_timestamp() - interval '31 days'

@@ -19,7 +19,7 @@ with input as materialized (
     left join plans p on p.id = u.plan_id
 ),
 keyless as (
-    -- apart from the others, because looking out for conflicts has its price
+    -- a separate insert, because checking for conflicts costs time
     insert into incidents (id, plan_id, application_id, due_at)
     select n.id, n.plan_id, n.application_id, clock_timestamp() from input n where n.dedup_key = '' order by n.id
     returning id, bucket
@@ -99,8 +99,8 @@ join applications a on a.id = i.application_id
 left join users u on u.id = i.owner_id
 where i.id = any(sqlc.arg(ids)::bigint[]);
 
--- What is pending is cancelled by the owner of the bucket, which therefore looks at the incident now; also at one whose plan
--- is exhausted, because a page of it may be on its way again.
+-- The owner of the bucket cancels the pending messages, so the incident becomes due now. So does one whose plan is exhausted:
+-- one of its pages may be retried.
 -- name: AcknowledgeIncidents :exec
 update incidents
 set owner_id = sqlc.arg(owner_id)::bigint,
@@ -123,7 +123,7 @@ set resolved = true,
     active = false, version = version + 1, updated_at = clock_timestamp()
 where id = any(sqlc.arg(ids)::bigint[]);
 
--- Taking a resolution back escalates nothing. Where another incident with the same key was opened meanwhile, that one
+-- Undoing a resolve starts no escalation. Where another incident with the same key was opened meanwhile, that one
 -- keeps the key.
 -- name: UnresolveIncidents :exec
 update incidents i

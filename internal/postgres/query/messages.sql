@@ -7,5 +7,5 @@ select * from attempts where message_id = any(@message_ids::bigint[]) order by m
 select id, at, change_type, old, new, description from message_changes where message_id = @message_id order by id desc limit 1000;
 
 -- name: MessageReceiptStatus :one
--- The vendor's last word on a message.
+-- The last status that the vendor reported for a message.
 select status from receipts where message_id = @message_id and vendor = @vendor order by id desc limit 1;

@@ -1,4 +1,4 @@
--- What people want to hear of shifts, and the secret addresses of calendar feeds.
+-- About which changes of shifts people are notified, and the secret addresses of calendar feeds.
 
 -- name: NoticeTypes :many
 select name, is_reminder from notice_types order by position;
@@ -47,7 +47,7 @@ select (n.value ->> 'team_id')::bigint, n.value ->> 'kind', array(select jsonb_a
 from jsonb_array_elements(sqlc.arg(notices)::jsonb) with ordinality n (value, place)
 order by n.place;
 
--- The key of somebody who is switched off opens nothing. What is stored as the key of a sealed row is its hash, and opens nothing either.
+-- The key of a person who is switched off is not valid. The column key of a sealed row holds a hash, which is not a valid key.
 -- name: IcalKeys :many
 select k.key, k.key_sealed, k.requester_id, q.name as requester, k.user_id, k.team_id, coalesce(u.name, t.name, '')::text as name, k.created_at
 from ical_keys k

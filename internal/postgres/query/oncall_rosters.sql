@@ -24,7 +24,7 @@ insert into roster_members (roster_id, user_id, in_rotation, priority)
 select @roster_id, @user_id, @in_rotation, coalesce(max(priority) + 1, 0) from roster_members where roster_id = @roster_id
 on conflict (roster_id, user_id) do nothing;
 
--- Whoever joins a roster comes last in the order of its schedules that have one.
+-- A new member of a roster is last in the order of its schedules that have one.
 -- name: AppendToOrders :exec
 insert into schedule_order (schedule_id, user_id, priority)
 select o.schedule_id, @user_id, max(o.priority) + 1

@@ -132,7 +132,7 @@ limit sqlc.arg(max_rows)::int;
 insert into team_populations (team_id, problem) values (@team_id, @problem)
 on conflict (team_id) do update set populated_at = clock_timestamp(), problem = excluded.problem;
 
--- Has processors look at a team's calendar next, whenever they did last.
+-- Makes processors fill a team's calendar next.
 -- name: TeamDue :exec
 update team_populations set populated_at = 'epoch' where team_id = @team_id;
 

@@ -10,7 +10,7 @@ group by u.id
 order by lower(u.name);
 
 -- name: KnownNames :many
--- What somebody may have meant by a name that nothing of the kind has.
+-- The names that a wrong name may have meant.
 select name from teams where active and @kind::text = 'team'
 union all select name from services where @kind = 'service'
 union all select p.name from plan_active a join plans p on p.id = a.plan_id where @kind = 'plan'

@@ -24,7 +24,7 @@ where lower(name) = lower(rtrim(@name::text));
 -- name: SetPassword :execrows
 update users set password_hash = @password_hash where id = @id;
 
--- Whoever is switched off by hand stays off when a directory has them again, here and in the statements below.
+-- A person who is switched off by hand stays off when a directory has them again, here and in the statements below.
 -- name: SetActive :execrows
 with mark as (update directory_people set switched_off = false where user_id = @id and not @active::bool)
 update users set active = @active where id = @id;
@@ -79,7 +79,7 @@ select id, at, actor, action, object, detail from audit_log where id < @before o
 -- name: UsersWithoutCanonicalName :many
 select id, name from users where canonical_name is null order by id;
 
--- A name that was changed meanwhile, and one whose canonical form another user has, is left out.
+-- Names that were changed meanwhile, and names whose canonical form another user has, are left out.
 -- name: SetCanonicalNames :many
 update users u set canonical_name = n.canonical_name
 from (select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(names)::text[]) as name, unnest(sqlc.arg(canonical_names)::text[]) as canonical_name) n

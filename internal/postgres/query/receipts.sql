@@ -1,6 +1,6 @@
--- Delivery receipts: a vendor's later word on a message that it accepted.
+-- Delivery receipts: what a vendor reports later about a message that it accepted.
 
--- The attempt that a vendor's number belongs to. The newest, should a vendor give a number twice.
+-- The attempt that a vendor's number belongs to. The newest, if a vendor used a number twice.
 -- name: ReceiptAttempt :one
 select a.message_id, a.attempt, coalesce(m.incident_id, 0)::bigint as incident_id
 from attempts a
@@ -9,8 +9,8 @@ where a.vendor = sqlc.arg(vendor)::text and a.vendor <> 'smtp' and a.vendor_mess
 order by a.started_at desc
 limit 1;
 
--- Current means that nobody has acknowledged or resolved the incident, that it stands in the message's step (where it stays
--- when its plan is exhausted), and that no later repeat has gone to the same recipient.
+-- Current means that nobody has acknowledged or resolved the incident, that it is in the message's step (where it stays when
+-- its plan is exhausted), and that no later repeat has gone to the same recipient.
 -- name: LockReceiptMessage :one
 select m.state, m.mode, m.target, m.mode_attempt, m.attempt,
     (m.incident_id is null or (exists (

@@ -15,7 +15,7 @@ join applications a on a.id = found.application_id
 limit 1;
 
 -- name: ResponseBatch :one
--- The message that is a digest. Of what was imported there are only its parts, which have the same words.
+-- The message that is a digest. Imported digests have only their parts, which have the same text.
 select found.id from (
     select m.id, m.incident_id from messages m where m.batch = @batch
     union all
@@ -25,7 +25,7 @@ order by found.incident_id is null desc, found.id desc
 limit 1;
 
 -- name: ResponseBatchWaiting :many
--- Which of incidents still wait for somebody.
+-- Which of the incidents are neither acknowledged nor resolved.
 select i.id from incidents i
 where i.id = any (sqlc.arg(ids)::bigint[]) and not i.resolved and (i.active or i.owner_id is null)
 order by i.id;

@@ -77,7 +77,7 @@ cross join lateral (
     select i.due_at from incidents i where i.bucket = b.bucket and i.due_at is not null order by i.due_at limit 1
 ) d;
 
--- The oldest due incident of every bucket, whoever owns it: what every process watches.
+-- The oldest due incident of every bucket, whoever owns the bucket. Every process watches it.
 -- name: OldestDueByBucket :many
 select b.bucket::smallint as bucket, d.id, d.due_at::timestamptz as due_at,
     extract(epoch from statement_timestamp() - d.due_at)::float8 as age_seconds
@@ -100,8 +100,8 @@ from messages
 where incident_id = any(sqlc.arg(incident_ids)::bigint[])
 group by incident_id, step, position, repeat;
 
--- Every message of incidents that were reopened, the latest of each round, recipient and purpose, also from history. One
--- whose fallback is yet to be made counts as on its way.
+-- Every message of incidents that were reopened, the latest of each round, recipient and purpose, also from history. A
+-- message whose fallback was not made yet counts as in flight.
 -- name: PastMessages :many
 select distinct on (incident_id, step, position, repeat, recipient, purpose)
     incident_id::bigint as incident_id, step, position, repeat, recipient, purpose, state::text as state
@@ -123,7 +123,7 @@ from incident_dynamic_targets d
 left join named_targets t on t.target_id = d.target_id
 where d.incident_id = any(sqlc.arg(incident_ids)::bigint[]);
 
--- Locks incidents that nobody else is changing. What changed since it was read is told by its version. Open means that
+-- Locks incidents that no other transaction has locked. The version shows whether an incident changed since it was read. Open means that
 -- nobody acknowledged or resolved it; it may be exhausted.
 -- name: LockIncidents :many
 select id, version, active, (active or (owner_id is null and not resolved))::boolean as open
@@ -260,10 +260,10 @@ set due_at = case when exists (
     ) then coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()) + interval '5 seconds' end
 where i.id = any(sqlc.arg(ids)::bigint[]);
 
--- Messages that failed for good in every mode, of incidents and out of band alike, and who else is told in the same round
--- or request: of each the latest message. One that was tried in vain in every mode counts as failed while it is tried on,
--- because somebody else was asked for then: nobody must be thought to be told by it. The fallback belongs to the incident as
--- it stands, however often it was reopened since: what an acknowledgement cancelled must not stand in its place.
+-- Messages that failed for good in every mode, of incidents and out of band alike, and the other recipients of the same
+-- round or request, each with the latest message. A message that failed in every mode counts as failed even while it is retried,
+-- because its fallback was made then: it does not count as notifying somebody. The fallback belongs to the incident as it is
+-- now, however often it was reopened since: a message that an acknowledgement cancelled must not replace it.
 -- name: MessagesNeedingFallback :many
 select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
     coalesce(i.reopen_count, m.reopen_count)::smallint as reopen_count, m.step, m.position,

@@ -1,4 +1,4 @@
--- Words that operators attach to things, to filter by.
+-- Tags that operators attach to objects, to filter by.
 
 -- name: TagsOf :many
 select object_id, name, array_agg(value order by lower(value) collate "C", value collate "C")::text[] as values

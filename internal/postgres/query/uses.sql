@@ -1,4 +1,4 @@
--- What uses a team, plan, template or person, in words. An incident is affected while it escalates.
+-- The texts that say what uses a team, plan, template or person. An incident is affected while it escalates.
 
 -- name: UsesOfTarget :many
 select concat('plan ', p.name)::text as used_by

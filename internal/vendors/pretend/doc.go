@@ -1,14 +1,14 @@
-// Package pretend has fake vendors: a mail server, Slack, Twilio, Firebase and a webhook receiver, as real servers on loopback
-// addresses. `iris dev` shows the messages that they received, `iris bench` counts them, tests compare them with the promises.
+// Package pretend simulates the vendors: a mail server, Slack, Twilio, Firebase and a webhook receiver, as real servers
+// on loopback addresses. `iris dev` shows what they received, `iris bench` counts it, tests check promises against it.
 //
-// The servers are strict: they check credentials, required fields, sizes and sender identity as the real ones do, so that a
-// message that they accept is accepted there too. They enforce rates, and misbehave on request (see Behaviour), from Go or over
-// HTTP. One Log has all requests, in the order of their decisions.
+// They are strict: they check credentials, required fields, sizes and sender identity as the real vendors do, so that a
+// request that works here is not refused there. They enforce rates, and misbehave on request (see Behaviour), from Go
+// or over HTTP. All requests are in one Log, in the order of the decisions.
 package pretend
 
 import "time"
 
-// Rate is how much a pretend vendor takes: Burst at once, then PerSecond. The zero value has no limit.
+// Rate is how many requests a pretend vendor accepts: Burst at once, then PerSecond. The zero value has no limit.
 type Rate struct {
 	PerSecond float64 `json:"per_second"`
 	Burst     int     `json:"burst"`

@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Access is the rule who may use a route, which is checked before the handler runs.
+// Access says who may use a route. The handler may refuse further callers.
 type Access int
 
 // The kinds of access. An API says in its Mount what each of them asks of a caller.
@@ -63,15 +63,15 @@ type Serve func(Route) http.Handler
 // Mount is what the routes of an API have in common.
 type Mount struct {
 	Errors *wire.Errors
-	// Identify finds out who a request comes from and keeps it with the request. Public routes do without.
+	// Identify authenticates a request and stores its actor in the context. Public routes do not use it.
 	Identify func(http.Handler) http.Handler
 	// Admit refuses callers who may not use a route.
 	Admit func(rt Route, r *http.Request) error
-	// Translate converts an error for the clients of a path; nil = unchanged.
+	// Translate changes an error for the clients of a path; nil = errors stay as they are.
 	Translate func(err error) error `optional:"true"`
 	// Once serves the routes that answer POST; nil = as the others.
 	Once func(Route, Serve) http.Handler `optional:"true"`
-	// Observe wraps all routes, outermost; nil = not at all.
+	// Observe wraps all routes, outermost; nil = no wrapper.
 	Observe func(http.Handler) http.Handler `optional:"true"`
 	// Options answers OPTIONS with the methods of each path.
 	Options bool

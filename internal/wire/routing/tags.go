@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ShowTag sets the ETag of an answer, for the If-Match of a following edit (RFC 9110).
+// ShowTag sets the ETag header to the state of the answered object, for the If-Match of a following edit (RFC 9110).
 func ShowTag(w http.ResponseWriter, tag string) { w.Header().Set("ETag", `"`+tag+`"`) }
 
 // IfMatch returns the tags that the request's If-Match names; nil = it names none.

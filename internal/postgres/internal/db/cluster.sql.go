@@ -44,7 +44,7 @@ type AcquireLeasesRow struct {
 	TakenOver bool
 }
 
-// Second half: takes what is free, or owned by somebody who is not live; only for a member that is live itself.
+// Second half: takes what is free, or owned by a member that is not live; only for a member that is live itself.
 func (q *Queries) AcquireLeases(ctx context.Context, arg AcquireLeasesParams) ([]AcquireLeasesRow, error) {
 	rows, err := q.db.Query(ctx, acquireLeases,
 		arg.ProcessID,
@@ -362,7 +362,7 @@ type ServedModesRow struct {
 	Modes      []string
 }
 
-// The modes that processors have a vendor for. Told is how many of them say.
+// The modes that live processors have a vendor for. Told is how many of them have published their modes.
 func (q *Queries) ServedModes(ctx context.Context) (ServedModesRow, error) {
 	row := q.db.QueryRow(ctx, servedModes)
 	var i ServedModesRow

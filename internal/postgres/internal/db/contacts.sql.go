@@ -171,7 +171,7 @@ type LockContactsParams struct {
 	Destination string
 }
 
-// Whoever verifies a contact waits for others who do: two people cannot verify the same one.
+// Transactions that verify contacts wait for each other: two people cannot verify the same contact.
 func (q *Queries) LockContacts(ctx context.Context, arg LockContactsParams) error {
 	_, err := q.db.Exec(ctx, lockContacts, arg.Mode, arg.Destination)
 	return err
@@ -210,7 +210,7 @@ type SetContactParams struct {
 }
 
 // Where people are reached, and whether that is verified.
-// A contact that stays what it was keeps its mark; one that a trusted caller sets is verified unless another person has it.
+// A contact that does not change keeps its mark. One from a caller that verified it is verified unless another person has it.
 func (q *Queries) SetContact(ctx context.Context, arg SetContactParams) error {
 	_, err := q.db.Exec(ctx, setContact,
 		arg.UserID,

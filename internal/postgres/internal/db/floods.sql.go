@@ -816,7 +816,7 @@ type TellWaitingParams struct {
 	IncidentID int64
 }
 
-// Tells the incident of an earlier breach that it stands in the way of another one.
+// Adds a line to the timeline of the incident of an earlier breach: it prevents another one.
 func (q *Queries) TellWaiting(ctx context.Context, arg TellWaitingParams) error {
 	_, err := q.db.Exec(ctx, tellWaiting, arg.Text, arg.IncidentID)
 	return err

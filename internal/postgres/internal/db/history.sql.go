@@ -56,7 +56,7 @@ where c.key in (select s.key from sliding_counts s where s.touched_at < statemen
     order by s.touched_at limit 1000)
 `
 
-// What nothing was heard of for long: counts of the past, and digests that cannot be answered any more.
+// Rows that were not used for long: old counts, and digests that cannot be answered any more.
 func (q *Queries) ForgetCounts(ctx context.Context) (int64, error) {
 	result, err := q.db.Exec(ctx, forgetCounts)
 	if err != nil {
@@ -86,7 +86,7 @@ where c.at < statement_timestamp() - least($1::bigint * interval '1 microsecond'
   and c.id in (select s.id from message_changes s order by s.id limit 1000)
 `
 
-// Audit lines are kept for three months at most. The oldest come first in both tables, so that a look at the first few is
+// Audit lines are kept for three months at most. The oldest come first in both tables, so that reading the first few is
 // enough.
 func (q *Queries) ForgetMessageChanges(ctx context.Context, retentionUs int64) (int64, error) {
 	result, err := q.db.Exec(ctx, forgetMessageChanges, retentionUs)
@@ -231,7 +231,7 @@ with span as materialized (
     left join message_contents c on c.message_id = f.id
     on conflict (id, created_at) do nothing
 ), named as (
-    -- Twilio's word on a text can come hours later; other vendors give no receipts.
+    -- The receipt of Twilio for a text can arrive hours later; other vendors send no receipts.
     insert into vendor_messages (vendor, vendor_message_id, message_id, attempt, created_at)
     select a.vendor, a.vendor_message_id, f.id, a.attempt, f.created_at
     from finished f

@@ -24,8 +24,8 @@ type AcknowledgeIncidentsParams struct {
 	Ids     []int64
 }
 
-// What is pending is cancelled by the owner of the bucket, which therefore looks at the incident now; also at one whose plan
-// is exhausted, because a page of it may be on its way again.
+// The owner of the bucket cancels the pending messages, so the incident becomes due now. So does one whose plan is exhausted:
+// one of its pages may be retried.
 func (q *Queries) AcknowledgeIncidents(ctx context.Context, arg AcknowledgeIncidentsParams) error {
 	_, err := q.db.Exec(ctx, acknowledgeIncidents, arg.OwnerID, arg.Ids)
 	return err
@@ -240,7 +240,7 @@ with input as materialized (
     left join plans p on p.id = u.plan_id
 ),
 keyless as (
-    -- apart from the others, because looking out for conflicts has its price
+    -- a separate insert, because checking for conflicts costs time
     insert into incidents (id, plan_id, application_id, due_at)
     select n.id, n.plan_id, n.application_id, clock_timestamp() from input n where n.dedup_key = '' order by n.id
     returning id, bucket
@@ -637,7 +637,7 @@ set resolved = false, version = i.version + 1, updated_at = clock_timestamp(),
 where i.id = any($1::bigint[])
 `
 
-// Taking a resolution back escalates nothing. Where another incident with the same key was opened meanwhile, that one
+// Undoing a resolve starts no escalation. Where another incident with the same key was opened meanwhile, that one
 // keeps the key.
 func (q *Queries) UnresolveIncidents(ctx context.Context, ids []int64) error {
 	_, err := q.db.Exec(ctx, unresolveIncidents, ids)

@@ -101,7 +101,7 @@ type MessageReceiptStatusParams struct {
 	Vendor    string
 }
 
-// The vendor's last word on a message.
+// The last status that the vendor reported for a message.
 func (q *Queries) MessageReceiptStatus(ctx context.Context, arg MessageReceiptStatusParams) (string, error) {
 	row := q.db.QueryRow(ctx, messageReceiptStatus, arg.MessageID, arg.Vendor)
 	var status string

@@ -206,7 +206,7 @@ type IcalKeysRow struct {
 	CreatedAt   time.Time
 }
 
-// The key of somebody who is switched off opens nothing. What is stored as the key of a sealed row is its hash, and opens nothing either.
+// The key of a person who is switched off is not valid. The column key of a sealed row holds a hash, which is not a valid key.
 func (q *Queries) IcalKeys(ctx context.Context, arg IcalKeysParams) ([]IcalKeysRow, error) {
 	rows, err := q.db.Query(ctx, icalKeys,
 		arg.Key,
@@ -327,7 +327,7 @@ type NoticeTypesRow struct {
 	IsReminder bool
 }
 
-// What people want to hear of shifts, and the secret addresses of calendar feeds.
+// About which changes of shifts people are notified, and the secret addresses of calendar feeds.
 func (q *Queries) NoticeTypes(ctx context.Context) ([]NoticeTypesRow, error) {
 	rows, err := q.db.Query(ctx, noticeTypes)
 	if err != nil {

@@ -44,7 +44,7 @@ type AppendToOrdersParams struct {
 	RosterID int64
 }
 
-// Whoever joins a roster comes last in the order of its schedules that have one.
+// A new member of a roster is last in the order of its schedules that have one.
 func (q *Queries) AppendToOrders(ctx context.Context, arg AppendToOrdersParams) error {
 	_, err := q.db.Exec(ctx, appendToOrders, arg.UserID, arg.RosterID)
 	return err

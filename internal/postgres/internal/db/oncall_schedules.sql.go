@@ -742,7 +742,7 @@ const teamDue = `-- name: TeamDue :exec
 update team_populations set populated_at = 'epoch' where team_id = $1
 `
 
-// Has processors look at a team's calendar next, whenever they did last.
+// Makes processors fill a team's calendar next.
 func (q *Queries) TeamDue(ctx context.Context, teamID int64) error {
 	_, err := q.db.Exec(ctx, teamDue, teamID)
 	return err

@@ -16,7 +16,7 @@ union all select p.name from plan_active a join plans p on p.id = a.plan_id wher
 union all select name from applications where $1 = 'application'
 `
 
-// What somebody may have meant by a name that nothing of the kind has.
+// The names that a wrong name may have meant.
 func (q *Queries) KnownNames(ctx context.Context, kind string) ([]string, error) {
 	rows, err := q.db.Query(ctx, knownNames, kind)
 	if err != nil {

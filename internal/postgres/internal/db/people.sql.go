@@ -252,7 +252,7 @@ type SetActiveParams struct {
 	ID     int64
 }
 
-// Whoever is switched off by hand stays off when a directory has them again, here and in the statements below.
+// A person who is switched off by hand stays off when a directory has them again, here and in the statements below.
 func (q *Queries) SetActive(ctx context.Context, arg SetActiveParams) (int64, error) {
 	result, err := q.db.Exec(ctx, setActive, arg.Active, arg.ID)
 	if err != nil {
@@ -275,7 +275,7 @@ type SetCanonicalNamesParams struct {
 	CanonicalNames []string
 }
 
-// A name that was changed meanwhile, and one whose canonical form another user has, is left out.
+// Names that were changed meanwhile, and names whose canonical form another user has, are left out.
 func (q *Queries) SetCanonicalNames(ctx context.Context, arg SetCanonicalNamesParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, setCanonicalNames, arg.Ids, arg.Names, arg.CanonicalNames)
 	if err != nil {

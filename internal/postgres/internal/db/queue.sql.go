@@ -209,7 +209,7 @@ with given as (
     insert into message_contents (message_id, destination, subject, body, email_html, render_error)
     select b.id, b.destination, b.subject, b.body, b.html, b.problem from begun b where b.attempt = 1 and b.batch is null
 ), reworded as (
-    -- apart from those that have no words yet, because looking out for conflicts has its price
+    -- a separate insert from those without a text, because checking for conflicts costs time
     insert into message_contents (message_id, destination, subject, body, email_html, render_error)
     select b.id, b.destination, b.subject, b.body, b.html, b.problem from begun b where b.attempt > 1 or b.batch is not null
     on conflict (message_id) do update
@@ -246,8 +246,8 @@ type MarkSendingRow struct {
 	Attempt int16
 }
 
-// Begins attempts. Open means that nobody acknowledged or resolved the incident, or one of those of a digest: when its plan is exhausted, what was
-// already on its way still goes out.
+// Begins attempts. Open means that nobody acknowledged or resolved the incident, or one of those of a digest: when its plan is exhausted, messages that
+// were taken are still sent.
 func (q *Queries) MarkSending(ctx context.Context, arg MarkSendingParams) ([]MarkSendingRow, error) {
 	rows, err := q.db.Query(ctx, markSending,
 		arg.Ids,
@@ -306,8 +306,8 @@ type OverdueSendingRow struct {
 	Attempt    int16
 }
 
-// What seems to be on its way although its claim is over: by processes that are not live, in our buckets; and by
-// ourselves, anywhere (the caller knows what it is really sending).
+// Messages that are being sent although their claim ended: by processes that are not live, in our buckets; and by this process,
+// in any bucket (the caller knows which ones it is still sending).
 func (q *Queries) OverdueSending(ctx context.Context, arg OverdueSendingParams) ([]OverdueSendingRow, error) {
 	rows, err := q.db.Query(ctx, overdueSending, arg.ProcessID, arg.Buckets)
 	if err != nil {
@@ -496,9 +496,9 @@ type RecordOutcomesParams struct {
 
 // Completes attempts and moves their messages on; one that names its process only if it is that process's. A message that has moved on without us keeps its state, except that one
 // which still waits for its next attempt needs none when this one turns out to have been sent. Returned is what moved; the
-// attempts of the others are completed as late ones. The incidents are locked first, so that the runner, which holds them
-// while it looks at what became of their messages, misses nothing. What this statement wants to know of an incident it must
-// take from there: it began before it got the lock, and otherwise sees what was before.
+// attempts of the others are completed as late ones. The incidents are locked first, so that the runner, which locks them
+// while it reads the outcomes of their messages, misses none. This statement must read incidents from the locking part: it
+// began before it got the locks, and other parts see the rows as they were then.
 func (q *Queries) RecordOutcomes(ctx context.Context, arg RecordOutcomesParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, recordOutcomes,
 		arg.HoldIds,
@@ -728,9 +728,9 @@ type TakeMessagesRow struct {
 }
 
 // Takes up to l.most messages of each lane, oldest first within a bucket. One statement is the whole fenced transaction:
-// the lease rows are locked and checked again at their newest version before any message is looked at, and stay locked
-// until the takes are committed. The commit need not reach the disk: a take that a crashed server forgot is a message that
-// waits, and whoever took it finds that out when it is to be marked. Lane i looks into lane_buckets[lane_from[i] .. lane_to[i]]; epochs holds one for each of
+// the lease rows are locked and checked again at their newest version before any message is read, and stay locked
+// until the takes are committed. The commit need not reach the disk: after a crash of the server the message waits again, and
+// the process that took it finds that out when it marks the message. Lane i looks into lane_buckets[lane_from[i] .. lane_to[i]]; epochs holds one for each of
 // the 256 buckets. Statements with many rows are written so that nested loops over them stay linear.
 func (q *Queries) TakeMessages(ctx context.Context, arg TakeMessagesParams) ([]TakeMessagesRow, error) {
 	rows, err := q.db.Query(ctx, takeMessages,
@@ -939,8 +939,8 @@ type WaitingLanesRow struct {
 }
 
 // The message queue, from waiting to recorded.
-// Finds the lanes that have messages to be taken, by hopping over the index from one lane to the next. What others took may be
-// taken again when their claim is over or they are not live; what is on its way stands at the head of its lane and is passed over.
+// Finds the lanes that have messages to take, by skipping over the index from one lane to the next. Messages that others took may
+// be taken again when the claim ended or the process is not live. Messages in flight are at the head of their lane and are skipped.
 func (q *Queries) WaitingLanes(ctx context.Context, arg WaitingLanesParams) ([]WaitingLanesRow, error) {
 	rows, err := q.db.Query(ctx, waitingLanes, arg.Buckets, arg.Low)
 	if err != nil {

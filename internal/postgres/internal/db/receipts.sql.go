@@ -112,8 +112,8 @@ type LockReceiptMessageRow struct {
 	Current     bool
 }
 
-// Current means that nobody has acknowledged or resolved the incident, that it stands in the message's step (where it stays
-// when its plan is exhausted), and that no later repeat has gone to the same recipient.
+// Current means that nobody has acknowledged or resolved the incident, that it is in the message's step (where it stays when
+// its plan is exhausted), and that no later repeat has gone to the same recipient.
 func (q *Queries) LockReceiptMessage(ctx context.Context, messageID int64) (LockReceiptMessageRow, error) {
 	row := q.db.QueryRow(ctx, lockReceiptMessage, messageID)
 	var i LockReceiptMessageRow
@@ -201,8 +201,8 @@ type ReceiptAttemptRow struct {
 	IncidentID int64
 }
 
-// Delivery receipts: a vendor's later word on a message that it accepted.
-// The attempt that a vendor's number belongs to. The newest, should a vendor give a number twice.
+// Delivery receipts: what a vendor reports later about a message that it accepted.
+// The attempt that a vendor's number belongs to. The newest, if a vendor used a number twice.
 func (q *Queries) ReceiptAttempt(ctx context.Context, arg ReceiptAttemptParams) (ReceiptAttemptRow, error) {
 	row := q.db.QueryRow(ctx, receiptAttempt, arg.Vendor, arg.VendorMessageID)
 	var i ReceiptAttemptRow

@@ -127,7 +127,7 @@ order by found.incident_id is null desc, found.id desc
 limit 1
 `
 
-// The message that is a digest. Of what was imported there are only its parts, which have the same words.
+// The message that is a digest. Imported digests have only their parts, which have the same text.
 func (q *Queries) ResponseBatch(ctx context.Context, batch *string) (int64, error) {
 	row := q.db.QueryRow(ctx, responseBatch, batch)
 	var id int64
@@ -141,7 +141,7 @@ where i.id = any ($1::bigint[]) and not i.resolved and (i.active or i.owner_id i
 order by i.id
 `
 
-// Which of incidents still wait for somebody.
+// Which of the incidents are neither acknowledged nor resolved.
 func (q *Queries) ResponseBatchWaiting(ctx context.Context, ids []int64) ([]int64, error) {
 	rows, err := q.db.Query(ctx, responseBatchWaiting, ids)
 	if err != nil {

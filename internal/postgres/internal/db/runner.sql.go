@@ -345,7 +345,7 @@ type LockIncidentsRow struct {
 	Open    bool
 }
 
-// Locks incidents that nobody else is changing. What changed since it was read is told by its version. Open means that
+// Locks incidents that no other transaction has locked. The version shows whether an incident changed since it was read. Open means that
 // nobody acknowledged or resolved it; it may be exhausted.
 func (q *Queries) LockIncidents(ctx context.Context, ids []int64) ([]LockIncidentsRow, error) {
 	rows, err := q.db.Query(ctx, lockIncidents, ids)
@@ -614,10 +614,10 @@ type MessagesNeedingFallbackRow struct {
 	OtherStates     []string
 }
 
-// Messages that failed for good in every mode, of incidents and out of band alike, and who else is told in the same round
-// or request: of each the latest message. One that was tried in vain in every mode counts as failed while it is tried on,
-// because somebody else was asked for then: nobody must be thought to be told by it. The fallback belongs to the incident as
-// it stands, however often it was reopened since: what an acknowledgement cancelled must not stand in its place.
+// Messages that failed for good in every mode, of incidents and out of band alike, and the other recipients of the same
+// round or request, each with the latest message. A message that failed in every mode counts as failed even while it is retried,
+// because its fallback was made then: it does not count as notifying somebody. The fallback belongs to the incident as it is
+// now, however often it was reopened since: a message that an acknowledgement cancelled must not replace it.
 func (q *Queries) MessagesNeedingFallback(ctx context.Context, arg MessagesNeedingFallbackParams) ([]MessagesNeedingFallbackRow, error) {
 	rows, err := q.db.Query(ctx, messagesNeedingFallback,
 		arg.Buckets,
@@ -715,7 +715,7 @@ type OldestDueByBucketRow struct {
 	AgeSeconds float64
 }
 
-// The oldest due incident of every bucket, whoever owns it: what every process watches.
+// The oldest due incident of every bucket, whoever owns the bucket. Every process watches it.
 func (q *Queries) OldestDueByBucket(ctx context.Context) ([]OldestDueByBucketRow, error) {
 	rows, err := q.db.Query(ctx, oldestDueByBucket)
 	if err != nil {
@@ -767,8 +767,8 @@ type PastMessagesRow struct {
 	State      string
 }
 
-// Every message of incidents that were reopened, the latest of each round, recipient and purpose, also from history. One
-// whose fallback is yet to be made counts as on its way.
+// Every message of incidents that were reopened, the latest of each round, recipient and purpose, also from history. A
+// message whose fallback was not made yet counts as in flight.
 func (q *Queries) PastMessages(ctx context.Context, incidentIds []int64) ([]PastMessagesRow, error) {
 	rows, err := q.db.Query(ctx, pastMessages, incidentIds)
 	if err != nil {

@@ -90,7 +90,7 @@ type TagsOfRow struct {
 	Values   []string
 }
 
-// Words that operators attach to things, to filter by.
+// Tags that operators attach to objects, to filter by.
 func (q *Queries) TagsOf(ctx context.Context, arg TagsOfParams) ([]TagsOfRow, error) {
 	rows, err := q.db.Query(ctx, tagsOf, arg.Kind, arg.Ids)
 	if err != nil {

@@ -117,7 +117,7 @@ having count(*) > 0
 order by 1
 `
 
-// What uses a team, plan, template or person, in words. An incident is affected while it escalates.
+// The texts that say what uses a team, plan, template or person. An incident is affected while it escalates.
 func (q *Queries) UsesOfTarget(ctx context.Context, targetID int64) ([]string, error) {
 	rows, err := q.db.Query(ctx, usesOfTarget, targetID)
 	if err != nil {

@@ -141,7 +141,7 @@ type OldestUnsentRow struct {
 	AgeSeconds  float64
 }
 
-// What every process watches, whoever owns the buckets.
+// The checks of every process, whoever owns the buckets.
 // The message of every application and class that became due first and has not left: waiting, taken, being sent, or to be
 // tried again later. Its age counts from when it first became due; a retry does not renew it. Messages that an operator has
 // paused are left out. Each lateral look-up reads the head of the index messages_unsent.
