@@ -22,7 +22,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
-	v1catalog "github.com/iris-oncall/iris/internal/api/catalog"
+	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
@@ -186,7 +186,7 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	// The simulation of /v1 is tested with the plans of this fixture.
 	strict := wire.NewAuthenticator(apps, people, f.sessions, userKey, errs)
 	routing.Mount{Errors: errs, Identify: strict.Middleware, Admit: routing.Strict}.
-		Routes(r, v1catalog.Routes(v1catalog.Deps{Simulator: simulator}))
+		Routes(r, configuration.Routes(configuration.Deps{Simulator: simulator}))
 	f.handler = r
 	return f
 }
@@ -224,7 +224,7 @@ func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) 
 				DeviceApplications: c.DeviceApplications, InternalApplications: c.InternalApplications},
 			Vocabulary: irisapi.VocabularyParts{Targets: catalog.NewTargets(db), Roles: catalog.NewTargets(db), Categories: apps, Tags: tags,
 				TimeZones: c.TimeZones, InternalApplications: c.InternalApplications},
-			Health: irisapi.Health{File: c.HealthcheckFile, Ping: p.Ping}, Wake: p.Wake, Registerer: p.Registerer,
+			Health: irisapi.Health{File: c.HealthcheckFile, Ping: p.Ping}, Wake: p.Wake, Replayed: func() {}, Registerer: p.Registerer,
 			Begin: replay.Units(idempotency, func(u *postgres.Unit) irisapi.Deps { return over(u.DB()) }),
 		}
 	}

@@ -9,18 +9,18 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/syntax"
 )
 
-// foldSteps bounds the steps of constant folding in a whole template.
+// foldSteps bounds the work of constant folding for a whole template.
 const foldSteps = 200_000
 
-// Jinja2 folds constant expressions when it compiles a template, by slightly different rules than at run time: an invalid slice is
-// undefined, concatenation loses the mark "safe", and infinity becomes an unknown name. An expression that fails here is left to
-// the run.
+// The original folds constant expressions before the template runs, by slightly other rules than at run time: invalid
+// slices are undefined, concatenation forgets Markup, and infinity is an unknown name. An expression whose folding
+// fails is evaluated at run time.
 
 func foldLimits(steps int64) py.Limits {
 	return py.Limits{Steps: max(1, steps), Memory: 64 << 10, Depth: 150, Time: time.Second}
 }
 
-// fold computes a constant expression; false when it is none.
+// fold evaluates a constant expression; false if that is not possible.
 func (c *compiler) fold(n syntax.Node, f *frame) (v py.Value, r *render, ok bool) {
 	if c.folding || c.foldSteps <= 0 || !c.mayFold(n) {
 		return nil, nil, false
@@ -44,7 +44,7 @@ func (c *compiler) fold(n syntax.Node, f *frame) (v py.Value, r *render, ok bool
 	return value(r, &env{}), r, true
 }
 
-// folded returns the text of a constant that is printed.
+// folded returns the text of a printed constant.
 func (c *compiler) folded(n syntax.Node, f *frame) (text string, ok bool) {
 	v, r, ok := c.fold(n, f)
 	if !ok {
@@ -60,7 +60,7 @@ func (c *compiler) folded(n syntax.Node, f *frame) (text string, ok bool) {
 	return text, err == nil
 }
 
-// foldedExpr is a folded expression. Only values that Jinja2 can write as source text are folded.
+// foldedExpr returns a folded expression. Only values that the original can write into its program are folded.
 func (c *compiler) foldedExpr(n syntax.Node, f *frame) (expr, bool) {
 	switch x := n.(type) {
 	case *syntax.Bin, *syntax.Unary, *syntax.Compare, *syntax.Concat, *syntax.GetAttr, *syntax.GetItem, *syntax.Test, *syntax.Cond:
@@ -93,16 +93,16 @@ func (c *compiler) foldedExpr(n syntax.Node, f *frame) (expr, bool) {
 	return func(*render, *env) py.Value { return v }, true
 }
 
-// contextFilters cannot be folded: they need the context.
+// contextFilters cannot be folded.
 var contextFilters = map[string]bool{
 	"map": true, "select": true, "reject": true, "selectattr": true, "rejectattr": true, "random": true,
 }
 
-// notConstant is the panic that ends folding of an expression that is not constant.
+// notConstant is the panic that ends the folding of an expression that is not constant.
 type notConstant struct{}
 
-// depends reports whether an expression is never constant. Filters and tests are not where only the run decides whether text is
-// escaped.
+// depends reports whether an expression cannot be folded, whatever its operands. Filters and tests cannot if escaping
+// is known only at run time.
 func (c *compiler) depends(n syntax.Node) bool {
 	switch x := n.(type) {
 	case *syntax.Name, *syntax.Call:
@@ -117,7 +117,8 @@ func (c *compiler) depends(n syntax.Node) bool {
 
 func depends(*render, *env) py.Value { panic(notConstant{}) }
 
-// mayFold reports whether an expression may be constant: no part depends on the context, or such a part may not be reached.
+// mayFold reports whether folding is worth a try: the expression is constant, or its variable parts may not be reached.
+// Reading the tree counts as work.
 func (c *compiler) mayFold(n syntax.Node) bool {
 	named, lazy := false, false
 	syntax.Walk(n, func(x syntax.Node) bool {
