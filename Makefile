@@ -1,8 +1,8 @@
-# Everything that CI and people run by name. Tools are pinned in tools/*/go.mod.
+# The commands that CI and people run. The versions of tools are in tools/*/go.mod.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS  = -s -w -X github.com/iris-oncall/iris/internal/app/server.version=$(VERSION)
 PROGRAMS = iris iris-api message-processor
-# Packages that start goroutines or share memory: the race detector is useful there.
+# Packages with goroutines or shared memory, for the race detector.
 RACY = git grep -lE '\bgo func|"sync(/atomic)?"|/errgroup"' -- 'internal/*.go' ':!*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,'
 
 .PHONY: help dev build test race e2e chaos lint generate verify migrate bench cover release clean
@@ -10,7 +10,7 @@ RACY = git grep -lE '\bgo func|"sync(/atomic)?"|/errgroup"' -- 'internal/*.go' '
 help: ## list targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | sort | expand -t 12
 
-dev: ## run everything on this machine (Ctrl-C stops it)
+dev: ## run Iris on this machine (Ctrl-C stops it)
 	go run ./cmd/iris dev
 
 build: ## build the three programs into bin/
@@ -22,7 +22,7 @@ test: ## run all tests; PostgreSQL is found or downloaded
 race: ## run the tests of concurrent packages with the race detector, on the downloaded PostgreSQL
 	$(RACY) | xargs go run ./test/withpg go test -race -count=1 -timeout 15m
 
-e2e: ## run the stories over the real programs
+e2e: ## run the end-to-end tests of the real programs
 	go test -count=1 ./test/e2e/...
 
 chaos: ## inject random faults into the real programs, and compare the result with the promises
@@ -41,7 +41,7 @@ verify: ## check that generated code and go.mod are up to date
 	go mod tidy -diff
 	go vet ./...
 
-migrate: ## bring the database of IRIS_DATABASE_URL up to date
+migrate: ## migrate the database of IRIS_DATABASE_URL
 	go run ./cmd/iris migrate
 
 bench: ## measure a burst of 6000 incidents on one processor

@@ -9,7 +9,7 @@ need chromium chromium
 need npm npm
 shots=${1:-$(mktemp -d)}
 mkdir -p "$shots"
-# axe-core finds obstacles for screen readers and keyboards. Only this test uses it.
+# axe-core checks the pages for screen readers and keyboards. Only this test uses it.
 version=4.14.1
 axe=$(mktemp -d)
 trap 'rm -rf "$axe"' EXIT

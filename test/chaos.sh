@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Injects random faults into the real programs and compares the result with the promises: test/chaos.sh [SECONDS [SEED...]]. A seed repeats the faults; without
-# one a new one is drawn. CI runs a short one, with go test ./test/e2e.
+# Injects random faults into the real programs and compares the result with the promises: test/chaos.sh [SECONDS [SEED...]]. A seed
+# repeats its faults; the default is a random one. CI runs a short one, with go test ./test/e2e.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-120}

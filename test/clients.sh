@@ -13,7 +13,7 @@ python_with "$work/venv" test/clients/requirements.txt
 start_dev "$work"
 
 echo "--- irisclient posts incidents and notifications"
-"$work/iris" app set demo --relay # it passes on answers, as iris-relay does
+"$work/iris" app set demo --relay # it relays responses, as iris-relay does
 ids=$("$work/venv/bin/python" test/clients/iris.py "$api" demo demo-key)
 arrived() { curl -fsS "$api/dev/mailbox.json" | python3 -c '
 import json, sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts PostgreSQL, an API and two processors with exactly the commands and environment of deploy/compose.yaml, each on a host
-# of its own (network namespaces joined by a bridge), from a root folder with the content of the image, and pages once.
+# Starts PostgreSQL, an API and two processors with exactly the commands and environment of deploy/compose.yaml, and opens an incident.
+# Each runs in its own network namespace, joined by a bridge, and in a root directory with the content of the image.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh

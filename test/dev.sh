@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A newcomer's first minutes: clone, go run ./cmd/iris dev with a fresh home, run the printed commands, open the link, press the
-# button, and stop with Ctrl-C. Then iris dev is killed in the middle of a page, and `go run` above it. No process may be left
-# running, and the next start continues with the accepted incidents.
+# Tests the first minutes of a new user: clone, go run ./cmd/iris dev in a fresh home, run the printed commands, open the link, press
+# the button, and stop with Ctrl-C. Then it kills iris dev while it pages, and `go run`, its parent. No process may be left, and the
+# next start continues with the accepted incidents.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh
@@ -16,13 +16,13 @@ modules=$(go env GOMODCACHE) builds=$(go env GOCACHE)
 mkdir "$work/home"
 cd "$work/iris"
 env -u IRIS_DATABASE_URL HOME="$work/home" GOMODCACHE="$modules" GOCACHE="$builds" go build -o "$work/built" ./cmd/iris
-start() { # as a newcomer starts it; $dev becomes the process of go run
+start() { # starts it as a new user does; $dev becomes the process id of go run
   env -u IRIS_DATABASE_URL HOME="$work/home" GOMODCACHE="$modules" GOCACHE="$builds" IRIS_STATE_DIR="$work/state" \
     go run ./cmd/iris dev --processors 2 >"$work/out" 2>&1 &
   dev=$!
   wait_for 120 "iris dev to be ready" ready || { cat "$work/out"; return 1; }
 }
-tree() { # every process below $1
+tree() { # prints all descendants of process $1
   local p
   for p in $(pgrep -P "$1" || true); do
     echo "$p"
@@ -30,7 +30,7 @@ tree() { # every process below $1
   done
 }
 stop() {
-  # Ctrl-C reaches the whole foreground group; here the program itself is asked.
+  # Ctrl-C signals the whole foreground group; here the script signals the program itself.
   local p
   for p in $(pgrep -P $dev || true); do kill -INT "$p" 2>/dev/null || true; done
   kill -INT $dev 2>/dev/null || true
@@ -41,7 +41,7 @@ trap finish EXIT
 say() { echo "--- $*"; }
 api=http://127.0.0.1:16649
 ready() { curl -fsS $api/readyz; }
-nothing_left() { # of the processes given
+nothing_left() { # waits until the processes have ended
   local p
   for p in "$@"; do
     gone() { ! kill -0 "$p" 2>/dev/null; }
@@ -54,7 +54,7 @@ wait_for 5 "the addresses to be printed" grep -q 'v0/webhooks/alertmanager' "$wo
 cat "$work/out"
 
 say "the printed commands work in a new shell"
-# Each command is printed on a line of its own, or continued with a backslash.
+# A command is one line, or lines that end in a backslash.
 awk '/curl/{on=1} on{print; if ($0 !~ /\\$/) {on=0; print "#end"}}' "$work/out" >"$work/commands"
 grep -q 'v0/webhooks/alertmanager' "$work/commands"
 grep -q 'v0/incidents' "$work/commands"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the OpenAPI document with a validator, then throws generated requests at every operation in it: first signed by a powerful
-# application, then in an administrator's session. No answer may be a 500, and every answer must match the document.
+# Checks the OpenAPI document with a validator, then sends generated requests to every operation: first signed by an application with
+# all permissions, then in an administrator's session. No answer may be a 500, and every answer must match the document.
 # IRIS_FUZZ_SECONDS is the time for each of the two (default 25).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,7 +30,7 @@ fuzz() {
     --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance \
     --suppress-health-check all --warnings off --request-timeout 20 --generation-database none "$@") || { grep -h '"level":"error"' "$work/state/log/"*api* | tail -20; return 1; }
 }
-echo "--- as a powerful application"
+echo "--- as an application with all permissions"
 IRIS_FUZZ_APP=fuzz IRIS_FUZZ_KEY=$("$work/iris" app add fuzz --acts-for-users --opens-for-others --uses-on-call --relay --variable title)
 export IRIS_FUZZ_APP IRIS_FUZZ_KEY
 fuzz --exclude-path-regex '^/log(in|out)'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Moves databases of Iris and Oncall with the real command, out of a MariaDB of its own that this script starts and ends.
-# Arguments are given to go test, such as -run TestIrisMovesRowByRow.
+# Imports databases of Iris and Oncall with the real command from a MariaDB that this script starts and stops. The arguments are those of
+# go test, such as -run TestIrisMovesRowByRow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh
@@ -16,8 +16,8 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# A port that is free now; a folder that belongs to the user who runs the server.
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' 2>/dev/null || echo $((20000 + RANDOM % 20000)))
+need python3 python3
+port=$(free_port)
 mariadb-install-db --no-defaults --datadir="$tmp/data" --auth-root-authentication-method=normal --skip-test-db --user="$(id -un)" >"$tmp/install.log" 2>&1 ||
   { cat "$tmp/install.log" >&2; exit 1; }
 mariadbd --no-defaults --datadir="$tmp/data" --socket="$tmp/socket" --port="$port" --bind-address=127.0.0.1 --user="$(id -un)" \

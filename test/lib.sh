@@ -1,7 +1,7 @@
-# Shared by the scripts in test/: installing what they need, waiting, and cleaning up.
-# A script under pipefail must not end a pipe in grep -q: it closes the pipe at the first match, and the writer then fails.
+# Functions of the scripts in test/: install programs, wait, clean up.
+# Do not end a pipe in grep -q under pipefail: grep closes the pipe at the first match, and the writer then fails.
 
-# need COMMAND PACKAGE: installs Debian's package when the command is missing. One apt-get at a time.
+# need COMMAND PACKAGE: installs the Debian package if the command is missing. Only one apt-get runs at a time.
 need() {
   command -v "$1" >/dev/null 2>&1 && return 0
   echo "installing $2"
@@ -25,21 +25,21 @@ wait_for() {
   done
 }
 
-# hmac_post URL APP KEY JSON: a signed POST, as any client of the v0 API makes it. Prints the answer's body.
+# hmac_post URL APP KEY JSON: sends a signed POST as a client of the v0 API does, and prints the body of the answer.
 hmac_post() {
   local path=/${1#*://*/} digest
   digest=$(printf '%s POST %s %s' "$(($(date +%s) / 5))" "$path" "$4" | openssl dgst -sha512 -hmac "$3" -binary | base64 -w0 | tr '+/' '-_')
   curl -fsS -X POST -H "Authorization: hmac $2:$digest" -d "$4" "$1"
 }
 
-# hmac_get URL APP KEY: a signed GET.
+# hmac_get URL APP KEY: sends a signed GET and prints the body of the answer.
 hmac_get() {
   local path=/${1#*://*/} digest
   digest=$(printf '%s GET %s ' "$(($(date +%s) / 5))" "$path" | openssl dgst -sha512 -hmac "$3" -binary | base64 -w0 | tr '+/' '-_')
   curl -fsS -H "Authorization: hmac $2:$digest" "$1"
 }
 
-# free_port: prints a port that nobody listens on, outside the range from which the kernel takes ports by itself.
+# free_port: prints a port that nobody listens on. It is outside the range from which the kernel chooses ports.
 free_port() {
   python3 - <<'EOF'
 import random, socket
@@ -55,8 +55,8 @@ while True:
 EOF
 }
 
-# start_dev DIR: builds iris into DIR, starts `iris dev` with an empty state there and waits for it. Sets $api (its address),
-# $dev (its process) and $IRIS_DATABASE_URL, so that the iris command works on it. stop_dev ends it.
+# start_dev DIR: builds iris into DIR, starts `iris dev` there with an empty state directory, and waits until it is ready. Sets $api
+# (its address), $dev (its process id) and $IRIS_DATABASE_URL, for the iris command. stop_dev stops it.
 start_dev() {
   unset IRIS_DATABASE_URL
   go build -o "$1/iris" ./cmd/iris
@@ -64,7 +64,7 @@ start_dev() {
   IRIS_STATE_DIR="$1/state" IRIS_HTTP_ADDR="${api#http://}" "$1/iris" dev >"$1/dev.out" 2>&1 &
   dev=$!
   wait_for 120 "iris dev to be ready" curl -fsS "$api/readyz" || { cat "$1/dev.out"; return 1; }
-  wait_for 30 "iris dev to say how it is reached" grep -q '^  Database' "$1/dev.out"
+  wait_for 30 "iris dev to print its addresses" grep -q '^  Database' "$1/dev.out"
   IRIS_DATABASE_URL=$(awk '/^  Database/{print $2}' "$1/dev.out")
   export IRIS_DATABASE_URL
 }
@@ -73,7 +73,7 @@ stop_dev() {
   unset dev
 }
 
-# python_with DIR REQUIREMENTS: a virtual environment in DIR with the packages that the file lists.
+# python_with DIR REQUIREMENTS: creates a virtual environment in DIR with the packages of the requirements file.
 python_with() {
   need python3 python3
   python3 -m venv "$1" 2>/dev/null || { need /usr/share/python-venv python3-venv; python3 -m venv "$1"; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every relative link and every `path` that a page names must exist, and so must the pages and sections that comments cite and the
-# log lines that docs/operations.md quotes.
+# Checks that these exist: the target of each relative link and each `path` in a document, the pages and sections that comments cite, and
+# the log lines that docs/operations.md quotes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bad=0

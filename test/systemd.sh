@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Lets systemd-analyze read the units, with the programs where the units expect them.
+# Checks the units with systemd-analyze.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh
@@ -7,7 +7,7 @@ need systemd-analyze systemd
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 for unit in deploy/systemd/*.service; do
-  # The programs are not installed on this machine: stand-ins at a path of our own.
+  # The programs are not installed on this machine: /bin/true replaces them, at another path.
   program=$(sed -n 's/^ExecStart=\([^ ]*\).*/\1/p' "$unit")
   install -D -m 755 /bin/true "$root$program"
   sed "s|^ExecStart=$program|ExecStart=$root$program|" "$unit" >"$root/$(basename "$unit")"

@@ -7,17 +7,17 @@ import (
 
 type userPasswdCommand struct {
 	Name string `arg:"" help:"Log-in name."`
-	None bool   `help:"Take the password away: only the directory's opens the door from now on, if one is configured."`
+	None bool   `help:"Remove the password. The user can log in only with the password of the directory, if one is configured."`
 }
 
-// Run sets a password, or takes it away.
+// Run sets or removes a password.
 func (c userPasswdCommand) Run(ctx context.Context, e *env) error {
 	o, err := e.operator(ctx)
 	if err != nil {
 		return err
 	}
 	defer o.Close()
-	name, err := o.UserName(ctx, c.Name) // before a password is asked for
+	name, err := o.UserName(ctx, c.Name) // before the password is read
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (c userPasswdCommand) Run(ctx context.Context, e *env) error {
 		if err := o.RemovePassword(ctx, name); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stderr, "%s has no password here; their sessions have ended\n", name)
+		fmt.Fprintf(e.stderr, "%s has no password in Iris now; their sessions have ended\n", name)
 		return nil
 	}
 	password, err := e.password(name, "")
@@ -41,7 +41,7 @@ func (c userPasswdCommand) Run(ctx context.Context, e *env) error {
 
 type userDisableCommand struct {
 	Name  string `arg:"" help:"Log-in name."`
-	Force bool   `help:"Switch them off although plans, rosters or others use them."`
+	Force bool   `help:"Switch the user off even if plans, rosters or other objects use them."`
 }
 
 // Run switches a user off.
@@ -51,9 +51,9 @@ func (c userDisableCommand) Run(ctx context.Context, e *env) error {
 
 type userDeleteCommand struct{ deleteFlags }
 
-// Run deletes a user: switches them off and takes them out of rotations.
+// Run deletes a user: it switches them off and removes them from rotations.
 func (c userDeleteCommand) Run(ctx context.Context, e *env) error {
-	return c.remove(ctx, e, "user", "deleted: no log-in, no pages, in no rotation; their past stays")
+	return c.remove(ctx, e, "user", "deleted: no log-in, no pages, in no rotation; the history is kept")
 }
 
 type userEnableCommand struct {
@@ -79,11 +79,11 @@ func switchUser(ctx context.Context, e *env, name string, active, force bool) er
 	case err != nil:
 		return forcible(err)
 	case !changed && active:
-		fmt.Fprintf(e.stderr, "%s is on already\n", name)
+		fmt.Fprintf(e.stderr, "%s is switched on already\n", name)
 	case !changed:
-		fmt.Fprintf(e.stderr, "%s is off already\n", name)
+		fmt.Fprintf(e.stderr, "%s is switched off already\n", name)
 	case active:
-		fmt.Fprintf(e.stderr, "%s can log in and is paged again\n", name)
+		fmt.Fprintf(e.stderr, "%s is switched on: can log in and is paged\n", name)
 	default:
 		fmt.Fprintf(e.stderr, "%s is switched off: no log-in, no pages; their sessions have ended\n", name)
 	}

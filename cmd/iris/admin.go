@@ -41,7 +41,7 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	return o, nil
 }
 
-// common is the configuration for work on the database itself; url "" = the configured one.
+// common returns the configuration for work on a database; url "" = the configured one.
 func (e *env) common(url string) (config.Common, error) {
 	c, err := config.Load(e.config, e.environ)
 	if err != nil {
@@ -52,7 +52,7 @@ func (e *env) common(url string) (config.Common, error) {
 
 type migrateCommand struct{}
 
-// Run applies the migrations and says what it did.
+// Run applies the migrations.
 func (migrateCommand) Run(ctx context.Context, e *env) error {
 	common, err := e.common("")
 	if err != nil {
@@ -70,22 +70,22 @@ func (migrateCommand) Run(ctx context.Context, e *env) error {
 }
 
 type userCommand struct {
-	Add  userAddCommand  `cmd:"" help:"Add a user. The password is asked for, or read from standard input."`
+	Add  userAddCommand  `cmd:"" help:"Add a user. The password is read from the terminal or from standard input."`
 	List userListCommand `cmd:"" help:"List users."`
 
-	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password and end their sessions. It is asked for, or read from standard input."`
-	Disable userDisableCommand `cmd:"" help:"Switch a user off: no log-in, no pages. Ends their sessions."`
+	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password and end their sessions. It is read from the terminal or from standard input."`
+	Disable userDisableCommand `cmd:"" help:"Switch a user off: no log-in, no pages, sessions end."`
 	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
-	Delete  userDeleteCommand  `cmd:"" help:"Delete a user whom nothing uses: no log-in, no pages, in no rotation. Their past stays."`
+	Delete  userDeleteCommand  `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
 }
 
 type userAddCommand struct {
 	Name       string `arg:"" help:"Log-in name."`
-	Admin      bool   `help:"May change everything."`
+	Admin      bool   `help:"The user may change everything."`
 	Email      string `help:"E-mail address." placeholder:"ADDRESS"`
 	Phone      string `help:"Phone number for texts and calls, such as +15551234567." placeholder:"NUMBER"`
 	Slack      string `help:"Slack name, or e-mail address in Slack." placeholder:"NAME"`
-	FullName   string `help:"Name as people write it."`
+	FullName   string `help:"Full name."`
 	TimeZone   string `help:"Time zone, such as Europe/Zurich." default:"UTC"`
 	NoPassword bool   `help:"The user cannot log in."`
 }
@@ -104,7 +104,7 @@ func (c userAddCommand) Run(ctx context.Context, e *env) error {
 	}
 	defer o.Close()
 	if !c.NoPassword {
-		if u.Password, err = e.password(c.Name, ", or --no-password for somebody who never logs in"); err != nil {
+		if u.Password, err = e.password(c.Name, ", or --no-password for a user who never logs in"); err != nil {
 			return err
 		}
 	}
@@ -113,13 +113,13 @@ func (c userAddCommand) Run(ctx context.Context, e *env) error {
 	}
 	fmt.Fprintf(e.stderr, "user %s added\n", c.Name)
 	if len(u.Contacts) == 0 {
-		fmt.Fprintf(e.stderr, "warning: %s cannot be reached in any way yet; see: iris contact set --help\n", c.Name)
+		fmt.Fprintf(e.stderr, "warning: %s has no contact and cannot be paged: add one with iris contact set\n", c.Name)
 	}
 	return nil
 }
 
-// password asks twice at a terminal, else reads the first line of standard input. instead names, for the complaint, what can
-// be done without one.
+// password reads a password twice from a terminal, or else the first line of standard input. instead is added to the error
+// about a missing password: what to do without one.
 func (e *env) password(user, instead string) (string, error) {
 	if f, ok := e.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		var typed [2]string
@@ -133,7 +133,7 @@ func (e *env) password(user, instead string) (string, error) {
 			typed[i] = string(raw)
 		}
 		if typed[0] != typed[1] {
-			return "", errors.New("the passwords differ")
+			return "", errors.New("the two passwords differ: try again")
 		}
 		return typed[0], nil
 	}
@@ -143,7 +143,7 @@ func (e *env) password(user, instead string) (string, error) {
 	}
 	line = strings.TrimRight(line, "\r\n")
 	if line == "" {
-		return "", errors.New("no password on standard input; give one" + instead)
+		return "", errors.New("no password on standard input: give one" + instead)
 	}
 	return line, nil
 }
@@ -185,20 +185,20 @@ func yes(b bool) string {
 type appCommand struct {
 	Add   appAddCommand   `cmd:"" help:"Add an application and print its key, once."`
 	Set   appSetCommand   `cmd:"" help:"Change what an application may do."`
-	Rekey appRekeyCommand `cmd:"" help:"Replace an application's keys by a new one, and print it, once. All old keys end at once."`
+	Rekey appRekeyCommand `cmd:"" help:"Replace the keys of an application by a new one and print it once. The old keys become invalid at once."`
 }
 
 type appAddCommand struct {
 	Name           string   `arg:"" help:"Name, without colons."`
-	Variable       []string `help:"A variable that its incidents may hold. May be repeated." placeholder:"NAME"`
-	Title          string   `help:"The variable that is an incident's title." placeholder:"NAME"`
-	ActsForUsers   bool     `help:"It may say in whose name it calls (X-IRIS-USERNAME)."`
-	OpensForOthers bool     `help:"It may open incidents of other applications."`
-	UsesOnCall     bool     `help:"It may use the on-call API (/api/v0), and change everything there."`
-	Relay          bool     `help:"It may pass on the answers of other people and the receipts of vendors (/v0/response/*)."`
+	Variable       []string `help:"A variable that its incidents may have. May be repeated." placeholder:"NAME"`
+	Title          string   `help:"The variable that is the title of an incident." placeholder:"NAME"`
+	ActsForUsers   bool     `help:"It may act in the name of users (X-IRIS-USERNAME)."`
+	OpensForOthers bool     `help:"It may open incidents in the name of other applications."`
+	UsesOnCall     bool     `help:"It may use the on-call API (/api/v0) and change everything there."`
+	Relay          bool     `help:"It may relay the responses of users and the receipts of vendors (/v0/response/*)."`
 }
 
-// Run adds an application. Only the key goes to standard output, so that scripts can take it.
+// Run adds an application. Standard output has only the key, for scripts.
 func (c appAddCommand) Run(ctx context.Context, e *env) error {
 	o, err := e.operator(ctx)
 	if err != nil {
@@ -212,17 +212,17 @@ func (c appAddCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "application %s added; its key, which is not shown again:\n", c.Name)
+	fmt.Fprintf(e.stderr, "application %s added; its key, which is shown only once:\n", c.Name)
 	_, err = fmt.Fprintln(e.stdout, key)
 	return err
 }
 
 type appSetCommand struct {
 	Name       string  `arg:"" help:"Name."`
-	UsesOnCall *bool   `negatable:"" help:"It may use the on-call API (/api/v0), and change everything there."`
-	Relay      *bool   `negatable:"" help:"It may pass on the answers of other people and the receipts of vendors (/v0/response/*)."`
-	Markup     *bool   `negatable:"" help:"Its contexts and texts contain markup on purpose: nothing in them is escaped."`
-	Fallback   *string `help:"Who is paged when nobody of a step can be reached and the plan has no fallback; empty = nobody in particular." placeholder:"ROLE:NAME"`
+	UsesOnCall *bool   `negatable:"" help:"It may use the on-call API (/api/v0) and change everything there."`
+	Relay      *bool   `negatable:"" help:"It may relay the responses of users and the receipts of vendors (/v0/response/*)."`
+	Markup     *bool   `negatable:"" help:"Its contexts and texts contain markup: nothing in them is escaped."`
+	Fallback   *string `help:"Target that is paged when no recipient of a step can be reached and the plan has no fallback; empty = none." placeholder:"ROLE:NAME"`
 	intakeFlags
 }
 
@@ -234,7 +234,7 @@ func (c appSetCommand) Run(ctx context.Context, e *env) error {
 	}
 	defer o.Close()
 	if c.Markup == nil && c.UsesOnCall == nil && c.Relay == nil && c.Fallback == nil && !c.given() {
-		return usagef("nothing to change: give a flag")
+		return usagef("nothing to change: give at least one flag")
 	}
 	if c.Fallback != nil {
 		if err := o.SetApplicationFallback(ctx, c.Name, *c.Fallback); err != nil {
@@ -262,7 +262,7 @@ type appRekeyCommand struct {
 	Name string `arg:"" help:"Name."`
 }
 
-// Run replaces the keys of an application. Only the key goes to standard output.
+// Run replaces the keys of an application. Standard output has only the new key.
 func (c appRekeyCommand) Run(ctx context.Context, e *env) error {
 	o, err := e.operator(ctx)
 	if err != nil {
@@ -273,20 +273,20 @@ func (c appRekeyCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "the keys of application %s are replaced; the new one, which is not shown again:\n", c.Name)
+	fmt.Fprintf(e.stderr, "the keys of application %s are replaced; the new one, which is shown only once:\n", c.Name)
 	_, err = fmt.Fprintln(e.stdout, key)
 	return err
 }
 
 type teamCommand struct {
 	Add    teamAddCommand    `cmd:"" help:"Add a team."`
-	Delete teamDeleteCommand `cmd:"" help:"Delete a team that nothing uses. Its past stays."`
+	Delete teamDeleteCommand `cmd:"" help:"Delete a team that is not in use. Its history is kept."`
 }
 
-// deleteFlags say what is to be deleted.
+// deleteFlags select an object to delete.
 type deleteFlags struct {
 	Name  string `arg:"" help:"Name."`
-	Force bool   `help:"Delete it although plans, incidents or others use it."`
+	Force bool   `help:"Delete it even if plans, incidents or other objects use it."`
 }
 
 func (f deleteFlags) remove(ctx context.Context, e *env, kind, done string) error {
@@ -302,7 +302,7 @@ func (f deleteFlags) remove(ctx context.Context, e *env, kind, done string) erro
 	return nil
 }
 
-// forcible says how to do in spite of a conflict what was refused.
+// forcible adds the flag --force to a Conflict fault.
 func forcible(err error) error {
 	if fault.Is(err, fault.Conflict) {
 		return fault.Newf(fault.Conflict, "%s (--force)", fault.Public(err))
@@ -314,16 +314,16 @@ type teamDeleteCommand struct{ deleteFlags }
 
 // Run deletes a team.
 func (c teamDeleteCommand) Run(ctx context.Context, e *env) error {
-	return c.remove(ctx, e, "team", "deleted; steps that name it page the fallback instead")
+	return c.remove(ctx, e, "team", "deleted; steps that name it page the fallback")
 }
 
 type teamAddCommand struct {
 	Name    string   `arg:"" help:"Name of the team."`
 	Also    []string `arg:"" optional:"" name:"user" help:"Further members."`
 	Member  []string `help:"A member, in the order in which they are on call. May be repeated." placeholder:"USER"`
-	Manager string   `help:"Who answers for the role manager." placeholder:"USER"`
+	Manager string   `help:"The user with the role manager." placeholder:"USER"`
 
-	Director string `help:"Who answers for the role director." placeholder:"USER"`
+	Director string `help:"The user with the role director." placeholder:"USER"`
 }
 
 // Run adds a team.
@@ -338,14 +338,14 @@ func (c teamAddCommand) Run(ctx context.Context, e *env) error {
 	}
 	fmt.Fprintf(e.stderr, "team %s added\n", c.Name)
 	if len(c.Member)+len(c.Also) == 0 {
-		fmt.Fprintln(e.stderr, "warning: it has no members, so a page to it would reach nobody")
+		fmt.Fprintln(e.stderr, "warning: it has no members: a page to it reaches nobody")
 	}
 	return nil
 }
 
 type contactCommand struct {
-	Set    contactSetCommand    `cmd:"" help:"Set where a user is reached in a mode, or remove it with an empty destination."`
-	Verify contactVerifyCommand `cmd:"" help:"Mark a user's contact as verified: replies from it come from the user."`
+	Set    contactSetCommand    `cmd:"" help:"Set the contact of a user in a mode; an empty destination removes it."`
+	Verify contactVerifyCommand `cmd:"" help:"Mark a contact of a user as verified: replies from it count as the user's."`
 }
 
 type contactSetCommand struct {
@@ -365,9 +365,9 @@ func (c contactSetCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	if c.Destination == "" {
-		fmt.Fprintf(e.stderr, "%s is not reached by %s any more\n", c.User, c.Mode)
+		fmt.Fprintf(e.stderr, "%s has no contact for %s any more\n", c.User, c.Mode)
 	} else {
-		fmt.Fprintf(e.stderr, "%s is reached by %s at %s\n", c.User, c.Mode, c.Destination)
+		fmt.Fprintf(e.stderr, "%s: contact for %s is now %s\n", c.User, c.Mode, c.Destination)
 	}
 	return nil
 }
@@ -395,7 +395,7 @@ type checkConfigCommand struct {
 	Only string `help:"Check for one server only: api or processor." enum:"both,api,processor" default:"both"`
 }
 
-// Run prints every problem and warning on a line of its own; any problem makes the exit code 1.
+// Run prints each problem and each warning on a line. The exit code is 1 if there is a problem.
 func (c checkConfigCommand) Run(e *env) error {
 	cfg, err := config.Load(e.config, e.environ)
 	var problems []string
@@ -436,6 +436,6 @@ func (c checkConfigCommand) Run(e *env) error {
 	if len(problems) > 0 {
 		return exitCode(1)
 	}
-	fmt.Fprintln(e.stdout, "the configuration is good")
+	fmt.Fprintln(e.stdout, "the configuration is valid")
 	return nil
 }

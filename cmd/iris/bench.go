@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -18,24 +19,24 @@ import (
 )
 
 type benchCommand struct {
-	Burst         int           `help:"Post so many incidents as fast as possible." placeholder:"N"`
+	Burst         int           `help:"Post N incidents as fast as possible." placeholder:"N"`
 	Rate          string        `help:"Post incidents at a rate, such as 2000/min." placeholder:"RATE"`
-	For           time.Duration `help:"How long to keep the rate up." default:"1m"`
-	Notifications int           `help:"Post so many out-of-band notifications as fast as possible." placeholder:"N"`
+	For           time.Duration `help:"Duration of --rate." default:"1m"`
+	Notifications int           `help:"Post N out-of-band notifications as fast as possible." placeholder:"N"`
 
-	URL  string `name:"url" help:"A running iris-api; without it the bench starts an installation of its own." placeholder:"URL"`
+	URL  string `name:"url" help:"Address of a running iris-api. Without it, the bench starts its own servers." placeholder:"URL"`
 	App  string `help:"Application at the running server." placeholder:"NAME"`
-	Key  string `help:"Its key." placeholder:"KEY"`
+	Key  string `help:"Key of the application." placeholder:"KEY"`
 	Plan string `help:"Plan at the running server; its first step must send e-mail." placeholder:"NAME"`
-	Sink string `help:"Address of the bench's mail server; IRIS_SMTP_ADDR of a running server must name it. By default a free port." placeholder:"HOST:PORT"`
+	Sink string `help:"Address of the bench's mail server. IRIS_SMTP_ADDR of a running server must be the same. Default: a free port." placeholder:"HOST:PORT"`
 
-	Processors  int           `help:"Processors of the bench's own installation." default:"1"`
-	Kill        string        `help:"Kill half of the processors in the middle with SIGKILL." enum:"none,half" default:"none" placeholder:"half"`
-	Connections int           `help:"Requests at once." default:"64"`
-	Patience    time.Duration `help:"After so long without any delivery the rest counts as lost." default:"1m"`
-	Profile     string        `help:"Write CPU and heap profiles of the servers there." placeholder:"DIR" type:"path"`
-	Fill        float64       `help:"Fill the database first with this share of the full size (1 = 3,000,000 past incidents). Without a load only that." placeholder:"SHARE"`
-	JSON        string        `name:"json" help:"Write the figures there too." placeholder:"FILE" type:"path"`
+	Processors  int           `help:"Number of processors that the bench starts." default:"1"`
+	Kill        string        `help:"Kill half of the processors with SIGKILL during the run." enum:"none,half" default:"none" placeholder:"half"`
+	Connections int           `help:"Maximum of simultaneous requests." default:"64"`
+	Patience    time.Duration `help:"Time without any delivery after which missing messages count as lost." default:"1m"`
+	Profile     string        `help:"Directory for CPU and heap profiles of the servers." placeholder:"DIR" type:"path"`
+	Fill        float64       `help:"Fill the database first with this share of the full size (1 = 3,000,000 past incidents). Without a load, do only that." placeholder:"SHARE"`
+	JSON        string        `name:"json" help:"File for the figures as JSON." placeholder:"FILE" type:"path"`
 }
 
 // Run measures and prints the figures.
@@ -43,7 +44,7 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	app.RelaxCollector(e.environ, debug.SetGCPercent) // the load must not weigh more than it has to
+	app.RelaxCollector(e.environ, debug.SetGCPercent) // the load generator shares the machine with the servers
 	o := bench.Options{
 		Burst: c.Burst, For: c.For, Notifications: c.Notifications, URL: c.URL, App: c.App, Key: c.Key, Plan: c.Plan,
 		Processors: c.Processors, KillHalf: c.Kill == "half", ConfigFile: e.config, Environ: e.environ, ProfileDir: c.Profile,
@@ -88,7 +89,7 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 	return err
 }
 
-// check finds what would otherwise come to light after the measurement.
+// check finds mistakes that would show only after the measurement.
 func (c benchCommand) check() error {
 	for _, flag := range []struct {
 		name  string
@@ -113,8 +114,8 @@ func (c benchCommand) check() error {
 	return f.Close()
 }
 
-// refuseInUse keeps the bench off a database that holds more than benches: its processors would take the incidents there
-// and mail their pages to its sink, and those of others would send what the bench posts.
+// refuseInUse refuses a database that other programs use: the bench's processors would send the pages of its incidents to
+// the bench's mail server, and other processors would send the bench's pages.
 func (e *env) refuseInUse(ctx context.Context) error {
 	common, err := e.common("")
 	if err != nil {
@@ -124,13 +125,13 @@ func (e *env) refuseInUse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	const remedy = "give the bench an empty database, or none (IRIS_DATABASE_URL) so that it starts its own"
+	const remedy = "give the bench an empty database, or unset IRIS_DATABASE_URL so that it starts its own"
 	if use.Host != "" {
-		return fmt.Errorf("message-processors run on the configured database already, on %s: %s", use.Host, remedy)
+		return fmt.Errorf("message-processors on %s use the configured database: %s", use.Host, remedy)
 	}
 	for _, name := range use.People {
 		if !strings.HasPrefix(name, bench.NamePrefix) {
-			return fmt.Errorf("the configured database holds people (%s) whose pages would go to the bench: %s", name, remedy)
+			return fmt.Errorf("the configured database has users (%s) whose pages would go to the bench: %s", name, remedy)
 		}
 	}
 	return nil
@@ -144,19 +145,14 @@ func printFigures(w io.Writer, r bench.Result) {
 	fmt.Fprintf(w, "duplicates  %8d\n", r.Duplicates)
 	fmt.Fprintf(w, "latency     p50 %.1f ms, p95 %.1f ms, p99 %.1f ms, max %.1f ms\n",
 		r.Latency.P50, r.Latency.P95, r.Latency.P99, r.Latency.Max)
-	words := make([]string, 0, len(r.Refused))
-	for why := range r.Refused {
-		words = append(words, why)
-	}
-	slices.Sort(words)
-	for _, why := range words {
+	for _, why := range slices.Sorted(maps.Keys(r.Refused)) {
 		fmt.Fprintf(w, "refused     %8d  %s\n", r.Refused[why], why)
 	}
 	if r.Unanswered > 0 {
 		fmt.Fprintf(w, "no answer   %8d\n", r.Unanswered)
 	}
 	if r.Strays > 0 {
-		fmt.Fprintf(w, "strays      %8d  of requests without an answer, or somebody else's\n", r.Strays)
+		fmt.Fprintf(w, "strays      %8d  of requests without an answer, or of other clients\n", r.Strays)
 	}
 	if r.Killed != nil {
 		fmt.Fprintf(w, "killed      %8d  every bucket owned again after %.2f s, %d attempts in doubt\n", *r.Killed, *r.ReownedSeconds, *r.InDoubt)

@@ -27,7 +27,7 @@ func TestWhoIsInUseIsSwitchedOffOnlyByForce(t *testing.T) {
 	require.False(t, active())
 	code, _, errs = iris(t, environ, "", "user", "disable", "ann")
 	require.Zero(t, code, errs)
-	require.Contains(t, errs, "ann is off already")
+	require.Contains(t, errs, "ann is switched off already")
 }
 
 func TestWhatIsInUseIsDeletedOnlyByForce(t *testing.T) {

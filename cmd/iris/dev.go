@@ -12,11 +12,11 @@ import (
 
 type devCommand struct {
 	Processors  int    `help:"How many message-processors to run." default:"1"`
-	Fresh       bool   `help:"Throw the data of earlier runs away first."`
-	NoDemo      bool   `help:"Begin with an empty database."`
-	StateDir    string `help:"Where data is kept." placeholder:"DIR" env:"IRIS_STATE_DIR" type:"path"`
-	AllowRemote bool   `help:"Let IRIS_HTTP_ADDR be an address that other machines can reach, although the demo's log-in is no secret."`
-	Verbose     bool   `short:"v" help:"Show everything the servers log, not errors only."`
+	Fresh       bool   `help:"Delete the data of earlier runs first."`
+	NoDemo      bool   `help:"Start with an empty database."`
+	StateDir    string `help:"Directory for the data." placeholder:"DIR" env:"IRIS_STATE_DIR" type:"path"`
+	AllowRemote bool   `help:"Permit an IRIS_HTTP_ADDR that other machines can reach. The password of the demo user is public."`
+	Verbose     bool   `short:"v" help:"Show the whole log of the servers, not only errors."`
 }
 
 // Run runs everything until it is interrupted.

@@ -13,10 +13,10 @@ type healthcheckCommand struct {
 	URL string `arg:"" help:"Address to ask, such as http://127.0.0.1:16649/readyz."`
 }
 
-// healthcheckTimeout is how long a server may take to answer.
+// healthcheckTimeout is the maximum time for the answer.
 const healthcheckTimeout = 5 * time.Second
 
-// Run asks a server for its health and fails unless it answers 200. It is for containers, whose image holds no other HTTP client.
+// Run fails unless the server answers 200. It is for containers, whose image has no HTTP client.
 func (c healthcheckCommand) Run(ctx context.Context, e *env) error {
 	ctx, cancel := context.WithTimeout(ctx, healthcheckTimeout)
 	defer cancel()

@@ -14,32 +14,32 @@ import (
 )
 
 type importCommand struct {
-	Iris   importIrisCommand   `cmd:"" help:"Take over the database of LinkedIn's Iris (docs/importing.md)."`
-	Oncall importOncallCommand `cmd:"" help:"Take over the database of LinkedIn's Oncall, and compare who is on call (docs/importing.md)."`
+	Iris   importIrisCommand   `cmd:"" help:"Import the database of LinkedIn's Iris (docs/importing.md)."`
+	Oncall importOncallCommand `cmd:"" help:"Import the database of LinkedIn's Oncall, and compare who is on call (docs/importing.md)."`
 }
 
-// importFlags are common to all imports.
+// importFlags are the flags of all imports.
 type importFlags struct {
 	From         string `required:"" help:"Database to read: mysql://user:password@host:port/name." placeholder:"URL" env:"IRIS_IMPORT_FROM"`
-	PasswordFile string `help:"File that holds the password, instead of the URL. IRIS_IMPORT_PASSWORD may hold it as well." placeholder:"FILE" type:"path"`
-	DryRun       bool   `help:"Do everything and keep nothing: the report says what would be."`
-	JSON         bool   `name:"json" help:"Write the report as JSON."`
+	PasswordFile string `help:"File with the password, if the URL has none. IRIS_IMPORT_PASSWORD may have it, too." placeholder:"FILE" type:"path"`
+	DryRun       bool   `help:"Import everything, then roll back: the report says what would be written."`
+	JSON         bool   `name:"json" help:"Print the report as JSON."`
 }
 
 type importIrisCommand struct {
 	importFlags
-	Mode   map[string]string `help:"As which mode to take one that does not exist here, such as im=slack. May be repeated." placeholder:"THEIRS=OURS"`
-	Active string            `help:"What becomes of incidents that still escalate: continue or stop." enum:"continue,stop" default:"continue"`
-	Relay  []string          `help:"An application that passes on the answers of other people (/v0/response/*), such as iris-relay. May be repeated." placeholder:"NAME"`
+	Mode   map[string]string `help:"Mode that replaces one that does not exist here, such as im=slack. May be repeated." placeholder:"THEIRS=OURS"`
+	Active string            `help:"What happens to incidents that still escalate: continue or stop." enum:"continue,stop" default:"continue"`
+	Relay  []string          `help:"An application that relays the responses of users (/v0/response/*), such as iris-relay. May be repeated." placeholder:"NAME"`
 }
 
-// Exit codes of an import besides 0: everything was taken.
+// Exit codes of an import. 0 = everything was imported.
 const (
 	exitNothingWritten = 1
 	exitSomethingLost  = 3
 )
 
-// Run takes over Iris's data and reports on standard output.
+// Run imports Iris's data and prints the report.
 func (c importIrisCommand) Run(ctx context.Context, e *env) error {
 	options := transfer.IrisOptions{Modes: c.Mode, StopActive: c.Active == "stop", Relays: c.Relay}
 	if err := options.Check(); err != nil {
@@ -60,15 +60,15 @@ func (c importIrisCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return c.tell(e, report)
+	return c.finish(e, report)
 }
 
 type importOncallCommand struct {
 	importFlags
-	Mode map[string]string `help:"As which mode to take one that does not exist here, such as teams_messenger=slack. May be repeated." placeholder:"THEIRS=OURS"`
+	Mode map[string]string `help:"Mode that replaces one that does not exist here, such as teams_messenger=slack. May be repeated." placeholder:"THEIRS=OURS"`
 }
 
-// Run takes over Oncall's data and reports on standard output.
+// Run imports Oncall's data and prints the report.
 func (c importOncallCommand) Run(ctx context.Context, e *env) error {
 	options := transfer.OncallOptions{Modes: c.Mode}
 	if err := options.Modes.Check(); err != nil {
@@ -86,10 +86,10 @@ func (c importOncallCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return c.tell(e, report)
+	return c.finish(e, report)
 }
 
-// retention is how long the servers keep finished messages.
+// retention returns how long the servers keep finished messages.
 func (e *env) retention() (time.Duration, error) {
 	c, err := config.Load(e.config, e.environ)
 	if err != nil {
@@ -98,7 +98,7 @@ func (e *env) retention() (time.Duration, error) {
 	return c.Retention(), nil
 }
 
-// source is where to read, with the password from where it was left.
+// source returns what to import, with the password.
 func (f importFlags) source(e *env) (transfer.Import, error) {
 	in := transfer.Import{From: f.From, DryRun: f.DryRun, Progress: func(class string, rows int64) {
 		fmt.Fprintf(e.stderr, "%s: rows read: %d\n", class, rows)
@@ -121,13 +121,13 @@ func (f importFlags) source(e *env) (transfer.Import, error) {
 		return in, fmt.Errorf("--password-file: %w", err)
 	}
 	if in.Password = strings.TrimRight(string(raw), "\r\n"); in.Password == "" {
-		return in, errors.New("--password-file: the file is empty")
+		return in, errors.New("--password-file: the file is empty: write the password to it")
 	}
 	return in, nil
 }
 
-// tell writes the report and chooses the exit code.
-func (f importFlags) tell(e *env, report *transfer.Report) error {
+// finish prints the report and returns the exit code.
+func (f importFlags) finish(e *env, report *transfer.Report) error {
 	write := report.WriteText
 	if f.JSON {
 		write = report.WriteJSON

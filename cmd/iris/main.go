@@ -1,7 +1,7 @@
-// Command iris is the operator's tool: it starts a whole Iris on one machine (dev), prepares a database (migrate), makes
-// the first users, applications and teams, checks configuration and templates, and measures (bench).
+// Command iris is the tool of the operator: it runs Iris on one machine (dev), migrates a database, adds users,
+// applications and teams, imports the data of the predecessors, checks configuration and templates, and measures (bench).
 //
-// Commands that work on a database take its address from IRIS_DATABASE_URL or the configuration file.
+// Commands on a database read its address from IRIS_DATABASE_URL or from the configuration file.
 package main
 
 import (
@@ -20,25 +20,25 @@ import (
 
 // cli is the command line. Each command's Run method does the work.
 type cli struct {
-	Config string `help:"Configuration file (YAML); environment variables override it." placeholder:"FILE" env:"IRIS_CONFIG" type:"path"`
+	Config string `help:"Configuration file (YAML). Environment variables override it." placeholder:"FILE" env:"IRIS_CONFIG" type:"path"`
 
-	Dev         devCommand         `cmd:"" help:"Run everything on this machine, with its own PostgreSQL, a mailbox and demo data."`
-	Migrate     migrateCommand     `cmd:"" help:"Bring the database's schema up to this release."`
-	CheckConfig checkConfigCommand `cmd:"" help:"Say what is wrong with the configuration, and where."`
-	Render      renderCommand      `cmd:"" help:"Render a template from standard input as the engine would."`
-	User        userCommand        `cmd:"" help:"Users."`
-	App         appCommand         `cmd:"" help:"Applications: the programs that post incidents."`
-	Plan        planCommand        `cmd:"" help:"Plans: what holds for all their versions."`
-	Template    templateCommand    `cmd:"" help:"Templates: delete them."`
-	Team        teamCommand        `cmd:"" help:"Teams."`
-	Priority    priorityCommand    `cmd:"" help:"In which mode people hear of what, where nobody chose otherwise."`
-	Contact     contactCommand     `cmd:"" help:"Where users are reached."`
-	Oncall      oncallCommand      `cmd:"" help:"Say who is on call for a team or service, now or then."`
-	Simulate    simulateCommand    `cmd:"" help:"Say who would be paged by a plan, when, how and why. Nothing is sent."`
-	Import      importCommand      `cmd:"" help:"Take over the data of a predecessor."`
-	Sync        syncCommand        `cmd:"" help:"Bring people and mailing lists in step with LDAP or Slack."`
-	Bench       benchCommand       `cmd:"" help:"Measure: post a load and compare it with what arrives."`
-	Healthcheck healthcheckCommand `cmd:"" help:"Ask a server whether it is ready; for health checks of containers."`
+	Dev         devCommand         `cmd:"" help:"Run Iris on this machine, with PostgreSQL, a mailbox and demo data."`
+	Migrate     migrateCommand     `cmd:"" help:"Migrate the schema of the database to this release."`
+	CheckConfig checkConfigCommand `cmd:"" help:"List the problems of the configuration."`
+	Render      renderCommand      `cmd:"" help:"Render a template from standard input as the processor does."`
+	User        userCommand        `cmd:"" help:"Add, list and change users."`
+	App         appCommand         `cmd:"" help:"Add and change applications: the programs that post incidents."`
+	Plan        planCommand        `cmd:"" help:"Change or delete plans."`
+	Template    templateCommand    `cmd:"" help:"Delete templates."`
+	Team        teamCommand        `cmd:"" help:"Add and delete teams."`
+	Priority    priorityCommand    `cmd:"" help:"List and set the default mode of each priority."`
+	Contact     contactCommand     `cmd:"" help:"Set and verify the contacts of users."`
+	Oncall      oncallCommand      `cmd:"" help:"Print who is on call for a team or service."`
+	Simulate    simulateCommand    `cmd:"" help:"Print whom a plan would page, when, how and why. Nothing is sent."`
+	Import      importCommand      `cmd:"" help:"Import the database of a predecessor."`
+	Sync        syncCommand        `cmd:"" help:"Update people and mailing lists from LDAP or Slack."`
+	Bench       benchCommand       `cmd:"" help:"Measure: post incidents and compare them with the received e-mails."`
+	Healthcheck healthcheckCommand `cmd:"" help:"Check whether a server is ready; for health checks of containers."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 
 	API       apiCommand       `cmd:"" name:"api" hidden:"" help:"Run iris-api."`
@@ -46,7 +46,7 @@ type cli struct {
 	BenchSink benchSinkCommand `cmd:"" name:"bench-sink" hidden:"" help:"Run the mail server of bench."`
 }
 
-// env is what commands work with; tests give their own.
+// env is the environment of a command; tests set their own.
 type env struct {
 	config  string
 	environ []string
@@ -55,20 +55,19 @@ type env struct {
 	stderr  io.Writer
 }
 
-// exitCode is an error that only sets the program's exit code: everything was said already.
+// exitCode is an error that only sets the exit code; the command has printed everything.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
-// usageError is an error in the values of the command line: the exit code is 2, as for a flag that does not exist.
+// usageError is an error in the command line: the exit code is 2.
 type usageError struct{ error }
 
 func (u usageError) Unwrap() error { return u.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// invalidIsUsage makes an error about a value that was asked with a usageError. It is for commands whose values all come from the command
-// line.
+// invalidIsUsage turns an Invalid fault into a usageError, for commands whose values all come from the command line.
 func invalidIsUsage(err error) error {
 	if fault.Is(err, fault.Invalid) {
 		return usageError{err}
@@ -84,7 +83,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run parses args and runs the command. It returns the exit code: 1 for failures, 2 for a wrong command line.
+// run parses args, runs the command and returns the exit code: 1 = failure, 2 = wrong command line.
 func run(ctx context.Context, args []string, e *env) int {
 	var c cli
 	exited := -1
@@ -125,10 +124,10 @@ func run(ctx context.Context, args []string, e *env) int {
 	return 1
 }
 
-// noValue is how the parser says that a flag stands at the end of the line.
+// noValue matches the parser's error about a flag at the end of the line that needs a value.
 var noValue = regexp.MustCompile(`expected \w+ value but got "EOL" \(<EOL>\)`)
 
-// command is the command whose line was wrong, as far as it was understood.
+// command returns the command whose line is wrong, as far as the parser understood it.
 func command(err error) string {
 	name := "iris"
 	var wrong *kong.ParseError

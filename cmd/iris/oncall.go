@@ -16,21 +16,21 @@ import (
 
 type oncallCommand struct {
 	Team    string `arg:"" optional:"" help:"Name of the team."`
-	Service string `help:"Every team that is responsible for the service, instead of one team." placeholder:"SERVICE"`
-	Role    string `help:"Only this role; without it, every role that the calendar knows." placeholder:"ROLE"`
+	Service string `help:"All teams that own the service, instead of one team." placeholder:"SERVICE"`
+	Role    string `help:"Only this role; without it, all roles of the calendar." placeholder:"ROLE"`
 	At      string `help:"When: now, +2h, +3d, '2026-11-22 02:00' on the team's clock, 2026-11-22T02:00:00+01:00." default:"now" placeholder:"TIME"`
-	Next    bool   `help:"Tell the next hand-offs, too."`
-	Gaps    bool   `help:"Tell when nobody has a shift though the team wants cover, too."`
-	For     string `help:"How far to look for hand-offs and gaps, such as 12h, 30d or 8w." default:"30d" placeholder:"TIME"`
+	Next    bool   `help:"Print the next hand-offs, too."`
+	Gaps    bool   `help:"Print the gaps, too: times that must be covered and in which nobody has a shift."`
+	For     string `help:"Period of the hand-offs and gaps, such as 12h, 30d or 8w." default:"30d" placeholder:"TIME"`
 	outputFlag
 }
 
-// Help tells what scripts need to know.
+// Help explains the exit codes.
 func (oncallCommand) Help() string {
-	return "Exit code 0: somebody is on call for every role told of. 3: somebody is not, or --gaps found a gap. 1: it could not be found out. 2: the command line is wrong."
+	return "Exit code 0: every printed role has somebody on call. 3: a role has nobody, or --gaps found a gap. 1: the command failed. 2: the command line is wrong."
 }
 
-// nobodyOnCall is the exit code when somebody should be on call and nobody is.
+// nobodyOnCall is the exit code if a role has nobody on call, or a gap was found.
 const nobodyOnCall exitCode = 3
 
 // Run prints who is on call.
@@ -68,10 +68,10 @@ func (c oncallCommand) Run(ctx context.Context, e *env) error {
 	return err
 }
 
-// maxAhead is how far hand-offs and gaps can be looked for.
+// maxAhead is the maximum of --for.
 const maxAhead = 2 * 366 * 24 * time.Hour
 
-// days reads a duration that may be given in days and weeks.
+// days parses a duration that may be in days or weeks.
 func days(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	for suffix, unit := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
@@ -83,12 +83,12 @@ func days(text string) (time.Duration, error) {
 		}
 	}
 	if err != nil || d <= 0 || d > maxAhead {
-		return 0, usagef("--for: %q is no time to look ahead; say 12h, 30d or 8w, at most two years", text)
+		return 0, usagef("--for: %q is not a period; use 12h, 30d or 8w, at most two years", text)
 	}
 	return d, nil
 }
 
-// lacking reports whether nobody is on call for a role, or a gap was asked for and found. What is not populated yet is no gap.
+// lacking reports whether a role has nobody on call, or --gaps found a gap. A time that is not populated yet is not a gap.
 func (c oncallCommand) lacking(teams []operator.WhoTeam) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {
@@ -111,7 +111,7 @@ func ofKind(gaps []operator.WhoGap, kind scheduling.GapKind) []operator.WhoGap {
 	return out
 }
 
-// plain prints one line for each fact: what, team, role, when, who or until. Nobody is an empty name.
+// plain prints one line for each fact: kind, team, role, time, and person or end. An empty name means nobody.
 func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 	line := func(cells ...string) error {
 		for i := range cells {
@@ -121,11 +121,11 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 		return err
 	}
 	for _, t := range teams {
-		when := func(unix int64) string { return time.Unix(unix, 0).In(placed(t)).Format(time.RFC3339) }
+		when := func(unix int64) string { return time.Unix(unix, 0).In(zoneOf(t)).Format(time.RFC3339) }
 		for _, r := range t.Roles {
 			people := r.People
 			if len(people) == 0 {
-				people = []operator.WhoPerson{{}} // as for a hand-off to nobody
+				people = []operator.WhoPerson{{}} // an empty name
 			}
 			for _, p := range people {
 				if err := line("on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
@@ -157,8 +157,8 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 	return nil
 }
 
-// placed is the zone of a team.
-func placed(t operator.WhoTeam) *time.Location {
+// zoneOf returns the time zone of a team.
+func zoneOf(t operator.WhoTeam) *time.Location {
 	z, err := time.LoadLocation(t.Zone)
 	if err != nil {
 		return time.UTC
@@ -171,7 +171,7 @@ func (c oncallCommand) table(out io.Writer, teams []operator.WhoTeam) error {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		z := placed(t)
+		z := zoneOf(t)
 		fmt.Fprintf(out, "Team %s at %s (%s)\n", t.Team, at(t.At, z), t.Zone)
 		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 		fmt.Fprintln(w, "ROLE\tWHO\tREACHED BY\tWHY")
@@ -180,7 +180,7 @@ func (c oncallCommand) table(out io.Writer, teams []operator.WhoTeam) error {
 				fmt.Fprintf(w, "%s\tNOBODY\t\t%s\n", r.Role, tabless.Replace(r.Rule))
 			}
 			for _, p := range r.People {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Role, tabless.Replace(person(p)), tabless.Replace(reached(p)), tabless.Replace(r.Rule))
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Role, tabless.Replace(person(p)), tabless.Replace(contactText(p)), tabless.Replace(r.Rule))
 			}
 		}
 		if err := w.Flush(); err != nil {
@@ -188,10 +188,10 @@ func (c oncallCommand) table(out io.Writer, teams []operator.WhoTeam) error {
 		}
 		for _, r := range t.Roles {
 			if c.Next {
-				c.tellNext(out, t, r, z)
+				printNext(out, t, r, z)
 			}
 			if c.Gaps {
-				c.tellGaps(out, t, r, z)
+				printGaps(out, t, r, z)
 			}
 		}
 	}
@@ -205,8 +205,8 @@ func person(p operator.WhoPerson) string {
 	return p.Name + " (" + p.FullName + ")"
 }
 
-// reached words the contacts of somebody, the quickest first.
-func reached(p operator.WhoPerson) string {
+// contactText lists the contacts of a person, the fastest first.
+func contactText(p operator.WhoPerson) string {
 	var parts []string
 	for _, m := range []users.Mode{users.Call, users.SMS, users.Push, users.Slack, users.Email} {
 		if to := p.Contacts[m]; to != "" && (m != users.SMS || to != p.Contacts[users.Call]) {
@@ -219,30 +219,30 @@ func reached(p operator.WhoPerson) string {
 	return strings.Join(parts, ", ")
 }
 
-func (c oncallCommand) tellNext(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
+func printNext(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
 	if len(r.Next) == 0 {
 		fmt.Fprintf(out, "No hand-off of %s until %s.\n", r.Role, at(t.Until, z))
 		return
 	}
 	fmt.Fprintf(out, "Next hand-offs of %s:\n", r.Role)
 	for _, h := range r.Next {
-		fmt.Fprintf(out, "  %s  from %s to %s\n", at(h.At, z), everybody(h.From), everybody(h.To))
+		fmt.Fprintf(out, "  %s  from %s to %s\n", at(h.At, z), namesText(h.From), namesText(h.To))
 	}
 }
 
-func everybody(names []string) string {
+func namesText(names []string) string {
 	if len(names) == 0 {
 		return "nobody"
 	}
 	return strings.Join(names, " and ")
 }
 
-func (c oncallCommand) tellGaps(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
+func printGaps(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
 	if len(r.Gaps) == 0 {
 		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, at(t.Until, z))
 		return
 	}
-	tell := func(kind scheduling.GapKind, format string) {
+	list := func(kind scheduling.GapKind, format string) {
 		gaps := ofKind(r.Gaps, kind)
 		if len(gaps) == 0 {
 			return
@@ -252,11 +252,11 @@ func (c oncallCommand) tellGaps(out io.Writer, t operator.WhoTeam, r operator.Wh
 			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", at(g.Start, z), at(g.End, z), length(g.End-g.Start))
 		}
 	}
-	tell(scheduling.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or the fallback):\n")
-	tell(scheduling.GapNotPopulated, "Not populated yet for %s; the schedule will reach these times:\n")
+	list(scheduling.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or to the fallback):\n")
+	list(scheduling.GapNotPopulated, "Not populated yet for %s; the schedule will fill these times:\n")
 }
 
-// length words seconds in days, hours and minutes.
+// length formats seconds as days, hours and minutes.
 func length(seconds int64) string {
 	d := time.Duration(seconds) * time.Second
 	switch whole := d / (24 * time.Hour); {

@@ -30,7 +30,7 @@ primary  bob (Bob Ray)  call +15550102, email bob@example.com  primary of team d
 Next hand-offs of primary:
   Sun 2026-11-29 02:00:00 +01:00  from bob to nobody
   Mon 2026-11-30 02:00:00 +01:00  from nobody to ann
-Nobody has a shift as primary (pages go to the team's fixed order, or the fallback):
+Nobody has a shift as primary (pages go to the team's fixed order, or to the fallback):
   Sun 2026-11-29 02:00:00 +01:00  to  Mon 2026-11-30 02:00:00 +01:00  (1 d 0 h)
 `, ask(3, "--service", "checkout", "--at", "2026-11-22 02:00", "--next", "--gaps", "--for", "9d"))
 	require.Equal(t, "on-call\tdb\tprimary\t2026-11-22T02:00:00+01:00\tbob\n"+
@@ -56,9 +56,9 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 		"name a team, or a service with":                        {},
 		"not both":                                              {"db", "--service", "checkout"},
 		"there is no role primry; known roles: director, manager, primary, secondary, shadow, unavailable, vacation; did you mean primary?": {"db", "--role", "primry"},
-		`"soon" is no instant`:                   {"db", "--at", "soon"},
-		`--for: "3 moons" is no time to look`:    {"db", "--for", "3 moons"},
-		`--for: "900d" is no time to look ahead`: {"db", "--for", "900d"},
+		`"soon" is no instant`:             {"db", "--at", "soon"},
+		`--for: "3 moons" is not a period`: {"db", "--for", "3 moons"},
+		`--for: "900d" is not a period`:    {"db", "--for", "900d"},
 	} {
 		code, _, errs := iris(t, environ, "", append([]string{"oncall"}, args...)...)
 		wantCode := 2
@@ -72,7 +72,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or the fallba
 	require.Equal(t, 2, code, errs)
 	code, out, _ := iris(t, environ, "", "oncall", "--help")
 	require.Zero(t, code)
-	require.Contains(t, out, "Exit code 0: somebody is on call")
+	require.Contains(t, out, "Exit code 0: every printed role")
 }
 
 // What a schedule has not reached yet is told apart from a time without anybody, and fails no check.
@@ -87,7 +87,7 @@ func TestNotPopulatedYetIsNoGap(t *testing.T) {
 	require.Contains(t, out.String(), "not-populated\tdb\tprimary\t2026-11-29T01:00:00Z\t2026-11-29T02:00:00Z\n")
 	out.Reset()
 	require.NoError(t, c.table(&out, teams))
-	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will reach these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
+	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will fill these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
 	require.NotContains(t, out.String(), "Nobody has a shift")
 	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, operator.WhoGap{Kind: scheduling.GapNobody, Start: 1795914000, End: 1795917600})
 	require.True(t, c.lacking(teams))

@@ -9,8 +9,8 @@ import (
 )
 
 type planCommand struct {
-	Set    planSetCommand    `cmd:"" help:"Change what holds for every version of a plan."`
-	Delete planDeleteCommand `cmd:"" help:"Delete a plan that nothing uses. Its versions stay as history."`
+	Set    planSetCommand    `cmd:"" help:"Change settings of all versions of a plan."`
+	Delete planDeleteCommand `cmd:"" help:"Delete a plan that is not in use. Its versions are kept as history."`
 }
 
 type planDeleteCommand struct{ deleteFlags }
@@ -21,7 +21,7 @@ func (c planDeleteCommand) Run(ctx context.Context, e *env) error {
 }
 
 type templateCommand struct {
-	Delete templateDeleteCommand `cmd:"" help:"Delete a template that nothing uses. Its versions stay as history."`
+	Delete templateDeleteCommand `cmd:"" help:"Delete a template that is not in use. Its versions are kept as history."`
 }
 
 type templateDeleteCommand struct{ deleteFlags }
@@ -33,8 +33,8 @@ func (c templateDeleteCommand) Run(ctx context.Context, e *env) error {
 
 type planSetCommand struct {
 	Name        string         `arg:"" help:"Name."`
-	RepageAfter *time.Duration `help:"Time after which a repeated alert starts the plan again if it is exhausted; 0 = never." placeholder:"DURATION"`
-	Fallback    *string        `help:"Who is paged when nobody of a step can be reached; empty = nobody in particular." placeholder:"ROLE:NAME"`
+	RepageAfter *time.Duration `help:"Time after which a repeated alert restarts an exhausted plan; 0 = never." placeholder:"DURATION"`
+	Fallback    *string        `help:"Target that is paged when no recipient of a step can be reached; empty = none." placeholder:"ROLE:NAME"`
 }
 
 // Run changes a plan.
@@ -45,7 +45,7 @@ func (c planSetCommand) Run(ctx context.Context, e *env) error {
 	}
 	defer o.Close()
 	if c.RepageAfter == nil && c.Fallback == nil {
-		return usagef("nothing to change: give a flag")
+		return usagef("nothing to change: give at least one flag")
 	}
 	if c.RepageAfter != nil {
 		if err := o.SetRepageAfter(ctx, c.Name, *c.RepageAfter); err != nil {
@@ -61,10 +61,10 @@ func (c planSetCommand) Run(ctx context.Context, e *env) error {
 	return nil
 }
 
-// intakeFlags say how the alerts of an application are taken.
+// intakeFlags are the settings for the alerts of an application.
 type intakeFlags struct {
 	DefaultPlan *string        `help:"Plan for alerts of its webhooks that name no usable plan; empty = none." placeholder:"PLAN"`
-	LateWithin  *time.Duration `help:"Time after a resolve in which a firing delivery of the same alerts is late, not new; 0 = never." placeholder:"DURATION"`
+	LateWithin  *time.Duration `help:"Time after a resolve during which a firing delivery of the same alerts counts as late, not as new; 0 = never." placeholder:"DURATION"`
 	LateHold    *time.Duration `help:"How long a late firing delivery waits for its resolve before it escalates; 0 = it never waits." placeholder:"DURATION"`
 }
 

@@ -46,6 +46,6 @@ func (c prioritySetCommand) Run(ctx context.Context, e *env) error {
 	if err := o.SetPriorityMode(ctx, users.Priority(c.Priority), users.Mode(c.Mode)); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "who chose nothing else hears of %s by %s now\n", c.Priority, c.Mode)
+	fmt.Fprintf(e.stderr, "the default mode of priority %s is now %s\n", c.Priority, c.Mode)
 	return nil
 }

@@ -10,10 +10,10 @@ import (
 )
 
 type renderCommand struct {
-	Context string `help:"File with a JSON object: the variables." placeholder:"FILE" type:"path"`
+	Context string `help:"JSON file with the variables, an object." placeholder:"FILE" type:"path"`
 }
 
-// Run writes what the template gives, and nothing else. An error names its line.
+// Run prints the rendered template and nothing else. An error names the line.
 func (c renderCommand) Run(e *env) error {
 	source, err := io.ReadAll(e.stdin)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c renderCommand) Run(e *env) error {
 	return err
 }
 
-// render renders; errors always name a line, the first when the engine knows none.
+// render returns the rendered template. Its errors always name a line; line 1 if the template engine gives none.
 func render(source string, vars jinja.Vars) (out string, err error) {
 	template, err := jinja.Compile(source, jinja.Limits{})
 	if err == nil {

@@ -18,17 +18,17 @@ type simulateCommand struct {
 	At          string   `help:"When the incident is opened: now, +2h, +3d, '2026-11-22 02:00', 2026-11-22T02:00:00+01:00." default:"now" placeholder:"TIME"`
 	Zone        string   `help:"Time zone of --at and of what is printed, such as Europe/Zurich; this machine's by default." placeholder:"ZONE"`
 	Application string   `help:"Application that opens the incident. Without it, one that may use every mode." placeholder:"NAME"`
-	Target      []string `help:"A target that the incident brings, such as oncall-primary:db. May be repeated." placeholder:"ROLE:NAME"`
+	Target      []string `help:"A dynamic target of the incident, such as oncall-primary:db. May be repeated." placeholder:"ROLE:NAME"`
 	Assume      string   `help:"no-ack: nobody ever acknowledges. ack-after=5m: somebody does." default:"no-ack" placeholder:"WHAT"`
 	outputFlag
 }
 
-// outputFlag chooses how a command prints.
+// outputFlag selects the output format.
 type outputFlag struct {
-	Output string `help:"table for people, json for programs, plain for scripts: one line each, separated by tabs." enum:"table,json,plain" default:"table" short:"o" placeholder:"table|json|plain"`
+	Output string `help:"table for people, json for programs, plain for scripts: lines of values separated by tabs." enum:"table,json,plain" default:"table" short:"o" placeholder:"table|json|plain"`
 }
 
-// zone finds a time zone by name; "" = this machine's.
+// zone returns a time zone by name; "" = this machine's.
 func zone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.Local, nil
@@ -40,7 +40,7 @@ func zone(name string) (*time.Location, error) {
 	return z, nil
 }
 
-// Run prints who would be paged, when, how and why, until the plan is over. Nothing is sent.
+// Run prints who would be paged, when, how and why, until the plan ends. Nothing is sent.
 func (c simulateCommand) Run(ctx context.Context, e *env) error {
 	z, err := zone(c.Zone)
 	if err != nil {
@@ -71,8 +71,7 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 	return tableSimulation(e.stdout, report, z)
 }
 
-// listLimit is the size from which on a mailing list stands for nobody, as configured for the servers. Where only a
-// database is configured, it is the default.
+// listLimit returns the configured size from which on a mailing list is not paged.
 func (e *env) listLimit() (int, error) {
 	c, err := config.Load(e.config, e.environ)
 	if err != nil {
@@ -88,12 +87,12 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// clock words an instant so that nobody has to guess the zone.
+// clock is the layout of times. It has the offset, so that the zone is clear.
 const clock = "Mon 2006-01-02 15:04:05 -07:00"
 
 func at(unix int64, z *time.Location) string { return time.Unix(unix, 0).In(z).Format(clock) }
 
-// tabless keeps a cell in its column.
+// tabless removes tabs and newlines from a cell of a table.
 var tabless = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
 func plainSimulation(w io.Writer, r simulation.Report, z *time.Location) error {
@@ -125,7 +124,7 @@ func tableSimulation(out io.Writer, r simulation.Report, z *time.Location) error
 		} else if p.Repeat > 0 {
 			step += fmt.Sprintf(" (repeat %d)", p.Repeat)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", "+"+span(p.After), at(p.At, z), step, tabless.Replace(p.Target), modeWords(p, z), tabless.Replace(whyWords(p)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", "+"+span(p.After), at(p.At, z), step, tabless.Replace(p.Target), modeText(p, z), tabless.Replace(ruleText(p)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -134,40 +133,40 @@ func tableSimulation(out io.Writer, r simulation.Report, z *time.Location) error
 	for _, l := range r.Timeline {
 		fmt.Fprintf(out, "  %s  %s\n", at(l.At, z), l.Text)
 	}
-	fmt.Fprintf(out, "\n%s\n", endWords(r, z))
+	fmt.Fprintf(out, "\n%s\n", endText(r, z))
 	for _, n := range r.Notes {
 		fmt.Fprintf(out, "Note: %s\n", n)
 	}
 	return nil
 }
 
-// span words seconds: "1h2m0s".
+// span formats seconds: "1h2m0s".
 func span(seconds int64) string { return (time.Duration(seconds) * time.Second).String() }
 
-func modeWords(p simulation.ReportPage, z *time.Location) string {
-	words := p.Mode
+func modeText(p simulation.ReportPage, z *time.Location) string {
+	text := p.Mode
 	if p.WantedMode != p.Mode {
-		words += " instead of " + p.WantedMode
+		text += " instead of " + p.WantedMode
 	}
 	if p.HeldUntil != nil {
-		words += ", in a digest at " + time.Unix(*p.HeldUntil, 0).In(z).Format(time.TimeOnly)
+		text += ", in a digest at " + time.Unix(*p.HeldUntil, 0).In(z).Format(time.TimeOnly)
 	}
-	return words
+	return text
 }
 
-func whyWords(p simulation.ReportPage) string {
+func ruleText(p simulation.ReportPage) string {
 	if p.ModeRule == "" {
 		return p.Rule
 	}
 	return fmt.Sprintf("%s; %s, %s", p.Rule, p.Priority, p.ModeRule)
 }
 
-func endWords(r simulation.Report, z *time.Location) string {
+func endText(r simulation.Report, z *time.Location) string {
 	switch r.End {
 	case simulation.EndAcknowledged:
 		return fmt.Sprintf("Somebody acknowledges at %s, as assumed.", at(r.EndedAt, z))
 	case simulation.EndCut:
-		return fmt.Sprintf("Cut at %s: the plan goes on.", at(r.EndedAt, z))
+		return fmt.Sprintf("Cut at %s: the plan continues.", at(r.EndedAt, z))
 	}
 	return fmt.Sprintf("The plan is exhausted at %s, %s after the incident was opened.", at(r.EndedAt, z), span(r.EndedAt-r.At))
 }

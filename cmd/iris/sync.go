@@ -12,21 +12,21 @@ import (
 )
 
 type syncCommand struct {
-	DryRun    bool `help:"Say what would change, and change nothing."`
-	AllowGone bool `help:"Believe the directory however many people it has no more."`
-	JSON      bool `name:"json" help:"Write the report as JSON."`
+	DryRun    bool `help:"Print what would change, and change nothing."`
+	AllowGone bool `help:"Apply the changes even if many people are missing in the directory."`
+	JSON      bool `name:"json" help:"Print the report as JSON."`
 }
 
-// Help tells what scripts need to know.
+// Help explains the exit codes.
 func (syncCommand) Help() string {
-	return "The directory is the one of sync.from in the configuration, which processors ask every hour as well. " +
-		"Exit code 0: in step. 3: too many people are gone from the directory, nothing was changed. 1: it failed."
+	return "The directory is sync.from in the configuration. Processors sync with it every hour, too. " +
+		"Exit code 0: done. 3: too many people are missing in the directory, nothing was changed. 1: the command failed."
 }
 
-// notBelieved is the exit code when the directory's answer is too odd.
-const notBelieved exitCode = 3
+// stopped is the exit code if too many people are missing in the directory.
+const stopped exitCode = 3
 
-// Run asks the directory and prints what changes.
+// Run syncs and prints the changes.
 func (c syncCommand) Run(ctx context.Context, e *env) error {
 	loaded, err := config.Load(e.config, e.environ)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c syncCommand) Run(ctx context.Context, e *env) error {
 		err = tableSync(e.stdout, report)
 	}
 	if err == nil && report.Stopped != "" {
-		return notBelieved
+		return stopped
 	}
 	return err
 }
@@ -122,7 +122,7 @@ func tableSync(out io.Writer, r transfer.DirectoryReport) error {
 	for _, p := range r.Problems {
 		fmt.Fprintf(out, "ignored: %s: %s\n", tabless.Replace(p.Name), tabless.Replace(p.Text))
 	}
-	fmt.Fprintf(out, "%d entries in %s; %d active people were never there and do not change.\n", r.Entries, r.Source, r.Unsynced)
+	fmt.Fprintf(out, "%d entries in %s; %d active users were never in it and are not changed.\n", r.Entries, r.Source, r.Unsynced)
 	switch {
 	case r.Stopped != "":
 		fmt.Fprintf(out, "NOTHING WAS CHANGED: %s. If that is right: iris sync --allow-gone\n", r.Stopped)

@@ -1,5 +1,5 @@
-// Command message-processor owns buckets of incidents, escalates them and sends their messages. It needs PostgreSQL and
-// its peers; run any number.
+// Command message-processor owns buckets, escalates their incidents and sends their messages. It needs PostgreSQL and its
+// peers. Run two or more.
 package main
 
 import "github.com/iris-oncall/iris/internal/app"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/api/applications"
 	"github.com/iris-oncall/iris/internal/api/calendar"
 	"github.com/iris-oncall/iris/internal/api/catalog"
 	"github.com/iris-oncall/iris/internal/api/configuration"
@@ -17,7 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/replay"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -26,8 +26,10 @@ import (
 type (
 	// CalendarParts are the parts of the routes of the calendar.
 	CalendarParts = calendar.Deps
-	// CatalogParts are the parts of the routes of plans, templates and applications.
+	// CatalogParts are the parts of the routes of plans and templates.
 	CatalogParts = catalog.Deps
+	// ApplicationParts are the parts of the routes of applications.
+	ApplicationParts = applications.Deps
 	// ConfigurationParts are the parts of the routes that change the configuration.
 	ConfigurationParts = configuration.Deps
 	// IncidentParts are the parts of the routes of incidents.
@@ -44,6 +46,7 @@ type (
 type Deps struct {
 	Calendar      calendar.Deps
 	Catalog       catalog.Deps
+	Applications  applications.Deps
 	Configuration configuration.Deps
 	Incidents     incidents.Deps
 	Messages      messages.Deps
@@ -51,7 +54,7 @@ type Deps struct {
 	// Authenticator must take no request without credentials: what is opened for clients of old is not opened here.
 	Authenticator *wire.Authenticator
 	// CalendarAuthenticator finds out who calls the calendar's routes, which take the credentials of Oncall's API.
-	CalendarAuthenticator *calendars.Authenticator
+	CalendarAuthenticator *calendar.Authenticator
 	// Keys runs requests with an Idempotency-Key once.
 	Keys   *Keys
 	Errors *wire.Errors
@@ -82,13 +85,13 @@ func (a *API) Routes(r chi.Router) {
 
 // over lists the routes that are not the calendar's, over the parts of a unit of work.
 func over(d Deps, wake replay.Wake) []routing.Route {
-	d.Incidents.Wake = wake
+	d.Incidents.Wake, d.Messages.Wake = wake, wake
 	return (&API{d}).table()
 }
 
 // table lists the routes that are not the calendar's.
 func (a *API) table() []routing.Route {
-	return slices.Concat(catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents),
+	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents),
 		messages.Routes(a.Messages), people.Routes(a.People))
 }
 

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
+	"github.com/iris-oncall/iris/internal/api/applications"
 	"github.com/iris-oncall/iris/internal/api/catalog"
 	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/api/incidents"
@@ -23,12 +24,18 @@ import (
 	"github.com/iris-oncall/iris/internal/api/people"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/load"
+	"github.com/iris-oncall/iris/internal/notifications"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	pgcatalog "github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
+	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/replay"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -67,13 +74,18 @@ func newFixture(t *testing.T) *fixture {
 	require.NoError(t, apps.SetKey(t.Context(), app.ID, "demo-key"))
 	problems := wire.NewErrors(zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)))
 	users := pgpeople.NewUsers(f.db)
+	directory, idle := engine.NewDirectory(f.db), load.New(queue.NewQueues(f.db), zaptest.NewLogger(t))
 	table := func(db *postgres.DB, wake func(buckets.Set)) []routing.Route {
 		in, calendar := pgincidents.New(db), pgpeople.NewOncallPeople(db)
 		plans := pgcatalog.NewPlans(db)
 		return slices.Concat(
 			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Comments: in, Timelines: in, People: users, Wake: wake}),
-			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db)}),
-			catalog.Routes(catalog.Deps{Plans: plans, Templates: pgcatalog.NewTemplates(db), Applications: apps}),
+			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
+				Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(db), Directory: directory,
+					Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
+			catalog.Routes(catalog.Deps{Plans: plans, Templates: pgcatalog.NewTemplates(db), People: users,
+				Teammates: users.Teammates, MaxPlanLength: 24 * time.Hour}),
+			applications.Routes(applications.Deps{Applications: apps, People: users}),
 			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil)}),
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db)}),
 		)

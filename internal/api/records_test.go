@@ -75,12 +75,16 @@ func TestOptionsNameEveryMethod(t *testing.T) {
 	f := newFixture(t)
 	for path, allow := range map[string]string{
 		"/v1/teams/ops":                  "DELETE, GET, HEAD, OPTIONS",
-		"/v1/plans/pager":                "DELETE, GET, HEAD, OPTIONS",
+		"/v1/plans/pager":                "DELETE, GET, HEAD, PUT, OPTIONS",
 		"/v1/plans/pager/fallback":       "DELETE, GET, HEAD, PUT, OPTIONS",
+		"/v1/plans":                      "GET, HEAD, POST, OPTIONS",
+		"/v1/templates":                  "GET, HEAD, POST, OPTIONS",
+		"/v1/applications":               "GET, HEAD, POST, OPTIONS",
+		"/v1/notifications":              "GET, HEAD, POST, OPTIONS",
 		"/v1/incidents/1/timeline":       "GET, HEAD, OPTIONS",
 		"/v1/incidents/1/escalate":       "POST, OPTIONS",
-		"/v1/applications/demo":          "GET, HEAD, OPTIONS",
-		"/v1/templates/words":            "DELETE, GET, HEAD, OPTIONS",
+		"/v1/applications/demo":          "DELETE, GET, HEAD, PUT, OPTIONS",
+		"/v1/templates/words":            "DELETE, GET, HEAD, PUT, OPTIONS",
 		"/v1/applications/demo/fallback": "DELETE, GET, HEAD, PUT, OPTIONS",
 	} {
 		require.Equal(t, allow, f.do("nobody", http.MethodOptions, path, "").Header().Get("Allow"), path)

@@ -8,21 +8,21 @@ import (
 	"net/url"
 )
 
-// Target is whom something is for.
+// Target is a recipient: a role and a name.
 type Target struct {
 	Role   string `json:"role"`
 	Target string `json:"target"`
 }
 
-// Incident is what is posted to open one.
+// Incident is the body of POST /v0/incidents.
 type Incident struct {
 	Plan           string         `json:"plan"`
 	Context        map[string]any `json:"context"`
-	Application    string         `json:"application,omitempty"` // act as another one
+	Application    string         `json:"application,omitempty"` // opens it in the name of another application
 	DynamicTargets []Target       `json:"dynamic_targets,omitempty"`
 }
 
-// OpenIncident posts an incident and returns its id.
+// OpenIncident opens an incident and returns its id.
 func (c *Client) OpenIncident(ctx context.Context, in Incident) (int64, error) {
 	if in.Context == nil {
 		in.Context = map[string]any{}
@@ -32,7 +32,7 @@ func (c *Client) OpenIncident(ctx context.Context, in Incident) (int64, error) {
 	return id, err
 }
 
-// IncidentState is an incident as it stands. Times are Unix seconds.
+// IncidentState is the state of an incident. Times are Unix seconds.
 type IncidentState struct {
 	ID          int64           `json:"id"`
 	Plan        string          `json:"plan"`
@@ -65,8 +65,8 @@ func (c *Client) Incident(ctx context.Context, id int64) (IncidentState, error) 
 	return out, err
 }
 
-// Claim makes owner the owner of an incident: nothing more is sent for it. An empty owner sets the escalation going
-// again.
+// Claim acknowledges an incident in the name of owner: no more messages are sent for it. An empty owner restarts the
+// escalation.
 func (c *Client) Claim(ctx context.Context, id int64, owner string) error {
 	var name any
 	if owner != "" {
@@ -75,12 +75,12 @@ func (c *Client) Claim(ctx context.Context, id int64, owner string) error {
 	return c.Call(ctx, http.MethodPost, fmt.Sprintf("/v0/incidents/%d", id), map[string]any{"owner": name}, nil)
 }
 
-// Resolve ends an incident.
+// Resolve resolves an incident.
 func (c *Client) Resolve(ctx context.Context, id int64) error {
 	return c.Call(ctx, http.MethodPost, fmt.Sprintf("/v0/incidents/%d/resolve", id), map[string]any{"resolved": true}, nil)
 }
 
-// Notification is an out-of-band message: to a target by priority or mode, with a template or a body.
+// Notification is an out-of-band message to a target, by priority or mode, with a template or a body.
 type Notification struct {
 	Target
 	Subject  string         `json:"subject"`
@@ -91,7 +91,7 @@ type Notification struct {
 	Body     string         `json:"body,omitempty"`
 }
 
-// Notify posts a notification; when it returns nil the notification is stored and will be sent.
+// Notify posts a notification. After nil the notification is stored and will be sent.
 func (c *Client) Notify(ctx context.Context, n Notification) error {
 	return c.Call(ctx, http.MethodPost, "/v0/notifications", n, nil)
 }
@@ -106,7 +106,7 @@ type PlanNotification struct {
 	Optional int    `json:"optional"`
 }
 
-// Plan is what is posted to make a new version of a plan.
+// Plan is the body of POST /v0/plans, which stores a new version of a plan.
 type Plan struct {
 	Name              string               `json:"name"`
 	Creator           string               `json:"creator"`
@@ -118,34 +118,34 @@ type Plan struct {
 	Steps             [][]PlanNotification `json:"steps"`
 }
 
-// CreatePlan posts a plan and returns its id; it is the active version of its name from now on.
+// CreatePlan stores a plan and returns its id. It is then the active version.
 func (c *Client) CreatePlan(ctx context.Context, p Plan) (int64, error) {
 	var id int64
 	err := c.Call(ctx, http.MethodPost, "/v0/plans", p, &id)
 	return id, err
 }
 
-// Words are a template for one mode.
-type Words struct {
+// Text is the text of a template for one mode.
+type Text struct {
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
 }
 
-// Template is what is posted to make a new version of a template: words by application and mode.
+// Template is the body of POST /v0/templates, which stores a new version of a template. Content is by application and mode.
 type Template struct {
-	Name    string                      `json:"name"`
-	Creator string                      `json:"creator"`
-	Content map[string]map[string]Words `json:"content"`
+	Name    string                     `json:"name"`
+	Creator string                     `json:"creator"`
+	Content map[string]map[string]Text `json:"content"`
 }
 
-// CreateTemplate posts a template and returns its id; it is the active version of its name from now on.
+// CreateTemplate stores a template and returns its id. It is then the active version.
 func (c *Client) CreateTemplate(ctx context.Context, t Template) (int64, error) {
 	var id int64
 	err := c.Call(ctx, http.MethodPost, "/v0/templates", t, &id)
 	return id, err
 }
 
-// Message is one message as GET /v0/messages shows it.
+// Message is a message of GET /v0/messages.
 type Message struct {
 	ID          int64  `json:"id"`
 	IncidentID  *int64 `json:"incident_id"`
@@ -157,7 +157,7 @@ type Message struct {
 	Sent        *int64 `json:"sent"`
 }
 
-// Messages lists messages by a filter of the list routes, such as incident_id=4.
+// Messages returns the messages that match a filter, such as incident_id=4.
 func (c *Client) Messages(ctx context.Context, filter url.Values) ([]Message, error) {
 	var out []Message
 	err := c.Call(ctx, http.MethodGet, "/v0/messages?"+filter.Encode(), nil, &out)

@@ -1,6 +1,6 @@
-// Package apiclient speaks the JSON API of iris-api from Go: it signs requests as an application and turns the server's
-// answers into values and errors. The command line, the load generator and the end-to-end tests use it. It shares no code
-// with the server, so that it finds out when the wire changes.
+// Package apiclient is a client of the JSON API of iris-api. It signs requests as an application and turns answers into
+// values and errors. The bench and the end-to-end tests use it. It shares no code with the server, so that a change of the
+// wire breaks it.
 package apiclient
 
 import (
@@ -20,32 +20,32 @@ import (
 	"time"
 )
 
-// Config says where iris-api is and on whose behalf to speak. URL is required.
+// Config configures a Client. URL is required.
 type Config struct {
 	URL  string // such as http://127.0.0.1:16649
 	App  string // name of the application; "" = requests are not signed
 	Key  string // its key
-	User string // whom the application speaks for; "" = nobody
-	// HTTP does the requests; nil = a client with a timeout of 30 s.
+	User string // the user in whose name the application acts; "" = none
+	// HTTP performs the requests; nil = a client with a timeout of 30 s.
 	HTTP *http.Client
-	// Now is the clock that signatures are made with; nil = time.Now.
+	// Now is the clock for signatures; nil = time.Now.
 	Now func() time.Time
 }
 
-// Client speaks to one server as one application. It is safe for concurrent use.
+// Client calls one server as one application. It is safe for concurrent use.
 type Client struct {
 	base string
 	cfg  Config
 }
 
-// New checks the configuration.
+// New returns a client, or an error if the configuration is invalid.
 func New(cfg Config) (*Client, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("the address of the API must be like http://host:port, not %q", cfg.URL)
+		return nil, fmt.Errorf("the URL of the API must be like http://host:port, not %q", cfg.URL)
 	}
 	if cfg.App == "" && cfg.Key != "" {
-		return nil, errors.New("a key was given without its application")
+		return nil, errors.New("a key needs the name of its application")
 	}
 	if cfg.HTTP == nil {
 		cfg.HTTP = &http.Client{Timeout: 30 * time.Second}
@@ -56,7 +56,7 @@ func New(cfg Config) (*Client, error) {
 	return &Client{base: strings.TrimRight(cfg.URL, "/"), cfg: cfg}, nil
 }
 
-// Error is an answer that says no.
+// Error is an answer with a status that is not 2xx.
 type Error struct {
 	Status      int
 	Title       string
@@ -64,7 +64,7 @@ type Error struct {
 	RetryAfter  time.Duration // 0 = the server did not say
 }
 
-// Error gives the server's words.
+// Error returns the status and the text of the server.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
 	for _, more := range []string{e.Title, e.Description} {
@@ -75,15 +75,16 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Refused reports whether err is an answer of the server, which means that nothing was done; otherwise nobody knows.
+// Refused returns the *Error in err. If there is one, the server answered and did nothing; otherwise the outcome is
+// unknown.
 func Refused(err error) (*Error, bool) {
 	var e *Error
 	ok := errors.As(err, &e)
 	return e, ok
 }
 
-// Call does one request. path begins with a slash and may end with a query; in, if not nil, is sent as JSON; the answer is
-// decoded into out unless that is nil. Anything but a 2xx status becomes an *Error.
+// Call sends a request. path begins with a slash and may have a query. in, if not nil, is sent as JSON. The answer is
+// decoded into out unless that is nil. A status that is not 2xx is an *Error.
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -126,7 +127,7 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 	return nil
 }
 
-// authorization signs "WINDOW METHOD PATH BODY[ USER]" with HMAC-SHA512; the window is five seconds long.
+// authorization signs "WINDOW METHOD PATH BODY[ USER]" with HMAC-SHA512; a window is five seconds.
 func (c *Client) authorization(method, path string, body []byte) string {
 	mac := hmac.New(sha512.New, []byte(c.cfg.Key))
 	fmt.Fprintf(mac, "%d %s %s %s", c.cfg.Now().Unix()/5, method, path, body)
@@ -138,13 +139,13 @@ func (c *Client) authorization(method, path string, body []byte) string {
 
 func refusal(resp *http.Response, body []byte) error {
 	e := &Error{Status: resp.StatusCode}
-	var said struct {
+	var problem struct {
 		Title, Description, Detail string
 	}
-	if json.Unmarshal(body, &said) == nil {
-		e.Title, e.Description = said.Title, said.Description
+	if json.Unmarshal(body, &problem) == nil {
+		e.Title, e.Description = problem.Title, problem.Description
 		if e.Description == "" {
-			e.Description = said.Detail
+			e.Description = problem.Detail
 		}
 	} else if text := strings.TrimSpace(string(body)); len(text) < 200 {
 		e.Title = text

@@ -1,8 +1,6 @@
-// Package bench measures Iris from outside: it posts incidents or notifications over HTTP, lets a mail server of its own,
-// in a process of its own, take what is sent, and compares the two lists. It measures; it judges nothing.
-//
-// It loads a running server, or an installation that it starts itself from its own binary: PostgreSQL unless one is
-// configured, one iris-api, any number of processors. `iris bench` calls it.
+// Package bench measures Iris from outside. It posts incidents or notifications over HTTP, receives the e-mails with its
+// own mail server (the sink) in a separate process, and compares the two. It measures a running server, or starts its own:
+// PostgreSQL unless one is configured, one iris-api, and message-processors. `iris bench` calls it.
 package bench
 
 import (
@@ -17,32 +15,32 @@ import (
 	"github.com/iris-oncall/iris/internal/apiclient"
 )
 
-// Options say what to do. Exactly one of Burst, Rate and Notifications must be given.
+// Options configure a measurement. Exactly one of Burst, Rate and Notifications must be set.
 type Options struct {
-	Burst         int           // post so many incidents as fast as possible
+	Burst         int           // post this many incidents as fast as possible
 	Rate          float64       // post incidents at this rate per second
-	For           time.Duration // for so long; with Rate
-	Notifications int           // post so many out-of-band notifications as fast as possible
+	For           time.Duration // duration of Rate
+	Notifications int           // post this many out-of-band notifications as fast as possible
 
-	// A running server; its SMTP vendor must point to Sink.
+	// A running server, whose SMTP vendor must be Sink.
 	URL  string
 	App  string
 	Key  string
 	Plan string // of App; for incidents
 
-	// An installation of our own, when URL is empty.
+	// Servers that the bench starts, if URL is empty.
 	Processors  int     // default 1
-	KillHalf    bool    // kill half of the processors with SIGKILL in the middle
+	KillHalf    bool    // kill half of the processors with SIGKILL during the run
 	DatabaseURL string  // "" = a temporary PostgreSQL
-	Fill        float64 // fill the database with this share of the full size before the load, see Fill
-	Program     string  // our own binary; "" = this executable
+	Fill        float64 // fill the database first with this share of the full size, see Fill
+	Program     string  // the iris binary; "" = this executable
 	ConfigFile  string  // for the servers
 	Environ     []string
 	ProfileDir  string // "" = no profiles
 
 	Sink        string        // address of the sink; "" = a free port of 127.0.0.1
-	Connections int           // of the load generator; default 64
-	Patience    time.Duration // without any delivery after which the rest counts as lost; default 60 s
+	Connections int           // maximum of simultaneous requests; default 64
+	Patience    time.Duration // time without a delivery after which missing messages are lost; default 60 s
 	Out         io.Writer     // progress
 }
 
@@ -81,24 +79,24 @@ func (o Options) validate() error {
 	case o.Burst < 0 || o.Rate < 0 || o.Notifications < 0 || o.For < 0 || o.Processors < 1 || o.Connections < 1 || o.planned() < 1:
 		return errors.New("numbers must be more than 0")
 	case o.URL == "" && (o.App != "" || o.Key != "" || o.Plan != ""):
-		return errors.New("--app, --key and --plan belong to a running server: give its --url")
+		return errors.New("--app, --key and --plan are for a running server: give its --url")
 	case o.URL != "" && (o.App == "" || o.Key == ""):
 		return errors.New("--url needs --app and --key")
 	case o.URL != "" && o.Plan == "" && o.Notifications == 0:
-		return errors.New("--url needs --plan, a plan whose first step mails to somebody")
+		return errors.New("--url needs --plan, a plan whose first step sends an e-mail")
 	case o.URL != "" && strings.HasSuffix(o.Sink, ":0"):
-		return errors.New("--url needs --sink HOST:PORT, the address that the server's IRIS_SMTP_ADDR names")
+		return errors.New("--url needs --sink HOST:PORT, the address in the server's IRIS_SMTP_ADDR")
 	case o.URL != "" && (o.KillHalf || o.ProfileDir != ""):
-		return errors.New("--kill and --profile need processors of the bench's own: leave out --url")
+		return errors.New("--kill and --profile need servers that the bench starts: leave out --url")
 	case o.URL != "" && o.Fill != 0 || o.Fill < 0:
-		return errors.New("--fill fills a database of the bench's own: give a number above 0 and leave out --url")
+		return errors.New("--fill needs a number above 0, and a database that the bench uses alone: leave out --url")
 	case o.KillHalf && o.Processors < 2:
 		return errors.New("--kill half needs --processors 2 or more")
 	}
 	return nil
 }
 
-// planned is how many units will be posted.
+// planned returns how many units will be posted.
 func (o Options) planned() int {
 	if o.Rate > 0 {
 		return int(math.Round(o.Rate * o.For.Seconds()))
@@ -106,7 +104,7 @@ func (o Options) planned() int {
 	return o.Burst + o.Notifications
 }
 
-// Run does one measurement. When ctx ends early it returns what was measured so far together with an error.
+// Run performs one measurement. If ctx ends early, it returns the result so far and an error.
 func Run(ctx context.Context, o Options) (Result, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -125,7 +123,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		defer func() { s.stop(r.worthALook()) }()
+		defer func() { s.stop(r.keepLogs()) }()
 		r.stand = s
 		o.URL, o.App, o.Key, o.Plan = s.url, s.app, s.key, s.plan
 		r.Options = o
@@ -135,20 +133,20 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return result, err
 }
 
-// run is one measurement under way.
+// run is a measurement in progress.
 type run struct {
 	Options
 	tally *tally
 	sink  *sinkProcess
 	stand *stand // nil with a running server
 
-	shown   progress // last line of progress, by watch
-	waiting bool     // said that messages are still under way, by watch
+	shown   progress // last printed progress, used by watch
+	waiting bool     // reported that messages are in flight, used by watch
 	failed  bool
 }
 
-// worthALook reports whether somebody may want to read the servers' logs.
-func (r *run) worthALook() bool {
+// keepLogs reports whether the logs of the servers are needed to explain the result.
+func (r *run) keepLogs() bool {
 	p := r.tally.progress(time.Now())
 	return r.failed || p.reached < p.posted
 }
@@ -191,17 +189,18 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 	return result, errors.Join(watchErr, ctx.Err())
 }
 
-// kill is a killing of processors and what followed.
+// kill is the result of killing processors.
 type kill struct {
 	n       int
 	reowned float64
 }
 
-// settle is how long the run goes on after everything has arrived and, in our own installation, nothing is under way any
-// more, so that duplicates can show themselves: a mail that was in doubt is sent again when its sender's claim has ended.
+// settle is how long the run continues after everything has arrived and nothing is in flight, so that duplicates can
+// arrive: a message in doubt is sent again when its claim ends.
 const settle = 2 * time.Second
 
-// watch shows progress, kills when asked to, and returns when everything has arrived or nothing does any more.
+// watch prints the progress, kills processors if requested, and returns when everything has arrived or nothing arrives any
+// more.
 func (r *run) watch(ctx context.Context, posting <-chan struct{}) (*kill, error) {
 	var done *kill
 	var killing chan kill
@@ -216,11 +215,11 @@ func (r *run) watch(ctx context.Context, posting <-chan struct{}) (*kill, error)
 			return done, fmt.Errorf("the sink ended: %w", r.sink.err)
 		case k := <-killing:
 			done, killing = &k, nil
-			fmt.Fprintf(r.Out, "killed %d processors; every bucket has a living owner again after %.2f s\n", k.n, k.reowned)
+			fmt.Fprintf(r.Out, "killed %d processors; every bucket has a live owner again after %.2f s\n", k.n, k.reowned)
 		case <-tick.C:
 		}
 		if r.stand != nil {
-			if err := r.stand.fallen(); err != nil {
+			if err := r.stand.ended(); err != nil {
 				return done, err
 			}
 		}
@@ -259,7 +258,7 @@ func (r *run) watch(ctx context.Context, posting <-chan struct{}) (*kill, error)
 	}
 }
 
-// settled reports whether nothing is under way any more, as far as that can be known.
+// settled reports whether no message is in flight, as far as the bench can know.
 func (r *run) settled(ctx context.Context) bool {
 	if r.stand == nil {
 		return true
@@ -267,12 +266,12 @@ func (r *run) settled(ctx context.Context) bool {
 	n, err := r.stand.unsettled(ctx)
 	if err == nil && n > 0 && !r.waiting {
 		r.waiting = true
-		fmt.Fprintf(r.Out, "everything has arrived; %d messages may be sent again, waiting for them\n", n)
+		fmt.Fprintf(r.Out, "everything has arrived; waiting for %d messages that may be sent again\n", n)
 	}
 	return err == nil && n == 0
 }
 
-// show prints a line of progress if anything has changed since the last one.
+// show prints the progress if it has changed.
 func (r *run) show(p progress) {
 	p.quiet = 0
 	if p == r.shown {

@@ -16,11 +16,12 @@ import (
 //go:embed fill.sql
 var fillScript string
 
-// Fill migrates the database at a URL and adds the rows that docs/performance.md measures with. A share of 1 is the full size: 3,000,000 past
-// incidents with 6,000,000 messages, 500,000 sleeping incidents, 1,000 applications, plans and teams, and 5,000 people. All rows are added or none.
+// Fill migrates the database and adds the rows that docs/performance.md measures with. A share of 1 is the full size:
+// 3,000,000 past incidents with 6,000,000 messages, 500,000 incidents that wait, 1,000 applications, plans and teams, and
+// 5,000 people. It adds all rows or none.
 func Fill(ctx context.Context, databaseURL string, share float64, out io.Writer) error {
 	if databaseURL == "" {
-		return errors.New("--fill alone needs a database that stays: set IRIS_DATABASE_URL to one for benches only")
+		return errors.New("--fill without a load needs a database: set IRIS_DATABASE_URL to one that only benches use")
 	}
 	if err := postgres.Migrate(ctx, databaseURL, nil); err != nil {
 		return err

@@ -12,10 +12,10 @@ import (
 	"github.com/iris-oncall/iris/internal/apiclient"
 )
 
-// poster posts one unit of work and returns the number by which it will be known; n counts the units of this run.
+// poster posts one unit of work and returns its id; n numbers the units of a run.
 type poster func(ctx context.Context, n int) (unit int64, err error)
 
-// incidents returns a poster of incidents of a plan.
+// incidents returns a poster of incidents on a plan.
 func incidents(c *apiclient.Client, plan string) poster {
 	return func(ctx context.Context, n int) (int64, error) {
 		return c.OpenIncident(ctx, apiclient.Incident{Plan: plan, Context: map[string]any{
@@ -26,7 +26,7 @@ func incidents(c *apiclient.Client, plan string) poster {
 	}
 }
 
-// notifications returns a poster of out-of-band mails to an address.
+// notifications returns a poster of out-of-band e-mails to an address.
 func notifications(c *apiclient.Client, to string) poster {
 	return func(ctx context.Context, n int) (int64, error) {
 		return int64(n), c.Notify(ctx, apiclient.Notification{
@@ -36,7 +36,7 @@ func notifications(c *apiclient.Client, to string) poster {
 	}
 }
 
-// loadClient is an HTTP client that keeps as many connections open as there are requests at once.
+// loadClient returns an HTTP client that keeps so many connections open.
 func loadClient(connections int) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = connections, connections
@@ -44,7 +44,7 @@ func loadClient(connections int) *http.Client {
 	return &http.Client{Transport: t, Timeout: 30 * time.Second}
 }
 
-// burst posts n units as fast as the server takes them over so many connections.
+// burst posts n units as fast as the server accepts them.
 func burst(ctx context.Context, t *tally, post poster, n, connections int) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -58,8 +58,7 @@ func burst(ctx context.Context, t *tally, post poster, n, connections int) {
 	wg.Wait()
 }
 
-// steady posts at a rate, whatever the server does: a slow answer does not hold the next request back, up to the number
-// of connections.
+// steady posts n units at a rate. A slow answer does not delay the next request, up to the number of connections.
 func steady(ctx context.Context, t *tally, post poster, perSecond float64, n, connections int) {
 	room := make(chan struct{}, connections)
 	var wg sync.WaitGroup
@@ -82,11 +81,11 @@ func steady(ctx context.Context, t *tally, post poster, perSecond float64, n, co
 	}
 }
 
-// maxSheds is how often a unit is offered again to a server that sheds load.
+// maxSheds is how often a unit is posted to a server that answers "try again later".
 const maxSheds = 20
 
-// one posts a unit. An answer that asks to come back later is obeyed; a request without an answer is not repeated, because
-// it may have been done.
+// one posts a unit. It waits as long as the server asks. It does not repeat a request without an answer, because the server
+// may have handled it.
 func one(ctx context.Context, t *tally, post poster, n int) {
 	sent := time.Now()
 	t.sending(sent)

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// mailbox is a mail server that takes everything and keeps nothing but what deliver is told. A bench shares its machine with
-// what it measures, so it does as little as the protocol allows: it takes pipelined commands, looks at the headers of a mail
-// and skips the rest.
+// mailbox is a minimal SMTP server: it accepts every e-mail, reports it to deliver and stores nothing. It shares the
+// machine with the measured servers, so it does as little as possible: it supports pipelining, reads the headers and skips
+// the bodies.
 type mailbox struct {
-	deliver func(Delivery)
+	deliver func(delivery)
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -26,11 +26,11 @@ type mailbox struct {
 
 const (
 	maxMailLine = 64 << 10
-	// mailPatience is how long a client may be silent.
+	// mailPatience is how long a client may send nothing.
 	mailPatience = time.Minute
 )
 
-// serve accepts connections until ctx or the listener ends.
+// serve accepts connections until ctx ends or the listener fails.
 func (m *mailbox) serve(ctx context.Context, l net.Listener) error {
 	m.conns = map[net.Conn]bool{}
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
@@ -38,7 +38,7 @@ func (m *mailbox) serve(ctx context.Context, l net.Listener) error {
 	for {
 		c, err := l.Accept()
 		if err != nil {
-			m.hangUp()
+			m.closeAll()
 			m.group.Wait()
 			if ctx.Err() != nil {
 				return nil
@@ -58,7 +58,7 @@ func (m *mailbox) serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-func (m *mailbox) hangUp() {
+func (m *mailbox) closeAll() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for c := range m.conns {
@@ -66,7 +66,7 @@ func (m *mailbox) hangUp() {
 	}
 }
 
-// talk serves one connection until it ends. Answers leave when nothing more has come in.
+// talk serves one connection until it ends. Answers are sent when no more input is buffered.
 func (m *mailbox) talk(c net.Conn) {
 	r, w := bufio.NewReaderSize(c, maxMailLine), bufio.NewWriterSize(c, 4<<10)
 	say := func(text string) bool {
@@ -74,7 +74,7 @@ func (m *mailbox) talk(c net.Conn) {
 		_, _ = w.WriteString("\r\n")
 		return r.Buffered() > 0 || w.Flush() == nil
 	}
-	going := say("220 sink.bench.invalid takes everything")
+	going := say("220 sink.bench.invalid")
 	recipients := 0
 	for going {
 		_ = c.SetDeadline(time.Now().Add(mailPatience))
@@ -86,32 +86,32 @@ func (m *mailbox) talk(c net.Conn) {
 		case "EHLO":
 			going = say("250-sink.bench.invalid\r\n250-PIPELINING\r\n250 8BITMIME")
 		case "HELO", "NOOP", "MAIL":
-			going = say("250 fine")
+			going = say("250 ok")
 		case "RSET":
 			recipients = 0
-			going = say("250 fine")
+			going = say("250 ok")
 		case "RCPT":
 			recipients++
-			going = say("250 fine")
+			going = say("250 ok")
 		case "DATA":
 			if recipients == 0 {
-				going = say("503 to whom?")
+				going = say("503 no recipient")
 				break
 			}
 			recipients = 0
-			going = say("354 go on") && w.Flush() == nil && m.mail(r, say)
+			going = say("354 send the message") && w.Flush() == nil && m.mail(r, say)
 		case "QUIT":
 			_ = say("221 bye")
 			_ = w.Flush()
 			return
 		default:
-			going = say("500 what?")
+			going = say("500 unknown command")
 		}
 	}
 }
 
-// mail reads one mail and answers. It is told of before the client learns that it was taken, so that one whose sender died waiting
-// for the answer counts as arrived: that is what "in doubt" means.
+// mail reads an e-mail, reports it and then answers. If the sender dies before it reads the answer, the e-mail still counts
+// as arrived: that is a message in doubt.
 func (m *mailbox) mail(r *bufio.Reader, say func(string) bool) bool {
 	d, ok, err := readMail(r)
 	switch {
@@ -122,17 +122,17 @@ func (m *mailbox) mail(r *bufio.Reader, say func(string) bool) bool {
 	}
 	d.At = time.Now()
 	m.deliver(d)
-	return say("250 taken")
+	return say("250 accepted")
 }
 
-// readMail reads up to the final dot. ok is false when what comes first is no header.
-func readMail(r *bufio.Reader) (d Delivery, ok bool, err error) {
+// readMail reads up to the final dot. ok is false if the e-mail does not begin with a header.
+func readMail(r *bufio.Reader) (d delivery, ok bool, err error) {
 	d.Marker = -1
-	header, begun := true, false // begun: this is the rest of a very long line
+	header, partial := true, false // partial: the next bytes are the rest of a very long line
 	for {
 		line, err := r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			begun = true
+			partial = true
 			continue
 		}
 		if err != nil {
@@ -141,8 +141,8 @@ func readMail(r *bufio.Reader) (d Delivery, ok bool, err error) {
 			}
 			return d, false, err
 		}
-		if begun {
-			begun = false
+		if partial {
+			partial = false
 			continue
 		}
 		line = bytes.TrimRight(line, "\r\n")

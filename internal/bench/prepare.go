@@ -13,17 +13,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// secretKey is the operator's key that wraps the installation's secret, if the environment has one.
-func secretKey(env []string) string { return environ(env, "IRIS_SECRET_KEY") }
-
-// NamePrefix begins the names of everything that a bench makes.
+// NamePrefix begins the names of all objects of a bench.
 const NamePrefix = "bench-"
 
-// pendingCap is far above any load: the bench wants to see the queue, not the door.
+// pendingCap is far above any load: the bench measures the queue, not the limit on pending messages.
 const pendingCap = 10_000_000
 
-// prepare makes a user and an application of our own. Their names are new each time, so that a database that is used
-// again keeps the runs apart.
+// prepare creates a user and an application. Their names are random, so that runs on the same database stay separate.
 func (s *stand) prepare(ctx context.Context, secretKey string) error {
 	inst, err := postgres.LoadInstallation(ctx, s.db, secretKey, nil)
 	if err != nil {
@@ -65,7 +61,7 @@ func (s *stand) prepare(ctx context.Context, secretKey string) error {
 	return apps.SetSettings(ctx, id, settings)
 }
 
-// body is a template with what alert templates use: conditions, loops, filters, the iris variables.
+// body is a template with the features that alert templates use: conditions, loops, filters, the iris variables.
 var body = strings.Join([]string{
 	"{{ title }} (incident {{ iris.incident_id }}, plan {{ iris.plan }})",
 	"{% if severity == 'critical' %}This is critical.{% else %}Severity: {{ severity|default('unknown') }}{% endif %}",
@@ -74,14 +70,14 @@ var body = strings.Join([]string{
 	"{% endfor %}Iris number {{ marker }}",
 }, "\n")
 
-// makePlan makes template and plan through the API: one step, one mail to our user.
+// makePlan creates a template and a plan through the API: one step, one e-mail to the bench's user.
 func (s *stand) makePlan(ctx context.Context) error {
 	c, err := apiclient.New(apiclient.Config{URL: s.url, App: s.app, Key: s.key, User: s.app})
 	if err != nil {
 		return err
 	}
 	s.plan = s.app
-	_, err = c.CreateTemplate(ctx, apiclient.Template{Name: s.plan, Creator: s.app, Content: map[string]map[string]apiclient.Words{
+	_, err = c.CreateTemplate(ctx, apiclient.Template{Name: s.plan, Creator: s.app, Content: map[string]map[string]apiclient.Text{
 		s.app: {"email": {Subject: "{{ severity|upper }}: {{ title }}", Body: body}},
 	}})
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 
 // TestMain lets the test binary play the sink's process.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == SinkCommand {
+	if len(os.Args) == 3 && os.Args[1] == sinkCommand {
 		if err := RunSink(context.Background(), os.Args[2], os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// RunSink is the life of the sink's process: an SMTP server on addr that takes every mail and writes a line about each to
-// out. The first line is the address it listens on. It ends when ctx or in ends, so that no sink outlives its bench.
+// RunSink is the main function of the sink's process: an SMTP server on addr that accepts every e-mail and writes a line
+// about each to out. The first line is its address. It ends when ctx or in ends, so that no sink outlives its bench.
 func RunSink(ctx context.Context, addr string, in io.Reader, out io.Writer) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -27,11 +27,11 @@ func RunSink(ctx context.Context, addr string, in io.Reader, out io.Writer) erro
 	if err := b.flush(); err != nil {
 		return err
 	}
-	m := &mailbox{deliver: func(d Delivery) { b.line(encodeDelivery(d)) }}
+	m := &mailbox{deliver: func(d delivery) { b.line(encodeDelivery(d)) }}
 	ended := make(chan error, 1)
 	go func() { ended <- m.serve(ctx, l) }()
 	go func() {
-		_, _ = io.Copy(io.Discard, in) // until our parent is gone or has enough
+		_, _ = io.Copy(io.Discard, in) // until the parent closes it or ends
 		cancel()
 	}()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -51,7 +51,7 @@ func RunSink(ctx context.Context, addr string, in io.Reader, out io.Writer) erro
 	}
 }
 
-// sinkLog writes lines, buffered. Safe for concurrent use.
+// sinkLog writes lines to a buffer. It is safe for concurrent use.
 type sinkLog struct {
 	mu  sync.Mutex
 	out *bufio.Writer
@@ -60,7 +60,7 @@ type sinkLog struct {
 func (b *sinkLog) line(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, _ = b.out.WriteString(text) // flush tells about errors
+	_, _ = b.out.WriteString(text) // flush returns the error
 	_ = b.out.WriteByte('\n')
 }
 
@@ -78,13 +78,13 @@ func number(text string) int64 {
 	return n
 }
 
-// subject is what a notification of the bench is called; marker finds the number again.
-func subject(n int) string { return subjectWord + strconv.Itoa(n) }
+// subject returns the subject of a notification of the bench; marker returns its number again.
+func subject(n int) string { return subjectPrefix + strconv.Itoa(n) }
 
-const subjectWord = "iris-bench-"
+const subjectPrefix = "iris-bench-"
 
 func marker(subject string) int {
-	_, rest, ok := strings.Cut(subject, subjectWord)
+	_, rest, ok := strings.Cut(subject, subjectPrefix)
 	if !ok {
 		return -1
 	}
@@ -99,13 +99,13 @@ func marker(subject string) int {
 	return n
 }
 
-func encodeDelivery(d Delivery) string {
+func encodeDelivery(d delivery) string {
 	return fmt.Sprintf("%d %d %d %d", d.At.UnixNano(), d.MessageID, d.IncidentID, d.Marker)
 }
 
-func decodeDelivery(line string) (Delivery, error) {
+func decodeDelivery(line string) (delivery, error) {
 	var nanos int64
-	var d Delivery
+	var d delivery
 	if _, err := fmt.Sscanf(line, "%d %d %d %d", &nanos, &d.MessageID, &d.IncidentID, &d.Marker); err != nil {
 		return d, fmt.Errorf("sink line %q: %w", line, err)
 	}
@@ -113,8 +113,8 @@ func decodeDelivery(line string) (Delivery, error) {
 	return d, nil
 }
 
-// readSink reads what a sink wrote until it ends: first its address, which is handed to started, then deliveries.
-func readSink(r io.Reader, started func(addr string), deliver func(Delivery)) error {
+// readSink reads the output of a sink until it ends: its address, which is passed to started, then deliveries.
+func readSink(r io.Reader, started func(addr string), deliver func(delivery)) error {
 	lines := bufio.NewScanner(r)
 	if !lines.Scan() {
 		return errors.Join(errors.New("the sink did not start"), lines.Err())

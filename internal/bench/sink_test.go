@@ -23,10 +23,10 @@ func TestSinkTellsEveryMail(t *testing.T) {
 		ended <- err
 	}()
 	started := make(chan string, 1)
-	mails := make(chan Delivery, 10)
+	mails := make(chan delivery, 10)
 	read := make(chan error, 1)
 	go func() {
-		read <- readSink(out, func(addr string) { started <- addr }, func(d Delivery) { mails <- d })
+		read <- readSink(out, func(addr string) { started <- addr }, func(d delivery) { mails <- d })
 	}()
 	addr := <-started
 	send := func(text string) error {
@@ -37,12 +37,12 @@ func TestSinkTellsEveryMail(t *testing.T) {
 	d := <-mails
 	require.WithinRange(t, d.At, before, time.Now())
 	d.At = time.Time{}
-	require.Equal(t, Delivery{MessageID: 71, IncidentID: 1234567890123, Marker: -1}, d)
+	require.Equal(t, delivery{MessageID: 71, IncidentID: 1234567890123, Marker: -1}, d)
 
 	require.NoError(t, send("Subject: [bench-1] "+subject(42)+" x\nX-Iris-Message-Id: 72\n\n\n"))
 	d = <-mails
 	d.At = time.Time{}
-	require.Equal(t, Delivery{MessageID: 72, Marker: 42}, d)
+	require.Equal(t, delivery{MessageID: 72, Marker: 42}, d)
 	require.Error(t, send("no header at all"))
 
 	require.NoError(t, ours.Close(), "the parent is gone")
@@ -52,8 +52,8 @@ func TestSinkTellsEveryMail(t *testing.T) {
 
 func TestMailboxTakesPipelinedMailsOfAnyShape(t *testing.T) {
 	t.Parallel()
-	var mails []Delivery
-	m := &mailbox{deliver: func(d Delivery) { mails = append(mails, d) }}
+	var mails []delivery
+	m := &mailbox{deliver: func(d delivery) { mails = append(mails, d) }}
 	ours, theirs := net.Pipe()
 	talked := make(chan struct{})
 	go func() {
@@ -81,8 +81,8 @@ func TestMailboxTakesPipelinedMailsOfAnyShape(t *testing.T) {
 func TestSinkThatCannotStart(t *testing.T) {
 	t.Parallel()
 	require.Error(t, RunSink(t.Context(), "127.0.0.1:99999", strings.NewReader(""), io.Discard))
-	require.Error(t, readSink(strings.NewReader(""), func(string) {}, func(Delivery) {}))
-	require.Error(t, readSink(strings.NewReader("addr\nrubbish\n"), func(string) {}, func(Delivery) {}))
+	require.Error(t, readSink(strings.NewReader(""), func(string) {}, func(delivery) {}))
+	require.Error(t, readSink(strings.NewReader("addr\nrubbish\n"), func(string) {}, func(delivery) {}))
 }
 
 func TestMarker(t *testing.T) {
@@ -95,7 +95,7 @@ func TestMarker(t *testing.T) {
 }
 
 func FuzzDecodeDelivery(f *testing.F) {
-	f.Add(encodeDelivery(Delivery{At: t0, MessageID: 1, IncidentID: 2, Marker: -1}))
+	f.Add(encodeDelivery(delivery{At: t0, MessageID: 1, IncidentID: 2, Marker: -1}))
 	f.Add("1 2 3")
 	f.Fuzz(func(t *testing.T, line string) {
 		d, err := decodeDelivery(line)

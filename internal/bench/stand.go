@@ -25,8 +25,8 @@ import (
 	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
-// SinkCommand is the hidden command of `iris` that runs RunSink; its argument is the address.
-const SinkCommand = "bench-sink"
+// sinkCommand is the hidden command of `iris` that calls RunSink; its argument is the address.
+const sinkCommand = "bench-sink"
 
 func program(o Options) (string, error) {
 	if o.Program != "" {
@@ -34,33 +34,33 @@ func program(o Options) (string, error) {
 	}
 	p, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("find our own program: %w", err)
+		return "", fmt.Errorf("find the path of this program: %w", err)
 	}
 	return p, nil
 }
 
-// sinkProcess is the sink, in a process of its own.
+// sinkProcess is the running sink.
 type sinkProcess struct {
 	addr  string
 	child *subprocess.Process
 	stdin io.Closer
-	ended chan struct{} // closed when it writes no more
+	ended chan struct{} // closed when its output ends
 	err   error         // valid after ended
 }
 
-func startSink(ctx context.Context, o Options, deliver func(Delivery)) (*sinkProcess, error) {
+func startSink(ctx context.Context, o Options, deliver func(delivery)) (*sinkProcess, error) {
 	prog, err := program(o)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(prog, SinkCommand, o.Sink)
+	cmd := exec.Command(prog, sinkCommand, o.Sink)
 	cmd.Env = o.Environ
 	cmd.Stderr = o.Out
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	// Not StdoutPipe: the child is waited for elsewhere, which would close it before everything is read.
+	// StdoutPipe is closed by cmd.Wait, which Process calls, possibly before everything is read.
 	out, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (s *sinkProcess) stop() {
 	<-s.ended
 }
 
-// stand is an installation of our own.
+// stand is the set of servers that the bench started.
 type stand struct {
 	url, app, key, plan string
 
@@ -110,7 +110,7 @@ type stand struct {
 	processors []*server
 }
 
-// server is one of our programs.
+// server is a process of iris-api or message-processor.
 type server struct {
 	*subprocess.Process
 	name   string
@@ -119,7 +119,7 @@ type server struct {
 	log    *os.File
 }
 
-// end says how a server that has ended did so.
+// end returns why a server ended.
 func (s *server) end() error {
 	if err := s.Err(); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *server) end() error {
 	return errors.New("exit code 0")
 }
 
-// startStand starts everything and waits until it is ready.
+// startStand starts the servers and waits until they are ready.
 func startStand(ctx context.Context, o Options, sink string) (_ *stand, err error) {
 	s := &stand{stopServer: func() {}}
 	defer func() {
@@ -161,7 +161,7 @@ func startStand(ctx context.Context, o Options, sink string) (_ *stand, err erro
 	if err := s.startServers(o, databaseURL, sink); err != nil {
 		return nil, err
 	}
-	if err := s.prepare(ctx, secretKey(o.Environ)); err != nil {
+	if err := s.prepare(ctx, subprocess.Getenv(o.Environ, "IRIS_SECRET_KEY")); err != nil {
 		return nil, err
 	}
 	if err := s.waitReady(ctx); err != nil {
@@ -174,8 +174,8 @@ func startStand(ctx context.Context, o Options, sink string) (_ *stand, err erro
 	return s, nil
 }
 
-// ours are the variables that the stand sets itself, whatever the environment says.
-var ours = []string{"IRIS_DATABASE_URL", "IRIS_HTTP_ADDR", "IRIS_PUBLIC_URL", "IRIS_ADMIN_ADDR", "IRIS_GOSSIP_ADDR",
+// overridden are the variables that the bench sets, whatever the environment has.
+var overridden = []string{"IRIS_DATABASE_URL", "IRIS_HTTP_ADDR", "IRIS_PUBLIC_URL", "IRIS_ADMIN_ADDR", "IRIS_GOSSIP_ADDR",
 	"IRIS_GOSSIP_ADVERTISE", "IRIS_SMTP_", "IRIS_SLACK_", "IRIS_TWILIO_", "IRIS_WEBHOOK_", "IRIS_MAILBOX_URL", "IRIS_MIGRATE"}
 
 func (s *stand) startServers(o Options, databaseURL, sink string) error {
@@ -183,7 +183,7 @@ func (s *stand) startServers(o Options, databaseURL, sink string) error {
 	if err != nil {
 		return err
 	}
-	// Fixed ports, because children cannot tell us theirs.
+	// Reserved ports, because the bench cannot ask a server for its port.
 	ports, err := freePorts(2 + o.Processors)
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (s *stand) startServers(o Options, databaseURL, sink string) error {
 	env := make([]string, 0, len(o.Environ)+8)
 	for _, e := range o.Environ {
 		own := false
-		for _, name := range ours {
+		for _, name := range overridden {
 			own = own || strings.HasPrefix(e, name)
 		}
 		if !own {
@@ -201,7 +201,7 @@ func (s *stand) startServers(o Options, databaseURL, sink string) error {
 	}
 	env = append(env, "IRIS_DATABASE_URL="+databaseURL, "IRIS_PUBLIC_URL="+s.url, "IRIS_HTTP_ADDR="+ports[0],
 		"IRIS_SMTP_ADDR="+sink, "IRIS_SMTP_FROM=iris@bench.invalid", "IRIS_SMTP_TLS=none", "IRIS_GOSSIP_ADDR=127.0.0.1:0")
-	if environ(o.Environ, "IRIS_LOG_LEVEL") == "" {
+	if subprocess.Getenv(o.Environ, "IRIS_LOG_LEVEL") == "" {
 		env = append(env, "IRIS_LOG_LEVEL=info")
 	}
 	start := func(name, command, admin string) (*server, error) {
@@ -235,7 +235,7 @@ func (s *stand) startServers(o Options, databaseURL, sink string) error {
 	return nil
 }
 
-// freePorts returns addresses on the loopback interface that nobody listens on.
+// freePorts returns reserved addresses of the loopback interface.
 func freePorts(n int) ([]string, error) {
 	out := make([]string, n)
 	for i := range out {
@@ -248,17 +248,7 @@ func freePorts(n int) ([]string, error) {
 	return out, nil
 }
 
-func environ(env []string, name string) string {
-	value := ""
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			value = v
-		}
-	}
-	return value
-}
-
-// readyPatience bounds the start.
+// readyPatience is the maximum time until the servers are ready.
 const readyPatience = time.Minute
 
 func (s *stand) waitReady(ctx context.Context) error {
@@ -275,7 +265,7 @@ func (s *stand) waitReady(ctx context.Context) error {
 			}
 			reason = strings.Join(strings.Fields(string(body)), " ")
 		}
-		if err := s.fallen(); err != nil {
+		if err := s.ended(); err != nil {
 			return err
 		}
 		if !sleep(ctx, 50*time.Millisecond) {
@@ -292,12 +282,12 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 	return http.DefaultClient.Do(req)
 }
 
-// fallen says which server ended without being killed by us.
-func (s *stand) fallen() error {
+// ended returns an error if a server ended without being killed by the bench.
+func (s *stand) ended() error {
 	for _, p := range append([]*server{s.api}, s.processors...) {
 		if !p.killed.Load() && closed(p.Done()) {
 			text, _ := os.ReadFile(p.log.Name())
-			return fmt.Errorf("%s ended: %w; the end of its log (%s):\n%s", p.name, p.end(), p.log.Name(), tail(text, 2000))
+			return fmt.Errorf("%s ended: %w; last lines of its log (%s):\n%s", p.name, p.end(), p.log.Name(), tail(text, 2000))
 		}
 	}
 	return nil
@@ -313,7 +303,7 @@ func tail(text []byte, n int) []byte {
 	return text
 }
 
-// killHalf kills half of the processors and returns how many, and when in the database's time.
+// killHalf kills half of the processors. It returns their number and the time of the kill on the database's clock.
 func (s *stand) killHalf(ctx context.Context) (int, time.Time, error) {
 	at, err := s.db.Clock(ctx)
 	if err != nil {
@@ -329,14 +319,14 @@ func (s *stand) killHalf(ctx context.Context) (int, time.Time, error) {
 	return n, at, nil
 }
 
-// reowned waits until every bucket is owned by a member that lived after the kill, and returns the seconds since then, or
-// -1 if that does not come to pass within a minute.
+// reowned waits until a member that lived after the kill owns each bucket. It returns the seconds since the kill, or -1
+// after a minute.
 func (s *stand) reowned(ctx context.Context, killedAt time.Time) float64 {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	look := queue.NewBench(s.db)
+	rows := queue.NewBench(s.db)
 	for {
-		if ok, after, err := look.OwnedSince(ctx, killedAt); err == nil && ok {
+		if ok, after, err := rows.OwnedSince(ctx, killedAt); err == nil && ok {
 			return after.Seconds()
 		}
 		if !sleep(ctx, 10*time.Millisecond) {
@@ -345,17 +335,17 @@ func (s *stand) reowned(ctx context.Context, killedAt time.Time) float64 {
 	}
 }
 
-// inDoubt counts the attempts of which nobody knows whether they reached the sink.
+// inDoubt counts the attempts whose outcome is unknown.
 func (s *stand) inDoubt(ctx context.Context) (int, error) {
 	return queue.NewBench(s.db).AttemptsInDoubt(ctx, s.app)
 }
 
-// unsettled counts the messages that wait or are under way.
+// unsettled counts the messages that wait or are in flight.
 func (s *stand) unsettled(ctx context.Context) (int, error) {
 	return queue.NewBench(s.db).MessagesUnsettled(ctx, s.app)
 }
 
-// profile stores a CPU profile of each server over the time of the load and a heap profile at its end.
+// profile stores CPU profiles of each server during the load and a heap profile at its end.
 func (s *stand) profile(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -363,7 +353,7 @@ func (s *stand) profile(ctx context.Context, dir string) error {
 	var wg errgroup.Group
 	for _, p := range append([]*server{s.api}, s.processors...) {
 		wg.Go(func() error {
-			// A profile must have a length when it is begun; short ones in a row come closest to "while it lasts".
+			// The length of a profile is fixed at its start, and the length of the load is not known: record short profiles in a row.
 			for i := 1; ctx.Err() == nil; i++ {
 				name := fmt.Sprintf("%s-cpu-%02d.pprof", p.name, i)
 				if err := fetch("http://"+p.admin+"/debug/pprof/profile?seconds=5", filepath.Join(dir, name)); err != nil {
@@ -400,7 +390,7 @@ func fetch(url, file string) error {
 	return os.WriteFile(file, body, 0o644)
 }
 
-// stop ends what was started, servers first and all at once, and removes their logs unless they are worth a look.
+// stop stops all servers together, then the database. It deletes the logs unless they are needed.
 func (s *stand) stop(keepLogs bool) {
 	var wg sync.WaitGroup
 	for _, p := range append([]*server{s.api}, s.processors...) {

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// Delivery is one mail that reached the sink.
-type Delivery struct {
-	At         time.Time // when the whole mail had arrived
-	MessageID  int64     // Iris's message
-	IncidentID int64     // Iris's incident; 0 = out of band
+// delivery is an e-mail that the sink received.
+type delivery struct {
+	At         time.Time // when the whole e-mail had arrived
+	MessageID  int64     // id of the message
+	IncidentID int64     // id of the incident; 0 = out of band
 	Marker     int       // number in the subject, for out-of-band notifications; -1 = none
 }
 
-// post is what became of one request.
+// post is the outcome of a request.
 type post struct {
 	sent     time.Time
 	answered time.Time
 	accepted bool
 }
 
-// tally keeps account of what was posted and what arrived. It identifies units of work: incidents by their id,
-// notifications by the number that we wrote into their subject. Safe for concurrent use.
+// tally counts what was posted and what arrived, by unit of work: incidents have an id, notifications a number in their
+// subject. It is safe for concurrent use.
 type tally struct {
 	planned   int
 	incidents bool
-	// single says that each unit is one message, as with our own plan; then a second message of a unit is a duplicate.
+	// single: each unit is one message, as with the bench's own plan; a second message of a unit is then a duplicate.
 	single bool
 
 	mu         sync.Mutex
@@ -37,8 +37,8 @@ type tally struct {
 	accepted   int
 	unknown    int // requests without an answer
 	refused    map[string]int
-	deliveries map[int64][]Delivery // by unit
-	strays     map[int64][]Delivery // of units whose acceptance we do not know of (yet)
+	deliveries map[int64][]delivery // by unit
+	strays     map[int64][]delivery // of units that are not known to be accepted
 	arrived    int
 	reached    int // accepted units with a delivery
 	last       time.Time
@@ -47,11 +47,11 @@ type tally struct {
 func newTally(planned int, incidents, single bool) *tally {
 	return &tally{
 		planned: planned, incidents: incidents, single: single, posts: map[int64]post{}, refused: map[string]int{},
-		deliveries: map[int64][]Delivery{}, strays: map[int64][]Delivery{},
+		deliveries: map[int64][]delivery{}, strays: map[int64][]delivery{},
 	}
 }
 
-// sending notes that a request goes out now.
+// sending records that a request is sent.
 func (t *tally) sending(at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,7 +61,7 @@ func (t *tally) sending(at time.Time) {
 	}
 }
 
-// accept notes a 2xx answer for a unit.
+// accept records a 2xx answer for a unit.
 func (t *tally) accept(unit int64, sent, answered time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,22 +74,22 @@ func (t *tally) accept(unit int64, sent, answered time.Time) {
 	}
 }
 
-// refuse notes an answer that said no, in the server's words.
+// refuse records an answer that is not 2xx, by its text.
 func (t *tally) refuse(why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.refused[why]++
 }
 
-// noAnswer notes a request of which nobody knows whether it was done.
+// noAnswer records a request whose outcome is unknown.
 func (t *tally) noAnswer() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.unknown++
 }
 
-// deliver notes a mail.
-func (t *tally) deliver(d Delivery) {
+// deliver records an e-mail.
+func (t *tally) deliver(d delivery) {
 	unit := d.IncidentID
 	if !t.incidents {
 		unit = int64(d.Marker)
@@ -110,7 +110,7 @@ func (t *tally) deliver(d Delivery) {
 	t.deliveries[unit] = append(t.deliveries[unit], d)
 }
 
-// progress is a snapshot for people.
+// progress is a snapshot of the counts.
 type progress struct {
 	posted, accepted, reached, arrived int
 	quiet                              time.Duration // since the last delivery or, before any, the first post
@@ -129,7 +129,7 @@ func (t *tally) progress(now time.Time) progress {
 	return p
 }
 
-// Percentiles of a duration in milliseconds.
+// Percentiles are percentiles of a duration in milliseconds.
 type Percentiles struct {
 	P50 float64 `json:"p50"`
 	P95 float64 `json:"p95"`
@@ -137,33 +137,33 @@ type Percentiles struct {
 	Max float64 `json:"max"`
 }
 
-// Result is what a run came to. Seconds count from the first POST.
+// Result is the result of a measurement. Seconds count from the first POST.
 type Result struct {
 	Posted    int `json:"posted"`
 	Accepted  int `json:"accepted"`
 	Delivered int `json:"delivered"` // accepted and arrived at least once
 	Lost      int `json:"lost"`      // accepted and never arrived
-	// Duplicates are mails beyond the first of the same message (or, with the bench's own plan, of the same incident).
+	// Duplicates are further e-mails of the same message or, with the bench's own plan, of the same incident.
 	Duplicates          int         `json:"duplicates"`
 	AcceptSeconds       float64     `json:"accept_seconds"` // until the last acceptance
 	LastDeliverySeconds float64     `json:"last_delivery_seconds"`
-	Latency             Percentiles `json:"latency_ms"` // from the answer to the POST to the whole mail at the sink
+	Latency             Percentiles `json:"latency_ms"` // from the answer to the POST until the whole e-mail arrived
 	Accept              Percentiles `json:"accept_ms"`  // from the POST to its answer
 	DeliveriesPerSecond float64     `json:"deliveries_per_second"`
-	// Refused counts answers that said no, by their words; Unanswered requests without any answer; Strays mails of
-	// units that were not accepted as far as we know.
+	// Refused counts answers that are not 2xx, by text. Unanswered counts requests without an answer. Strays counts e-mails of units that
+	// are not known to be accepted.
 	Refused    map[string]int `json:"refused,omitempty"`
 	Unanswered int            `json:"unanswered,omitempty"`
 	Strays     int            `json:"strays,omitempty"`
-	// With --kill half. ReownedSeconds is from the kill until every bucket had a living owner, -1 = never;
-	// InDoubt counts attempts of which nobody knows whether the vendor got them.
+	// Killed, ReownedSeconds and InDoubt are set with KillHalf. ReownedSeconds is the time from the kill until every bucket had a live
+	// owner, -1 = never. InDoubt counts attempts whose outcome is unknown.
 	Killed         *int     `json:"killed,omitempty"`
 	ReownedSeconds *float64 `json:"reowned_seconds,omitempty"`
 	InDoubt        *int     `json:"in_doubt,omitempty"`
 	LostIDs        []int64  `json:"lost_ids,omitempty"` // of the first lost units
 }
 
-// maxLostIDs bounds how many lost units are named.
+// maxLostIDs is the maximum length of LostIDs.
 const maxLostIDs = 20
 
 func (t *tally) result() Result {
@@ -185,7 +185,7 @@ func (t *tally) result() Result {
 		}
 		r.Delivered++
 		r.Duplicates += t.duplicates(ds)
-		begun := slices.MinFunc(ds, func(a, b Delivery) int { return a.At.Compare(b.At) }).At
+		begun := slices.MinFunc(ds, func(a, b delivery) int { return a.At.Compare(b.At) }).At
 		latency = append(latency, max(0, milliseconds(begun.Sub(p.answered))))
 		if begun.After(last) {
 			last = begun
@@ -210,7 +210,7 @@ func (t *tally) result() Result {
 	return r
 }
 
-func (t *tally) duplicates(ds []Delivery) int {
+func (t *tally) duplicates(ds []delivery) int {
 	if t.single {
 		return len(ds) - 1
 	}
@@ -221,14 +221,14 @@ func (t *tally) duplicates(ds []Delivery) int {
 	return len(ds) - len(seen)
 }
 
-// thousandths rounds for readers.
+// thousandths rounds to three decimals.
 func thousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 
 func milliseconds(d time.Duration) float64 {
 	return thousandths(float64(d) / float64(time.Millisecond))
 }
 
-// percentiles sorts ms and reads them off; the nearest rank counts.
+// percentiles sorts ms and returns its percentiles by nearest rank.
 func percentiles(ms []float64) Percentiles {
 	if len(ms) == 0 {
 		return Percentiles{}

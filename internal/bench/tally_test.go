@@ -20,16 +20,16 @@ func TestTallyComparesTheTwoLists(t *testing.T) {
 		y.sending(at(i))
 	}
 	y.accept(101, at(0), at(10))
-	y.deliver(Delivery{At: at(30), MessageID: 1, IncidentID: 101, Marker: -1})
-	y.deliver(Delivery{At: at(5), MessageID: 2, IncidentID: 102}) // before its answer was read
+	y.deliver(delivery{At: at(30), MessageID: 1, IncidentID: 101, Marker: -1})
+	y.deliver(delivery{At: at(5), MessageID: 2, IncidentID: 102}) // before its answer was read
 	y.accept(102, at(1), at(12))
 	y.accept(103, at(2), at(20))
-	y.deliver(Delivery{At: at(1020), MessageID: 3, IncidentID: 103})
-	y.deliver(Delivery{At: at(4000), MessageID: 3, IncidentID: 103}) // again
+	y.deliver(delivery{At: at(1020), MessageID: 3, IncidentID: 103})
+	y.deliver(delivery{At: at(4000), MessageID: 3, IncidentID: 103}) // again
 	y.accept(104, at(3), at(25))                                     // never arrives
 	y.refuse("404 Not Found")
 	y.noAnswer()
-	y.deliver(Delivery{At: at(500), MessageID: 9, IncidentID: 999}) // whose answer was lost
+	y.deliver(delivery{At: at(500), MessageID: 9, IncidentID: 999}) // whose answer was lost
 
 	p := y.progress(at(5000))
 	require.Equal(t, progress{posted: 6, accepted: 4, reached: 3, arrived: 5, quiet: time.Second}, p)
@@ -46,7 +46,7 @@ func TestTallyOfSomebodyElsesPlan(t *testing.T) {
 	y.sending(at(0))
 	y.accept(1, at(0), at(1))
 	for _, id := range []int64{7, 8, 8} { // two people, one of them twice
-		y.deliver(Delivery{At: at(2), MessageID: id, IncidentID: 1})
+		y.deliver(delivery{At: at(2), MessageID: id, IncidentID: 1})
 	}
 	r := y.result()
 	require.Equal(t, 1, r.Duplicates)
@@ -58,7 +58,7 @@ func TestTallyOfNotificationsGoesByTheirNumber(t *testing.T) {
 	y := newTally(2, false, true)
 	y.accept(1, at(0), at(1))
 	y.accept(2, at(0), at(1))
-	y.deliver(Delivery{At: at(2), MessageID: 55, Marker: 2})
+	y.deliver(delivery{At: at(2), MessageID: 55, Marker: 2})
 	r := y.result()
 	require.Equal(t, []int64{1}, r.LostIDs)
 	require.Equal(t, 1, r.Delivered)
@@ -88,7 +88,7 @@ func TestTallyAddsUp(t *testing.T) {
 		for range rapid.IntRange(0, 60).Draw(t, "events") {
 			unit := int64(rapid.IntRange(1, 20).Draw(t, "unit"))
 			if rapid.Bool().Draw(t, "mail") {
-				y.deliver(Delivery{At: at(rapid.IntRange(0, 1000).Draw(t, "at")), MessageID: unit, IncidentID: unit})
+				y.deliver(delivery{At: at(rapid.IntRange(0, 1000).Draw(t, "at")), MessageID: unit, IncidentID: unit})
 				mails++
 			} else if !accepted[unit] {
 				accepted[unit] = true

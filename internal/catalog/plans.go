@@ -48,7 +48,7 @@ func PlanName(name string) (string, error) {
 	switch {
 	case name == "":
 		return name, invalid("name", InvalidPlan, "Empty plan name")
-	case number(name):
+	case IsNumber(name):
 		return name, invalid("name", InvalidPlan, "Plan name cannot be a number")
 	case utf8.RuneCountInString(name) > MaxName:
 		return name, invalid("name", InvalidPlan, fmt.Sprintf("Plan name cannot be longer than %d characters", MaxName))
@@ -56,8 +56,8 @@ func PlanName(name string) (string, error) {
 	return name, nil
 }
 
-// number reports whether a name is taken for the number of a version.
-func number(name string) bool {
+// IsNumber reports whether a name is taken for the number of a version.
+func IsNumber(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool { return c < '0' || c > '9' })
 }
 

@@ -15,8 +15,10 @@ const (
 	// the call a claim lasts, so that its outcome can be stored.
 	claimMargin  = time.Second
 	recordMargin = time.Second
-	// busyWait is how long a message waits for other calls to the same destination.
+	// busyWait is how long a message waits for the end of a call to the same destination. While such calls end, it waits up to
+	// busyMost for its turn: to take it again later costs more than to wait.
 	busyWait = 250 * time.Millisecond
+	busyMost = time.Second
 )
 
 // admission decides when a rendered message may be marked: when its slot is near, its destination is neither busy nor failing, and
@@ -64,9 +66,8 @@ func (a *admission) choose(ctx context.Context, it *item) bool {
 	if first == 0 {
 		return true
 	}
-	now := time.Now()
 	for _, o := range all[first:] {
-		if why, _ := o.Closed(now); why != "" {
+		if why, _ := o.Closed(time.Now()); why != "" {
 			continue
 		}
 		if o == it.outlet {
@@ -86,22 +87,22 @@ func (a *admission) choose(ctx context.Context, it *item) bool {
 func (a *admission) destination(ctx context.Context, it *item) (done func(messages.Result), l *departure) {
 	h, to := &it.outlet.Health, it.c.Destination
 	var answer account.Admission
-	begin := func() {
+	began := time.Now()
+	for {
 		now := time.Now()
 		done, answer = h.Begin(now, to, it.mode.turns.Pace.Marking(now))
-	}
-	begin()
-	if answer == account.Busy || answer == account.FailingBusy {
-		began := time.Now()
-		until := began.Add(busyWait)
+		left := busyMost - now.Sub(began)
+		if answer == account.FailingBusy {
+			left -= busyMost - busyWait
+		}
 		if it.turn.Limited {
-			until = instant.Earlier(until, it.turn.Slot.Until)
+			left = min(left, it.turn.Slot.Until.Sub(now))
 		}
-		for (answer == account.Busy || answer == account.FailingBusy) && h.Wait(to, time.Until(until), a.stopping) {
-			begin()
+		if answer != account.Busy && answer != account.FailingBusy || !h.Wait(to, busyWait, left, a.stopping) {
+			break
 		}
-		it.waited += time.Since(began)
 	}
+	it.waited += time.Since(began)
 	b := a.cfg.Budgets[it.c.Class]
 	switch answer {
 	case account.Admitted:

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/devmode/demo"
 )
 
-// alertLine is a command that posts what Alertmanager would post. Every run is a new group, so that it opens a new incident.
+// alertLine returns a command that posts what Alertmanager posts. Each run has a new group, so it opens a new incident.
 func alertLine(public string) string {
 	return `curl -sS -w '\n' -X POST '` + public + `/v0/webhooks/alertmanager?application=` + demo.Application + `&key=` + demo.Key + `&plan=` + demo.Plan + `'` +
 		` -H 'Content-Type: application/json' -d '{"version":"4","groupKey":"demo-'$(date +%s)'","status":"firing","receiver":"iris",` +
@@ -18,8 +18,8 @@ func alertLine(public string) string {
 		`"startsAt":"'$(date -u +%Y-%m-%dT%H:%M:%SZ)'","endsAt":"0001-01-01T00:00:00Z","generatorURL":"","fingerprint":"demo'$(date +%s)'"}]}'`
 }
 
-// incidentLine is a command that posts an incident, signed when it runs: the signature covers the time, the method, the
-// path and the body with the application's key.
+// incidentLine returns a command that posts an incident and signs it when it runs. The signature covers the time, the
+// method, the path and the body.
 func incidentLine(public string) string {
 	const body = `{"plan":"` + demo.Plan + `","context":{"title":"checkout is slow","service":"shop","value":"2.4 s"}}`
 	return `curl -sS -w '\n' -X POST '` + public + `/v0/incidents' -H 'Content-Type: application/json'` +
@@ -27,7 +27,7 @@ func incidentLine(public string) string {
 		` | openssl dgst -sha512 -hmac ` + demo.Key + ` -binary | openssl base64 -A | tr '+/' '-_')" -d '` + body + `'`
 }
 
-// pathOf returns the path under which a public URL serves us, "" for most.
+// pathOf returns the path of the public URL, usually "".
 func pathOf(public string) string {
 	_, rest, _ := strings.Cut(public, "://")
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
@@ -36,7 +36,7 @@ func pathOf(public string) string {
 	return ""
 }
 
-// banner says what runs where and how to try it.
+// banner prints the addresses and how to try Iris.
 func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -48,9 +48,9 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 		line("               log in as user %s, password %s", demo.User, demo.Password)
 	}
 	line("  Mailbox      %s/dev/mailbox", s.public)
-	line("               what would leave this machine (e-mails, texts, calls, chat messages); as JSON at /dev/mailbox.json")
+	line("               all messages that Iris sends (e-mails, texts, calls, chat messages); as JSON at /dev/mailbox.json")
 	if real := realVendors(cfg); real != "" {
-		line("               configured instead of the mailbox: %s", real)
+		line("               configured vendors that really send: %s", real)
 	}
 	line("  API          %s/v0/", s.public)
 	if !s.opt.NoDemo {
@@ -61,7 +61,7 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 	line("  Logs         %s", s.logDir)
 	if s.opt.NoDemo {
 		line("")
-		line("No demo data was loaded. To begin, in another shell:")
+		line("There is no demo data. To begin, in another shell:")
 		line("")
 		if cfg.DatabaseURL() == "" {
 			line("export IRIS_DATABASE_URL='%s'", databaseURL)
@@ -75,11 +75,11 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 		line("Then a template and a plan: docs/api.md has an example.")
 	} else {
 		line("")
-		line("Post an alert, as Alertmanager would (or point one at the webhook address in this line):")
+		line("Post an alert as Alertmanager does (or configure an Alertmanager with this webhook address):")
 		line("")
 		line("%s", alertLine(s.public))
 		line("")
-		line("Or an incident through the API, signed by openssl when you run it:")
+		line("Or post an incident through the API, signed by openssl:")
 		line("")
 		line("%s", incidentLine(s.public))
 	}
@@ -89,9 +89,9 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 	fmt.Fprint(s.opt.Out, b.String())
 }
 
-// command is how our own program is called from a shell.
+// command returns the command that runs this program in a shell.
 func (s *Supervisor) command() string {
-	if strings.Contains(s.opt.Program, "/go-build") { // where `go run` puts it
+	if strings.Contains(s.opt.Program, "/go-build") { // the program of `go run`
 		return "go run ./cmd/iris"
 	}
 	return s.opt.Program
@@ -104,7 +104,7 @@ func plural(n int) string {
 	return "s"
 }
 
-// realVendors lists what is configured to really leave this machine.
+// realVendors lists the configured vendors, which really send.
 func realVendors(cfg *config.Config) string {
 	var out []string
 	smtp, slack, twilio, webhook, push := cfg.Vendors()
@@ -119,7 +119,8 @@ func realVendors(cfg *config.Config) string {
 	return strings.Join(out, ", ")
 }
 
-// hidePassword leaves the password of a configured database out; that of our own server is of use to nobody elsewhere.
+// hidePassword removes the password from the URL of a configured database. The password of dev mode's own server is shown:
+// it is useless elsewhere.
 func hidePassword(url string, configured bool) string {
 	if !configured {
 		return url

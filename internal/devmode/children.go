@@ -17,18 +17,17 @@ import (
 )
 
 const (
-	// stopGrace is how long a server may take to finish what it has begun.
+	// stopGrace is how long a server may take to stop.
 	stopGrace = 8 * time.Second
-	// A server that ends so soon after its start, so often in a row, will not get better.
+	// earlyEnd is the age below which the end of a server counts as a failed start. After maxEarly of them in a row, keep gives up.
 	earlyEnd   = 5 * time.Second
 	maxEarly   = 3
 	restartGap = time.Second
-	// maxLog is the size of a log above which the next start begins it anew.
+	// maxLog is the size of a log file above which the next start truncates it.
 	maxLog = 16 << 20
 )
 
-// keep runs a server until ctx ends, starting it again when it ends by itself (or was killed: trying that is what dev
-// mode is for).
+// keep runs a server until ctx ends. It restarts a server that ended or was killed: dev mode is for trying that, too.
 func (s *Supervisor) keep(ctx context.Context, name string, args, env []string) error {
 	for early := 0; ; {
 		started := time.Now()
@@ -41,9 +40,9 @@ func (s *Supervisor) keep(ctx context.Context, name string, args, env []string) 
 			early = 0
 		}
 		if early == maxEarly {
-			return fmt.Errorf("%s does not stay up (%w); its log is %s", name, err, s.logFile(name))
+			return fmt.Errorf("%s does not stay up (%w): read its log %s", name, err, s.logFile(name))
 		}
-		s.say("%s ended (%v), starting it again", name, err)
+		s.say("%s ended (%v), restarting it", name, err)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -54,7 +53,7 @@ func (s *Supervisor) keep(ctx context.Context, name string, args, env []string) 
 
 func (s *Supervisor) logFile(name string) string { return filepath.Join(s.logDir, name+".log") }
 
-// runChild runs a server to its end, which comes when ctx ends at the latest.
+// runChild runs a server until it ends or ctx ends.
 func (s *Supervisor) runChild(ctx context.Context, name string, args, env []string) error {
 	if err := os.MkdirAll(s.logDir, 0o755); err != nil {
 		return err
@@ -73,7 +72,7 @@ func (s *Supervisor) runChild(ctx context.Context, name string, args, env []stri
 	cmd.Env = env
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.WaitDelay = time.Second
-	// SIGKILL: nothing may outlive us, and what a killed server leaves is what the next start has to cope with anyway.
+	// SIGKILL: no server may outlive this process. The next start works after a kill in any case.
 	child, err := subprocess.Start(cmd, syscall.SIGKILL)
 	if err != nil {
 		return err
@@ -92,13 +91,13 @@ func (s *Supervisor) runChild(ctx context.Context, name string, args, env []stri
 	return fmt.Errorf("exit code 0")
 }
 
-// childLog writes what a server logs to its file, and shows people what they should look at. It is used by one
-// goroutine at a time.
+// childLog writes the log of a server to its file, and prints the lines that people must see. It is used by one goroutine
+// at a time.
 type childLog struct {
 	s    *Supervisor
 	name string
 	file io.Writer
-	part []byte // of an unfinished line
+	part []byte // incomplete last line
 }
 
 func (l *childLog) Write(b []byte) (int, error) {
@@ -123,7 +122,7 @@ func (l *childLog) flush() {
 	}
 }
 
-// show prints errors in short words, and what is no log line (such as a panic) as it is.
+// show prints errors in short form, and lines that are not JSON, such as a panic, unchanged.
 func (l *childLog) show(line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return

@@ -11,19 +11,19 @@ import (
 	"github.com/iris-oncall/iris/internal/pgserver"
 )
 
-// devDatabase is the configured database, or a server of our own.
+// devDatabase is the configured database, or a PostgreSQL server that dev mode runs.
 type devDatabase struct {
 	s      *Supervisor
 	url    string
-	server *pgserver.Server // nil = configured
+	server *pgserver.Server // nil = configured database
 }
 
-// openDatabase uses the configured database or starts our own.
+// openDatabase uses the configured database, or starts a server.
 func (s *Supervisor) openDatabase(ctx context.Context, cfg *config.Config) (*devDatabase, error) {
 	d := &devDatabase{s: s, url: cfg.DatabaseURL().Reveal()}
 	if d.url != "" {
 		if s.opt.Fresh {
-			return nil, errors.New("--fresh would delete everything in the configured database (IRIS_DATABASE_URL): empty it by hand")
+			return nil, errors.New("--fresh does not delete a configured database (IRIS_DATABASE_URL): delete its data yourself")
 		}
 		s.say("using the configured database")
 		return d, nil
@@ -44,14 +44,14 @@ func (d *devDatabase) start(ctx context.Context, fresh bool) error {
 	}
 	if !server.Owner() {
 		server.Stop()
-		return fmt.Errorf("another iris dev is running on the data in %s: stop it, or use another directory with --state-dir", d.s.opt.StateDir)
+		return fmt.Errorf("another iris dev uses the data in %s: stop it, or use another directory with --state-dir", d.s.opt.StateDir)
 	}
 	d.server = server
 	d.s.say("PostgreSQL %s is running, data in %s", server.Version(), d.s.opt.StateDir)
 	return nil
 }
 
-// keep starts our server again when it ends (or was killed: trying that is what dev mode is for), until ctx ends.
+// keep restarts the server when it ends or is killed, until ctx ends.
 func (d *devDatabase) keep(ctx context.Context) error {
 	if d.server == nil {
 		<-ctx.Done()
@@ -69,10 +69,10 @@ func (d *devDatabase) keep(ctx context.Context) error {
 			early = 0
 		}
 		if early == maxEarly {
-			return fmt.Errorf("PostgreSQL does not stay up; its log is %s", filepath.Join(d.s.opt.StateDir, "postgres", "postgres.log"))
+			return fmt.Errorf("PostgreSQL does not stay up: read its log %s", filepath.Join(d.s.opt.StateDir, "postgres", "postgres.log"))
 		}
-		d.s.say("PostgreSQL ended, starting it again")
-		d.server.Stop() // gives its directory free
+		d.s.say("PostgreSQL ended, restarting it")
+		d.server.Stop() // unlocks its directory
 		if err := d.start(ctx, false); err != nil {
 			if ctx.Err() != nil {
 				return nil
@@ -80,7 +80,7 @@ func (d *devDatabase) keep(ctx context.Context) error {
 			return err
 		}
 		if url := d.server.URL(); url != d.url {
-			return errors.New("the port of PostgreSQL was taken by another program meanwhile: start iris dev again")
+			return errors.New("another program uses the port of PostgreSQL now: start iris dev again")
 		}
 	}
 }

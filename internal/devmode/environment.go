@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
-// environments of the servers.
+// environments has the environment of each server.
 type environments struct{ api, processor []string }
 
-// childEnvironment is ours, with what dev mode decides over it. Vendors that are configured stay as they are; for the
-// others the mailbox stands in.
+// childEnvironment returns this process's environment with the settings of dev mode. Configured vendors are kept; the
+// mailbox replaces the others.
 func (s *Supervisor) childEnvironment(cfg *config.Config, databaseURL string, box vendorSettings) environments {
 	base := map[string]string{
 		"IRIS_DATABASE_URL": databaseURL,
@@ -21,7 +22,7 @@ func (s *Supervisor) childEnvironment(cfg *config.Config, databaseURL string, bo
 	if s.opt.ConfigFile != "" {
 		base["IRIS_CONFIG"] = s.opt.ConfigFile
 	}
-	if environ(s.opt.Environ, "IRIS_SHUTDOWN_TIMEOUT") == "" {
+	if subprocess.Getenv(s.opt.Environ, "IRIS_SHUTDOWN_TIMEOUT") == "" {
 		base["IRIS_SHUTDOWN_TIMEOUT"] = (stopGrace - 2e9).String()
 	}
 	smtp, slack, twilio, webhook, push := cfg.Vendors()
@@ -38,12 +39,12 @@ func (s *Supervisor) childEnvironment(cfg *config.Config, databaseURL string, bo
 	}
 	return environments{
 		api: merge(s.opt.Environ, base, map[string]string{"IRIS_HTTP_ADDR": s.addr, "IRIS_MAILBOX_URL": box.pages}),
-		// Gossip stays on this machine, on any port: peers find each other through the database.
+		// Gossip uses a free port of this machine: peers find each other through the database.
 		processor: merge(s.opt.Environ, base, map[string]string{"IRIS_GOSSIP_ADDR": "127.0.0.1:0"}),
 	}
 }
 
-// merge puts variables over an environment. A variable replaces its ..._FILE form too.
+// merge sets variables in an environment. A variable also replaces its ..._FILE variant.
 func merge(environ []string, over ...map[string]string) []string {
 	values := map[string]string{}
 	for _, m := range over {

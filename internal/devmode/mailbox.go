@@ -14,31 +14,30 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// Mailbox shows what the pretend vendors received, which is what would have left the machine, and answers like the people
-// it was sent to. It serves the page at /dev/mailbox and the messages as JSON at /dev/mailbox.json, and may stand behind a
-// proxy. Safe for concurrent use.
-type Mailbox struct {
+// mailbox shows the messages that the pretend vendors received, and sends responses as their recipients would. It serves a
+// page at /dev/mailbox and the messages as JSON at /dev/mailbox.json. It works behind a proxy. It is safe for concurrent
+// use.
+type mailbox struct {
 	vendors *pretend.Vendors
 	public  string
 	mux     *http.ServeMux
 
 	mu   sync.Mutex
-	said map[int64][]string // what came of the answers to a message
+	said map[int64][]string // responses to a message, with their results
 }
 
-// NewMailbox returns the mailbox of vendors that are started elsewhere. publicURL is where iris-api takes answers: pressed
-// buttons, replies and keys are posted there.
-func NewMailbox(vendors *pretend.Vendors, publicURL string) *Mailbox {
-	b := &Mailbox{vendors: vendors, public: strings.TrimRight(publicURL, "/"), said: map[int64][]string{}}
+// newMailbox returns the mailbox of started vendors. It posts pressed buttons, replies and keys to iris-api at publicURL.
+func newMailbox(vendors *pretend.Vendors, publicURL string) *mailbox {
+	b := &mailbox{vendors: vendors, public: strings.TrimRight(publicURL, "/"), said: map[int64][]string{}}
 	b.mux = b.routes()
 	return b
 }
 
 // ServeHTTP serves the page and the JSON.
-func (b *Mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.mux.ServeHTTP(w, r) }
+func (b *mailbox) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.mux.ServeHTTP(w, r) }
 
-// Letter is a message as /dev/mailbox.json shows it.
-type Letter struct {
+// letter is a message in /dev/mailbox.json.
+type letter struct {
 	ID          int64            `json:"id"`
 	Mode        string           `json:"mode"`
 	From        string           `json:"from"`
@@ -52,16 +51,16 @@ type Letter struct {
 	IncidentID  int64            `json:"incident_id"`
 	Application string           `json:"application"`
 	At          time.Time        `json:"at"`
-	// Answers is what came of the answers given on the page.
+	// Answers are the responses that people gave on the page, with their results.
 	Answers []string `json:"answers"`
 
 	vendorID string
 }
 
-// Letters returns what was received, newest first.
-func (b *Mailbox) Letters() []Letter {
+// Letters returns the received messages, newest first.
+func (b *mailbox) Letters() []letter {
 	entries := b.vendors.Log().Accepted()
-	letters := make([]Letter, 0, len(entries))
+	letters := make([]letter, 0, len(entries))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, e := range slices.Backward(entries) {
@@ -70,8 +69,8 @@ func (b *Mailbox) Letters() []Letter {
 	return letters
 }
 
-func (b *Mailbox) letter(e pretend.Entry) Letter {
-	l := Letter{
+func (b *mailbox) letter(e pretend.Entry) letter {
+	l := letter{
 		ID: e.ID, Mode: e.Mode, From: e.From, To: e.To, Subject: e.Subject, Body: e.Body, HTML: e.HTML, Buttons: e.Buttons,
 		MessageID: e.MessageID, IncidentID: e.IncidentID, Application: e.Application, At: e.At.UTC(),
 		Answers: slices.Clone(b.said[e.ID]), vendorID: e.VendorID,
@@ -94,9 +93,9 @@ func (b *Mailbox) letter(e pretend.Entry) Letter {
 	return l
 }
 
-// Answer acts like the person that a message was for: do is press (a Slack button, what = its action id), key (on the
-// phone, what = the digit), pick-up (the phone) or reply (to a text, what = the words). It returns what came back.
-func (b *Mailbox) Answer(ctx context.Context, id int64, do, what string) (string, error) {
+// Answer responds to a message as its recipient would: do is press (a Slack button; what = its action id), key (on the
+// phone; what = the digit), pick-up (the phone) or reply (to a text; what = the text). It returns the answer of Iris.
+func (b *mailbox) Answer(ctx context.Context, id int64, do, what string) (string, error) {
 	e, ok := b.vendors.Log().Entry(id)
 	if !ok || !e.Accepted {
 		return "", fmt.Errorf("no message %d", id)
@@ -104,9 +103,9 @@ func (b *Mailbox) Answer(ctx context.Context, id int64, do, what string) (string
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	said, err := b.answer(ctx, e, do, what)
-	note := deed(e, do, what)
+	note := describe(e, do, what)
 	if err != nil {
-		note += " went wrong: " + err.Error()
+		note += " failed: " + err.Error()
 	} else if said != "" {
 		note += ": " + said
 	}
@@ -119,8 +118,8 @@ func (b *Mailbox) Answer(ctx context.Context, id int64, do, what string) (string
 	return said, err
 }
 
-// deed says in words what was done.
-func deed(e pretend.Entry, do, what string) string {
+// describe returns a description of the response.
+func describe(e pretend.Entry, do, what string) string {
 	switch do {
 	case "press":
 		for _, button := range e.Buttons {
@@ -138,7 +137,7 @@ func deed(e pretend.Entry, do, what string) string {
 	}
 }
 
-func (b *Mailbox) answer(ctx context.Context, e pretend.Entry, do, what string) (string, error) {
+func (b *mailbox) answer(ctx context.Context, e pretend.Entry, do, what string) (string, error) {
 	switch {
 	case do == "press" && e.Mode == "slack":
 		userID, name := b.person(e.To)
@@ -146,7 +145,7 @@ func (b *Mailbox) answer(ctx context.Context, e pretend.Entry, do, what string) 
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("status %d: %.300s", status, text)
 		}
-		return spoken(text), err
+		return replyText(text), err
 	case do == "reply" && e.Mode == "sms":
 		return b.vendors.Twilio.ReplySMS(ctx, b.public+pretend.TwilioInboundPath, e.To, e.From, what)
 	case do == "key" && e.Mode == "call":
@@ -154,11 +153,11 @@ func (b *Mailbox) answer(ctx context.Context, e pretend.Entry, do, what string) 
 	case do == "pick-up" && e.Mode == "call":
 		return b.vendors.Twilio.Answer(ctx, e.VendorID)
 	}
-	return "", fmt.Errorf("a message of mode %s cannot be answered by %q", e.Mode, do)
+	return "", fmt.Errorf("a message of mode %s has no response %q", e.Mode, do)
 }
 
-// person is who reads a Slack message: the one it was sent to, or the demo user for a channel.
-func (b *Mailbox) person(to string) (userID, name string) {
+// person returns the recipient of a Slack message; for a channel, the demo user.
+func (b *mailbox) person(to string) (userID, name string) {
 	if name, ok := strings.CutPrefix(to, "@"); ok {
 		return "U0" + strings.ToUpper(hex.EncodeToString([]byte(name)))[:min(8, 2*len(name))], name
 	}

@@ -22,7 +22,7 @@ var mailboxPage = template.Must(template.New("page.html").Funcs(template.FuncMap
 	"linked": linked, "framed": framed, "clock": func(t time.Time) string { return t.Local().Format("15:04:05") },
 }).ParseFS(mailboxFiles, "mailbox/page.html"))
 
-func (b *Mailbox) routes() *http.ServeMux {
+func (b *mailbox) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /dev/mailbox", b.page)
 	mux.HandleFunc("GET /dev/mailbox/list", b.list)
@@ -37,16 +37,16 @@ func (b *Mailbox) routes() *http.ServeMux {
 	return mux
 }
 
-// pagePolicy lets the page run its own script alone. Mails come with styles in their tags; their scripts, forms and
-// pictures from elsewhere are not let in, and their frame is sandboxed besides.
+// pagePolicy permits only the page's own script. E-mails contain inline styles; their scripts, forms and remote images are
+// blocked, and their frame is sandboxed.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-func (b *Mailbox) page(w http.ResponseWriter, _ *http.Request) { b.render(w, "page.html") }
+func (b *mailbox) page(w http.ResponseWriter, _ *http.Request) { b.render(w, "page.html") }
 
-// list is the part of the page that changes.
-func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
-	// The page asks again and again; it is answered in full only when something changed.
+// list serves the part of the page that changes.
+func (b *mailbox) list(w http.ResponseWriter, r *http.Request) {
+	// The page polls. Without a change the answer is 304.
 	state := `"` + b.state() + `"`
 	w.Header().Set("ETag", state)
 	if r.Header.Get("If-None-Match") == state {
@@ -56,8 +56,8 @@ func (b *Mailbox) list(w http.ResponseWriter, r *http.Request) {
 	b.render(w, "list")
 }
 
-// state changes whenever the list does.
-func (b *Mailbox) state() string {
+// state returns a value that changes with the list.
+func (b *mailbox) state() string {
 	log := b.vendors.Log()
 	answers, spoken := 0, 0
 	b.mu.Lock()
@@ -71,14 +71,14 @@ func (b *Mailbox) state() string {
 	return fmt.Sprintf("%d-%d-%d", log.Last(), answers, spoken)
 }
 
-func (b *Mailbox) render(w http.ResponseWriter, name string) {
+func (b *mailbox) render(w http.ResponseWriter, name string) {
 	var page bytes.Buffer
 	err := mailboxPage.ExecuteTemplate(&page, name, struct {
-		Letters []Letter
+		Letters []letter
 		State   string
 	}{b.Letters(), b.state()})
 	if err != nil {
-		http.Error(w, "the page could not be made", http.StatusInternalServerError)
+		http.Error(w, "the page cannot be rendered", http.StatusInternalServerError)
 		return
 	}
 	h := w.Header()
@@ -90,26 +90,26 @@ func (b *Mailbox) render(w http.ResponseWriter, name string) {
 	_, _ = page.WriteTo(w)
 }
 
-func (b *Mailbox) json(w http.ResponseWriter, _ *http.Request) {
+func (b *mailbox) json(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	_ = json.NewEncoder(w).Encode(b.Letters())
 }
 
-// post answers a message as its reader would. Only our own page may do that.
-func (b *Mailbox) post(w http.ResponseWriter, r *http.Request) {
+// post responds to a message. Only the mailbox's own page may do that.
+func (b *mailbox) post(w http.ResponseWriter, r *http.Request) {
 	same := r.Clone(r.Context())
 	if host := r.Header.Get("X-Forwarded-Host"); host != "" {
-		same.Host = host // a page elsewhere cannot set this without asking first
+		same.Host = host // other sites cannot set this header without a CORS preflight
 	}
 	if err := http.NewCrossOriginProtection().Check(same); err != nil {
-		http.Error(w, "the request does not come from this page", http.StatusForbidden)
+		http.Error(w, "the request comes from another site", http.StatusForbidden)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
 	id, err := strconv.ParseInt(r.PostFormValue("id"), 10, 64)
 	if err != nil {
-		http.Error(w, "id is not the number of a message", http.StatusBadRequest)
+		http.Error(w, "id must be the number of a message", http.StatusBadRequest)
 		return
 	}
 	do, what := r.PostFormValue("do"), strings.TrimSpace(r.PostFormValue("what"))
@@ -132,7 +132,7 @@ var (
 	hrefPattern = regexp.MustCompile(`(?i)\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))`)
 )
 
-// links returns the addresses in a message, each once, in order.
+// links returns the URLs in a message, each once, in order.
 func links(body, htmlText string) []string {
 	found := []string{}
 	add := func(link string) {
@@ -169,16 +169,16 @@ func linked(text string) template.HTML {
 	return template.HTML(out.String()) // escaped piece by piece above
 }
 
-// framed is the attribute that holds a mail for its frame. The frame is sandboxed without scripts and of no origin, so
-// the mail may contain what it likes; links open a page of their own.
+// framed returns the attribute with an e-mail for its frame. The frame is a sandbox without scripts and with its own
+// origin, so the e-mail is harmless. Its links open a new page.
 func framed(mail string) template.HTMLAttr {
 	doc := `<!doctype html><meta charset="utf-8"><base target="_blank">` +
 		`<style>body{font:15px/1.5 system-ui,sans-serif;margin:12px;color:#1b2430;background:#fff;overflow-wrap:anywhere}</style>` + mail
 	return template.HTMLAttr(`srcdoc="` + html.EscapeString(doc) + `"`)
 }
 
-// spoken takes the words out of the JSON answer to a button.
-func spoken(answer string) string {
+// replyText returns the text in the JSON answer to a button.
+func replyText(answer string) string {
 	var a struct {
 		Text string `json:"text"`
 	}

@@ -25,7 +25,7 @@ const testWebhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 // bench is a mailbox with everything that sends to it, and an iris-api that notes what it is asked.
 type mailboxBench struct {
-	box     *Mailbox
+	box     *mailbox
 	page    *httptest.Server
 	api     *httptest.Server
 	asked   chan url.Values
@@ -77,7 +77,7 @@ func newMailboxBench(t *testing.T) *mailboxBench {
 	})
 	require.NoError(t, v.Start())
 	b.hook = v.Webhook.URL() + "/hook"
-	b.box = NewMailbox(v, b.api.URL)
+	b.box = newMailbox(v, b.api.URL)
 	b.page = httptest.NewServer(b.box)
 	t.Cleanup(func() { b.page.Close(); v.Close(); b.api.Close() })
 
@@ -98,7 +98,7 @@ func newMailboxBench(t *testing.T) *mailboxBench {
 	return b
 }
 
-func (b *mailboxBench) send(t *testing.T, mode users.Mode, to string) Letter {
+func (b *mailboxBench) send(t *testing.T, mode users.Mode, to string) letter {
 	t.Helper()
 	r := b.vendors[mode].Send(t.Context(), messages.Outbound{
 		MessageID: 4711, Attempt: 1, Mode: mode, Destination: to, Subject: "4711 Disk <full>",
@@ -119,11 +119,11 @@ func (b *mailboxBench) get(t *testing.T, path string) (*http.Response, string) {
 	return resp, string(body)
 }
 
-func (b *mailboxBench) letters(t *testing.T) []Letter {
+func (b *mailboxBench) letters(t *testing.T) []letter {
 	t.Helper()
 	resp, body := b.get(t, "/dev/mailbox.json")
 	require.Equal(t, http.StatusOK, resp.StatusCode)
-	var out []Letter
+	var out []letter
 	require.NoError(t, json.Unmarshal([]byte(body), &out))
 	return out
 }
@@ -226,7 +226,7 @@ func TestMailboxAnswersLikeThePerson(t *testing.T) {
 			return nil
 		}
 	}
-	answer := func(l Letter, do, what string) Letter {
+	answer := func(l letter, do, what string) letter {
 		resp := b.post(t, url.Values{"id": {json.Number(itoa(l.ID)).String()}, "do": {do}, "what": {what}}, nil)
 		require.Equal(t, http.StatusSeeOther, resp.StatusCode)
 		for _, now := range b.letters(t) {
@@ -262,7 +262,7 @@ func TestMailboxAnswersLikeThePerson(t *testing.T) {
 	require.Equal(t, []string{"Pressing 2: Iris incident(17) claimed."}, l.Answers)
 
 	l = answer(b.send(t, users.Email, "ann@example.com"), "press", "x")
-	require.Contains(t, l.Answers[0], "cannot be answered")
+	require.Contains(t, l.Answers[0], "has no response")
 }
 
 func TestMailboxRefusesOtherPages(t *testing.T) {

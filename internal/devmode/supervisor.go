@@ -1,6 +1,7 @@
 package devmode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,42 +22,44 @@ import (
 	"github.com/iris-oncall/iris/internal/devmode/demo"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/pgserver"
+	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
-// DefaultAddr is where iris-api listens in dev mode: the port that clients of v0 expect.
-const DefaultAddr = "127.0.0.1:16649"
+// defaultAddr is the address of iris-api in dev mode: the port that clients of v0 expect.
+const defaultAddr = "127.0.0.1:16649"
 
-// inUsePatience is longer than a dead processor is taken for alive.
+// inUsePatience is longer than a dead processor counts as alive.
 const inUsePatience = 5 * time.Second
 
 // Options are the flags of `iris dev`. The zero value runs one processor with demo data.
 type Options struct {
 	StateDir   string // "" = pgserver.DefaultStateDir()
 	Processors int    // 0 = 1
-	Fresh      bool   // throw existing data away first
-	NoDemo     bool   // begin with an empty database
-	Verbose    bool   // show everything the servers log, not errors only
-	// AllowRemote permits an address that other machines can reach. Without it New refuses one, because the demo's password is known.
+	Fresh      bool   // delete existing data first
+	NoDemo     bool   // start with an empty database
+	Verbose    bool   // print the whole log of the servers, not only errors
+	// AllowRemote permits an address that other machines can reach. Otherwise New refuses one, because the demo user's
+	// password is public.
 	AllowRemote bool
 	ConfigFile  string // configuration file for the servers; "" = none
-	// Environ is the environment, in the form of os.Environ; the servers' variables in it hold here too.
+	// Environ is the environment, as from os.Environ. Its variables configure the servers, too.
 	Environ []string
-	// Program is our own binary, which runs the servers as `iris api` and `iris processor`. "" = this executable.
+	// Program is the iris binary, which runs the servers as `iris api` and `iris processor`. "" = this executable.
 	Program string
 	Out     io.Writer // where progress and addresses are printed
 }
 
-// Database does what dev mode needs done to the database before the servers start.
+// Database prepares the database before the servers start.
 type Database interface {
-	// InUse names a machine whose message-processors work on the database already; "" = there is none.
+	// InUse returns a host whose message-processors use the database; "" = none.
 	InUse(ctx context.Context, url string) (host string, err error)
-	// Migrate brings the schema up to date; its error names a newer schema.
+	// Migrate applies the migrations. Its error names a newer schema.
 	Migrate(ctx context.Context, url string) error
 	// Operator opens the database to write the demo data. The caller closes the operator.
 	Operator(ctx context.Context, url string) (*operator.Operator, error)
 }
 
-// Supervisor runs everything on one machine until it is told to stop.
+// Supervisor runs PostgreSQL, the servers and the mailbox.
 type Supervisor struct {
 	opt      Options
 	database Database
@@ -84,22 +87,22 @@ func New(opt Options, database Database) (*Supervisor, error) {
 	}
 	if opt.Program == "" {
 		if opt.Program, err = os.Executable(); err != nil {
-			return nil, fmt.Errorf("find our own program: %w", err)
+			return nil, fmt.Errorf("find the path of this program: %w", err)
 		}
 	}
 	s := &Supervisor{opt: opt, database: database, logDir: filepath.Join(opt.StateDir, "log")}
-	s.addr = or(environ(opt.Environ, "IRIS_HTTP_ADDR"), DefaultAddr)
+	s.addr = cmp.Or(subprocess.Getenv(opt.Environ, "IRIS_HTTP_ADDR"), defaultAddr)
 	host, port, err := net.SplitHostPort(s.addr)
 	if err != nil {
 		return nil, fmt.Errorf("IRIS_HTTP_ADDR: %q must be host:port", s.addr)
 	}
 	if !opt.AllowRemote && !loopback(host) {
-		return nil, fmt.Errorf("IRIS_HTTP_ADDR: other machines can reach %s, and the demo's log-in is no secret: listen on 127.0.0.1, or say --allow-remote", s.addr)
+		return nil, fmt.Errorf("IRIS_HTTP_ADDR: other machines can reach %s, and the demo user's password is public: use 127.0.0.1, or permit it with --allow-remote", s.addr)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	s.public = strings.TrimRight(or(environ(opt.Environ, "IRIS_PUBLIC_URL"), "http://"+net.JoinHostPort(host, port)), "/")
+	s.public = strings.TrimRight(cmp.Or(subprocess.Getenv(opt.Environ, "IRIS_PUBLIC_URL"), "http://"+net.JoinHostPort(host, port)), "/")
 	return s, nil
 }
 
@@ -109,13 +112,13 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Run starts everything, prints how to use it, and runs until ctx ends (nil) or something fails for good. When it returns
-// nothing that it started is left.
+// Run starts everything, prints the addresses, and runs until ctx ends (nil) or something fails permanently. At its return,
+// all that it started has ended.
 func (s *Supervisor) Run(ctx context.Context) error {
 	ctx, stop := endWithGoRun(ctx)
 	defer stop()
 	err := s.run(ctx)
-	if ctx.Err() != nil { // whatever was cut off by it
+	if ctx.Err() != nil { // the error is a consequence
 		s.say("stopped")
 		return nil
 	}
@@ -142,7 +145,7 @@ func (s *Supervisor) run(ctx context.Context) error {
 	if err := s.prepare(ctx, database); err != nil {
 		return err
 	}
-	// The mailbox outlives the servers, so that what they send last still arrives.
+	// The mailbox stops after the servers, so that it receives their last messages.
 	box, closeMailbox, err := s.startMailbox()
 	if err != nil {
 		return err
@@ -182,11 +185,11 @@ func (s *Supervisor) portFree() error {
 		return fmt.Errorf("IRIS_HTTP_ADDR: %w", err)
 	}
 	_, port, _ := net.SplitHostPort(s.addr)
-	return fmt.Errorf("%s is taken by another program (perhaps another iris dev): stop it (to find it: ss -ltnp 'sport = :%s'), "+
-		"or choose another address with IRIS_HTTP_ADDR=127.0.0.1:26649", s.addr, port)
+	return fmt.Errorf("another program (perhaps another iris dev) uses %s: stop it (find it with ss -ltnp 'sport = :%s'), "+
+		"or use another address with IRIS_HTTP_ADDR=127.0.0.1:26649", s.addr, port)
 }
 
-// checkServers looks at what the servers will be given before anything is started, as they would.
+// checkServers checks the configuration of the servers before anything is started.
 func (s *Supervisor) checkServers(cfg *config.Config) error {
 	env := s.childEnvironment(cfg, "postgres://127.0.0.1/iris", vendorSettings{})
 	check := func(environ []string, judge func(*config.Config) error) error {
@@ -213,7 +216,7 @@ func (s *Supervisor) prepare(ctx context.Context, d *devDatabase) error {
 		if d.server == nil {
 			return err
 		}
-		return fmt.Errorf("%w (data in %s; --fresh starts anew, --state-dir uses another directory)", err, s.opt.StateDir)
+		return fmt.Errorf("%w (data in %s; --fresh deletes it, --state-dir uses another directory)", err, s.opt.StateDir)
 	}
 	if s.opt.NoDemo {
 		return nil
@@ -229,17 +232,18 @@ func (s *Supervisor) prepare(ctx context.Context, d *devDatabase) error {
 	return nil
 }
 
-// refuseInUse keeps us off a configured database that others work on: our processors would take part of its incidents and
-// put their pages into the mailbox. What we ourselves left a moment ago, when we were killed, counts for some seconds.
+// refuseInUse refuses a configured database that other processors use: the processors of dev mode would take some of its
+// incidents, and the mailbox would get their pages. Processors of an iris dev that was killed a moment ago count as alive
+// for some seconds.
 func (s *Supervisor) refuseInUse(ctx context.Context, url string) error {
-	for begun := time.Now(); ; {
+	for started := time.Now(); ; {
 		host, err := s.database.InUse(ctx, url)
 		if err != nil || host == "" {
 			return err
 		}
-		if time.Since(begun) > inUsePatience {
-			return fmt.Errorf("message-processors run on the configured database (IRIS_DATABASE_URL) already, on %s: pages of its "+
-				"incidents would go to the mailbox instead of people; stop them, or use another database", host)
+		if time.Since(started) > inUsePatience {
+			return fmt.Errorf("message-processors on %s use the configured database (IRIS_DATABASE_URL): the mailbox would get "+
+				"pages of its incidents; stop them, or use another database", host)
 		}
 		select {
 		case <-ctx.Done():
@@ -249,10 +253,10 @@ func (s *Supervisor) refuseInUse(ctx context.Context, url string) error {
 	}
 }
 
-// waitReady returns true when an incident posted now would be paged, and false when ctx has ended. While that takes long it
-// says why.
+// waitReady returns true when an incident posted now would be paged, and false when ctx has ended. If that takes long, it
+// prints the reason.
 func (s *Supervisor) waitReady(ctx context.Context) bool {
-	started, told := time.Now(), time.Time{}
+	started, printed := time.Now(), time.Time{}
 	client := &http.Client{Timeout: 3 * time.Second}
 	for {
 		reason, err := ask(ctx, client, s.local()+"/readyz")
@@ -265,8 +269,8 @@ func (s *Supervisor) waitReady(ctx context.Context) bool {
 		if err != nil {
 			reason = err.Error()
 		}
-		if time.Since(started) > 5*time.Second && time.Since(told) > 5*time.Second {
-			told = time.Now()
+		if time.Since(started) > 5*time.Second && time.Since(printed) > 5*time.Second {
+			printed = time.Now()
 			s.say("not ready yet: %s", reason)
 		}
 		select {
@@ -277,7 +281,7 @@ func (s *Supervisor) waitReady(ctx context.Context) bool {
 	}
 }
 
-// local is the address of iris-api for us, who are on the same machine.
+// local returns the address of iris-api for this machine.
 func (s *Supervisor) local() string {
 	host, port, _ := net.SplitHostPort(s.addr) // checked by New
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
@@ -286,7 +290,7 @@ func (s *Supervisor) local() string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// ask returns "" when the server is ready, else its reason on one line.
+// ask returns "" if the server is ready, else the reason on one line.
 func ask(ctx context.Context, client *http.Client, url string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -305,22 +309,4 @@ func ask(ctx context.Context, client *http.Client, url string) (string, error) {
 		return "", err
 	}
 	return resp.Status + " " + strings.Join(strings.Fields(string(body)), " "), nil
-}
-
-// environ returns the value of a variable in the form of os.Environ; the last one counts.
-func environ(env []string, name string) string {
-	value := ""
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			value = v
-		}
-	}
-	return value
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

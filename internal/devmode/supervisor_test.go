@@ -30,6 +30,7 @@ import (
 	"github.com/iris-oncall/iris/internal/devmode/demo"
 	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
 const patience = 60 * time.Second
@@ -171,12 +172,12 @@ func start(t *testing.T, opt Options, environ ...string) *dev {
 	return d
 }
 
-func (d *dev) letters() []Letter {
+func (d *dev) letters() []letter {
 	d.t.Helper()
 	resp, err := http.Get(d.base + "/dev/mailbox.json")
 	require.NoError(d.t, err)
 	defer func() { _ = resp.Body.Close() }()
-	var letters []Letter
+	var letters []letter
 	require.NoError(d.t, json.NewDecoder(resp.Body).Decode(&letters))
 	return letters
 }
@@ -200,9 +201,9 @@ func (d *dev) post() int64 {
 }
 
 // pages waits for the demo plan's first step.
-func (d *dev) pages(incident int64) map[string]Letter {
+func (d *dev) pages(incident int64) map[string]letter {
 	d.t.Helper()
-	byMode := map[string]Letter{}
+	byMode := map[string]letter{}
 	require.Eventually(d.t, func() bool {
 		for _, l := range d.letters() {
 			if l.IncidentID == incident {
@@ -272,7 +273,7 @@ func TestKilledServersComeBack(t *testing.T) {
 			return false
 		}
 		_ = resp.Body.Close()
-		return resp.StatusCode == http.StatusOK && strings.Count(d.out.String(), "starting it again") == 3
+		return resp.StatusCode == http.StatusOK && strings.Count(d.out.String(), "restarting it") == 3
 	}, patience, 20*time.Millisecond)
 	d.pages(d.post())
 	require.NoError(t, d.stop())
@@ -289,7 +290,7 @@ func TestNothingOutlivesAKilledSupervisor(t *testing.T) {
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), "Iris is running") }, patience, 20*time.Millisecond, out)
-	require.Contains(t, out.String(), "No demo data was loaded")
+	require.Contains(t, out.String(), "There is no demo data")
 	left := children(t, cmd.Process.Pid)
 	require.Len(t, left, 3)
 	require.NoError(t, cmd.Process.Kill())
@@ -315,10 +316,10 @@ func TestWhatStandsInTheWay(t *testing.T) {
 		env  []string
 		want string
 	}{
-		"taken port":         {Options{}, []string{"IRIS_HTTP_ADDR=" + taken.Addr().String()}, "is taken by another program"},
+		"taken port":         {Options{}, []string{"IRIS_HTTP_ADDR=" + taken.Addr().String()}, "another program (perhaps another iris dev) uses"},
 		"address":            {Options{}, []string{"IRIS_HTTP_ADDR=here"}, "must be host:port"},
 		"processors":         {Options{Processors: -1}, nil, "--processors must be between"},
-		"fresh, not ours":    {Options{Fresh: true}, []string{"IRIS_HTTP_ADDR=" + freeAddr(t), "IRIS_DATABASE_URL=postgres://h/d"}, "empty it by hand"},
+		"fresh, not ours":    {Options{Fresh: true}, []string{"IRIS_HTTP_ADDR=" + freeAddr(t), "IRIS_DATABASE_URL=postgres://h/d"}, "delete its data yourself"},
 		"configuration file": {Options{ConfigFile: "/nowhere.yaml"}, nil, "/nowhere.yaml"},
 		"vendor":             {Options{}, []string{"IRIS_SMTP_ADDR=mail.example.com:25"}, "smtp[0].from (IRIS_SMTP_FROM): is missing"},
 		"log level":          {Options{}, []string{"IRIS_LOG_LEVEL=loud"}, "IRIS_LOG_LEVEL"},
@@ -348,7 +349,7 @@ func TestConfiguredDatabaseThatOthersWorkOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New(Options{Out: io.Discard}, busyDatabase{})
 		require.NoError(t, err)
-		require.ErrorContains(t, s.prepare(t.Context(), &devDatabase{s: s, url: "postgres://h/d"}), "on pager7: pages of its incidents would go to the mailbox")
+		require.ErrorContains(t, s.prepare(t.Context(), &devDatabase{s: s, url: "postgres://h/d"}), "message-processors on pager7 use the configured database")
 	})
 }
 
@@ -449,14 +450,14 @@ func TestConfiguredVendorsReplaceTheMailbox(t *testing.T) {
 	cfg, err := config.Load("", []string{"IRIS_SMTP_ADDR=mail.example.com:25"})
 	require.NoError(t, err)
 	env := s.childEnvironment(cfg, "postgres://ours", box)
-	require.Equal(t, "mail.example.com:25", environ(env.processor, "IRIS_SMTP_ADDR"))
-	require.Equal(t, "box", environ(env.processor, "IRIS_SLACK_TOKEN"))
-	require.Equal(t, "box", environ(env.api, "IRIS_SLACK_TOKEN"))
-	require.Equal(t, "postgres://ours", environ(env.api, "IRIS_DATABASE_URL"))
-	require.Empty(t, environ(env.api, "IRIS_DATABASE_URL_FILE"))
-	require.Equal(t, "http://box", environ(env.api, "IRIS_MAILBOX_URL"))
-	require.Equal(t, "http://127.0.0.1:16649", environ(env.api, "IRIS_PUBLIC_URL"))
-	require.Equal(t, "/bin", environ(env.processor, "PATH"))
+	require.Equal(t, "mail.example.com:25", subprocess.Getenv(env.processor, "IRIS_SMTP_ADDR"))
+	require.Equal(t, "box", subprocess.Getenv(env.processor, "IRIS_SLACK_TOKEN"))
+	require.Equal(t, "box", subprocess.Getenv(env.api, "IRIS_SLACK_TOKEN"))
+	require.Equal(t, "postgres://ours", subprocess.Getenv(env.api, "IRIS_DATABASE_URL"))
+	require.Empty(t, subprocess.Getenv(env.api, "IRIS_DATABASE_URL_FILE"))
+	require.Equal(t, "http://box", subprocess.Getenv(env.api, "IRIS_MAILBOX_URL"))
+	require.Equal(t, "http://127.0.0.1:16649", subprocess.Getenv(env.api, "IRIS_PUBLIC_URL"))
+	require.Equal(t, "/bin", subprocess.Getenv(env.processor, "PATH"))
 }
 
 func TestBannerHidesThePasswordOfAConfiguredDatabase(t *testing.T) {

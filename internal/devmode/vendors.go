@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// vendorSettings is what servers need to talk to the pretend vendors: environment variables by kind.
+// vendorSettings has the environment variables that configure the servers for the pretend vendors, by kind.
 type vendorSettings struct {
 	smtp, slack, twilio, webhook, push map[string]string
 	pages                              string // address of the mailbox's pages
@@ -22,12 +22,12 @@ const (
 	mailboxFrom   = "Iris <iris@example.com>"
 	mailboxSender = "iris@example.com"
 	mailboxNumber = "+12025550199"
-	// keepMessages is how much the mailbox holds.
+	// keepMessages is the maximum of messages in the mailbox.
 	keepMessages = 1000
 )
 
-// startMailbox starts the pretend vendors and the pages that show what they received, each on a free port of the
-// loopback interface with credentials made up for this run.
+// startMailbox starts the pretend vendors and the mailbox, each on a free port of the loopback interface, with random
+// credentials.
 func (s *Supervisor) startMailbox() (vendorSettings, func(), error) {
 	slackToken, slackSecret, twilioToken := "xoxb-"+random(12), random(16), random(16)
 	twilioSID := "AC" + random(16)
@@ -47,7 +47,7 @@ func (s *Supervisor) startMailbox() (vendorSettings, func(), error) {
 		vendors.Close()
 		return vendorSettings{}, nil, fmt.Errorf("mailbox: %w", err)
 	}
-	server := &http.Server{Handler: NewMailbox(vendors, s.public), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: newMailbox(vendors, s.public), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Comparison tells where who is on call differs between the predecessor and here.
+// Comparison lists the times at which different people are on call in the predecessor and here.
 type Comparison struct {
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until"`
 	Teams int       `json:"teams"`
-	// Stretches of time between hand-offs that were compared, over all teams and roles.
+	// Stretches is the number of compared periods between hand-offs, over all teams and roles.
 	Stretches   int64        `json:"stretches"`
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is a stretch of time in which not the same people hold a role. Nobody = empty. Times are on the team's clock.
+// Difference is a period in which different people have a role. An empty list means nobody. Times are in the team's zone.
 type Difference struct {
 	Team  string    `json:"team"`
 	Role  string    `json:"role"`
@@ -48,7 +48,7 @@ func (c *Comparison) write(b *strings.Builder) {
 	}
 }
 
-// clock formats an instant with its zone.
+// clock is the layout of a time with its offset.
 const clock = "Mon 2006-01-02 15:04:05 -07:00"
 
 func people(names []string) string {

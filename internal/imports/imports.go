@@ -1,6 +1,7 @@
-// Package imports moves the data of a predecessor from its MySQL database into ours: it reads a consistent snapshot
-// (Source), turns rows into records (Row), and passes them to a Target, which stores all of them in one transaction or none.
-// What happened to every row is counted and explained in a Report. Packages below it know the tables of one predecessor.
+// Package imports imports the data of a predecessor. It reads a consistent snapshot of the MySQL database (Source),
+// converts rows (Row) into records, and passes them to a Store, which stores all of them in one transaction or none. A
+// Report counts and explains the result of every row. The packages iris and oncall know the tables of one predecessor each.
+// internal/operator/transfer calls them; internal/postgres/imports implements the Store.
 package imports
 
 import (
@@ -12,17 +13,17 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Table says how records go into one table of ours.
+// Table describes how records are stored in one of our tables.
 type Table struct {
 	Name string
-	// Columns are the values of a record, in this order.
+	// Columns describes the values of a record, in order.
 	Columns []Column
-	// Key are the columns by which a row is recognised when it is here already.
+	// Key are the columns that identify a row that exists here already.
 	Key []string
-	// Unique are further expressions of which no two rows may have the same; @ stands before columns, as in lower(@name).
+	// Unique are further expressions that must be unique; @ precedes columns, as in lower(@name).
 	Unique []string
-	// Yields, when set, is the reason in the report for a row that is not taken because another row here has the unique value.
-	// Empty: that is a conflict.
+	// Yields, if set, is the reason in the report for a row that is not imported because another row here has its unique
+	// value. If empty, that is a conflict.
 	Yields string
 }
 
@@ -30,37 +31,37 @@ type Table struct {
 type Column struct {
 	Name string
 	Type string // PostgreSQL's name of the type
-	// Ref says where the number in the record is looked up; nil = the value is stored as it is.
+	// Ref says how the id in the record is replaced; nil = the value is stored unchanged.
 	Ref *Ref
-	// State is a value that changes here after the import: it is not compared with a row that is here already.
+	// State is set for values that change here after the import. They are not compared with an existing row.
 	State bool
-	// Same, when set, is an SQL condition over s (the record) and t (the row that is here) under which the two do not
-	// contradict each other; otherwise they must not be distinct.
+	// Same, if set, is an SQL condition on s (the record) and t (the existing row) under which the two do not contradict
+	// each other. Otherwise the values must be equal.
 	Same string
-	// Empty, when set, is an SQL condition over t under which the row that is here knows nothing yet: on the first import
-	// the record's value is put in.
+	// Empty, if set, is an SQL condition on t under which the existing row has no value yet. The first import then stores
+	// the record's value.
 	Empty string
-	// Aside: the value goes elsewhere (see Store), not into the table.
+	// Aside is set for values that are not stored in the table (see Store).
 	Aside bool
-	// Keep: where a row that is here says something else, it stays, and the report tells of it; otherwise that is a conflict.
+	// Keep: if the existing row has another value, that value is kept and reported. Otherwise a difference is a conflict.
 	Keep bool
 	// Quiet values are not shown in the report.
 	Quiet bool
 }
 
-// Ref looks a number of the predecessor up in a table of ours.
+// Ref replaces an id of the predecessor by a value of one of our tables.
 type Ref struct {
 	Table string
-	Match string // column that holds the predecessor's number
+	Match string // column with the predecessor's id
 	Take  string // column that is stored instead
-	// Optional: a number that is not found is left out; otherwise the whole record is.
+	// Optional: an id that is not found becomes null. Otherwise the record is not imported.
 	Optional bool
 }
 
-// Unsettled is the mark of imported contacts until Finish, which verifies those that two people do not share.
+// Unsettled marks imported contacts until Finish. Finish verifies those that belong to one person only.
 const Unsettled = ""
 
-// Record is one row to be stored.
+// Record is a row to be stored.
 type Record struct {
 	Label  string // names the row in the report; never a secret
 	Values []any  // one for each column of the table
@@ -69,72 +70,71 @@ type Record struct {
 // Records is a stream of records. It ends at the first error.
 type Records = iter.Seq2[Record, error]
 
-// Outcome is what became of the records of one Load.
+// Outcome is the result of a Load.
 type Outcome struct {
 	Read  int64
 	Taken int64
-	Same  int64 // here already, and the same
-	// Reasons explain everything else.
+	Same  int64 // exists here with the same values
+	// Reasons explain all other rows.
 	Reasons []Reason
 }
 
-// Store is our database during one import. Its methods are called one after another. Numbers in records are the
-// predecessor's, unless a column has a Ref.
+// Store is our database during an import. Its methods are called one after another. Ids in records are those of the
+// predecessor, unless a column has a Ref.
 type Store struct {
 	OnCallStore
 	IrisStore
 }
 
-// IrisStore is what only the data of Iris needs.
+// IrisStore has the methods that only the import of Iris needs.
 type IrisStore interface {
-	// Adopt gives people, teams and lists that are here already the numbers that they have there, found by name, and moves
-	// others out of the way of those numbers. What something here refers to cannot be moved: a conflict. Only the first
-	// import does it.
+	// Adopt gives existing users, teams and mailing lists, found by name, the ids that they have in Iris. It moves other
+	// rows away from those ids; a row that is referred to cannot be moved, which is a conflict. Only the first import does
+	// it.
 	Adopt(ctx context.Context, targets []Target) (Outcome, error)
-	// MakeRoom removes the application that a new installation begins with, if nobody has used it yet.
+	// MakeRoom deletes the application of a new installation if it has not been used.
 	MakeRoom(ctx context.Context) error
 	// SealKeys stores the keys of applications.
 	SealKeys(ctx context.Context, keys []ApplicationKeys) (Outcome, error)
-	// LoadMessages stores messages in history. Its table is MessageTable.
+	// LoadMessages stores messages in the history. MessageTable describes its records.
 	LoadMessages(ctx context.Context, records Records) (Outcome, error)
-	// Resume continues the escalation of imported incidents that still escalate, or ends it. It returns how many there are.
+	// Resume continues or ends the escalation of imported incidents that still escalate. It returns their number.
 	Resume(ctx context.Context, goOn bool) (int64, error)
 }
 
-// OnCallStore is the part of a Store that Oncall's data needs.
+// OnCallStore is the part of a Store that the import of Oncall needs.
 type OnCallStore struct {
 	Loading
 	CalendarStore
 	Finishing
 }
 
-// CalendarStore is what only the data of Oncall needs.
+// CalendarStore has the methods that only the import of Oncall needs.
 type CalendarStore interface {
-	// AdoptOnCall gives people, teams and roles that are here already the numbers that Oncall has for them, found by name,
-	// and on the first import moves others out of the way of those numbers. A role that is in use here cannot be moved: a
-	// conflict.
+	// AdoptOnCall gives existing users, teams and roles, found by name, the ids that they have in Oncall. The first import
+	// moves other rows away from those ids; a role that is in use cannot be moved, which is a conflict.
 	AdoptOnCall(ctx context.Context, targets []Target) (Outcome, error)
-	// MakeAuditRoom moves what the on-call audit log here holds behind the number, on the first import.
+	// MakeAuditRoom moves existing rows of the on-call audit log to ids above highest. Only the first import does it.
 	MakeAuditRoom(ctx context.Context, highest int64) error
-	// AllowOnCall lets applications use the on-call API with these keys; those that are not here are made.
+	// AllowOnCall permits applications to use the on-call API with these keys. It creates missing applications.
 	AllowOnCall(ctx context.Context, keys []ApplicationKeys) (Outcome, error)
-	// OnCall returns who is on call here in [from, to), as the resolver reads it.
+	// OnCall returns who is on call here in [from, to), from the calendars that the resolver reads.
 	OnCall(ctx context.Context, from, to time.Time) (OnCall, error)
 }
 
 // Finishing ends an import.
 type Finishing interface {
-	// Finish moves all sequences beyond the numbers that were taken and notes the import in the audit log.
+	// Finish sets all sequences above the imported ids and records the import in the audit log.
 	Finish(ctx context.Context, detail string) error
 }
 
 // OnCall is who is on call here.
 type OnCall struct {
-	Teams  map[int64]*oncall.TeamCalendar // by Oncall's number of the team
-	People map[users.ID]int64             // Oncall's numbers of people
+	Teams  map[int64]*oncall.TeamCalendar // by Oncall's id of the team
+	People map[users.ID]int64             // Oncall's ids of users
 }
 
-// Target is a person, team or list by its name and number. Kind is user, team or mailing-list; for on-call numbers user,
+// Target is a user, team or mailing list with its name and id. Kind is user, team or mailing-list; for Oncall it is user,
 // team or role.
 type Target struct {
 	Kind   string
@@ -150,8 +150,8 @@ type ApplicationKeys struct {
 	Secondary string
 }
 
-// HighestNumber is the highest number of an imported row, 2^62: new rows need higher ones. The lowest is 1, because 0 means
-// none. WrongNumber is the reason in the report for other numbers.
+// HighestNumber is the highest id of an imported row, 2^62: new rows need higher ids. The lowest is 1, because 0 means none.
+// WrongNumber is the reason in the report for other ids.
 const (
 	HighestNumber = 1 << 62
 	WrongNumber   = "its number is not above 0, or so high that there is no room for new ones behind it: change it there"
@@ -162,7 +162,7 @@ func MessageTable() Table {
 	return Table{Name: "message_history", Key: []string{"id"}, Columns: []Column{
 		{Name: "id", Type: "bigint"},
 		{Name: "created_at", Type: "timestamptz"},
-		{Name: "sent_at", Type: "timestamptz"},    // null = it was not sent
+		{Name: "sent_at", Type: "timestamptz"},    // null = not sent
 		{Name: "application_id", Type: "bigint"},  //
 		{Name: "target_id", Type: "bigint"},       //
 		{Name: "target", Type: "text"},            // name of the target
@@ -177,6 +177,6 @@ func MessageTable() Table {
 		{Name: "waiting", Type: "boolean"},        // neither sent nor cancelled
 		{Name: "template_id", Type: "bigint"},     // null = none
 		{Name: "batch", Type: "text"},             // null = not aggregated
-		{Name: "delivery", Type: "text"},          // what the vendor said in the end: "", delivered, failed
+		{Name: "delivery", Type: "text"},          // last receipt of the vendor: "", delivered, failed
 	}}
 }

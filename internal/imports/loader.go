@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Loading is the part of a Store by which rows become rows of ours.
+// Loading is the part of a Store that stores rows.
 type Loading interface {
-	// Load stores records in a table. With incidents go their contexts (a column aside) and lines of their timelines, with
-	// comments and changes of messages what follows from them.
+	// Load stores records in a table. The contexts of incidents (an Aside column), lines of timelines for comments and for
+	// changes of messages are stored with them.
 	Load(ctx context.Context, t Table, records Records) (Outcome, error)
 }
 
-// From is where the rows of a class come from.
+// From selects the source of a class of rows.
 type From struct {
 	Class   string
 	Table   string
@@ -23,14 +23,14 @@ type From struct {
 	Columns []string
 }
 
-// Loader turns rows of a source into records of a store. It is used by one goroutine.
+// Loader converts rows of a source and stores them. It is used by one goroutine.
 type Loader struct {
 	Source *Source
 	Store  Loading
 	Report *Report
 }
 
-// Load turns rows into records and stores them. convert returns false for a row that is left out; it has said why.
+// Load converts and stores rows. convert returns false for a row that is not imported; it has reported why.
 func (l Loader) Load(ctx context.Context, f From, t Table, convert func(*Row) ([]any, bool)) error {
 	class := l.Report.Class(f.Class)
 	out, err := l.Store.Load(ctx, t, l.Records(ctx, f, convert))
@@ -41,7 +41,7 @@ func (l Loader) Load(ctx context.Context, f From, t Table, convert func(*Row) ([
 	return nil
 }
 
-// Records are the rows as convert makes them.
+// Records returns the converted rows.
 func (l Loader) Records(ctx context.Context, f From, convert func(*Row) ([]any, bool)) Records {
 	class := l.Report.Class(f.Class)
 	return func(yield func(Record, error) bool) {
@@ -58,7 +58,8 @@ func (l Loader) Records(ctx context.Context, f From, convert func(*Row) ([]any, 
 	}
 }
 
-// Each calls f with every row of a small table. Rows are counted where they are stored; here only those that f loses.
+// Each calls f with each row of a small table. The rows are counted where they are stored; Each counts only rows that f
+// does not import.
 func (l Loader) Each(ctx context.Context, fr From, f func(*Row)) error {
 	class := l.Report.Class(fr.Class)
 	for row, err := range l.Source.Rows(ctx, l.Report, class, fr.Table, fr.Order, fr.Columns...) {
@@ -74,8 +75,8 @@ func (l Loader) Each(ctx context.Context, fr From, f func(*Row)) error {
 	return nil
 }
 
-// Leftovers reports what is in the database of whom and nobody has read, so that nothing is left behind unnoticed. known holds
-// the columns that are not taken because nothing is lost by it, by table ("*" = all of it). It comes last.
+// Leftovers reports tables and columns that have data and were not read. known has the columns that are not imported
+// because nothing is lost by it, by table ("*" = the whole table). Call it last.
 func (l Loader) Leftovers(ctx context.Context, whose string, known map[string]string) error {
 	tables := l.Source.Tables()
 	for _, table := range slices.Sorted(maps.Keys(tables)) {
@@ -107,8 +108,8 @@ func (l Loader) Leftovers(ctx context.Context, whose string, known map[string]st
 	return nil
 }
 
-func (l Loader) left(rows int64, words string, whole bool) {
+func (l Loader) left(rows int64, text string, whole bool) {
 	if rows > 0 {
-		l.Report.Class("unknown to the import").AddReason(Reason{Kind: NotTaken, Text: words, Rows: rows, Whole: whole})
+		l.Report.Class("unknown to the import").AddReason(Reason{Kind: NotTaken, Text: text, Rows: rows, Whole: whole})
 	}
 }

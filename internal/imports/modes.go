@@ -7,20 +7,20 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Modes says as which of our modes a mode is taken that we do not have, such as im.
+// Modes maps modes that do not exist here, such as im, to modes that do.
 type Modes map[string]string
 
-// Check returns an Invalid fault for modes that do not exist here.
+// Check returns an Invalid fault if a mode of the values does not exist here.
 func (m Modes) Check() error {
 	for from, to := range m {
 		if !ours(to) {
-			return fault.Invalidf("mode", "%s=%s: there is no mode %q; there are %s", from, to, to, modeNames())
+			return fault.Invalidf("mode", "%s=%s: there is no mode %q: use %s", from, to, to, modeNames())
 		}
 	}
 	return nil
 }
 
-// Ours returns what a mode of the predecessor is called here; false when there is none.
+// Ours returns the mode here for a mode of the predecessor; false if there is none.
 func (m Modes) Ours(name string) (string, bool) {
 	if to, ok := m[name]; ok {
 		return to, true
@@ -45,7 +45,7 @@ func modeNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Usable notes a contact that no vendor of ours can use.
+// Usable reports a contact that no vendor here can use.
 func (r *Row) Usable(mode, destination string) {
 	if mode == string(users.Drop) {
 		return

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// Kind says how bad a reason is.
+// Kind is the severity of a reason.
 type Kind string
 
 // The kinds of reasons, the worst first.
 const (
-	Conflict Kind = "conflict"  // what is here contradicts it: nothing at all is written
-	NotTaken Kind = "not taken" // the row, or a value of it, is lost
-	Note     Kind = "note"      // the row was taken, with a remark
+	Conflict Kind = "conflict"  // the row contradicts existing data: nothing is written
+	NotTaken Kind = "not taken" // the row or a value of it is lost
+	Note     Kind = "note"      // the row was imported, with a remark
 )
 
 // maxExamples is how many rows a reason names.
 const maxExamples = 5
 
-// Reason says what became of some rows of a class, and why.
+// Reason explains the result of some rows of a class.
 type Reason struct {
 	Kind     Kind     `json:"kind"`
 	Text     string   `json:"reason"`
 	Rows     int64    `json:"rows"`
 	Examples []string `json:"examples,omitempty"`
-	// Whole: the rows were left out entirely, not only a value of them.
+	// Whole: whole rows were not imported, not only a value.
 	Whole bool `json:"whole_rows,omitempty"`
 }
 
-// Class is one kind of rows.
+// Class is a kind of rows, with its counts.
 type Class struct {
 	Name     string   `json:"name"`
 	Read     int64    `json:"read"`
@@ -42,26 +42,27 @@ type Class struct {
 	Reasons  []Reason `json:"reasons,omitempty"`
 }
 
-// Report tells what an import did with every row. It is used by one goroutine.
+// Report is the result of an import for every row. It is used by one goroutine.
 type Report struct {
 	From    string   `json:"from"` // address without password
 	DryRun  bool     `json:"dry_run"`
 	Written bool     `json:"written"`
 	Seconds float64  `json:"seconds"`
 	Classes []*Class `json:"classes"`
-	// OnCall compares who is on call there and here; nil = it was not compared.
+	// OnCall compares who is on call there and here; nil = not compared.
 	OnCall *Comparison `json:"on_call,omitempty"`
 
 	progress func(class string, rows int64)
-	lastTold time.Time
+	reported time.Time // last call of progress
 }
 
-// NewReport returns an empty report. progress, when not nil, is called now and then with the rows of a class read so far.
+// NewReport returns an empty report. progress, if not nil, is called at most once a second with the number of rows of a
+// class read so far.
 func NewReport(from string, progress func(class string, rows int64)) *Report {
-	return &Report{From: from, Classes: []*Class{}, progress: progress, lastTold: time.Now()}
+	return &Report{From: from, Classes: []*Class{}, progress: progress, reported: time.Now()}
 }
 
-// Class returns the class of that name; it is made when it is new.
+// Class returns the class of that name and creates it if needed.
 func (r *Report) Class(name string) *Class {
 	for _, c := range r.Classes {
 		if c.Name == name {
@@ -73,16 +74,16 @@ func (r *Report) Class(name string) *Class {
 	return c
 }
 
-// Tick tells the progress, at most once a second.
+// Tick calls progress, at most once a second.
 func (r *Report) Tick(class string, rows int64) {
-	if r.progress == nil || time.Since(r.lastTold) < time.Second {
+	if r.progress == nil || time.Since(r.reported) < time.Second {
 		return
 	}
-	r.lastTold = time.Now()
+	r.reported = time.Now()
 	r.progress(class, rows)
 }
 
-// Add notes a reason for one row of the class.
+// Add adds a reason for one row of the class.
 func (c *Class) Add(kind Kind, whole bool, example, format string, args ...any) {
 	reason := Reason{Kind: kind, Text: fmt.Sprintf(format, args...), Rows: 1, Whole: whole}
 	if example != "" {
@@ -91,7 +92,7 @@ func (c *Class) Add(kind Kind, whole bool, example, format string, args ...any) 
 	c.AddReason(reason)
 }
 
-// AddReason adds a reason; equal texts are counted together.
+// AddReason adds a reason. Reasons with the same text are counted together.
 func (c *Class) AddReason(r Reason) {
 	if r.Whole && r.Kind == NotTaken {
 		c.NotTaken += r.Rows
@@ -111,7 +112,7 @@ func (c *Class) AddReason(r Reason) {
 	c.Reasons = append(c.Reasons, r)
 }
 
-// AddOutcome adds what a Load did.
+// AddOutcome adds the result of a Load.
 func (c *Class) AddOutcome(o Outcome) {
 	c.Taken += o.Taken
 	c.Same += o.Same
@@ -120,7 +121,7 @@ func (c *Class) AddOutcome(o Outcome) {
 	}
 }
 
-// count sums the rows of reasons of one kind.
+// count returns the number of rows with reasons of a kind.
 func (r *Report) count(kind Kind) (n int64) {
 	for _, c := range r.Classes {
 		for _, reason := range c.Reasons {
@@ -132,13 +133,13 @@ func (r *Report) count(kind Kind) (n int64) {
 	return n
 }
 
-// Conflicts is how many rows contradict what is here.
+// Conflicts returns how many rows contradict existing data.
 func (r *Report) Conflicts() int64 { return r.count(Conflict) }
 
-// Lost is how many rows, or values of rows, were not taken.
+// Lost returns how many rows or values were not imported.
 func (r *Report) Lost() int64 { return r.count(NotTaken) }
 
-// Taken is how many rows are new here.
+// Taken returns how many rows are new here.
 func (r *Report) Taken() (n int64) {
 	for _, c := range r.Classes {
 		n += c.Taken
@@ -191,7 +192,7 @@ func (r *Report) writePart(b *strings.Builder, kind Kind, title string) {
 	}
 }
 
-// Sentence sums up.
+// Sentence is the summary.
 func (r *Report) Sentence() string {
 	lost := r.Lost()
 	switch {
@@ -213,7 +214,7 @@ func (r *Report) Sentence() string {
 	return fmt.Sprintf("%d rows are new here; nothing was lost.", r.Taken())
 }
 
-// Tidy sorts the reasons of every class, the worst first, and drops classes that have nothing to tell.
+// Tidy sorts the reasons of each class by severity and deletes classes without rows and reasons.
 func (r *Report) Tidy() {
 	r.Classes = slices.DeleteFunc(r.Classes, func(c *Class) bool { return c.Read == 0 && c.Taken == 0 && len(c.Reasons) == 0 })
 	rank := []Kind{Conflict, NotTaken, Note}

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Row is one row of the predecessor's database while it is being turned into a record. What is odd about its values is
-// noted in the report under its label. It is valid until the next row is read.
+// Row is a row of the predecessor's database that is being converted. Its methods report values that are not valid here,
+// under the row's label. A Row is valid until the next one is read.
 type Row struct {
 	// Label names the row in the report; set it before reading values.
 	Label string
@@ -24,7 +24,7 @@ type Row struct {
 // rawValue is a value as MySQL sent it; nil is null.
 type rawValue = []byte
 
-// NewRow returns a row of the values, by column; nil is null. What is odd about them is noted in class.
+// NewRow returns a row with values by column; nil is null. Its reports go to class.
 func NewRow(class *Class, label string, values map[string][]byte) *Row {
 	r := &Row{Label: label, class: class, index: make(map[string]int, len(values))}
 	for name, value := range values {
@@ -42,21 +42,21 @@ func (r *Row) raw(column string) rawValue {
 	return r.values[i]
 }
 
-// Null reports whether a value is null, or its column does not exist.
+// Null reports whether a value is null or its column does not exist.
 func (r *Row) Null(column string) bool { return r.raw(column) == nil }
 
-// Note adds a remark on the row to the report.
+// Note adds a remark about the row to the report.
 func (r *Row) Note(format string, args ...any) { r.class.Add(Note, false, r.Label, format, args...) }
 
-// LoseValue notes that a value of the row is lost; the rest of it is taken.
+// LoseValue reports that a value of the row is lost; the rest is imported.
 func (r *Row) LoseValue(format string, args ...any) {
 	r.class.Add(NotTaken, false, r.Label, format, args...)
 }
 
-// Lose notes that the row is not taken.
+// Lose reports that the row is not imported.
 func (r *Row) Lose(format string, args ...any) { r.class.Add(NotTaken, true, r.Label, format, args...) }
 
-// Int returns a number; 0 for null and for what is no number.
+// Int returns a number; 0 for null and for a value that is not a number.
 func (r *Row) Int(column string) int64 {
 	raw := r.raw(column)
 	if raw == nil {
@@ -73,7 +73,7 @@ func (r *Row) Int(column string) int64 {
 	return n
 }
 
-// Number returns the row's own number. ok is false when it cannot be one here; the row is then noted as lost.
+// Number returns the id of the row. ok is false if it is not valid here; the row is then reported as lost.
 func (r *Row) Number(column string) (n int64, ok bool) {
 	if n = r.Int(column); n < 1 || n > HighestNumber {
 		r.Lose(WrongNumber)
@@ -82,7 +82,7 @@ func (r *Row) Number(column string) (n int64, ok bool) {
 	return n, true
 }
 
-// Int32 returns a number that must lie between low and the largest of 32 bits; one that does not is moved there.
+// Int32 returns a number between low and the largest 32-bit integer. A number outside is replaced by the nearest bound.
 func (r *Row) Int32(column string, low int64) int64 {
 	n := r.Int(column)
 	if fit := min(max(n, low), math.MaxInt32); fit != n {
@@ -100,23 +100,23 @@ func (r *Row) IntOrNil(column string) any {
 	return r.Int(column)
 }
 
-// Bool returns whether a number is not 0.
+// Bool reports whether a number is not 0.
 func (r *Row) Bool(column string) bool { return r.Int(column) != 0 }
 
 // Text returns a text; "" for null.
 func (r *Row) Text(column string) string {
-	text, odd := cleanText(r.raw(column))
-	switch odd {
+	text, problem := cleanText(r.raw(column))
+	switch problem {
 	case "":
-	case oddBytes:
-		r.LoseValue("%s: %s", column, odd)
+	case textBytes:
+		r.LoseValue("%s: %s", column, problem)
 	default:
-		r.Note("%s: %s", column, odd)
+		r.Note("%s: %s", column, problem)
 	}
 	return text
 }
 
-// Name returns a text without spaces at its end: MySQL compares names without them.
+// Name returns a text without trailing spaces, which MySQL ignores in comparisons.
 func (r *Row) Name(column string) string {
 	text := r.Text(column)
 	name := strings.TrimRight(text, " ")
@@ -126,7 +126,7 @@ func (r *Row) Name(column string) string {
 	return name
 }
 
-// Trimmed returns a text without white space around it, for addresses that people pasted.
+// Trimmed returns a text without surrounding white space, for addresses that people pasted.
 func (r *Row) Trimmed(column string) string {
 	text := r.Text(column)
 	trimmed := strings.TrimSpace(text)
@@ -144,8 +144,8 @@ func (r *Row) TextOrNil(column string) any {
 	return r.Text(column)
 }
 
-// Time returns a time in UTC. ok is false for null and for zero dates, which say nothing. Anything else that is no time is
-// noted as lost.
+// Time returns a time in UTC. ok is false for null and for zero dates. Any other value that is not a time is reported as
+// lost.
 func (r *Row) Time(column string) (t time.Time, ok bool) {
 	raw := string(r.raw(column))
 	if raw == "" {
@@ -158,7 +158,7 @@ func (r *Row) Time(column string) (t time.Time, ok bool) {
 	return t, ok
 }
 
-// TimeOr returns the first of the columns that holds a time, or else 1 January 1970.
+// TimeOr returns the first of the columns that has a time, or else 1 January 1970.
 func (r *Row) TimeOr(columns ...string) time.Time {
 	for i, c := range columns {
 		if t, ok := r.Time(c); ok {
@@ -172,14 +172,14 @@ func (r *Row) TimeOr(columns ...string) time.Time {
 	return time.Unix(0, 0).UTC()
 }
 
-// lastSecond is the end of the year 9999, firstSecond the beginning of the year 1, in Unix seconds.
+// firstSecond is the start of the year 1 and lastSecond the end of the year 9999, in Unix seconds.
 const (
 	firstSecond = -62135596800
 	lastSecond  = 253402300799
 )
 
-// Epoch returns an instant that is stored as seconds since 1970. A fraction counts up to the next whole second: at whole
-// seconds nothing changes by it. ok is false for null and for what is no number, which is noted as lost.
+// Epoch returns a time that is stored as Unix seconds. A fraction is rounded up: for times in whole seconds nothing changes
+// by it. ok is false for null and for a value that is not a number, which is reported as lost.
 func (r *Row) Epoch(column string) (t time.Time, ok bool) {
 	raw := r.raw(column)
 	if raw == nil {
@@ -204,8 +204,8 @@ func (r *Row) Epoch(column string) (t time.Time, ok bool) {
 	return time.Unix(n, 0).UTC(), true
 }
 
-// JSON returns a text that is JSON, as it is. ok is false when it is not; null is JSON's null. Python writes NaN, Infinity and
-// -Infinity, which JSON does not know: they become the texts that templates print for them.
+// JSON returns a text that is JSON, unchanged. ok is false if it is not JSON; null is JSON's null. Python writes NaN,
+// Infinity and -Infinity, which are not JSON: they become the texts that templates print for them.
 func (r *Row) JSON(column string) (value json.RawMessage, text string, ok bool) {
 	if r.Null(column) {
 		return json.RawMessage("null"), "", true
@@ -214,17 +214,17 @@ func (r *Row) JSON(column string) (value json.RawMessage, text string, ok bool) 
 	if !utf8.ValidString(text) || json.Valid([]byte(text)) {
 		return json.RawMessage(text), text, utf8.ValidString(text)
 	}
-	if mended := quotePython(text); json.Valid([]byte(mended)) {
+	if quoted := quotePython(text); json.Valid([]byte(quoted)) {
 		r.Note("%s: NaN and Infinity, which JSON does not know, became texts", column)
-		return json.RawMessage(mended), text, true
+		return json.RawMessage(quoted), text, true
 	}
 	return json.RawMessage(text), text, false
 }
 
-// Skip notes that the row is not taken because it says nothing; nothing is lost.
+// Skip reports that the row is not imported because it has no content; nothing is lost.
 func (r *Row) Skip(format string, args ...any) {
 	r.class.Add(Note, true, r.Label, format+": it was left out", args...)
 }
 
-// Uncount takes the row out of the number of rows read: it belongs to another class.
+// Uncount removes the row from the number of rows read, because it is counted in another class.
 func (r *Row) Uncount() { r.class.Read-- }

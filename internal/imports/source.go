@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Source is a MySQL or MariaDB database, read at one instant: everything comes from one read-only transaction. It is used
-// by one goroutine, and only one stream of rows is open at a time.
+// Source is a MySQL or MariaDB database, read in one read-only transaction: all reads see the same instant. It is used by
+// one goroutine, with one stream of rows open at a time.
 type Source struct {
 	db     *sql.DB
 	conn   *sql.Conn
@@ -29,8 +29,8 @@ type Source struct {
 
 const urlForm = "expected mysql://user:password@host:port/database"
 
-// parseURL reads mysql://user:password@host:port/database[?tls=true|skip-verify][&socket=/path]. password, when not empty,
-// is used instead of the URL's. Errors never hold the password.
+// parseURL parses mysql://user:password@host:port/database[?tls=true|skip-verify][&socket=/path]. password, if not empty,
+// replaces that of the URL. Its errors never contain the password.
 func parseURL(raw, password string) (*mysql.Config, string, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" {
@@ -55,7 +55,7 @@ func parseURL(raw, password string) (*mysql.Config, string, error) {
 			c.TLS = &tls.Config{ServerName: u.Hostname(), InsecureSkipVerify: value == "skip-verify"} //nolint:gosec // asked for
 		case name == "tls" && value == "false":
 		default:
-			return nil, "", fault.Invalidf("from", "the address of the database has an unknown parameter %q; known are socket, and tls (true, false, skip-verify)", name)
+			return nil, "", fault.Invalidf("from", "the address of the database has an unknown parameter %q; use socket, or tls (true, false, skip-verify)", name)
 		}
 	}
 	if c.DBName == "" || c.User == "" || c.Net == "tcp" && u.Hostname() == "" {
@@ -66,7 +66,7 @@ func parseURL(raw, password string) (*mysql.Config, string, error) {
 	return c, fmt.Sprintf("%s@%s/%s", c.User, c.Addr, c.DBName), nil
 }
 
-// OpenSource connects and begins the snapshot. See parseURL for the address.
+// OpenSource connects and starts the snapshot. See parseURL for the address.
 func OpenSource(ctx context.Context, address, password string) (*Source, error) {
 	c, from, err := parseURL(address, password)
 	if err != nil {
@@ -84,7 +84,7 @@ func OpenSource(ctx context.Context, address, password string) (*Source, error) 
 	return s, nil
 }
 
-// begin opens the transaction. Waiting for us must not make the server hang up: our side may take minutes for a table.
+// begin starts the transaction. It raises the server's timeouts, because storing a table may take minutes.
 func (s *Source) begin(ctx context.Context, name string) (err error) {
 	if s.conn, err = s.db.Conn(ctx); err != nil {
 		return unreachable(err)
@@ -119,7 +119,7 @@ func (s *Source) begin(ctx context.Context, name string) (err error) {
 	return nil
 }
 
-// unreachable describes an error of MySQL. The driver's messages name the user and the host, never the password.
+// unreachable describes an error of MySQL. The driver's messages contain the user and the host, never the password.
 func unreachable(err error) error {
 	var refused *mysql.MySQLError
 	if errors.As(err, &refused) {
@@ -128,10 +128,10 @@ func unreachable(err error) error {
 	return fault.Wrap(fault.Unavailable, err, "the database to import from cannot be read")
 }
 
-// From is the address without the password.
+// From returns the address without the password.
 func (s *Source) From() string { return s.from }
 
-// Has reports whether there is a table.
+// Has reports whether a table exists.
 func (s *Source) Has(table string) bool { return len(s.tables[table]) > 0 }
 
 // Tables returns the columns of all tables.
@@ -145,7 +145,7 @@ func (s *Source) Close() {
 	_ = s.db.Close()
 }
 
-// Count returns the number of rows of a table for which the condition (SQL, "" = all) holds.
+// Count returns how many rows of a table meet the condition (SQL, "" = all).
 func (s *Source) Count(ctx context.Context, table, condition string) (n int64, err error) {
 	query := "select count(*) from " + Quote(table)
 	if condition != "" {
@@ -157,7 +157,7 @@ func (s *Source) Count(ctx context.Context, table, condition string) (n int64, e
 	return n, nil
 }
 
-// Max returns the highest number in a column; 0 when there is none.
+// Max returns the highest number in a column; 0 if there is none.
 func (s *Source) Max(ctx context.Context, table, column string) (n int64, err error) {
 	if !s.Has(table) {
 		return 0, nil
@@ -169,8 +169,8 @@ func (s *Source) Max(ctx context.Context, table, column string) (n int64, err er
 	return n, nil
 }
 
-// Rows streams rows of a table in the order of some of the columns, with the columns that the table has; others read as null.
-// A table that does not exist has no rows. Rows are counted in class. An error ends the stream.
+// Rows streams the rows of a table in the order of some columns. Columns that the table does not have read as null; a table
+// that does not exist has no rows. The rows are counted in class. An error ends the stream.
 func (s *Source) Rows(ctx context.Context, report *Report, class *Class, table, order string, columns ...string) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
 		if !s.Has(table) {

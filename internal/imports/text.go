@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// What can be odd about a text.
+// Problems of a text.
 const (
-	oddZeros   = "zero characters, which PostgreSQL cannot store, were taken out of texts"
-	oddBytes   = "bytes that are no text in UTF-8 were replaced"
-	oddEncoded = "text looks as if it had been encoded twice (UTF-8 stored as latin1); it was taken as it is"
+	textZeros   = "zero characters, which PostgreSQL cannot store, were taken out of texts"
+	textBytes   = "bytes that are no text in UTF-8 were replaced"
+	textEncoded = "text looks as if it had been encoded twice (UTF-8 stored as latin1); it was taken as it is"
 )
 
-// cleanText makes a text of what MySQL sent in UTF-8. odd says what is odd about it, "" mostly.
-func cleanText(raw []byte) (text, odd string) {
+// cleanText returns a text from MySQL's UTF-8. problem says what was changed or is suspicious; "" = nothing.
+func cleanText(raw []byte) (text, problem string) {
 	text = string(raw)
 	ascii := true
 	for i := 0; i < len(text); i++ {
@@ -28,23 +28,23 @@ func cleanText(raw []byte) (text, odd string) {
 		return text, ""
 	}
 	if strings.IndexByte(text, 0) >= 0 {
-		text, odd = strings.ReplaceAll(text, "\x00", ""), oddZeros
+		text, problem = strings.ReplaceAll(text, "\x00", ""), textZeros
 	}
 	if !utf8.ValidString(text) {
-		return strings.ToValidUTF8(text, "\uFFFD"), oddBytes
+		return strings.ToValidUTF8(text, "\uFFFD"), textBytes
 	}
-	if odd == "" && encodedTwice(text) {
-		odd = oddEncoded
+	if problem == "" && encodedTwice(text) {
+		problem = textEncoded
 	}
-	return text, odd
+	return text, problem
 }
 
-// upper1252 are the characters of MySQL's latin1 (Windows-1252) from 0x80 to 0x9f. The five that Windows does not define
-// stand for themselves.
+// upper1252 are the characters of MySQL's latin1 (Windows-1252) from 0x80 to 0x9f. The five bytes that Windows does not
+// define map to the same code points.
 var upper1252 = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ")
 
-// encodedTwice reports whether the characters of text, stored as latin1, are the bytes of a text with characters
-// beyond ASCII in UTF-8. No natural text in a western language is.
+// encodedTwice reports whether the characters of text, encoded as latin1, are valid UTF-8 with characters beyond ASCII.
+// Natural texts of western languages are not.
 func encodedTwice(text string) bool {
 	raw := make([]byte, 0, len(text))
 	wide := false
@@ -71,26 +71,26 @@ func latin1(r rune) (byte, bool) {
 	return 0, false
 }
 
-// parseTime reads MySQL's datetime in UTC. ok is false for zero dates, dates that no calendar has, and anything else.
+// parseTime parses MySQL's datetime in UTC. ok is false for zero dates, impossible dates and other values.
 func parseTime(raw string) (t time.Time, ok bool) {
 	layout := "2006-01-02 15:04:05"
 	if len(raw) == len("2006-01-02") {
 		layout = "2006-01-02"
 	}
 	t, err := time.Parse(layout, raw)
-	// Go takes a fraction of a second after the last field whether the layout has one or not.
+	// time.Parse accepts a fraction of a second even if the layout has none.
 	return t, err == nil && t.Year() > 0
 }
 
-// zeroTime reports whether raw is MySQL's zero date, or one with a zero month or day.
+// zeroTime reports whether raw is MySQL's zero date, or a date with a zero month or day.
 func zeroTime(raw string) bool {
 	return strings.HasPrefix(raw, "0000") || len(raw) >= 10 && (raw[5:7] == "00" || raw[8:10] == "00")
 }
 
-// python matches strings in JSON, which stay, and the numbers of Python that JSON does not know.
+// python matches strings in JSON, which are kept, and the numbers that only Python writes.
 var python = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b`)
 
-// quotePython makes texts of the numbers in a JSON text that only Python reads and writes.
+// quotePython turns the numbers that only Python reads and writes into texts.
 func quotePython(text string) string {
 	return python.ReplaceAllStringFunc(text, func(token string) string {
 		switch token {
@@ -105,5 +105,5 @@ func quotePython(text string) string {
 	})
 }
 
-// Fold returns a name as names are compared here.
+// Fold returns the form of a name in which names are compared here.
 func Fold(name string) string { return strings.ToLower(strings.TrimRight(name, " ")) }

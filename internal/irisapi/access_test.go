@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// A route of the API with a request that succeeds for whoever may.
+// request is a request that succeeds for callers who may use its route.
 type request struct{ method, path, body string }
 
 var (
@@ -26,14 +26,14 @@ var (
 		{get, "/v0/plans", ""}, {get, "/v0/plans/1", ""}, {get, "/v0/templates", ""}, {get, "/v0/templates/1", ""},
 		{get, "/v0/messages?limit=1", ""}, {get, "/v0/messages/1", ""}, {get, "/v0/messages/1/auditlog", ""}, {get, "/v0/queues", ""},
 	}
-	// writes that anybody known may do
+	// writes that every known caller may do
 	writes = []request{
 		{post, "/v0/incidents", `{"plan":"pager","application":"demo","context":{}}`},
 		{post, "/v0/incidents/1", `{"owner":null}`}, {post, "/v0/incidents/claim", `{"owner":null,"incident_ids":[1]}`},
 		{post, "/v0/incidents/1/resolve", `{"resolved":0}`},
 		{post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`},
 	}
-	// writes in the name of ann, or on what is hers
+	// writes in the name of ann, or on objects of ann
 	anns = []request{
 		{post, "/v0/incidents/1", `{"owner":"ann"}`}, {post, "/v0/incidents/claim", `{"owner":"ann","incident_ids":[1]}`},
 		{post, "/v0/incidents/1/comments", `{"author":"ann","content":"c"}`},
@@ -42,8 +42,8 @@ var (
 	}
 )
 
-// TestWhoMayDoWhat asks every route as everybody.
-func TestWhoMayDoWhat(t *testing.T) {
+// TestPermissionsOfRoutes sends every request as every kind of caller.
+func TestPermissionsOfRoutes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		as                 caller
@@ -102,7 +102,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
-func TestAuthenticationFailuresInWords(t *testing.T) {
+func TestAuthenticationFailures(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.want(401, describe("Authentication failure", "Malformed/missing HMAC authorization header"), nobody, get, "/v0/plans", "")
@@ -132,7 +132,7 @@ func TestSignatureCoversTheBodyAndThePathAsSent(t *testing.T) {
 	require.Equal(t, 401, rec.Code)
 }
 
-func TestAnotherSitesPageCannotUseASession(t *testing.T) {
+func TestPagesOfOtherSitesCannotUseASession(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	evil := annHere
@@ -144,7 +144,7 @@ func TestAnotherSitesPageCannotUseASession(t *testing.T) {
 	require.Equal(t, 400, f.do(signed, post, "/v0/notifications", `{}`).Code, "a signature is no cookie")
 }
 
-func TestAnonymousReadsAreAnOpening(t *testing.T) {
+func TestAnonymousReadsMustBeSwitchedOn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *parts) { d.Config.Openings = auth.Openings{AnonymousReads: true} })
 	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
@@ -161,7 +161,7 @@ func TestAnonymousReadsAreAnOpening(t *testing.T) {
 	require.Equal(t, 401, f.do(nobody, post, "/v0/notifications", `{}`).Code)
 }
 
-func TestSessionsActForAnyoneIsAnOpening(t *testing.T) {
+func TestSessionsActForAnyoneMustBeSwitchedOn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *parts) { d.Config.Openings = auth.Openings{SessionsActForAnyone: true} })
 	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
@@ -241,8 +241,8 @@ func TestAuthenticationSwitchedOff(t *testing.T) {
 		`{"plan":"pager","context":{}}`, "X-IRIS-USERNAME", "root")
 }
 
-// The routes that the predecessor serves to everybody are opened, and no others.
-func TestAnonymousReadsOpenWhatThePredecessorOpens(t *testing.T) {
+// TestAnonymousReadsOpenTheRoutesOfIris: the switch opens the routes that Iris serves without credentials, and no others.
+func TestAnonymousReadsOpenTheRoutesOfIris(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *parts) { d.Config.Openings = auth.Openings{AnonymousReads: true} })
 	open := map[string]bool{"/v0/plans": true, "/v0/plans/{plan}": true, "/v0/incidents": true, "/v0/incidents/{id}": true,
@@ -294,7 +294,7 @@ func TestPagesOfAllowedSites(t *testing.T) {
 	require.Empty(t, f.do(caller{origin: site}, get, "/healthcheck", "").Header().Get("Access-Control-Allow-Origin"))
 }
 
-func TestSessionsEndForTheAPIToo(t *testing.T) {
+func TestEndedSessionsCannotUseTheAPI(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	failure := describe("Authentication failure", "Malformed/missing HMAC authorization header")
@@ -313,7 +313,7 @@ func TestSessionsEndForTheAPIToo(t *testing.T) {
 	}
 }
 
-func TestNobodySpeaksForWhoIsSwitchedOff(t *testing.T) {
+func TestApplicationsCannotActForInactivePeople(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.want(401, title("The user gone is not active"), caller{app: "power", key: "power-key", user: "GONE"}, get, "/v0/plans?limit=1", "")
@@ -322,8 +322,8 @@ func TestNobodySpeaksForWhoIsSwitchedOff(t *testing.T) {
 	f.want(403, title("This user may only read"), viewing, post, "/v0/incidents", `{"plan":"pager","context":{}}`)
 }
 
-// With any plan opened to anybody, and nobody asked who they are, requests without credentials change plans and templates too.
-func TestWithoutCredentialsAnyPlanCanBeChangedWhereBothSwitchesAreOn(t *testing.T) {
+// TestTwoSwitchesLetAnybodyChangePlans: with both switches on, requests without credentials change plans and templates.
+func TestTwoSwitchesLetAnybodyChangePlans(t *testing.T) {
 	t.Parallel()
 	for open, status := range map[bool]int{true: 200, false: 403} {
 		f := newFixture(t, func(d *parts) {

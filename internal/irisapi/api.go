@@ -71,7 +71,9 @@ type Deps struct {
 	// Begin begins units of work for requests that carry an Idempotency-Key.
 	Begin replay.Begin[Deps]
 	// Wake wakes the processors of changed buckets; it never blocks.
-	Wake       replay.Wake
+	Wake replay.Wake
+	// Replayed is called when a stored answer is sent.
+	Replayed   func()
 	Registerer prometheus.Registerer
 }
 
@@ -91,7 +93,7 @@ func New(d Deps) (*API, error) {
 		return nil, err
 	}
 	a := &API{metrics: m}
-	keys := &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Mount.Errors, Wake: d.Wake, Replayed: m.replayed.Inc}
+	keys := &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Mount.Errors, Wake: d.Wake, Replayed: d.Replayed}
 	d.Mount.Admit, d.Mount.Once = routing.Opened(d.Incidents.Openings), keys.Table(a.table)
 	a.Deps = a.with(d, d.Wake)
 	if name := routing.Missing(a.Deps); name != "" {

@@ -22,7 +22,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
-	v1catalog "github.com/iris-oncall/iris/internal/api/catalog"
+	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
@@ -48,7 +48,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// caller is with what a request comes.
+// caller is the credentials of a request.
 type caller struct {
 	app, key string
 	user     string // X-IRIS-USERNAME
@@ -66,7 +66,7 @@ var (
 	viewer  = caller{session: "viewer"}
 )
 
-// fixture is the API over a database of its own with a few people, a team, applications, a template and a plan.
+// fixture is the API over its own database, which has people, teams, applications, a template and a plan.
 type fixture struct {
 	testing.TB
 	db       *postgres.DB
@@ -78,7 +78,7 @@ type fixture struct {
 
 // seed makes: ann and bob (with contacts), root (admin), viewer (only reads), lone (no contact), gone (not active);
 // the team ops of ann and bob, the team empty; the applications demo, other (no templates), power (may act for people and
-// applications); the template words for demo; the plan pager.
+// applications); the template words, with content for demo; the plan pager.
 const seed = `
 insert into users (name, admin, read_only, active) values
 	('ann', false, false, true), ('bob', false, false, true), ('root', true, false, true), ('viewer', false, true, true),
@@ -157,7 +157,9 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	f.sessions = scs.New()
 	f.sessions.Store = access.NewSessions(f.db)
 	f.sessions.Cookie.Name = "iris-auth"
-	log := zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
+	level := zap.NewAtomicLevelAt(zap.WarnLevel)
+	t.Cleanup(func() { level.SetLevel(zap.FatalLevel) }) // repeated errors are counted on a timer, which may end after the test
+	log := zaptest.NewLogger(t, zaptest.Level(level))
 	errs, people, dir, queues := wire.NewErrors(log), pgpeople.NewUsers(f.db), engine.NewDirectory(f.db), queue.NewQueues(f.db)
 	simulator, err := simulation.NewSimulator(simulation.SimulatorDeps{Reader: dir, Rules: dir, Names: catalog.NewNames(f.db, apps), Clock: f.db,
 		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})
@@ -184,7 +186,7 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	// The simulation of /v1 is tested with the plans of this fixture.
 	strict := wire.NewAuthenticator(apps, people, f.sessions, userKey, errs)
 	routing.Mount{Errors: errs, Identify: strict.Middleware, Admit: routing.Strict}.
-		Routes(r, v1catalog.Routes(v1catalog.Deps{Simulator: simulator}))
+		Routes(r, configuration.Routes(configuration.Deps{Simulator: simulator}))
 	f.handler = r
 	return f
 }
@@ -222,7 +224,7 @@ func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) 
 				DeviceApplications: c.DeviceApplications, InternalApplications: c.InternalApplications},
 			Vocabulary: irisapi.VocabularyParts{Targets: catalog.NewTargets(db), Roles: catalog.NewTargets(db), Categories: apps, Tags: tags,
 				TimeZones: c.TimeZones, InternalApplications: c.InternalApplications},
-			Health: irisapi.Health{File: c.HealthcheckFile, Ping: p.Ping}, Wake: p.Wake, Registerer: p.Registerer,
+			Health: irisapi.Health{File: c.HealthcheckFile, Ping: p.Ping}, Wake: p.Wake, Replayed: func() {}, Registerer: p.Registerer,
 			Begin: replay.Units(idempotency, func(u *postgres.Unit) irisapi.Deps { return over(u.DB()) }),
 		}
 	}
@@ -297,7 +299,7 @@ func (f *fixture) count(sql string, args ...any) (n int) {
 	return n
 }
 
-// title is the body of an error answer of v0.
+// title is the body of an error of /v0 without a description.
 func title(text string) string { return describe(text, "") }
 
 func describe(text, description string) string {
@@ -314,7 +316,7 @@ func describe(text, description string) string {
 	return strings.TrimSpace(buf.String())
 }
 
-// recent matches Unix seconds of now; golden files are about everything else.
+// recent matches current Unix seconds, which golden files replace by 0.
 var recent = regexp.MustCompile(`:(1[6-9]|2[0-9])[0-9]{8}\b`)
 
 func (f *fixture) golden(name, body string) {
@@ -332,5 +334,5 @@ func (f *fixture) golden(name, body string) {
 	require.Equal(f, string(want), buf.String())
 }
 
-// unavailable stands for a database that is away.
+// unavailable is the Ping of a database that does not answer.
 func unavailable(context.Context) error { return context.DeadlineExceeded }

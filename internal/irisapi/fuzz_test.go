@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 )
 
-// FuzzRequests sends anything to every route, over a real database: the answer is never a server's error.
+// FuzzRequests sends any request to any route, over a real database. No answer may be a 5xx.
 func FuzzRequests(f *testing.F) {
 	for _, list := range [][]request{reads, writes, anns, annsOwn} {
 		for _, rq := range list {

@@ -131,7 +131,7 @@ func TestEveryIncidentFilterWorks(t *testing.T) {
 	require.Equal(t, 1, strings.Count(f.ok(demo, get, "/v0/incidents?fields=id&updated__gt=1", ""), "id"))
 }
 
-func TestUpdatedIsNullOfAnIncidentThatNobodyTouched(t *testing.T) {
+func TestUpdatedIsNullUntilAnIncidentChanges(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{"host":"web1"}}`)
@@ -228,7 +228,7 @@ func TestIncidentShowsItsMessages(t *testing.T) {
 		from messages where state = 'sent';
 		insert into message_changes (message_id, change_type, old, new, description) values (7000, 'sent-change', '', 'x', repeat('é', 300))`)
 	require.Contains(t, f.ok(demo, get, "/v0/messages/7000/auditlog", ""), `"description":"`+strings.Repeat("é", 250)+`"`, "as long as clients know")
-	// What was imported before a mode was decided is in no list.
+	// Imported messages without a mode are not shown.
 	f.golden("incident_steps", f.ok(demo, get, "/v0/incidents/1", ""))
 	f.golden("messages", f.ok(demo, get, "/v0/messages?incident_id=1", ""))
 	id := f.count("select max(id) from messages")
@@ -263,7 +263,7 @@ func TestContextWithoutDeclaredVariablesStaysAsPosted(t *testing.T) {
 	big := strings.Repeat("x", 65536)
 	f.want(400, title("Context too large. 65544 is larger than limit 65535"), as, post, "/v0/incidents", `{"plan":"pager","context":{"z":"`+big+`"}}`)
 
-	// As soon as it declares one, that one is kept.
+	// An application that declares a variable gets only that variable.
 	f.exec(`insert into application_variables (application_id, name) select id, 'z' from applications where name = 'other'`)
 	id = f.ok(as, post, "/v0/incidents", `{"plan":"pager","context":`+posted+`}`)
 	require.NoError(t, f.db.Pool().QueryRow(t.Context(), "select context::text from incident_contexts where incident_id = $1::text::bigint", id).Scan(&kept))

@@ -9,7 +9,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-func TestWhatProgramsBesideIrisRead(t *testing.T) {
+func TestReadsOfInternalPrograms(t *testing.T) {
 	t.Parallel()
 	f := tagging(t)
 	f.want(200, `[{"id":1,"name":"pager","threshold_window":900,"threshold_count":10,"aggregation_window":300,"aggregation_reset":300}]`,
@@ -24,7 +24,7 @@ func TestWhatProgramsBesideIrisRead(t *testing.T) {
 	require.Equal(t, 401, f.do(nobody, get, "/v0/internal/priority_mode_map", "").Code)
 }
 
-func TestWhoIsMeant(t *testing.T) {
+func TestPeopleOfATarget(t *testing.T) {
 	t.Parallel()
 	f := tagging(t)
 	ops := f.ok(demo, get, "/v0/internal/target?role=team&target=OPS", "")
@@ -41,7 +41,7 @@ func TestWhoIsMeant(t *testing.T) {
 	require.Equal(t, 401, f.do(nobody, get, "/v0/internal/target?role=user&target=ann", "").Code)
 }
 
-func TestAProgramSetsWhereAnIncidentStands(t *testing.T) {
+func TestInternalProgramsSetTheStateOfAnIncident(t *testing.T) {
 	t.Parallel()
 	f := tagging(t)
 	f.ok(demo, post, "/v0/incidents", `{"plan":"pager","context":{}}`)

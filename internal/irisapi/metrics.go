@@ -3,19 +3,15 @@ package irisapi
 import "github.com/prometheus/client_golang/prometheus"
 
 type metrics struct {
-	replayed prometheus.Counter
 	// Requests that are refused because too many messages of the application wait.
 	refusedIncidents, refusedNotifications prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
-		replayed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "iris_httpapi_replayed_total", Help: "Requests answered from a stored answer (Idempotency-Key).",
-		}),
 		refusedIncidents: newRefused("incident"), refusedNotifications: newRefused("notification"),
 	}
-	for _, c := range []prometheus.Collector{m.refusedIncidents, m.refusedNotifications, m.replayed} {
+	for _, c := range []prometheus.Collector{m.refusedIncidents, m.refusedNotifications} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func TestNotify(t *testing.T) {
 	f.want(200, "[]", annHere, post, "/v0/notifications", `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`)
 }
 
-func TestNotifyHeedsTheDefaultModes(t *testing.T) {
+func TestNotifyUsesTheDefaultModes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`update priorities set default_mode = 'email' where name = 'high'`)
@@ -64,8 +64,8 @@ func TestNotifyHeedsTheDefaultModes(t *testing.T) {
 	require.Equal(t, "ann email high -", f.sent())
 }
 
-// The dummy look-up answers before anybody asks whether the role and the target exist.
-func TestNotifyInTestsOfClients(t *testing.T) {
+// TestNotifyWithDummyRoles: the dummy resolver answers for roles and targets that do not exist.
+func TestNotifyWithDummyRoles(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *parts) {
 		d.Config.DummyRoles, d.Config.InternalApplications = true, []string{"demo"}

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// choices gives demo the categories news and ads, other the category news, and makes everything about ann that shows.
+// choices adds the categories news and ads to demo and news to other, and fills every field of the profile of ann.
 const choices = `
 insert into notification_categories (application_id, name, mode) select id, 'news', 'email' from applications where name = 'demo';
 insert into notification_categories (application_id, name, mode) select id, 'ads', 'email' from applications where name = 'demo';
@@ -44,7 +44,7 @@ func newPeople(t *testing.T) *fixture {
 	return f
 }
 
-// annsOwn are the routes that only ann, administrators and applications with powers may use.
+// annsOwn are routes that only ann, administrators and applications that act for people may use.
 var annsOwn = []request{
 	{get, "/v0/users/ann", ""},
 	{get, "/v0/users/settings/ann", ""}, {put, "/v0/users/settings/ann", `{"timezone":"UTC"}`},
@@ -57,7 +57,7 @@ var annsOwn = []request{
 	{post, "/v0/users/ann/categories/demo", `{"news":"sms"}`}, {del, "/v0/users/ann/categories/demo", ""},
 }
 
-func TestWhoMayLookAfterAPerson(t *testing.T) {
+func TestPermissionsOfRoutesAboutAPerson(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		as      caller
@@ -91,7 +91,7 @@ func TestWhoMayLookAfterAPerson(t *testing.T) {
 	}
 }
 
-func TestWhoOnlyReadsChangesTheirOwnSettings(t *testing.T) {
+func TestReadOnlyPeopleChangeTheirOwnSettings(t *testing.T) {
 	t.Parallel()
 	f := newPeople(t)
 	for _, rq := range annsOwn {
@@ -129,7 +129,7 @@ func TestAPerson(t *testing.T) {
 	f.golden("user_bare", f.ok(asRoot, get, "/v0/users/lone", ""))
 }
 
-// The number of a target finds a user, but permission goes by the text of the path.
+// The number of a target finds a user, but permissions compare the name in the path.
 func TestAPersonByNumber(t *testing.T) {
 	t.Parallel()
 	f := newPeople(t)
@@ -365,7 +365,7 @@ func TestDevices(t *testing.T) {
 	off.want(404, "", power, post, "/v0/devices", body)
 }
 
-// Where authentication is switched off, the name alone tells who somebody is; nobody is told to give one.
+// With authentication switched off, the name in the header identifies a person. A name is still required.
 func TestPeopleWithoutCredentials(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withPhones, withoutCredentials)
@@ -381,7 +381,6 @@ func TestPeopleWithoutCredentials(t *testing.T) {
 	f.want(403, title("App not allowed to register devices"), nobody, post, "/v0/devices", `{}`, "X-IRIS-USERNAME", "ann")
 }
 
-// Whoever changes what somebody chose leaves a trace.
 func TestChangesOfSettingsAreInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	f := newPeople(t)

@@ -131,7 +131,7 @@ func TestCreatePlanRefuses(t *testing.T) {
 	require.Equal(t, 1, f.count("select count(*) from plans"), "a refused plan leaves nothing behind")
 }
 
-func TestPlanThatReachesNobodyIsSavedWithWarnings(t *testing.T) {
+func TestPlansThatReachNobodyAreSavedWithWarnings(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`insert into templates (name, creator_id) select 'blänk', 1; insert into template_active select 'blänk', max(id) from templates`)
@@ -206,7 +206,7 @@ func TestActiveIsSetByNameOfAPlan(t *testing.T) {
 	}
 }
 
-func TestOpeningLetsAnyApplicationChangePlans(t *testing.T) {
+func TestASwitchLetsAnyApplicationChangePlans(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *parts) { d.Config.Openings = auth.Openings{ChangeAnyPlan: true} })
 	f.want(200, "0", demo, post, "/v0/plans/1", `{"active":0}`)
@@ -239,7 +239,7 @@ func TestTemplates(t *testing.T) {
 	f.want(201, "4", asAnn, post, "/v0/templates", `{"name":"empty","creator":"ann","content":{}}`)
 	f.want(404, "", demo, get, "/v0/templates/empty", "")
 
-	// Switching a template off and on again leaves its plans whole.
+	// A plan keeps its template when the template is deactivated and activated again.
 	f.ok(asAnn, post, "/v0/templates/1", `{"active":0}`)
 	require.Contains(t, f.ok(demo, get, "/v0/plans/1", ""), `"template":null`)
 	f.ok(asAnn, post, "/v0/templates/1", `{"active":1}`)

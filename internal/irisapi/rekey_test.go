@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRekeyLeavesOnlyTheOldSecondaryKey: the route ends the primary key, and the secondary key becomes the only one, as in the predecessor.
+// TestRekeyLeavesOnlyTheOldSecondaryKey: the route removes the primary key, and the secondary key takes its place, as in Iris.
 func TestRekeyLeavesOnlyTheOldSecondaryKey(t *testing.T) {
 	t.Parallel()
 	f := owned(t)

@@ -13,8 +13,9 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// past puts things into the database: of demo an incident of yesterday claimed after 90 seconds, one of yesterday that nobody has,
-// two of last week claimed after 30 and after 200 seconds; of other one long ago; messages of all fates, in the queue and in history.
+// past adds incidents and messages. The application demo has four incidents: two of yesterday, one claimed after 90 seconds
+// and one without an owner, and two of last week, claimed after 30 and 200 seconds. The application other has an old one. The
+// messages, in the queue and in history, are in all states.
 const past = `
 insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset, created_at)
 	values ('quiet', 1, 0, 0, 0, 0, now() - interval '10 days');
@@ -137,7 +138,7 @@ func sortedNames(m map[string][]string) []string {
 	return out
 }
 
-// counted is statistics that count how often they were computed.
+// counted is a store that counts the reads of its statistics.
 type counted struct {
 	asked  chan struct{}
 	answer func() (applications.Statistics, error)
@@ -148,7 +149,7 @@ func (c *counted) Current(context.Context) (applications.Statistics, error) {
 	return c.answer()
 }
 
-func TestStatisticsAreAskedForOnceAnHour(t *testing.T) {
+func TestStatisticsAreReadOnceAMinute(t *testing.T) {
 	t.Parallel()
 	fresh := &counted{make(chan struct{}, 10), func() (applications.Statistics, error) {
 		return applications.NewStatistics(time.Now().Truncate(time.Hour)), nil

@@ -70,7 +70,7 @@ func TestMembershipOfMailingLists(t *testing.T) {
 	f.want(400, missing, demo, get, "/v0/users/ann/in_lists?list=", "")
 }
 
-func TestVocabulary(t *testing.T) {
+func TestNamesThatRequestsMayUse(t *testing.T) {
 	t.Parallel()
 	f := newTargets(t)
 	require.Contains(t, f.ok(demo, get, "/v0/target_roles", ""), `[{"name":"user","type":"user"},{"name":"manager","type":"team"},`+
@@ -116,7 +116,7 @@ func TestCategories(t *testing.T) {
 	f.want(400, title("invalid filter operator like"), demo, get, "/v0/categories?name__like=a", "")
 }
 
-func TestWhoMayReadTheVocabulary(t *testing.T) {
+func TestPermissionsOfLists(t *testing.T) {
 	t.Parallel()
 	open := []string{"/v0/target_roles", "/v0/timezones", "/v0/users/ann/slackid", "/v0/categories", "/v0/categories/demo"}
 	any := []string{"/v0/targets", "/v0/targets/user", "/v0/targets/ann/exists", "/v0/modes", "/v0/priorities", "/v0/users/ann/in_lists?list=zeta"}
@@ -136,7 +136,7 @@ func TestWhoMayReadTheVocabulary(t *testing.T) {
 	}
 }
 
-func TestAPlanWithAMailingListThatIsTooLargeIsWarnedOf(t *testing.T) {
+func TestPlansWarnOfMailingListsThatAreTooLarge(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *parts) { d.Config.ListLimit = 2 })
 	f.exec(withLists)
@@ -154,7 +154,7 @@ func TestAPlanWithAMailingListThatIsTooLargeIsWarnedOf(t *testing.T) {
 	require.Empty(t, named("ann"))
 }
 
-// Mailing lists are targets like others: of plans, of incidents, of notifications.
+// Plans, incidents and notifications may have mailing lists as targets.
 func TestMailingListsAreTargets(t *testing.T) {
 	t.Parallel()
 	f := newTargets(t)
@@ -176,7 +176,7 @@ func TestMailingListsAreTargets(t *testing.T) {
 		`{"role":"mailing-list","target":"ops","subject":"s","mode":"email","body":"b"}`)
 }
 
-// Clients lean on the predecessor's database, for which case and trailing spaces are no difference.
+// The database of Iris ignored case and trailing spaces of names, and clients rely on that.
 func TestNamesIgnoreCaseAndTrailingSpaces(t *testing.T) {
 	t.Parallel()
 	f := newTargets(t)

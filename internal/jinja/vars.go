@@ -151,18 +151,18 @@ func (d *decoder) value(depth int) py.Value {
 
 // text reads a string.
 func (d *decoder) text() string {
-	end, escaped := 1, false
-	for ; d.s[end] != '"'; end++ {
+	end := 1 + strings.IndexByte(d.s[1:], '"')
+	if text := d.s[1:end]; strings.IndexByte(text, '\\') < 0 {
+		d.s = d.s[end+1:]
+		return text
+	}
+	for end = 1; d.s[end] != '"'; end++ {
 		if d.s[end] == '\\' {
 			end++
-			escaped = true
 		}
 	}
 	literal := d.s[:end+1]
 	d.s = d.s[end+1:]
-	if !escaped {
-		return literal[1:end]
-	}
 	var text string
 	if err := json.Unmarshal([]byte(literal), &text); err != nil {
 		panic(err)
@@ -171,10 +171,13 @@ func (d *decoder) text() string {
 }
 
 func (d *decoder) number() py.Value {
-	end := len(d.s) - len(strings.TrimLeft(d.s, "+-.0123456789eE"))
+	end, whole := 0, true
+	for ; end < len(d.s) && strings.IndexByte("+-.0123456789eE", d.s[end]) >= 0; end++ {
+		whole = whole && d.s[end] != '.' && d.s[end]|0x20 != 'e'
+	}
 	text := d.s[:end]
 	d.s = d.s[end:]
-	if strings.ContainsAny(text, ".eE") {
+	if !whole {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil && !math.IsInf(f, 0) {
 			panic(err)

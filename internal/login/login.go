@@ -79,9 +79,9 @@ func (p *People) Authenticate(ctx context.Context, name, password string) (users
 	return u, nil
 }
 
-// ByAddress returns the key of a client for rate limits: its address, or the /64 network for IPv6. RemoteAddr must be the
+// byAddress returns the key of a client for rate limits: its address, or the /64 network for IPv6. RemoteAddr must be the
 // address of the client (trustProxies).
-func ByAddress(r *http.Request) (string, error) {
+func byAddress(r *http.Request) (string, error) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		host = r.RemoteAddr

@@ -52,10 +52,10 @@ func (a *Acceptor) category(ctx context.Context, app int64, name string) (messag
 	return found, fault.When(err, fault.NotFound, fault.Invalidf("category", "No category named %s exists for this app", name))
 }
 
-// shownTo are the addresses that the mails of a list name. Each person gets a mail of their own, so that one address that
+// shownTo are the addresses that mails name. Each person gets a mail of their own, so that one address that
 // fails is tried again alone.
 func shownTo(n Request, recipients []messages.NotificationRecipient) []string {
-	if !n.List {
+	if !n.Together {
 		return nil
 	}
 	var out []string
@@ -73,7 +73,7 @@ func (a *Acceptor) recipients(ctx context.Context, actor auth.Actor, app int64, 
 	seen := map[messages.Recipient]bool{}
 	for i, t := range n.Targets {
 		found, err := a.behind(ctx, actor, app, n, i, of)
-		if unknown(err) && n.List {
+		if unknown(err) && n.SkipUnknown {
 			continue
 		}
 		if err != nil {

@@ -62,9 +62,10 @@ type Load interface {
 // Request is a notification as its sender asks for it. One of Priority, Mode and Category decides the mode.
 type Request struct {
 	Targets []Target
-	// List: a target that means nobody is left out while another one means somebody, and every mail names all recipients
-	// that are not hidden. Otherwise such a target is refused, and a mail names its own recipient.
-	List      bool
+	// SkipUnknown leaves out targets that mean nobody while another one means somebody. Otherwise they are refused.
+	SkipUnknown bool
+	// Together: every mail names all recipients that are not hidden. Otherwise it names its own.
+	Together  bool
 	Subject   string
 	Body      string
 	EmailHTML string

@@ -40,6 +40,8 @@ type operation struct {
 	OK      map[int]string `yaml:"ok"`
 	Errors  []int          `yaml:"errors"`
 	Failure string         `yaml:"failure"`
+	// Deprecated operations stay, but have a newer form, which the note names.
+	Deprecated bool `yaml:"deprecated"`
 }
 
 type object = map[string]any
@@ -164,6 +166,9 @@ func (s spec) operation(method, path string, op operation) (object, error) {
 	out := object{
 		"operationId": operationID(method, path), "summary": op.Summary, "tags": []any{op.Tag},
 		"security": security, "x-iris-access": op.Access,
+	}
+	if op.Deprecated {
+		out["deprecated"] = true
 	}
 	if note := strings.TrimSpace(op.Note); note != "" {
 		out["description"] = note

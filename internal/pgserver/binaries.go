@@ -13,19 +13,19 @@ import (
 	"strings"
 )
 
-// oldest is the oldest major version whose SQL we use.
+// oldest is the oldest major version that Iris supports.
 const oldest = 15
 
-// binaries is a bin directory with postgres and initdb in it.
+// binaries is a bin directory with postgres and initdb.
 type binaries struct {
 	dir     string
-	version string // as the server tells it, "17.5"
+	version string // such as "17.5"
 	major   int
 }
 
 var versionPattern = regexp.MustCompile(`\(PostgreSQL\) ((\d+)[^ \n]*)`)
 
-// inspect asks the binaries in dir for their version.
+// inspect returns the version of the binaries in dir.
 func inspect(ctx context.Context, dir string) (binaries, error) {
 	for _, name := range []string{"postgres", "initdb"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -40,7 +40,7 @@ func inspect(ctx context.Context, dir string) (binaries, error) {
 	}
 	m := versionPattern.FindSubmatch(out)
 	if m == nil {
-		return binaries{}, fmt.Errorf("%s tells no version: %q", cmd.Path, out)
+		return binaries{}, fmt.Errorf("%s prints no version: %q", cmd.Path, out)
 	}
 	major, err := strconv.Atoi(string(m[2]))
 	if err != nil {
@@ -79,8 +79,8 @@ func systemBinaries(ctx context.Context) []binaries {
 	return found
 }
 
-// choose finds the binaries to use, downloading them if need be. have lists the major versions that data exists for.
-// The setup lock must be held.
+// choose returns the binaries to use, and downloads them if needed. have lists the major versions of existing data. The
+// caller holds the setup lock.
 func (s *setup) choose(ctx context.Context, have []int) (binaries, error) {
 	switch want := s.cfg.Postgres; {
 	case want == "embedded":
@@ -92,12 +92,12 @@ func (s *setup) choose(ctx context.Context, have []int) (binaries, error) {
 		}
 		return b, nil
 	case want != "" && want != "system":
-		return binaries{}, fmt.Errorf("IRIS_POSTGRES=%s: want system, embedded, or the path of a bin directory", want)
+		return binaries{}, fmt.Errorf("IRIS_POSTGRES=%s: use system, embedded, or the path of a bin directory", want)
 	}
 	system := systemBinaries(ctx)
 	if s.cfg.Postgres == "system" && len(system) == 0 {
 		return binaries{}, fmt.Errorf("IRIS_POSTGRES=system, but no PostgreSQL %d or newer is installed "+
-			"(looked in /usr/lib/postgresql/*/bin and PATH)", oldest)
+			"(searched in /usr/lib/postgresql/*/bin and PATH)", oldest)
 	}
 	slices.Sort(have)
 	for _, major := range slices.Backward(have) {
@@ -111,8 +111,8 @@ func (s *setup) choose(ctx context.Context, have []int) (binaries, error) {
 		}
 	}
 	if len(have) > 0 {
-		return binaries{}, fmt.Errorf("%s holds data of PostgreSQL %d, but that version is not installed: install it, "+
-			"start anew with --fresh, or use another --state-dir", s.root, have[len(have)-1])
+		return binaries{}, fmt.Errorf("%s has data of PostgreSQL %d, but that version is not installed: install it, "+
+			"delete the data with --fresh, or use another --state-dir", s.root, have[len(have)-1])
 	}
 	if len(system) > 0 {
 		return system[0], nil

@@ -20,22 +20,23 @@ import (
 const (
 	superuser    = "iris"
 	database     = "iris"
-	passwordFile = "iris-password" // inside the data directory, so that a copy keeps it
+	passwordFile = "iris-password" // in the data directory, so that a copy contains it
 )
 
-// childEnv is the whole environment of PostgreSQL's programs: a caller's PGDATA or LC_ALL shall change nothing.
+// childEnv is the whole environment of PostgreSQL's programs. Variables of the caller, such as PGDATA or LC_ALL, must not
+// change them.
 var childEnv = []string{"LC_ALL=C", "TZ=UTC", "PATH=/usr/bin:/bin"}
 
-// ctypes are the tables of letters for a new database, the first that the system has: names compare whatever their case, "Ü" and
-// "ü", too. Texts are ordered by their bytes in all of them.
+// ctypes are candidates for the LC_CTYPE of a new database; the first that the system has is used. With the first two, names
+// compare without case also beyond ASCII ("Ü" and "ü"). All of them order text by bytes.
 var ctypes = []string{"C.UTF-8", "en_US.UTF-8", "C"}
 
-// setup is what both kinds of start share.
+// setup is the state that both kinds of start share.
 type setup struct {
 	cfg  Config
 	root string // StateDir/postgres
 	user identity
-	bin  binaries // known once choose was called
+	bin  binaries // set by choose
 }
 
 func newSetup(cfg Config) (*setup, error) {
@@ -47,7 +48,7 @@ func newSetup(cfg Config) (*setup, error) {
 	if err := makeOpen(s.root); err != nil {
 		return nil, fmt.Errorf("state directory: %w (choose another with --state-dir or IRIS_STATE_DIR)", err)
 	}
-	// The state directory itself is ours, so we may open it (mktemp -d makes closed ones); its parents are not.
+	// Others may enter the state directory (mktemp -d creates closed ones); its parents are not changed.
 	if info, err := os.Stat(cfg.StateDir); err == nil && s.user.credential != nil && info.Mode()&0o001 == 0 {
 		if err := os.Chmod(cfg.StateDir, info.Mode().Perm()|0o011); err != nil {
 			return nil, fmt.Errorf("open the state directory to user %s: %w", s.user.name, err)
@@ -56,7 +57,7 @@ func newSetup(cfg Config) (*setup, error) {
 	return s, s.user.canEnter(s.root)
 }
 
-// makeOpen makes a directory and its missing parents so that the server's user can enter them, whatever our umask is.
+// makeOpen creates a directory and its missing parents so that the server's user can enter them, whatever the umask is.
 func makeOpen(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
@@ -72,7 +73,7 @@ func makeOpen(dir string) error {
 	return os.Chmod(dir, 0o755)
 }
 
-// openTree lets everybody read what is in dir, whatever our umask was when it was made.
+// openTree makes everything in dir readable for all users, whatever the umask was.
 func openTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Type()&fs.ModeSymlink != 0 {
@@ -108,7 +109,7 @@ func (s *setup) majors(prefix string) []int {
 	return out
 }
 
-// ensureData returns the data directory prefix-MAJOR, made if it does not exist. The setup lock must be held.
+// ensureData returns the data directory prefix-MAJOR and creates it if it does not exist. The caller holds the setup lock.
 func (s *setup) ensureData(ctx context.Context, prefix string) (string, error) {
 	dir := filepath.Join(s.root, prefix+"-"+strconv.Itoa(s.bin.major))
 	if _, err := os.Stat(dir); err == nil {
@@ -136,7 +137,7 @@ func (s *setup) initData(ctx context.Context, dir string) error {
 	if _, err := rand.Read(password); err != nil {
 		return err
 	}
-	// initdb wants an empty directory, and reads the password from a file that its user can read.
+	// initdb needs an empty directory, and a password file that its user can read.
 	pw := dir + "-password"
 	defer os.Remove(pw)
 	if err := os.WriteFile(pw, []byte(hex.EncodeToString(password)), 0o600); err != nil {
@@ -146,9 +147,9 @@ func (s *setup) initData(ctx context.Context, dir string) error {
 		return err
 	}
 	var err error
-	for _, letters := range ctypes {
+	for _, ctype := range ctypes {
 		if err = s.tool(ctx, dir, nil, "initdb", "-D", dir, "-U", superuser, "--pwfile="+pw, "--auth=scram-sha-256",
-			"--locale=C", "--lc-ctype="+letters, "-E", "UTF8", "--no-sync"); err == nil {
+			"--locale=C", "--lc-ctype="+ctype, "-E", "UTF8", "--no-sync"); err == nil {
 			break
 		}
 	}
@@ -166,7 +167,7 @@ func (s *setup) initData(ctx context.Context, dir string) error {
 	return s.tool(ctx, dir, nil, "initdb", "-D", dir, "--sync-only")
 }
 
-// tool runs one of PostgreSQL's programs to its end, as the server's user.
+// tool runs a program of PostgreSQL as the server's user and waits for its end.
 func (s *setup) tool(ctx context.Context, dir string, stdin io.Reader, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin.dir, name), args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = dir, childEnv, stdin

@@ -19,13 +19,13 @@ import (
 	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
 )
 
-// The server that is downloaded when none is installed.
+// The version that is downloaded if no PostgreSQL is installed.
 const (
 	downloadVersion = embeddedpostgres.V17
 	downloadMajor   = 17
 )
 
-// downloaded returns the downloaded binaries, fetching them first if they are not there. The setup lock must be held.
+// downloaded returns the downloaded binaries, and downloads them if needed. The caller holds the setup lock.
 func (s *setup) downloaded(ctx context.Context) (binaries, error) {
 	dir := filepath.Join(s.root, "bin-"+string(downloadVersion))
 	if b, err := inspect(ctx, filepath.Join(dir, "bin")); err == nil {
@@ -40,7 +40,7 @@ func (s *setup) downloaded(ctx context.Context) (binaries, error) {
 	defer os.RemoveAll(work)
 	if err := s.fetch(ctx, work); err != nil {
 		return binaries{}, fmt.Errorf("download PostgreSQL: %w (install PostgreSQL %d or newer, or set IRIS_DATABASE_URL, "+
-			"or name a mirror in IRIS_POSTGRES_REPOSITORY)", err, oldest)
+			"or set a mirror in IRIS_POSTGRES_REPOSITORY)", err, oldest)
 	}
 	if err := openTree(filepath.Join(work, "unpacked")); err != nil {
 		return binaries{}, err
@@ -62,10 +62,9 @@ func (s *setup) downloaded(ctx context.Context) (binaries, error) {
 
 // fetch downloads, checks and unpacks the binaries into work/unpacked.
 //
-// The library can only do that as part of starting a server in its own way, which neither root nor a process that may
-// be killed can use (see docs/adr/0020). A data directory that holds nothing but a version number makes it stop right
-// after unpacking: it believes that initdb was done, and its start of the server fails. It takes no context and tells
-// no progress, therefore it downloads through a proxy of ours on the loopback interface that has both.
+// The library can only do it as a part of starting a server in its own way, which does not work for root or for a process that
+// may be killed (docs/adr/0020). A data directory with only a version number makes it stop after unpacking: it skips initdb, and
+// its start of the server fails. It has no context and reports no progress, so it downloads through a local proxy that has both.
 func (s *setup) fetch(ctx context.Context, work string) error {
 	data := filepath.Join(work, "no-data")
 	if err := os.MkdirAll(data, 0o755); err != nil {
@@ -96,8 +95,8 @@ func (s *setup) fetch(ctx context.Context, work string) error {
 		<-unpacked
 		return context.Cause(ctx)
 	}
-	if err == nil { // cannot be: there is no data to start on
-		return errors.Join(errors.New("the library started a server that nobody asked for"), library.Stop())
+	if err == nil { // unexpected: there is no data to start with
+		return errors.Join(errors.New("the library started a server without data"), library.Stop())
 	}
 	if strings.HasPrefix(err.Error(), "could not start postgres using") {
 		return nil
@@ -108,11 +107,11 @@ func (s *setup) fetch(ctx context.Context, work string) error {
 	return err
 }
 
-// repositoryProxy is a loopback HTTP server that passes requests on to the repository.
+// repositoryProxy is an HTTP server on the loopback interface that forwards requests to the repository.
 type repositoryProxy struct {
 	*http.Server
 	url     string
-	failure atomic.Pointer[error] // why the repository could not be asked
+	failure atomic.Pointer[error] // why a request to the repository failed
 }
 
 func (s *setup) repositoryProxy(ctx context.Context) (*repositoryProxy, error) {
@@ -137,7 +136,7 @@ func (s *setup) repositoryProxy(ctx context.Context) (*repositoryProxy, error) {
 				err := fmt.Errorf("%s answered %s", r.Request.URL, r.Status)
 				p.failure.CompareAndSwap(nil, &err)
 			} else if r.ContentLength > 1<<20 {
-				r.Body = &counted{ReadCloser: r.Body, total: r.ContentLength, last: time.Now(), tell: s.cfg.Progress}
+				r.Body = &counted{ReadCloser: r.Body, total: r.ContentLength, last: time.Now(), report: s.cfg.Progress}
 			}
 			return nil
 		},
@@ -151,12 +150,12 @@ func (s *setup) repositoryProxy(ctx context.Context) (*repositoryProxy, error) {
 	return p, nil
 }
 
-// counted tells every half second how much of a body has come.
+// counted reports every half second how much of a body has been read.
 type counted struct {
 	io.ReadCloser
 	total, got int64
 	last       time.Time
-	tell       func(string)
+	report     func(string)
 }
 
 func (c *counted) Read(b []byte) (int, error) {
@@ -164,7 +163,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	c.got += int64(n)
 	if time.Since(c.last) > 500*time.Millisecond || c.got == c.total && n > 0 {
 		c.last = time.Now()
-		c.tell(fmt.Sprintf("downloaded %.1f of %.1f MB", float64(c.got)/1e6, float64(c.total)/1e6))
+		c.report(fmt.Sprintf("downloaded %.1f of %.1f MB", float64(c.got)/1e6, float64(c.total)/1e6))
 	}
 	return n, err
 }

@@ -10,15 +10,15 @@ import (
 	"syscall"
 )
 
-// identity is the user the server runs as. PostgreSQL refuses to run as root, and needs a user that the password
-// database knows.
+// identity is the user that runs the server. PostgreSQL refuses to run as root, and its user must be in the password
+// database.
 type identity struct {
 	name       string
 	uid, gid   int
-	credential *syscall.Credential // nil = we run it as ourselves
+	credential *syscall.Credential // nil = the user of this process
 }
 
-// unprivileged returns who runs the server: ourselves, or for root the user postgres, else nobody.
+// unprivileged returns the user of the server: the user of this process, or for root the user postgres, or else nobody.
 func unprivileged() (identity, error) {
 	if uid := os.Geteuid(); uid != 0 {
 		return identity{uid: uid, gid: os.Getegid()}, nil
@@ -38,11 +38,11 @@ func unprivileged() (identity, error) {
 			credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)},
 		}, nil
 	}
-	return identity{}, errors.New("PostgreSQL does not run as root, and neither a user postgres nor nobody exists: " +
+	return identity{}, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody: " +
 		"create one, run as another user, or set IRIS_DATABASE_URL")
 }
 
-// own gives a file to the identity. For ourselves there is nothing to do.
+// own makes the identity the owner of a file.
 func (id identity) own(path string) error {
 	if id.credential == nil {
 		return nil
@@ -50,8 +50,7 @@ func (id identity) own(path string) error {
 	return os.Lchown(path, id.uid, id.gid)
 }
 
-// canEnter checks that the identity may enter dir and all of its parents, so that the reason is told here and not in
-// a vague message of initdb. dir must exist.
+// canEnter checks that the identity may enter dir, which must exist, and all its parents. initdb's own error is vague.
 func (id identity) canEnter(dir string) error {
 	if id.credential == nil {
 		return nil
@@ -73,9 +72,9 @@ func (id identity) canEnter(dir string) error {
 			bit = 0o010
 		}
 		if info.Mode()&bit == 0 {
-			return fmt.Errorf("PostgreSQL runs as user %s, which may not enter %s (mode %04o): "+
-				"choose another state directory (--state-dir or IRIS_STATE_DIR, for example /var/lib/iris), "+
-				"or open that one with chmod o+x", id.name, d, info.Mode().Perm())
+			return fmt.Errorf("PostgreSQL runs as user %s, who may not enter %s (mode %04o): "+
+				"use another state directory (--state-dir or IRIS_STATE_DIR, for example /var/lib/iris), "+
+				"or permit it with chmod o+x", id.name, d, info.Mode().Perm())
 		}
 		if d == filepath.Dir(d) {
 			return nil

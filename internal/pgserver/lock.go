@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes an exclusive lock on a file for as long as the returned file is open, and returns nil when somebody
-// else holds it. The kernel frees it when we die.
+// tryLock takes an exclusive lock on a file until the returned file is closed. It returns nil if another process has the
+// lock. The kernel releases the lock when this process ends.
 func tryLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -33,7 +33,7 @@ func tryLock(path string) (*os.File, error) {
 	return nil, fmt.Errorf("lock %s: %w", path, err)
 }
 
-// waitLock is tryLock that waits; waiting is called once when it has to.
+// waitLock is like tryLock, but waits. It calls waiting once if it must wait.
 func waitLock(ctx context.Context, path string, waiting func()) (*os.File, error) {
 	for first := true; ; first = false {
 		f, err := tryLock(path)

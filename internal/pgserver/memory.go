@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// sharedMemory is where Linux has a file system in memory. There a database is made in a tenth of the time.
+	// sharedMemory is an in-memory file system on Linux. A database is created there in a tenth of the time.
 	sharedMemory = "/dev/shm"
-	// memoryNeeded is how many bytes must be free: room for the servers of several test binaries.
+	// memoryNeeded is how many bytes must be free: enough for the servers of several test binaries.
 	memoryNeeded = 2 << 30
 	tmpfs        = 0x01021994
 )
 
-// temp is where a new temporary server of this state directory keeps its files.
+// temp returns the directory for temporary servers.
 func (s *setup) temp() string {
 	if s.cfg.Fast && hasMemory() {
 		return s.memory()
@@ -31,7 +31,7 @@ func (s *setup) memory() string {
 	return filepath.Join(sharedMemory, "iris-"+hex.EncodeToString(hash[:8]))
 }
 
-// hasMemory reports whether there is room in memory, and the command that frees it.
+// hasMemory reports whether there is enough memory, and the command flock, which frees it.
 func hasMemory() bool {
 	var fs unix.Statfs_t
 	if unix.Statfs(sharedMemory, &fs) != nil || fs.Type != tmpfs {
@@ -41,8 +41,8 @@ func hasMemory() bool {
 	return err == nil && fs.Bavail*uint64(fs.Bsize) >= memoryNeeded
 }
 
-// removeAfterDeath frees memory that a killed process would leave occupied. A process of its own waits for the lock of dir, which the
-// kernel frees with our end, and removes dir. Directories on disks wait for the next sweep.
+// removeAfterDeath starts a process that deletes dir from memory after this process ends, in any way: it waits for the lock
+// of dir, which the kernel releases then. The next sweep deletes directories on disk.
 func (s *setup) removeAfterDeath(dir string) error {
 	if filepath.Dir(dir) != s.memory() {
 		return nil

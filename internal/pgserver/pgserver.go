@@ -1,15 +1,14 @@
-// Package pgserver runs a PostgreSQL server of our own, for `iris dev` and for tests: it finds a system PostgreSQL or
-// downloads one, initialises a data directory, runs the server under an unprivileged user when we are root, and ends it
-// with this process, however this process ends. Production uses a configured database URL and never comes here.
+// Package pgserver runs a PostgreSQL server for `iris dev`, the bench and tests. It finds an installed PostgreSQL or
+// downloads one, creates a data directory, runs the server as an unprivileged user if this process is root, and stops it
+// when this process ends, in any way. Production does not use it.
 //
-// Start shares one long-lived server per state directory: the first process to come owns it, others use it while it
-// lasts. StartTemporary gives the caller a server of its own with an empty database, which is gone afterwards; every
-// test binary uses one. Below the state directory:
+// Start shares one server per state directory: the first process owns it, others use it while it runs. StartTemporary
+// starts a server with an empty database for this process only; each test binary uses one. Files below the state directory:
 //
-//	postgres/setup.lock        held while binaries or data directories are made
-//	postgres/owner.lock        held by the process that owns the long-lived server
+//	postgres/setup.lock        held while binaries or data directories are created
+//	postgres/owner.lock        held by the owner of the shared server
 //	postgres/bin-17.5.0/       downloaded binaries
-//	postgres/data-17/          data directory of a major version (with iris-password inside)
+//	postgres/data-17/          data directory of a major version (with iris-password)
 //	postgres/template-17/      initialised once, copied for temporary servers
 //	postgres/temp/RANDOM/      a temporary server: lock, data, log (a fast one: /dev/shm/iris-HASH/RANDOM/)
 package pgserver
@@ -29,22 +28,21 @@ import (
 	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
-// Config says where the server lives and how it is started. The zero value is usable.
+// Config says where the files are and which PostgreSQL is used. The zero value is usable.
 type Config struct {
-	// StateDir holds everything; "" = DefaultStateDir. As root every parent of it must be open to the unprivileged
-	// user that runs the server.
+	// StateDir is the directory of all files; "" = DefaultStateDir. As root, the user of the server must be able to enter
+	// all its parents.
 	StateDir string
-	// Postgres selects the binaries: "system", "embedded" (downloaded), or the path of a bin directory. "" = the
-	// environment variable IRIS_POSTGRES, and without that: those that fit existing data, else a system
-	// PostgreSQL of version 15 or newer, else the download.
+	// Postgres selects the binaries: "system", "embedded" (downloaded), or the path of a bin directory. "" = IRIS_POSTGRES,
+	// or else: the version of existing data, else an installed PostgreSQL 15 or newer, else the download.
 	Postgres string
-	// Repository is the base URL binaries are downloaded from; "" = IRIS_POSTGRES_REPOSITORY, else Maven Central.
+	// Repository is the base URL of the download; "" = IRIS_POSTGRES_REPOSITORY, else Maven Central.
 	Repository string
-	// Progress is told in short sentences what takes time; nil = nobody listens. It may be called from any goroutine.
+	// Progress is called with a short text before slow operations; nil = not called. It may be called from any goroutine.
 	Progress func(string)
-	// Fast trades durability for speed: no fsync, and a temporary server keeps its files in memory where there is room. For tests.
+	// Fast is for tests: no fsync, and the files of a temporary server are in memory if there is space.
 	Fast bool
-	// Fresh throws existing data away before the start. The server must not be in use by another process.
+	// Fresh deletes existing data before the start. No other process may use the server.
 	Fresh bool
 }
 
@@ -70,8 +68,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// DefaultStateDir is IRIS_STATE_DIR, else /var/lib/iris for root (root's home is closed to the user that runs the
-// server), else a directory in the user's cache.
+// DefaultStateDir is IRIS_STATE_DIR, or else /var/lib/iris for root (whose home is closed to the user of the server), or
+// else a directory in the user's cache.
 func DefaultStateDir() string {
 	if dir := os.Getenv("IRIS_STATE_DIR"); dir != "" {
 		return dir
@@ -86,24 +84,24 @@ func DefaultStateDir() string {
 	return filepath.Join(cache, "iris")
 }
 
-// Server is a running PostgreSQL server. Its methods may be called from any goroutine.
+// Server is a running PostgreSQL server. It is safe for concurrent use.
 type Server struct {
 	set      *setup
 	data     string // data directory
 	logFile  string
 	port     int
 	password string
-	lock     *os.File // held while we own the server; nil = shared from another process
-	cleanup  func()   // removes a temporary server's files; may be nil
+	lock     *os.File // held by the owner of the server; nil = another process owns it
+	cleanup  func()   // deletes the files of a temporary server; may be nil
 
 	mu   sync.Mutex
 	proc *subprocess.Process // nil = shared
-	done chan struct{}       // closed when the server ended for good
+	done chan struct{}       // closed when the server ended and is not restarted
 	once sync.Once
 }
 
-// Start starts the long-lived server of the state directory, or joins the one another process runs there.
-// It returns when the server accepts connections. Errors name the cause and a remedy where there is one.
+// Start starts the shared server of the state directory, or uses the one of another process. It returns when the server
+// accepts connections. Its errors say what to do, if there is something.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	set, err := newSetup(cfg)
@@ -123,21 +121,21 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 			return s, err
 		}
 		if cfg.Fresh {
-			return nil, fmt.Errorf("the data in %s is in use by another process: stop it first", set.root)
+			return nil, fmt.Errorf("another process uses the data in %s: stop it first", set.root)
 		}
 		s, err := set.join()
 		if err == nil {
 			return s, nil
 		}
-		set.cfg.Progress("waiting for the PostgreSQL that another process is starting")
+		set.cfg.Progress("waiting for another process to start PostgreSQL")
 		if err := sleep(ctx, 200*time.Millisecond); err != nil {
 			return nil, fmt.Errorf("wait for another process to start PostgreSQL in %s: %w", set.root, err)
 		}
 	}
 }
 
-// StartTemporary starts a server with an empty database for this process alone. Stop removes every trace of it; what a
-// killed process leaves is removed by the next caller.
+// StartTemporary starts a server with an empty database for this process only. Stop deletes its files. The next caller
+// deletes the files of killed processes.
 func StartTemporary(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	set, err := newSetup(cfg)
@@ -147,7 +145,7 @@ func StartTemporary(ctx context.Context, cfg Config) (*Server, error) {
 	return set.startTemporary(ctx)
 }
 
-// URL returns the connection URL of the database "iris", for its superuser.
+// URL returns the connection URL of the database "iris" for its superuser.
 func (s *Server) URL() string {
 	u := url.URL{
 		Scheme: "postgres", User: url.UserPassword(superuser, s.password),
@@ -156,17 +154,17 @@ func (s *Server) URL() string {
 	return u.String()
 }
 
-// Owner reports whether this process runs the server, as opposed to sharing one that another process runs.
+// Owner reports whether this process runs the server; otherwise another process does.
 func (s *Server) Owner() bool { return s.lock != nil }
 
-// Version is the server's version as its binaries tell it, for example "17.5"; "" for a shared server.
+// Version returns the version of the binaries, such as "17.5"; "" if another process runs the server.
 func (s *Server) Version() string { return s.set.bin.version }
 
-// Done is closed when the server has ended for good, by Stop or by itself. For a shared server it is closed by Stop.
+// Done is closed when the server has ended, by Stop or by itself. For a server of another process, Stop closes it.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Stop ends the server (at most about 10 s) and gives its directory free. For a shared server it does nothing to it.
-// Further calls do nothing.
+// Stop stops the server (within about 10 s) and unlocks its directory. A server of another process is not stopped. Further
+// calls do nothing.
 func (s *Server) Stop() {
 	s.once.Do(func() {
 		s.mu.Lock()
@@ -185,8 +183,8 @@ func (s *Server) Stop() {
 	})
 }
 
-// Restart stops an owned server at once (as a crash would, when crash is set) and starts it again on the same port.
-// Tests and rehearsals use it; Done stays open meanwhile.
+// Restart stops a server that this process owns and starts it again on the same port. With crash, it stops without a
+// checkpoint, as in a crash. Done stays open. Tests use it.
 func (s *Server) Restart(ctx context.Context, crash bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +192,7 @@ func (s *Server) Restart(ctx context.Context, crash bool) error {
 		return errors.New("restart PostgreSQL: another process owns it")
 	}
 	old := s.proc
-	s.proc = nil // tells watch that this end is not the last one
+	s.proc = nil // watch then ignores this end
 	signal := syscall.SIGINT
 	if crash {
 		signal = syscall.SIGQUIT // immediate shutdown: recovery at the next start
@@ -211,7 +209,7 @@ func (s *Server) Restart(ctx context.Context, crash bool) error {
 	return nil
 }
 
-// watch closes done when the server's process ends and no restart is under way. It ends with the process.
+// watch closes done when the process of the server ends, except for a restart.
 func (s *Server) watch(proc *subprocess.Process) {
 	<-proc.Done()
 	s.mu.Lock()

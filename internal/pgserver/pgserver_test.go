@@ -192,7 +192,7 @@ func TestFourColdStartersShareOneServer(t *testing.T) {
 	}
 	require.Equal(t, 1, owners)
 	_, err := Start(t.Context(), Config{StateDir: dir, Fresh: true})
-	require.ErrorContains(t, err, "in use by another process")
+	require.ErrorContains(t, err, "another process uses the data")
 }
 
 func TestServerDiesWithAKilledOwner(t *testing.T) {
@@ -335,7 +335,7 @@ func entries(t *testing.T, dir string) []os.DirEntry {
 func TestChoiceOfBinaries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ postgres, want string }{
-		"unknown word": {"sytsem", "want system, embedded, or the path"},
+		"unknown word": {"sytsem", "use system, embedded, or the path"},
 		"no such path": {"/nowhere/bin", "no PostgreSQL server in /nowhere/bin"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// postmaster is what a running server writes into postmaster.pid.
+// postmaster is the content of postmaster.pid, which a running server writes.
 type postmaster struct {
 	pid   int
 	data  string
@@ -40,8 +40,8 @@ func readPidFile(data string) (postmaster, error) {
 	return pm, nil
 }
 
-// runs reports whether the process that the file names is a living PostgreSQL. After a restart of a container the same
-// number may belong to something else, and an ended server may remain as a zombie.
+// runs reports whether the process is a running PostgreSQL. After a restart of a container another process may have its id,
+// and an ended server may be a zombie.
 func (pm postmaster) runs() bool {
 	if pm.pid <= 0 || errors.Is(syscall.Kill(pm.pid, 0), syscall.ESRCH) {
 		return false
@@ -58,19 +58,19 @@ func (pm postmaster) runs() bool {
 		return false
 	}
 	cmdline, err := os.ReadFile("/proc/" + strconv.Itoa(pm.pid) + "/cmdline")
-	// Another server's process that happens to have the number; a title without arguments may be anybody's.
+	// The id may be that of another PostgreSQL server. A process title without arguments does not say which.
 	if err == nil && strings.Contains(string(cmdline), "\x00-D\x00") {
 		return strings.Contains(string(cmdline), "\x00"+pm.data+"\x00")
 	}
 	return true
 }
 
-// clearStalePid makes way for a start in a data directory whose lock we hold: a server that is still there lost its
-// owner and is shutting down, or has to be asked to; a file that a dead one left is removed.
+// clearStalePid prepares a data directory for a start; the caller holds its lock. It stops a server that lost its owner,
+// and deletes the pid file of a dead one.
 func clearStalePid(ctx context.Context, data string) error {
 	const patience = 20 * time.Second
 	start := time.Now()
-	var asked, pressed bool
+	var asked, forced bool
 	for {
 		pm, err := readPidFile(data)
 		if errors.Is(err, os.ErrNotExist) {
@@ -78,20 +78,20 @@ func clearStalePid(ctx context.Context, data string) error {
 		}
 		if err != nil || !pm.runs() {
 			if err := os.Remove(filepath.Join(data, "postmaster.pid")); err != nil && !errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("remove the file that a dead PostgreSQL left: %w", err)
+				return fmt.Errorf("delete the pid file of a dead PostgreSQL: %w", err)
 			}
 			return nil
 		}
 		switch waited := time.Since(start); {
 		case waited > patience:
-			return fmt.Errorf("PostgreSQL with process id %d still runs in %s although its owner is gone, and does not end: "+
-				"end it by hand (kill %d)", pm.pid, data, pm.pid)
-		case waited > patience/2 && !pressed:
-			pressed = true
-			_ = syscall.Kill(pm.pid, syscall.SIGQUIT) // the result shows in the next rounds
+			return fmt.Errorf("PostgreSQL with process id %d in %s has no owner and does not stop: "+
+				"stop it (kill %d)", pm.pid, data, pm.pid)
+		case waited > patience/2 && !forced:
+			forced = true
+			_ = syscall.Kill(pm.pid, syscall.SIGQUIT) // the next iterations see the result
 		case waited > time.Second && !asked:
 			asked = true
-			_ = syscall.Kill(pm.pid, syscall.SIGINT) // the result shows in the next rounds
+			_ = syscall.Kill(pm.pid, syscall.SIGINT) // the next iterations see the result
 		}
 		if err := sleep(ctx, 50*time.Millisecond); err != nil {
 			return fmt.Errorf("wait for the previous PostgreSQL in %s to end: %w", data, err)

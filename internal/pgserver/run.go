@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
-// startOwned starts the long-lived server. lock stays open as long as the server is ours.
+// startOwned starts the shared server. It holds lock as long as this process owns the server.
 func (s *setup) startOwned(ctx context.Context, lock *os.File) (*Server, error) {
 	setupLock, err := s.setupLock(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *setup) startTemporary(ctx context.Context) (*Server, error) {
 		lock.Close()
 		return nil, err
 	}
-	setupLock.Close() // from here on everything is ours alone
+	setupLock.Close() // no other process uses dir
 	srv, err := s.startCopy(ctx, lock, template, dir)
 	if err != nil {
 		os.RemoveAll(dir)
@@ -96,7 +96,7 @@ func (s *setup) startCopy(ctx context.Context, lock *os.File, template, dir stri
 	return s.serve(ctx, lock, data, filepath.Join(dir, "log"), 0)
 }
 
-// sweep removes what killed processes left of their temporary servers. The setup lock must be held.
+// sweep deletes the temporary servers of killed processes. The caller holds the setup lock.
 func (s *setup) sweep() {
 	onDisk, _ := filepath.Glob(filepath.Join(s.root, "temp", "*")) // the patterns are well-formed
 	inMemory, _ := filepath.Glob(filepath.Join(s.memory(), "*"))
@@ -105,7 +105,7 @@ func (s *setup) sweep() {
 		if err != nil || lock == nil {
 			continue
 		}
-		// A server whose owner has just died may still be shutting down; the next sweep gets it.
+		// A server whose owner has just died may still be stopping; the next sweep deletes it.
 		if pm, err := readPidFile(filepath.Join(dir, "data")); err != nil || !pm.runs() {
 			os.RemoveAll(dir)
 		}
@@ -132,7 +132,7 @@ func (s *setup) serve(ctx context.Context, lock *os.File, data, logFile string, 
 		if err == nil {
 			break
 		}
-		if try == 5 || !errors.Is(err, errPortTaken) {
+		if try == 5 || !errors.Is(err, errPortInUse) {
 			return nil, err
 		}
 		port = 0
@@ -144,7 +144,7 @@ func (s *setup) serve(ctx context.Context, lock *os.File, data, logFile string, 
 }
 
 var (
-	errPortTaken   = errors.New("port taken")
+	errPortInUse   = errors.New("the port is in use")
 	errOldBackends = errors.New("processes of the previous server are still running")
 )
 
@@ -209,14 +209,14 @@ func startError(err error, logFile string, begin int64) error {
 	failure := fmt.Errorf("PostgreSQL ended while it started (%s); its log %s says:\n%s", ending(err), logFile, text)
 	switch {
 	case strings.Contains(text, "could not bind") || strings.Contains(text, "could not create any TCP/IP sockets"):
-		return errors.Join(errPortTaken, failure)
+		return errors.Join(errPortInUse, failure)
 	case strings.Contains(text, "pre-existing shared memory block"):
 		return errors.Join(errOldBackends, failure)
 	}
 	return failure
 }
 
-// ending words how a process ended.
+// ending describes how a process ended.
 func ending(err error) string {
 	if err == nil {
 		return "exit status 0"
@@ -224,7 +224,7 @@ func ending(err error) string {
 	return err.Error()
 }
 
-// settings are the server's options, fixed here so that an edited postgresql.conf cannot stand in the way.
+// settings are the server's options. They are on the command line, so that an edited postgresql.conf has no effect on them.
 func (s *setup) settings(port int) []string {
 	options := []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(port), "unix_socket_directories=",
@@ -241,7 +241,7 @@ func (s *setup) settings(port int) []string {
 	return args
 }
 
-// join returns the server that another process runs in this state directory, or an error while it is not ready.
+// join returns the server of another process in this state directory, or an error while it is not ready.
 func (s *setup) join() (*Server, error) {
 	for _, major := range s.majors("data") {
 		data := filepath.Join(s.root, "data-"+strconv.Itoa(major))
@@ -263,7 +263,8 @@ func (s *setup) join() (*Server, error) {
 	return nil, errors.New("the other process's PostgreSQL is not ready")
 }
 
-// The port of the last run is used again when it is free, so that connection URLs survive a restart of `iris dev`.
+// lastPort returns the port of the last run, so that connection URLs stay valid after a restart of `iris dev`; 0 = unknown
+// or in use.
 func lastPort(data string) int {
 	raw, err := os.ReadFile(data + ".port")
 	if err != nil {
@@ -276,7 +277,7 @@ func lastPort(data string) int {
 	return port
 }
 
-// rememberPort notes the port beside the data directory. Not being able to costs nothing but the convenience.
+// rememberPort stores the port for lastPort. An error is ignored: the next run then uses another port.
 func rememberPort(data string, port int) {
 	_ = os.WriteFile(data+".port", []byte(strconv.Itoa(port)+"\n"), 0o644)
 }

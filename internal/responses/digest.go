@@ -28,15 +28,10 @@ const (
 )
 
 // showDigest describes what the link of a digest does. It changes nothing.
-func (l *links) showDigest(w http.ResponseWriter, r *http.Request, link auth.Link, user users.User) {
+func (l *links) showDigest(r *http.Request, link auth.Link, user users.User) (v linkView, err error) {
 	d, err := l.digest(r.Context(), link)
-	var v linkView
-	if err == nil {
-		v.Facts, err = l.digestFacts(r.Context(), d)
-	}
 	if err != nil {
-		l.fail(w, link, err)
-		return
+		return v, err
 	}
 	n := len(d.waiting)
 	switch {
@@ -53,18 +48,22 @@ func (l *links) showDigest(w http.ResponseWriter, r *http.Request, link auth.Lin
 		}
 	}
 	l.log.Debug("link shown", zap.Int64("message_id", link.MessageID))
-	l.page(w, http.StatusOK, v)
+	v.Facts, err = l.digestFacts(r.Context(), d)
+	return v, err
 }
 
 // followDigest acknowledges the waiting incidents of a digest. A repetition changes nothing.
-func (l *links) followDigest(w http.ResponseWriter, r *http.Request, link auth.Link, user users.User) {
+func (l *links) followDigest(r *http.Request, link auth.Link, user users.User) (v linkView, err error) {
 	ctx := r.Context()
 	d, err := l.digest(ctx, link)
-	if err == nil && len(d.waiting) > 0 {
-		_, err = l.acknowledge(ctx, user, incidents.Change{IDs: d.waiting, Via: incidents.ViaLink, AskFirst: true})
+	if err != nil {
+		return v, err
 	}
-	v := linkView{Heading: nothingLeft, Text: nothingLeftText}
-	if n := len(d.waiting); err == nil && n > 0 {
+	v.Heading, v.Text = nothingLeft, nothingLeftText
+	if n := len(d.waiting); n > 0 {
+		if _, err := l.acknowledge(ctx, user, incidents.Change{IDs: d.waiting, Via: incidents.ViaLink, AskFirst: true}); err != nil {
+			return v, err
+		}
 		v.Heading, v.Text = countIncidents(n)+" acknowledged by "+user.Name, "Nobody is being paged for them any more."
 		if n == 1 {
 			v.Text = "Nobody is being paged for it any more."
@@ -72,14 +71,8 @@ func (l *links) followDigest(w http.ResponseWriter, r *http.Request, link auth.L
 		l.record(ctx, messages.Answer{Mode: users.Email, Source: "link", UserID: user.ID, MessageID: messages.ID(link.MessageID),
 			Content: "acknowledge", Result: "acknowledged"})
 	}
-	if err == nil {
-		v.Facts, err = l.digestFacts(ctx, digestIncidents{all: d.all})
-	}
-	if err != nil {
-		l.fail(w, link, err)
-		return
-	}
-	l.page(w, http.StatusOK, v)
+	v.Facts, err = l.digestFacts(ctx, digestIncidents{all: d.all})
+	return v, err
 }
 
 func (l *links) digest(ctx context.Context, link auth.Link) (d digestIncidents, err error) {

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"html/template"
@@ -45,12 +46,36 @@ type links struct {
 }
 
 func (l *links) routes(r chi.Router) {
-	r.Get("/ack/{token}", l.show)
-	r.Head("/ack/{token}", l.show) // scanners of mail send it
-	r.Post("/ack/{token}", l.follow)
+	show, follow := l.serve(l.show, l.showDigest), l.serve(l.follow, l.followDigest)
+	r.Get("/ack/{token}", show)
+	r.Head("/ack/{token}", show) // scanners of mail send it
+	r.Post("/ack/{token}", follow)
+}
+
+// linkHandler returns the page for a verified link. user is the person of the link.
+type linkHandler func(r *http.Request, link auth.Link, user users.User) (linkView, error)
+
+// serve verifies a link and writes the page: of incident for the link of an incident, of digest for the link of a digest.
+func (l *links) serve(incident, digest linkHandler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var v linkView
+		link, user, err := l.verify(r)
+		switch {
+		case err != nil:
+		case link.IncidentID == 0:
+			v, err = digest(r, link, user)
+		default:
+			v, err = incident(r, link, user)
+		}
+		if err != nil {
+			v = l.failure(link, err)
+		}
+		l.write(w, v)
+	}
 }
 
 type linkView struct {
+	Status      int // of HTTP; 0 = 200
 	Style, Icon string
 	Heading     string
 	Text        string
@@ -62,19 +87,10 @@ type linkView struct {
 }
 
 // show describes what the link does. It changes nothing, because scanners of mail and previews of chats follow links.
-func (l *links) show(w http.ResponseWriter, r *http.Request) {
-	link, user, ok := l.verify(w, r)
-	if !ok {
-		return
-	}
-	if link.IncidentID == 0 {
-		l.showDigest(w, r, link, user)
-		return
-	}
+func (l *links) show(r *http.Request, link auth.Link, user users.User) (linkView, error) {
 	i, err := l.Incidents.Get(r.Context(), incidents.ID(link.IncidentID))
 	if err != nil {
-		l.fail(w, link, err)
-		return
+		return linkView{}, err
 	}
 	v := linkView{Facts: facts(i)}
 	switch {
@@ -90,42 +106,31 @@ func (l *links) show(w http.ResponseWriter, r *http.Request) {
 		v.Button = "Acknowledge"
 	}
 	l.log.Debug("link shown", zap.Int64("incident_id", link.IncidentID))
-	l.page(w, http.StatusOK, v)
+	return v, nil
 }
 
 // follow acknowledges.
-func (l *links) follow(w http.ResponseWriter, r *http.Request) {
-	link, user, ok := l.verify(w, r)
-	if !ok {
-		return
-	}
-	if link.IncidentID == 0 {
-		l.followDigest(w, r, link, user)
-		return
-	}
+func (l *links) follow(r *http.Request, link auth.Link, user users.User) (linkView, error) {
 	i, err := l.Incidents.Get(r.Context(), incidents.ID(link.IncidentID))
 	if err != nil {
-		l.fail(w, link, err)
-		return
+		return linkView{}, err
 	}
 	if i.Resolved {
-		l.page(w, http.StatusOK, linkView{Heading: "This incident is resolved", Text: "There was nothing left to acknowledge.", Facts: facts(i)})
-		return
+		return linkView{Heading: "This incident is resolved", Text: "There was nothing left to acknowledge.", Facts: facts(i)}, nil
 	}
 	replace, _ := strconv.ParseInt(r.PostFormValue("replace"), 10, 64) // 0 replaces nobody
 	done, err := l.acknowledge(r.Context(), user, incidents.Change{
 		IDs: []incidents.ID{i.ID}, Via: incidents.ViaLink, AskFirst: true, Replace: users.ID(replace),
 	})
 	if err != nil {
-		l.fail(w, link, err)
-		return
+		return linkView{}, err
 	}
 	if done[0].OwnedBy != 0 {
-		l.page(w, http.StatusConflict, linkView{
-			Heading: done[0].PreviousOwner + " has acknowledged this incident", Text: "Nobody is paged for it any more. Do you want to take it over?",
-			Facts: facts(i), Button: "Take over from " + done[0].PreviousOwner, Replace: done[0].OwnedBy,
-		})
-		return
+		return linkView{
+			Status: http.StatusConflict, Heading: done[0].PreviousOwner + " has acknowledged this incident",
+			Text: "Nobody is paged for it any more. Do you want to take it over?", Facts: facts(i),
+			Button: "Take over from " + done[0].PreviousOwner, Replace: done[0].OwnedBy,
+		}, nil
 	}
 	v := linkView{Heading: "Acknowledged by " + user.Name, Text: "Nobody is being paged for it any more.", Facts: facts(i)}
 	if p := done[0].PreviousOwner; p != "" && p != user.Name {
@@ -133,44 +138,39 @@ func (l *links) follow(w http.ResponseWriter, r *http.Request) {
 	}
 	l.record(r.Context(), messages.Answer{Mode: users.Email, Source: "link", UserID: user.ID, MessageID: messages.ID(link.MessageID), IncidentID: i.ID,
 		Content: "acknowledge", Result: "acknowledged"})
-	l.page(w, http.StatusOK, v)
+	return v, nil
 }
 
-// verify checks the link and finds its person. If that fails, verify has written the answer and returns false.
-func (l *links) verify(w http.ResponseWriter, r *http.Request) (auth.Link, users.User, bool) {
+// verify checks the link and finds its person. It returns an expired link too.
+func (l *links) verify(r *http.Request) (auth.Link, users.User, error) {
 	link, err := l.Links.Verify(chi.URLParam(r, "token"), auth.Acknowledge, time.Now())
 	if err != nil {
-		l.fail(w, link, err)
-		return link, users.User{}, false
+		return link, users.User{}, err
 	}
 	user, err := l.People.ByID(r.Context(), link.UserID)
 	if err == nil && !user.Active {
 		err = fault.New(fault.Forbidden, "This link belongs to a person who is no longer active in Iris.")
 	}
-	if err != nil {
-		l.fail(w, link, err)
-		return link, user, false
-	}
-	return link, user, true
+	return link, user, err
 }
 
-func (l *links) fail(w http.ResponseWriter, link auth.Link, err error) {
-	v := linkView{Bad: true, Heading: "This link cannot be used", Incident: link.IncidentID}
-	status := http.StatusBadRequest
+// failure returns the page for an error.
+func (l *links) failure(link auth.Link, err error) linkView {
+	v := linkView{Status: http.StatusBadRequest, Bad: true, Heading: "This link cannot be used", Incident: link.IncidentID}
 	switch fault.KindOf(err) {
 	case fault.NotFound:
-		status, v.Incident, v.Text = http.StatusNotFound, 0, "The incident or the person of this link does not exist any more."
+		v.Status, v.Incident, v.Text = http.StatusNotFound, 0, "The incident or the person of this link does not exist any more."
 	case fault.Unavailable:
-		status, v.Heading, v.Text = http.StatusServiceUnavailable, "Iris cannot reach its database", "Nothing was changed. Try again in a moment."
+		v.Status, v.Heading, v.Text = http.StatusServiceUnavailable, "Iris cannot reach its database", "Nothing was changed. Try again in a moment."
 	case fault.Internal:
 		l.log.Error("link failed", zap.Error(err))
-		status, v.Heading, v.Text = http.StatusInternalServerError, "Internal error", "This is a defect of Iris, and nothing was changed. The server log has the details."
+		v.Status, v.Heading, v.Text = http.StatusInternalServerError, "Internal error", "This is a defect of Iris, and nothing was changed. The server log has the details."
 	case fault.Forbidden:
-		status, v.Text = http.StatusForbidden, sentence(fault.Public(err))
+		v.Status, v.Text = http.StatusForbidden, sentence(fault.Public(err))
 	default:
 		v.Text = sentence(fault.Public(err))
 	}
-	l.page(w, status, v)
+	return v
 }
 
 // sentence makes a sentence from the text of a fault.
@@ -188,7 +188,7 @@ func facts(i incidents.Incident) [][2]string {
 	}
 }
 
-func (l *links) page(w http.ResponseWriter, status int, v linkView) {
+func (l *links) write(w http.ResponseWriter, v linkView) {
 	v.Style, v.Icon = l.Asset("app.css"), l.Asset("icon.svg")
 	var b bytes.Buffer
 	if err := linkPage.Execute(&b, v); err != nil {
@@ -204,6 +204,6 @@ func (l *links) page(w http.ResponseWriter, status int, v linkView) {
 	h.Set("Referrer-Policy", "no-referrer") // the URL is a secret
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Robots-Tag", "noindex")
-	w.WriteHeader(status)
+	w.WriteHeader(cmp.Or(v.Status, http.StatusOK))
 	_, _ = w.Write(b.Bytes())
 }

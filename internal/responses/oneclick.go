@@ -23,7 +23,6 @@ const (
 type gmail struct {
 	oneClick *auth.OneClick // nil = the button is switched off
 	*answers
-	errors *wire.Errors
 }
 
 // relayed handles a button that a relay has verified.
@@ -49,29 +48,28 @@ func (g *gmail) relayed(w http.ResponseWriter, r *http.Request) error {
 
 // button handles a button that Gmail posts. Iris signed the address of the button, and the address expires. Only POST acts,
 // because scanners of mail follow links with GET.
-func (g *gmail) button(w http.ResponseWriter, r *http.Request) {
+func (g *gmail) button(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	id, err := strconv.ParseInt(q.Get("msg_id"), 10, 64)
 	switch {
 	case g.oneClick == nil:
-		err = fault.New(fault.Forbidden, "Gmail's button is switched off")
+		return fault.New(fault.Forbidden, "Gmail's button is switched off")
 	case g.oneClick.Verify(q, time.Now()) != nil:
-		err = fault.New(fault.Forbidden, "The link has expired, or Iris did not sign it")
+		return fault.New(fault.Forbidden, "The link has expired, or Iris did not sign it")
 	case err != nil:
-		err = fault.Invalidf("msg_id", oneClickKeys)
+		return fault.Invalidf("msg_id", oneClickKeys)
 	case q.Get("cmd") != "claim":
-		err = fault.Invalidf("cmd", oneClickOnly)
-	default:
-		var text string
-		if text, err = g.claimFor(r.Context(), messages.ID(id), q.Get("email_address")); err == nil && text == textUnknownSource {
-			err = fault.New(fault.Invalid, textUnknownSource)
-		}
+		return fault.Invalidf("cmd", oneClickOnly)
 	}
-	if err != nil {
-		g.errors.Write(w, r, err)
-		return
+	text, err := g.claimFor(r.Context(), messages.ID(id), q.Get("email_address"))
+	switch {
+	case err != nil:
+		return err
+	case text == textUnknownSource:
+		return fault.New(fault.Invalid, textUnknownSource)
 	}
 	wire.Empty(w, http.StatusNoContent)
+	return nil
 }
 
 // claimFor claims the incident of a message for the owner of the e-mail address.

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/go-chi/chi/v5"
-
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -19,7 +17,6 @@ import (
 // (docs/reference/iris-v0.md 8).
 type relays struct {
 	authenticator *wire.Authenticator
-	errors        *wire.Errors
 	*answers
 	slack  *slack
 	twilio *twilio
@@ -27,34 +24,26 @@ type relays struct {
 	mail   *mail
 }
 
-func (s *relays) routes(r chi.Router) {
-	for path, route := range map[string]struct {
-		may    func(auth.Actor, auth.Openings) error
-		handle func(http.ResponseWriter, *http.Request) error
-	}{
-		"/v0/response/email":           {auth.Actor.MayTry, s.mail.handle}, // applications open their own incidents by mail
-		"/v0/response/gmail":           {auth.Actor.MayTry, s.mail.handle},
-		"/v0/response/gmail-oneclick":  {auth.Actor.MayRelay, s.gmail.relayed},
-		"/v0/response/twilio/calls":    {auth.Actor.MayRelay, s.key},
-		"/v0/response/twilio/messages": {auth.Actor.MayRelay, s.sms},
-		"/v0/response/slack":           {auth.Actor.MayRelay, s.slackButton},
-		"/v0/twilio/deliveryupdate":    {auth.Actor.MayPassOnReceipts, s.receipt},
-	} {
-		r.Method(http.MethodPost, path, s.authenticator.Middleware(s.allow(route.may, route.handle)))
+// routes returns the handlers by their path. Each checks that the caller may use it.
+func (s *relays) routes() map[string]handler {
+	return map[string]handler{
+		"/v0/response/email":           s.allow(auth.Actor.MayTry, s.mail.handle), // applications open their own incidents by mail
+		"/v0/response/gmail":           s.allow(auth.Actor.MayTry, s.mail.handle),
+		"/v0/response/gmail-oneclick":  s.allow(auth.Actor.MayRelay, s.gmail.relayed),
+		"/v0/response/twilio/calls":    s.allow(auth.Actor.MayRelay, s.key),
+		"/v0/response/twilio/messages": s.allow(auth.Actor.MayRelay, s.sms),
+		"/v0/response/slack":           s.allow(auth.Actor.MayRelay, s.slackButton),
+		"/v0/twilio/deliveryupdate":    s.allow(auth.Actor.MayPassOnReceipts, s.receipt),
 	}
 }
 
-// allow refuses callers who may not use a route, and answers errors.
-func (s *relays) allow(may func(auth.Actor, auth.Openings) error, handle func(http.ResponseWriter, *http.Request) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := may(wire.Actor(r.Context()), s.Openings)
-		if err == nil {
-			err = handle(w, r)
+func (s *relays) allow(may func(auth.Actor, auth.Openings) error, handle handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := may(wire.Actor(r.Context()), s.Openings); err != nil {
+			return err
 		}
-		if err != nil {
-			s.errors.Write(w, r, err)
-		}
-	})
+		return handle(w, r)
+	}
 }
 
 // answer records the result of a reply and answers with the text for the person.
@@ -68,20 +57,15 @@ func (s *relays) answer(w http.ResponseWriter, r *http.Request, text string, err
 }
 
 func (s *relays) sms(w http.ResponseWriter, r *http.Request) error {
-	form, _, err := readForm(w, r)
-	switch {
-	case err != nil:
+	body, from, err := readSMS(w, r)
+	if err != nil {
 		return err
-	case !form.Has("Body"):
-		return missingSMSBody()
-	case form.Get("From") == "":
-		return missingFrom()
 	}
-	record := messages.Answer{Mode: users.SMS, Source: "reply", Content: form.Get("Body")}
+	record := messages.Answer{Mode: users.SMS, Source: "reply", Content: body}
 	text := ""
-	reply, err := messages.ParseReply(form.Get("Body"))
+	reply, err := messages.ParseReply(body)
 	if err = titled(err); err == nil {
-		text, err = s.carryOut(r.Context(), smsSender(form.Get("From")), reply, &record)
+		text, err = s.carryOut(r.Context(), smsSender(from), reply, &record)
 	}
 	return s.answer(w, r, text, err, record)
 }
@@ -96,25 +80,19 @@ func titled(err error) error {
 }
 
 func (s *relays) key(w http.ResponseWriter, r *http.Request) error {
-	form, _, err := readForm(w, r)
 	query := r.URL.Query().Get("message_id")
-	switch {
-	case err != nil:
-		return err
-	case query == "":
+	if query == "" {
 		return fault.Titled("Missing parameter", `The "message_id" parameter is required.`)
-	case !form.Has("Digits"):
-		return missingDigits()
-	case form.Get("To") == "":
-		return missingTo()
+	}
+	digits, to, err := readKey(w, r)
+	if err != nil {
+		return err
 	}
 	reply, ok := messages.ParseMessageID(query)
 	if !ok {
 		return fault.Titled("Invalid message id", "invalid message id: "+query)
 	}
-	digits := form.Get("Digits")
-	record := messages.Answer{Mode: users.Call, Source: "key", MessageID: reply.MessageID, Content: digits}
-	text, err := s.twilio.pressed(r.Context(), digits, form.Get("To"), reply, &record)
+	text, record, err := s.twilio.pressed(r.Context(), digits, to, reply)
 	return s.answer(w, r, text, err, record)
 }
 
@@ -182,15 +160,7 @@ func readObject(w http.ResponseWriter, r *http.Request) (map[string]json.RawMess
 
 // receipt handles a delivery receipt. For a failure of an unknown message it returns an error; the receipt is still kept for a while.
 func (s *relays) receipt(w http.ResponseWriter, r *http.Request) error {
-	form, _, err := readForm(w, r)
-	if err != nil {
-		return err
-	}
-	receipt, ok := s.twilio.Receipt(form)
-	if !ok {
-		return invalidReceipt()
-	}
-	known, err := s.twilio.Receipts.Apply(r.Context(), receipt)
+	receipt, known, err := s.twilio.receive(w, r)
 	if err != nil {
 		return err
 	}

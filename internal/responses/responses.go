@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -44,6 +45,7 @@ type Responses struct {
 	twilio *twilio
 	gmail  *gmail
 	relays *relays
+	errors *wire.Errors
 }
 
 // New checks that every required part is there.
@@ -56,12 +58,13 @@ func New(d Deps) (*Responses, error) {
 	a := &answers{d.Answers, log}
 	s := &Responses{
 		links:  &links{LinkParts: d.Links, answers: a, log: log},
-		slack:  &slack{SlackParts: d.Slack, answers: a, errors: d.Errors, log: log},
-		twilio: &twilio{TwilioParts: d.Twilio, answers: a, errors: d.Errors, log: log},
-		gmail:  &gmail{oneClick: d.OneClick, answers: a, errors: d.Errors},
+		slack:  &slack{SlackParts: d.Slack, answers: a, log: log},
+		twilio: &twilio{TwilioParts: d.Twilio, answers: a, log: log},
+		gmail:  &gmail{oneClick: d.OneClick, answers: a},
+		errors: d.Errors,
 	}
 	s.relays = &relays{
-		authenticator: d.Authenticator, errors: d.Errors, answers: a, slack: s.slack, twilio: s.twilio, gmail: s.gmail,
+		authenticator: d.Authenticator, answers: a, slack: s.slack, twilio: s.twilio, gmail: s.gmail,
 		mail: &mail{MailParts: d.Mail, answers: a, log: log},
 	}
 	return s, nil
@@ -70,16 +73,46 @@ func New(d Deps) (*Responses, error) {
 // Routes mounts the links, the routes of vendors and those of relays.
 func (s *Responses) Routes(r chi.Router) {
 	s.links.routes(r)
-	s.slack.routes(r)
-	s.twilio.routes(r)
-	r.Post("/api/v0/gmail-oneclick/relay", s.gmail.button)
-	s.relays.routes(r)
+	r.Get("/api/v0/slack/authenticate", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = w.Write([]byte("Message Received"))
+	})
+	for _, route := range []struct {
+		method, path string
+		handle       handler
+	}{
+		{http.MethodPost, "/api/v0/slack/messages/relay", s.slack.button},
+		{http.MethodPost, "/api/v0/gmail-oneclick/relay", s.gmail.button},
+		{http.MethodPost, "/api/v0/twilio/messages/relay", s.twilio.signed(s.twilio.sms)},
+		{http.MethodPost, "/api/v0/twilio/calls/gather", s.twilio.signed(s.twilio.gather)},
+		{http.MethodGet, "/api/v0/twilio/calls/say", s.twilio.signed(s.twilio.say)},
+		{http.MethodPost, "/api/v0/twilio/calls/say", s.twilio.signed(s.twilio.say)},
+		{http.MethodPost, "/api/v0/twilio/calls/relay", s.twilio.signed(s.twilio.key)},
+		{http.MethodPost, "/api/v0/twilio/status", s.twilio.signed(s.twilio.status)},
+	} {
+		r.Method(route.method, route.path, s.serve(route.handle))
+	}
+	for path, handle := range s.relays.routes() {
+		r.Method(http.MethodPost, path, s.relays.authenticator.Middleware(s.serve(handle)))
+	}
+}
+
+// handler serves a request, or returns an error before it has written anything.
+type handler func(http.ResponseWriter, *http.Request) error
+
+// serve writes the errors of a handler.
+func (s *Responses) serve(handle handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := handle(w, r); err != nil {
+			s.errors.Write(w, r, err)
+		}
+	})
 }
 
 // maxForm is the largest form that is read, in bytes.
 const maxForm = 64 << 10
 
-// readForm reads a form, whatever the content type of the request is.
+// readForm reads a form, whatever the content type of the request is. The returned request can be read again.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *http.Request, error) {
 	body, r, err := wire.Body(w, r, maxForm)
 	if err != nil {
@@ -87,7 +120,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *http.Request
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, r, invalidForm()
+		return nil, r, fault.Titled("Invalid form", "the body is not form encoded")
 	}
 	return form, r, nil
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -52,16 +51,7 @@ type Pressed struct {
 type slack struct {
 	SlackParts
 	*answers
-	errors *wire.Errors
-	log    *zap.Logger
-}
-
-func (s *slack) routes(r chi.Router) {
-	r.Post("/api/v0/slack/messages/relay", s.button)
-	r.Get("/api/v0/slack/authenticate", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain")
-		_, _ = w.Write([]byte("Message Received"))
-	})
+	log *zap.Logger
 }
 
 const (
@@ -71,27 +61,24 @@ const (
 	slackTimeout = 2 * time.Second
 )
 
-func (s *slack) button(w http.ResponseWriter, r *http.Request) {
+func (s *slack) button(w http.ResponseWriter, r *http.Request) error {
 	body, r, err := wire.Body(w, r, maxSlackBody)
 	if err != nil {
-		s.errors.Write(w, r, err)
-		return
+		return err
 	}
 	if s.Pressed == nil {
-		s.errors.Write(w, r, fault.New(fault.Forbidden, "Slack is not configured: set the signing secret"))
-		return
+		return fault.New(fault.Forbidden, "Slack is not configured: set the signing secret")
 	}
 	pressed, err := s.Pressed(r.Header, body, time.Now())
 	if err != nil {
 		if fault.Is(err, fault.Unauthenticated) {
 			s.log.Warn("request without a valid Slack signature refused; check the signing secret and the clock", zap.Error(err))
 		}
-		s.errors.Write(w, r, err)
-		return
+		return err
 	}
 	if !pressed.Acts {
 		w.WriteHeader(http.StatusOK)
-		return
+		return nil
 	}
 	command := messages.Reply{Command: messages.CommandClaim, MessageID: pressed.MessageID}
 	if pressed.All {
@@ -106,13 +93,13 @@ func (s *slack) button(w http.ResponseWriter, r *http.Request) {
 		text, err = fault.Public(err), nil
 	}
 	if err != nil {
-		s.errors.Write(w, r, err)
-		return
+		return err
 	}
 	record.Result = text
 	s.record(r.Context(), record)
 	s.reply(r.Context(), pressed.ResponseURL, text)
 	wire.JSON(w, http.StatusOK, map[string]any{"text": text, "replace_original": false})
+	return nil
 }
 
 func (s *slack) answer(ctx context.Context, p Pressed, r messages.Reply, record *messages.Answer) (string, error) {

@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -8,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -39,30 +39,16 @@ type TwilioParts struct {
 type twilio struct {
 	TwilioParts
 	*answers
-	errors *wire.Errors
-	log    *zap.Logger
+	log *zap.Logger
 }
 
-func (t *twilio) routes(r chi.Router) {
-	r.Group(func(r chi.Router) {
-		r.Use(t.requireSignature)
-		r.Post("/api/v0/twilio/messages/relay", t.sms)
-		r.Post("/api/v0/twilio/calls/gather", t.gather)
-		r.Get("/api/v0/twilio/calls/say", t.say)
-		r.Post("/api/v0/twilio/calls/say", t.say)
-		r.Post("/api/v0/twilio/calls/relay", t.key)
-		r.Post("/api/v0/twilio/status", t.status)
-	})
-}
-
-// requireSignature refuses requests that Twilio did not sign. The signature covers the configured public URL, so a proxy may change
-// scheme, host and path.
-func (t *twilio) requireSignature(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// signed returns a handler that refuses requests that Twilio did not sign. The signature covers the configured public URL, so a proxy
+// may change scheme, host and path.
+func (t *twilio) signed(handle handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		form, r, err := readForm(w, r)
 		if err != nil {
-			t.errors.Write(w, r, err)
-			return
+			return err
 		}
 		full := t.PublicURL + r.URL.EscapedPath()
 		if r.URL.RawQuery != "" {
@@ -70,35 +56,31 @@ func (t *twilio) requireSignature(next http.Handler) http.Handler {
 		}
 		if t.Valid == nil || !t.Valid(full, form, r.Header) {
 			t.log.Warn("request without a valid Twilio signature refused; check the auth token and the public URL", zap.String("path", wire.LogPath(r)))
-			t.errors.Write(w, r, fault.Newf(fault.Forbidden, "Twilio signature is missing or does not fit %s and the configured auth token", t.PublicURL))
-			return
+			return fault.Newf(fault.Forbidden, "Twilio signature is missing or does not fit %s and the configured auth token", t.PublicURL)
 		}
-		next.ServeHTTP(w, r)
-	})
+		return handle(w, r)
+	}
 }
 
-// Errors that vendors and relays know.
-func missingSMSBody() error {
-	return fault.Titled("SMS body not found", "Missing Body argument in post body")
+// readSMS returns the text and the sender of a posted SMS.
+func readSMS(w http.ResponseWriter, r *http.Request) (body, from string, err error) {
+	form, _, err := readForm(w, r)
+	switch {
+	case err != nil:
+		return "", "", err
+	case !form.Has("Body"):
+		return "", "", fault.Titled("SMS body not found", "Missing Body argument in post body")
+	case form.Get("From") == "":
+		return "", "", fault.Titled("From argument not found", "Missing From in post body")
+	}
+	return form.Get("Body"), form.Get("From"), nil
 }
-func missingFrom() error    { return fault.Titled("From argument not found", "Missing From in post body") }
-func missingDigits() error  { return fault.New(fault.Invalid, "Digits argument not found") }
-func missingTo() error      { return fault.New(fault.Invalid, "To argument not found") }
-func invalidReceipt() error { return fault.New(fault.Invalid, "Invalid keys in payload") }
-func invalidForm() error    { return fault.Titled("Invalid form", "the body is not form encoded") }
-
-func unknownKey(digits string) string { return "Got unknown option from user: " + digits }
 
 // sms handles a reply by SMS. The person always gets a text. If Iris did not understand the reply, the text explains the commands.
-func (t *twilio) sms(w http.ResponseWriter, r *http.Request) {
-	body, from := r.PostFormValue("Body"), r.PostFormValue("From")
-	switch {
-	case !r.PostForm.Has("Body"):
-		t.errors.Write(w, r, missingSMSBody())
-		return
-	case from == "":
-		t.errors.Write(w, r, missingFrom())
-		return
+func (t *twilio) sms(w http.ResponseWriter, r *http.Request) error {
+	body, from, err := readSMS(w, r)
+	if err != nil {
+		return err
 	}
 	record := messages.Answer{Mode: users.SMS, Source: "reply", Content: body}
 	text := textHelp
@@ -108,16 +90,15 @@ func (t *twilio) sms(w http.ResponseWriter, r *http.Request) {
 	} else if err == nil {
 		text, err = t.carryOut(r.Context(), smsSender(from), reply, &record)
 	}
-	t.answer(w, r, text, err, record)
+	return t.answer(w, r, text, err, record)
 }
 
 // answer records the result of an SMS or a key, and answers with the text for the person. A failure of Iris is an error that
 // Twilio's log shows.
-func (t *twilio) answer(w http.ResponseWriter, r *http.Request, text string, err error, record messages.Answer) {
+func (t *twilio) answer(w http.ResponseWriter, r *http.Request, text string, err error, record messages.Answer) error {
 	refused := err != nil
 	if refused && !explainable(err) {
-		t.errors.Write(w, r, err)
-		return
+		return err
 	}
 	if refused {
 		text = fault.Public(err)
@@ -126,24 +107,22 @@ func (t *twilio) answer(w http.ResponseWriter, r *http.Request, text string, err
 	t.record(r.Context(), record)
 	switch {
 	case record.Mode != users.Call:
-		twiml(w, verb("Message", text))
+		return twiml(w, verb("Message", text))
 	case refused:
-		twiml(w, verb("Say", text))
-	default:
-		twiml(w, verb("Say", text), pause(1), verb("Say", text), verb("Hangup", ""))
+		return twiml(w, verb("Say", text))
 	}
+	return twiml(w, verb("Say", text), pause(1), verb("Say", text), verb("Hangup", ""))
 }
 
 // gather returns the text of a call that can be acknowledged: the message and the menu, three times, then good-bye. A key is accepted
 // at any time. The pound key skips the rest of the message.
-func (t *twilio) gather(w http.ResponseWriter, r *http.Request) {
-	m, ok := t.calledMessage(w, r)
-	if !ok {
-		return
+func (t *twilio) gather(w http.ResponseWriter, r *http.Request) error {
+	m, err := t.calledMessage(r)
+	if err != nil {
+		return err
 	}
 	if strings.HasPrefix(r.PostFormValue("AnsweredBy"), "machine") || m.IncidentID == 0 && m.Batch == "" {
-		twiml(w, pause(1), verb("Say", m.Body))
-		return
+		return twiml(w, pause(1), verb("Say", m.Body))
 	}
 	relay := t.PublicURL + "/api/v0/twilio/calls/relay?message_id=" + url.QueryEscape(r.URL.Query().Get("message_id"))
 	var nodes []node
@@ -151,7 +130,7 @@ func (t *twilio) gather(w http.ResponseWriter, r *http.Request) {
 		nodes = append(nodes, gatherKey(relay, "1", pause(1), verb("Say", "Press pound for menu."), verb("Say", m.Body)),
 			gatherKey(relay, "5", verb("Say", instruction(r))))
 	}
-	twiml(w, append(nodes, verb("Say", "Goodbye."))...)
+	return twiml(w, append(nodes, verb("Say", "Goodbye."))...)
 }
 
 const (
@@ -168,103 +147,109 @@ func loops(r *http.Request) int {
 }
 
 func instruction(r *http.Request) string {
-	if text := r.URL.Query().Get("instruction"); text != "" {
-		return text
-	}
-	return "Press 2 to claim."
+	return cmp.Or(r.URL.Query().Get("instruction"), "Press 2 to claim.")
 }
 
 // say returns the text of a call that cannot be acknowledged. The URL sets how often the text is repeated.
-func (t *twilio) say(w http.ResponseWriter, r *http.Request) {
-	if m, ok := t.calledMessage(w, r); ok {
-		var nodes []node
-		for range loops(r) {
-			nodes = append(nodes, pause(1), verb("Say", m.Body))
-		}
-		twiml(w, nodes...)
+func (t *twilio) say(w http.ResponseWriter, r *http.Request) error {
+	m, err := t.calledMessage(r)
+	if err != nil {
+		return err
 	}
+	var nodes []node
+	for range loops(r) {
+		nodes = append(nodes, pause(1), verb("Say", m.Body))
+	}
+	return twiml(w, nodes...)
 }
 
 func badMessageID() error {
 	return fault.Titled("Invalid message_id", "the message_id parameter must be the number of a message, or of a digest (32 hexadecimal digits)")
 }
 
-// calledMessage finds the message of a call. If that fails, it has written the answer and returns false.
-func (t *twilio) calledMessage(w http.ResponseWriter, r *http.Request) (messages.AnsweredMessage, bool) {
+// calledMessage returns the message of a call, with its secrets.
+func (t *twilio) calledMessage(r *http.Request) (m messages.AnsweredMessage, err error) {
 	named, ok := messages.ParseMessageID(r.URL.Query().Get("message_id"))
-	if !ok {
-		t.errors.Write(w, r, badMessageID())
-		return messages.AnsweredMessage{}, false
-	}
-	var m messages.AnsweredMessage
-	var err error
-	if named.Batch != "" {
+	switch {
+	case !ok:
+		return m, badMessageID()
+	case named.Batch != "":
 		m, err = t.Messages.AskedBatch(r.Context(), named.Batch)
-	} else {
+	default:
 		m, err = t.Messages.Asked(r.Context(), named.MessageID)
 	}
-	if err != nil {
-		t.errors.Write(w, r, err)
-		return messages.AnsweredMessage{}, false
-	}
-	if m.Body == "" {
-		m.Body = m.Subject
-	}
+	m.Body = cmp.Or(m.Body, m.Subject)
 	if t.Reveal != nil {
 		m.Body = t.Reveal(m.Body, m.Destination)
 	}
-	return m, true
+	return m, err
 }
 
-// key handles a pressed key. The person who answers is the one who was called, To.
-func (t *twilio) key(w http.ResponseWriter, r *http.Request) {
+// readKey returns the pressed key and the number of the person who was called.
+func readKey(w http.ResponseWriter, r *http.Request) (digits, to string, err error) {
+	form, _, err := readForm(w, r)
+	switch {
+	case err != nil:
+		return "", "", err
+	case !form.Has("Digits"):
+		return "", "", fault.New(fault.Invalid, "Digits argument not found")
+	case form.Get("To") == "":
+		return "", "", fault.New(fault.Invalid, "To argument not found")
+	}
+	return form.Get("Digits"), form.Get("To"), nil
+}
+
+// key handles a pressed key.
+func (t *twilio) key(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query().Get("message_id")
 	if query == "" {
-		twiml(w, verb("Say", "Thank you"))
-		return
+		return twiml(w, verb("Say", "Thank you"))
 	}
 	reply, ok := messages.ParseMessageID(query)
 	if !ok {
-		t.errors.Write(w, r, badMessageID())
-		return
+		return badMessageID()
 	}
-	digits, to := r.PostFormValue("Digits"), r.PostFormValue("To")
-	switch {
-	case !r.PostForm.Has("Digits"):
-		t.errors.Write(w, r, missingDigits())
-		return
-	case to == "":
-		t.errors.Write(w, r, missingTo())
-		return
+	digits, to, err := readKey(w, r)
+	if err != nil {
+		return err
 	}
-	record := messages.Answer{Mode: users.Call, Source: "key", MessageID: reply.MessageID, Content: digits}
-	text, err := t.pressed(r.Context(), digits, to, reply, &record)
-	t.answer(w, r, text, err, record)
+	text, record, err := t.pressed(r.Context(), digits, to, reply)
+	return t.answer(w, r, text, err, record)
 }
 
 // claimKey is the key that claims.
 const claimKey = "2"
 
-// pressed carries out a pressed key for the person with the number to.
-func (t *twilio) pressed(ctx context.Context, digits, to string, reply messages.Reply, record *messages.Answer) (string, error) {
+// pressed carries out a pressed key for the person with the number to. It returns the text for that person and the answer to record.
+func (t *twilio) pressed(ctx context.Context, digits, to string, reply messages.Reply) (string, messages.Answer, error) {
+	record := messages.Answer{Mode: users.Call, Source: "key", MessageID: reply.MessageID, Content: digits}
 	if digits != claimKey {
-		return unknownKey(digits), nil
+		return "Got unknown option from user: " + digits, record, nil
 	}
 	reply.Command = messages.CommandClaim
-	return t.carryOut(ctx, callSender(to), reply, record)
+	text, err := t.carryOut(ctx, callSender(to), reply, &record)
+	return text, record, err
+}
+
+// receive applies a posted delivery receipt. It reports whether the message of the receipt is known.
+func (t *twilio) receive(w http.ResponseWriter, r *http.Request) (receipt messages.Receipt, known bool, err error) {
+	form, _, err := readForm(w, r)
+	if err != nil {
+		return receipt, false, err
+	}
+	receipt, ok := t.Receipt(form)
+	if !ok {
+		return receipt, false, fault.New(fault.Invalid, "Invalid keys in payload")
+	}
+	known, err = t.Receipts.Apply(r.Context(), receipt)
+	return receipt, known, err
 }
 
 // status handles a delivery receipt. It also accepts a receipt of an unknown message, because the message may not be recorded yet.
-func (t *twilio) status(w http.ResponseWriter, r *http.Request) {
-	_ = r.ParseForm() // requireSignature has parsed the same bytes
-	receipt, ok := t.Receipt(r.PostForm)
-	if !ok {
-		t.errors.Write(w, r, invalidReceipt())
-		return
-	}
-	if _, err := t.Receipts.Apply(r.Context(), receipt); err != nil {
-		t.errors.Write(w, r, err)
-		return
+func (t *twilio) status(w http.ResponseWriter, r *http.Request) error {
+	if _, _, err := t.receive(w, r); err != nil {
+		return err
 	}
 	wire.Empty(w, http.StatusNoContent)
+	return nil
 }

@@ -2,6 +2,7 @@ package responses
 
 import (
 	"encoding/xml"
+	"fmt"
 	"net/http"
 	"strconv"
 )
@@ -30,13 +31,14 @@ func gatherKey(action, seconds string, nodes ...node) node {
 
 func attr(name, value string) xml.Attr { return xml.Attr{Name: xml.Name{Local: name}, Value: value} }
 
-func twiml(w http.ResponseWriter, nodes ...node) {
+// twiml answers with TwiML.
+func twiml(w http.ResponseWriter, nodes ...node) error {
 	out, err := xml.Marshal(node{XMLName: xml.Name{Local: "Response"}, Nodes: nodes})
 	if err != nil {
-		http.Error(w, "the answer cannot be written as XML", http.StatusInternalServerError)
-		return
+		return fmt.Errorf("write TwiML: %w", err)
 	}
 	w.Header().Set("Content-Type", "application/xml")
 	_, _ = w.Write([]byte(xml.Header))
 	_, _ = w.Write(out)
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -84,4 +85,15 @@ func (p *Process) Stop(sig syscall.Signal, grace time.Duration) bool {
 	_ = syscall.Kill(-p.Pid(), syscall.SIGKILL)
 	<-p.done
 	return false
+}
+
+// Getenv returns the value of a variable in an environment that has the form of os.Environ; the last one counts.
+func Getenv(environ []string, name string) string {
+	value := ""
+	for _, e := range environ {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			value = v
+		}
+	}
+	return value
 }

@@ -61,6 +61,8 @@ func rights() []right {
 	quota := m{"hard_quota_threshold": 10, "soft_quota_threshold": 5, "hard_quota_duration": 60, "soft_quota_duration": 60, "plan_name": "pager", "wait_time": 60, "target_name": "ann"}
 	settings := m{"sample_context": `{}`, "context_template": "", "summary_template": "", "mobile_template": "", "variables": []string{"host", "message"}}
 	words := m{"name": "spare", "creator": "bob", "content": m{"demo": m{"email": m{"subject": "s", "body": "b"}}}}
+	steps := [][]m{{{"target": m{"role": "user", "name": "ann"}, "priority": "high", "template": "words"}}}
+	content := []m{{"application": "demo", "mode": "email", "subject": "s", "body": "b"}}
 	return []right{
 		{get, "/v0/plans", nil, 200, known, nil},
 		{post, "/v0/plans", aPlan(m{"name": "spare"}), 201, forBob, nil},
@@ -164,6 +166,17 @@ func rights() []right {
 		{get, "/v1/messages?limit=1", nil, 200, known, nil},
 		{get, "/v1/messages/1", nil, 200, known, nil},
 		{get, "/v1/notifications", nil, 200, known, nil},
+		{post, "/v1/notifications", m{"targets": []m{{"role": "user", "name": "ann"}}, "subject": "s", "mode": "email", "body": "b"}, 201, writers, nil},
+		{post, "/v1/plans", m{"name": "spare", "creator": "bob", "steps": steps}, 201, forBob, func(s *server) { s.exec("delete from plan_active where name_key = 'spare'") }},
+		{put, "/v1/plans/spare", m{"creator": "bob", "steps": steps}, 200, forBob, spare},
+		{post, "/v1/templates", m{"name": "spare1", "creator": "bob", "content": content}, 201, forBob, func(s *server) { s.exec("delete from template_active where name_key = 'spare1'") }},
+		{put, "/v1/templates/words", m{"creator": "bob", "content": content}, 200, forBob, nil},
+		{post, "/v1/applications", m{"name": "spare1"}, 201, "1333333o3", func(s *server) { s.exec("delete from applications where name = 'spare1'") }},
+		{put, "/v1/applications/demo", m{"variables": []string{"host", "message"}}, 200, "133333oo3", nil},
+		{del, "/v1/applications/spare", nil, 204, "133333oo3", func(s *server) {
+			s.exec(`insert into applications (name) values ('spare') on conflict do nothing;
+				insert into application_owners select a.id, u.id from applications a, users u where a.name = 'spare' and u.name = 'ann' on conflict do nothing`)
+		}},
 		{get, "/v1/notifications/{notification}", nil, 200, known, nil},
 		{get, "/v1/plans", nil, 200, known, nil},
 		{get, "/v1/plans/pager", nil, 200, known, nil},

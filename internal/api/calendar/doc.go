@@ -90,6 +90,9 @@ type (
 	unavailability struct{ Deps }
 )
 
+// Authenticator finds out who calls the routes.
+type Authenticator = calendars.Authenticator
+
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
 	return slices.Concat(contacts{d}.routes(), coverage{d}.routes(), drafts{d}.routes(), edits{d}.routes(), fairness{d}.routes(),

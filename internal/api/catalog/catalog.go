@@ -1,63 +1,64 @@
-// Package catalog serves the plans, templates and applications of /v1. A plan or template is shown in its active version;
+// Package catalog serves the plans and templates of /v1. A plan or template is shown in its active version;
 // `versions=all` lists the others too. api mounts its routes.
 package catalog
 
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
-	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Plans reads versions of plans. What does not exist is a NotFound fault.
+// Plans reads and stores versions of plans. What does not exist is a NotFound fault.
 type Plans interface {
 	List(ctx context.Context, q filters.Query) ([]escalation.Plan, error)
 	ByID(ctx context.Context, id escalation.PlanID) (escalation.PlanSteps, error)
 	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
+	Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error)
+	Create(ctx context.Context, d escalation.PlanContent) (escalation.PlanID, error)
 }
 
-// Templates reads versions of templates. What does not exist is a NotFound fault.
+// Templates reads and stores versions of templates. What does not exist is a NotFound fault.
 type Templates interface {
 	List(ctx context.Context, q filters.Query) ([]messages.TemplateVersion, error)
 	ByID(ctx context.Context, id messages.TemplateID) (messages.TemplateDetails, error)
 	ByName(ctx context.Context, name string) (messages.TemplateDetails, error)
-}
-
-// Applications reads applications. What does not exist is a NotFound fault.
-type Applications interface {
-	List(ctx context.Context, q filters.Query) ([]applications.Application, error)
-	Describe(ctx context.Context, name string) (applications.Application, error)
+	Create(ctx context.Context, d messages.NewTemplate) (messages.TemplateID, error)
 }
 
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
-	Plans        Plans
-	Templates    Templates
-	Applications Applications
-	Simulator    Simulator
+	Plans     Plans
+	Templates Templates
+	People    wire.People
+	// Teammates reports whether two people belong to the same active team.
+	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
+	// MaxPlanLength refuses plans that take longer; 0 = any length.
+	MaxPlanLength time.Duration
+	// ListLimit is the size from which a mailing list pages nobody; 0 = any size is paged.
+	ListLimit int
 }
 
 // The routes by resource.
 type (
-	plans       struct{ Deps }
-	templates   struct{ Deps }
-	apps        struct{ Deps }
-	simulations struct{ Deps }
+	plans     struct{ Deps }
+	templates struct{ Deps }
 )
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(plans{d}.routes(), templates{d}.routes(), apps{d}.routes(), simulations{d}.routes())
+	return slices.Concat(plans{d}.routes(), templates{d}.routes())
 }
 
 // versioned reads the query of a list of versions: the active ones, unless the query asks for all.
@@ -92,6 +93,21 @@ func named(r *http.Request, parameter string) (id int64, name string, err error)
 		return n, "", nil
 	}
 	return 0, name, nil
+}
+
+// activeName reads the name of an active version in the path. A number names a version, which cannot be replaced.
+func activeName(r *http.Request, parameter string) (string, error) {
+	id, name, err := named(r, parameter)
+	if err == nil && id != 0 {
+		err = fault.Newf(fault.Invalid, "a version cannot be changed: name the %s", parameter)
+	}
+	return name, err
+}
+
+// created answers 201 with an object and its address.
+func created(w http.ResponseWriter, path, name string, body any) error {
+	w.Header().Set("Location", path+url.PathEscape(name))
+	return routing.Answer(w, http.StatusCreated, body)
 }
 
 // missing says what does not exist.

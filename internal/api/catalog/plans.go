@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -12,7 +13,9 @@ import (
 func (a plans) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/v1/plans", routing.Someone, a.list),
+		routing.Post("/v1/plans", routing.Write, a.create),
 		routing.Get("/v1/plans/{plan}", routing.Someone, a.get),
+		routing.Put("/v1/plans/{plan}", routing.Write, a.replace),
 	}
 }
 
@@ -29,6 +32,14 @@ type wholePlan struct {
 	Steps    [][]notification `json:"steps"`
 	Flood    flood            `json:"flood"`
 	Fallback *target          `json:"fallback"`
+	Tracking *tracking        `json:"tracking"`
+}
+
+// tracking is the notification that every incident of the plan sends, with its text for each application.
+type tracking struct {
+	Mode        string          `json:"mode"`
+	Destination string          `json:"destination"`
+	Templates   json.RawMessage `json:"templates"`
 }
 
 // flood says from how many incidents on a plan's pages are gathered in digests.
@@ -95,6 +106,11 @@ func (a plans) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return missing(err, "plan")
 	}
+	routing.ShowTag(w, tag(int64(p.ID)))
+	return routing.Answer(w, http.StatusOK, showWholePlan(p))
+}
+
+func showWholePlan(p escalation.PlanSteps) wholePlan {
 	body := wholePlan{plan: showPlan(p.Plan), Steps: make([][]notification, len(p.Steps)), Fallback: showTarget(p.Fallback), Flood: flood{
 		Count: p.ThresholdCount, WindowSeconds: seconds(p.ThresholdWindow), DigestSeconds: seconds(p.AggregationWindow),
 		UntilQuietSecond: seconds(p.AggregationReset),
@@ -106,6 +122,8 @@ func (a plans) get(w http.ResponseWriter, r *http.Request) error {
 				Template: page.OrNull(n.Template), WaitSeconds: seconds(n.Wait), Repeat: n.Repeat, Optional: n.Optional}
 		}
 	}
-	routing.ShowTag(w, tag(int64(p.ID)))
-	return routing.Answer(w, http.StatusOK, body)
+	if t := p.Tracking; t != nil {
+		body.Tracking = &tracking{Mode: string(t.Mode), Destination: t.Key, Templates: t.Template}
+	}
+	return body
 }

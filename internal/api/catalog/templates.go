@@ -12,7 +12,9 @@ import (
 func (a templates) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/v1/templates", routing.Someone, a.list),
+		routing.Post("/v1/templates", routing.Write, a.create),
 		routing.Get("/v1/templates/{template}", routing.Someone, a.get),
+		routing.Put("/v1/templates/{template}", routing.Write, a.replace),
 	}
 }
 
@@ -63,6 +65,11 @@ func (a templates) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return missing(err, "template")
 	}
+	routing.ShowTag(w, tag(int64(t.ID)))
+	return routing.Answer(w, http.StatusOK, showWholeTemplate(t))
+}
+
+func showWholeTemplate(t messages.TemplateDetails) wholeTemplate {
 	body := wholeTemplate{version: showTemplate(t.TemplateVersion), Content: make([]content, len(t.Texts)), Plans: make([]string, len(t.Plans))}
 	for i, c := range t.Texts {
 		body.Content[i] = content{Application: c.Application, Mode: string(c.Mode), Subject: c.Subject, Body: c.Body, EmailHTML: page.OrNull(c.EmailHTML)}
@@ -70,6 +77,5 @@ func (a templates) get(w http.ResponseWriter, r *http.Request) error {
 	for i, p := range t.Plans {
 		body.Plans[i] = p.Name
 	}
-	routing.ShowTag(w, tag(int64(t.ID)))
-	return routing.Answer(w, http.StatusOK, body)
+	return body
 }

@@ -1,5 +1,5 @@
 // Package configuration serves the routes of /v1 that change the configuration or show who changed it: fallbacks of plans
-// and applications, deletion of objects, and the audit log. api mounts its routes.
+// and applications, deletion of objects, the audit log, and what a plan would do. api mounts its routes.
 package configuration
 
 import (
@@ -52,16 +52,18 @@ type Deps struct {
 	Fallbacks    Fallbacks
 	Removals     Removals
 	AuditLog     AuditLog
+	Simulator    Simulator
 }
 
 // The routes by resource.
 type (
-	fallbacks struct{ Deps }
-	removals  struct{ Deps }
-	auditLog  struct{ Deps }
+	fallbacks   struct{ Deps }
+	removals    struct{ Deps }
+	auditLog    struct{ Deps }
+	simulations struct{ Deps }
 )
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(fallbacks{d}.routes(), removals{d}.routes(), auditLog{d}.routes())
+	return slices.Concat(fallbacks{d}.routes(), removals{d}.routes(), auditLog{d}.routes(), simulations{d}.routes())
 }

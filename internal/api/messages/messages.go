@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -33,6 +35,9 @@ type Notifications interface {
 type Deps struct {
 	Messages      Messages
 	Notifications Notifications
+	Acceptor      *notifications.Acceptor
+	// Wake wakes the processors of changed buckets; it never blocks.
+	Wake func(buckets.Set)
 }
 
 // The routes by resource.
@@ -42,7 +47,9 @@ type (
 )
 
 // Routes returns the routes on the parts.
-func Routes(d Deps) []routing.Route { return slices.Concat(sent{d}.routes(), requests{d}.routes()) }
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(sent{d}.routes(), requests{d}.routes())
+}
 
 func (a sent) routes() []routing.Route {
 	return []routing.Route{
@@ -181,6 +188,7 @@ func number(r *http.Request) (int64, error) {
 func (a requests) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/v1/notifications", routing.Someone, a.list),
+		routing.Post("/v1/notifications", routing.Write, a.send),
 		routing.Get("/v1/notifications/{id}", routing.Someone, a.get),
 	}
 }

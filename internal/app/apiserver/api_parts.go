@@ -63,6 +63,7 @@ type apiShared struct {
 	dummy         oncall.FindUser
 	simulator     *operator.Simulator
 	callbacks     callbacks.Callbacks
+	replayed      prometheus.Counter
 }
 
 // share creates what the edges share.
@@ -90,7 +91,13 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	if a.cfg.Compatibility.DummyRoles {
 		s.dummy = s.userRows.ByName
 	}
-	var err error
+	s.replayed = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "iris_httpapi_replayed_total", Help: "Requests answered from a stored answer (Idempotency-Key).",
+	})
+	err := a.reg.Register(s.replayed)
+	if err != nil {
+		return nil, err
+	}
 	s.resolver = oncall.NewResolver(oncall.LimitLists(s.directory, s.cfg.MailingLists.MaxMembers),
 		oncall.NewLiveCalendar(calendar.NewCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
 	if s.dummy != nil {
@@ -147,7 +154,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			TimeZones: c.TimeZones, InternalApplications: c.InternalApplications,
 		},
 		Health: irisapi.Health{File: c.HTTP.HealthcheckFile, Ping: s.db.Ping},
-		Begin:  units(s, (*apiShared).irisParts), Wake: s.notifier.Wake, Registerer: s.reg,
+		Begin:  units(s, (*apiShared).irisParts), Wake: s.notifier.Wake, Replayed: s.replayed.Inc, Registerer: s.reg,
 	}
 }
 
@@ -211,16 +218,22 @@ func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
 // v1Parts are the parts of the project's own API below /v1.
 func (s *apiShared) v1Parts() api.Deps {
 	absent, p := calendar.NewRequests(s.db), s.calendarParts()
+	acceptor := s.acceptor.Within(s.notifications)
+	acceptor.DummyRoles = false
 	return api.Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: p.authenticator, Errors: s.errors, Observe: s.requests.Observe,
-		Keys:      &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: func() {}},
+		Keys:      &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
 		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, Timelines: s.incidents, People: s.userRows, Wake: s.notifier.Wake},
-		Messages:  api.MessageParts{Messages: s.messages, Notifications: incidents.NewRequests(s.db)},
-		Catalog:   api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db), Applications: s.applications, Simulator: s.simulator},
+		Messages: api.MessageParts{Messages: s.messages, Notifications: incidents.NewRequests(s.db), Wake: s.notifier.Wake,
+			Acceptor: acceptor},
+		Catalog: api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db),
+			People: s.userRows, Teammates: s.userRows.Teammates, MaxPlanLength: s.cfg.MaxPlanLength,
+			ListLimit: s.cfg.MailingLists.MaxMembers},
+		Applications: api.ApplicationParts{Applications: s.applications, People: s.userRows},
 		Configuration: api.ConfigurationParts{
 			Plans: s.plans, Applications: s.applications, Fallbacks: engine.NewDirectory(s.db), AuditLog: access.NewAudit(s.db),
-			Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan),
+			Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
 		People: api.PeopleParts{People: p.people, Teams: p.teams},
 		Calendar: api.CalendarParts{

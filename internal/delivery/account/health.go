@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
@@ -51,6 +52,7 @@ type destination struct {
 	calls    int             // that run
 	running  int             // of those, calls that the vendor has
 	progress time.Time       // when one of them last ended, or the first of those that run began
+	ended    time.Time       // when a call last ended, or was given up before it began
 	failures int             // in a row
 	since    time.Time       // when the first of them was
 	last     time.Time       // when it last failed
@@ -151,9 +153,10 @@ func (h *Health) Begin(now time.Time, to string, more int) (done func(messages.R
 	return func(r messages.Result) { h.done(to, d, r) }, Admitted
 }
 
-// Wait waits until a call to the destination ends, and the messages that waited longer have had their turn. It returns false if
-// that takes longer than most, or stop is closed.
-func (h *Health) Wait(to string, most time.Duration, stop <-chan struct{}) bool {
+// Wait waits until a call to the destination ends, and the messages that waited longer have had their turn. It returns false if no
+// call ends within idle, if it waits longer than most, or if stop is closed.
+func (h *Health) Wait(to string, idle, most time.Duration, stop <-chan struct{}) bool {
+	began := time.Now()
 	h.mu.Lock()
 	d := h.destinations[to]
 	if d == nil || d.calls == 0 {
@@ -163,22 +166,31 @@ func (h *Health) Wait(to string, most time.Duration, stop <-chan struct{}) bool 
 	woken := make(chan struct{})
 	d.waiting = append(d.waiting, woken)
 	h.mu.Unlock()
-	timer := time.NewTimer(most)
+	timer := time.NewTimer(min(idle, most))
 	defer timer.Stop()
-	select {
-	case <-woken:
-		return true
-	case <-timer.C:
-	case <-stop:
+	for {
+		select {
+		case <-woken:
+			return true
+		case <-timer.C:
+		case <-stop:
+			most = 0
+		}
+		h.mu.Lock()
+		i := slices.Index(d.waiting, woken)
+		left := min(idle-time.Since(instant.Later(began, d.ended)), most-time.Since(began))
+		if i >= 0 && left <= 0 {
+			d.waiting = slices.Delete(d.waiting, i, i+1)
+		}
+		h.mu.Unlock()
+		switch {
+		case i < 0:
+			return true // woken just now
+		case left <= 0:
+			return false
+		}
+		timer.Reset(left)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	i := slices.Index(d.waiting, woken)
-	if i < 0 {
-		return true // woken just now
-	}
-	d.waiting = slices.Delete(d.waiting, i, i+1)
-	return false
 }
 
 // FailedSince reports whether a call to the destination has failed since an instant and none succeeded after that.
@@ -226,6 +238,7 @@ func (h *Health) done(to string, d *destination, r messages.Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	d.calls--
+	d.ended = now
 	d.wake()
 	switch r.Outcome {
 	case messages.OutcomeCancelled:

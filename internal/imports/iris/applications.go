@@ -103,7 +103,7 @@ func (im *importer) applicationRows(ctx context.Context, titles map[int64]string
 	return keys, err
 }
 
-// usualRelay is the name under which the predecessor's relay signs.
+// usualRelay is the name of the predecessor's relay.
 const usualRelay = "iris-relay"
 
 func (im *importer) isRelay(name string) bool {

@@ -12,13 +12,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Options are an operator's choices.
+// Options are the choices of the operator.
 type Options struct {
 	// Modes says as which of our modes a mode is taken that we do not have, such as im.
 	Modes map[string]string
-	// StopActive: incidents that still escalate do not go on here.
+	// StopActive ends the escalation of incidents that still escalate.
 	StopActive bool
-	// Relays are the applications that may pass on answers here, by name.
+	// Relays are the applications that may relay responses here, by name.
 	Relays []string
 	// Retention is how long messages are kept here; the report counts those that are older. 0 = for ever.
 	Retention time.Duration
@@ -27,7 +27,7 @@ type Options struct {
 // Check returns an Invalid fault for modes that do not exist here.
 func (o Options) Check() error { return imports.Modes(o.Modes).Check() }
 
-// importer is one run. The small tables that others refer to are kept in memory.
+// importer is one import. Small tables that others refer to are in memory.
 type importer struct {
 	source  *imports.Source
 	store   imports.Store
@@ -54,8 +54,8 @@ type target struct {
 	name string
 }
 
-// Run reads everything from source into store and fills the report. It does not decide whether the work is kept. now is what
-// the age of history is measured from.
+// Run imports everything from source into store and fills the report. The caller decides whether the transaction is
+// committed. now is the time from which the age of the history is measured.
 func Run(ctx context.Context, source *imports.Source, store imports.Store, report *imports.Report, options Options, now time.Time) error {
 	if err := options.Check(); err != nil {
 		return err

@@ -12,13 +12,13 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// Options are an operator's choices.
+// Options are the choices of the operator.
 type Options struct {
 	// Modes says as which of our modes a mode is taken that we do not have, such as teams_messenger.
 	Modes imports.Modes
 }
 
-// importer is one run. The small tables that others refer to are kept in memory.
+// importer is one import. Small tables that others refer to are in memory.
 type importer struct {
 	imports.Loader
 	store   imports.OnCallStore
@@ -46,8 +46,8 @@ type team struct {
 	active bool
 }
 
-// Run reads everything from source into store, compares who is on call before and after, and fills the report. It does not
-// decide whether the work is kept. now is the instant around which calendars are compared.
+// Run imports everything from source into store, compares who is on call before and after, and fills the report. The caller
+// decides whether the transaction is committed. now is the time around which calendars are compared.
 func Run(ctx context.Context, source *imports.Source, store imports.OnCallStore, report *imports.Report, options Options, now time.Time) error {
 	if err := options.Modes.Check(); err != nil {
 		return err

@@ -35,14 +35,7 @@ func withoutActive(schema filters.Schema) filters.Schema {
 	return schema
 }
 
-var aggregationColumns = v0.Columns[escalation.Plan]{
-	{"id", func(p escalation.Plan) any { return p.ID }},
-	{"name", func(p escalation.Plan) any { return p.Name }},
-	{"threshold_window", func(p escalation.Plan) any { return v0.Seconds(p.ThresholdWindow) }},
-	{"threshold_count", func(p escalation.Plan) any { return p.ThresholdCount }},
-	{"aggregation_window", func(p escalation.Plan) any { return v0.Seconds(p.AggregationWindow) }},
-	{"aggregation_reset", func(p escalation.Plan) any { return v0.Seconds(p.AggregationReset) }},
-}
+var aggregationColumns = planColumns.Pick([]string{"id", "name", "threshold_window", "threshold_count", "aggregation_window", "aggregation_reset"})
 
 // aggregation lists the aggregation settings of active plans.
 func (a plans) aggregation(w http.ResponseWriter, r *http.Request) error {

@@ -38,7 +38,7 @@ func (a plans) create(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v0.Warn(w, warnings)
+	wire.Warn(w, warnings)
 	return v0.Created(w, int64(id), "plans")
 }
 

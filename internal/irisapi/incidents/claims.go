@@ -54,11 +54,7 @@ func noSuchOwner() error { return fault.New(fault.Invalid, "Invalid claim: no ma
 
 // one claims an incident, or takes the claim back.
 func (a claims) one(w http.ResponseWriter, r *http.Request) error {
-	id, err := id(r)
-	if err != nil {
-		return err
-	}
-	b, err := v0.ReadBody(w, r, "")
+	id, b, err := read(w, r)
 	if err != nil {
 		return err
 	}
@@ -186,11 +182,7 @@ func (a claims) allExist(ctx context.Context, ids []incidents.ID) error {
 }
 
 func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
-	id, err := id(r)
-	if err != nil {
-		return err
-	}
-	b, err := v0.ReadBody(w, r, "")
+	id, b, err := read(w, r)
 	if err != nil {
 		return err
 	}

@@ -36,11 +36,7 @@ func (a comments) list(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a comments) add(w http.ResponseWriter, r *http.Request) error {
-	id, err := id(r)
-	if err != nil {
-		return err
-	}
-	b, err := v0.ReadBody(w, r, "")
+	id, b, err := read(w, r)
 	if err != nil {
 		return err
 	}

@@ -88,6 +88,16 @@ func noSuchIncident() error {
 	return fault.New(fault.Invalid, "Invalid claim: no matching incident id")
 }
 
+// read reads the incident of the path and the body.
+func read(w http.ResponseWriter, r *http.Request) (incidents.ID, v0.Body, error) {
+	id, err := id(r)
+	if err != nil {
+		return 0, v0.Body{}, err
+	}
+	b, err := v0.ReadBody(w, r, "")
+	return id, b, err
+}
+
 // change says who changes incidents.
 func change(r *http.Request, ids ...incidents.ID) incidents.Change {
 	return incidents.Change{IDs: ids, Actor: v0.By(r), Via: incidents.ViaAPI}

@@ -15,11 +15,7 @@ func (a states) routes() []routing.Route {
 
 // set sets the step of an incident and whether the incident escalates.
 func (a states) set(w http.ResponseWriter, r *http.Request) error {
-	id, err := id(r)
-	if err != nil {
-		return err
-	}
-	b, err := v0.ReadBody(w, r, "")
+	id, b, err := read(w, r)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,8 @@ func parseNotify(raw []byte) (n notification, err error) {
 	if err != nil {
 		return n, err
 	}
-	if n.List = b.Given("target_list"); n.List {
+	if n.SkipUnknown = b.Given("target_list"); n.SkipUnknown {
+		n.Together = true
 		err = n.parseList(b)
 	} else {
 		err = n.parseTarget(b)
@@ -131,7 +132,7 @@ func (n *notification) parseHow(b v0.Body) error {
 	case priority == "" && mode == "" && category == "":
 		return fault.New(fault.Invalid, "Priority, mode, and category are missing, at least one is required")
 	}
-	if !n.List && n.Targets[0].Role == notifications.LiteralRole {
+	if !n.Together && n.Targets[0].Role == notifications.LiteralRole {
 		if mode == "" {
 			return fault.New(fault.Invalid, "INVALID mode not set for literal_target role")
 		}

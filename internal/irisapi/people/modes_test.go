@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// FuzzModeBody reads anything as choices of modes: it is refused in words, or every choice is one that can be stored.
+// FuzzModeBody parses any body as choices of modes. A body is refused, or every choice can be stored.
 func FuzzModeBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"high":"sms","LOW":"Default"}`, `{"application":"demo","urgent":"call"}`, `{"per_app_modes":{"demo":{"high":"drop"}},"low":"sms","x":1}`,
@@ -43,7 +43,7 @@ func FuzzModeBody(f *testing.F) {
 	})
 }
 
-// The three forms of the body say the same in their own ways.
+// TestTheFormsOfModeBodiesAgree: the same choices in each of the three forms of the body give the same result.
 func TestTheFormsOfModeBodiesAgree(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

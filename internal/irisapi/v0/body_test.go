@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTruthyIsPythons(t *testing.T) {
+func TestTruthyIsAsInPython(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{"0": false, "0.0": false, "1": true, "-1": true, "true": true, "false": false, "null": false,
 		`""`: false, `"0"`: true, "[]": false, "[0]": true, "{}": false, `{"a":0}`: true, "1e999": true} {
@@ -15,7 +15,7 @@ func TestTruthyIsPythons(t *testing.T) {
 	}
 }
 
-func TestIntegersComeInSeveralShapes(t *testing.T) {
+func TestIntegersHaveSeveralForms(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]int64{"7": 7, "7.0": 7, `"7"`: 7, `" 7 "`: 7, "1e2": 100, "true": 1, "false": 0} {
 		n, ok := Integer(json.RawMessage(s))

@@ -67,15 +67,3 @@ func Created(w http.ResponseWriter, id int64, collection string) error {
 
 // Done answers 200 with [], as Iris does after most changes.
 func Done(w http.ResponseWriter) error { return routing.Answer(w, http.StatusOK, []int{}) }
-
-// warningHeader holds one warning of an answer. The header may be repeated; clients that do not know it ignore it.
-const warningHeader = "X-Iris-Warning"
-
-// Warn puts the first 20 warnings into headers of the answer, in ASCII.
-func Warn(w http.ResponseWriter, warnings []string) {
-	const most = 20
-	for _, text := range warnings[:min(len(warnings), most)] {
-		quoted := strconv.QuoteToASCII(text)
-		w.Header().Add(warningHeader, quoted[1:len(quoted)-1])
-	}
-}

@@ -56,7 +56,7 @@ func (l List) Read(w http.ResponseWriter, r *http.Request) (filters.Query, error
 			warnings = append(warnings, "unknown query parameter "+key+" was ignored")
 		}
 	}
-	Warn(w, warnings)
+	wire.Warn(w, warnings)
 	return out, err
 }
 

@@ -102,7 +102,7 @@ func FuzzParseQuery(f *testing.F) {
 	})
 }
 
-// A filter of 60,000 commas once became 60,000 conditions on each row.
+// Without the bound, a filter of 60,000 commas becomes 60,000 conditions on each row.
 func TestQueriesHaveABoundedNumberOfConditions(t *testing.T) {
 	t.Parallel()
 	refused := func(q url.Values) {

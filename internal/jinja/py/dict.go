@@ -148,6 +148,9 @@ func (d *Dict) put(e entry) {
 		d.entries[i].val = e.val
 		return
 	}
+	if d.entries == nil {
+		d.entries = make([]entry, 0, smallDict/2)
+	}
 	d.entries = append(d.entries, e)
 	switch {
 	case d.index != nil:

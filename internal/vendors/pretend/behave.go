@@ -10,23 +10,23 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Kind of misbehaviour.
+// Kind is the kind of a behaviour.
 type Kind string
 
 const (
-	// Fine behaves; with a delay it is merely slow.
+	// Fine behaves well; with a delay it is slow.
 	Fine Kind = "fine"
-	// Hang reads the request and never answers nor takes it.
+	// Hang reads the request, does not accept it and never answers.
 	Hang Kind = "hang"
-	// HangAfter takes the message and never answers.
+	// HangAfter accepts the message and never answers.
 	HangAfter Kind = "hang-after"
 	// BreakBefore closes the connection before anything of the message was read.
 	BreakBefore Kind = "break-before"
-	// BreakAfter takes the message and closes the connection without an answer.
+	// BreakAfter accepts the message and closes the connection without an answer.
 	BreakAfter Kind = "break-after"
-	// Fail answers with Status (HTTP 5xx, SMTP 4xx) and does not take the message.
+	// Fail answers with Status (HTTP 5xx, SMTP 4xx) and does not accept the message.
 	Fail Kind = "fail"
-	// Garbage takes the message and answers something that nobody can read.
+	// Garbage accepts the message and sends an unreadable answer.
 	Garbage Kind = "garbage"
 	// Reject refuses the message or its destination for good, with Code where the vendor has codes.
 	Reject Kind = "reject"
@@ -34,7 +34,7 @@ const (
 	Throttle Kind = "throttle"
 	// Redirect answers with a redirect to Location (not SMTP).
 	Redirect Kind = "redirect"
-	// RefuseConnections greets nobody: connections are closed as they are made (SMTP answers 421).
+	// RefuseConnections closes connections as they are made (SMTP answers 421).
 	RefuseConnections Kind = "refuse-connections"
 )
 
@@ -43,17 +43,17 @@ type Behaviour struct {
 	Do Kind `json:"do"`
 	// Times is the number of requests; 0 = until the next Behave.
 	Times int `json:"times"`
-	// To limits it to requests for this destination, "" = all messages; "lookup" = questions about users.
+	// To limits the behaviour to requests for this destination; "" = all messages; "lookup" = questions about users.
 	To string `json:"to"`
 	// Status of Fail. 0 = 503, or 451 for SMTP.
 	Status int `json:"status"`
-	// Code of Reject in the vendor's own terms: Slack's word, Twilio's number, SMTP's enhanced code.
+	// Code of Reject, as the vendor has it: Slack's error, Twilio's number, SMTP's enhanced code.
 	Code string `json:"code"`
-	// Text of the answer, "" = something fitting.
+	// Text of the answer; "" = a default.
 	Text string `json:"text"`
 	// RetryAfter of Throttle and Fail, in seconds; 0 = none is named.
 	RetryAfter int `json:"retry_after"`
-	// DelayMS passes before anything else, in milliseconds.
+	// DelayMS is the delay before anything else, in milliseconds.
 	DelayMS int `json:"delay_ms"`
 	// Location of Redirect.
 	Location string `json:"location"`
@@ -101,7 +101,7 @@ func (c *conduct) Behave(list ...Behaviour) {
 	c.list = slices.Clone(list)
 }
 
-// next takes the first behaviour that applies to a request for the destination. only, if not nil, says which kinds.
+// next takes the first behaviour that applies to a request for the destination. only, if not nil, selects behaviours.
 func (c *conduct) next(to string, only func(Behaviour) bool) Behaviour {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,7 +121,7 @@ func (c *conduct) next(to string, only func(Behaviour) bool) Behaviour {
 	return Behaviour{Do: Fine}
 }
 
-// room reports whether the rate has room for one more, or how long until it has.
+// room reports whether the rate allows one more request, or how long until it does.
 func (c *conduct) room(now time.Time) (time.Duration, bool) {
 	c.mu.Lock()
 	l := c.limiter
@@ -137,7 +137,7 @@ func (c *conduct) room(now time.Time) (time.Duration, bool) {
 	return 0, true
 }
 
-// pause waits for the behaviour's delay; false = the server or ctx ended.
+// pause waits for the behaviour's delay. It returns false if the server or ctx ended.
 func (c *conduct) pause(ctx context.Context, b Behaviour) bool {
 	if b.DelayMS <= 0 {
 		return true
@@ -153,7 +153,7 @@ func (c *conduct) pause(ctx context.Context, b Behaviour) bool {
 	return false
 }
 
-// within returns a context that ends after d, or when the server closes.
+// within returns a context that ends after d or when the server closes.
 func (c *conduct) within(d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	go func() {
@@ -179,5 +179,5 @@ func (b Behaviour) validate() error {
 	case Fine, Hang, HangAfter, BreakBefore, BreakAfter, Fail, Garbage, Reject, Throttle, Redirect, RefuseConnections:
 		return nil
 	}
-	return fmt.Errorf("behaviour %q is not known", b.Do)
+	return fmt.Errorf("unknown behaviour %q", b.Do)
 }

@@ -6,3 +6,11 @@ func Fill(l *Log, n int) {
 		l.add(Entry{})
 	}
 }
+
+// WantsKey reports whether the call asks for a key and has not ended.
+func (s *Twilio) WantsKey(sid string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.calls[sid]
+	return c != nil && !c.ended && (c.keysURL != "" || !c.answered)
+}

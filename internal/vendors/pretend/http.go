@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// refusal is why a request is not taken, in the vendor's own terms.
+// refusal is why a request is refused, as the vendor says it.
 type refusal struct {
 	status     int
 	code       string
@@ -20,21 +20,22 @@ type refusal struct {
 	retryAfter int
 }
 
-// follower is a dialect that goes on after a message was accepted: a phone that rings.
+// follower is a dialect that acts after a message was accepted, such as a phone that rings.
 type follower interface {
 	// taken is called after e was accepted and stored.
 	taken(e Entry)
 }
 
-// dialect holds the differences between vendors over HTTP.
+// dialect is what differs between vendors over HTTP.
 type dialect interface {
-	// asks reports whether the request only asks something; such questions follow behaviours for "lookup" alone.
+	// asks reports whether the request is a question and not a message. Only behaviours for "lookup" apply to
+	// questions.
 	asks(r *http.Request) bool
-	// read checks the request and describes it; credentials first.
+	// read checks the request, credentials first, and describes it.
 	read(r *http.Request, body []byte) (Entry, *refusal)
-	// rejects is the refusal of Reject.
+	// rejects returns the refusal for Reject.
 	rejects(b Behaviour) refusal
-	// answer writes the acceptance of e.
+	// answer writes the answer to an accepted e.
 	answer(w http.ResponseWriter, e Entry)
 	// refuse writes a refusal.
 	refuse(w http.ResponseWriter, r refusal)
@@ -82,7 +83,7 @@ func (s *web) Close() {
 // URL is the base address of the server.
 func (s *web) URL() string { return "http://" + s.ln.Addr().String() }
 
-// pickyListener closes connections while the server refuses them.
+// pickyListener closes new connections while RefuseConnections applies.
 type pickyListener struct {
 	net.Listener
 	conduct *conduct
@@ -104,7 +105,7 @@ func (l *pickyListener) Accept() (net.Conn, error) {
 	}
 }
 
-// reset closes c; hard, the other side sees a reset instead of an orderly end.
+// reset closes c. With hard, the other side sees a reset and not an orderly end.
 func reset(c net.Conn, hard bool) {
 	if t, ok := c.(*net.TCPConn); ok && hard {
 		_ = t.SetLinger(0)
@@ -212,7 +213,7 @@ func (s *web) refused(w http.ResponseWriter, e Entry, r refusal) {
 	s.dialect.refuse(w, r)
 }
 
-// breakOff closes the connection under the answer.
+// breakOff closes the connection of a request.
 func (s *web) breakOff(w http.ResponseWriter, hard bool) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -235,7 +236,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// post sends a form or other body the way a vendor calls us back, and returns the answer's status and text.
+// post sends a request as a vendor's callback. It returns the answer's status and text.
 func (s *web) post(ctx context.Context, req *http.Request) (int, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -51,7 +51,7 @@ type Button struct {
 	URL      string `json:"url,omitempty"`
 }
 
-// Log holds what pretend vendors received. Safe for use by many goroutines at once.
+// Log holds the requests that pretend vendors received. Safe for concurrent use.
 type Log struct {
 	mu      sync.Mutex
 	entries []Entry
@@ -69,27 +69,27 @@ func (l *Log) add(e Entry) int64 {
 	defer l.mu.Unlock()
 	l.last++
 	e.ID = l.last
-	// Twice the number is held for a while, so that moving the rest is rare.
+	// Twice the number is kept for a while, so that the slice is rarely copied.
 	if l.keep > 0 && len(l.entries) >= 2*l.keep {
 		l.entries = slices.Clone(l.entries[len(l.entries)-l.keep+1:])
 	}
 	l.entries = append(l.entries, e)
-	l.tell()
+	l.notify()
 	return e.ID
 }
 
-func (l *Log) tell() {
+func (l *Log) notify() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
-// update changes the entry of that id, if it is still held.
+// update changes the entry of that id, if it is still kept.
 func (l *Log) update(id int64, change func(*Entry)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i, ok := l.find(id); ok {
 		change(&l.entries[i])
-		l.tell()
+		l.notify()
 	}
 }
 
@@ -107,7 +107,7 @@ func (l *Log) Entry(id int64) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Entries returns what was received, oldest first.
+// Entries returns all entries, oldest first.
 func (l *Log) Entries() []Entry { return l.After(0) }
 
 // After returns the entries with an id greater than the given one, oldest first.
@@ -141,12 +141,12 @@ func (l *Log) Last() int64 {
 	return l.last
 }
 
-// Reset forgets all entries; ids go on.
+// Reset removes all entries; ids continue.
 func (l *Log) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.entries = nil
-	l.tell()
+	l.notify()
 }
 
 // Changed returns a channel that is closed at the next change.
@@ -156,7 +156,7 @@ func (l *Log) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// Wait waits until ok is true of the entries, or ctx ends. ok is called once at first, then after changes.
+// Wait waits until ok is true for the entries, or ctx ends. It calls ok at once and after each change.
 func (l *Log) Wait(ctx context.Context, ok func([]Entry) bool) error {
 	for {
 		l.mu.Lock()

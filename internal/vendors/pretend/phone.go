@@ -41,7 +41,7 @@ func (s *Twilio) taken(e Entry) {
 	})
 }
 
-// Answer answers a call: it fetches the text from its URL and returns what was said.
+// Answer answers a call: it fetches the text from the call's URL and returns the text.
 func (s *Twilio) Answer(ctx context.Context, sid string) (string, error) {
 	c, err := s.call(sid)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Twilio) Answer(ctx context.Context, sid string) (string, error) {
 	return s.Spoken(sid), nil
 }
 
-// PressKey presses a key during a call, answering it first if need be, and returns what was said then.
+// PressKey presses a key during a call, after answering it if necessary. It returns the text that follows.
 func (s *Twilio) PressKey(ctx context.Context, sid, digit string) (string, error) {
 	if _, err := s.Answer(ctx, sid); err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (s *Twilio) PressKey(ctx context.Context, sid, digit string) (string, error
 	return strings.Join(c.spoken[min(before, len(c.spoken)):], "\n"), nil
 }
 
-// Spoken returns what a call has said so far.
+// Spoken returns the text of a call so far.
 func (s *Twilio) Spoken(sid string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,14 +95,6 @@ func (s *Twilio) Spoken(sid string) string {
 		return strings.Join(c.spoken, "\n")
 	}
 	return ""
-}
-
-// WantsKey reports whether the call asks for a key and has not ended.
-func (s *Twilio) WantsKey(sid string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.calls[sid]
-	return c != nil && !c.ended && (c.keysURL != "" || !c.answered)
 }
 
 func (s *Twilio) call(sid string) (*phoneCall, error) {
@@ -126,7 +118,7 @@ type twiml struct {
 
 const maxHops = 8
 
-// follow posts to target and does what the answer says, as a phone would, until it waits for a key or ends.
+// follow posts to target and follows the answer, as a phone does, until it waits for a key or the call ends.
 func (s *Twilio) follow(ctx context.Context, c *phoneCall, target string, extra url.Values) error {
 	for range maxHops {
 		form := url.Values{
@@ -141,7 +133,7 @@ func (s *Twilio) follow(ctx context.Context, c *phoneCall, target string, extra 
 			return err
 		}
 		if status != http.StatusOK {
-			return fmt.Errorf("the words of the call: status %d: %.200s", status, text)
+			return fmt.Errorf("the text of the call: status %d: %.200s", status, text)
 		}
 		doc, err := parseTwiML(text)
 		if err != nil {
@@ -153,7 +145,7 @@ func (s *Twilio) follow(ctx context.Context, c *phoneCall, target string, extra 
 		}
 		target, extra = next, nil
 	}
-	return errors.New("the call goes round in circles")
+	return errors.New("the call has too many redirects")
 }
 
 func parseTwiML(text string) (twiml, error) {
@@ -167,7 +159,7 @@ func parseTwiML(text string) (twiml, error) {
 	return doc, nil
 }
 
-// perform speaks and gathers; it returns where to go on.
+// perform speaks and gathers; it returns the next URL.
 func (s *Twilio) perform(c *phoneCall, base string, doc twiml) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +186,7 @@ func (s *Twilio) perform(c *phoneCall, base string, doc twiml) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			// A person with a key in mind presses it at the last question.
+			// A person presses the key at the last question.
 			c.keysURL = target
 		case "Redirect":
 			if c.keysURL != "" {
@@ -237,7 +229,7 @@ func resolve(base, ref string) (string, error) {
 	return b.ResolveReference(r).String(), nil
 }
 
-// Status posts a status callback for a text or call; code 0 = no error. Nothing is posted when none was asked for.
+// Status posts a status callback for a text or call; code 0 = no error. It posts nothing if no callback was requested.
 func (s *Twilio) Status(ctx context.Context, sid, status string, code int) error {
 	var e Entry
 	for _, have := range s.log.Entries() {
@@ -276,8 +268,8 @@ func (s *Twilio) report(ctx context.Context, e Entry, status string, code int) e
 	return err
 }
 
-// ReplySMS sends a text from a person's number to ours by posting it to target (PUBLIC_URL + TwilioInboundPath), and
-// returns what comes back as a text.
+// ReplySMS sends a text from a person's number to ours by posting it to target (PUBLIC_URL + TwilioInboundPath). It
+// returns the texts of the answer.
 func (s *Twilio) ReplySMS(ctx context.Context, target, from, to, body string) (string, error) {
 	sid := newSID("SM")
 	form := url.Values{

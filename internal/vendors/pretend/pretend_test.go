@@ -442,7 +442,7 @@ func TestCallIsAnsweredAndAKeyPressed(t *testing.T) {
 	require.Error(t, err, "it is over")
 
 	_, err = p.Answer(t.Context(), p.ring(t, 0))
-	require.ErrorContains(t, err, "circles")
+	require.ErrorContains(t, err, "too many redirects")
 }
 
 func TestAnswersByItself(t *testing.T) {

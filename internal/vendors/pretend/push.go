@@ -30,7 +30,7 @@ const (
 	pushAccount = "iris@pretend.example"
 	pushScope   = "https://www.googleapis.com/auth/firebase.messaging"
 	pushKeyBits = 2048
-	// pushLimit is how much of data and notification Firebase takes, in bytes.
+	// pushLimit is how many bytes of data and notification Firebase accepts.
 	pushLimit = 4096
 )
 
@@ -58,14 +58,14 @@ func NewPush(cfg PushConfig, log *Log) *Push {
 	return s
 }
 
-// ForgetTokens makes every access token that was given out worthless.
+// ForgetTokens invalidates every access token.
 func (s *Push) ForgetTokens() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.access)
 }
 
-// Credentials is the JSON of the service account that may send here. The server must have been started.
+// Credentials is the JSON of the service account. The server must have been started.
 func (s *Push) Credentials() string {
 	der, err := x509.MarshalPKCS8PrivateKey(s.key())
 	if err != nil {
@@ -145,7 +145,7 @@ func decodePart(part string, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// pushMessage holds the fields of Firebase that Iris uses; any other field is a mistake of the sender.
+// pushMessage holds the fields of Firebase that Iris uses. Any other field is refused.
 type pushMessage struct {
 	Message struct {
 		Token        string `json:"token"`
@@ -235,7 +235,7 @@ func (s *Push) readMessage(r *http.Request, body []byte) (Entry, *refusal) {
 	return e, nil
 }
 
-// rejects calls the device dead.
+// rejects reports the device as dead.
 func (s *Push) rejects(b Behaviour) refusal {
 	return refusal{status: or(b.Status, http.StatusNotFound), code: or(b.Code, "UNREGISTERED"), text: or(b.Text, "Requested entity was not found.")}
 }

@@ -26,10 +26,10 @@ type SlackConfig struct {
 	SigningSecret string
 	// Channels that exist (#ops, @ann, ids). Empty = all do.
 	Channels []string
-	// People by e-mail address -> user id. An address that is absent gets an id made from it, unless OnlyPeople.
+	// People maps e-mail addresses to user ids. Other addresses get a generated id, unless OnlyPeople.
 	People     map[string]string
 	OnlyPeople bool
-	// Members is what users.list answers, PageSize at a time (0 = all at once).
+	// Members is the answer to users.list, PageSize at a time (0 = all at once).
 	Members  []SlackMember
 	PageSize int
 	Rate     Rate
@@ -41,7 +41,7 @@ type SlackMember struct {
 	Deleted, Bot                            bool
 }
 
-// Slack plays chat.postMessage and users.lookupByEmail, and presses buttons.
+// Slack simulates chat.postMessage and users.lookupByEmail, and presses buttons.
 type Slack struct {
 	web
 	cfg    SlackConfig
@@ -107,7 +107,7 @@ func (s *Slack) read(r *http.Request, body []byte) (Entry, *refusal) {
 	return e, slackError("unknown_method")
 }
 
-// idOf returns the user id of an e-mail address, "" = there is none.
+// idOf returns the user id of an e-mail address; "" = there is none.
 func (s *Slack) idOf(email string) string {
 	email = strings.ToLower(email)
 	userID := s.cfg.People[email]
@@ -122,7 +122,7 @@ func (s *Slack) idOf(email string) string {
 	return userID
 }
 
-// Email returns the address of a user, as far as somebody looked it up or the configuration has it.
+// Email returns the address of a user, if it was looked up or configured.
 func (s *Slack) Email(userID string) (string, bool) {
 	for email, have := range s.cfg.People {
 		if have == userID {
@@ -353,7 +353,7 @@ func (s *Slack) Press(ctx context.Context, target string, entryID int64, actionI
 	return 0, "", fmt.Errorf("message %d has no button %q", entryID, actionID)
 }
 
-// interact posts a signed payload of the caller's making to target.
+// interact posts a signed payload to target.
 func (s *Slack) interact(ctx context.Context, target string, payload []byte) (int, string, error) {
 	body := url.Values{"payload": {string(payload)}}.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(body))

@@ -28,7 +28,7 @@ import (
 // SMTPConfig of the mail server.
 type SMTPConfig struct {
 	Addr string // "" = a free port on 127.0.0.1
-	// Username and Password are demanded when set.
+	// Username and Password are required if set.
 	Username, Password string
 	// Mechanisms offered for the log-in. Empty = PLAIN, LOGIN, CRAM-MD5.
 	Mechanisms []string
@@ -41,12 +41,12 @@ type SMTPConfig struct {
 	MaxSize int64
 	// ASCIIOnly does not offer SMTPUTF8.
 	ASCIIOnly bool
-	// Light keeps no bodies and reads no parts; for load.
+	// Light keeps no bodies and reads no parts, for load tests.
 	Light bool
 	Rate  Rate
 }
 
-// SMTP plays a mail server.
+// SMTP simulates a mail server.
 type SMTP struct {
 	*conduct
 	cfg    SMTPConfig
@@ -100,7 +100,7 @@ func (s *SMTP) Start() error {
 func (s *SMTP) Close() {
 	s.end()
 	if s.server != nil {
-		// The library forgets the listener when it is closed before it began to serve.
+		// The library does not close a listener before it began to serve.
 		_ = s.ln.Close()
 		_ = s.server.Close()
 	}
@@ -110,7 +110,7 @@ func (s *SMTP) Close() {
 // Addr is the server's host:port.
 func (s *SMTP) Addr() string { return s.ln.Addr().String() }
 
-// Connections is how many connections said hello so far.
+// Connections is how many connections sent EHLO so far.
 func (s *SMTP) Connections() int64 { return s.conns.Load() }
 
 // mailSession is one connection.
@@ -155,7 +155,7 @@ func (m *mailSession) Auth(mechanism string) (sasl.Server, error) {
 	}
 }
 
-// loginServer asks for user and password one after the other.
+// loginServer asks for user and password, one after the other.
 type loginServer struct {
 	check func(user, password string) error
 	step  int
@@ -267,14 +267,14 @@ func (m *mailSession) refused(err *gosmtp.SMTPError) error {
 	return err
 }
 
-// ends logs the entry, not accepted, and closes the connection.
+// ends logs the entry as not accepted and closes the connection.
 func (m *mailSession) ends(hard bool) {
 	m.entry.AnsweredAt = time.Now()
 	m.s.log.add(m.entry)
 	reset(m.conn.Conn(), hard)
 }
 
-// readMail describes a mail in the entry, and returns why it is refused.
+// readMail describes a mail in the entry. It returns why the mail is refused.
 func (m *mailSession) readMail(raw []byte) string {
 	got, why := mail.Read(raw, mail.Envelope{From: m.entry.From, To: m.entry.To}, m.s.cfg.Light)
 	e := &m.entry

@@ -31,7 +31,7 @@ type TwilioConfig struct {
 // TwilioInboundPath is where replies to texts are posted, below the public URL.
 const TwilioInboundPath = "/api/v0/twilio/messages/relay"
 
-// Twilio plays Messages.json and Calls.json, and acts as the person with the phone.
+// Twilio simulates Messages.json and Calls.json, and the person with the phone.
 type Twilio struct {
 	web
 	cfg TwilioConfig
@@ -40,7 +40,7 @@ type Twilio struct {
 	calls map[string]*phoneCall // by SID
 }
 
-// phoneCall is a call as the person on the phone has it.
+// phoneCall is a call as the called person sees it.
 type phoneCall struct {
 	sid, from, to, url, status string
 	entry                      int64
@@ -62,7 +62,7 @@ var (
 	senderID = regexp.MustCompile(`^(\+[1-9][0-9]{7,14}|[0-9]{3,6}|[A-Za-z0-9 ]{1,11}|MG[0-9a-f]{32})$`)
 )
 
-// known are the form's fields that we have a meaning for; others are a mistake of the sender.
+// known are the form fields that Iris uses. Others are refused.
 var known = map[string][]string{
 	"sms": {"To", "From", "MessagingServiceSid", "Body", "StatusCallback"},
 	"call": {"To", "From", "Url", "Method", "StatusCallback", "StatusCallbackMethod", "StatusCallbackEvent", "MachineDetection",
@@ -143,7 +143,7 @@ func (s *Twilio) readForm(e Entry, form url.Values) (Entry, *refusal) {
 	return e, nil
 }
 
-// mark reads the message from the URL of a callback.
+// mark reads the message's ids from the URL of a callback.
 func mark(e *Entry, q url.Values) {
 	number := func(into *int64, name string) {
 		if n, err := strconv.ParseInt(q.Get(name), 10, 64); err == nil {

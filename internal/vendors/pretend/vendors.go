@@ -24,7 +24,7 @@ type Config struct {
 	Keep int
 }
 
-// Vendors is one of each kind, with one log, and a control server:
+// Vendors is one vendor of each kind, with one log, and a control server:
 //
 //	GET  /log?after=ID              entries as a JSON array, oldest first
 //	POST /behave                    {"vendor": "smtp", "behaviours": [...]}; no behaviours = well

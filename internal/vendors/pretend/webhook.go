@@ -32,7 +32,7 @@ func NewWebhook(cfg WebhookConfig, log *Log) *Webhook {
 }
 
 func (s *Webhook) read(r *http.Request, body []byte) (Entry, *refusal) {
-	// The whole URL is the destination, as the sender knows it.
+	// The whole URL is the destination, as the sender names it.
 	e := Entry{Mode: "webhook", To: "http://" + r.Host + r.URL.RequestURI(), VendorID: r.Header.Get("Webhook-Id")}
 	if r.Method != http.MethodPost {
 		return e, &refusal{status: http.StatusMethodNotAllowed, text: "POST only"}

@@ -23,6 +23,7 @@ type Object struct {
 	// Where ends the text of each fault: it names the place of the object in the body, as in " in step 2". "" = the body itself.
 	Where string
 	Raw   json.RawMessage
+	Place string // where the object is in the body, as in steps[0][1]; "" = it is the body
 }
 
 // ReadRaw reads a JSON value, whatever its Content-Type.
@@ -88,7 +89,7 @@ func (b Object) Given(name string) bool {
 
 // Fault returns an Invalid fault about a field, under the title of the object.
 func (b Object) Fault(name, format string, args ...any) error {
-	f := fault.Invalidf(name, format, args...)
+	f := fault.Invalidf(b.field(name), format, args...)
 	f.Message += b.Where
 	if b.Title != "" {
 		f.Message, f.Detail = b.Title, f.Message
@@ -98,7 +99,7 @@ func (b Object) Fault(name, format string, args ...any) error {
 
 // Missing words the absence of a required field.
 func (b Object) Missing(name string) error {
-	return &fault.Error{Kind: fault.Invalid, Field: name, Message: "Missing field", Detail: `"` + name + `" is required`}
+	return &fault.Error{Kind: fault.Invalid, Field: b.field(name), Message: "Missing field", Detail: `"` + name + `" is required`}
 }
 
 // Text returns a string, "" for null or none.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// random is text that no compression makes shorter: PostgreSQL stores repetitive text of any length in an index, but not this.
+// random is a text that does not compress. PostgreSQL can store a long repetitive text in an index, but not this one.
 func random(n int) string {
 	b := make([]byte, n)
 	_, _ = rand.Read(b)
@@ -28,7 +28,7 @@ func TestAQueryThatCannotBeDecodedIsRefused(t *testing.T) {
 	}
 }
 
-func TestTextsTooLongForAnIndexAreRefusedInWords(t *testing.T) {
+func TestTextsTooLongForAnIndexAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	long := random(9000)
@@ -56,7 +56,7 @@ func TestTextsTooLongForAnIndexAreRefusedInWords(t *testing.T) {
 	f.want(200, "[]", demo, get, "/v0/incidents?owner="+long, "")
 }
 
-func TestAKeyOfALongPathActsOnceToo(t *testing.T) {
+func TestAKeyOfALongPathActsOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	name := strings.Repeat("x", 255)
@@ -68,7 +68,7 @@ func TestAKeyOfALongPathActsOnceToo(t *testing.T) {
 	f.want(201, "2", other, post, "/v0/incidents", body, idemKey, "k")
 }
 
-func TestCommentsHaveAnEndAndAnAuthor(t *testing.T) {
+func TestCommentsHaveALimitAndAnAuthor(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.ok(demo, post, "/v0/incidents", incidentBody)
@@ -79,7 +79,7 @@ func TestCommentsHaveAnEndAndAnAuthor(t *testing.T) {
 	f.want(201, "1", power, post, "/v0/incidents/1/comments", comment("ann", strings.Repeat("ü", 65535)))
 }
 
-func TestPlansWarnOfWhoWillNotBePaged(t *testing.T) {
+func TestPlansWarnOfPeopleWhoAreNotPaged(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	empty := planJSON(planJSON()[strings.Index(planJSON(), `"steps":`):], `"steps":[]}`)
@@ -93,7 +93,7 @@ func TestPlansWarnOfWhoWillNotBePaged(t *testing.T) {
 	require.Equal(t, []string{"the creator gone is not active, so nobody is the last resort"}, rec.Header().Values("X-Iris-Warning"))
 }
 
-func TestMessagesKeepTheirLinksToThemselves(t *testing.T) {
+func TestMessagesAreShownWithoutTokens(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	token := random(90)

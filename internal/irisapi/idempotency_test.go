@@ -40,8 +40,8 @@ func TestAKeyActsOnce(t *testing.T) {
 	require.Equal(t, 1, f.count("select count(*) from notification_requests"))
 }
 
-// TestManyAtOnceMakeOneOfEach: whoever comes while the first one runs waits for its answer.
-func TestManyAtOnceMakeOneOfEach(t *testing.T) {
+// TestConcurrentRequestsWithOneKeyActOnce: a request with the key of a running request waits for that answer.
+func TestConcurrentRequestsWithOneKeyActOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.want(201, "1", demo, post, "/v0/incidents", incidentBody)
@@ -66,8 +66,8 @@ func TestManyAtOnceMakeOneOfEach(t *testing.T) {
 	}
 }
 
-// TestProcessorsHearOfWhatIsCommitted: told any earlier, they would find nothing and look again a second later.
-func TestProcessorsHearOfWhatIsCommitted(t *testing.T) {
+// TestProcessorsAreWokenAfterTheCommit: before the commit they would find nothing, and would read again a second later.
+func TestProcessorsAreWokenAfterTheCommit(t *testing.T) {
 	t.Parallel()
 	var f *fixture
 	var seen []int
@@ -112,7 +112,7 @@ func TestAFailedRequestLeavesItsKeyFree(t *testing.T) {
 	}
 }
 
-func TestAKeyMustBeReasonable(t *testing.T) {
+func TestInvalidKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for _, key := range []string{"a b", "ü", strings.Repeat("k", 256)} {

@@ -1,4 +1,4 @@
-package catalog
+package applications
 
 import (
 	"net/http"
@@ -7,14 +7,20 @@ import (
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (a apps) routes() []routing.Route {
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	a := routes{d}
 	return []routing.Route{
 		routing.Get("/v1/applications", routing.Someone, a.list),
+		routing.Post("/v1/applications", routing.Write, a.create),
 		routing.Get("/v1/applications/{app}", routing.Someone, a.get),
+		routing.Put("/v1/applications/{app}", routing.Write, a.replace),
+		routing.Delete("/v1/applications/{app}", routing.Write, a.remove),
 	}
 }
 
@@ -28,13 +34,14 @@ type application struct {
 	Modes             []string          `json:"modes"`
 	DefaultModes      map[string]string `json:"default_modes"`
 	Owners            []string          `json:"owners"`
+	SenderEmail       *string           `json:"sender_email"`
 	CreatedAt         *string           `json:"created_at"`
 }
 
 func showApplication(a applications.Application) any {
 	out := application{ID: a.ID, Name: a.Name, TitleVariable: page.OrNull(a.TitleVariable), Variables: routing.OrEmpty(a.Variables),
 		RequiredVariables: routing.OrEmpty(a.RequiredVariables), Modes: make([]string, len(a.Modes)), DefaultModes: map[string]string{},
-		Owners: routing.OrEmpty(a.Owners), CreatedAt: page.Time(a.CreatedAt)}
+		Owners: routing.OrEmpty(a.Owners), SenderEmail: page.OrNull(a.SenderAddresses[users.Email]), CreatedAt: page.Time(a.CreatedAt)}
 	for i, m := range a.Modes {
 		out.Modes[i] = string(m)
 	}
@@ -44,7 +51,7 @@ func showApplication(a applications.Application) any {
 	return out
 }
 
-func (a apps) list(w http.ResponseWriter, r *http.Request) error {
+func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	q, err := page.Read(r)
 	if err != nil {
 		return err
@@ -57,14 +64,21 @@ func (a apps) list(w http.ResponseWriter, r *http.Request) error {
 	return page.AnswerNamed(w, q, all, showApplication, func(a applications.Application) string { return a.Name })
 }
 
-func (a apps) get(w http.ResponseWriter, r *http.Request) error {
+func (a routes) get(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	routing.ShowTag(w, found.Tag())
+	return routing.Answer(w, http.StatusOK, showApplication(found))
+}
+
+// find reads the application of the path; a NotFound fault when there is none.
+func (a routes) find(r *http.Request) (applications.Application, error) {
 	name := wire.Param(r, "app")
 	if !wire.Storable(name) {
-		return fault.New(fault.NotFound, "there is no such application")
+		return applications.Application{}, fault.New(fault.NotFound, "there is no such application")
 	}
 	found, err := a.Applications.Describe(r.Context(), name)
-	if err != nil {
-		return missing(err, "application")
-	}
-	return routing.Answer(w, http.StatusOK, showApplication(found))
+	return found, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "there is no such application"))
 }

@@ -1,0 +1,27 @@
+// Package applications serves the applications of /v1 and their settings. Keys are never shown. api mounts its routes.
+package applications
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// Applications reads and stores applications; by is who changes one, for the audit log. What does not exist is a NotFound fault.
+type Applications interface {
+	List(ctx context.Context, q filters.Query) ([]applications.Application, error)
+	Describe(ctx context.Context, name string) (applications.Application, error)
+	Add(ctx context.Context, name, by string) (int64, error)
+	Change(ctx context.Context, id int64, c applications.Change, by string) error
+	Delete(ctx context.Context, id int64, by string) error
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Applications Applications
+	People       wire.People
+}
+
+type routes struct{ Deps }

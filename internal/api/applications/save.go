@@ -1,0 +1,215 @@
+package applications
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Bounds of the settings of an application.
+const (
+	maxVariables = 1000
+	maxVariable  = 255 // bytes of a name
+	maxOwners    = 100
+)
+
+// create makes an application without settings. Only administrators may.
+func (a routes) create(w http.ResponseWriter, r *http.Request) error {
+	actor := wire.Actor(r.Context())
+	if err := actor.MayAdminister(); err != nil {
+		return err
+	}
+	b, err := jsonbody.ReadKnown(w, r, "name")
+	if err != nil {
+		return err
+	}
+	name, err := b.Required("name")
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(name) == "" {
+		return fault.Invalidf("name", "name must not be empty")
+	}
+	if _, err := a.Applications.Add(r.Context(), name, actor.String()); err != nil {
+		return err
+	}
+	made, err := a.Applications.Describe(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	routing.ShowTag(w, made.Tag())
+	w.Header().Set("Location", "/v1/applications/"+url.PathEscape(made.Name))
+	return routing.Answer(w, http.StatusCreated, showApplication(made))
+}
+
+// replace replaces the settings of an application. Its owners and administrators may.
+func (a routes) replace(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	found, actor, err := a.owned(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.ReadKnown(w, r, "title_variable", "variables", "modes", "default_modes", "owners", "sender_email")
+	if err != nil {
+		return err
+	}
+	change, err := a.readSettings(r, b, found, actor)
+	if err != nil {
+		return err
+	}
+	if err := a.Applications.Change(ctx, found.ID, change, actor.String()); err != nil {
+		return err
+	}
+	now, err := a.Applications.Describe(ctx, found.Name)
+	if err != nil {
+		return err
+	}
+	routing.ShowTag(w, now.Tag())
+	return routing.Answer(w, http.StatusOK, showApplication(now))
+}
+
+// remove deletes an application. One that has variables, texts, incidents or messages is in use, and stays: a 409.
+func (a routes) remove(w http.ResponseWriter, r *http.Request) error {
+	found, actor, err := a.owned(r)
+	if err != nil {
+		return err
+	}
+	if err := a.Applications.Delete(r.Context(), found.ID, actor.String()); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// owned finds the application of the path for somebody who may change its settings. Others are refused whether or not it
+// exists.
+func (a routes) owned(r *http.Request) (applications.Application, auth.Actor, error) {
+	actor := wire.Actor(r.Context())
+	found, err := a.find(r)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return found, actor, err
+	}
+	if refused := actor.Owning(found.ID, found.OwnerIDs).MayEditApplication(found.ID); refused != nil {
+		return found, actor, refused
+	}
+	return found, actor, err
+}
+
+// readSettings reads the settings that replace those of an application. Settings that are not given are cleared; the modes,
+// which administrators alone may change, and the owners stay.
+func (a routes) readSettings(r *http.Request, b jsonbody.Object, found applications.Application, actor auth.Actor) (c applications.Change, err error) {
+	c = applications.Change{ContextTemplate: found.ContextTemplate, SummaryTemplate: found.SummaryTemplate, MobileTemplate: found.MobileTemplate,
+		SampleContext: found.SampleContext, IfMatch: routing.IfMatch(r)}
+	if c.Variables, _, err = b.Names("variables", maxVariables); err != nil {
+		return c, err
+	}
+	for i, name := range c.Variables {
+		if name == "" || len(name) > maxVariable {
+			return c, fault.Invalidf(fmt.Sprintf("variables[%d]", i), "variables must be names of 1 to %d bytes", maxVariable)
+		}
+	}
+	if c.TitleVariable, err = b.Text("title_variable"); err != nil {
+		return c, err
+	}
+	if c.TitleVariable != "" && !slices.Contains(c.Variables, c.TitleVariable) {
+		return c, fault.Invalidf("title_variable", "title_variable must be one of the variables")
+	}
+	if err := a.readOwners(r, b, actor, &c); err != nil {
+		return c, err
+	}
+	sender, err := b.Text("sender_email")
+	if err != nil {
+		return c, err
+	}
+	if sender != "" && (!catalog.Destination(sender) || !strings.Contains(sender, "@")) {
+		return c, fault.Invalidf("sender_email", "sender_email must be an e-mail address")
+	}
+	c.SenderAddresses = map[users.Mode]string{users.Email: strings.TrimSpace(sender)}
+	return c, readModes(b, found, actor, &c)
+}
+
+// readOwners reads who owns the application. An owner who changes the owners stays one.
+func (a routes) readOwners(r *http.Request, b jsonbody.Object, actor auth.Actor, c *applications.Change) error {
+	owners, given, err := b.Names("owners", maxOwners)
+	if err != nil || !given {
+		return err
+	}
+	for i, name := range owners {
+		_, err := a.People.ByName(r.Context(), name)
+		if err != nil {
+			return fault.When(err, fault.NotFound, fault.Invalidf(fmt.Sprintf("owners[%d]", i), "there is no user %.100q", name))
+		}
+	}
+	if !actor.Admin && !slices.Contains(owners, actor.Username) {
+		owners = append(owners, actor.Username)
+	}
+	c.Owners = &owners
+	return nil
+}
+
+// readModes reads the modes that the application may use, and the mode of each priority.
+func readModes(b jsonbody.Object, found applications.Application, actor auth.Actor, c *applications.Change) error {
+	modes := found.Modes
+	names, given, err := b.Names("modes", len(users.Modes))
+	if err != nil {
+		return err
+	}
+	if given {
+		modes = make([]users.Mode, len(names))
+		for i, name := range names {
+			var known bool
+			if modes[i], known = users.ParseMode(name); !known {
+				return fault.Invalidf(fmt.Sprintf("modes[%d]", i), "there is no mode %.40q", name)
+			}
+		}
+		if !sameModes(modes, found.Modes) {
+			if err := actor.MayAdminister(); err != nil {
+				return err
+			}
+			c.Modes = &modes
+		}
+	}
+	chosen, _, err := b.Member("default_modes", priorities()...)
+	if err != nil {
+		return err
+	}
+	c.DefaultModes = map[users.Priority]users.Mode{}
+	for _, p := range users.Priorities {
+		name, err := chosen.Text(string(p))
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			continue
+		}
+		mode, known := users.ParseMode(name)
+		if !known || !slices.Contains(modes, mode) {
+			return chosen.Fault(string(p), "%s must be a mode that the application may use", p)
+		}
+		c.DefaultModes[p] = mode
+	}
+	return nil
+}
+
+func sameModes(a, b []users.Mode) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+func priorities() []string {
+	out := make([]string, len(users.Priorities))
+	for i, p := range users.Priorities {
+		out[i] = string(p)
+	}
+	return out
+}

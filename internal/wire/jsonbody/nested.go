@@ -1,0 +1,94 @@
+package jsonbody
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+// At reads an object inside a body that may have no other members than the known ones. place says where it is, as in
+// steps[0][1]. Its faults name the whole place.
+func At(place string, raw json.RawMessage, known ...string) (Object, error) {
+	b := Object{Raw: raw, Place: place}
+	if json.Unmarshal(raw, &b.Members) != nil || b.Members == nil {
+		return b, fault.Invalidf(place, "%s must be an object", place)
+	}
+	for name := range b.Members {
+		if !slices.Contains(known, name) {
+			return b, fault.Invalidf(b.field(name), "there is no member %.60q", name)
+		}
+	}
+	return b, nil
+}
+
+// Member is At for a member of the object; ok is false for none and null.
+func (b Object) Member(name string, known ...string) (o Object, ok bool, err error) {
+	if !b.Given(name) {
+		return Object{}, false, nil
+	}
+	o, err = At(b.field(name), b.Members[name], known...)
+	return o, err == nil, err
+}
+
+// List returns the elements of a list of at most most elements; place says where it is. The place of an element is
+// place[0] and so on.
+func List(place string, raw json.RawMessage, most int) ([]json.RawMessage, error) {
+	var out []json.RawMessage
+	if json.Unmarshal(raw, &out) != nil || out == nil {
+		return nil, fault.Invalidf(place, "%s must be a list", place)
+	}
+	if len(out) > most {
+		return nil, fault.Invalidf(place, "%s must have at most %d elements", place, most)
+	}
+	return out, nil
+}
+
+// Objects reads a list of objects that must be there.
+func (b Object) Objects(name string, most int, known ...string) ([]Object, error) {
+	if !b.Given(name) {
+		return nil, b.Missing(name)
+	}
+	place := b.field(name)
+	items, err := List(place, b.Members[name], most)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Object, len(items))
+	for i, item := range items {
+		if out[i], err = At(fmt.Sprintf("%s[%d]", place, i), item, known...); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Names is Texts for at most most strings.
+func (b Object) Names(name string, most int) (list []string, ok bool, err error) {
+	list, ok, err = b.Texts(name)
+	if len(list) > most {
+		return nil, false, b.Fault(name, "%s must have at most %d elements", name, most)
+	}
+	return list, ok, err
+}
+
+// Whole returns a JSON number without a fraction, from 0 to most; otherwise when there is none.
+func (b Object) Whole(name string, most, otherwise int64) (int64, error) {
+	if !b.Given(name) {
+		return otherwise, nil
+	}
+	var n int64
+	if json.Unmarshal(b.Members[name], &n) != nil || n < 0 || n > most {
+		return 0, b.Fault(name, "%s must be a whole number between 0 and %d", name, most)
+	}
+	return n, nil
+}
+
+// field is the place of a member in the body.
+func (b Object) field(name string) string {
+	if b.Place == "" {
+		return name
+	}
+	return b.Place + "." + name
+}
