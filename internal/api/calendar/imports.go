@@ -27,7 +27,7 @@ func (a imports) routes() []routing.Route {
 	}
 }
 
-// importCalendar makes shifts of a calendar from elsewhere, or with preview=true only says which.
+// importCalendar makes shifts from an iCalendar text. With preview=true it only answers with them.
 func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Administered(r)
@@ -56,7 +56,7 @@ func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if from.Before(now) {
-		from = now // what was on call is not rewritten
+		from = now // past shifts are not changed
 	}
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
@@ -135,7 +135,7 @@ type unmatchedEvent struct {
 	Why     string   `json:"why"`
 }
 
-// occurrences finds the people of each occurrence. Names that are nobody's are told once for each event.
+// occurrences finds the people of each occurrence. Unknown names are returned once for each event.
 func occurrences(candidates []editing.Candidate, read ical.Calendar) (wanted []editing.OccurrenceShift, unmatched []unmatchedEvent) {
 	unmatched = []unmatchedEvent{}
 	for _, p := range read.Problems {
@@ -159,7 +159,7 @@ func occurrences(candidates []editing.Candidate, read ical.Calendar) (wanted []e
 	return wanted, unmatched
 }
 
-// answerImport shows what was done, or would be.
+// answerImport answers with the changes of an import, or of its preview.
 func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan editing.CalendarImport, unmatched []unmatchedEvent, preview bool) error {
 	after := make([]oncall.Shift, len(plan.Update))
 	for i, u := range plan.Update {

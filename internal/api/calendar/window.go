@@ -9,10 +9,10 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/params"
 )
 
-// maxWindow bounds what one look at gaps or fairness reads.
+// maxWindow bounds the window of one request for gaps or fairness.
 const maxWindow = 3 * 366 * 24 * time.Hour
 
-// teamAndWindow returns the team of a request, and the window of its query: from start to end days from now unless it says so.
+// teamAndWindow returns the team of a request and the window of its query. The default window is start to end days from now.
 func (a Deps) teamAndWindow(r *http.Request, start, end int) (t oncall.Profile, from, to time.Time, err error) {
 	if t, err = a.Team(r); err != nil {
 		return t, from, to, err
@@ -25,7 +25,7 @@ func (a Deps) teamAndWindow(r *http.Request, start, end int) (t oncall.Profile, 
 	return t, from, to, err
 }
 
-// window reads start and end of a query, with what holds when they are not given.
+// window reads start and end of a query; the arguments are the defaults.
 func window(r *http.Request, start, end time.Time) (from, to time.Time, err error) {
 	from, to = start, end
 	if t, given, err := params.Time(r.URL.Query(), "start"); err != nil {
@@ -44,7 +44,7 @@ func window(r *http.Request, start, end time.Time) (from, to time.Time, err erro
 	return from, to, nil
 }
 
-// askedRoles reads the roles that a query asks for; none means all.
+// askedRoles returns the roles of a query; none means all.
 func (a Deps) askedRoles(r *http.Request) ([]string, error) {
 	var out []string
 	for _, name := range r.URL.Query()["role"] {
