@@ -51,7 +51,7 @@ type Deps struct {
 	Incidents     incidents.Deps
 	Messages      messages.Deps
 	People        people.Deps
-	// Authenticator must take no request without credentials: what is opened for clients of old is not opened here.
+	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator
 	// CalendarAuthenticator finds out who calls the calendar's routes, which take the credentials of Oncall's API.
 	CalendarAuthenticator *calendar.Authenticator

@@ -36,7 +36,7 @@ const (
 // the data itself are replaced by U+FFFD.
 func Mark(s string) string { return py.Mark(s) }
 
-// Unmark replaces each marked character by what escape makes of the character it stands for.
+// Unmark replaces each marked character by the escape of its plain character.
 func Unmark(s string, escape func(c byte) string) string { return py.Unmark(s, escape) }
 
 // Raw is Unmark without any escape.
@@ -142,7 +142,7 @@ func (t *Template) RenderInformative(vars Vars) (out string, informative bool, e
 	return result.Text, result.Informative, nil
 }
 
-// RenderString compiles src and renders it with the variables of a JSON object; empty JSON stands for none.
+// RenderString compiles src and renders it with the variables of a JSON object; empty JSON means no variables.
 func RenderString(src string, contextJSON []byte) (string, error) {
 	t, err := Compile(src, Limits{})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // they serve one rendering, or several that are meant to share.
 type Vars struct{ dict *py.Dict }
 
-// DecodeVars reads the variables from a JSON object; empty data stands for none.
+// DecodeVars reads the variables from a JSON object; empty data means no variables.
 func DecodeVars(data []byte) (Vars, error) {
 	if len(strings.TrimSpace(string(data))) == 0 {
 		return Vars{dict: py.NewDict()}, nil
@@ -68,7 +68,7 @@ func (v Vars) Each(f func(name, text string)) {
 	})
 }
 
-// Text is how a template prints a value; what is very large or deep is left out.
+// Text returns a value as a template prints it; very large or deep parts are left out.
 func Text(x any) string {
 	if s, ok := py.AsString(x); ok {
 		return s

@@ -1,7 +1,7 @@
-// Package oncallapi serves Oncall's API v0 below /api/v0, byte for byte as its clients rely on it where that does no harm.
-// It decodes a request, decides by auth whether the caller may, calls one method of an adapter or a pure function of the
-// domain, and encodes the answer. The wire's "event" is the domain's shift. The routes are in packages by resource; this one
-// mounts them. It shares what it reads of requests with the calendar part of /v1 (wire/calendars).
+// Package oncallapi serves Oncall's API v0 below /api/v0. Answers are those that Oncall's clients rely on, byte for byte;
+// docs/compatibility.md lists the exceptions. A handler decodes the request, lets package auth decide whether the caller may,
+// calls one method of an adapter or a pure function of the domain, and encodes the answer. The wire's "event" is the domain's
+// shift. The routes are in packages by resource; this one mounts them. wire/calendars has the decoders that it shares with /v1.
 package oncallapi
 
 import (
@@ -89,7 +89,7 @@ func (a *API) Handler() http.Handler {
 	return r
 }
 
-// legacy words faults that come from below for Oncall's clients: 422 instead of a conflict, and a title with a description
+// legacy converts faults of storage and domain for Oncall's clients: 422 instead of a conflict, and a title with a description
 // instead of one sentence.
 func legacy(err error) error {
 	var f *fault.Error

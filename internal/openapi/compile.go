@@ -255,14 +255,14 @@ func (s spec) responses(method, path string, op operation) (object, error) {
 	for status, short := range oks {
 		answer := object{"description": http.StatusText(status)}
 		short, optional := strings.CutPrefix(short, "?")
-		if optional { // OpenAPI has no word for a body that may be missing
+		if optional { // OpenAPI cannot describe a body that may be missing
 			answer["description"] = http.StatusText(status) + ", with or without a body"
 			answer["x-body-optional"] = true
 		}
 		if kind, ok := bodies[short]; ok {
 			content := object{kind: object{"schema": object{"type": "string"}}}
 			if optional && strings.HasPrefix(path, "/v0/") {
-				content["application/json"] = object{} // how v0 labels a missing body, and plain words
+				content["application/json"] = object{} // v0 labels empty bodies and plain text like this
 			}
 			answer["content"] = content
 		} else if short != "empty" {
@@ -282,7 +282,7 @@ func (s spec) responses(method, path string, op operation) (object, error) {
 	return out, nil
 }
 
-// refusals are the statuses of errors: those named, and those that follow from who may call and what is asked for.
+// refusals returns the statuses of errors: those that the operation names, and those that follow from its access and path.
 func (s spec) refusals(method, path string, op operation) []int {
 	all := slices.Clone(op.Errors)
 	switch op.Access {
@@ -325,7 +325,7 @@ func refusal(path string, status int, failure, access string) object {
 	return answer
 }
 
-// accesses tells by which proofs a caller may come. Several entries are alternatives, an empty one is nobody in particular.
+// accesses returns the credentials of each access rule. Several entries are alternatives; an empty one needs no credentials.
 var accesses = func() map[string][]any {
 	app, session, none := object{"application": []any{}}, object{"session": []any{}}, object{}
 	known := []any{app, session}

@@ -1,7 +1,6 @@
-// Package openapi describes everything that iris-api serves. The description is written tersely, one line an operation, in
-// spec/*.yaml and expanded here to an OpenAPI 3.1 document, which iris-api serves as /openapi.json and as a page to read.
-// A test in internal/app compares it with the router, and the contract suite (test/contract) compares every answer that it
-// gets with it, so that it cannot describe what is not there.
+// Package openapi describes all routes of iris-api. spec/*.yaml has one line for each operation; this package expands them to
+// an OpenAPI 3.1 document, which iris-api serves as /openapi.json and as a page. A test in internal/app compares it with the
+// router, and the contract suite (test/contract) compares every answer with it.
 //
 // A spec file has the keys tags, schemas, parameters and paths. An operation has:
 //

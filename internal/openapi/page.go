@@ -49,7 +49,7 @@ type pageSchema struct {
 
 type pageField struct{ Name, Type, About string }
 
-// who words the rule of an operation.
+// who has the text of each access rule.
 var who = map[string]string{
 	"public": "everybody", "open": "any application or session; everybody where anonymous reads are opened",
 	"any": "any application or session", "write": "any application, and sessions that may change things",

@@ -6,7 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Reasons of timers of incidents, as they are stored.
+// Reasons of timers of incidents, as stored.
 const (
 	TimerLate = "late firing" // a firing alert that arrived late waits for the resolve that may follow it
 	TimerNews = "new alert"   // the escalation starts again when the pause between restarts is over

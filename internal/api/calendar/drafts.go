@@ -23,8 +23,8 @@ func (a drafts) routes() []routing.Route {
 	}
 }
 
-// previewDraft answers what a schedule or rotation would put on the calendar, before it is saved. With an id it is in the place
-// of that one. Nothing is stored.
+// previewDraft answers with the shifts of an unsaved schedule or rotation. With an id it replaces the stored one of that id.
+// Nothing is stored.
 func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Team(r)
@@ -58,7 +58,7 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if from.Before(now) {
-		from = now // what is over stays as it is
+		from = now // past shifts stay as they are
 	}
 	s := scheduling.Schedule{ID: old.ID, TeamID: t.ID, Zone: a.ZoneOf(t), Role: role, RoleOrder: d.RoleID, Algorithm: d.Algorithm, Pattern: d.Pattern,
 		Rotation: d.Rotation, Order: d.Order, Threshold: d.Threshold, Progress: old.Progress}
@@ -76,7 +76,7 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// scheduleDraft reads a schedule or rotation as its editor has it, and the stored one that it is to replace, if any.
+// scheduleDraft reads an unsaved schedule or rotation, and the stored one that it replaces, if any.
 func (a drafts) scheduleDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (scheduling.ScheduleDraft, string, scheduling.StoredSchedule, error) {
 	read := a.weeklyDraft
 	if b.Given("layers") {
@@ -116,7 +116,7 @@ func (a drafts) weeklyDraft(ctx context.Context, t oncall.Profile, b jsonbody.Ob
 	return d, role.Name, fieldOf(err)
 }
 
-// fieldOf gives the faults of a weekly schedule, which say in a legacy way what is wrong, the field that they are about.
+// fieldOf adds the field to a fault of a weekly schedule. Such faults have the texts of Oncall's API and no field.
 func fieldOf(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -135,7 +135,7 @@ func fieldOf(err error) error {
 	return err
 }
 
-// planObject shows the part of a plan that a window sees.
+// planObject returns the shifts of a result that are inside a window.
 func (a drafts) planObject(ctx context.Context, plan scheduling.Result, from, until time.Time) (map[string]any, error) {
 	shifts, err := a.Named(ctx, inWindow(plan.Add, from, until))
 	if err != nil {

@@ -20,7 +20,7 @@ func (a edits) routes() []routing.Route {
 	}
 }
 
-// swapFromNow leaves what is past of a running shift to the person who had it.
+// swapFromNow swaps shifts from now on. The past part of a running shift keeps its person.
 func (a edits) swapFromNow(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Swap(w, r, true); err != nil {
 		return err
@@ -28,8 +28,8 @@ func (a edits) swapFromNow(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusNoContent)
 }
 
-// previewEdit answers what an edit would change: the same work, done and undone again. The body is the one that the edit
-// itself takes, with the action, and with id, link_id or team where the edit has them in its path.
+// previewEdit answers with the changes of an edit: it makes them in a transaction and rolls that back. The body is that of the
+// edit, with the action, and with id, link_id or team if the edit has them in its path.
 func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.Read(w, r, "")
 	if err != nil {
@@ -55,7 +55,7 @@ func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// previewed reads the edit that a preview is about.
+// previewed reads the edit of a preview.
 func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) (editing.Edit, error) {
 	plain := b.Without("action", "id", "link_id")
 	switch action {
@@ -104,7 +104,7 @@ func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) 
 	return editing.Edit{}, fault.Invalidf("action", "action must be one of create, link, edit, edit_link, delete, delete_link, swap, override, take")
 }
 
-// changesObject is a change as the pages show it. Shifts that do not exist yet have the id 0.
+// changesObject returns the changes of an edit for the answer. New shifts have the id 0.
 func (a edits) changesObject(ctx context.Context, c oncall.Changes) (map[string]any, error) {
 	all := append([]oncall.Shift{}, c.Add...)
 	for i := range all {

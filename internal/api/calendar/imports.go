@@ -26,7 +26,7 @@ func (a imports) routes() []routing.Route {
 	}
 }
 
-// importCalendar makes shifts of a calendar from elsewhere, or with preview=true only says which.
+// importCalendar makes shifts from an iCalendar text. With preview=true it only answers with them.
 func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Administered(r)
@@ -55,7 +55,7 @@ func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if from.Before(now) {
-		from = now // what was on call is not rewritten
+		from = now // past shifts are not changed
 	}
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
@@ -124,7 +124,7 @@ func (a imports) candidates(ctx context.Context, t oncall.Profile, roster string
 	return out, err
 }
 
-// answerImport shows what was done, or would be.
+// answerImport answers with the changes of an import, or of its preview.
 func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan editing.CalendarImport, unmatched []reading.Unmatched, preview bool) error {
 	after := make([]oncall.Shift, len(plan.Update))
 	for i, u := range plan.Update {

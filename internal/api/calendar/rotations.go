@@ -36,7 +36,7 @@ const (
 
 var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
-// layerObject is a layer as the pages show it; names are those of its members.
+// layerObject is a layer on the wire; names are those of its members.
 type layerObject struct {
 	Name     string              `json:"name"`
 	Start    string              `json:"start"`
@@ -103,7 +103,7 @@ func timeOfDay(d time.Duration) string {
 	return time.Unix(s, 0).UTC().Format("15:04")
 }
 
-// rotationObject is a rotation as the pages show it.
+// rotationObject is a rotation on the wire.
 func (a rotations) rotationObject(ctx context.Context, s scheduling.StoredSchedule) (map[string]any, error) {
 	var shifts []oncall.Shift // only to find the members' names
 	for _, l := range s.Rotation.Layers {

@@ -25,7 +25,7 @@ func (a swaps) routes() []routing.Route {
 	}
 }
 
-// swapObject is a swap request as the pages show it: the first shift of each side, and all of them.
+// swapObject is a swap request on the wire: the first shift of each side, and all shifts.
 func swapObject(s editing.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) map[string]any {
 	side := func(ids []oncall.ShiftID) (first any, all []map[string]any) {
 		all = []map[string]any{}

@@ -56,7 +56,7 @@ func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) err
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// maxAbsences is about how many unavailabilities a person may have: each is looked through whenever a team of theirs is filled.
+// maxAbsences bounds roughly how many unavailabilities a person has: all of them are read whenever a team of theirs is filled.
 const maxAbsences = 200
 
 // addAbsence stores when a person cannot be on call: in every team where they, an administrator or an application says so, in the

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// teamAndWindow returns the team of a request, and the window of its query: from start to end days from now unless it says so.
+// teamAndWindow returns the team of a request, and the window of its query. The default window is start to end days from now.
 func (a Deps) teamAndWindow(r *http.Request, start, end int) (t oncall.Profile, from, to time.Time, err error) {
 	if t, err = a.Team(r); err != nil {
 		return t, from, to, err

@@ -21,7 +21,7 @@ func (a reads) routes() []routing.Route {
 	}
 }
 
-// object is an incident as lists show it.
+// object is an incident in lists.
 type object struct {
 	ID          incidents.ID `json:"id"`
 	State       string       `json:"state"`
@@ -35,13 +35,13 @@ type object struct {
 	UpdatedAt   *string      `json:"updated_at"`
 }
 
-// whole is an incident as its own route shows it.
+// whole is an incident with its context, for its own route.
 type whole struct {
 	object
 	Context json.RawMessage `json:"context"`
 }
 
-// states are the states of an incident and how storage finds those that are in one.
+// states are the values of the filter state and their conditions.
 var states = map[string][]filters.Condition{
 	"escalating":   {page.Equal("active", true)},
 	"acknowledged": {page.Equal("resolved", false), page.Equal("active", false), page.Equal("claimed", true)},

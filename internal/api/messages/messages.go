@@ -176,7 +176,7 @@ func (a sent) get(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, body)
 }
 
-// number reads the number of the path; what is no number does not exist.
+// number returns the number of the path; NotFound if it is none.
 func number(r *http.Request) (int64, error) {
 	n, err := strconv.ParseInt(wire.Param(r, "id"), 10, 64)
 	if err != nil || n <= 0 {

@@ -144,7 +144,7 @@ func (q Query) Newest(to *filters.Query) error {
 	return nil
 }
 
-// Answer answers with a page of what Newest asked for. place says where an item stands in the order.
+// Answer answers with a page of items, as selected by Newest. place returns the sort key of an item.
 func Answer[T any](w http.ResponseWriter, q Query, found []T, show func(T) any, place func(T) (time.Time, int64)) error {
 	next := ""
 	if len(found) > q.Size {

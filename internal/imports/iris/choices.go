@@ -86,7 +86,7 @@ func (im *importer) userApplicationModes(ctx context.Context) error {
 		})
 }
 
-// userSettings takes what is not a column of users. A time zone that we do not know stays readable as a setting.
+// userSettings takes the settings that are no columns of users. An unknown time zone stays readable as a setting.
 func (im *importer) userSettings(ctx context.Context) error {
 	table := imports.Table{Name: "user_settings", Key: []string{"user_id", "name"}, Columns: []imports.Column{
 		{Name: "user_id", Type: "bigint", Ref: toUser}, {Name: "name", Type: "text"}, {Name: "value", Type: "text"},

@@ -47,7 +47,7 @@ func (im *importer) plan(row *imports.Row) ([]any, bool) {
 		row.Int32("aggregation_window", 0), row.Int32("aggregation_reset", 0), mode, key, template, row.TimeOr("created")}, true
 }
 
-// tracking reads whom a plan tells of its incidents; all nil = nobody.
+// tracking reads the tracking address of a plan; all nil = none.
 func (im *importer) tracking(row *imports.Row) (mode, key, template any) {
 	name := row.Text("tracking_type")
 	if name == "" {
@@ -179,7 +179,7 @@ func (im *importer) routes(ctx context.Context) error {
 		})
 }
 
-// activePlan reads the name of a plan. effect says what it means that none of this name is active.
+// activePlan reads the name of a plan. effect is the text of the report if no plan of this name is active.
 func (im *importer) activePlan(row *imports.Row, effect string) string {
 	key := imports.Fold(row.Text("plan_name"))
 	if im.plansBy[key] == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// incidents takes incidents with contexts, dynamic targets and comments. Messages come later and tell how far an incident got.
+// incidents takes incidents with contexts, dynamic targets and comments. Their progress follows from messages, which come later.
 func (im *importer) incidents(ctx context.Context) error {
 	table := imports.Table{Name: "incidents", Key: []string{"id"}, Columns: []imports.Column{
 		{Name: "id", Type: "bigint"}, {Name: "plan_id", Type: "bigint", Ref: toPlan}, {Name: "application_id", Type: "bigint", Ref: toApp},

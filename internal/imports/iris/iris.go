@@ -167,7 +167,7 @@ func (im *importer) ourMode(name string) (string, bool) {
 	return imports.Modes(im.options.Modes).Ours(name)
 }
 
-// mode looks up the mode that a row names. When there is none here, the row is not taken.
+// mode returns the mode of a row. A row with a mode that does not exist here is not taken.
 func (im *importer) mode(row *imports.Row, column string) (string, bool) {
 	name, known := im.modes[row.Int(column)]
 	if !known {
@@ -181,7 +181,7 @@ func (im *importer) mode(row *imports.Row, column string) (string, bool) {
 	return mode, ok
 }
 
-// priority looks up the priority that a row names, like mode.
+// priority returns the priority of a row, as mode does.
 func (im *importer) priority(row *imports.Row) (string, bool) {
 	name, known := im.priorities[row.Int("priority_id")]
 	if !known {

@@ -126,7 +126,7 @@ func (im *importer) changes(ctx context.Context) error {
 var outcomes = map[string]string{"delivered": "delivered", "completed": "delivered", "sent": "sent", "failed": "rejected",
 	"undelivered": "rejected", "busy": "unavailable", "no-answer": "unavailable", "canceled": "cancelled"}
 
-// receipts takes Twilio's last word on each message.
+// receipts takes Twilio's last status of each message.
 func (im *importer) receipts(ctx context.Context) error {
 	table := imports.Table{Name: "receipts", Key: []string{"vendor", "vendor_message_id", "message_id"}, Columns: []imports.Column{
 		{Name: "vendor", Type: "text"}, {Name: "vendor_message_id", Type: "text"}, {Name: "status", Type: "text", State: true},

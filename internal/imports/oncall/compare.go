@@ -87,7 +87,7 @@ func (im *importer) duties(ctx context.Context, since time.Time) (map[teamRole][
 	return out, until, nil
 }
 
-// zones reads the teams' clocks. What is odd about them is reported where teams are taken.
+// zones reads the time zones of teams. Odd ones are reported when teams are taken.
 func (im *importer) zones(ctx context.Context) (map[int64]*time.Location, error) {
 	out := map[int64]*time.Location{}
 	aside := imports.Loader{Source: im.Source, Report: imports.NewReport("", nil)}

@@ -86,7 +86,7 @@ func from(class, table, order, columns string) imports.From {
 	return imports.From{Class: class, Table: table, Order: order, Columns: strings.Fields(columns)}
 }
 
-// vocabulary reads the small tables of names. What is odd about them is reported where their rows are stored.
+// vocabulary reads the small tables of names. Odd names are reported when their rows are stored.
 func (im *importer) vocabulary(ctx context.Context) error {
 	quiet := imports.Loader{Source: im.Source, Report: imports.NewReport("", nil)}
 	for _, v := range []struct {
@@ -153,7 +153,7 @@ func (im *importer) names(ctx context.Context) error {
 	return err
 }
 
-// mode looks up the mode that a row names. When there is none here, the row is not taken.
+// mode returns the mode of a row. A row with a mode that does not exist here is not taken.
 func (im *importer) mode(row *imports.Row) (string, bool) {
 	name, known := im.modes[row.Int("mode_id")]
 	if !known {

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// persons takes users. Of somebody who is here already, from Iris or by hand, what they are here counts.
+// persons takes users. The existing values of a person who is here already take precedence.
 func (im *importer) persons(ctx context.Context) error {
 	table := imports.Table{Name: "users", Key: []string{"oncall_id"}, Unique: []string{"lower(@name)"}, Columns: []imports.Column{
 		{Name: "oncall_id", Type: "bigint"},
@@ -101,7 +101,7 @@ func (im *importer) teamRows(ctx context.Context) error {
 		})
 }
 
-// optional is a setting of a team that may be nothing. Nothing there says nothing about what is set here.
+// optional is a setting of a team that may be empty. An empty value there does not change the value here.
 func optional(name string) imports.Column {
 	return imports.Column{Name: name, Type: "text", Empty: "t." + name + " is null",
 		Same: "coalesce(s." + name + ", '') = '' or s." + name + " is not distinct from t." + name}

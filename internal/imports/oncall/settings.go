@@ -211,7 +211,7 @@ var derived = map[string]string{
 	"scheduler":         "description",
 }
 
-// leftovers reports what is in the database and nobody asked for.
+// leftovers reports tables and columns that the import did not read.
 func (im *importer) leftovers(ctx context.Context) error {
 	return im.Leftovers(ctx, "Oncall", derived)
 }

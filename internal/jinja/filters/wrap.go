@@ -146,7 +146,7 @@ func (w *wrapper) chunks(s []rune) [][]rune {
 
 func isWordPunct(c rune) bool { return py.IsWord(c) || strings.ContainsRune("!\"'&.,?", c) }
 
-// isWrapLetter is a word character that is not a digit.
+// isWrapLetter reports whether s[i] is a letter or an underscore.
 func isWrapLetter(s []rune, i int) bool {
 	return i >= 0 && i < len(s) && py.IsWord(s[i]) && !unicode.Is(unicode.Nd, s[i])
 }

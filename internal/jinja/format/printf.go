@@ -12,7 +12,7 @@ func Printf(b *py.Budget, format string, arg py.Value) string {
 	return printf(b, format, arg, func(s string) string { return s })
 }
 
-// PrintfMarkup is Printf of Markup: what is put in is escaped, unless it is Markup.
+// PrintfMarkup is Printf of Markup: arguments are escaped unless they are Markup.
 func PrintfMarkup(b *py.Budget, format py.Markup, arg py.Value) py.Markup {
 	return py.Markup(printf(b, string(format), arg, func(s string) string { return py.EscapeText(b, s) }))
 }

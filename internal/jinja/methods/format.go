@@ -48,7 +48,7 @@ type formatter struct {
 	kw      []py.Keyword
 	mapping py.Value // of format_map
 	escape  bool
-	auto    int // next automatic field; -1 = fields are numbered by hand
+	auto    int // next automatic field; -1 = fields have explicit numbers
 	out     strings.Builder
 }
 

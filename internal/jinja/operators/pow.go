@@ -20,7 +20,7 @@ func powFloat(b *py.Budget, x, y float64) float64 {
 	b.Step(1000)
 	off := logBig(math.Abs(x))
 	off.Sub(off.Mul(off, bigFloat(y)), logBig(math.Abs(p)))
-	off.Add(off, bigFloat(1)) // e to the power of what is missing, which is very small
+	off.Add(off, bigFloat(1)) // e to the power of the rest, which is very small
 	r, _ := off.Mul(off, bigFloat(p)).Float64()
 	return r
 }

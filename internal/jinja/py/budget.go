@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Error is why a template failed: an exception as Python names it or, with Kind LimitError, a bound that was reached.
+// Error is why a template failed: a Python exception or, with Kind LimitError, an exceeded limit.
 type Error struct {
 	Kind      string // class of the exception, for example TemplateSyntaxError, UndefinedError or TypeError
 	Message   string
@@ -20,10 +20,10 @@ func (e *Error) Error() string {
 	return e.Kind + ": " + e.Message
 }
 
-// Limited reports whether a bound of the engine ended the template, rather than a mistake in it.
+// Limited reports whether the template exceeded a limit of the engine, and has no error itself.
 func (e *Error) Limited() bool { return e.Kind == LimitError }
 
-// LimitError is the Kind of an Error that Python does not have: a bound of the engine was reached.
+// LimitError is the Kind of an exceeded limit, which Python does not have.
 const LimitError = "LimitError"
 
 // Raise panics with an Error of the given kind.
@@ -35,8 +35,8 @@ func fail(kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// Try runs f and returns the exception it raised, nil if it raised none. A LimitError and any other panic pass through:
-// a template must not be able to go on after a bound was reached.
+// Try runs f and returns the exception it raised, nil if none. A LimitError and any other panic pass through: a
+// template must not continue after a limit was exceeded.
 func Try(f func()) (err *Error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -51,8 +51,8 @@ func Try(f func()) (err *Error) {
 	return nil
 }
 
-// Budget bounds the work of one rendering. It is spent before the work is done; when it is empty the spending call
-// panics with a LimitError. A Budget belongs to one goroutine.
+// Budget bounds the work of one rendering. Operations spend it before they act; an empty budget panics with a
+// LimitError. A Budget belongs to one goroutine.
 type Budget struct {
 	// Marks says how text is escaped. It is set before the budget is used.
 	Marks    Marks
@@ -94,14 +94,14 @@ func (b *Budget) Step(n int64) {
 	}
 }
 
-// Left is the work that may still be done.
+// Left is the remaining work.
 func (b *Budget) Left() int64 { return b.steps }
 
 // Scan spends the work of reading n bytes or elements.
 func (b *Budget) Scan(n int) { b.Step(1 + int64(n)/32) }
 
-// Grow spends n bytes of memory and the work of filling them. It must be called before they are allocated. A negative n
-// stands for a size beyond counting.
+// Grow spends n bytes of memory and the work of filling them. Call it before the allocation. A negative n is a size
+// beyond the range.
 func (b *Budget) Grow(n int64) {
 	if n < 0 || n > b.memory {
 		Raise(LimitError, "the template needs too much memory (more than %d bytes)", b.limits.Memory)
@@ -128,7 +128,7 @@ func (b *Budget) GrowValues(n int) { b.GrowTimes(valueSize, int64(n)) }
 // valueSize is what one element of a list or tuple costs.
 const valueSize = 24
 
-// Enter goes one level deeper; each call is paired with Leave.
+// Enter enters a level of nesting; each call is paired with Leave.
 func (b *Budget) Enter() {
 	b.depth++
 	if b.depth > b.limits.Depth {
@@ -136,5 +136,5 @@ func (b *Budget) Enter() {
 	}
 }
 
-// Leave goes one level up.
+// Leave leaves a level of nesting.
 func (b *Budget) Leave() { b.depth-- }

@@ -113,8 +113,8 @@ func literal(s string) Value {
 	return strings.Trim(s, "'")
 }
 
-// Bind distributes args over the parameters and returns a value for each. What is left over is returned for functions that
-// take it, else it raises TypeError.
+// Bind assigns args to the parameters and returns a value for each. Additional arguments are returned as rest, or raise TypeError
+// if the function takes none.
 func (s *Signature) Bind(args Args) (values []Value, rest Args) {
 	values = make([]Value, len(s.params))
 	for i := range values {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A marked character stands for an ASCII character of data in a text of template source and data: code point markBase+c, in a
-// private plane, for each punctuation character c. No markup language gives it a meaning, so data cannot become markup, and
-// the caller that knows the markup puts the right escape in its place later.
+// A marked character represents an ASCII punctuation character c of data inside a text of template source and data: its code point
+// is markBase+c, in a private plane. No markup language gives it a meaning, so data cannot become markup. Later the caller, who
+// knows the markup language, replaces it by the right escape.
 const (
 	markBase = 0xF0000
 	markEnd  = markBase + 0x80
@@ -40,7 +40,7 @@ func Mark(s string) string {
 	}, s)
 }
 
-// Unmark replaces each marked character by what escape makes of the character it stands for.
+// Unmark replaces each marked character by the escape of its plain character.
 func Unmark(s string, escape func(c byte) string) string {
 	if !strings.Contains(s, "\xf3\xb0\x80") && !strings.Contains(s, "\xf3\xb0\x81") {
 		return s

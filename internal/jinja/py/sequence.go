@@ -82,7 +82,7 @@ func Subscript(b *Budget, obj, key Value) Value {
 	return v
 }
 
-// Slice is obj[start:stop:step]; nil stands for a bound that was left out or is None.
+// Slice is obj[start:stop:step]; nil is a bound that is absent or None.
 func Slice(b *Budget, obj, start, stop, step Value) Value {
 	b.Step(1)
 	RaiseUndefined(obj)

@@ -17,7 +17,7 @@ import (
 // *List, *Tuple, *Dict, *View, *Range, *Iterator, *Undefined, *Func, or an Object.
 type Value = any
 
-// Markup is text that is safe in HTML; operations on it escape what is not.
+// Markup is text that is safe in HTML; operations escape other text that is joined to it.
 type Markup string
 
 // Bytes is Python's bytes; templates get them from str.encode only.
@@ -65,7 +65,7 @@ type Iterable interface {
 	Iter(b *Budget) func() (Value, bool)
 }
 
-// Undefined stands for what does not exist. It prints as nothing, is false and empty; most else raises.
+// Undefined is the value of an unknown variable, attribute or item. It prints as nothing, is false and empty; most operations raise.
 type Undefined struct {
 	Hint string // the whole message, if set
 	Of   string // class of the object on which Name was looked up; "" = a variable
@@ -85,7 +85,7 @@ func (u *Undefined) Raise() {
 	panic(&Error{Kind: kind, Message: u.Message()})
 }
 
-// Message says what is missing.
+// Message returns the text of the error: the name that does not exist.
 func (u *Undefined) Message() string {
 	switch {
 	case u.Hint != "":
@@ -115,7 +115,7 @@ func RaiseUndefined(vs ...Value) {
 	}
 }
 
-// IsUndefined reports whether v stands for what does not exist.
+// IsUndefined reports whether v is an Undefined.
 func IsUndefined(v Value) bool {
 	_, ok := v.(*Undefined)
 	return ok

@@ -102,7 +102,7 @@ func (c *compiler) autoescapeBlock(n *syntax.Autoescape, f *frame) stmt {
 	}
 }
 
-// constant evaluates an expression that depends on nothing, as far as its truth goes.
+// constant evaluates the truth of an expression without variables.
 func constant(n syntax.Node, value expr) (on, ok bool) {
 	depends := false
 	syntax.Walk(n, func(x syntax.Node) bool {

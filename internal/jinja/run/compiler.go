@@ -26,7 +26,7 @@ type env struct {
 // missing marks variables without a value.
 var missing = py.Absent
 
-// function is what the compiler knows of a function: the slots of its variables.
+// function is the compiler's record of a function: the slots of its variables.
 type function struct {
 	up    *function
 	slots map[string]int
@@ -50,7 +50,7 @@ func (f *function) declare(v string) int {
 	return i
 }
 
-// ref is where a variable lives: so many functions up, in this slot.
+// ref is the place of a variable: a slot of the function that is up levels out.
 type ref struct{ up, slot int }
 
 func (x ref) get(e *env) py.Value {
@@ -92,10 +92,10 @@ type compiler struct {
 	asks bool
 }
 
-// maxTreeDepth bounds how deep expressions may be built up, for example by 1+1+1+...
+// maxTreeDepth bounds the depth of expressions, such as 1+1+1+...
 const maxTreeDepth = 250
 
-// Compile compiles a tree. Unknown filters and tests, and trees that are too deep, make it panic with *py.Error.
+// Compile compiles a tree. It panics with *py.Error for unknown filters and tests, and for trees that are too deep.
 func Compile(t *syntax.Template, opts Options) *Program {
 	checkDepth(t, 0)
 	c := &compiler{fn: &function{slots: map[string]int{}}, line: 1, foldSteps: foldSteps, opts: opts, autoescape: opts.Marks != py.NoMarks}
@@ -124,14 +124,14 @@ func checkDepth(n syntax.Node, depth int) {
 	}
 }
 
-// assertionError is the kind of the mistakes that the compiler finds.
+// assertionError is the kind of the errors that the compiler finds.
 const assertionError = "TemplateAssertionError"
 
 func (c *compiler) failAt(line int, message string) {
 	panic(&py.Error{Kind: assertionError, Message: message, Line: line})
 }
 
-// mark notes the line of what is compiled next.
+// mark records the line of the next statement.
 func (c *compiler) mark(n syntax.Node) int {
 	c.line = n.Line()
 	return c.line
@@ -152,7 +152,7 @@ func (c *compiler) lookup(v string) ref {
 	return c.declare(v)
 }
 
-// enter returns what gives the variables of a frame their first values.
+// enter returns code that sets the first values of a frame's variables.
 func (c *compiler) enter(f *frame) stmt {
 	type start struct {
 		to, from ref
@@ -187,7 +187,7 @@ func (c *compiler) enter(f *frame) stmt {
 	}
 }
 
-// leave returns what takes the variables of a frame their values.
+// leave returns code that clears the variables of a frame.
 func (c *compiler) leave(f *frame) stmt {
 	var slots []int
 	for _, v := range f.order {
@@ -241,7 +241,7 @@ func (c *compiler) statement(n syntax.Node, f *frame) stmt {
 	panic(fmt.Sprintf("statement %T", n))
 }
 
-// escapes returns whether text is to be escaped, decided at compile time or when it is not known then, at run time.
+// escapes returns whether text is escaped: decided at compile time if possible, else at run time.
 func (c *compiler) escapes() func(r *render) bool {
 	if c.volatile {
 		return func(r *render) bool { return r.Autoescape }
@@ -282,7 +282,7 @@ func (c *compiler) output(n *syntax.Output, f *frame) stmt {
 	}
 }
 
-// isMetadata reports whether an expression is the metadata or a part of it, apart from its title.
+// isMetadata reports whether an expression is the metadata or a part of it, without its title.
 func (c *compiler) isMetadata(n syntax.Node) bool {
 	switch x := n.(type) {
 	case *syntax.Name:
@@ -297,7 +297,7 @@ func (c *compiler) isMetadata(n syntax.Node) bool {
 	return false
 }
 
-// noted notes when a value that is printed has a letter, a digit or a symbol.
+// noted records when a printed value has a letter, a digit or a symbol.
 func noted(value expr) expr {
 	return func(r *render, e *env) py.Value {
 		v := value(r, e)
@@ -312,7 +312,7 @@ func noted(value expr) expr {
 	}
 }
 
-// known is the text of an item of an output as far as it is known beforehand.
+// known is the text of an output item, if the compiler knows it.
 func (c *compiler) known(it syntax.Node, f *frame) (string, bool) {
 	if d, ok := it.(*syntax.Data); ok {
 		return d.Text, true
@@ -357,7 +357,7 @@ func (c *compiler) ifStatement(n *syntax.If, outer *frame) stmt {
 	}
 }
 
-// target returns what stores a value in a name, a namespace or a tuple of these.
+// target returns code that stores a value in a name, a namespace or a tuple of these.
 func (c *compiler) target(n syntax.Node, f *frame) func(r *render, e *env, v py.Value) {
 	switch x := n.(type) {
 	case *syntax.Name:
@@ -391,7 +391,7 @@ func (c *compiler) target(n syntax.Node, f *frame) func(r *render, e *env, v py.
 }
 
 func (c *compiler) assign(n *syntax.Assign, f *frame) stmt {
-	// Names that are given attributes must be namespaces; that is checked first.
+	// Names that get attributes must be namespaces; that is checked first.
 	before := c.line
 	var spaces []ref
 	syntax.Walk(n.Target, func(x syntax.Node) bool {

@@ -139,7 +139,7 @@ func (c *compiler) dict(n *syntax.Dict, f *frame) expr {
 	}
 }
 
-// builtins are the filters and tests of all templates. Nothing changes them.
+// builtins are the filters and tests of all templates. They are constant.
 var builtins = filters.New()
 
 var binaryOps = map[string]func(b *py.Budget, x, y py.Value) py.Value{
@@ -205,8 +205,7 @@ func (c *compiler) compare(n *syntax.Compare, f *frame) expr {
 
 func (c *compiler) concat(n *syntax.Concat, f *frame) expr {
 	items := c.exprs(n.Items, f)
-	// Where it is not known before the run whether text is escaped, the original asks at run time whether it is not known, which
-	// never holds there, and so forgets what was safe.
+	// If escaping is known only at run time, the original forgets Markup in a concatenation.
 	keepsSafe := c.autoescape && !c.volatile && !c.folding
 	return func(r *render, e *env) py.Value {
 		values := evalAll(r, e, items)
@@ -221,7 +220,7 @@ func (c *compiler) concat(n *syntax.Concat, f *frame) expr {
 	}
 }
 
-// joinMarkup concatenates; as soon as one part is Markup, the others are escaped.
+// joinMarkup concatenates. If one part is Markup, the others are escaped.
 func joinMarkup(r *render, values []py.Value) py.Value {
 	var empty py.Value = ""
 	for i, v := range values {
@@ -256,7 +255,7 @@ func (c *compiler) cond(n *syntax.Cond, outer *frame) expr {
 // argsOf evaluates the arguments of a call.
 type argsOf func(r *render, e *env, first py.Value) py.Args
 
-// args compiles arguments. The first value given to the result goes before them, unless it is Absent.
+// args compiles arguments. The value given to the result comes first, unless it is Absent.
 func (c *compiler) args(a *syntax.Arguments, f *frame) argsOf {
 	pos := c.exprs(a.Args, f)
 	names, kw := make([]string, len(a.Kwargs)), make([]expr, len(a.Kwargs))
@@ -313,7 +312,7 @@ func spread(r *render, out *py.Args, v py.Value) {
 	})
 }
 
-// call compiles a call; a caller that is not nil is passed as a keyword.
+// call compiles a call. A caller that is not nil is passed as a keyword.
 func (c *compiler) call(n *syntax.Call, f *frame) func(r *render, e *env, caller py.Value) py.Value {
 	fn, args := c.expr(n.Fn, f), c.args(&n.Arguments, f)
 	return func(r *render, e *env, caller py.Value) py.Value {
@@ -326,7 +325,7 @@ func (c *compiler) call(n *syntax.Call, f *frame) func(r *render, e *env, caller
 	}
 }
 
-// filter compiles obj|name(args); without an obj the value piped by a block.
+// filter compiles obj|name(args). Without obj it filters the value that a block pipes.
 func (c *compiler) filter(n *syntax.Filter, f *frame) expr {
 	obj := func(r *render, _ *env) py.Value { return r.piped }
 	def := c.callable("filter", n.Name, builtins.Filters, n.Line(), f)
@@ -350,7 +349,7 @@ func (c *compiler) apply(def called, obj expr, args argsOf) expr {
 
 type called func(r *render, args py.Args) py.Value
 
-// callable finds a filter or a test. Inside a condition one that does not exist fails only when it is reached.
+// callable finds a filter or test. Inside a condition a missing one fails only when it is reached.
 func (c *compiler) callable(kind, name string, callables map[string]*filters.Callable, line int, f *frame) called {
 	def := callables[name]
 	if def != nil {
@@ -365,7 +364,7 @@ func (c *compiler) callable(kind, name string, callables map[string]*filters.Cal
 	}
 }
 
-// filterChain compiles the filter of a block: it is given the block's text.
+// filterChain compiles the filter of a block, which gets the block's text.
 func (c *compiler) filterChain(n *syntax.Filter, f *frame) func(r *render, e *env, v py.Value) py.Value {
 	apply := c.filter(n, f)
 	return func(r *render, e *env, v py.Value) py.Value {

@@ -9,18 +9,18 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/syntax"
 )
 
-// foldSteps bounds the work of computing constants beforehand, for a whole template.
+// foldSteps bounds the work of constant folding for a whole template.
 const foldSteps = 200_000
 
-// The original computes expressions that depend on nothing before the template runs, by slightly other rules than while it
-// runs: slices that cannot be are undefined, concatenation forgets what was safe, and infinity, which it writes into the
-// program that it makes, is an unknown name there. What fails beforehand is left to the run.
+// The original folds constant expressions before the template runs, by slightly other rules than at run time: invalid
+// slices are undefined, concatenation forgets Markup, and infinity is an unknown name. An expression whose folding
+// fails is evaluated at run time.
 
 func foldLimits(steps int64) py.Limits {
 	return py.Limits{Steps: max(1, steps), Memory: 64 << 10, Depth: 150, Time: time.Second}
 }
 
-// fold computes an expression beforehand; false when that cannot be done.
+// fold evaluates a constant expression; false if that is not possible.
 func (c *compiler) fold(n syntax.Node, f *frame) (v py.Value, r *render, ok bool) {
 	if c.folding || c.foldSteps <= 0 || !c.mayFold(n) {
 		return nil, nil, false
@@ -44,7 +44,7 @@ func (c *compiler) fold(n syntax.Node, f *frame) (v py.Value, r *render, ok bool
 	return value(r, &env{}), r, true
 }
 
-// folded returns the text of a constant that is printed.
+// folded returns the text of a printed constant.
 func (c *compiler) folded(n syntax.Node, f *frame) (text string, ok bool) {
 	v, r, ok := c.fold(n, f)
 	if !ok {
@@ -60,7 +60,7 @@ func (c *compiler) folded(n syntax.Node, f *frame) (text string, ok bool) {
 	return text, err == nil
 }
 
-// foldedExpr is an expression computed beforehand. Only values that the original can write down again are.
+// foldedExpr returns a folded expression. Only values that the original can write into its program are folded.
 func (c *compiler) foldedExpr(n syntax.Node, f *frame) (expr, bool) {
 	switch x := n.(type) {
 	case *syntax.Bin, *syntax.Unary, *syntax.Compare, *syntax.Concat, *syntax.GetAttr, *syntax.GetItem, *syntax.Test, *syntax.Cond:
@@ -93,16 +93,16 @@ func (c *compiler) foldedExpr(n syntax.Node, f *frame) (expr, bool) {
 	return func(*render, *env) py.Value { return v }, true
 }
 
-// contextFilters cannot be applied before a template runs.
+// contextFilters cannot be folded.
 var contextFilters = map[string]bool{
 	"map": true, "select": true, "reject": true, "selectattr": true, "rejectattr": true, "random": true,
 }
 
-// notConstant is the end of computing beforehand what depends on something.
+// notConstant is the panic that ends the folding of an expression that is not constant.
 type notConstant struct{}
 
-// depends reports whether an expression cannot be computed beforehand, whatever stands in it. Filters and tests cannot where it
-// is known only at run time whether text is escaped.
+// depends reports whether an expression cannot be folded, whatever its operands. Filters and tests cannot if escaping
+// is known only at run time.
 func (c *compiler) depends(n syntax.Node) bool {
 	switch x := n.(type) {
 	case *syntax.Name, *syntax.Call:
@@ -117,8 +117,8 @@ func (c *compiler) depends(n syntax.Node) bool {
 
 func depends(*render, *env) py.Value { panic(notConstant{}) }
 
-// mayFold reports whether it is worth trying to compute an expression beforehand: it depends on nothing, or what depends on
-// something may not be reached. Reading the tree is part of the work.
+// mayFold reports whether folding is worth a try: the expression is constant, or its variable parts may not be reached.
+// Reading the tree counts as work.
 func (c *compiler) mayFold(n syntax.Node) bool {
 	named, lazy := false, false
 	syntax.Walk(n, func(x syntax.Node) bool {

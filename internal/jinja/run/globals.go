@@ -10,7 +10,7 @@ import (
 
 const maxRange = 100000
 
-// globals are the functions every template can call. They are assigned once; nothing changes them.
+// globals are the functions that every template can call. They are constant.
 var globals = map[string]py.Value{
 	"range":  builtin("range(start, stop=, step=1, /)", makeRange),
 	"lipsum": builtin("lipsum(n=5, html=true, min=20, max=100)", lipsum),
@@ -53,7 +53,7 @@ func makeRange(_ *py.Budget, a []py.Value) py.Value {
 	return r
 }
 
-// object is an object of this package: its class and its attributes.
+// object is an object with a class and attributes.
 type object struct {
 	class string
 	attr  func(name string) (py.Value, bool)
@@ -63,7 +63,7 @@ func (o *object) TypeName() string                                { return o.cla
 func (o *object) Attr(_ *py.Budget, name string) (py.Value, bool) { return o.attr(name) }
 func (o *object) Repr(*py.Budget) string                          { return "<" + o.class + " None>" }
 
-// templateReference is what the name self stands for; without blocks it has nothing to offer.
+// templateReference is the value of self; without blocks it has no attributes.
 var templateReference = &object{"TemplateReference", func(string) (py.Value, bool) { return nil, false }}
 
 func newCycler(b *py.Budget, args py.Args) py.Value {
@@ -135,7 +135,7 @@ const loremWords = `ad adipiscing amet consectetuer cras cursus dapibus diam dig
 	felis fusce habitant hendrerit integer ipsum justo lacus lectus libero lorem magna mattis metus molestie nulla odio ornare
 	pede pharetra porta praesent quam quisque rutrum sapien sed sit tellus tempor turpis ultrices urna varius velit vivamus`
 
-// lipsum is filler text: n paragraphs of min to max words.
+// lipsum returns filler text: n paragraphs of min to max words.
 func lipsum(b *py.Budget, a []py.Value) py.Value {
 	low, high, html := py.IntArg(a[2]), py.IntArg(a[3]), py.Truth(b, a[1])
 	n := py.IntArg(a[0])

@@ -44,8 +44,8 @@ func (c *compiler) forStatement(n *syntax.For, outer *frame) stmt {
 	}
 }
 
-// loopFilter compiles the condition of a loop as a function of its own, which passes on what satisfies it. back is the
-// line to return to.
+// loopFilter compiles the condition of a loop as a function, which passes on matching elements. back is the line to
+// return to.
 func (c *compiler) loopFilter(n *syntax.For, loopFrame, testFrame *frame) func(*render, *env, nextFunc, int) nextFunc {
 	line := c.mark(n.Test)
 	c.fn = &function{up: c.fn, slots: map[string]int{}}
@@ -85,7 +85,7 @@ func (c *compiler) loopFilter(n *syntax.For, loopFrame, testFrame *frame) func(*
 	}
 }
 
-// loopBody compiles the loop itself: walking, the body and what follows an empty loop.
+// loopBody compiles the iteration, the body, and the else part of an empty loop.
 func (c *compiler) loopBody(n *syntax.For, loopFrame, elseFrame *frame, loopVar string,
 	filter func(*render, *env, nextFunc, int) nextFunc,
 ) func(r *render, e *env, iterable py.Value, recurse *recursion, depth int) {
@@ -139,7 +139,7 @@ func (c *compiler) loopBody(n *syntax.For, loopFrame, elseFrame *frame, loopVar 
 	}
 }
 
-// recursion lets the loop object run the loop again on something else.
+// recursion lets the loop object run the loop again on another value.
 type recursion struct {
 	run func(r *render, iterable py.Value, depth int) py.Value
 }
@@ -186,7 +186,7 @@ type loopContext struct {
 	depth0   int
 
 	index0  int
-	length  int // -1 = not known yet
+	length  int // -1 = unknown
 	after   py.Value
 	current py.Value
 	before  py.Value
@@ -224,7 +224,7 @@ func (l *loopContext) peek() py.Value {
 	return l.after
 }
 
-// Len is the number of elements; what has no length is walked to the end for it.
+// Len is the number of elements. An iterator without a length is read to its end.
 func (l *loopContext) Len(b *py.Budget) int {
 	if l.length >= 0 {
 		return l.length

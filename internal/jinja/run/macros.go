@@ -13,12 +13,12 @@ type macroDef struct {
 	name       string // "" = a caller
 	args       []string
 	fn         *function
-	params     []int // slots of args, then of caller, kwargs and varargs as far as the body uses them
+	params     []int // slots of args, then of caller, kwargs and varargs if the body uses them
 	caller     bool
 	catchKw    bool
 	catchVar   bool
 	explicit   bool // caller is among args
-	line, last int  // of its beginning, and of what was compiled last in it
+	line, last int  // of its beginning, and of the last compiled node in it
 	enter      stmt
 	defaults   []expr // by argument; nil = none
 	body       stmt
@@ -137,7 +137,7 @@ func (d *macroDef) run(r *render, up *env, values []py.Value) {
 	d.body(r, e)
 }
 
-// bind distributes the arguments of a call over the parameters.
+// bind assigns the arguments of a call to the parameters.
 func (m *macroValue) bind(b *py.Budget, args py.Args) []py.Value {
 	d := m.def
 	kw := slices.Clone(args.Kw)

@@ -1,5 +1,5 @@
-// Package run compiles the tree of a template to closures and renders it. Package jinja is its only caller: it bounds the
-// source, recovers panics and offers the result as an API.
+// Package run compiles the tree of a template to closures and renders it. Only package jinja calls it: jinja bounds the
+// source, recovers panics and offers the API. It fails by panicking with *py.Error.
 package run
 
 import (
@@ -19,27 +19,27 @@ type Program struct {
 	asks bool
 }
 
-// Options says how a template is compiled.
+// Options configure the compilation of a template.
 type Options struct {
-	// Marks says how what expressions print is escaped; NoMarks escapes nothing.
+	// Marks says how printed expressions are escaped; NoMarks escapes nothing.
 	Marks py.Marks
 	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle.
 	Metadata, MetadataTitle string
 }
 
-// Result is what a rendering wrote.
+// Result is the output of a rendering.
 type Result struct {
 	Text string
 	// Line is the line that was executed last.
 	Line int
-	// Informative is false when the template prints variables other than the metadata, and none of them had a letter, a digit
-	// or a symbol.
+	// Informative is false if the template prints variables other than the metadata, and none of them had a letter, a
+	// digit or a symbol.
 	Informative bool
 	// Truncated: the output reached its limit.
 	Truncated bool
 }
 
-// Render renders the program into out. Like the package it calls it panics with *py.Error; out holds what was written till then.
+// Render renders the program into out. It panics with *py.Error; out then holds the output so far.
 func (p *Program) Render(limits py.Limits, output int, vars *py.Dict, out *Result) {
 	r := newRender(limits, p.opts.Marks, vars)
 	r.limit = output
@@ -49,7 +49,7 @@ func (p *Program) Render(limits py.Limits, output int, vars *py.Dict, out *Resul
 	}()
 	p.run(r, p.fn.newEnv(nil))
 	if r.root.wrong != "" {
-		r.line = 0 // the original finds out when the template is over
+		r.line = 0 // the original finds out at the end of the template
 	}
 	r.root.text()
 }
@@ -59,21 +59,21 @@ type render struct {
 	filters.Scope
 	vars        *py.Dict
 	root        sink  // the output
-	out         *sink // where text goes now: root, or what a macro or block captures
+	out         *sink // current destination of text: root, or the capture of a macro or block
 	limit       int
 	full        bool     // the output reached its limit
-	informative bool     // a value that was printed says something
+	informative bool     // a printed value had content
 	line        int      // being executed
 	piped       py.Value // text of the block whose filter begins
 }
 
-// sink takes what a template, macro or block writes.
+// sink collects the output of a template, macro or block.
 type sink struct {
 	strings.Builder
 	wrong string // type of the first piece that is not text; "" = none
 }
 
-// text is what was written. As in the original, pieces that are not text are refused when all are there.
+// text is the collected text. As in the original, pieces that are not text are refused at the end.
 func (s *sink) text() string {
 	if s.wrong != "" {
 		py.Raise("TypeError", "a block must end in text, not in a value of type %s", s.wrong)
@@ -103,7 +103,7 @@ func (r *render) write(s string) {
 	r.out.WriteString(s)
 }
 
-// writeValue writes what a filter or call block made, which ought to be text.
+// writeValue writes the result of a filter or call block, which should be text.
 func (r *render) writeValue(v py.Value) {
 	if s, ok := py.AsString(v); ok {
 		r.write(s)

@@ -8,19 +8,19 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/syntax"
 )
 
-// Names in templates follow the scoping rules of the original: every frame (template, loop body, macro, with, ...) knows
-// by analysis before it runs which names it reads and which it sets. A name that is set in a frame is a variable of
-// that frame, from its start on; one that is only read belongs to the nearest outer frame that knows it, else to the
-// context. symbols is that analysis of one frame.
+// Names follow the scoping rules of the original. Before it runs, analysis finds for each frame (template, loop body,
+// macro, with, ...) which names it reads and which it sets. A name that a frame sets is a variable of that frame, from
+// its start. A name that it only reads belongs to the nearest outer frame that has it, else to the context. symbols is
+// the analysis of one frame.
 
 // How a variable gets its value when its frame is entered.
 type loadKind int
 
 const (
-	loadParam     loadKind = iota // set by whoever enters
+	loadParam     loadKind = iota // set by the caller
 	loadResolve                   // from the context
 	loadAlias                     // from the variable of an outer frame
-	loadUndefined                 // nothing yet
+	loadUndefined                 // no value yet
 )
 
 type load struct {
@@ -32,7 +32,7 @@ type symbols struct {
 	level  int
 	parent *symbols
 	refs   map[string]string // name -> variable
-	loads  map[string]load   // variable -> how it starts
+	loads  map[string]load   // variable -> its first value
 	order  []string          // variables in order of definition
 	stores map[string]bool   // names set here
 }
@@ -100,7 +100,7 @@ func (s *symbols) read(name string) {
 	}
 }
 
-// merge takes over what the branches of an if found. A name set in only some branches starts with its outer value.
+// merge adds the names of the branches of an if. A name set in only some branches starts with its outer value.
 func (s *symbols) merge(branches ...*symbols) {
 	stored := map[string]bool{}
 	var names []string
@@ -135,8 +135,8 @@ func (s *symbols) merge(branches ...*symbols) {
 	}
 }
 
-// visit notes the names of a syntax.Node inside a frame. It does not go into nodes that have frames of their own, except for
-// the parts that are evaluated outside of these.
+// visit records the names of a node inside a frame. It skips nodes that have their own frames, except for the parts
+// that are evaluated outside of these.
 func (s *symbols) visit(n syntax.Node) {
 	switch x := n.(type) {
 	case *syntax.Name:
@@ -190,7 +190,7 @@ func (s *symbols) visitIf(n *syntax.If) {
 	s.merge(body, elifs, orelse)
 }
 
-// visitParams notes the names of a loop's target: they are set by the loop.
+// visitParams records the names of a loop's target: the loop sets them.
 func (s *symbols) visitParams(n syntax.Node) {
 	switch x := n.(type) {
 	case *syntax.Name:

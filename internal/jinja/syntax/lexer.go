@@ -31,7 +31,7 @@ type token struct {
 	kind  string
 	text  string
 	value py.Value  // of string, integer and float
-	err   *py.Error // what is wrong here: the last token
+	err   *py.Error // the error at the last token
 }
 
 // is tests a token against a kind, or against a name written as name:x.

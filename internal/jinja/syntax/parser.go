@@ -300,7 +300,7 @@ func (p *parser) parseName() *Name {
 	return n
 }
 
-// parseTarget reads what is set: a name, a tuple of these or, with namespace, an attribute of one.
+// parseTarget reads the target of an assignment: a name, a tuple of names or, with namespace, an attribute.
 func (p *parser) parseTarget(namespace bool) Node {
 	target := p.parseTuple(tupleOptions{simplified: true, namespace: namespace})
 	setUse(target, Store)

@@ -48,7 +48,7 @@ type Deps struct {
 	Incidents    Incidents
 	Lookups      Lookups
 	Applications auth.Applications
-	// Wake tells the processors of changed buckets; it never blocks.
+	// Wake notifies the processors of changed buckets; it never blocks.
 	Wake   func(buckets.Set)
 	Config Config
 }

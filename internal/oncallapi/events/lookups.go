@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// lookAhead is how far a summary looks for who comes next.
-const lookAhead = 400 * 24 * time.Hour
+// searchAhead is how far ahead a summary searches for the next person.
+const searchAhead = 400 * 24 * time.Hour
 
 // contacts are a person's, with call and sms replaced by the override number where that is not empty.
 func contacts(p oncall.Person, override string) map[string]string {
@@ -164,7 +164,7 @@ func (a lookups) summary(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, now, err := a.calendars(ctx, []int64{t.ID}, lookAhead)
+	found, now, err := a.calendars(ctx, []int64{t.ID}, searchAhead)
 	if err != nil {
 		return err
 	}

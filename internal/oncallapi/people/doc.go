@@ -21,7 +21,7 @@ type Users interface {
 	Search(ctx context.Context, keyword string, team int64) (oncall.SearchResult, error)
 }
 
-// Pins stores the teams that people keep at hand.
+// Pins stores the pinned teams of people.
 type Pins interface {
 	Pinned(ctx context.Context, id users.ID) ([]string, error)
 	Pin(ctx context.Context, id users.ID, team int64) error

@@ -38,7 +38,7 @@ func (a feedKeys) requester(r *http.Request) (oncall.Person, error) {
 	return p, fault.When(err, fault.NotFound, auth.ErrPersonNeeded)
 }
 
-// feedKey shows, makes anew, or deletes the caller's key for a calendar.
+// feedKey answers with, replaces or deletes the caller's key for a calendar.
 func (a feedKeys) feedKey(verb string) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		me, err := a.requester(r)

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// calendarRoutes are the calendar feeds, and the way back. A secret address is all that its route asks for: calendars cannot log in.
+// routes are the calendar feeds. The route by key needs no other credentials, because calendar programs cannot log in.
 func (a feeds) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/api/v0/users/{user}/ical", routing.Read, a.userFeed),
@@ -93,7 +93,7 @@ func (a feeds) keyFeed(w http.ResponseWriter, r *http.Request) error {
 	return serveFeed(w, r, f)
 }
 
-// feed reads what a feed shows. Roles that do not exist narrow nothing.
+// feed reads the shifts of a feed. Unknown roles are ignored.
 func (a feeds) feed(ctx context.Context, name string, query oncall.FeedQuery, q url.Values, contacts bool) (ical.Feed, error) {
 	f := ical.Feed{Name: name}
 	if query.Since.IsZero() {

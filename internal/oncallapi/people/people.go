@@ -195,7 +195,7 @@ func (a people) userTeams(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, names)
 }
 
-// maxAhead bounds how many future shifts of a person are looked through.
+// maxAhead bounds how many future shifts of a person are read.
 const maxAhead = 2000
 
 func (a people) upcoming(w http.ResponseWriter, r *http.Request) error {

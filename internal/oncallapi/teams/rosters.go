@@ -104,7 +104,7 @@ func rosterNameProblem(name string) error {
 	return nil
 }
 
-// errNoName says the same in its title and its description: clients look at either.
+// errNoName has the same text as title and description: clients read either one.
 var errNoName = fault.Titled("name attribute missing from request", "name attribute missing from request")
 
 func (a rosters) createRoster(w http.ResponseWriter, r *http.Request) error {

@@ -284,7 +284,7 @@ func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	// Again on what is stored by then: of two who change different things at once both have their way.
+	// Applied again to the row as it is then, so that two concurrent changes of different fields both succeed.
 	change := func(s *oncall.TeamSettings) error { return a.changeSettings(b, s) }
 	if err := a.Teams.Update(r.Context(), t.ID, change, calendars.By(r, b.Raw)); err != nil {
 		return fault.When(err, fault.Conflict, calendars.Integrity("A team named '"+after.Name+"' already exists"))

@@ -21,13 +21,6 @@ type Receipts struct{ db *postgres.DB }
 // NewReceipts returns the adapter.
 func NewReceipts(d *postgres.DB) *Receipts { return &Receipts{d} }
 
-const (
-	// receiptRetries is how often a mode is tried again after receipts like "busy" or "no answer".
-	receiptRetries = 2
-	// receiptPause is the pause before the next try, for example after a busy line.
-	receiptPause = 20 * time.Second
-)
-
 // Apply records a receipt and changes the state of its message: delivered; or pending again, if it was not delivered and its
 // incident is still in the same step; or failed. A receipt whose attempt is not recorded yet, or that cannot be applied at once, is
 // kept and applied by Match, because vendors send it only once. Repeated receipts change nothing. A message in history gets its
@@ -124,15 +117,10 @@ func applyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, at *ti
 		return true, nil // a later attempt changed the message
 	case r.Delivered:
 		return true, q.ReceiptDelivered(ctx, a.MessageID)
-	case !failed(r):
+	case !r.NotDelivered():
 		return true, nil
 	}
 	return true, undelivered(ctx, q, r, a.MessageID, m)
-}
-
-// failed reports whether a receipt says that its message did not arrive.
-func failed(r messages.Receipt) bool {
-	return r.Outcome == messages.OutcomeRejected || r.Outcome == messages.OutcomeUnavailable
 }
 
 // historyReceipt applies a receipt to a message that may be history by now.
@@ -150,7 +138,7 @@ func historyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, kept
 	}
 	state := messages.Delivered
 	switch {
-	case failed(r):
+	case r.NotDelivered():
 		state = messages.Failed
 	case !r.Delivered:
 		return true, nil
@@ -169,23 +157,23 @@ func historyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, kept
 // undelivered changes a message that its vendor accepted and could not deliver: to pending or to failed.
 func undelivered(ctx context.Context, q *db.Queries, r messages.Receipt, id int64, m db.LockReceiptMessageRow) error {
 	said := strings.TrimSpace(r.Status + " " + r.Detail)
-	note := db.NoteReceiptParams{MessageID: id, Old: m.State, New: string(messages.Failed),
+	next := r.Undelivered(m.Current, int(m.ModeAttempt))
+	note := db.NoteReceiptParams{MessageID: id, Old: m.State, New: string(messages.Pending),
 		Why: fmt.Sprintf("The %s to %s was not delivered (%s).", m.Mode, m.Target, keepable(said))}
-	if !m.Current {
-		if err := q.ReceiptFailed(ctx, id); err != nil {
-			return err
-		}
-		return q.NoteReceipt(ctx, note)
-	}
-	again := db.ReceiptTryAgainParams{MessageID: id, Refuse: true}
-	if r.Outcome == messages.OutcomeUnavailable && int(m.ModeAttempt) <= receiptRetries {
-		again.Refuse, again.RetryUs = false, receiptPause.Microseconds()
-		note.Why += fmt.Sprintf(" It is tried again in %s.", humanize.Duration(receiptPause))
-	} else {
+	var err error
+	switch again := (db.ReceiptTryAgainParams{MessageID: id, Refuse: true}); {
+	case next.Failed:
+		note.New = string(messages.Failed)
+		err = q.ReceiptFailed(ctx, id)
+	case next.Retry > 0:
+		note.Why += fmt.Sprintf(" It is tried again in %s.", humanize.Duration(next.Retry))
+		again.Refuse, again.RetryUs = false, next.Retry.Microseconds()
+		err = q.ReceiptTryAgain(ctx, again)
+	default:
 		note.Why += " It is tried another way."
+		err = q.ReceiptTryAgain(ctx, again)
 	}
-	note.New = string(messages.Pending)
-	if err := q.ReceiptTryAgain(ctx, again); err != nil {
+	if err != nil {
 		return err
 	}
 	return q.NoteReceipt(ctx, note)

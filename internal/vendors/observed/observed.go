@@ -19,7 +19,7 @@ import (
 // outageEvery is how often an account that keeps failing is logged again.
 const outageEvery = time.Minute
 
-// Vendor logs when a vendor fails, when it works again, and what it refuses. The timeline has every attempt; operators
+// Vendor logs when a vendor fails, when it works again, and refused messages. The timeline has every attempt; operators
 // read the log. Safe for concurrent use.
 type Vendor struct {
 	messages.Vendor

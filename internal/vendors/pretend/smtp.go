@@ -32,7 +32,7 @@ type SMTPConfig struct {
 	Username, Password string
 	// Mechanisms offered for the log-in. Empty = PLAIN, LOGIN, CRAM-MD5.
 	Mechanisms []string
-	// TLS offers STARTTLS, or with Implicit speaks TLS at once. nil = no TLS.
+	// TLS offers STARTTLS, or with Implicit uses TLS from the start. nil = no TLS.
 	TLS      *tls.Config
 	Implicit bool
 	// From are the envelope senders that may send. Empty = any.

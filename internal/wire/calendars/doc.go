@@ -1,6 +1,6 @@
-// Package calendars holds what the two calendar APIs, /api/v0 (oncallapi) and the calendar part of /v1 (api/calendar), read
-// the same way: who the caller is, which team, person, roster or schedule a path names, what a body asks to change of a
-// calendar, and how a shift looks on the wire. It decides nothing about calendars (oncall does) and stores nothing.
+// Package calendars decodes requests of the two calendar APIs, /api/v0 (oncallapi) and the calendar part of /v1 (api/calendar):
+// the caller, the objects that a path names, the edits in a body, and a shift on the wire. It decides nothing about calendars
+// (package oncall does) and stores nothing.
 package calendars
 
 import (

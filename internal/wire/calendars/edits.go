@@ -38,7 +38,7 @@ func newLink() string {
 // BadEvent is the title of faults of a new shift.
 const BadEvent = "Invalid event"
 
-// draft reads a shift that somebody asks for. The role's and the user's existence is looked at later.
+// draft reads a requested shift. Whether the role and the user exist is checked later.
 func (a Requests) draft(ctx context.Context, b jsonbody.Object) (editing.ShiftRequest, error) {
 	var d editing.ShiftRequest
 	var err error

@@ -97,7 +97,7 @@ func (a Requests) PersonNamed(ctx context.Context, name string) (oncall.Person, 
 		return u, err
 	}
 	if err != nil {
-		u.User = users.User{Name: name} // nobody's: only who may edit everybody hears that there is no such user
+		u.User = users.User{Name: name} // only administrators learn that the user does not exist
 	}
 	var theirs []int64
 	if err == nil {
@@ -164,7 +164,7 @@ func ScheduleReplacement(r *http.Request, d scheduling.ScheduleDraft) schedules.
 	return ScheduleEdit(r, schedules.Replace{Draft: d})
 }
 
-// ShiftID reads the number in the path; what is no number does not exist.
+// ShiftID returns the number of the path; NotFound if it is none.
 func ShiftID(r *http.Request, name string) (int64, error) {
 	n, err := strconv.ParseInt(routing.Param(r, name), 10, 64)
 	if err != nil || n <= 0 {

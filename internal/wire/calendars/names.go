@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Crowd is the people and teams that a look-up shows.
+// Crowd is the people and teams of a look-up.
 type Crowd struct {
 	People map[users.ID]oncall.Person
 	Teams  map[int64]oncall.Profile

@@ -18,7 +18,7 @@ import (
 // BadSchedule is the title of faults of a schedule.
 const BadSchedule = "invalid schedule"
 
-// ReadSchedule reads what a body says of a schedule, and looks up who and what it names.
+// ReadSchedule reads the fields of a schedule in a body, and looks up the people and roles that it names.
 func (a Requests) ReadSchedule(ctx context.Context, b jsonbody.Object) (p schedules.Patch, err error) {
 	if b.Given("events") {
 		if p.Slots, err = readPattern(b); err != nil {

@@ -97,7 +97,7 @@ func (b Object) Fault(name, format string, args ...any) error {
 	return f
 }
 
-// Missing words the absence of a required field.
+// Missing returns the fault of an absent required field.
 func (b Object) Missing(name string) error {
 	return &fault.Error{Kind: fault.Invalid, Field: b.field(name), Message: "Missing field", Detail: `"` + name + `" is required`}
 }

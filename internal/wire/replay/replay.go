@@ -31,7 +31,7 @@ const (
 type Transaction interface {
 	// Commit stores the answer and commits.
 	Commit(ctx context.Context, a auth.Answer) error
-	// Close rolls back what was not committed. It must be called once.
+	// Close rolls back an uncommitted transaction. It must be called once.
 	Close(ctx context.Context)
 }
 
@@ -132,7 +132,7 @@ func replayKey(w http.ResponseWriter, r *http.Request, name string, actor auth.A
 // maxReplayRoute is the length up to which a route is kept as it is; an index entry has a limit.
 const maxReplayRoute = 200
 
-// replayRoute names what a key counts for: method, path and person. What is long, or cannot be stored, is hashed.
+// replayRoute returns the scope of a key: method, path and person. A scope that is long or cannot be stored is hashed.
 func replayRoute(r *http.Request, actor auth.Actor) string {
 	route := r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + " " + strings.ToLower(actor.Username)
 	if len(route) <= maxReplayRoute && wire.Storable(route) {

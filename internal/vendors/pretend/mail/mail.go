@@ -30,7 +30,7 @@ type Mail struct {
 }
 
 // Read checks a mail and reads it. It returns why a server should refuse the mail, "" = nothing is wrong; then the
-// Mail holds what was read so far. light does not read subject, parts and other headers.
+// Mail holds the parts that were read. light does not read subject, parts and other headers.
 func Read(raw []byte, envelope Envelope, light bool) (Mail, string) {
 	e := Mail{From: envelope.From}
 	why := e.read(raw, envelope, light)
