@@ -23,7 +23,9 @@ import (
 type PushConfig struct {
 	Addr    string // "" = a free port on 127.0.0.1
 	Project string // "" = iris-pretend
-	Rate    Rate
+	// Key is the key of the service account. nil = a new one, made when it is first needed.
+	Key  *rsa.PrivateKey
+	Rate Rate
 }
 
 const (
@@ -48,6 +50,9 @@ type Push struct {
 func NewPush(cfg PushConfig, log *Log) *Push {
 	cfg.Project = or(cfg.Project, "iris-pretend")
 	s := &Push{cfg: cfg, access: map[string]time.Time{}, key: sync.OnceValue(func() *rsa.PrivateKey {
+		if cfg.Key != nil {
+			return cfg.Key
+		}
 		key, err := rsa.GenerateKey(rand.Reader, pushKeyBits)
 		if err != nil {
 			panic(err) // crypto/rand never fails

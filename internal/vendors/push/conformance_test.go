@@ -2,6 +2,9 @@ package push_test
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,6 +31,15 @@ func (p *phones) SwitchOff(_ context.Context, token string) error {
 	return nil
 }
 
+// accountKey is one key for all tests: making one takes up to a second.
+var accountKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
 func rig(t *testing.T) vendortest.Rig {
 	r, _ := rigWith(t)
 	return r
@@ -35,7 +47,7 @@ func rig(t *testing.T) vendortest.Rig {
 
 func rigWith(t *testing.T) (vendortest.Rig, *phones) {
 	t.Helper()
-	p := pretend.NewPush(pretend.PushConfig{}, nil)
+	p := pretend.NewPush(pretend.PushConfig{Key: accountKey()}, nil)
 	require.NoError(t, p.Start())
 	known := &phones{off: make(chan string, 100), of: map[string][]string{
 		"ann": {"token-of-ann:APA91"}, "bob": {"phone:1", "tablet:2", "watch:3"}, "odd": {"two words"},
