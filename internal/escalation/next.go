@@ -286,18 +286,18 @@ func cancelled(past []Past) []Round {
 		}
 	}
 	rounds := map[key]*Round{}
-	lostFallback, heard := map[key]bool{}, map[key]bool{}
+	lostFallback, reached := map[key]bool{}, map[key]bool{}
 	for _, m := range past {
 		k := key{m.Step, m.Position}
 		if m.Repeat == last[k] && m.Fate == PastCancelled {
 			rounds[k] = &Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat, Again: true}
 			lostFallback[k] = lostFallback[k] || m.Purpose == messages.Fallback
 		}
-		heard[k] = heard[k] || m.Repeat == last[k] && (m.Fate == PastLeft || m.Fate == PastOnItsWay)
+		reached[k] = reached[k] || m.Repeat == last[k] && (m.Fate == PastLeft || m.Fate == PastOnItsWay)
 	}
 	for _, m := range past {
 		k := key{m.Step, m.Position}
-		if m.Repeat == last[k] && m.Fate == PastFailed && m.Step > 0 && rounds[k] == nil && !heard[k] {
+		if m.Repeat == last[k] && m.Fate == PastFailed && m.Step > 0 && rounds[k] == nil && !reached[k] {
 			rounds[k] = &Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat, Again: true}
 			lostFallback[k] = true
 		}

@@ -21,9 +21,9 @@ func DatabaseCheck(db *postgres.DB) Check {
 	}}
 }
 
-// handOver is how long buckets may have no live owner before the server is not ready. A takeover from a dead processor
+// takeoverTime is how long buckets may have no live owner before the server is not ready. A takeover from a dead processor
 // needs some seconds. An incident that is posted meanwhile is paged after it, so the server should accept it.
-const handOver = 10 * time.Second
+const takeoverTime = 10 * time.Second
 
 // Cluster reads the members and the ownership of buckets. *engine.Cluster implements it.
 type Cluster interface {
@@ -55,7 +55,7 @@ func MembersCheck(c Cluster) Check {
 		switch {
 		case orphans == 0:
 			owned = time.Now()
-		case time.Since(owned) < handOver:
+		case time.Since(owned) < takeoverTime:
 			return Concern(fmt.Sprintf("%d of %d buckets are changing their owner", orphans, buckets.Count))
 		default:
 			return fmt.Errorf("%d of %d buckets have no live owner: their incidents are not escalated", orphans, buckets.Count)

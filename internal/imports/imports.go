@@ -45,8 +45,8 @@ type Column struct {
 	Aside bool
 	// Keep: if the existing row has another value, that value is kept and reported. Otherwise a difference is a conflict.
 	Keep bool
-	// Quiet values are not shown in the report.
-	Quiet bool
+	// Hidden values are not shown in the report.
+	Hidden bool
 }
 
 // Ref replaces an id of the predecessor by a value of one of our tables.

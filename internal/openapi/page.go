@@ -100,11 +100,11 @@ func (s spec) pageOperation(method, path string, op operation) pageOperation {
 	}
 	refused := s.refusals(method, path, op)
 	slices.Sort(refused)
-	var words []string
+	var statuses []string
 	for _, status := range slices.Compact(refused) {
-		words = append(words, fmt.Sprint(status))
+		statuses = append(statuses, fmt.Sprint(status))
 	}
-	out.Errors = strings.Join(words, ", ")
+	out.Errors = strings.Join(statuses, ", ")
 	return out
 }
 

@@ -42,9 +42,9 @@ type WhoRole struct {
 	People []WhoPerson `json:"people"` // empty = nobody is on call
 	Rule   string      `json:"rule"`   // the rule that chose them, or why nobody is on call
 	// Calendar reports whether the calendar has the answer. Otherwise the fixed order of the team was used.
-	Calendar bool          `json:"calendar"`
-	Next     []WhoHandOver `json:"next"`
-	Gaps     []WhoGap      `json:"gaps"`
+	Calendar bool         `json:"calendar"`
+	Next     []WhoHandOff `json:"next"`
+	Gaps     []WhoGap     `json:"gaps"`
 }
 
 // WhoPerson is a person on call, with their contacts.
@@ -54,8 +54,8 @@ type WhoPerson struct {
 	Contacts map[users.Mode]string `json:"contacts"`
 }
 
-// WhoHandOver is a hand-off. An empty list means nobody.
-type WhoHandOver struct {
+// WhoHandOff is a hand-off. An empty list means nobody.
+type WhoHandOff struct {
 	At   int64    `json:"at"`
 	From []string `json:"from"`
 	To   []string `json:"to"`
@@ -233,7 +233,7 @@ func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCa
 	if err != nil {
 		return WhoRole{}, err
 	}
-	out := WhoRole{Role: role, Rule: answer.Rule, Calendar: len(calendar.OnCall(role, at)) > 0, People: []WhoPerson{}, Next: []WhoHandOver{}, Gaps: []WhoGap{}}
+	out := WhoRole{Role: role, Rule: answer.Rule, Calendar: len(calendar.OnCall(role, at)) > 0, People: []WhoPerson{}, Next: []WhoHandOff{}, Gaps: []WhoGap{}}
 	handOffs := calendar.HandOffs(role, at, maxHandOffs)
 	people, err := w.people(ctx, answer.Users, handOffs)
 	if err != nil {
@@ -244,7 +244,7 @@ func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCa
 		out.People = append(out.People, WhoPerson{Name: p.Name, FullName: p.FullName, Contacts: p.Contacts})
 	}
 	for _, h := range handOffs {
-		out.Next = append(out.Next, WhoHandOver{At: h.At.Unix(), From: namesOf(h.From, people), To: namesOf(h.To, people)})
+		out.Next = append(out.Next, WhoHandOff{At: h.At.Unix(), From: namesOf(h.From, people), To: namesOf(h.To, people)})
 	}
 	for _, g := range coverage.Gaps(calendar, at, until, role) {
 		out.Gaps = append(out.Gaps, WhoGap{g.Kind, g.Start.Unix(), g.End.Unix()})

@@ -29,19 +29,19 @@ func Explain(err error) string {
 	if !errors.As(err, &f) {
 		return err.Error()
 	}
-	words := fault.Public(f)
+	message := fault.Public(f)
 	var server *pgconn.PgError
 	switch {
 	case f.Err == nil:
 	case f.Kind == fault.Internal && errors.As(f.Err, &server):
-		words = "the database refused: " + server.Message
+		message = "the database refused: " + server.Message
 		if server.Code == "42501" {
-			words += " (let the user of Iris own its database: alter database NAME owner to USER)"
+			message += " (let the user of Iris own its database: alter database NAME owner to USER)"
 		}
 	case f.Kind == fault.Unavailable || f.Kind == fault.Internal:
-		words += ": " + cause(f.Err)
+		message += ": " + cause(f.Err)
 	}
-	return strings.Replace(err.Error(), f.Error(), words, 1) // the text around the fault stays
+	return strings.Replace(err.Error(), f.Error(), message, 1) // the text around the fault stays
 }
 
 // cause returns the useful part of an error of the driver, whose text is repeated for every address that it tried.

@@ -53,8 +53,8 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Re
 
 // How much of a body that is too large is still read: from callers that were authenticated, and from others.
 const (
-	maxHeard        = 64 << 20
-	maxUnknownHeard = 1 << 20
+	maxDrain        = 64 << 20
+	maxUnknownDrain = 1 << 20
 )
 
 // drain reads the rest of a body that is too large. Many clients write everything before they read: they would see a broken
@@ -63,9 +63,9 @@ func drain(r *http.Request) {
 	if r.Header.Get("Expect") != "" {
 		return
 	}
-	limit := int64(maxUnknownHeard)
+	limit := int64(maxUnknownDrain)
 	if Actor(r.Context()).Known() {
-		limit = maxHeard
+		limit = maxDrain
 	}
 	_, _ = io.CopyN(io.Discard, r.Body, limit) // whatever ends it, the answer follows
 }

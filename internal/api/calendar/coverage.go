@@ -66,9 +66,9 @@ func (a coverage) getCoverage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out, seen := []coverObject{}, map[string]bool{}
-	for _, wish := range coverage.Rules {
-		seen[wish.Role] = true
-		out = append(out, coverObject{wish.Role, wish.Cover, windowObjects(wish.Hours)})
+	for _, rule := range coverage.Rules {
+		seen[rule.Role] = true
+		out = append(out, coverObject{rule.Role, rule.Cover, windowObjects(rule.Hours)})
 	}
 	for _, role := range coverage.Roles() {
 		if !seen[role] {
@@ -97,7 +97,7 @@ func (a coverage) setCoverage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wish := scheduling.CoverRule{Role: role.Name, Cover: scheduling.Cover(cover)}
+	rule := scheduling.CoverRule{Role: role.Name, Cover: scheduling.Cover(cover)}
 	if b.Given("hours") {
 		var hours []windowObject
 		if err := json.Unmarshal(b.Members["hours"], &hours); err != nil {
@@ -108,16 +108,16 @@ func (a coverage) setCoverage(w http.ResponseWriter, r *http.Request) error {
 			if err != nil {
 				return err
 			}
-			wish.Hours = append(wish.Hours, window)
+			rule.Hours = append(rule.Hours, window)
 		}
 	}
-	if err := wish.Check(); err != nil {
+	if err := rule.Check(); err != nil {
 		return err
 	}
-	if err := a.Coverage.SetCoverRule(ctx, t, wish, calendars.By(r, b.Raw)); err != nil {
+	if err := a.Coverage.SetCoverRule(ctx, t, rule, calendars.By(r, b.Raw)); err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusOK, coverObject{wish.Role, wish.Cover, windowObjects(wish.Hours)})
+	return routing.Answer(w, http.StatusOK, coverObject{rule.Role, rule.Cover, windowObjects(rule.Hours)})
 }
 
 func windowObjects(windows []scheduling.Window) []windowObject {

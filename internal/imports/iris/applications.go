@@ -67,9 +67,9 @@ func (im *importer) applicationRows(ctx context.Context, titles map[int64]string
 	table := imports.Table{Name: "applications", Key: []string{"id"}, Unique: []string{"lower(@name)"}, Columns: []imports.Column{
 		{Name: "id", Type: "bigint"}, {Name: "name", Type: "text", Same: "lower(s.name) = lower(t.name)"},
 		{Name: "auth_only", Type: "boolean"}, {Name: "allow_other_app_incidents", Type: "boolean"},
-		{Name: "allow_authenticating_users", Type: "boolean"}, {Name: "context_template", Type: "text", Quiet: true},
-		{Name: "summary_template", Type: "text", Quiet: true}, {Name: "mobile_template", Type: "text", Quiet: true},
-		{Name: "sample_context", Type: "text", Quiet: true}, {Name: "title_variable", Type: "text"},
+		{Name: "allow_authenticating_users", Type: "boolean"}, {Name: "context_template", Type: "text", Hidden: true},
+		{Name: "summary_template", Type: "text", Hidden: true}, {Name: "mobile_template", Type: "text", Hidden: true},
+		{Name: "sample_context", Type: "text", Hidden: true}, {Name: "title_variable", Type: "text"},
 		{Name: "relay", Type: "boolean", Same: "t.relay or not s.relay", Empty: "not t.relay", Keep: true},
 	}}
 	err = im.load(ctx, from{"applications", "application", "id", []string{"id", "name", "key", "context_template", "summary_template",

@@ -158,7 +158,7 @@ func (im *importer) reprioritisations(ctx context.Context) error {
 
 func (im *importer) devices(ctx context.Context) error {
 	table := imports.Table{Name: "devices", Key: []string{"id"}, Unique: []string{"@registration_id"}, Columns: []imports.Column{
-		{Name: "id", Type: "bigint"}, {Name: "registration_id", Type: "text", Quiet: true},
+		{Name: "id", Type: "bigint"}, {Name: "registration_id", Type: "text", Hidden: true},
 		{Name: "user_id", Type: "bigint", Ref: toUser}, {Name: "platform", Type: "text"},
 	}}
 	return im.load(ctx, from{"devices", "device", "id", []string{"id", "registration_id", "user_id", "platform"}}, table,

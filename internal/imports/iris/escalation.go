@@ -16,7 +16,7 @@ func (im *importer) escalation(ctx context.Context) error {
 		{Name: "id", Type: "bigint"}, {Name: "name", Type: "text"}, {Name: "creator_id", Type: "bigint", Ref: toUser},
 		{Name: "description", Type: "text"}, {Name: "threshold_window", Type: "int"}, {Name: "threshold_count", Type: "int"},
 		{Name: "aggregation_window", Type: "int"}, {Name: "aggregation_reset", Type: "int"}, {Name: "tracking_type", Type: "text"},
-		{Name: "tracking_key", Type: "text"}, {Name: "tracking_template", Type: "json", Quiet: true}, {Name: "created_at", Type: "timestamptz"},
+		{Name: "tracking_key", Type: "text"}, {Name: "tracking_template", Type: "json", Hidden: true}, {Name: "created_at", Type: "timestamptz"},
 	}}
 	err := im.load(ctx, from{"plans", "plan", "id", []string{"id", "name", "created", "user_id", "team_id", "description", "threshold_window",
 		"threshold_count", "aggregation_window", "aggregation_reset", "tracking_key", "tracking_type", "tracking_template"}}, table, im.plan)

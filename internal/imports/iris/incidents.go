@@ -29,7 +29,7 @@ func (im *importer) incidents(ctx context.Context) error {
 	}
 	comments := imports.Table{Name: "comments", Key: []string{"id"}, Columns: []imports.Column{
 		{Name: "id", Type: "bigint"}, {Name: "incident_id", Type: "bigint", Ref: toIncident}, {Name: "author_id", Type: "bigint", Ref: toUser},
-		{Name: "content", Type: "text", Quiet: true}, {Name: "created_at", Type: "timestamptz"},
+		{Name: "content", Type: "text", Hidden: true}, {Name: "created_at", Type: "timestamptz"},
 	}}
 	return im.load(ctx, from{"comments", "comment", "id", []string{"id", "incident_id", "created", "user_id", "content"}}, comments,
 		func(row *imports.Row) ([]any, bool) {

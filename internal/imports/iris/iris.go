@@ -102,19 +102,19 @@ func (im *importer) records(ctx context.Context, f from, convert func(*imports.R
 	return im.rows.Records(ctx, f.of(), convert)
 }
 
-func (im *importer) each(ctx context.Context, f from, look func(*imports.Row)) error {
-	return im.rows.Each(ctx, f.of(), look)
+func (im *importer) each(ctx context.Context, f from, do func(*imports.Row)) error {
+	return im.rows.Each(ctx, f.of(), do)
 }
 
 // vocabulary reads the small tables of names.
 func (im *importer) vocabulary(ctx context.Context) error {
-	read := func(class, one, table string, into *map[int64]string, look func(*imports.Row, string)) error {
+	read := func(class, one, table string, into *map[int64]string, do func(*imports.Row, string)) error {
 		*into = map[int64]string{}
 		return im.each(ctx, from{class, table, "id", []string{"id", "name", "mode_id", "type_id"}}, func(row *imports.Row) {
 			row.Label = one + " " + row.Name("name")
 			(*into)[row.Int("id")] = row.Name("name")
-			if look != nil {
-				look(row, row.Name("name"))
+			if do != nil {
+				do(row, row.Name("name"))
 			}
 		})
 	}

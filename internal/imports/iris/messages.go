@@ -156,7 +156,7 @@ func (im *importer) receipts(ctx context.Context) error {
 func (im *importer) responses(ctx context.Context) error {
 	table := imports.Table{Name: "responses", Key: []string{"id"}, Columns: []imports.Column{
 		{Name: "id", Type: "bigint"}, {Name: "at", Type: "timestamptz"}, {Name: "mode", Type: "text"}, {Name: "source", Type: "text"},
-		{Name: "message_id", Type: "bigint", Ref: toMessage}, {Name: "content", Type: "text", Quiet: true}, {Name: "result", Type: "text"},
+		{Name: "message_id", Type: "bigint", Ref: toMessage}, {Name: "content", Type: "text", Hidden: true}, {Name: "result", Type: "text"},
 	}}
 	return im.load(ctx, from{"responses", "response", "id", []string{"id", "created", "message_id", "content", "source"}}, table,
 		func(row *imports.Row) ([]any, bool) {

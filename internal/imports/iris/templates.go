@@ -90,8 +90,8 @@ func (im *importer) contents(ctx context.Context) error {
 
 // readable reports texts that the template engine cannot compile.
 func readable(row *imports.Row, all ...string) {
-	for _, words := range all {
-		if _, err := jinja.Compile(words, jinja.Limits{}); err != nil {
+	for _, source := range all {
+		if _, err := jinja.Compile(source, jinja.Limits{}); err != nil {
 			row.Note("it cannot be read as a template here (%v): its pages get the built-in text", err)
 			return
 		}

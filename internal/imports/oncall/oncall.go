@@ -88,7 +88,7 @@ func from(class, table, order, columns string) imports.From {
 
 // vocabulary reads the small tables of names. Odd names are reported when their rows are stored.
 func (im *importer) vocabulary(ctx context.Context) error {
-	quiet := imports.Loader{Source: im.Source, Report: imports.NewReport("", nil)}
+	unreported := imports.Loader{Source: im.Source, Report: imports.NewReport("", nil)}
 	for _, v := range []struct {
 		class, table string
 		into         *map[int64]string
@@ -100,7 +100,7 @@ func (im *importer) vocabulary(ctx context.Context) error {
 		{"notification types", "notification_type", &im.types},
 	} {
 		*v.into = map[int64]string{}
-		err := quiet.Each(ctx, from(v.class, v.table, "id", "id name"), func(row *imports.Row) {
+		err := unreported.Each(ctx, from(v.class, v.table, "id", "id name"), func(row *imports.Row) {
 			(*v.into)[row.Int("id")] = row.Name("name")
 		})
 		if err != nil {
@@ -108,7 +108,7 @@ func (im *importer) vocabulary(ctx context.Context) error {
 		}
 	}
 	im.schedules = map[int64]bool{}
-	return quiet.Each(ctx, from("schedules", "schedule", "id", "id"), func(row *imports.Row) { im.schedules[row.Int("id")] = true })
+	return unreported.Each(ctx, from("schedules", "schedule", "id", "id"), func(row *imports.Row) { im.schedules[row.Int("id")] = true })
 }
 
 // names reads people and teams, and gives those who are here already, and the roles, the numbers that they have there.

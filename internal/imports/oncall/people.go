@@ -16,7 +16,7 @@ func (im *importer) persons(ctx context.Context) error {
 		{Name: "name", Type: "text", Same: "lower(s.name) = lower(t.name)"},
 		{Name: "full_name", Type: "text", Same: "s.full_name in ('', t.full_name)", Empty: "t.full_name = ''", Keep: true},
 		{Name: "time_zone", Type: "text", Same: "s.time_zone in ('UTC', t.time_zone)", Empty: "t.time_zone = 'UTC'", Keep: true},
-		{Name: "time_zone_given", Type: "boolean", Same: "true", Quiet: true},
+		{Name: "time_zone_given", Type: "boolean", Same: "true", Hidden: true},
 		{Name: "photo_url", Type: "text", Same: "s.photo_url is null or s.photo_url is not distinct from t.photo_url", Empty: "t.photo_url is null", Keep: true},
 		{Name: "active", Type: "boolean", Keep: true},
 		{Name: "admin", Type: "boolean", Same: "t.admin or not s.admin", Empty: "not t.admin", Keep: true},

@@ -103,7 +103,7 @@ func (im *importer) keys(ctx context.Context) error {
 	}
 	mine := []string{"@requester_id || ' user ' || @user_id", "@requester_id || ' team ' || @team_id"}
 	table := imports.Table{Name: "ical_keys", Key: []string{"key"}, Unique: mine, Yields: "somebody has another key for it here, which stays", Columns: []imports.Column{
-		{Name: "key", Type: "text", Quiet: true}, {Name: "requester_id", Type: "bigint", Ref: toUser}, {Name: "user_id", Type: "bigint", Ref: toUser},
+		{Name: "key", Type: "text", Hidden: true}, {Name: "requester_id", Type: "bigint", Ref: toUser}, {Name: "user_id", Type: "bigint", Ref: toUser},
 		{Name: "team_id", Type: "bigint", Ref: toTeam}, {Name: "created_at", Type: "timestamptz"},
 	}}
 	return im.Load(ctx, from("iCal keys", "ical_key", "requester, type, name", "key requester name type time_created"), table,
@@ -178,7 +178,7 @@ func (im *importer) audit(ctx context.Context) error {
 	}
 	table := imports.Table{Name: "oncall_audit", Key: []string{"id"}, Columns: []imports.Column{
 		{Name: "id", Type: "bigint"}, {Name: "at", Type: "timestamptz"}, {Name: "owner", Type: "text"}, {Name: "team", Type: "text"},
-		{Name: "action", Type: "text"}, {Name: "context", Type: "json", Quiet: true},
+		{Name: "action", Type: "text"}, {Name: "context", Type: "json", Hidden: true},
 	}}
 	return im.Load(ctx, from("audit log", "audit", "id", "id owner_name team_name action_name context timestamp"), table, func(row *imports.Row) ([]any, bool) {
 		row.Label = fmt.Sprintf("audit entry %d", row.Int("id"))

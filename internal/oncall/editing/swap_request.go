@@ -114,10 +114,10 @@ func (d Editor) Accept(r SwapRequest, who users.ID, give, take []oncall.Shift) (
 	if why != "" {
 		return r.expired(d.Now, why), oncall.Changes{}, fault.Newf(fault.Conflict, "the request has expired: %s", why)
 	}
-	return r.end(RequestAccepted, d.Now, who), handOver(r, who, give, take), nil
+	return r.end(RequestAccepted, d.Now, who), transfer(r, who, give, take), nil
 }
 
-func handOver(r SwapRequest, who users.ID, give, take []oncall.Shift) oncall.Changes {
+func transfer(r SwapRequest, who users.ID, give, take []oncall.Shift) oncall.Changes {
 	var c oncall.Changes
 	n := oncall.Notice{Kind: oncall.ShiftSwapped, Users: []users.ID{r.From, who}}
 	for _, side := range []struct {

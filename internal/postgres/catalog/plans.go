@@ -27,7 +27,7 @@ type Plans struct {
 	db     *postgres.DB
 	pool   *postgres.DB // for the reads of the caches: db, or outside of the unit whose DB db is
 	active *cache.Cache[string, escalation.PlanSteps]
-	words  *cache.Cache[planApplication, bool]
+	texts  *cache.Cache[planApplication, bool]
 }
 
 type planApplication struct{ plan, application int64 }
@@ -35,12 +35,12 @@ type planApplication struct{ plan, application int64 }
 // NewPlans returns the adapter over d.
 func NewPlans(d *postgres.DB) *Plans {
 	return &Plans{db: d, pool: d, active: cache.New(cache.Config[string, escalation.PlanSteps]{TTL: planTTL}),
-		words: cache.New(cache.Config[planApplication, bool]{TTL: planTTL})}
+		texts: cache.New(cache.Config[planApplication, bool]{TTL: planTTL})}
 }
 
 // Within returns an adapter over the DB of a unit. It shares what p caches; that is read outside of the unit.
 func (p *Plans) Within(d *postgres.DB) *Plans {
-	return &Plans{db: d, pool: p.pool, active: p.active, words: p.words}
+	return &Plans{db: d, pool: p.pool, active: p.active, texts: p.texts}
 }
 
 // ByID returns a version of a plan, active or not, with its steps. Unknown: NotFound.
@@ -93,7 +93,7 @@ func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, 
 // to a second old.
 func (p *Plans) HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
 	key := planApplication{int64(plan), applicationID}
-	has, err := p.words.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
+	has, err := p.texts.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
 		err = p.pool.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
 			has, err = q.PlanHasText(ctx, db.PlanHasTextParams{PlanID: key.plan, ApplicationID: key.application})
 			return err
@@ -178,11 +178,11 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 			r.Targets[row.Asked] = append(r.Targets[row.Asked], escalation.ReachTarget{Kind: row.Kind, TargetID: row.TargetID,
 				Name: row.Name, Active: row.Active, People: int(row.People), Reachable: int(row.Reachable), Size: int(row.Size)})
 		}
-		words, err := q.ReachOfTemplates(ctx, templates)
+		contents, err := q.ReachOfTemplates(ctx, templates)
 		if err != nil {
 			return err
 		}
-		for _, row := range words {
+		for _, row := range contents {
 			r.Templates[row.Asked] = escalation.ReachTemplate{Applications: int(row.Applications)}
 		}
 		return nil

@@ -132,17 +132,17 @@ where i.id = r.id`
 
 // Resume continues the escalation of imported incidents, or ends it. See imports.Store.
 func (r *importRun) Resume(ctx context.Context, goOn bool) (int64, error) {
-	sql, words := resumeSQL, "taken over from Iris in step ' || i.current_step || '; escalation goes on"
+	sql, text := resumeSQL, "taken over from Iris in step ' || i.current_step || '; escalation goes on"
 	if !goOn {
 		sql = "update incidents i set active = false from resuming r where r.id = i.id"
-		words = "imported while it escalated in Iris; it does not escalate here, as the import was told"
+		text = "imported while it escalated in Iris; it does not escalate here, as the import was asked to"
 	}
 	tag, err := r.tx.Exec(ctx, sql)
 	if err != nil {
 		return 0, fmt.Errorf("resume incidents: %w", err)
 	}
 	err = r.exec(ctx, `insert into timeline_entries (incident_id, kind, text)
-select i.id, 'operator', '`+words+`' from incidents i join resuming r on r.id = i.id order by i.id`)
+select i.id, 'operator', '`+text+`' from incidents i join resuming r on r.id = i.id order by i.id`)
 	return tag.RowsAffected(), err
 }
 

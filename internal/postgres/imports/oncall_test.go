@@ -152,7 +152,7 @@ func TestImportSealsFeedKeys(t *testing.T) {
 	m.exec("insert into ical_keys (key, requester_id, user_id) select 'key-of-bob', id, id from users where name = 'bob'") // in clear, as the release before writes it
 	user := &imports.Ref{Table: "users", Match: "oncall_id", Take: "id"}
 	table := imports.Table{Name: "ical_keys", Key: []string{"key"}, Columns: []imports.Column{
-		{Name: "key", Type: "text", Quiet: true}, {Name: "requester_id", Type: "bigint", Ref: user}, {Name: "user_id", Type: "bigint", Ref: user},
+		{Name: "key", Type: "text", Hidden: true}, {Name: "requester_id", Type: "bigint", Ref: user}, {Name: "user_id", Type: "bigint", Ref: user},
 	}}
 	load := func() (out imports.Outcome) {
 		m.run(func(s imports.Store) {

@@ -148,7 +148,7 @@ func keepSQL(t imports.Table) string {
 			continue
 		}
 		sides := "''"
-		if name := column(c.Name); !c.Quiet {
+		if name := column(c.Name); !c.Hidden {
 			sides = fmt.Sprintf("format('; %%s there, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing'))", name, name)
 		}
 		checks = append(checks, fmt.Sprintf(`select 'its %s is another one here, which stays' as reason, s.ord, s.label || %s as label
@@ -171,7 +171,7 @@ func differSQL(t imports.Table) string {
 		name := column(c.Name)
 		differs := "not (" + agree(c) + ")"
 		what = append(what, fmt.Sprintf("case when %s then '%s' end", differs, c.Name))
-		if !c.Quiet {
+		if !c.Hidden {
 			parts = append(parts, fmt.Sprintf("case when %s then format('; %s is %%s there, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing')) end",
 				differs, c.Name, name, name))
 		}

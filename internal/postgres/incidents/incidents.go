@@ -164,12 +164,12 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 	if err != nil {
 		return nil, err
 	}
-	words, err := q.TextsOfChange(ctx, ids)
+	texts, err := q.TextsOfChange(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	named := map[int64]db.TextsOfChangeRow{}
-	for _, w := range words {
+	for _, w := range texts {
 		named[w.ID] = w
 	}
 	out := make([]changing, len(locked))
@@ -354,8 +354,8 @@ func byWay(c incidents.Change, said string) string {
 	default:
 		s = ", asked for by " + c.Actor
 	}
-	if words := viaText[c.Via]; words != "" {
-		s += " " + words
+	if way := viaText[c.Via]; way != "" {
+		s += " " + way
 	}
 	return s
 }

@@ -112,13 +112,13 @@ func callText(target string, a messages.Attempt) string {
 	if a.Account != "" && a.Account != a.Vendor {
 		vendor += " (" + a.Account + ")"
 	}
-	words, known := outcomeText[a.Outcome]
+	outcome, known := outcomeText[a.Outcome]
 	if !known {
-		words = string(a.Outcome)
+		outcome = string(a.Outcome)
 	}
-	text := fmt.Sprintf("%s to %s by %s: %s", a.Mode, target, vendor, words)
+	text := fmt.Sprintf("%s to %s by %s: %s", a.Mode, target, vendor, outcome)
 	if a.Number > 1 {
-		text = fmt.Sprintf("%s to %s by %s, attempt %d: %s", a.Mode, target, vendor, a.Number, words)
+		text = fmt.Sprintf("%s to %s by %s, attempt %d: %s", a.Mode, target, vendor, a.Number, outcome)
 	}
 	if a.InDoubt {
 		text += ", in doubt: it may have arrived"

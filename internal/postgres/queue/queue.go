@@ -394,20 +394,20 @@ func small(bs []int) []int16 {
 	return out
 }
 
-func modes(words []string) []users.Mode {
-	out := make([]users.Mode, len(words))
-	for i, w := range words {
+func modes(names []string) []users.Mode {
+	out := make([]users.Mode, len(names))
+	for i, w := range names {
 		out[i] = users.Mode(w)
 	}
 	return out
 }
 
 func modeList(ms []users.Mode) string {
-	words := make([]string, len(ms))
+	names := make([]string, len(ms))
 	for i, m := range ms {
-		words[i] = string(m)
+		names[i] = string(m)
 	}
-	return strings.Join(words, ",")
+	return strings.Join(names, ",")
 }
 
 // withoutTokens removes the tokens of acknowledgement links from a text before it is stored. The vendor gets the text from memory;

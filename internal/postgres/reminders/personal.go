@@ -47,7 +47,7 @@ func (r *Reminders) notifyPersonally(ctx context.Context, q *db.Queries, team in
 	kind := oncall.NoticeKind(n.Kind)
 	var out []messages.Notification
 	for _, reader := range readers {
-		words, ok := notices.PersonalNotice{
+		text, ok := notices.PersonalNotice{
 			Kind: kind, Team: n.Team, Reader: reader.ID, By: by, Facts: facts, Note: n.Note, Zone: postgres.Location(reader.TimeZone), Link: r.answers,
 		}.Text()
 		if !ok {
@@ -61,7 +61,7 @@ func (r *Reminders) notifyPersonally(ctx context.Context, q *db.Queries, team in
 		if choice.Changed() {
 			to.Changed, to.Changes = true, []messages.Change{messages.ModeFailure(choice.Wanted, choice.Mode)}
 		}
-		out = append(out, r.notification(words, noticeLife, to))
+		out = append(out, r.notification(text, noticeLife, to))
 	}
 	return out, nil
 }

@@ -101,11 +101,11 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 			if made == 0 {
 				continue // two settings ask for the same message
 			}
-			words := notices.Reminder{
+			text := notices.Reminder{
 				Type: d.Type, Team: d.Team, Role: d.Role, At: d.Edge, Before: time.Duration(d.TimeBefore) * time.Second, Zone: postgres.Location(d.UserZone),
 			}.Text()
 			result.Types = append(result.Types, oncall.NoticeKind(d.Type))
-			out = append(out, r.notification(words, max(d.Edge.Sub(now), reminderLife), recipient(d.UserID, d.UserName, d.Mode)))
+			out = append(out, r.notification(text, max(d.Edge.Sub(now), reminderLife), recipient(d.UserID, d.UserName, d.Mode)))
 		}
 		return result, out, nil
 	})
@@ -152,9 +152,9 @@ func (r *Reminders) notify(ctx context.Context, q *db.Queries, team int64, n db.
 	}
 	var out []messages.Notification
 	for _, reader := range readers {
-		words, ok := notices.NoticeText(oncall.NoticeKind(n.Kind), n.Team, facts, postgres.Location(reader.TimeZone))
+		text, ok := notices.NoticeText(oncall.NoticeKind(n.Kind), n.Team, facts, postgres.Location(reader.TimeZone))
 		if ok {
-			out = append(out, r.notification(words, noticeLife, recipient(reader.UserID, reader.Name, reader.Mode)))
+			out = append(out, r.notification(text, noticeLife, recipient(reader.UserID, reader.Name, reader.Mode)))
 		}
 	}
 	return out, nil

@@ -147,9 +147,9 @@ func smtpTLS(word string) smtp.TLSMode {
 	return smtp.TLSMode(word)
 }
 
-func modes(words []string) []users.Mode {
-	out := make([]users.Mode, len(words))
-	for i, w := range words {
+func modes(names []string) []users.Mode {
+	out := make([]users.Mode, len(names))
+	for i, w := range names {
 		out[i] = users.Mode(w)
 	}
 	return out

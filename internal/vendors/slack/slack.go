@@ -260,18 +260,18 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 
 // The meaning of Slack's errors. All others refuse the message.
 var (
-	goneErrors = words(`channel_not_found user_not_found users_not_found is_archived user_disabled user_not_visible
+	goneErrors = set(`channel_not_found user_not_found users_not_found is_archived user_disabled user_not_visible
 		cannot_dm_bot messages_tab_disabled`)
-	accountErrors = words(`invalid_auth not_authed account_inactive token_revoked token_expired missing_scope no_permission
+	accountErrors = set(`invalid_auth not_authed account_inactive token_revoked token_expired missing_scope no_permission
 		org_login_required ekm_access_denied team_access_not_granted access_denied two_factor_setup_required
 		not_allowed_token_type deprecated_endpoint method_deprecated service_unavailable request_timeout
 		accesslimited team_added_to_org enterprise_is_restricted`)
-	rateErrors = words(`ratelimited rate_limited message_limit_exceeded`)
+	rateErrors = set(`ratelimited rate_limited message_limit_exceeded`)
 	// With these errors, Slack says, some of the operation may have succeeded.
-	doubtfulErrors = words(`internal_error fatal_error`)
+	doubtfulErrors = set(`internal_error fatal_error`)
 )
 
-func words(s string) map[string]bool {
+func set(s string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(s) {
 		set[w] = true

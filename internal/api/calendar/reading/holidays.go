@@ -36,7 +36,7 @@ func Holidays(raw []byte) ([]scheduling.Holiday, error) {
 		if err != nil {
 			return nil, fault.Invalidf("body", "event %d of the calendar, %s: %s", i+1, called(e), fault.Public(err))
 		}
-		name := wordsOf(e)
+		name := summaryOf(e)
 		for _, day := range days {
 			if !seen[day] {
 				seen[day] = true
@@ -55,7 +55,7 @@ func Holidays(raw []byte) ([]scheduling.Holiday, error) {
 	return out, nil
 }
 
-func wordsOf(e *ics.VEvent) string {
+func summaryOf(e *ics.VEvent) string {
 	if p := e.GetProperty(ics.ComponentPropertySummary); p != nil {
 		return ics.FromText(p.Value)
 	}
@@ -64,7 +64,7 @@ func wordsOf(e *ics.VEvent) string {
 
 // called is how people find an event in the file.
 func called(e *ics.VEvent) string {
-	if name := wordsOf(e); name != "" {
+	if name := summaryOf(e); name != "" {
 		return fmt.Sprintf("%.60q", name)
 	}
 	return fmt.Sprintf("UID %.60q", e.Id())

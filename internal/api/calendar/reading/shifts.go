@@ -33,7 +33,7 @@ func occurrences(candidates []editing.Candidate, read ical.Calendar) (wanted []e
 	for _, p := range read.Problems {
 		unmatched = append(unmatched, Unmatched{p.UID, p.Summary, []string{}, p.Why})
 	}
-	listed := map[string]bool{}
+	reported := map[string]bool{}
 	for _, e := range read.Events {
 		people := make([]editing.EventPerson, len(e.People))
 		for i, p := range e.People {
@@ -43,8 +43,8 @@ func occurrences(candidates []editing.Candidate, read ical.Calendar) (wanted []e
 		for _, id := range found {
 			wanted = append(wanted, editing.OccurrenceShift{Occurrence: editing.Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
 		}
-		if len(unknown) > 0 && !listed[e.UID] {
-			listed[e.UID] = true
+		if len(unknown) > 0 && !reported[e.UID] {
+			reported[e.UID] = true
 			unmatched = append(unmatched, Unmatched{e.UID, e.Summary, unknown, "nobody, or more than one, is called so"})
 		}
 	}
