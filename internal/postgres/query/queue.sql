@@ -173,7 +173,7 @@ with given as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select b.incident_id, 'template', '', b.problem from begun b where b.problem <> '' and b.incident_id is not null
       and b.attempt = 1
-), noted as (
+), content_changes as (
     insert into message_changes (message_id, change_type, description)
     select b.id, 'content-change', b.replaced from begun b where b.replaced <> '' and b.attempt = 1
 )

@@ -59,7 +59,7 @@ with late as (
     from locked l where m.id = l.id
     returning m.id, m.incident_id, m.application_id, m.mode, m.target, m.attempt,
         extract(epoch from clock_timestamp() - case when m.held_at is null then m.created_at else m.mode_since end)::float8 as age
-), noted as (
+), timeline as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select n.incident_id, 'delivery', '', 'The ' || n.mode || ' to ' || n.target || ' has not been sent after ' || round(n.age)::text
         || ' s' || coalesce(': ' || nullif(t.detail, ''), '') || '. It is tried again.'
