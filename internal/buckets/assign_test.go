@@ -102,7 +102,7 @@ func TestAssignProperties(t *testing.T) {
 
 // However the buckets travel one by one, the cluster comes to rest with balanced shares and without an owner losing what
 // it may keep.
-func TestAssignSettlesStepByStep(t *testing.T) {
+func TestAssignReachesBalanceStepByStep(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		live, owners := situation(t)
@@ -131,14 +131,14 @@ func TestAssignSettlesStepByStep(t *testing.T) {
 	})
 }
 
-func TestAssignNobody(t *testing.T) {
+func TestAssignWithoutMembers(t *testing.T) {
 	t.Parallel()
 	var owners [buckets.Count]string
 	owners[3] = "gone"
 	require.Equal(t, [buckets.Count]string{}, buckets.Assign(nil, owners))
 }
 
-func TestAssignSpreadsTheDeadOnesBuckets(t *testing.T) {
+func TestAssignSpreadsTheBucketsOfADeadMember(t *testing.T) {
 	t.Parallel()
 	ten := names(10)
 	owners := buckets.Assign(ten, [buckets.Count]string{})
@@ -162,13 +162,13 @@ func BenchmarkAssign(b *testing.B) {
 	}
 }
 
-func TestAMemberThatIsNamedTwiceGetsOneShare(t *testing.T) {
+func TestAMemberListedTwiceGetsOneShare(t *testing.T) {
 	t.Parallel()
 	var nobody [buckets.Count]string
 	require.Equal(t, buckets.Assign([]string{"a", "b", "c"}, nobody), buckets.Assign([]string{"b", "a", "c", "a", "a"}, nobody))
 }
 
-func TestWhatAnOwnerGivesUpItWouldNotWinAgain(t *testing.T) {
+func TestAReleasedBucketWouldNotReturnToItsOwner(t *testing.T) {
 	t.Parallel()
 	var all, nobody [buckets.Count]string
 	for b := range all {

@@ -198,7 +198,7 @@ func (c *cluster) hears(from, to *node, bucket int) {
 	})
 }
 
-func TestGossipCarriesHintsAndTellsDeaths(t *testing.T) {
+func TestGossipCarriesHintsAndReportsDeaths(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	a, b, d := c.add("a", "x", key(1)), c.add("b", "x", key(1)), c.add("d", "x", key(1))
@@ -231,7 +231,7 @@ func TestGossipCarriesHintsAndTellsDeaths(t *testing.T) {
 	c.hears(b, a, 8)
 }
 
-func TestGossipSaysGoodbye(t *testing.T) {
+func TestGossipReportsALeaveAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	a, b := c.add("a", "x", key(1)), c.add("b", "x", key(1))
@@ -257,7 +257,7 @@ func TestGossipKeysRotateInThreeSteps(t *testing.T) {
 	}
 }
 
-func TestGossipRefusesStrangers(t *testing.T) {
+func TestGossipRefusesNodesWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	a, b := c.add("a", "x", key(1)), c.add("b", "x", key(1))
@@ -274,7 +274,7 @@ func TestGossipRefusesStrangers(t *testing.T) {
 	}
 }
 
-func TestGossipWithoutItsPortGoesOnTrying(t *testing.T) {
+func TestGossipRetriesIfItsPortIsInUse(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

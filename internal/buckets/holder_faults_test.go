@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 )
 
-func TestHolderWithoutDatabaseGivesUp(t *testing.T) {
+func TestHolderWithoutDatabaseStopsOfferingItsBuckets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -34,7 +34,7 @@ func TestHolderWithoutDatabaseGivesUp(t *testing.T) {
 }
 
 // When the database itself was away, the first one back does not take the others for dead.
-func TestHolderAfterTheDatabaseWasAway(t *testing.T) {
+func TestHolderAfterADatabaseOutageTakesNoLiveBuckets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -64,7 +64,7 @@ func TestHolderAfterTheDatabaseWasAway(t *testing.T) {
 	})
 }
 
-func TestHolderOfHangingLoopsStepsBack(t *testing.T) {
+func TestHolderReleasesItsBucketsWhenItsLoopsHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -82,7 +82,7 @@ func TestHolderOfHangingLoopsStepsBack(t *testing.T) {
 	})
 }
 
-func TestHolderDropsWhatItLost(t *testing.T) {
+func TestHolderStopsOfferingLostBuckets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -109,7 +109,7 @@ func TestHolderDropsWhatItLost(t *testing.T) {
 	})
 }
 
-func TestHolderAdoptsWhatItGotWithoutKnowing(t *testing.T) {
+func TestHolderFindsBucketsAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)

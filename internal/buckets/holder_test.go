@@ -332,7 +332,7 @@ func (r *room) settles(within time.Duration, ps ...*process) {
 	}
 }
 
-func TestHolderAloneOwnsAll(t *testing.T) {
+func TestSingleHolderOwnsAllBuckets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -363,7 +363,7 @@ func gauge(t *testing.T, p *process, name string) float64 {
 	return 0
 }
 
-func TestHolderMakesRoomForTheNextOne(t *testing.T) {
+func TestHolderReleasesBucketsForANewMember(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -400,7 +400,7 @@ func TestHolderWaitsForRunningTransactions(t *testing.T) {
 	})
 }
 
-func TestHolderTakesOverFromTheDead(t *testing.T) {
+func TestHolderTakesOverBucketsOfADeadMember(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -420,7 +420,7 @@ func TestHolderTakesOverFromTheDead(t *testing.T) {
 	})
 }
 
-func TestHolderBelievesGossipOnlyTogetherWithTheDatabase(t *testing.T) {
+func TestHolderNeedsTheDatabaseToConfirmADeath(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -436,7 +436,7 @@ func TestHolderBelievesGossipOnlyTogetherWithTheDatabase(t *testing.T) {
 	})
 }
 
-func TestHolderLeavesInOrder(t *testing.T) {
+func TestHolderReleasesItsBucketsOnShutdown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)

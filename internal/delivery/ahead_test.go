@@ -51,7 +51,7 @@ func TestSlowMarksDoNotCountAsStalledCalls(t *testing.T) {
 
 // Messages that were marked ahead of their connections are put back when the vendor hangs all of a sudden. They do not keep
 // others from their connections.
-func TestAVendorThatHangsAllOfASuddenKeepsNoMarkedMessages(t *testing.T) {
+func TestMarkedMessagesAreReturnedIfTheVendorHangs(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var hangs atomic.Bool
 		v := smtp(func(_ int, m messages.Outbound) messages.Result {

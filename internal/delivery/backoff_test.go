@@ -15,7 +15,7 @@ import (
 
 // Once an account works again, no page waits for its next attempt longer than its own back-off, whatever the outage did to the
 // account and to the page's recipient.
-func TestNoPageWaitsLongerThanItsBackOffOnceItsAccountIsHealthy(t *testing.T) {
+func TestNoPageWaitsLongerThanItsBackOffAfterRecovery(t *testing.T) {
 	const slack = 2500 * time.Millisecond // a search for work each second, and a quarter of the outage
 	for name, down := range map[string]messages.Result{
 		"refused at the recipient": {Outcome: messages.OutcomeUnavailable, Detail: "451"},
@@ -65,7 +65,7 @@ func TestNoPageWaitsLongerThanItsBackOffOnceItsAccountIsHealthy(t *testing.T) {
 
 // A sick account whose messages all wait for their back-off is still probed by the first of them that comes: nothing that goes
 // from one closed mode to the other keeps its recovery from being found.
-func TestARecoveryIsFoundWhileMessagesGoFromModeToMode(t *testing.T) {
+func TestRecoveryIsFoundWhileMessagesChangeModes(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		back := time.Now().Add(3 * time.Minute)
 		outage := func(int, messages.Outbound) messages.Result {

@@ -12,7 +12,7 @@ import (
 )
 
 // While no account of a mode can be used, only messages are taken that have used up the mode's budget.
-func TestTakeLeavesOutWhatCanWait(t *testing.T) {
+func TestTakeFromAClosedModeTakesOnlyMessagesWithoutBudget(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)

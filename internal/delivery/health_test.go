@@ -106,7 +106,7 @@ func (p *probed) Probe(context.Context) bool {
 }
 
 // While the only account is away, the backlog stays where it is. Once it is back, everything leaves within two seconds.
-func TestTheBacklogIsNotTakenWhileEveryAccountIsClosed(t *testing.T) {
+func TestTheBacklogStaysInTheQueueWhileEveryAccountIsClosed(t *testing.T) {
 	for _, knocks := range []bool{false, true} {
 		t.Run(fmt.Sprint("probed without messages: ", knocks), func(t *testing.T) {
 			inBubble(t, func(s *stage) {
@@ -160,7 +160,7 @@ func TestTheBacklogIsNotTakenWhileEveryAccountIsClosed(t *testing.T) {
 }
 
 // What cannot wait longer for a closed account still goes another way.
-func TestWhatWaitedLongEnoughLeavesAClosedMode(t *testing.T) {
+func TestAMessageWithoutBudgetLeavesAClosedMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text, mail := texts(always(messages.OutcomeUnavailable)), smtp(nil)
 		s.run(delivery.Config{}, mail, text)
@@ -189,7 +189,7 @@ func (s stuck) Send(ctx context.Context, m messages.Outbound) messages.Result {
 }
 
 // A mail server that hangs keeps an urgent page for the budget of a mode (docs/reference/delivery.md 3), and timeline and audit log say the same.
-func TestAHangingMailServerHoldsAnUrgentPageForItsBudget(t *testing.T) {
+func TestAHangingMailServerDelaysAnUrgentPageByItsBudget(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail, text := smtp(nil), texts(nil)
 		id := s.add(users.Email, messages.ClassUrgent, 1)
@@ -203,7 +203,7 @@ func TestAHangingMailServerHoldsAnUrgentPageForItsBudget(t *testing.T) {
 }
 
 // A page that is given up after its fallback was asked for is asked for again: only now it is sure that it does not arrive.
-func TestAGivenUpPageIsAskedForAgain(t *testing.T) {
+func TestAGivenUpPageAsksForItsFallbackAgain(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(always(messages.OutcomeUnavailable))
 		id := s.add(users.Email, messages.ClassUrgent, 1, to("list@example.com"))

@@ -18,7 +18,7 @@ import (
 )
 
 // A receipt that says "never" comes after the call: the message is back in the queue in a mode that is refused already.
-func TestARefusingReceiptSendsTheMessageAnotherWay(t *testing.T) {
+func TestARefusingReceiptMovesTheMessageToAnotherMode(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	text := &post{name: "twilio", account: "main", modes: []users.Mode{users.SMS, users.Call}}
@@ -73,7 +73,7 @@ func (g *growing) gain(all []buckets.Lease) {
 }
 
 // The backlog of a dead process is older than anything its successor knows of, and must be found at once all the same.
-func TestAnOldBacklogIsFoundWithItsBucket(t *testing.T) {
+func TestAnOldBacklogIsFoundWhenItsBucketIsGained(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	mail := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
@@ -120,7 +120,7 @@ func TestARetractionChangesOnlyTheAttemptOfItsProcess(t *testing.T) {
 }
 
 // When every mode has failed, the message starts again with all modes, and a fallback is asked for.
-func TestBeginningAgainIsStored(t *testing.T) {
+func TestARestartWithAllModesIsStored(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -139,7 +139,7 @@ func TestBeginningAgainIsStored(t *testing.T) {
 }
 
 // A message whose verdict cannot be stored must not be sent again every few seconds: at least its next state is stored.
-func TestAVerdictThatCannotBeStoredIsStoredInPart(t *testing.T) {
+func TestAtLeastTheStateIsStoredIfTheVerdictCannotBe(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.steadfast = true
 		text, mail := texts(always(messages.OutcomeRejected)), smtp(nil)
@@ -164,7 +164,7 @@ func (b brokenWords) Render(ctx context.Context, reqs []messages.Request) ([]mes
 	return b.words.Render(ctx, reqs)
 }
 
-func TestAMessageWhoseTextCannotBeReadDelaysOnlyItself(t *testing.T) {
+func TestAFailedRenderDelaysOnlyItsMessage(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.deps.Renderer = brokenWords{}
 		mail := smtp(nil)

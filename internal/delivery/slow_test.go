@@ -35,7 +35,7 @@ func (o *office) slowCommits(d time.Duration) {
 		deferrable initially deferred for each row execute function slow_commit()`)
 }
 
-func TestPagesLeaveWithSlowCommits(t *testing.T) {
+func TestPagesAreSentWithSlowCommits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		commit time.Duration
@@ -64,7 +64,7 @@ func TestPagesLeaveWithSlowCommits(t *testing.T) {
 }
 
 // P4 with slow commits: the incident is read after the mark, and a call begins at most 300 ms after that was sent.
-func TestAnAcknowledgementStopsPagesAlsoWithSlowCommits(t *testing.T) {
+func TestAnAcknowledgementStopsPagesWithSlowCommits(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.slowCommits(time.Second)
@@ -162,7 +162,7 @@ func late(from, to net.Conn, d time.Duration) {
 	_ = to.Close()
 }
 
-func TestPagesLeaveFarFromTheDatabase(t *testing.T) {
+func TestPagesAreSentFarFromTheDatabase(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]map[string]delivery.Rate{
 		"unlimited":       nil,
@@ -194,7 +194,7 @@ func TestPagesLeaveFarFromTheDatabase(t *testing.T) {
 }
 
 // A page that does not leave in time, for whatever reason, is on its incident's timeline.
-func TestAPageThatIsNotSentInTimeIsOnTheTimeline(t *testing.T) {
+func TestAPageNotSentInTimeIsOnTheTimeline(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	q := queue.New(o.db)

@@ -16,7 +16,7 @@ import (
 
 // Workers over PostgreSQL.
 
-func TestWhatADeadProcessHeldIsDelivered(t *testing.T) {
+func TestMessagesOfADeadProcessAreDelivered(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	dead := o.own("dead", 0, 256)
@@ -75,7 +75,7 @@ func TestProcessesShareARate(t *testing.T) {
 	}
 }
 
-func TestAPoisonedAnswerIsStoredInPart(t *testing.T) {
+func TestAVendorAnswerWithInvalidTextIsCleanedAndStored(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.flood(5, users.Email)
@@ -86,7 +86,7 @@ func TestAPoisonedAnswerIsStoredInPart(t *testing.T) {
 	o.eventually("all are recorded", func() bool { return o.number(`select count(*) from messages where state = 'sent'`) == 5 })
 }
 
-func TestAWholeLife(t *testing.T) {
+func TestAMessageIsSentByTheNextModeAndRecorded(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	text := &post{name: "twilio", account: "main", modes: []users.Mode{users.SMS, users.Call}, answer: func(int, messages.Outbound) messages.Result {
@@ -105,7 +105,7 @@ func TestAWholeLife(t *testing.T) {
 	require.Equal(t, int64(1), o.number(`select count(*) from timeline_entries where incident_id = $1`, incident))
 }
 
-func TestAnUnreachableRecipientAsksForAFallback(t *testing.T) {
+func TestAnUnreachableRecipientCausesAFallback(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.exec(`delete from user_contacts`)

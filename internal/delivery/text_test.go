@@ -22,7 +22,7 @@ func (o *office) changes(message int64) string {
 
 // People whose carrier blocks texts get the operator's words; e-mails come from the application's own address; a call to
 // where nobody may call becomes a text with the notice that the law asks for.
-func TestTextsAndModesThatDoNotComeFromTheTemplate(t *testing.T) {
+func TestTextsAndModesSetOutsideTheTemplate(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.exec(`insert into user_template_overrides (user_id, mode) values ($1, 'sms')`, o.user)

@@ -38,7 +38,7 @@ func TestAMessageIsDeliveredAtOnce(t *testing.T) {
 
 // What a take costs is mostly the same for many messages: after a crowd the next ones wait a little for company. A lone message never
 // waits.
-func TestTakesOfAFloodGather(t *testing.T) {
+func TestTakesAreBatchedDuringAFlood(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.run(delivery.Config{}, smtp(nil))
 		s.after(300 * time.Millisecond)
@@ -125,7 +125,7 @@ func TestAnAttemptInDoubtKeepsItsKey(t *testing.T) {
 	})
 }
 
-func TestRejectedGoesOnInTheNextMode(t *testing.T) {
+func TestARejectedMessageIsSentByTheNextMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text, mail := texts(always(messages.OutcomeRejected)), smtp(nil)
 		id := s.add(users.SMS, messages.ClassUrgent, 1)
@@ -139,7 +139,7 @@ func TestRejectedGoesOnInTheNextMode(t *testing.T) {
 	})
 }
 
-func TestRejectedEverywhereAsksForAFallback(t *testing.T) {
+func TestAMessageRejectedInEveryModeAsksForAFallback(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text, mail := texts(always(messages.OutcomeRejected)), smtp(always(messages.OutcomeRejected))
 		id := s.add(users.SMS, messages.ClassUrgent, 1)
@@ -158,7 +158,7 @@ func TestRejectedEverywhereAsksForAFallback(t *testing.T) {
 	})
 }
 
-func TestABrokenVendorGivesWayToTheNextMode(t *testing.T) {
+func TestMessagesLeaveABrokenVendorForTheNextMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text, mail := texts(always(messages.OutcomeUnavailable)), smtp(nil)
 		id := s.add(users.SMS, messages.ClassUrgent, 1)
@@ -171,7 +171,7 @@ func TestABrokenVendorGivesWayToTheNextMode(t *testing.T) {
 	})
 }
 
-func TestNoMessageIsLostWhileEveryVendorIsAway(t *testing.T) {
+func TestNoMessageIsLostWhileEveryVendorIsUnavailable(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		back := time.Now().Add(3 * time.Minute)
 		outage := func(int, messages.Outbound) messages.Result {
@@ -196,7 +196,7 @@ func TestNoMessageIsLostWhileEveryVendorIsAway(t *testing.T) {
 	})
 }
 
-func TestTheSpareTakesOver(t *testing.T) {
+func TestTheSpareAccountIsUsedAfterTheMainOne(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		main := smtp(always(messages.OutcomeUnavailable))
 		spare := &post{name: "smtp", account: "spare", modes: []users.Mode{users.Email}}
@@ -211,7 +211,7 @@ func TestTheSpareTakesOver(t *testing.T) {
 	})
 }
 
-func TestThrottlingPausesTheAccountForAll(t *testing.T) {
+func TestThrottlingPausesTheAccountForAllMessages(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
 			if n == 1 {
@@ -415,7 +415,7 @@ func TestASlowTemplateDelaysOnlyItself(t *testing.T) {
 	})
 }
 
-func TestAPanickingVendorIsInDoubt(t *testing.T) {
+func TestAPanicInAVendorLeavesTheAttemptInDoubt(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
 			if n == 1 {
@@ -432,7 +432,7 @@ func TestAPanickingVendorIsInDoubt(t *testing.T) {
 	})
 }
 
-func TestStoppingFinishesWhatHasBegun(t *testing.T) {
+func TestStopWaitsForRunningSends(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
 			wait(3 * time.Second)
@@ -452,7 +452,7 @@ func TestStoppingFinishesWhatHasBegun(t *testing.T) {
 	})
 }
 
-func TestStoppingCutsOffWhatHangs(t *testing.T) {
+func TestStopCancelsHangingSends(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.deps.Vendors = nil
 		hung := &hanging{post: smtp(nil)}
@@ -576,7 +576,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 }
 
 // Slow commits must neither stop pages nor let one leave long after an acknowledgement (promises P1 and P4).
-func TestSlowCommitsStopNoPages(t *testing.T) {
+func TestSlowCommitsDoNotStopPages(t *testing.T) {
 	for name, slow := range map[string]time.Duration{"400 ms": 400 * time.Millisecond, "2 s": 2 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(s *stage) {
@@ -612,7 +612,7 @@ func TestAnAcknowledgementDuringASlowCommitStopsTheCall(t *testing.T) {
 }
 
 // A limit whose marks are slow is still used: its slots are reserved as far ahead as the marks need.
-func TestSlowCommitsUseALimit(t *testing.T) {
+func TestALimitIsFullyUsedWithSlowCommits(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(nil)
 		s.slowMark = 400 * time.Millisecond
@@ -636,7 +636,7 @@ func TestSlowCommitsUseALimit(t *testing.T) {
 }
 
 // A page whose call can never be begun in time goes another way when its mode's budget is used up.
-func TestCallsThatAreNeverBegunHaveABudget(t *testing.T) {
+func TestCallsThatNeverBeginUseUpTheBudgetOfTheMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text := texts(func(int, messages.Outbound) messages.Result { return messages.NotBegun() })
 		mail := smtp(nil)
@@ -712,7 +712,7 @@ func TestConnectionsAreReadyBeforeTheMark(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatFailsIsAnAttempt(t *testing.T) {
+func TestAFailedConnectionCountsAsAnAttempt(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := &prepared{post: smtp(nil), refused: messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "connection refused"}}
 		text := texts(nil)
@@ -727,7 +727,7 @@ func TestAConnectionThatFailsIsAnAttempt(t *testing.T) {
 }
 
 // A pause that is known to last longer than the mode's budget is not waited for.
-func TestAKnownLongPauseIsNotWaitedFor(t *testing.T) {
+func TestAPauseLongerThanTheBudgetMovesTheMessageToTheNextMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text := texts(func(int, messages.Outbound) messages.Result {
 			return messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: time.Hour}
@@ -753,7 +753,7 @@ func TestAKnownLongPauseIsNotWaitedFor(t *testing.T) {
 }
 
 // Where there is no other way, the timeline is not filled while the pause lasts.
-func TestALongPauseOfTheOnlyModeIsWaitedFor(t *testing.T) {
+func TestAMessageWaitsForALongPauseOfItsOnlyMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		back := time.Now().Add(10 * time.Minute)
 		text := texts(func(int, messages.Outbound) messages.Result {

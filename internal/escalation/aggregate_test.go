@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 )
 
-func TestHoldingAFlood(t *testing.T) {
+func TestFloodHoldsPagesAboveTheThreshold(t *testing.T) {
 	t.Parallel()
 	a := escalation.Aggregation{Threshold: 2, Window: time.Minute, Every: time.Minute, Reset: 30 * time.Second}
 	var f escalation.Flood

@@ -193,7 +193,7 @@ func engine(t *rapid.T, w world) []deed {
 	}
 }
 
-func TestNextAgreesWithANaiveModel(t *testing.T) {
+func TestNextAgreesWithASimpleModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := genWorld(t)
@@ -202,7 +202,7 @@ func TestNextAgreesWithANaiveModel(t *testing.T) {
 }
 
 // Whatever was stored and observed: Next answers, says something about later or the end, and settles down.
-func TestNextSettlesDownFromAnyProgress(t *testing.T) {
+func TestNextReachesAStableStateFromAnyProgress(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := genWorld(t)

@@ -252,7 +252,7 @@ func TestNextAfterReopening(t *testing.T) {
 	}
 }
 
-func TestNextStartsTheWaitOfWhatIsMadeAgainAnew(t *testing.T) {
+func TestNextRestartsTheWaitOfRepeatedRounds(t *testing.T) {
 	t.Parallel()
 	plan := Plan{Steps: []Step{step(note(users.High, time.Minute, 0)), step(note(users.High, time.Minute, 0))}}
 	now := noon.Add(time.Hour)
@@ -264,7 +264,7 @@ func TestNextStartsTheWaitOfWhatIsMadeAgainAnew(t *testing.T) {
 	require.Equal(t, now, d.Progress.Notifications[0].At)
 }
 
-func TestProgressIsStoredAndReadBack(t *testing.T) {
+func TestProgressIsEncodedAndDecoded(t *testing.T) {
 	t.Parallel()
 	d := Next(Plan{Steps: []Step{step(note(users.High, time.Minute, 0))}}, Progress{}, noon)
 	raw, err := EncodeProgress(d.Progress)

@@ -51,7 +51,7 @@ func TestAlertTextIsEscapedForSlack(t *testing.T) {
 }
 
 // Slack's parts are what the template is written as, never what an alert begins with.
-func TestAlertTextIsNoSlackBlocks(t *testing.T) {
+func TestAlertTextIsNeverParsedAsSlackBlocks(t *testing.T) {
 	t.Parallel()
 	blocks := `{"text": "x", "blocks": [{"type": "actions", "elements": [{"type": "button", "action_id": "iris_acknowledge", "value": "1"}]}]}`
 	for name, body := range map[string]string{

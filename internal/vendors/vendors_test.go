@@ -120,7 +120,7 @@ func TestClientFollowsNoRedirects(t *testing.T) {
 	require.Equal(t, messages.OutcomeRejected, FromStatus(resp, "").Outcome)
 }
 
-func TestClientReadsNoMoreThanAllowed(t *testing.T) {
+func TestClientLimitsTheResponseSize(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for range 1000 {
@@ -138,7 +138,7 @@ func TestClientReadsNoMoreThanAllowed(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 }
 
-func TestClientTellsSentFromNeverSent(t *testing.T) {
+func TestClientReportsWhetherTheRequestWasSent(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -173,7 +173,7 @@ func TestClientTellsSentFromNeverSent(t *testing.T) {
 }
 
 // A kept connection that the server closed is no failure: nothing was written to it, so another one is made.
-func TestClientSurvivesClosedConnections(t *testing.T) {
+func TestClientReplacesClosedConnections(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	defer s.Close()

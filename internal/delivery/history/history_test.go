@@ -40,7 +40,7 @@ func (s *shelf) Move(_ context.Context, from history.Cursor, _ time.Duration, mo
 	return 0, history.Cursor{SettledAt: time.Now().Add(-time.Hour), ID: from.ID + int64(most)}, nil
 }
 
-func TestSettledMessagesOfOpenIncidentsAreNotReadAllTheTime(t *testing.T) {
+func TestSettledMessagesOfOpenIncidentsAreReadRarely(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{}

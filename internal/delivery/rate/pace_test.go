@@ -8,7 +8,7 @@ import (
 )
 
 // A process that was stopped once must not reserve slots seconds ahead.
-func TestASingleStallDoesNotMakeALongLead(t *testing.T) {
+func TestASingleStallDoesNotLengthenTheLead(t *testing.T) {
 	t.Parallel()
 	var w worst
 	at := epoch

@@ -196,7 +196,7 @@ func TestLimitIsNeverExceeded(t *testing.T) {
 	})
 }
 
-func TestLimitIsUsedUp(t *testing.T) {
+func TestLimitIsFullyUsed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{r: Limit{rapid.Float64Range(1, 500).Draw(t, "rate"), 1}}
@@ -247,7 +247,7 @@ func TestLimitIsSharedByDemand(t *testing.T) {
 }
 
 // Processes whose leads and distances to the database differ get their shares of a limit, use it up and keep to it.
-func TestSharesAreFairWhateverTheLeads(t *testing.T) {
+func TestSharesAreFairWithUnequalLeads(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{r: Limit{rapid.Float64Range(10, 300).Draw(t, "rate"), 1}}
@@ -294,7 +294,7 @@ func TestSharesAreFairWhateverTheLeads(t *testing.T) {
 }
 
 // An urgent page of one process does not wait until another process has used a limit up.
-func TestAQuickProcessLeavesALimitToOthers(t *testing.T) {
+func TestAFastProcessLeavesCapacityToOthers(t *testing.T) {
 	t.Parallel()
 	w := &world{r: Limit{50, 1}}
 	w.row.free = epoch
@@ -320,7 +320,7 @@ func TestAQuickProcessLeavesALimitToOthers(t *testing.T) {
 	require.Less(t, w.now, 5*time.Second+bound(w.nodes[0].lead())+250*time.Millisecond)
 }
 
-func TestASlotIsMappedNeverEarly(t *testing.T) {
+func TestASlotIsNeverMappedTooEarly(t *testing.T) {
 	t.Parallel()
 	var c dbClock
 	sent, received := epoch, epoch.Add(30*time.Millisecond)

@@ -20,7 +20,7 @@ import (
 
 // A panic outside of the decision itself, as while reading ahead, must not end the process either: the next owner of the
 // bucket would end just so, and one incident would silence the cluster.
-func TestAPanicWhileReadingAheadDelaysNoOther(t *testing.T) {
+func TestAPanicDuringPrefetchDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	poisoned := g.plans[1]
@@ -46,7 +46,7 @@ func TestAPanicWhileReadingAheadDelaysNoOther(t *testing.T) {
 	require.Contains(t, logged[0].ContextMap()["errorVerbose"], "goroutine", "the log has the stack")
 }
 
-func TestWhoLeavesBetweenTwoReadsIsNotForgotten(t *testing.T) {
+func TestAFallbackIsPagedForAMemberDeactivatedBetweenTwoReads(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	plan := g.plans[1]
@@ -67,7 +67,7 @@ func TestWhoLeavesBetweenTwoReadsIsNotForgotten(t *testing.T) {
 
 func nothingToSay() (oncall.Answer, bool, error) { return oncall.Answer{}, false, nil }
 
-func TestOneFallbackThatTheDatabaseRefusesDoesNotHoldUpTheOthers(t *testing.T) {
+func TestARefusedFallbackDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	away := fault.New(fault.Unavailable, "the database did not answer in time")

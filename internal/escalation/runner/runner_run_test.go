@@ -48,7 +48,7 @@ func TestRunReadsWokenBucketsAtOnceAndAllBucketsEverySecond(t *testing.T) {
 	})
 }
 
-func TestRunReadsRarelyWhenItIsWokenAllTheTime(t *testing.T) {
+func TestRunLimitsReadsDuringManyWakeUps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})
@@ -90,7 +90,7 @@ func TestRunWakesUpWhenSomethingIsDue(t *testing.T) {
 	})
 }
 
-func TestRunDoesNotSpinOnWhatItCannotDo(t *testing.T) {
+func TestRunDoesNotSpinOnLockedIncidents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})
@@ -107,7 +107,7 @@ func TestRunDoesNotSpinOnWhatItCannotDo(t *testing.T) {
 	})
 }
 
-func TestRunGoesOnAfterTheDatabaseWasAway(t *testing.T) {
+func TestRunContinuesAfterADatabaseOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})
@@ -140,7 +140,7 @@ func TestRunGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 	})
 }
 
-func TestRunWithoutLeasesStillPasses(t *testing.T) {
+func TestRunWithoutLeasesRecordsPasses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})

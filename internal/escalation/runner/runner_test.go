@@ -305,7 +305,7 @@ func newRig(t *testing.T, cfg Config) *rig {
 	return g
 }
 
-func TestNewRefusesWhatCannotWork(t *testing.T) {
+func TestNewRejectsInvalidDependenciesAndConfig(t *testing.T) {
 	t.Parallel()
 	_, err := New(Deps{}, Config{})
 	require.Error(t, err)
@@ -319,7 +319,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	require.ErrorContains(t, err, "metrics", "twice on one registry")
 }
 
-func TestPassPages(t *testing.T) {
+func TestPassMakesPages(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.open(3)
@@ -462,7 +462,7 @@ func TestAnOutageOfTheDatabasePostponesNoIncident(t *testing.T) {
 	require.Contains(t, g.delays, incidents.ID(2))
 }
 
-func TestALostLeaseIsHandedBackAndTheRestGoesOn(t *testing.T) {
+func TestALostLeaseIsReportedAndOtherIncidentsAreCommitted(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.open(1)
@@ -502,7 +502,7 @@ func TestLargeTeamsAreWrittenInSeveralTransactions(t *testing.T) {
 	require.Equal(t, 3, fitting([]escalation.Change{change(0), change(0), change(0)}))
 }
 
-func TestACalendarThatDoesNotAnswerDelaysOnlyForAWhile(t *testing.T) {
+func TestAnUnavailableCalendarDelaysAPageForABoundedTime(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	plan := g.plans[1]
@@ -531,7 +531,7 @@ func (teams) Teams(context.Context, []int64) (map[int64]oncall.Team, error) {
 	return map[int64]oncall.Team{100: {TargetID: 100, Name: "db", Active: true, Members: []users.ID{1}}}, nil
 }
 
-func TestAFallbackThatPanicsIsLeftForLater(t *testing.T) {
+func TestAFallbackThatPanicsIsRetriedLater(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	failed := func(id messages.ID, incident incidents.ID) escalation.Failed {
@@ -556,7 +556,7 @@ func TestAFallbackThatPanicsIsLeftForLater(t *testing.T) {
 	require.Equal(t, buckets.Of(1), g.woken)
 }
 
-func TestExhaustionIsAWarningAndAMetric(t *testing.T) {
+func TestAnExhaustedPlanIsLoggedAndCounted(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	require.InDelta(t, 0, testutil.ToFloat64(g.runner.metrics.exhausted), 0)

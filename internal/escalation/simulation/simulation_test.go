@@ -361,7 +361,7 @@ func (th *theatre) foresee(t require.TestingT, ctx context.Context) ([]string, S
 }
 
 // For any plan, people, settings and calendar, the simulated timeline is the one that the real runner writes.
-func TestASimulationIsWhatReallyHappens(t *testing.T) {
+func TestSimulationAgreesWithTheRunner(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		th := genTheatre(rt)

@@ -28,7 +28,7 @@ func (u until) NotPopulated(_ context.Context, _ escalation.Target, role string,
 	return role == "primary" && !at.Before(u.at), nil
 }
 
-func TestSimulatePromisesOnlyModesWithAVendor(t *testing.T) {
+func TestSimulateUsesOnlyModesWithAVendor(t *testing.T) {
 	t.Parallel()
 	simulate := func(v Vendors, tracking users.Mode) Simulation {
 		th := small(step(note(users.High, time.Minute, 0)), step(note(users.Low, time.Minute, 0)))
@@ -64,7 +64,7 @@ func TestSimulatePromisesOnlyModesWithAVendor(t *testing.T) {
 	require.Contains(t, sim.Notes[0], "not known which modes have a vendor")
 }
 
-func TestSimulateSaysThatACalendarIsNotPopulatedSoFar(t *testing.T) {
+func TestSimulateNotesACalendarThatIsNotPopulated(t *testing.T) {
 	t.Parallel()
 	n := note(users.High, time.Hour, 2)
 	n.Target = &escalation.Target{Role: "oncall-primary", Name: "db", TargetID: 50}

@@ -92,7 +92,7 @@ func TestEqualNumbersAreOneKey(t *testing.T) {
 	require.Panics(t, func() { d.Set(b, &List{}, nil) })
 }
 
-func TestBudgetEnds(t *testing.T) {
+func TestExceededBudgetRaisesLimitError(t *testing.T) {
 	t.Parallel()
 	ends := func(want string, f func(b *Budget)) {
 		t.Helper()

@@ -67,7 +67,7 @@ func TestConformance(t *testing.T) {
 }
 
 // A contact may also be one registration token.
-func TestConformanceOfATokenAsContact(t *testing.T) {
+func TestConformanceWithATokenAsContact(t *testing.T) {
 	t.Parallel()
 	vendortest.Run(t, vendortest.Suite{
 		New: rig, Mode: users.Push, Destination: func(vendortest.Rig) string { return "token-of-ann:APA91" },

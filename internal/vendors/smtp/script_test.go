@@ -103,7 +103,7 @@ func always(answers map[string]string) func(int) map[string]string {
 	return func(int) map[string]string { return answers }
 }
 
-func TestOddServers(t *testing.T) {
+func TestOutcomeOfUnusualServers(t *testing.T) {
 	t.Parallel()
 	const plain = "250 hi" // no pipelining
 	for name, c := range map[string]struct {
@@ -157,7 +157,7 @@ func TestOddServers(t *testing.T) {
 }
 
 // A kept connection that died before it took anything is replaced once, whatever it died of.
-func TestKeptConnectionsThatDied(t *testing.T) {
+func TestDeadConnectionIsReplacedOnce(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]string{"closed": "!", "says it leaves": "421 4.4.2 idle too long"} {
 		for _, features := range []string{"250-hi\r\n250 PIPELINING", "250 hi"} {
@@ -191,7 +191,7 @@ func TestKeptConnectionsThatDied(t *testing.T) {
 }
 
 // A refused recipient leaves a transaction open; the next message on the connection begins with RSET.
-func TestResetAfterRefusal(t *testing.T) {
+func TestRSETFollowsARefusedRecipient(t *testing.T) {
 	t.Parallel()
 	answers := map[string]string{"RCPT": "550 5.1.1 who?", "DATA": "503 no"}
 	v, s := play(t, always(answers))
@@ -205,7 +205,7 @@ func TestResetAfterRefusal(t *testing.T) {
 }
 
 // Failures before the recipient was named are the account's; all others may be the recipient's.
-func TestOneBadRecipientIsNoFailureOfTheAccount(t *testing.T) {
+func TestRefusedRecipientIsNotAnAccountFailure(t *testing.T) {
 	t.Parallel()
 	const plain = "250 hi" // no pipelining
 	for name, c := range map[string]struct {
@@ -232,7 +232,7 @@ func TestOneBadRecipientIsNoFailureOfTheAccount(t *testing.T) {
 }
 
 // A server that greets late is no server that is away: the connection is kept for the next message.
-func TestALateGreetingIsKept(t *testing.T) {
+func TestConnectionWithALateGreetingIsKept(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
