@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// These tests hold the queue of PostgreSQL to what delivery relies on.
+// These tests check the behaviour of the PostgreSQL queue on which delivery relies.
 
 func (o *office) request(h *holder, lane delivery.Lane, n int, bs ...int) delivery.TakeRequest {
 	if len(bs) == 0 {
@@ -146,7 +146,7 @@ func TestQueueTakesNothingUnderAStaleLease(t *testing.T) {
 	for _, c := range got {
 		require.GreaterOrEqual(t, c.Bucket, 128, "bucket lost")
 	}
-	again := o.own("old", 0, 128) // the same owner, another epoch
+	again := o.own("old", 0, 128) // the same owner with a new epoch
 	stale := &holder{id: "old", leases: old.leases}
 	require.Empty(t, o.take(stale, lane, 100))
 	require.Empty(t, o.take(fresh, lane, 100))
@@ -264,8 +264,8 @@ func TestAnOutcomeSettlesItsMessage(t *testing.T) {
 	require.Equal(t, "b", o.text(`select body from message_contents where message_id = $1`, int64(c.ID)))
 }
 
-// The runner decides about an incident while its message is being recorded. What it decides comes first, and must not make
-// the record miss that the wait began.
+// The runner decides about an incident while an outcome of its message is being recorded. The runner commits first. The
+// record must read that commit and still begin the wait.
 func TestAnOutcomeReadsTheCurrentIncident(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -326,7 +326,7 @@ func TestLateAndTimelyOutcomesAreRecordedTogether(t *testing.T) {
 	}
 }
 
-// What a crashed server forgets of a take does no harm; a call that was forgotten would.
+// A database crash may lose a take without harm. It must not lose a mark, because a call follows it.
 func TestOnlyTakesCommitAsynchronously(t *testing.T) {
 	t.Parallel()
 	at, err := url.Parse(pgtest.URL(t))

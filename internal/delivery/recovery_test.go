@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// A receipt that says "never" comes after the call: the message is back in the queue in a mode that is refused already.
+// A receipt refuses the mode after the call: the message is back in the queue in a mode that is already refused.
 func TestARefusingReceiptMovesTheMessageToAnotherMode(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -72,7 +72,7 @@ func (g *growing) gain(all []buckets.Lease) {
 	g.leases = all
 }
 
-// The backlog of a dead process is older than anything its successor knows of, and must be found at once all the same.
+// The backlog of a dead process is older than all messages that the next owner has seen. It must still be found at once.
 func TestAnOldBacklogIsFoundWhenItsBucketIsGained(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -97,8 +97,8 @@ func TestAnOldBacklogIsFoundWhenItsBucketIsGained(t *testing.T) {
 	o.eventually("the old message", func() bool { return o.state(messages.ID(old)) == "sent" })
 }
 
-// A process that lost the database while it marked takes its attempt back when it is there again. By then somebody else may be
-// making an attempt of the same number.
+// A process that loses the database during a mark retracts the attempt once the database is back. By then another process
+// may be making an attempt with the same number.
 func TestARetractionChangesOnlyTheAttemptOfItsProcess(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -119,7 +119,7 @@ func TestARetractionChangesOnlyTheAttemptOfItsProcess(t *testing.T) {
 	require.Equal(t, "sent", o.state(messages.ID(id)))
 }
 
-// When every mode has failed, the message starts again with all modes, and a fallback is asked for.
+// When every mode has failed, the message restarts with all modes and requests a fallback.
 func TestARestartWithAllModesIsStored(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -138,7 +138,8 @@ func TestARestartWithAllModesIsStored(t *testing.T) {
 	require.Equal(t, "pending sms {} 2 t", o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
 }
 
-// A message whose verdict cannot be stored must not be sent again every few seconds: at least its next state is stored.
+// A message whose verdict cannot be stored must not be sent again every few seconds. Therefore at least its state is
+// stored.
 func TestAtLeastTheStateIsStoredIfTheVerdictCannotBe(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.steadfast = true
@@ -152,7 +153,7 @@ func TestAtLeastTheStateIsStoredIfTheVerdictCannotBe(t *testing.T) {
 	})
 }
 
-// brokenWords fails whenever one message is among those asked for.
+// brokenWords is a renderer that fails every batch that contains the template "poison".
 type brokenWords struct{ words }
 
 func (b brokenWords) Render(ctx context.Context, reqs []messages.Request) ([]messages.Content, error) {

@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// slowCommits makes every transaction that writes attempts take so long to commit, as a distant synchronous standby does.
+// slowCommits delays the commit of every transaction that writes attempts, as a distant synchronous standby does.
 func (o *office) slowCommits(d time.Duration) {
 	o.t.Helper()
 	o.exec(fmt.Sprintf(`create or replace function slow_commit() returns trigger language plpgsql as $$
@@ -63,7 +63,8 @@ func TestPagesAreSentWithSlowCommits(t *testing.T) {
 	}
 }
 
-// P4 with slow commits: the incident is read after the mark, and a call begins at most 300 ms after that was sent.
+// Promise P4 with slow commits: the incident is read after the mark. A call begins at most 300 ms after that read was
+// sent.
 func TestAnAcknowledgementStopsPagesWithSlowCommits(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -72,7 +73,7 @@ func TestAnAcknowledgementStopsPagesWithSlowCommits(t *testing.T) {
 	w, _ := o.work(o.deps(o.own("me", 0, 256), p), delivery.Config{})
 	incident, page := o.incident(users.Email, messages.ClassUrgent)
 	w.Wake(buckets.All())
-	// The acknowledgement is committed after the mark has looked at the incident and before the mark is committed.
+	// The acknowledgement is committed after the mark has read the incident and before the mark is committed.
 	o.eventually("the mark waits in its commit", func() bool {
 		return o.number(`select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`) > 0
 	})
@@ -87,7 +88,7 @@ func TestAnAcknowledgementStopsPagesWithSlowCommits(t *testing.T) {
 	require.Equal(t, messages.ID(other), p.all()[0].m.MessageID)
 }
 
-// farAway is a database behind a network that delays every packet by d in each direction.
+// farAway opens the database through a proxy that delays every packet by d in each direction.
 func farAway(t *testing.T, o *office, d time.Duration) *postgres.DB {
 	t.Helper()
 	u, err := url.Parse(o.db.Pool().Config().ConnString())
@@ -133,7 +134,7 @@ func farAway(t *testing.T, o *office, d time.Duration) *postgres.DB {
 	return pgtest.Open(t, far.String(), postgres.Config{KeyedPlans: true})
 }
 
-// late copies one direction of a connection; every packet arrives d later, however many are on their way.
+// late copies one direction of a connection and delays every packet by d. It does not limit the throughput.
 func late(from, to net.Conn, d time.Duration) {
 	type packet struct {
 		data []byte
@@ -193,7 +194,7 @@ func TestPagesAreSentFarFromTheDatabase(t *testing.T) {
 	}
 }
 
-// A page that does not leave in time, for whatever reason, is on its incident's timeline.
+// A page that is not sent in time, for any reason, is on the timeline of its incident.
 func TestAPageNotSentInTimeIsOnTheTimeline(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Workers over PostgreSQL.
+// Tests of workers with PostgreSQL.
 
 func TestMessagesOfADeadProcessAreDelivered(t *testing.T) {
 	t.Parallel()
@@ -63,7 +63,7 @@ func TestProcessesShareARate(t *testing.T) {
 	o.eventually("a few seconds of the rate", func() bool { return p.count() >= 150 })
 	calls := p.all()
 	slices.SortFunc(calls, func(a, b call) int { return a.at.Compare(b.at) })
-	// This machine may be busy: what counts as jitter here is generous. The arithmetic is tested in fake time.
+	// The allowed jitter is large because the machine may be busy. The arithmetic is tested in fake time.
 	const interval, jitter = time.Second / perSecond, 300 * time.Millisecond
 	empty := calls[0].at
 	for i, c := range calls {
@@ -134,7 +134,7 @@ func (g *gossip) join(id string, w *delivery.Worker) {
 
 func (g *gossip) node(id string) *mouth { return &mouth{g, id} }
 
-// mouth is gossip as one process sees it.
+// mouth is the gossip of one process.
 type mouth struct {
 	g  *gossip
 	id string

@@ -36,8 +36,8 @@ func TestAMessageIsDeliveredAtOnce(t *testing.T) {
 	})
 }
 
-// What a take costs is mostly the same for many messages: after a crowd the next ones wait a little for company. A lone message never
-// waits.
+// A take costs about the same for one message as for many. During a flood, messages therefore wait a little for a larger
+// batch. A single message never waits.
 func TestTakesAreBatchedDuringAFlood(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.run(delivery.Config{}, smtp(nil))
@@ -225,7 +225,7 @@ func TestThrottlingPausesTheAccountForAllMessages(t *testing.T) {
 		require.Equal(t, 1, mail.count())
 		s.set(func() {
 			require.Equal(t, "account:smtp/main", s.pauses[0].Key)
-			s.pauses = nil // what the database would say is that it is over in time
+			s.pauses = nil // the database would report that the pause has ended
 			s.pauses = append(s.pauses, delivery.Pause{Key: "account:smtp/main", For: 7 * time.Second})
 		})
 		s.add(users.Email, messages.ClassUrgent, 2)
@@ -319,8 +319,8 @@ func TestALostMarkIsRetracted(t *testing.T) {
 	}
 }
 
-// A crash of the database loses the mark and the take before it, which was committed without waiting for the disk. The message is taken again
-// before the retraction of the mark is stored. The retraction must not be taken for the outcome of the new attempt.
+// A crash of the database loses the mark, and the take before it, which was committed asynchronously. The message is taken
+// again before the retraction of the mark is stored. The retraction must not become the outcome of the new attempt.
 func TestARetractionDoesNotChangeTheAttemptOfALaterTake(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
@@ -378,7 +378,7 @@ func TestAnOutcomeThatCannotBeStoredDelaysNoOther(t *testing.T) {
 	})
 }
 
-// slowWords takes long for one template.
+// slowWords is a renderer that is slow for one template.
 type slowWords struct{ words }
 
 func (w slowWords) Render(ctx context.Context, reqs []messages.Request) ([]messages.Content, error) {
@@ -466,7 +466,7 @@ func TestStopCancelsHangingSends(t *testing.T) {
 	})
 }
 
-// hanging answers only when it is told to stop.
+// hanging is a vendor that answers only when its context ends.
 type hanging struct{ *post }
 
 func (hanging) Send(ctx context.Context, _ messages.Outbound) messages.Result {
@@ -575,7 +575,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 	require.ErrorContains(t, err, "smtp/main")
 }
 
-// Slow commits must neither stop pages nor let one leave long after an acknowledgement (promises P1 and P4).
+// With slow commits, pages must still be sent (promise P1), and none long after an acknowledgement (promise P4).
 func TestSlowCommitsDoNotStopPages(t *testing.T) {
 	for name, slow := range map[string]time.Duration{"400 ms": 400 * time.Millisecond, "2 s": 2 * time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -611,7 +611,7 @@ func TestAnAcknowledgementDuringASlowCommitStopsTheCall(t *testing.T) {
 	})
 }
 
-// A limit whose marks are slow is still used: its slots are reserved as far ahead as the marks need.
+// A limit is fully used even with slow marks: its slots are reserved as far ahead as the marks take.
 func TestALimitIsFullyUsedWithSlowCommits(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(nil)
@@ -624,7 +624,7 @@ func TestALimitIsFullyUsedWithSlowCommits(t *testing.T) {
 		calls := mail.all()
 		require.LessOrEqual(t, len(calls), 401)
 		require.GreaterOrEqual(t, len(calls), 200)
-		empty := calls[0].at // a bucket that leaks at the rate; a slot may be used 50 ms late
+		empty := calls[0].at // when a bucket that leaks at the rate is empty; a slot may be used 50 ms late
 		for _, c := range calls {
 			if c.at.After(empty) {
 				empty = c.at
@@ -635,7 +635,7 @@ func TestALimitIsFullyUsedWithSlowCommits(t *testing.T) {
 	})
 }
 
-// A page whose call can never be begun in time goes another way when its mode's budget is used up.
+// A page whose call never begins in time goes to the next mode when the budget of its mode is used up.
 func TestCallsThatNeverBeginUseUpTheBudgetOfTheMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text := texts(func(int, messages.Outbound) messages.Result { return messages.NotBegun() })
@@ -666,12 +666,12 @@ func TestAStaleReadIsRepeated(t *testing.T) {
 	})
 }
 
-// prepared is a vendor whose calls need a connection first.
+// prepared is a Preparer: its calls need a connection first.
 type prepared struct {
 	*post
 	connect  time.Duration
 	refused  messages.Result // when not empty, Prepare fails with it
-	open     atomic.Int64    // connections that are neither sent on nor given back
+	open     atomic.Int64    // connections that were neither used nor released
 	prepares atomic.Int64
 }
 
@@ -726,7 +726,7 @@ func TestAFailedConnectionCountsAsAnAttempt(t *testing.T) {
 	})
 }
 
-// A pause that is known to last longer than the mode's budget is not waited for.
+// A message does not wait for a pause that is known to exceed the budget of its mode.
 func TestAPauseLongerThanTheBudgetMovesTheMessageToTheNextMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text := texts(func(int, messages.Outbound) messages.Result {
@@ -752,7 +752,7 @@ func TestAPauseLongerThanTheBudgetMovesTheMessageToTheNextMode(t *testing.T) {
 	})
 }
 
-// Where there is no other way, the timeline is not filled while the pause lasts.
+// If there is no other mode, a long pause does not fill the timeline.
 func TestAMessageWaitsForALongPauseOfItsOnlyMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		back := time.Now().Add(10 * time.Minute)

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-var noon = time.Date(2025, 3, 30, 0, 59, 0, 0, time.UTC) // a minute before clocks change in Europe: instants do not care
+var noon = time.Date(2025, 3, 30, 0, 59, 0, 0, time.UTC) // a minute before clocks change in Europe, which must not matter
 
 func note(p users.Priority, wait time.Duration, repeat int) Notification {
 	return Notification{Priority: p, Wait: wait, Repeat: repeat, Target: &Target{Role: "user", Name: "demo", TargetID: 1}}

@@ -14,7 +14,8 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// However events come, the window counts each that is younger than the span, and none for more than a 64th of it too long.
+// For any sequence of events, the window counts each event younger than the span. It counts none for longer than the
+// span plus a 64th of it.
 func TestAWindowCountsEventsWithinItsSpan(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

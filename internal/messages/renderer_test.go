@@ -410,7 +410,7 @@ func TestMarkdownWithTooManyMarksIsShownAsPlainText(t *testing.T) {
 	require.Contains(t, toHTML(strings.Repeat("* a **b**\n", maxMarks/5)), "<strong>b</strong>")
 }
 
-// BenchmarkMarkdownOfHostileText reads the longest texts of what takes longest.
+// BenchmarkMarkdownOfHostileText converts the slowest inputs at the maximum length.
 func BenchmarkMarkdownOfHostileText(b *testing.B) {
 	for _, s := range []string{"[", "*a ", "> ", "![", "`", "<", "_a*", "|a", "- ", "\\", "&", "[a](", "http://a "} {
 		n := maxMarkdown / len(s)

@@ -166,13 +166,13 @@ func TestClientReportsWhetherTheRequestWasSent(t *testing.T) {
 	require.Equal(t, messages.OutcomeUnknown, FromError(err).Outcome)
 	require.NotContains(t, err.Error(), "hunter22")
 
-	// A server that takes the connection and then says nothing while TLS is expected: nothing was sent.
+	// The server accepts the connection and does not answer the TLS handshake: no request was sent.
 	_, err = do(t, c, t.Context(), "https://"+s.Listener.Addr().String())
 	require.ErrorAs(t, err, &call)
 	require.False(t, call.Sent)
 }
 
-// A kept connection that the server closed is no failure: nothing was written to it, so another one is made.
+// A kept connection that the server closed causes no failure. Nothing was written to it, so a new one is opened.
 func TestClientReplacesClosedConnections(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))

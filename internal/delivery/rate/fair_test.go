@@ -153,7 +153,7 @@ func TestFairRefundsUnusedTurns(t *testing.T) {
 	require.Equal(t, a, again)
 }
 
-// A take that brought nothing costs the lanes that begin to wait later no turns.
+// An empty take does not cost turns of lanes that begin to wait later.
 func TestRefundedTurnsDelayNoLane(t *testing.T) {
 	t.Parallel()
 	var q fairQueue

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A process that was stopped once must not reserve slots seconds ahead.
+// A process that stalled once must not reserve slots seconds ahead.
 func TestASingleStallDoesNotLengthenTheLead(t *testing.T) {
 	t.Parallel()
 	var w worst

@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// decide returns what is decided about incident 1 of plan 1.
+// decide returns the decision about incident 1 of plan 1.
 func (g *rig) decide(t *testing.T, set func(*escalation.Due)) escalation.Change {
 	t.Helper()
 	d := g.open(1)
@@ -30,7 +30,7 @@ func (g *rig) decide(t *testing.T, set func(*escalation.Due)) escalation.Change 
 	return c
 }
 
-// plan replaces the steps of plan 1, and whatever else set changes.
+// plan replaces the steps of plan 1. set may change the rest of the plan.
 func (g *rig) plan(set func(*escalation.Plan), steps ...escalation.Step) {
 	p := g.plans[1]
 	p.Steps = steps

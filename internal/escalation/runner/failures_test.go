@@ -18,8 +18,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// A panic outside of the decision itself, as while reading ahead, must not end the process either: the next owner of the
-// bucket would end just so, and one incident would silence the cluster.
+// A panic outside the decision, for example while people are prefetched, must not end the process. Otherwise the next
+// owner of the bucket would also end, and one incident would stop the whole cluster.
 func TestAPanicDuringPrefetchDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
@@ -55,7 +55,7 @@ func TestAFallbackIsPagedForAMemberDeactivatedBetweenTwoReads(t *testing.T) {
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(teams{g.memory}, calendarFunc(nothingToSay), 0))
 	gone := g.people[1]
 	gone.Active = false
-	g.people[1] = gone // the team was read a moment ago
+	g.people[1] = gone // deactivated after the team was read
 	g.open(1)
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.changes, 1)
@@ -98,7 +98,7 @@ func TestARefusedFallbackDelaysNoOther(t *testing.T) {
 	require.Equal(t, buckets.Of(1), g.woken)
 }
 
-// crowds has a team for every number; those above 1000 have a calendar that never answers.
+// crowds has a team for every number. The calendar of teams above 1000 never answers.
 type crowds struct{ *memory }
 
 func (crowds) Teams(_ context.Context, ids []int64) (map[int64]oncall.Team, error) {

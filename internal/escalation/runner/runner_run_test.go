@@ -94,7 +94,7 @@ func TestRunDoesNotSpinOnLockedIncidents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})
-		g.next = -time.Second // due, but locked by somebody
+		g.next = -time.Second // due, but locked by another transaction
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- g.runner.Run(ctx) }()
@@ -121,7 +121,7 @@ func TestRunContinuesAfterADatabaseOutage(t *testing.T) {
 		require.InDelta(t, 30, reads, 2, "it neither exits nor spins")
 		require.True(t, g.runner.LastPass().IsZero(), "and does not pretend to work")
 		require.Len(t, g.logs.FilterMessageSnippet("escalation failed").All(), 1, "logged once")
-		leases := g.hold(nil) // the holder gives its buckets up when it does not reach the database either
+		leases := g.hold(nil) // the holder also gives up its buckets if it cannot reach the database
 		<-time.After(10 * time.Second)
 		synctest.Wait()
 		require.Empty(t, g.logs.FilterMessage("escalation works again").All(), "an empty pass does not count as working")

@@ -81,7 +81,7 @@ func (m *memory) open(id incidents.ID) escalation.Due {
 	return d
 }
 
-// seen returns what the runner did so far: reads, the buckets of each read, and how many changes it wrote.
+// seen returns the number of reads so far, the buckets of each read, and the number of written changes.
 func (m *memory) seen() (reads int, looks []buckets.Set, changes int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,7 +96,7 @@ func (m *memory) Leases() []buckets.Lease {
 	return m.leases
 }
 
-// hold changes which buckets are held and returns those that were.
+// hold replaces the held leases and returns the old ones.
 func (m *memory) hold(leases []buckets.Lease) []buckets.Lease {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -338,7 +338,7 @@ func TestPassMakesPages(t *testing.T) {
 	require.WithinDuration(t, time.Now(), g.runner.LastPass(), time.Minute)
 }
 
-// A page that reaches nobody is also logged, because nobody reads a timeline without having been paged.
+// A page that reaches nobody is also logged as an error: people read the timeline only after they were paged.
 func TestAPageThatReachesNobodyIsLoggedAsAnError(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
@@ -353,7 +353,7 @@ func TestAPageThatReachesNobodyIsLoggedAsAnError(t *testing.T) {
 	require.Equal(t, zap.ErrorLevel, told[0].Level)
 	require.EqualValues(t, 3, told[0].ContextMap()["incident_id"])
 
-	// A page that failed in every mode, and there is nobody to be paged instead.
+	// A page that failed in every mode and has no fallback.
 	g.failed = []escalation.Failed{{
 		ID: 8, Lease: buckets.Lease{Bucket: 3, Epoch: 1}, Open: true,
 		Made: messages.New{IncidentID: 3, ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Target: "demo", Priority: users.High},
@@ -366,7 +366,7 @@ func TestAPageThatReachesNobodyIsLoggedAsAnError(t *testing.T) {
 
 	require.Equal(t, "demo", told[1].ContextMap()["target"])
 
-	// Its vendors are away and it is still being sent: it may arrive.
+	// Its vendors are unavailable and it is still being retried: it may still arrive.
 	first := g.replaced[0].Failed
 	trying := first
 	trying.Trying = true

@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// numbers knows every name.
+// numbers is a Names that has every name.
 type numbers struct{}
 
 func (numbers) PlanNumber(context.Context, string) (escalation.PlanID, error) { return 1, nil }

@@ -84,7 +84,7 @@ func TestSimulateStopsAtTheMaximumNumberOfPages(t *testing.T) {
 	require.Equal(t, []string{"The plan goes on for longer than is foreseen: cut after 1000 pages."}, sim.Notes)
 }
 
-// TestSimulateStopsAtTheMaximumDuration: plans of predecessors may wait for as long as a number of seconds holds.
+// TestSimulateStopsAtTheMaximumDuration: imported plans may wait for up to 2^31-1 seconds.
 func TestSimulateStopsAtTheMaximumDuration(t *testing.T) {
 	t.Parallel()
 	sim := small(step(note(users.High, math.MaxInt32*time.Second, escalation.MaxRepeat))).ask(t, Question{Application: 5})

@@ -21,7 +21,7 @@ type served struct {
 
 func (s served) Served(context.Context) ([]users.Mode, bool, error) { return s.modes, !s.unknown, nil }
 
-// until is how far the calendars reach.
+// until is the instant up to which calendars are populated.
 type until struct{ at time.Time }
 
 func (u until) NotPopulated(_ context.Context, _ escalation.Target, role string, at time.Time) (bool, error) {

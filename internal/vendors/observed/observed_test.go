@@ -72,7 +72,7 @@ func TestFailuresAndRecoveriesAreLogged(t *testing.T) {
 	})
 }
 
-// Readiness names the account that fails, and why; the log names plan and target.
+// Readiness names the failing account and the cause. The log names plan and target.
 func TestReadinessNamesTheAccountThatFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

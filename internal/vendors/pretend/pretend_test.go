@@ -171,7 +171,7 @@ func TestWebhookIsStrict(t *testing.T) {
 	require.Empty(t, v.Log().Accepted())
 }
 
-// talk has a conversation and returns the last code.
+// talk sends commands and returns the code of the last reply.
 func talk(t *testing.T, addr string, lines ...string) int {
 	t.Helper()
 	c, err := textproto.Dial("tcp", addr)
@@ -360,7 +360,7 @@ func TestStartFailsIfTheAddressIsInUse(t *testing.T) {
 	v.Close()
 }
 
-// phone is a Twilio account with our callbacks, which check the signature and note what came.
+// phone is a Twilio account whose callbacks check the signature and record each request.
 type phone struct {
 	*pretend.Twilio
 	vendor *twilio.Vendor

@@ -316,7 +316,7 @@ func TestNewRejectsInvalidConfig(t *testing.T) {
 	require.Equal(t, messages.OutcomeUnavailable, r.Outcome, "the account is at fault, not the message")
 }
 
-// The pretend workspace signs as Slack does, and what it posts is understood.
+// The pretend workspace signs button presses as Slack does, and the slack package parses them.
 func TestPressedButton(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SlackConfig{SigningSecret: exampleSecret})

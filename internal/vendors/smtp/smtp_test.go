@@ -27,7 +27,7 @@ func mail(id messages.ID) messages.Outbound {
 	return messages.Outbound{MessageID: id, Attempt: 1, Mode: users.Email, Destination: "ann@example.com", Subject: "s", Body: "b"}
 }
 
-// certificates returns a server's TLS configuration for 127.0.0.1, and one of a client that trusts it.
+// certificates returns the TLS configuration of a server on 127.0.0.1, and of a client that trusts its certificate.
 func certificates(t *testing.T) (server, client *tls.Config) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -119,7 +119,7 @@ func TestConnectionsAreReused(t *testing.T) {
 	wg.Wait()
 	require.LessOrEqual(t, p.Connections(), int64(4))
 	require.Len(t, p.Log().Accepted(), 220)
-	// Refused messages cost no connection.
+	// A refused message does not close its connection.
 	p.Behave(pretend.Behaviour{Do: pretend.Reject, Times: 10})
 	for range 20 {
 		v.Send(t.Context(), mail(1))
@@ -153,7 +153,7 @@ func wait(t *testing.T, d time.Duration) {
 	<-ctx.Done()
 }
 
-// A server that went away and came back is not noticed: nothing of a message was taken by the dead connections.
+// A restart of the server fails no message, because the dead connections accepted no part of one.
 func TestServerRestartFailsNoMessage(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SMTPConfig{}, smtp.Config{})
