@@ -69,7 +69,7 @@ func TestTheAuditLogIsForAdministratorsInPages(t *testing.T) {
 	require.Equal(t, 400, f.do("root", http.MethodGet, "/v1/audit?cursor=x", "").Code)
 }
 
-// TestOptionsNameEveryMethod: OPTIONS names the methods of all packages that serve a path.
+// Several packages serve one path. OPTIONS lists the methods of all of them.
 func TestOptionsNameEveryMethod(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

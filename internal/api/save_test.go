@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// places returns the pointers of an error's answer.
+// places returns the JSON Pointers of an error answer.
 func places(t *testing.T, rec *httptest.ResponseRecorder) (out []string) {
 	t.Helper()
 	var problem struct{ Errors []struct{ Pointer string } }
@@ -20,7 +20,7 @@ func places(t *testing.T, rec *httptest.ResponseRecorder) (out []string) {
 	return out
 }
 
-// step is a valid notification; change replaces a part of it.
+// step returns a valid notification of a plan. change replaces a part of it.
 func step(change ...string) string {
 	return strings.NewReplacer(change...).Replace(`{"target":{"role":"user","name":"bob"},"priority":"high","template":"words","wait_seconds":60,"repeat":1}`)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Every route is closed to those who are not known, every change to those who may only read, and everything to applications
-// without the flag.
+// Every route refuses unauthenticated callers and applications without allow_oncall. Every route that changes something refuses
+// read-only people.
 func TestEveryRouteIsGuarded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -18,7 +18,7 @@ func TestOneRequestMakesABoundedNumberOfShifts(t *testing.T) {
 	require.Zero(t, f.count(`select count(*) from shifts`))
 }
 
-// An override of no length would leave shifts without length behind.
+// An override whose start is its end would leave shifts of no length.
 func TestOverridesHaveALength(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -38,8 +38,8 @@ func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
 		fmt.Sprintf(`{"team":"ops","user":"cat","role":"primary","start":%d,"end":%d}`, f.hour(1), f.hour(2)))
 }
 
-// Where compatibility.team_admins_edit_members is on, an administrator of a team still does not change the reminders of an
-// administrator of the installation.
+// With compatibility.team_admins_edit_members, an administrator of a team still may not change the reminders of an administrator
+// of Iris.
 func TestNoticeSettingsOfAdministratorsAreTheirOwn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *deps) { d.Requests.Openings.AdminsEditMembers = true })

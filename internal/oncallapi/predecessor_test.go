@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What nobody said of a person is null in every answer, as Oncall's clients expect it.
+// A name or time zone that a person does not have is null in every answer, as Oncall's clients expect.
 func TestUnknownNamesAndZonesAreNull(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -61,7 +61,7 @@ func TestUnknownRosters(t *testing.T) {
 	f.want(200, "[]", bob, "GET", "/api/v0/teams/none/rosters/none/schedules", "")
 }
 
-// The audit log is kept by the microsecond; the end of a query is a second, and all of it belongs to the answer.
+// The audit log has microseconds. The end of a query is a whole second, and entries within that second are in the answer.
 func TestTheAuditLogIncludesTheLastSecond(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -73,7 +73,7 @@ func TestTheAuditLogIncludesTheLastSecond(t *testing.T) {
 	require.Contains(t, f.ok(bob, "GET", at(5), ""), "team_edited")
 }
 
-// Clients ask for a preview of all that ends after the beginning of time; the span that counts begins where it is populated from.
+// Clients request a preview of all shifts that end after second 0. The limit of the span counts from the start of populating.
 func TestAPreviewsSpanCountsFromItsStart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -151,7 +151,7 @@ func TestBrowsersAreToldToComeByTLSOnlyWhereItIsServed(t *testing.T) {
 	}
 }
 
-// A feed's key or a signed link lets in whoever has it, so that logs must not hold it.
+// A feed key or a signed link needs no other credentials, so logs must not contain it.
 func TestLogsHoldNoSecretAddresses(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.WarnLevel)
@@ -166,7 +166,7 @@ func TestLogsHoldNoSecretAddresses(t *testing.T) {
 	}
 }
 
-// Who writes everything before reading anything still learns that it was too much.
+// A client that sends the whole body before it reads still gets the answer that the body is too large.
 func TestSendersOfTooMuchAreToldSo(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -194,7 +194,7 @@ func TestSendersOfTooMuchAreToldSo(t *testing.T) {
 	}
 }
 
-// countingReader counts what is read of an endless body.
+// countingReader is an endless body that counts the bytes read.
 type countingReader struct{ n int64 }
 
 func (c *countingReader) Read(p []byte) (int, error) {
@@ -227,7 +227,7 @@ func TestALongQueryIsRefused(t *testing.T) {
 	}
 }
 
-// One caller cannot take all connections to the database; others are not kept waiting by it.
+// One caller cannot use all database connections, and other callers do not wait for it.
 func TestSearchesOfOneCallerWaitForTheirTurn(t *testing.T) {
 	t.Parallel()
 	const limit = 5
