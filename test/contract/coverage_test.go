@@ -83,7 +83,7 @@ func TestTakeAndSwap(t *testing.T) {
 	s.do(bob, post, "/v1/teams/ops/take", m{}).problem(400, "role")
 	s.do(bob, post, "/v1/events/preview", m{"action": "burn"}).problem(400, "action")
 
-	// Until after the next hand-off: the next person's shift is replaced, too.
+	// The end is after the next hand-off, so the next person's shift is replaced, too.
 	long := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/take", m{"role": "primary", "until": now + day + 3600}).is(201))
 	require.NotEmpty(t, long["shifts"])
 	all := decode[[]m](s.do(scheduler, get, "/api/v0/events?team=ops&role=primary", nil).is(200))
