@@ -161,7 +161,7 @@ type pages struct {
 	Next  *string
 }
 
-func TestIncidentsArePagedNewestFirst(t *testing.T) {
+func TestIncidentsAreListedInPagesNewestFirst(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for i := range 5 {
@@ -220,7 +220,7 @@ func TestIncidentActions(t *testing.T) {
 	require.Equal(t, []struct{ Author, Content string }{{"ann", "looking"}}, comments.Items)
 }
 
-func TestAKeyedActionActsOnce(t *testing.T) {
+func TestActionWithAnIdempotencyKeyActsOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.open("disk", 0)
@@ -232,7 +232,7 @@ func TestAKeyedActionActsOnce(t *testing.T) {
 	require.Equal(t, 1, ok[incident](f, 200, "", "GET", "/v1/incidents/1", "").Step)
 }
 
-func TestProblemsPointToTheField(t *testing.T) {
+func TestErrorsPointToTheField(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.open("disk", 0)

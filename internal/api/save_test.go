@@ -59,7 +59,7 @@ func TestPlansAreSavedInVersions(t *testing.T) {
 	require.Equal(t, 403, f.do("ann", "PUT", "/v1/plans/disk", plan("", step())).Code, "the last version is bob's")
 }
 
-func TestPlansThatCannotBeSaved(t *testing.T) {
+func TestInvalidPlansAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for body, want := range map[string]string{

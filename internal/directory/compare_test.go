@@ -201,7 +201,7 @@ func TestRenamesNeedAFreeName(t *testing.T) {
 
 // For random directories: after the changes are applied, Compare finds no further change. People who were never in the directory stay
 // active.
-func TestCompareSettles(t *testing.T) {
+func TestCompareFindsNothingAfterItsChanges(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		entry := rapid.Custom(func(t *rapid.T) Entry {

@@ -17,7 +17,7 @@ import (
 
 // Every route refuses unauthenticated callers and applications without allow_oncall. Every route that changes something refuses
 // read-only people.
-func TestEveryRouteIsGuarded(t *testing.T) {
+func TestEveryRouteChecksTheCaller(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	d := f.deps

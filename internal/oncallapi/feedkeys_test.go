@@ -34,7 +34,7 @@ from ical_keys k cross join jsonb_each_text(to_jsonb(k)) c where c.value is not 
 }
 
 // Somebody with a copy of the database cannot open a feed: no stored text is a valid feed key.
-func TestACopyOfTheDatabaseOpensNoFeed(t *testing.T) {
+func TestStoredFeedKeysOpenNoFeed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	mine := f.ok(bob, "POST", "/api/v0/ical_key/user/bob", "")
@@ -70,7 +70,7 @@ func TestACopyOfTheDatabaseOpensNoFeed(t *testing.T) {
 }
 
 // The previous release does not know the column of sealed keys. Its keys are sealed later.
-func TestFeedKeysOfTheReleaseBeforeAreSealed(t *testing.T) {
+func TestFeedKeysOfThePreviousReleaseAreSealed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const mine, teams = "0b1c7f5e-1111-4222-8333-444455556666", "ffff7f5e-1111-4222-8333-444455556666"

@@ -55,7 +55,7 @@ func TestFeedsKeepHistory(t *testing.T) {
 }
 
 // A shift keeps its UID when it is edited, shortened or gets another person. The feed of the former person shows it as cancelled.
-func TestFeedsKnowShiftsAgain(t *testing.T) {
+func TestShiftsKeepTheirUIDInFeeds(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.event("bob", "primary", 10, 10)
@@ -139,7 +139,7 @@ func TestTeamFeedsShowWhatTheySubscribeTo(t *testing.T) {
 }
 
 // A person who was switched off cannot read calendars with an old feed key.
-func TestTheKeyOfSomebodyWhoIsSwitchedOffOpensNothing(t *testing.T) {
+func TestFeedKeysOfInactivePeopleOpenNoFeed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	key := f.ok(bob, "POST", "/api/v0/ical_key/team/ops", "")

@@ -83,7 +83,7 @@ func TestImport(t *testing.T) {
 	require.Equal(t, 1, count())
 }
 
-func TestImportTakesOurOwnFeeds(t *testing.T) {
+func TestImportAcceptsFeedsOfIris(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.event("ann", "primary", 3, 4)
@@ -112,7 +112,7 @@ func TestImportRefusals(t *testing.T) {
 	require.Zero(t, f.count("select count(*) from shifts"))
 }
 
-func TestImportsAtOnceMakeShiftsOnce(t *testing.T) {
+func TestConcurrentImportsMakeShiftsOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	one := f.vcalendar("one 10 12\nSUMMARY:bob\nRRULE:FREQ=DAILY;COUNT=20")

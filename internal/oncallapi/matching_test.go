@@ -26,7 +26,7 @@ func (f *fixture) tag(path string) string {
 	return tag
 }
 
-func TestWhoSavesOverSomebodyElsesEditIsTold(t *testing.T) {
+func TestEditOfAChangedObjectIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	shift := fmt.Sprintf("/api/v0/events/%d", f.event("ann", "primary", 5, 2))
@@ -87,7 +87,7 @@ func (c *crossingNotices) Update(ctx context.Context, id int64, change func(*onc
 }
 
 // Two people change different fields of one schedule, shift or setting at the same time: both changes are stored.
-func TestEditsThatCrossKeepBoth(t *testing.T) {
+func TestConcurrentEditsOfDifferentFieldsAreBothStored(t *testing.T) {
 	t.Parallel()
 	var schedules *crossing
 	var notices *crossingNotices

@@ -328,7 +328,7 @@ func TestBonus(t *testing.T) {
 
 // A rotation of office hours has gaps only in those hours, unless the team has a coverage rule. Times that are not populated yet
 // are gaps of another kind.
-func TestTheCoverThatATeamWants(t *testing.T) {
+func TestCoverageRulesDecideGaps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	start := time.Now().UTC().AddDate(0, 0, -3).Format("2006-01-02") + "T00:00"
@@ -387,7 +387,7 @@ func decodeField(t *testing.T, raw []byte) string {
 	return p.Field
 }
 
-func TestHolidaysThatRecurAndThoseThatCannotBeRead(t *testing.T) {
+func TestRecurringAndInvalidHolidays(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const at = "/v1/teams/ops/holidays"

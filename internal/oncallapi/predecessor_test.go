@@ -39,7 +39,7 @@ func TestUnknownNamesAndZonesAreNull(t *testing.T) {
 	}
 }
 
-func TestTheOrderAndTheModesOfOncall(t *testing.T) {
+func TestOrderAndModesAreThoseOfOncall(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`update oncall_roles set display_order = 9 where name = 'primary'`)
@@ -62,7 +62,7 @@ func TestUnknownRosters(t *testing.T) {
 }
 
 // The audit log has microseconds. The end of a query is a whole second, and entries within that second are in the answer.
-func TestTheAuditLogIncludesTheLastSecond(t *testing.T) {
+func TestAuditLogIncludesTheLastSecond(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`insert into oncall_audit (owner, team, action, context, at) values ('ann', 'ops', 'team_edited', '{}', '2026-01-02 03:04:05.7Z')`)
@@ -74,7 +74,7 @@ func TestTheAuditLogIncludesTheLastSecond(t *testing.T) {
 }
 
 // Clients request a preview of all shifts that end after second 0. The limit of the span counts from the start of populating.
-func TestAPreviewsSpanCountsFromItsStart(t *testing.T) {
+func TestSpanOfAPreviewCountsFromItsStart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`, week))

@@ -172,7 +172,7 @@ func TestNamesAndSearch(t *testing.T) {
 	f.want(200, `{"activated":false}`, bob, "GET", "/api/v0/iris_settings", "")
 }
 
-func TestAdministratorsOfTeamsEditMembersWhereThatIsOpened(t *testing.T) {
+func TestTeamAdministratorsEditMembersOnlyWithTheSwitch(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *deps) { d.Requests.Openings.AdminsEditMembers = true })
 	f.want(204, "", ann, "PUT", "/api/v0/users/bob", `{"full_name":"Robert"}`)

@@ -73,7 +73,7 @@ func TestSchedules(t *testing.T) {
 	f.want(404, says("404 Not Found", ""), ann, "DELETE", one, "")
 }
 
-func TestPopulateDoesWhatThePreviewShows(t *testing.T) {
+func TestPopulateMakesTheShiftsOfThePreview(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":%d,"duration":%d}]}`, handOff(), week))
@@ -123,7 +123,7 @@ func TestPopulateDoesWhatThePreviewShows(t *testing.T) {
 	require.Equal(t, 1, f.count(`select count(*) from shifts where note = 'mine'`))
 }
 
-func TestTwoWhoPopulateAtOnce(t *testing.T) {
+func TestConcurrentPopulatesFillEachSlotOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`, week))
@@ -245,7 +245,7 @@ func TestDraftsArePreviewed(t *testing.T) {
 	require.NotEmpty(t, seen.Unfilled)
 }
 
-func TestPreviewsOfSchedulesAreBounded(t *testing.T) {
+func TestSpanOfPreviewsIsLimited(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"auto_populate_threshold":3650,"events":[{"start":%d,"duration":%d}]}`, handOff(), week))
@@ -257,7 +257,7 @@ func TestPreviewsOfSchedulesAreBounded(t *testing.T) {
 }
 
 // Processors populate a new or changed schedule at once, not at the team's next hourly run.
-func TestANewScheduleMakesItsTeamDue(t *testing.T) {
+func TestNewSchedulesArePopulatedAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	looked := func() {

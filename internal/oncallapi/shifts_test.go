@@ -396,7 +396,7 @@ func TestWhoIsOnCall(t *testing.T) {
 	require.Len(t, summary.Current["secondary"], 1)
 }
 
-func TestOnlySchedulesOfTheTeamCanBeNamed(t *testing.T) {
+func TestShiftsNameOnlySchedulesOfTheirTeam(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`, week))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhoMayCall(t *testing.T) {
+func TestCredentialsAndAccess(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	loggedOut := says("Unauthorized", "User must be logged in")
@@ -35,7 +35,7 @@ func TestWhoMayCall(t *testing.T) {
 	require.Equal(t, "GET, HEAD, POST, OPTIONS", rec.Header().Get("Allow"))
 }
 
-func TestASessionThatIsGone(t *testing.T) {
+func TestUnknownSessionsAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`delete from sessions`)

@@ -78,7 +78,7 @@ func TestErrorsOfTheLogInAndForBrowsers(t *testing.T) {
 	require.NotContains(t, secret.Body.String(), "secret")
 }
 
-func TestUnavailableSaysWhenToComeBack(t *testing.T) {
+func TestUnavailableHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/v0/plans", "/api/v0/teams", "/ack/x"} {
 		rec := httptest.NewRecorder()
@@ -88,7 +88,7 @@ func TestUnavailableSaysWhenToComeBack(t *testing.T) {
 	}
 }
 
-func TestThrottledSaysWhenToComeBack(t *testing.T) {
+func TestThrottledHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	err := &fault.Error{Kind: fault.Throttled, Message: "too much", RetryAfter: 1500 * time.Millisecond}
@@ -115,7 +115,7 @@ func TestBodyIsReadOnceAndWithinItsLimit(t *testing.T) {
 	require.True(t, fault.Is(err, fault.TooLarge))
 }
 
-func TestObjectRefusesWhatIsNoObject(t *testing.T) {
+func TestObjectRefusesOtherValues(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", " ", "{", "[]", "1", `"x"`, "null", `{"a":1}{}`, "{\"a\":\"\xff\"}",
 		strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300)} {
@@ -139,7 +139,7 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-func TestBrowsersAreToldToComeByTLSOnlyWhereItIsServed(t *testing.T) {
+func TestStrictTransportIsSentOnlyForHTTPS(t *testing.T) {
 	t.Parallel()
 	for public, want := range map[string]string{
 		"https://iris.example.com": "max-age=31536000; includeSubDomains", "HTTPS://iris.example.com": "max-age=31536000; includeSubDomains",
@@ -152,7 +152,7 @@ func TestBrowsersAreToldToComeByTLSOnlyWhereItIsServed(t *testing.T) {
 }
 
 // A feed key or a signed link needs no other credentials, so logs must not contain it.
-func TestLogsHoldNoSecretAddresses(t *testing.T) {
+func TestLogsHaveNoSecretPaths(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.WarnLevel)
 	for path, logged := range map[string]string{
@@ -167,7 +167,7 @@ func TestLogsHoldNoSecretAddresses(t *testing.T) {
 }
 
 // A client that sends the whole body before it reads still gets the answer that the body is too large.
-func TestSendersOfTooMuchAreToldSo(t *testing.T) {
+func TestTooLargeBodiesAreAnswered(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		app := auth.Application{ID: 1, Name: "demo"}
@@ -202,7 +202,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestLittleOfABodyIsReadBeforeCredentialsAreJudged(t *testing.T) {
+func TestTooLargeBodiesOfUnauthenticatedCallersAreReadInPart(t *testing.T) {
 	t.Parallel()
 	for _, length := range []int64{64 << 20, -1} {
 		sent := &countingReader{}
@@ -214,7 +214,7 @@ func TestLittleOfABodyIsReadBeforeCredentialsAreJudged(t *testing.T) {
 	}
 }
 
-func TestALongQueryIsRefused(t *testing.T) {
+func TestLongQueriesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := wire.NewErrors(zap.NewNop()).BoundQuery(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	for query, want := range map[string]int{
@@ -228,7 +228,7 @@ func TestALongQueryIsRefused(t *testing.T) {
 }
 
 // One caller cannot use all database connections, and other callers do not wait for it.
-func TestSearchesOfOneCallerWaitForTheirTurn(t *testing.T) {
+func TestConcurrentSearchesOfOneCallerAreLimited(t *testing.T) {
 	t.Parallel()
 	const limit = 5
 	release, running := make(chan struct{}), make(chan struct{}, 100)

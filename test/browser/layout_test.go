@@ -211,7 +211,7 @@ func (c *client) newest(role string) (id int64) {
 }
 
 // Each page uses one time zone and one time format, and names the zone.
-func TestClocks(t *testing.T) {
+func TestTimeZones(t *testing.T) {
 	startDev(t)
 	api := newClient(t)
 	api.call(http.MethodPut, "/api/v0/users/demo", object{"time_zone": "Asia/Kathmandu"}, nil)

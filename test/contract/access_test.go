@@ -26,8 +26,8 @@ func everythingServed(t *testing.T, more ...string) string {
 // knownOnly are the access rules of routes that need authentication.
 var knownOnly = []string{"open", "any", "write", "self", "user", "own", "admin", "app", "team-admin", "member"}
 
-// TestStrangersAreRefused sends every operation of the document without credentials, and with wrong ones.
-func TestStrangersAreRefused(t *testing.T) {
+// TestUnauthenticatedCallersAreRefused sends every operation of the document without credentials, and with wrong ones.
+func TestUnauthenticatedCallersAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
 	s.keys["nix"] = "x"
@@ -65,8 +65,8 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// TestReadersChangeNothing sends every operation that changes something in the session of a read-only person.
-func TestReadersChangeNothing(t *testing.T) {
+// TestReadOnlyPeopleChangeNothing sends every operation that changes something in the session of a read-only person.
+func TestReadOnlyPeopleChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
 	s.open()
@@ -110,7 +110,7 @@ func TestAnonymousReads(t *testing.T) {
 }
 
 // Sends every kind of credentials, right and wrong.
-func TestCallersAreKnownByTheirProof(t *testing.T) {
+func TestCredentials(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.do(caller{name: "demo for bob", app: "demo", user: "bob"}, get, "/v0/modes", nil).

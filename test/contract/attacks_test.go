@@ -35,7 +35,7 @@ var attacks = []attack{
 	{"1.8", "a copy of the database opens calendar feeds", openFeedsOfACopy},
 }
 
-func TestAttacksOfSection1(t *testing.T) {
+func TestAttacksOnRequests(t *testing.T) {
 	t.Parallel()
 	for _, a := range attacks {
 		t.Run(a.item+" "+a.name, func(t *testing.T) {

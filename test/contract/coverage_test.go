@@ -64,7 +64,7 @@ func TestRotations(t *testing.T) {
 	s.do(owner, get, one, nil).problem(404, "")
 }
 
-func TestTakeAndSwap(t *testing.T) {
+func TestTakeThePagerAndSwap(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	now := time.Now().Unix()
@@ -118,7 +118,7 @@ func TestTakeAndSwap(t *testing.T) {
 	_ = next
 }
 
-func TestAbsencesHolidaysGapsAndShares(t *testing.T) {
+func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	now := time.Now().Unix()
@@ -180,7 +180,7 @@ func TestBonusAndReadiness(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode, "without a processor nobody is paged, and it says so")
 }
 
-func TestCalendarsFromElsewhere(t *testing.T) {
+func TestImportedCalendars(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.roster()

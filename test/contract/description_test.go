@@ -138,7 +138,7 @@ func (d *description) conforms(t *testing.T, method, path string, a answer) (str
 }
 
 // Compiles every schema of the document.
-func TestDescriptionIsWhole(t *testing.T) {
+func TestDescriptionCompiles(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	require.Equal(t, "3.1.0", s.api.document["openapi"])

@@ -60,7 +60,7 @@ func (r right) whoMay() caller {
 }
 
 // Sends bodies with one wrong place to every route. None may be a 500 (do requires that), and a refused request changes nothing.
-func TestOddBodies(t *testing.T) {
+func TestInvalidBodies(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
 	sent := 0
@@ -122,7 +122,7 @@ func TestOddBodies(t *testing.T) {
 var inPath = regexp.MustCompile(`\{[a-z_]+\}`)
 
 // Puts odd values into the parameters of every path.
-func TestOddPaths(t *testing.T) {
+func TestInvalidPaths(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
 	for _, o := range s.api.operations {

@@ -296,7 +296,7 @@ var refusals = []refusal{
 }
 
 // Sends all refusals. None may change anything.
-func TestEveryRefusal(t *testing.T) {
+func TestEveryOncallError(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t, configured(t, "time_zones: [UTC, Europe/Zurich]\noncall: {escalate_application: demo, urgent_plan: pager}\n"))
 	s.exec("create sequence n start 100")

@@ -87,7 +87,7 @@ func TestOncallFilters(t *testing.T) {
 }
 
 // Puts a value of every wrong type into every place of every body. Each is a 400, and nothing is stored.
-func TestOncallOddValues(t *testing.T) {
+func TestOncallInvalidValues(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.roster()
@@ -283,7 +283,7 @@ func TestOncallSuggestions(t *testing.T) {
 }
 
 // A library panics on these recurrence rules, on some only months after their start. None may end a process.
-func TestPoisonousRules(t *testing.T) {
+func TestRulesOnWhichALibraryPanics(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.roster()

@@ -295,7 +295,7 @@ func filled(s *server, text string, things m) string {
 }
 
 // Sends every request of the on-call API as every caller.
-func TestWhoMayDoWhatOnCall(t *testing.T) {
+func TestOncallPermissions(t *testing.T) {
 	t.Parallel()
 	list := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode([]m{}) }))
 	t.Cleanup(list.Close)
@@ -356,7 +356,7 @@ func (s *server) asks(p permission, who caller) answer {
 }
 
 // Fails for a route of the on-call API without a row in the table, and for a row without a route.
-func TestPermissionsAreWhole(t *testing.T) {
+func TestEveryOncallRouteHasAPermission(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t, everythingServed(t))
 	known := map[string]bool{}

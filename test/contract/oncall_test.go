@@ -38,7 +38,7 @@ func (s *server) event(user, role string, start, end int64) int64 {
 	return decode[int64](s.do(owner, post, "/api/v0/events", m{"start": start, "end": end, "user": user, "team": "ops", "role": role}).is(201))
 }
 
-func TestOncallErrorsAndProof(t *testing.T) {
+func TestOncallErrorsAndCredentials(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.do(scheduler, get, "/api/v0/nowhere", nil).says(404, `{"title": "404 Not Found"}`)

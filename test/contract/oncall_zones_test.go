@@ -28,7 +28,7 @@ func changeOf(t *testing.T, name string, forward bool) time.Time {
 
 // On Lord Howe Island the clocks go from 02:00 to 02:30 in spring, and from 02:00 to 01:30 in autumn. "+1 09:00" is on the day after
 // the change.
-func TestRotationsOnClocksThatGoHalfAnHour(t *testing.T) {
+func TestRotationsAcrossAClockChangeOfHalfAnHour(t *testing.T) {
 	t.Parallel()
 	const island = "Australia/Lord_Howe"
 	s := newCalendar(t, configured(t, "time_zones: [UTC, Europe/Zurich, Australia/Lord_Howe, Pacific/Apia]\n"))
@@ -68,7 +68,7 @@ func TestRotationsOnClocksThatGoHalfAnHour(t *testing.T) {
 }
 
 // An unavailability of whole days ends at midnight, even if a day has 23 or 25 hours; with and without a recurrence.
-func TestAwayFromMidnightToMidnight(t *testing.T) {
+func TestUnavailabilityOfWholeDays(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"Europe/Zurich", "Australia/Lord_Howe"} {
 		for _, forward := range []bool{true, false} {
@@ -94,7 +94,7 @@ func TestAwayFromMidnightToMidnight(t *testing.T) {
 }
 
 // In Apia there was no Friday 30 December 2011: Saturday followed Thursday.
-func TestFairnessWhereADayNeverWas(t *testing.T) {
+func TestFairnessAcrossASkippedDay(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t, configured(t, "time_zones: [UTC, Europe/Zurich, Australia/Lord_Howe, Pacific/Apia]\n"))
 	s.do(owner, put, "/api/v0/teams/ops", m{"scheduling_timezone": "Pacific/Apia"}).empty(200)

@@ -26,7 +26,8 @@ var columns = []caller{
 }
 
 // right is a request and its permission. who has a mark for the answer to each column: o = the status ok, 1 = 401, 3 = 403, l = a
-// redirect to the log-in, k = a redirect to a log-in that offers the change again, h = a redirect from the log-in for callers with a session.
+// redirect to the log-in, k = a redirect to a log-in that offers the change again, h = a redirect from the log-in for callers with a
+// session.
 type right struct {
 	method, path string
 	body         any
@@ -340,7 +341,7 @@ func (s *server) named(path string) string {
 }
 
 // Sends every request as every caller: first as callers who may not, which must change nothing; then as callers who may.
-func TestEveryoneOnEveryRoute(t *testing.T) {
+func TestEveryCallerOnEveryRoute(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
 	for _, r := range slices.Concat(rights(), pages()) {
@@ -413,7 +414,7 @@ func unresolved(s *server) {
 }
 
 // Fails if an operation of the OpenAPI document has no row in rights.
-func TestNobodyIsForgotten(t *testing.T) {
+func TestEveryRouteHasARight(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
 	listed := map[string]bool{}

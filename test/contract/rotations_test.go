@@ -27,7 +27,7 @@ func aChange(t *testing.T, spring bool) (sunday time.Time, zone *time.Location) 
 
 // Compares previews with turns around changes of the clocks that were computed by hand. "+1 09:00" is on the day after the Sunday of
 // the change.
-func TestRotationsByHand(t *testing.T) {
+func TestRotationsAcrossClockChanges(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.roster()
@@ -156,7 +156,7 @@ func TestRotationRefusals(t *testing.T) {
 }
 
 // The shifts are on weekends with a change of the clocks, from Saturday noon to Monday noon.
-func TestFairnessByHand(t *testing.T) {
+func TestFairnessAcrossClockChanges(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.do(owner, put, "/api/v0/teams/ops", m{"scheduling_timezone": "Europe/Zurich"}).empty(200)

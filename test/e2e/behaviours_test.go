@@ -50,7 +50,7 @@ func (s *stage) changes(message int64) (out []change) {
 }
 
 // Settings of plans, people and applications that the API stores change the messages that vendors receive.
-func TestSettingsMeanWhatTheySay(t *testing.T) {
+func TestSettingsChangeMessages(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "iris.yaml")
 	require.NoError(t, os.WriteFile(config, []byte("delivery: {sms_override_template: \"Incident %s, see Iris\"}\n"), 0o600))

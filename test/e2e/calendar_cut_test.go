@@ -46,7 +46,7 @@ func (s *stage) because(incident int64) string {
 
 // A running processor can no longer read the table of shifts, but can read all other tables. It pages by the last calendar that it
 // read, or by the order of the team, and writes this to the timeline. When it can read shifts again, it pages by the calendar.
-func TestOnlyTheCalendarCannotBeRead(t *testing.T) {
+func TestShiftsCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{ownServer: true, each: func(_ int, env []string) []string { return asRole(t, env, "paging") }})
 	s.alarm()

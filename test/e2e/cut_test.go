@@ -130,7 +130,7 @@ func TestAllProcessorsCutOffFromTheDatabase(t *testing.T) {
 
 // Only gossip is cut. Each processor suspects that the other one is dead, but both reach the database. No bucket may move, and no
 // message may be sent twice.
-func TestGossipAloneIsCut(t *testing.T) {
+func TestOnlyGossipIsCut(t *testing.T) {
 	t.Parallel()
 	var wires []*relay
 	s := newStage(t, options{processors: 2, each: func(int, []string) []string {
@@ -246,7 +246,7 @@ func TestAcknowledgementsDuringASlowVendor(t *testing.T) {
 
 // A processor is frozen and continued several times, for as long as a claim, a heartbeat or a call may take. Its late work is refused
 // or labelled.
-func TestProcessorThatStutters(t *testing.T) {
+func TestProcessorThatIsFrozenRepeatedly(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})
 	s.alarm()

@@ -13,7 +13,7 @@ import (
 // During an escalation, removes objects that the plan needs: contacts, the plan itself, shifts, a role, the team's name, people, the
 // team, a vendor, and finally the plan's creator. A fallback is paged if there is one. The timeline says who was paged and why, or
 // that nobody could be paged (promise P8).
-func TestNobodyIsLeftAlone(t *testing.T) {
+func TestFallbackIsPagedWhenObjectsAreRemoved(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{})
 	s.alarm()

@@ -45,7 +45,7 @@ func nextTwo(t *testing.T, now time.Time) (zone *time.Location, two time.Time) {
 
 // The hand-off is at 02:00:00 in the team's time zone. The first person is paged until 01:59:59, the second person from 02:00:00.
 // Look-ups and the simulation give the same answers.
-func TestTheHandOffIsToTheSecond(t *testing.T) {
+func TestHandOffIsExactToTheSecond(t *testing.T) {
 	t.Parallel()
 	zone, two := nextTwo(t, time.Now())
 	s := newStage(t, options{database: func(url string) {

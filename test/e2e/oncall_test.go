@@ -61,7 +61,7 @@ func (s *stage) foretold(plan string) (target, mode string) {
 
 // Pages go to the person of the shift, of an override that began a second ago, and of a swap. A person without a phone is skipped, and
 // the timeline says so. The simulation gives the same answers.
-func TestTheCalendarIsPaged(t *testing.T) {
+func TestPagesFollowTheCalendar(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{})
 	s.alarm()

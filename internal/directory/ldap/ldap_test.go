@@ -261,7 +261,7 @@ func TestListsHaveTheMembersOfInnerLists(t *testing.T) {
 }
 
 // Active Directory returns large groups in parts.
-func TestLargeListsComeInParts(t *testing.T) {
+func TestLargeGroupsAreReadInParts(t *testing.T) {
 	t.Parallel()
 	ask := func(parts map[string]map[string][]string) ([]directory.List, error) {
 		s := start(t, &server{
