@@ -172,7 +172,7 @@ func (p *printer) dict(d *Dict) {
 	if !p.enter(d, "{", "}") {
 		return
 	}
-	keys := []Value(nil)
+	var keys []Value
 	if p.sorted {
 		keys = SortedKeys(p.b, d)
 	} else {
