@@ -99,7 +99,7 @@ func (im *importer) userSettings(ctx context.Context) error {
 				return nil, false
 			}
 			if isZone(row) {
-				row.Uncount() // it stands with the user
+				row.Uncount() // imported with the user
 				return nil, false
 			}
 			if name == "" {

@@ -238,7 +238,7 @@ func instant(t time.Time, ok bool) any {
 	return t
 }
 
-// References to rows of ours by Iris's numbers.
+// References to rows in this database by Iris's numbers.
 var (
 	toUser         = &imports.Ref{Table: "users", Match: "target_id", Take: "id"}
 	toUserIfHere   = &imports.Ref{Table: "users", Match: "target_id", Take: "id", Optional: true}

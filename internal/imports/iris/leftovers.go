@@ -8,7 +8,7 @@ var derived = map[string]string{
 	"twilio_retry": "*",          // which message was sent again; both messages are taken
 	"oncall_team":  "*",          // Oncall's numbers of teams: its own import brings them
 	"plan":         "step_count", // counted
-	"incident":     "bucket_id",  // ours are computed
+	"incident":     "bucket_id",  // computed here
 	// Nobody sees the numbers of variables: they have names.
 	"template_variable": "id",
 }

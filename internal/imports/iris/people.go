@@ -210,7 +210,8 @@ func (im *importer) lists(ctx context.Context) error {
 		})
 }
 
-// targetRoles takes roles that sites added, such as oncall-manager. Roles have no order there; ours come first.
+// targetRoles imports roles that sites added, such as oncall-manager. Iris does not order roles; the built-in ones come
+// first.
 func (im *importer) targetRoles(ctx context.Context) error {
 	im.roles = map[int64]string{}
 	table := imports.Table{Name: "target_roles", Key: []string{"name"}, Unique: []string{"lower(@name)"}, Columns: []imports.Column{
@@ -235,7 +236,7 @@ func (im *importer) targetRoles(ctx context.Context) error {
 		})
 }
 
-// orphans reports rows about people who are not there. They can only have come around the foreign keys.
+// orphans reports rows about people who do not exist. Such rows were written without foreign key checks.
 func (im *importer) orphans(ctx context.Context) error {
 	return im.each(ctx, from{"users", "user", "target_id", []string{"target_id"}}, func(row *imports.Row) { im.belongs(row, "user") })
 }

@@ -221,7 +221,7 @@ func instant(t time.Time, ok bool) any {
 	return t
 }
 
-// References to rows of ours by Oncall's numbers.
+// References to rows in this database by Oncall's numbers.
 var (
 	toUser       = &imports.Ref{Table: "users", Match: "oncall_id", Take: "id"}
 	toUserIfHere = &imports.Ref{Table: "users", Match: "oncall_id", Take: "id", Optional: true}

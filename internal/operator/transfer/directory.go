@@ -30,7 +30,7 @@ func DirectoryProblem(l config.LDAP, s config.Sync, workspaces []config.Slack) e
 	return connect.Problem(l, s, workspaces)
 }
 
-// actor stands in the audit log.
+// actor is the actor of the entries in the audit log.
 const actor = "iris command"
 
 // syncWithin bounds a run, waiting for a slow directory included.

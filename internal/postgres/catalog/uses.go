@@ -21,7 +21,7 @@ func (u *Uses) OfTeam(ctx context.Context, t oncall.Team) ([]string, error) {
 		func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTeam(ctx, t.ID) })
 }
 
-// OfPerson returns the plans, fallbacks, quotas, escalating incidents, rosters and shifts to come that mean a person.
+// OfPerson returns the plans, fallbacks, quotas, escalating incidents, rosters and future shifts that refer to a person.
 func (u *Uses) OfPerson(ctx context.Context, p users.User) ([]string, error) {
 	return u.read(ctx, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, p.TargetID) },
 		func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfPerson(ctx, int64(p.ID)) })

@@ -54,13 +54,13 @@ func benchBurst(b *testing.B, e *pgtest.Escalating) {
 	}
 	b.ReportMetric(float64(burst*b.N)/b.Elapsed().Seconds(), "incidents/s")
 	require.Zero(b, e.ID(`select count(*) from incidents where current_step <> 1`))
-	b.ReportMetric(0, "ns/op") // the figure above says it better
+	b.ReportMetric(0, "ns/op") // the metric above replaces it
 }
 
 // waitingMillion adds 1,000,000 active incidents that are due in an hour.
 func waitingMillion(e *pgtest.Escalating) {
 	plan := e.Plan("idle", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "medium", Wait: time.Hour})
-	for range 20 { // below the statement timeout
+	for range 20 { // each statement stays below the statement timeout
 		e.Exec(`insert into incidents (plan_id, application_id, current_step, progress, due_at)
 			select $1, $2, 1, '{"n":[{"m":1,"a":"2025-03-30T00:59:00Z"}]}', clock_timestamp() + interval '1 hour' + n * interval '1 ms'
 			from generate_series(1, 50000) n`, plan, e.App)
