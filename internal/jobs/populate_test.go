@@ -116,7 +116,7 @@ func TestPopulatorContinuesAfterATeamThatFails(t *testing.T) {
 
 // A process that crashes or loses its database while it warns a team does not record the warning. So the next process sends
 // it.
-func TestAWarningSurvivesACrash(t *testing.T) {
+func TestAWarningThatCannotBeStoredIsSentLater(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	exec := func(sql string) {

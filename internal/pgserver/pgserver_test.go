@@ -287,7 +287,7 @@ func TestAnUnusableDirectoryIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "state directory")
 }
 
-func TestTemporaryServersAreSeparateAndLeaveNothing(t *testing.T) {
+func TestTemporaryServersAreSeparateAndAreRemoved(t *testing.T) {
 	t.Parallel()
 	dir := stateDir(t)
 	for _, fast := range []bool{false, true} {
@@ -345,7 +345,7 @@ func TestChoiceOfBinaries(t *testing.T) {
 	}
 }
 
-func TestDownloadFailuresSayWhy(t *testing.T) {
+func TestDownloadFailuresReportTheReason(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
@@ -369,7 +369,7 @@ func TestDownloadFailuresSayWhy(t *testing.T) {
 	}
 }
 
-func TestDownloadCanBeBrokenOff(t *testing.T) {
+func TestADownloadCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	repository := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -168,7 +168,7 @@ func TestABucketFullOfFailuresIsProcessedInOnePass(t *testing.T) {
 
 // During a vendor's outage several people of the chain are retried, and the next person of the chain was already requested
 // for them. They must not count as notified.
-func TestTheFallbackChainSkipsPeopleWhoAreStillRetried(t *testing.T) {
+func TestTheFallbackChainContinuesWhileEarlierPeopleAreRetried(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plan := e.Plan("outage", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Minute})

@@ -68,7 +68,7 @@ func waitingMillion(e *pgtest.Escalating) {
 	e.Exec(`analyze incidents`)
 }
 
-// An idle pass over 256 buckets while 1,000,000 active incidents are due later, and the look for when to wake up.
+// An idle pass over 256 buckets while 1,000,000 active incidents are due later, and the read of the next due time.
 //
 //	IRIS_DATABASE_URL=... go test ./internal/postgres/engine -run '^$' -bench RunnerIdle
 func BenchmarkRunnerIdle(b *testing.B) {

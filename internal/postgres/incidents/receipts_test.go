@@ -37,7 +37,7 @@ func undelivered(number string, outcome messages.Outcome) messages.Receipt {
 	return messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "undelivered", Outcome: outcome, Detail: "30003"}
 }
 
-func TestReceiptsMoveMessagesOn(t *testing.T) {
+func TestReceiptsChangeTheStateOfMessages(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	s := pgincidents.NewReceipts(e.DB)
