@@ -74,15 +74,15 @@ var (
 func ParseReply(text string) (Reply, error) {
 	text = strings.TrimSpace(text)
 	lower := strings.ToLower(text)
+	words := strings.Fields(lower)
 	switch {
-	case strings.HasPrefix(lower, "f"):
+	case strings.HasPrefix(lower, "f") && (len(words) < 2 || !batchID.MatchString(words[0])): // a digest's id may begin with f
 		return Reply{Command: CommandSorry}, nil
 	case lower == "a":
 		return Reply{Command: CommandClaimAll}, nil
 	case lower == "l":
 		return Reply{Command: CommandClaimLast}, nil
 	}
-	words := strings.Fields(lower)
 	if len(words) >= 2 {
 		for _, pair := range [][2]string{{words[0], words[1]}, {words[1], words[0]}} {
 			if r, ok := replyID(pair[0]); ok && (pair[1] == "claim" || pair[1] == "suppress") {
