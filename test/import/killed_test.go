@@ -21,7 +21,12 @@ func TestIrisKilledInTheMiddle(t *testing.T) {
 	// Enough of the last table that the import is still busy when it is met.
 	s.mysql("insert into message (created, application_id, target_id, priority_id, active, body) select '2024-01-01', 1, 10, 8, 0, repeat('x', 500) from seq_1_to_60000")
 	before := s.contents()
+	writing := func() bool {
+		return len(s.ours("select pid from pg_stat_activity where datname = current_database() and query like 'copy \"staged\"%' and state = 'active'")) > 0
+	}
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
+		// PostgreSQL notices late that the process before was killed.
+		require.Eventually(t, func() bool { return !writing() }, 30*time.Second, 5*time.Millisecond)
 		cmd := exec.Command(filepath.Join(bin, "iris"), "import", "iris", "--from", s.from)
 		cmd.Env = []string{"IRIS_DATABASE_URL=" + s.url}
 		out, err := cmd.StdoutPipe()
@@ -29,9 +34,7 @@ func TestIrisKilledInTheMiddle(t *testing.T) {
 		errs, err := cmd.StderrPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
-		require.Eventually(t, func() bool {
-			return len(s.ours("select pid from pg_stat_activity where datname = current_database() and query like 'copy \"staged\"%' and state = 'active'")) > 0
-		}, 30*time.Second, 5*time.Millisecond)
+		require.Eventually(t, writing, 30*time.Second, 5*time.Millisecond)
 		require.NoError(t, cmd.Process.Signal(signal))
 		said := bufio.NewScanner(errs)
 		var last string
