@@ -1,6 +1,6 @@
-// Package api serves /v1, the project's own JSON API. It decodes a request, decides by auth whether the caller may, calls
-// the operations of the domain that the other edges call, and encodes the answer. Errors are those of RFC 9457. The routes
-// are in packages by resource; this one mounts them.
+// Package api serves /v1, the project's own JSON API. A handler decodes the request, asks package auth whether the caller may,
+// calls the same operations of the domain as the other edges, and encodes the answer. Errors follow RFC 9457. Each package below
+// this one serves the routes of one resource; this one mounts them.
 package api
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// The parts of the routes by resource, for those who put the API together.
+// The dependencies of the routes by resource, for package app.
 type (
 	// CalendarParts are the parts of the routes of the calendar.
 	CalendarParts = calendar.Deps
@@ -53,7 +53,7 @@ type Deps struct {
 	People        people.Deps
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator
-	// CalendarAuthenticator finds out who calls the calendar's routes, which take the credentials of Oncall's API.
+	// CalendarAuthenticator authenticates the callers of the calendar's routes, which accept the credentials of Oncall's API.
 	CalendarAuthenticator *calendar.Authenticator
 	// Keys runs requests with an Idempotency-Key once.
 	Keys   *Keys
@@ -65,7 +65,7 @@ type Deps struct {
 // API serves the routes. It is safe for concurrent use.
 type API struct{ Deps }
 
-// New checks that every part is there.
+// New returns an error if a required part is missing.
 func New(d Deps) (*API, error) {
 	if name := routing.Missing(d); name != "" {
 		return nil, errors.New("api: a part is missing: " + name)
@@ -83,19 +83,19 @@ func (a *API) Routes(r chi.Router) {
 	others.Routes(r, a.table())
 }
 
-// over lists the routes that are not the calendar's, over the parts of a unit of work.
+// over returns the routes, except those of the calendar, with the parts of a unit of work.
 func over(d Deps, wake replay.Wake) []routing.Route {
 	d.Incidents.Wake, d.Messages.Wake = wake, wake
 	return (&API{d}).table()
 }
 
-// table lists the routes that are not the calendar's.
+// table returns the routes, except those of the calendar.
 func (a *API) table() []routing.Route {
 	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents),
 		messages.Routes(a.Messages), people.Routes(a.People))
 }
 
-// Handler returns a router that serves nothing but this API, for tests.
+// Handler returns a router with this API only, for tests.
 func (a *API) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(wire.SecurityHeaders, wire.TrimSlash, a.Errors.BoundQuery)

@@ -108,7 +108,7 @@ func (f *fixture) exec(sql string, args ...any) {
 	require.NoError(f, err)
 }
 
-// open makes an incident that was opened so many minutes ago, and returns its number.
+// open makes an incident that was opened `ago` minutes ago, and returns its number.
 func (f *fixture) open(title string, ago int) (id int64) {
 	f.Helper()
 	require.NoError(f, f.db.Pool().QueryRow(f.Context(), `with i as (
@@ -139,7 +139,7 @@ func (f *fixture) do(as, method, path, body string, header ...string) *httptest.
 	return rec
 }
 
-// ok sends a request that must be answered with the status, and decodes the answer.
+// ok sends a request, requires the status and decodes the answer.
 func ok[T any](f *fixture, status int, as, method, path, body string) (out T) {
 	f.Helper()
 	rec := f.do(as, method, path, body)
@@ -161,11 +161,11 @@ type pages struct {
 	Next  *string
 }
 
-func TestIncidentsArePagedNewestFirst(t *testing.T) {
+func TestIncidentsAreListedInPagesNewestFirst(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for i := range 5 {
-		f.open(fmt.Sprint("number ", i), i/2) // several at one instant, within a minute
+		f.open(fmt.Sprint("number ", i), i/2) // several incidents of one instant, all within a minute
 	}
 	var seen []int64
 	next := ""
@@ -220,7 +220,7 @@ func TestIncidentActions(t *testing.T) {
 	require.Equal(t, []struct{ Author, Content string }{{"ann", "looking"}}, comments.Items)
 }
 
-func TestAKeyedActionActsOnce(t *testing.T) {
+func TestActionWithAnIdempotencyKeyActsOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.open("disk", 0)
@@ -232,7 +232,7 @@ func TestAKeyedActionActsOnce(t *testing.T) {
 	require.Equal(t, 1, ok[incident](f, 200, "", "GET", "/v1/incidents/1", "").Step)
 }
 
-func TestProblemsPointToTheField(t *testing.T) {
+func TestErrorsPointToTheField(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.open("disk", 0)

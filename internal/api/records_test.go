@@ -30,7 +30,7 @@ func (f *fixture) entriesOf(as, path, field string) (all []string, pages int) {
 	}
 }
 
-func TestTheTimelineIsAnsweredInPages(t *testing.T) {
+func TestTimelineIsReadInPages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.open("disk", 0)
@@ -54,7 +54,7 @@ func TestTheTimelineIsAnsweredInPages(t *testing.T) {
 	require.Equal(t, 200, f.do("viewer", http.MethodGet, "/v1/incidents/1/timeline", "").Code)
 }
 
-func TestTheAuditLogIsForAdministratorsInPages(t *testing.T) {
+func TestOnlyAdministratorsReadTheAuditLogInPages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`insert into users (name, admin, read_only) values ('root', true, false), ('viewer', false, true)`)
@@ -69,8 +69,8 @@ func TestTheAuditLogIsForAdministratorsInPages(t *testing.T) {
 	require.Equal(t, 400, f.do("root", http.MethodGet, "/v1/audit?cursor=x", "").Code)
 }
 
-// TestOptionsNameEveryMethod: OPTIONS names the methods of all packages that serve a path.
-func TestOptionsNameEveryMethod(t *testing.T) {
+// Several packages serve one path. OPTIONS lists the methods of all of them.
+func TestOptionsListsEveryMethod(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for path, allow := range map[string]string{

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// places returns the pointers of an error's answer.
+// places returns the JSON Pointers of an error answer.
 func places(t *testing.T, rec *httptest.ResponseRecorder) (out []string) {
 	t.Helper()
 	var problem struct{ Errors []struct{ Pointer string } }
@@ -20,7 +20,7 @@ func places(t *testing.T, rec *httptest.ResponseRecorder) (out []string) {
 	return out
 }
 
-// step is a valid notification; change replaces a part of it.
+// step returns a valid notification of a plan. change replaces a part of it.
 func step(change ...string) string {
 	return strings.NewReplacer(change...).Replace(`{"target":{"role":"user","name":"bob"},"priority":"high","template":"words","wait_seconds":60,"repeat":1}`)
 }
@@ -59,7 +59,7 @@ func TestPlansAreSavedInVersions(t *testing.T) {
 	require.Equal(t, 403, f.do("ann", "PUT", "/v1/plans/disk", plan("", step())).Code, "the last version is bob's")
 }
 
-func TestPlansThatCannotBeSaved(t *testing.T) {
+func TestInvalidPlansAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for body, want := range map[string]string{

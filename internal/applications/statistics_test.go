@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestFiguresOfAnHour(t *testing.T) {
+func TestStatisticsOfAnHour(t *testing.T) {
 	t.Parallel()
 	s := applications.NewStatistics(time.Unix(3600, 0))
 	one, two := s.Of(1), s.Of(2)
@@ -36,7 +36,7 @@ func TestFiguresOfAnHour(t *testing.T) {
 	require.Negative(t, one.ClaimMedian[0])
 }
 
-func TestPercentStaysBetweenNothingAndAll(t *testing.T) {
+func TestPercentIsBetweenZeroAndOneHundred(t *testing.T) {
 	t.Parallel()
 	_, known := applications.Percent(0, 0)
 	require.False(t, known)

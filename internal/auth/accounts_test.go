@@ -67,7 +67,7 @@ func TestWithAnyPassword(t *testing.T) {
 	require.Equal(t, fault.Unavailable, fault.KindOf(err))
 }
 
-// fakeDirectory knows passwords by name; the value is the name as it spells it.
+// fakeDirectory has passwords by name; the value is its spelling of the name.
 type fakeDirectory struct {
 	people map[string]string
 	away   bool
@@ -114,7 +114,7 @@ func TestDirectoryIsTriedAfterPasswordsOfIris(t *testing.T) {
 	require.Empty(t, d.asked, "our own passwords go nowhere")
 	check("both", "theirs", "both", nil)
 	check("ann", "theirs", "ann", nil)
-	check("ａnn", "theirs", "ann", nil) // who it is, is as the directory spells it
+	check("ａnn", "theirs", "ann", nil) // the directory's spelling decides who the person is
 	check("ann", "wrong", "", ErrLogin)
 	check("gone", "theirs", "", ErrLogin)
 	check("gone", "ours", "", ErrLogin)

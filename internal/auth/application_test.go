@@ -33,7 +33,7 @@ var testApps = fakeApplications{
 	"trusted": {ID: 4, Name: "trusted", Keys: []string{"k"}, AllowAuthenticatingUsers: true},
 }
 
-// signed builds the header for an arbitrary window.
+// signed returns the header for any time window.
 func signed(app, key string, window int64, path string, r SignedRequest) string {
 	return "hmac " + app + ":" + sign(key, window, path, r)
 }
@@ -129,7 +129,7 @@ func TestAuthenticateKey(t *testing.T) {
 	}
 }
 
-// An unknown application costs as many signatures as a known one, so that the time of a refusal does not reveal which exist.
+// For an unknown application as many signatures are computed as for a known one, so that the time does not reveal which exist.
 func TestRefusalsOfUnknownApplicationsDoTheSameWork(t *testing.T) {
 	t.Parallel()
 	unknown, err := Lookup(t.Context(), testApps, "nobody")

@@ -54,7 +54,8 @@ func TestMayRegisterDevice(t *testing.T) {
 	require.Error(t, Actor{}.MayRegisterDevice(users.User{ID: 5, Name: "ann"}, []string{""}), "a list with nothing in it lets nobody in")
 }
 
-// Item 6 of the security review: an application without the power relay acted as anybody through the routes of relays.
+// In an earlier release an application without the power relay could act as anybody through the routes of relays (security review,
+// item 6).
 func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 	t.Parallel()
 	plain := Actor{ApplicationID: 1, Application: "db"}
@@ -102,7 +103,7 @@ func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 	require.NoError(t, Actor{}.MayPassOnReceipts(open))
 }
 
-// A plain application claims in nobody's name unless that is opened.
+// An ordinary application may claim in the name of others only with the compatibility switch.
 func TestApplicationsClaimForAnyone(t *testing.T) {
 	t.Parallel()
 	plain := Actor{ApplicationID: 1, Application: "db"}

@@ -19,7 +19,7 @@ func names(n int) []string {
 	return out
 }
 
-// situation draws live members and owners: live ones, dead ones and nobody, in any mixture.
+// situation draws live members, and an owner for each bucket: a live member, a dead one, or none.
 func situation(t *rapid.T) ([]string, [buckets.Count]string) {
 	live := names(rapid.IntRange(1, 300).Draw(t, "live"))
 	owned := min(len(live), rapid.IntRange(0, 8).Draw(t, "owners"))
@@ -59,7 +59,7 @@ func TestAssignProperties(t *testing.T) {
 		shuffled := rapid.Permutation(live).Draw(t, "shuffled")
 		require.Equal(t, got, buckets.Assign(shuffled, owners), "the order of members matters")
 
-		// All owned by the living, shares at most one apart.
+		// Live members own all buckets, and their shares differ by at most one.
 		share := shares(got)
 		least, most := buckets.Count, 0
 		total := 0
@@ -70,8 +70,8 @@ func TestAssignProperties(t *testing.T) {
 		require.Equal(t, buckets.Count, total)
 		require.LessOrEqual(t, most-least, 1)
 
-		// Nothing moves without need. The fewest possible moves between live members: what each has above its quota when
-		// the ceilings go to those who hold most.
+		// Buckets move only if necessary. The minimum number of moves between live members is what each holds above its
+		// quota, if those who hold most get the quotas that are rounded up.
 		has := shares(owners)
 		holdings := make([]int, 0, len(live))
 		for _, m := range live {
@@ -95,14 +95,14 @@ func TestAssignProperties(t *testing.T) {
 		}
 		require.Equal(t, need, moved)
 
-		// Once everybody has what it should, nothing changes any more.
+		// A balanced assignment does not change any more.
 		require.Equal(t, got, buckets.Assign(live, got))
 	})
 }
 
-// However the buckets travel one by one, the cluster comes to rest with balanced shares and without an owner losing what
-// it may keep.
-func TestAssignSettlesStepByStep(t *testing.T) {
+// In whatever order the buckets move one by one, the cluster reaches balanced shares. No owner loses a bucket that it may
+// keep.
+func TestAssignReachesBalanceStepByStep(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		live, owners := situation(t)
@@ -122,7 +122,7 @@ func TestAssignSettlesStepByStep(t *testing.T) {
 			some := rapid.SliceOfNDistinct(rapid.SampledFrom(open), 1, len(open), rapid.ID).Draw(t, "some")
 			for _, b := range some {
 				if slices.Contains(live, owners[b]) {
-					owners[b] = "" // its owner lets go first
+					owners[b] = "" // its owner releases it first
 				} else {
 					owners[b] = want[b]
 				}
@@ -131,14 +131,14 @@ func TestAssignSettlesStepByStep(t *testing.T) {
 	})
 }
 
-func TestAssignNobody(t *testing.T) {
+func TestAssignWithoutMembers(t *testing.T) {
 	t.Parallel()
 	var owners [buckets.Count]string
 	owners[3] = "gone"
 	require.Equal(t, [buckets.Count]string{}, buckets.Assign(nil, owners))
 }
 
-func TestAssignSpreadsTheDeadOnesBuckets(t *testing.T) {
+func TestAssignSpreadsTheBucketsOfADeadMember(t *testing.T) {
 	t.Parallel()
 	ten := names(10)
 	owners := buckets.Assign(ten, [buckets.Count]string{})
@@ -162,13 +162,13 @@ func BenchmarkAssign(b *testing.B) {
 	}
 }
 
-func TestAMemberThatIsNamedTwiceGetsOneShare(t *testing.T) {
+func TestAMemberListedTwiceGetsOneShare(t *testing.T) {
 	t.Parallel()
 	var nobody [buckets.Count]string
 	require.Equal(t, buckets.Assign([]string{"a", "b", "c"}, nobody), buckets.Assign([]string{"b", "a", "c", "a", "a"}, nobody))
 }
 
-func TestWhatAnOwnerGivesUpItWouldNotWinAgain(t *testing.T) {
+func TestAReleasedBucketWouldNotReturnToItsOwner(t *testing.T) {
 	t.Parallel()
 	var all, nobody [buckets.Count]string
 	for b := range all {

@@ -19,11 +19,11 @@ import (
 
 const patience = 20 * time.Second
 
-// network is an in-memory one whose hosts can be cut off from each other.
+// network is an in-memory network. A test can separate its hosts from each other.
 type network struct {
 	mu    sync.Mutex
 	hosts map[string]*host
-	sides map[string]int // hosts on different sides do not hear each other
+	sides map[string]int // hosts on different sides cannot reach each other
 }
 
 func newNetwork() *network { return &network{hosts: map[string]*host{}, sides: map[string]int{}} }
@@ -112,7 +112,7 @@ func (h *host) Shutdown() error {
 	return nil
 }
 
-// node is a gossip with what it heard.
+// node is a gossip instance and the hints that it received.
 type node struct {
 	*Gossip
 	host   *host
@@ -151,7 +151,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// addresses are those of all nodes, as the database would list them.
+// addresses returns the addresses of all nodes, as the database would list them.
 func (c *cluster) addresses() []string {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()
@@ -189,7 +189,7 @@ func (c *cluster) eventually(what string, f func() bool) {
 	require.Eventually(c.t, f, patience, 5*time.Millisecond, what)
 }
 
-// hears waits until a wake-up of from reaches to.
+// hears waits until a wake-up from one node reaches another.
 func (c *cluster) hears(from, to *node, bucket int) {
 	c.t.Helper()
 	c.eventually(fmt.Sprintf("bucket %d not heard", bucket), func() bool {
@@ -198,7 +198,7 @@ func (c *cluster) hears(from, to *node, bucket int) {
 	})
 }
 
-func TestGossipCarriesHintsAndTellsDeaths(t *testing.T) {
+func TestGossipCarriesHintsAndReportsDeaths(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	a, b, d := c.add("a", "x", key(1)), c.add("b", "x", key(1)), c.add("d", "x", key(1))
@@ -219,19 +219,19 @@ func TestGossipCarriesHintsAndTellsDeaths(t *testing.T) {
 	b.Announce()
 	c.eventually("change not told", a.heard(func(n *node) bool { return n.tells > before }))
 
-	// b dies without a word.
+	// b dies without leaving.
 	c.net.split(9, b.host)
 	c.eventually("death not noticed", func() bool { return slices.Contains(a.Suspects(), "b") })
 	c.eventually("demand of the dead still counts", d.heard(func(n *node) bool { return n.demand["b"] == nil }))
 	require.NotContains(t, a.Suspects(), "d")
 
-	// It was only a split: both sides find each other again without a restart.
+	// After a network split, both sides find each other again without a restart.
 	c.net.split(0, b.host)
 	c.eventually("not healed", func() bool { return len(a.Suspects())+len(b.Suspects())+len(d.Suspects()) == 0 })
 	c.hears(b, a, 8)
 }
 
-func TestGossipSaysGoodbye(t *testing.T) {
+func TestGossipReportsALeaveAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	a, b := c.add("a", "x", key(1)), c.add("b", "x", key(1))
@@ -244,7 +244,7 @@ func TestGossipSaysGoodbye(t *testing.T) {
 func TestGossipKeysRotateInThreeSteps(t *testing.T) {
 	t.Parallel()
 	older, newer := key(1), key(2)
-	// Every pair of neighbouring steps runs side by side during a rolling restart.
+	// During a rolling restart, nodes of two consecutive steps run at the same time.
 	steps := [][][]byte{{older}, {older, newer}, {newer, older}, {newer}}
 	for i := range len(steps) - 1 {
 		t.Run(fmt.Sprintf("step %d", i+1), func(t *testing.T) {
@@ -257,13 +257,13 @@ func TestGossipKeysRotateInThreeSteps(t *testing.T) {
 	}
 }
 
-func TestGossipRefusesStrangers(t *testing.T) {
+func TestGossipRefusesNodesWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	a, b := c.add("a", "x", key(1)), c.add("b", "x", key(1))
 	otherKey, otherName := c.add("c", "x", key(3)), c.add("d", "y", key(1))
 	c.hears(a, b, 1)
-	for i := range 10 { // while this goes to and fro, the strangers knock all the time
+	for i := range 10 { // meanwhile the nodes with another key or cluster name also send
 		otherKey.Wake(Of(200))
 		otherName.Wake(Of(201))
 		c.hears(b, a, 10+i)
@@ -274,7 +274,7 @@ func TestGossipRefusesStrangers(t *testing.T) {
 	}
 }
 
-func TestGossipWithoutItsPortGoesOnTrying(t *testing.T) {
+func TestGossipRetriesIfItsPortIsInUse(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -286,7 +286,7 @@ func TestGossipWithoutItsPortGoesOnTrying(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg errgroup.Group
 	wg.Go(func() error { return g.Run(ctx) })
-	g.Wake(Of(1)) // nothing blocks meanwhile
+	g.Wake(Of(1)) // must not block while gossip is not running
 	g.Announce()
 	require.Empty(t, g.Addr())
 	require.NoError(t, taken.Close())
@@ -296,7 +296,7 @@ func TestGossipWithoutItsPortGoesOnTrying(t *testing.T) {
 	require.Empty(t, g.Addr())
 }
 
-// The same over real sockets with the intervals of production.
+// The same with real sockets and the intervals used in production.
 func TestGossipOverSockets(t *testing.T) {
 	t.Parallel()
 	var wg errgroup.Group

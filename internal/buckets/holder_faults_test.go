@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 )
 
-func TestHolderWithoutDatabaseGivesUp(t *testing.T) {
+func TestHolderWithoutDatabaseStopsOfferingItsBuckets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -33,8 +33,8 @@ func TestHolderWithoutDatabaseGivesUp(t *testing.T) {
 	})
 }
 
-// When the database itself was away, the first one back does not take the others for dead.
-func TestHolderAfterTheDatabaseWasAway(t *testing.T) {
+// After a database outage, the first member that reconnects does not count the others as dead.
+func TestHolderAfterADatabaseOutageTakesNoLiveBuckets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -53,7 +53,7 @@ func TestHolderAfterTheDatabaseWasAway(t *testing.T) {
 		require.Equal(t, before, a.Leases())
 		require.Zero(t, gauge(t, a, "iris_buckets_takeovers_total"))
 
-		// Who does not come back is dead after all.
+		// A member that does not reconnect counts as dead in the end.
 		a.link.set(true)
 		b.link.set(true)
 		r.advance(20 * time.Second)
@@ -64,7 +64,7 @@ func TestHolderAfterTheDatabaseWasAway(t *testing.T) {
 	})
 }
 
-func TestHolderOfHangingLoopsStepsBack(t *testing.T) {
+func TestHolderReleasesItsBucketsWhenItsLoopsHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -82,7 +82,7 @@ func TestHolderOfHangingLoopsStepsBack(t *testing.T) {
 	})
 }
 
-func TestHolderDropsWhatItLost(t *testing.T) {
+func TestHolderStopsOfferingLostBuckets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -97,11 +97,11 @@ func TestHolderDropsWhatItLost(t *testing.T) {
 		r.advance(50 * time.Millisecond)
 		require.False(t, a.Owned().Has(200), "the row says so")
 		require.Equal(t, gone, a.released)
-		// The stranger dies: the buckets come back, in a new epoch.
+		// The stranger dies: a gets its buckets back in a new epoch.
 		r.settles(3100*time.Millisecond, a)
 		require.Equal(t, int64(3), a.Leases()[3].Epoch)
 
-		// A false alarm costs nothing but a look.
+		// A false report of a lost lease only causes a read of the database.
 		a.Lost(buckets.Of(9))
 		require.False(t, a.Owned().Has(9))
 		r.settles(50*time.Millisecond, a)
@@ -109,7 +109,7 @@ func TestHolderDropsWhatItLost(t *testing.T) {
 	})
 }
 
-func TestHolderAdoptsWhatItGotWithoutKnowing(t *testing.T) {
+func TestHolderFindsBucketsAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)

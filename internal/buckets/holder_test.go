@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 )
 
-// table is the database of these tests: rows in memory, one clock for all.
+// table replaces the database: rows in memory, with one clock for all processes.
 type table struct {
 	mu      sync.Mutex
 	members map[string]*buckets.MemberState
@@ -39,7 +39,7 @@ func (d *table) owned(id string) buckets.Set {
 	return s
 }
 
-// steal gives buckets to somebody else, as an acquire by a stranger would.
+// steal gives buckets to another member, as if that member had acquired them.
 func (d *table) steal(bs buckets.Set, by string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -48,7 +48,7 @@ func (d *table) steal(bs buckets.Set, by string) {
 	}
 }
 
-// link is one process's connection to the table; it can be cut, and can lose an answer.
+// link is the connection of one process to the table. A test can cut it or make it lose an answer.
 type link struct {
 	db         *table
 	mu         sync.Mutex
@@ -169,7 +169,7 @@ func (l *link) Leave(ctx context.Context, id string) error {
 	return nil
 }
 
-// detector is gossip under the test's control.
+// detector is a Detector that the test controls.
 type detector struct {
 	mu   sync.Mutex
 	dead []string
@@ -190,7 +190,7 @@ func (e *detector) suspect(ids ...string) {
 	e.dead = ids
 }
 
-// process is a holder that runs on a table.
+// process is a running holder that uses a table.
 type process struct {
 	*buckets.Holder
 	link     *link
@@ -204,7 +204,7 @@ type process struct {
 	metrics  *prometheus.Registry
 }
 
-// room is a cluster in a bubble of fake time.
+// room is a cluster in fake time (a synctest bubble).
 type room struct {
 	t  *testing.T
 	db *table
@@ -283,8 +283,7 @@ func (p *process) wait() error {
 	return err
 }
 
-// advance lets time pass, checking at every step that no bucket is offered by two live processes in the same epoch, and
-// that nothing is offered that the table gives to somebody else for longer than a process needs to notice.
+// advance lets d pass. At every step it checks that no two live processes offer the same lease.
 func (r *room) advance(d time.Duration) {
 	r.t.Helper()
 	step := max(5*time.Millisecond, d/200)
@@ -332,7 +331,7 @@ func (r *room) settles(within time.Duration, ps ...*process) {
 	}
 }
 
-func TestHolderAloneOwnsAll(t *testing.T) {
+func TestSingleHolderOwnsAllBuckets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -363,25 +362,25 @@ func gauge(t *testing.T, p *process, name string) float64 {
 	return 0
 }
 
-func TestHolderMakesRoomForTheNextOne(t *testing.T) {
+func TestHolderReleasesBucketsForANewMember(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
 		a := r.start("a")
 		r.settles(50*time.Millisecond, a)
 		b := r.start("b")
-		// The first one sees b at its next heartbeat, stops offering, releases after the grace, and tells b.
+		// a sees b at its next heartbeat, stops offering buckets, releases them after the grace, and notifies b.
 		r.settles(1500*time.Millisecond, a, b)
 		require.Equal(t, 128, a.released.Len())
 		require.Equal(t, a.released, b.gained)
 		c := r.start("c")
-		c.detector.Announce() // as gossip would: much quicker
+		c.detector.Announce() // gossip makes this much faster
 		r.settles(400*time.Millisecond, a, b, c)
 		require.Len(t, a.Peers(), 2)
 	})
 }
 
-// A bucket that a transaction of its owner is using is released when that transaction is over, not before.
+// A bucket in use by a transaction of its owner is released only when that transaction has ended.
 func TestHolderWaitsForRunningTransactions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -400,7 +399,7 @@ func TestHolderWaitsForRunningTransactions(t *testing.T) {
 	})
 }
 
-func TestHolderTakesOverFromTheDead(t *testing.T) {
+func TestHolderTakesOverBucketsOfADeadMember(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -408,7 +407,7 @@ func TestHolderTakesOverFromTheDead(t *testing.T) {
 		r.settles(3*time.Second, a, b, c)
 		b.kill()
 		require.NoError(t, b.wait())
-		// Heartbeats alone: three seconds after the last one.
+		// Without gossip: three seconds after the last heartbeat.
 		r.settles(3100*time.Millisecond, a, c)
 		require.Positive(t, gauge(t, a, "iris_buckets_takeovers_total"))
 
@@ -416,11 +415,11 @@ func TestHolderTakesOverFromTheDead(t *testing.T) {
 		require.NoError(t, c.wait())
 		a.detector.suspect("c")
 		a.Hint()
-		r.settles(1600*time.Millisecond, a) // half of that if gossip says it too
+		r.settles(1600*time.Millisecond, a) // half of that if gossip also reports the death
 	})
 }
 
-func TestHolderBelievesGossipOnlyTogetherWithTheDatabase(t *testing.T) {
+func TestHolderNeedsTheDatabaseToConfirmADeath(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -436,7 +435,7 @@ func TestHolderBelievesGossipOnlyTogetherWithTheDatabase(t *testing.T) {
 	})
 }
 
-func TestHolderLeavesInOrder(t *testing.T) {
+func TestHolderReleasesItsBucketsOnShutdown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
@@ -455,7 +454,7 @@ func TestHolderLeavesInOrder(t *testing.T) {
 		require.NoError(t, a.wait(), "Run ends by itself")
 		require.NotContains(t, r.db.members, "a")
 
-		// Without the first step the others take over at once too.
+		// Drain without Retire: the others also take over at once.
 		c := r.start("c")
 		r.settles(3*time.Second, b, c)
 		require.NoError(t, c.Drain(t.Context()))

@@ -1,6 +1,6 @@
-// Package catalog saves plans and templates: it checks what people configure, decides who may replace a version, and calls
-// storage. The edges of /v0 and /v1 call it. It knows no transport: a fault names the field as bodies of /v1 spell it, and
-// has the title that clients of /v0 expect.
+// Package catalog saves plans and templates. It checks them, decides who may replace a version, and calls storage. The edges of
+// /v0 and /v1 call it. It knows no HTTP. A fault names the field as bodies of /v1 spell it, and has the title that clients of /v0
+// expect.
 package catalog
 
 import (
@@ -30,8 +30,8 @@ type Authors struct {
 	Openings  auth.Openings
 }
 
-// Creator finds the person in whose name a version is saved. auth.ErrNotThisUser when the actor may not act for them, an
-// Invalid fault when there is no such person.
+// Creator finds the person in whose name a version is saved. It returns auth.ErrNotThisUser if the actor may not act for the
+// person, and an Invalid fault if there is no such person.
 func (a Authors) Creator(ctx context.Context, actor auth.Actor, name string) (users.User, error) {
 	u, err := a.People.ByName(ctx, name)
 	unknown := fault.Is(err, fault.NotFound)
@@ -56,8 +56,8 @@ type version struct {
 	creatorID           users.ID
 }
 
-// mayReplace allows a new version to the creator of the active one, to people in a team with the creator, and to those who
-// may change it otherwise. found is the error of reading the active version: nothing is replaced when there is none.
+// mayReplace allows a new version to the creator of the active one, to people in a team with the creator, and to actors for whom
+// auth.Actor.MayChange is true. found is the error of reading the active version; without an active version everything is allowed.
 func (a Authors) mayReplace(ctx context.Context, actor auth.Actor, v version, found error) error {
 	switch {
 	case fault.Is(found, fault.NotFound):
@@ -90,7 +90,7 @@ func titled(err error, title string) error {
 	return invalid(f.Field, title, fault.Public(f))
 }
 
-// Destination reports whether s can be where a message goes: one line of 1 to MaxDestination bytes.
+// Destination reports whether s can be a destination of messages: one line of 1 to MaxDestination bytes.
 func Destination(s string) bool {
 	blank := true
 	for _, c := range s {

@@ -23,7 +23,7 @@ const (
 // InvalidPlan is the title of faults of a plan.
 const InvalidPlan = "Invalid plan"
 
-// PlanStore stores versions of plans. What does not exist is a NotFound fault.
+// PlanStore stores versions of plans. A plan that does not exist is a NotFound fault.
 type PlanStore interface {
 	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
 	Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error)
@@ -34,7 +34,7 @@ type PlanStore interface {
 type Plans struct {
 	Store PlanStore
 	Authors
-	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
+	// Syntax returns the syntax error of a Jinja2 template; nil if there is none.
 	Syntax func(source string) error
 	// MaxLength refuses plans that take longer; 0 = any length.
 	MaxLength time.Duration
@@ -56,13 +56,13 @@ func PlanName(name string) (string, error) {
 	return name, nil
 }
 
-// IsNumber reports whether a name is taken for the number of a version.
+// IsNumber reports whether routes read a name as the number of a version.
 func IsNumber(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool { return c < '0' || c > '9' })
 }
 
-// Save stores a new version of a plan, which becomes the active one of its name. Targets of content have names only; creator
-// comes from Creator. tracking is nil for a plan without tracking notifications. The warnings tell who cannot be reached.
+// Save stores a new version of a plan, which becomes the active one of its name. The targets of content need names only. creator is
+// the result of Creator. tracking is nil for a plan without tracking notifications. The warnings name people who cannot be reached.
 func (p Plans) Save(ctx context.Context, actor auth.Actor, creator users.User, content escalation.PlanContent, tracking *Tracking) (id escalation.PlanID, warnings []string, err error) {
 	content.CreatorID = creator.ID
 	if err := CheckShape(content.Steps, p.MaxLength); err != nil {
@@ -90,7 +90,7 @@ func (p Plans) Save(ctx context.Context, actor auth.Actor, creator users.User, c
 	return id, warnings, err
 }
 
-// CheckShape applies the rules that need nothing but the plan. longest = 0 allows any length.
+// CheckShape checks the rules that do not depend on stored data. longest = 0 allows any length.
 func CheckShape(steps []escalation.Step, longest time.Duration) error {
 	seen := map[int]bool{}
 	highest := -1
@@ -115,7 +115,7 @@ func CheckShape(steps []escalation.Step, longest time.Duration) error {
 	return nil
 }
 
-// checkSteps compares the steps with what exists, resolves their targets, and warns of those that reach nobody now.
+// checkSteps checks that the objects of the steps exist, fills in their ids, and returns warnings for targets that reach nobody now.
 func (p Plans) checkSteps(ctx context.Context, steps []escalation.Step) ([]string, error) {
 	var targets, templates []string
 	for _, s := range steps {
@@ -160,7 +160,7 @@ func (p Plans) checkSteps(ctx context.Context, steps []escalation.Step) ([]strin
 	return warnings, nil
 }
 
-// checkNotification fills in the ids of the notification at a place of a step. Its warnings are no reason to refuse it.
+// checkNotification checks one notification of a step and fills in its ids. Its warnings do not prevent saving.
 func checkNotification(n *escalation.Notification, reach escalation.Reach, step, place int) (warnings []string, err error) {
 	refuse := func(member, title, format string, args ...any) ([]string, error) {
 		return nil, invalid(fmt.Sprintf("steps[%d][%d].%s", step, place, member), title, fmt.Sprintf(format, args...))

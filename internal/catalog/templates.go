@@ -11,7 +11,7 @@ import (
 // InvalidTemplate is the title of faults of a template.
 const InvalidTemplate = "Invalid template"
 
-// TemplateStore stores versions of templates. What does not exist is a NotFound fault.
+// TemplateStore stores versions of templates. A template that does not exist is a NotFound fault.
 type TemplateStore interface {
 	ByName(ctx context.Context, name string) (messages.TemplateDetails, error)
 	Create(ctx context.Context, d messages.NewTemplate) (messages.TemplateID, error)
@@ -21,7 +21,7 @@ type TemplateStore interface {
 type Templates struct {
 	Store TemplateStore
 	Authors
-	// Syntax reports what is wrong with a Jinja2 template, nil when nothing is.
+	// Syntax returns the syntax error of a Jinja2 template; nil if there is none.
 	Syntax func(source string) error
 }
 

@@ -12,14 +12,14 @@ import (
 
 const invalidTracking = "Invalid tracking template"
 
-// Tracking is the tracking notification of a plan before it is checked: who is notified of every incident, and the text for
-// each application.
+// Tracking is the unchecked tracking notification of a plan: the address that is notified of every incident, and the text for each
+// application.
 type Tracking struct {
 	Mode, Destination string
 	Templates         json.RawMessage // application -> part -> text; nil = none
 }
 
-// Check returns the tracking notification as it is stored. syntax reports what is wrong with a Jinja2 template.
+// Check returns the tracking notification in its stored form. syntax returns the syntax error of a Jinja2 template.
 func (t Tracking) Check(syntax func(string) error) (*escalation.Tracking, error) {
 	if t.Mode == "" || t.Destination == "" || t.Templates == nil {
 		return nil, invalid("tracking", invalidTracking, "Incomplete tracking setting")
@@ -56,7 +56,7 @@ func (t Tracking) Check(syntax func(string) error) (*escalation.Tracking, error)
 	return &escalation.Tracking{Mode: mode, Key: t.Destination, Template: raw}, nil
 }
 
-// trackingPart is one part of the text, and how its syntax errors are introduced.
+// trackingPart is one part of the text, and the beginning of the text of its syntax errors.
 type trackingPart struct {
 	name, title string
 	required    bool

@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// While marks are slow and calls are quick, the connections are used all the time: 8 of them would otherwise carry 6 messages
-// to one recipient in every 62 ms.
+// With slow marks and fast calls, the connections stay in use. If each connection waited for its mark, 8 connections would
+// carry only 6 messages to one recipient every 62 ms.
 func TestConnectionsDoNotWaitForMarks(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.slowMark = 60 * time.Millisecond
@@ -32,7 +32,7 @@ func TestConnectionsDoNotWaitForMarks(t *testing.T) {
 	})
 }
 
-// Marks that take more than a second do not make a destination a stalled one.
+// Marks that take more than a second do not make a destination count as stalled.
 func TestSlowMarksDoNotCountAsStalledCalls(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.slowMark = 1500 * time.Millisecond
@@ -49,9 +49,9 @@ func TestSlowMarksDoNotCountAsStalledCalls(t *testing.T) {
 	})
 }
 
-// Messages that were marked ahead of their connections are put back when the vendor hangs all of a sudden. They do not keep
-// others from their connections.
-func TestAVendorThatHangsAllOfASuddenKeepsNoMarkedMessages(t *testing.T) {
+// If the vendor suddenly hangs, messages that were marked before they had a connection return to the queue. They do not
+// keep others from the connections.
+func TestMarkedMessagesAreReturnedIfTheVendorHangs(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		var hangs atomic.Bool
 		v := smtp(func(_ int, m messages.Outbound) messages.Result {

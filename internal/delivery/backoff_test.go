@@ -13,9 +13,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Once an account works again, no page waits for its next attempt longer than its own back-off, whatever the outage did to the
-// account and to the page's recipient.
-func TestNoPageWaitsLongerThanItsBackOffOnceItsAccountIsHealthy(t *testing.T) {
+// After an account has recovered, no page waits for its next attempt longer than its own back-off. This holds whatever
+// state the outage left for the account and the recipient.
+func TestNoPageWaitsLongerThanItsBackOffAfterRecovery(t *testing.T) {
 	const slack = 2500 * time.Millisecond // a search for work each second, and a quarter of the outage
 	for name, down := range map[string]messages.Result{
 		"refused at the recipient": {Outcome: messages.OutcomeUnavailable, Detail: "451"},
@@ -42,7 +42,7 @@ func TestNoPageWaitsLongerThanItsBackOffOnceItsAccountIsHealthy(t *testing.T) {
 						s.after(50 * time.Millisecond)
 					}
 					s.after(40 * time.Second)
-					well := back.Add(takes + time.Second) // when the last failed call has ended and a probe may begin
+					well := back.Add(takes + time.Second) // the last failed call has ended, and a probe may begin
 					worst := time.Duration(0)
 					for _, id := range ids {
 						r := s.row(id)
@@ -63,9 +63,9 @@ func TestNoPageWaitsLongerThanItsBackOffOnceItsAccountIsHealthy(t *testing.T) {
 	}
 }
 
-// A sick account whose messages all wait for their back-off is still probed by the first of them that comes: nothing that goes
-// from one closed mode to the other keeps its recovery from being found.
-func TestARecoveryIsFoundWhileMessagesGoFromModeToMode(t *testing.T) {
+// A failing account is probed by the first of its messages that becomes due, even if all of them wait for their back-off.
+// Messages that move between two closed modes do not delay the discovery that the account has recovered.
+func TestRecoveryIsFoundWhileMessagesChangeModes(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		back := time.Now().Add(3 * time.Minute)
 		outage := func(int, messages.Outbound) messages.Result {

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// While no account of a mode can be used, only messages are taken that have used up the mode's budget.
-func TestTakeLeavesOutWhatCanWait(t *testing.T) {
+// While no account of a mode can be used, a take returns only messages that have used up the budget of the mode.
+func TestTakeFromAClosedModeTakesOnlyMessagesWithoutBudget(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)

@@ -22,7 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// office is a database with an application, a user and an incident's plan, for deliveries to happen in.
+// office is a test database with an application, a user and a plan.
 type office struct {
 	t    testing.TB
 	db   *postgres.DB
@@ -67,7 +67,7 @@ func (o *office) text(sql string, args ...any) (s string) {
 	return s
 }
 
-// incident opens an incident and makes one message of its first step.
+// incident opens an incident and makes one message for its first step.
 func (o *office) incident(mode users.Mode, class messages.Class) (incident, message int64) {
 	o.t.Helper()
 	incident = o.number(`insert into incidents (plan_id, application_id, current_step) values ($1, $2, 1) returning id`, o.plan, o.app)
@@ -79,7 +79,7 @@ func (o *office) incident(mode users.Mode, class messages.Class) (incident, mess
 	return incident, message
 }
 
-// flood makes n messages out of band.
+// flood makes n out-of-band messages.
 func (o *office) flood(n int, mode users.Mode) {
 	o.t.Helper()
 	o.exec(`with r as (
@@ -123,12 +123,12 @@ func (o *office) own(id string, from, to int) *holder {
 	return h
 }
 
-// kill makes a process dead for the others.
+// kill makes a process count as dead.
 func (o *office) kill(id string) {
 	o.exec(`update members set heartbeat_at = clock_timestamp() - interval '1 minute' where process_id = $1`, id)
 }
 
-// post is a vendor that records its messages and gives the configured answers.
+// post is a vendor that records its messages and returns the configured answers.
 type post struct {
 	name, account string
 	modes         []users.Mode
@@ -223,8 +223,8 @@ func (o *office) eventually(what string, ok func() bool) {
 	require.Eventually(o.t, ok, 15*time.Second, 10*time.Millisecond, what)
 }
 
-// BenchmarkPipeline measures messages per second from pending to recorded, with a vendor that answers at once, a template
-// that costs nothing and a durable PostgreSQL as it is configured.
+// BenchmarkPipeline measures messages per second from pending to recorded. The vendor answers at once, rendering costs
+// nothing, and PostgreSQL commits durably, as configured.
 func BenchmarkPipeline(b *testing.B) {
 	o := newOffice(b)
 	h := o.own("me", 0, 256)

@@ -15,12 +15,12 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// to makes a message one for a literal destination.
+// to gives a message a literal destination.
 func to(destination string) func(*delivery.Claimed) {
 	return func(c *delivery.Claimed) { c.UserID, c.Destination = 0, destination }
 }
 
-// bad is a vendor's answer that fails for the named destinations, after a time.
+// bad returns a vendor's answer that fails for the named destinations after a delay.
 func bad(after time.Duration, r messages.Result, destinations ...string) func(int, messages.Outbound) messages.Result {
 	return func(_ int, m messages.Outbound) messages.Result {
 		for _, d := range destinations {
@@ -33,7 +33,7 @@ func bad(after time.Duration, r messages.Result, destinations ...string) func(in
 	}
 }
 
-// Whatever is wrong with one recipient, pages for others leave at once, over the same account.
+// Whatever fails for one recipient, pages to others are sent at once through the same account.
 func TestOneBadRecipientDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	unavailable := func(said string) messages.Result {
@@ -72,7 +72,7 @@ func TestOneBadRecipientDelaysNoOther(t *testing.T) {
 	}
 }
 
-// Failures of several destinations make the account sick. The probe that ends it goes to somebody else.
+// Failures at several destinations close the account. The probe that opens it again goes to another recipient.
 func TestProbesGoToAnotherRecipient(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		v := smtp(bad(0, messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "451"}, "a", "b", "c"))
@@ -105,7 +105,8 @@ func (p *probed) Probe(context.Context) bool {
 	return p.reached()
 }
 
-// While the only account is away, the backlog stays where it is. Once it is back, everything leaves within two seconds.
+// While the only account is unavailable, the backlog stays in the queue. After the account has recovered, everything is
+// sent within two seconds.
 func TestTheBacklogIsNotTakenWhileEveryAccountIsClosed(t *testing.T) {
 	for _, knocks := range []bool{false, true} {
 		t.Run(fmt.Sprint("probed without messages: ", knocks), func(t *testing.T) {
@@ -150,7 +151,7 @@ func TestTheBacklogIsNotTakenWhileEveryAccountIsClosed(t *testing.T) {
 				} else {
 					require.LessOrEqual(t, mail.count()-calls, 16)
 				}
-				s.after(3 * time.Second) // the account is back after the first of them
+				s.after(3 * time.Second) // the account recovers after the first of them
 				for _, id := range ids {
 					require.Equal(t, messages.Sent, s.row(id).state)
 				}
@@ -159,8 +160,8 @@ func TestTheBacklogIsNotTakenWhileEveryAccountIsClosed(t *testing.T) {
 	}
 }
 
-// What cannot wait longer for a closed account still goes another way.
-func TestWhatWaitedLongEnoughLeavesAClosedMode(t *testing.T) {
+// A message that cannot wait longer for a closed account goes to another mode.
+func TestAMessageWithoutBudgetLeavesAClosedMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text, mail := texts(always(messages.OutcomeUnavailable)), smtp(nil)
 		s.run(delivery.Config{}, mail, text)
@@ -179,7 +180,7 @@ func TestWhatWaitedLongEnoughLeavesAClosedMode(t *testing.T) {
 	})
 }
 
-// stuck is a mail server that takes the connection and says nothing more.
+// stuck is a mail server that accepts connections and never answers.
 type stuck struct{ *post }
 
 func (s stuck) Send(ctx context.Context, m messages.Outbound) messages.Result {
@@ -188,8 +189,9 @@ func (s stuck) Send(ctx context.Context, m messages.Outbound) messages.Result {
 	return messages.Result{Outcome: messages.OutcomeUnknown, Detail: "no answer to the message: time is up"}
 }
 
-// A mail server that hangs keeps an urgent page for the budget of a mode (docs/reference/delivery.md 3), and timeline and audit log say the same.
-func TestAHangingMailServerHoldsAnUrgentPageForItsBudget(t *testing.T) {
+// A mail server that hangs delays an urgent page by the budget of a mode (docs/reference/delivery.md 3). The timeline and
+// the audit log report the same.
+func TestAHangingMailServerDelaysAnUrgentPageByItsBudget(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail, text := smtp(nil), texts(nil)
 		id := s.add(users.Email, messages.ClassUrgent, 1)
@@ -202,8 +204,9 @@ func TestAHangingMailServerHoldsAnUrgentPageForItsBudget(t *testing.T) {
 	})
 }
 
-// A page that is given up after its fallback was asked for is asked for again: only now it is sure that it does not arrive.
-func TestAGivenUpPageIsAskedForAgain(t *testing.T) {
+// A page that already requested its fallback requests it again when the page is given up. Only then it is certain that
+// the page does not arrive.
+func TestAGivenUpPageAsksForItsFallbackAgain(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(always(messages.OutcomeUnavailable))
 		id := s.add(users.Email, messages.ClassUrgent, 1, to("list@example.com"))

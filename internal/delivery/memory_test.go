@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// memory is a queue, ledger, rescuer, limiter and directory without a database, for worker tests in fake time.
+// memory replaces the database in worker tests with fake time: queue, ledger, rescuer, limiter and directory.
 type memory struct {
 	mu       sync.Mutex
 	next     messages.ID
@@ -30,18 +30,18 @@ type memory struct {
 	pauses   []delivery.Pause
 	people   map[users.ID]users.Responder
 	allowed  map[users.Mode]bool
-	down     bool          // the database is away
+	down     bool          // the database cannot be reached
 	slowMark time.Duration // how long MarkSending takes
 	slowLook time.Duration // how long StillOpen takes
-	// steadfast stores no change of mode, whatever the reason.
+	// steadfast makes Record fail for every change of mode.
 	steadfast bool
-	lostMark  int // an answer of MarkSending gets lost: 1 after, 2 before it was done, 3 with the take before it
-	// recordFrom is when outcomes can be stored again; zero = now.
+	lostMark  int // MarkSending fails once: 1 after its commit, 2 before it, 3 together with the take before it
+	// recordFrom is when outcomes can be stored again. Zero = now.
 	recordFrom time.Time
 	silenced   map[messages.ID]bool
-	// silencedLate are acknowledged after their mark was decided.
+	// silencedLate are messages whose incident is acknowledged after their mark was decided.
 	silencedLate map[messages.ID]bool
-	takes        []int // how many messages each take brought that brought any
+	takes        []int // the number of messages of each take that was not empty
 }
 
 type row struct {
@@ -49,9 +49,9 @@ type row struct {
 	state     messages.State
 	available time.Time
 	made      time.Time
-	since     time.Time // of the mode
+	since     time.Time // when the current mode began
 	asked     bool
-	asks      int // how often it asked for a fallback
+	asks      int // how often a fallback was requested
 	forGood   bool
 	why       []string
 	attempts  []attempt
@@ -189,7 +189,7 @@ func (m *memory) Take(_ context.Context, r delivery.TakeRequest) ([]delivery.Cla
 			c.Allowed = m.allowed[x.Mode]
 			if c.UserID != 0 {
 				c.Destination = m.people[c.UserID].Contacts[c.Mode]
-				if c.Destination != "" { // as if each were for somebody else
+				if c.Destination != "" { // each message counts as one to another recipient
 					c.Destination += fmt.Sprint("+", c.ID)
 				}
 			}
@@ -309,7 +309,8 @@ func (m *memory) StillOpen(_ context.Context, _ string, ids []messages.ID) (map[
 	return open, at, nil
 }
 
-// wait waits in fake time. It makes no timer that is due at once: receiving from one crashes Go 1.26's race detector in a bubble.
+// wait waits in fake time. It makes no timer that is due at once, because receiving from such a timer in a synctest
+// bubble crashes the race detector of Go 1.26.
 func wait(d time.Duration) {
 	if d > 0 {
 		<-time.After(d)
@@ -411,7 +412,7 @@ func (m *memory) Reach(_ context.Context, user users.ID, _ int64) (users.Respond
 	return r, users.AppModes{Supported: m.allowed}, ok, nil
 }
 
-// stage is a worker over memory inside a bubble of fake time.
+// stage is a worker with a memory in a synctest bubble.
 type stage struct {
 	*memory
 	t      *testing.T
@@ -434,7 +435,7 @@ func inBubble(t *testing.T, f func(*stage)) {
 		}}
 		defer func() {
 			if s.stop != nil {
-				s.stop() // also after a failure: a bubble ends with its last goroutine
+				s.stop() // also after a failure, because a bubble ends only with its last goroutine
 			}
 		}()
 		f(s)

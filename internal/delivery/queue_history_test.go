@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestHistoryTakesWhatIsOver(t *testing.T) {
+func TestSettledMessagesMoveToHistory(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -52,7 +52,7 @@ func TestHistoryTakesWhatIsOver(t *testing.T) {
 	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "a partition was there")
 }
 
-func TestHistoryForgets(t *testing.T) {
+func TestHistoryDeletesOldRows(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.exec(`insert into receipts (vendor, vendor_message_id, status, outcome, at) values

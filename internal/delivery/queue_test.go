@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// These tests hold the queue of PostgreSQL to what delivery relies on.
+// These tests check the behaviour of the PostgreSQL queue on which delivery relies.
 
 func (o *office) request(h *holder, lane delivery.Lane, n int, bs ...int) delivery.TakeRequest {
 	if len(bs) == 0 {
@@ -112,7 +112,7 @@ func TestQueueFindsLanes(t *testing.T) {
 	require.Empty(t, found.Waiting)
 }
 
-func TestQueueTakesWhatItIsAskedFor(t *testing.T) {
+func TestQueueTakesTheRequestedLanes(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -146,14 +146,14 @@ func TestQueueTakesNothingUnderAStaleLease(t *testing.T) {
 	for _, c := range got {
 		require.GreaterOrEqual(t, c.Bucket, 128, "bucket lost")
 	}
-	again := o.own("old", 0, 128) // the same owner, another epoch
+	again := o.own("old", 0, 128) // the same owner with a new epoch
 	stale := &holder{id: "old", leases: old.leases}
 	require.Empty(t, o.take(stale, lane, 100))
 	require.Empty(t, o.take(fresh, lane, 100))
 	require.Len(t, o.take(again, lane, 100), 50-len(got))
 }
 
-func TestQueueWaitsForAHandOverInProgress(t *testing.T) {
+func TestQueueWaitsForARunningBucketTransfer(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -213,7 +213,7 @@ func TestTwoWorkersNeverTakeTheSameMessage(t *testing.T) {
 	}
 }
 
-func TestAcknowledgementBetweenTakeAndCallStopsIt(t *testing.T) {
+func TestAcknowledgementBetweenTakeAndCallStopsTheCall(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -233,7 +233,7 @@ func TestAcknowledgementBetweenTakeAndCallStopsIt(t *testing.T) {
 	require.Equal(t, int64(2), o.number(`select count(*) from attempts`))
 }
 
-func TestOnlyTheHolderOfAGoodClaimMaySend(t *testing.T) {
+func TestOnlyTheHolderOfAValidClaimMaySend(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h, other := o.own("me", 0, 256), &holder{id: "other"}
@@ -264,8 +264,8 @@ func TestAnOutcomeSettlesItsMessage(t *testing.T) {
 	require.Equal(t, "b", o.text(`select body from message_contents where message_id = $1`, int64(c.ID)))
 }
 
-// The runner decides about an incident while its message is being recorded. What it decides comes first, and must not make
-// the record miss that the wait began.
+// The runner decides about an incident while an outcome of its message is being recorded. The runner commits first. The
+// record must read that commit and still begin the wait.
 func TestAnOutcomeReadsTheCurrentIncident(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -296,7 +296,7 @@ func TestAnOutcomeReadsTheCurrentIncident(t *testing.T) {
 		where i.id = $1 and i.due_at = m.settled_at + interval '60 seconds'`, incident), "the wait began")
 }
 
-func TestAnOutcomeLeavesAnIncidentAloneThatIsDueEarlier(t *testing.T) {
+func TestAnOutcomeDoesNotWriteAnIncidentThatIsDueEarlier(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -309,7 +309,7 @@ func TestAnOutcomeLeavesAnIncidentAloneThatIsDueEarlier(t *testing.T) {
 	require.Equal(t, before, o.text(`select ctid || ' ' || due_at from incidents where id = $1`, incident), "not even written")
 }
 
-func TestOutcomesInTimeAndLateAreRecordedTogether(t *testing.T) {
+func TestLateAndTimelyOutcomesAreRecordedTogether(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -326,8 +326,8 @@ func TestOutcomesInTimeAndLateAreRecordedTogether(t *testing.T) {
 	}
 }
 
-// What a crashed server forgets of a take does no harm; a call that was forgotten would.
-func TestOnlyTakesCommitWithoutTheDisk(t *testing.T) {
+// A database crash may lose a take without harm. It must not lose a mark, because a call follows it.
+func TestOnlyTakesCommitAsynchronously(t *testing.T) {
 	t.Parallel()
 	at, err := url.Parse(pgtest.URL(t))
 	require.NoError(t, err)
@@ -348,7 +348,7 @@ func TestOnlyTakesCommitWithoutTheDisk(t *testing.T) {
 	require.Equal(t, "taken off, sending on, sent on", o.text(`select string_agg(state || ' ' || commits, ', ') from noted`))
 }
 
-func TestAModeChangeStartsAfresh(t *testing.T) {
+func TestAModeChangeResetsAttemptsAndBudget(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -403,7 +403,7 @@ func TestALateOutcomeChangesOnlyItsAttempt(t *testing.T) {
 	require.Equal(t, "sent", o.state(c.ID))
 }
 
-func TestALateSuccessSavesTheSecondCall(t *testing.T) {
+func TestALateSuccessPreventsASecondCall(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -445,7 +445,7 @@ func TestAttemptsOfLiveProcessesAreNotInDoubt(t *testing.T) {
 	require.Empty(t, lost, "the call may still be running")
 }
 
-func TestClaimsEnd(t *testing.T) {
+func TestClaimsExpire(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -511,7 +511,7 @@ func TestPendingMessagesArePurged(t *testing.T) {
 	require.Zero(t, n)
 }
 
-func TestABadRowFailsAlone(t *testing.T) {
+func TestTextThatPostgreSQLRefusesIsCleaned(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -540,7 +540,7 @@ func TestPausesAreShared(t *testing.T) {
 	require.True(t, ended)
 }
 
-func TestQueueTakesWhatNeedNotWaitForALongPause(t *testing.T) {
+func TestQueueTakesOnlyMessagesThatNeedNotWaitForALongPause(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)

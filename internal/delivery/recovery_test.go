@@ -17,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// A receipt that says "never" comes after the call: the message is back in the queue in a mode that is refused already.
-func TestARefusingReceiptSendsTheMessageAnotherWay(t *testing.T) {
+// A receipt refuses the mode after the call: the message is back in the queue in a mode that is already refused.
+func TestARefusingReceiptMovesTheMessageToAnotherMode(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	text := &post{name: "twilio", account: "main", modes: []users.Mode{users.SMS, users.Call}}
@@ -72,8 +72,8 @@ func (g *growing) gain(all []buckets.Lease) {
 	g.leases = all
 }
 
-// The backlog of a dead process is older than anything its successor knows of, and must be found at once all the same.
-func TestAnOldBacklogIsFoundWithItsBucket(t *testing.T) {
+// The backlog of a dead process is older than all messages that the next owner has seen. It must still be found at once.
+func TestAnOldBacklogIsFoundWhenItsBucketIsGained(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	mail := &post{name: "smtp", account: "main", modes: []users.Mode{users.Email}}
@@ -97,8 +97,8 @@ func TestAnOldBacklogIsFoundWithItsBucket(t *testing.T) {
 	o.eventually("the old message", func() bool { return o.state(messages.ID(old)) == "sent" })
 }
 
-// A process that lost the database while it marked takes its attempt back when it is there again. By then somebody else may be
-// making an attempt of the same number.
+// A process that loses the database during a mark retracts the attempt once the database is back. By then another process
+// may be making an attempt with the same number.
 func TestARetractionChangesOnlyTheAttemptOfItsProcess(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -119,8 +119,8 @@ func TestARetractionChangesOnlyTheAttemptOfItsProcess(t *testing.T) {
 	require.Equal(t, "sent", o.state(messages.ID(id)))
 }
 
-// When every mode has failed, the message starts again with all modes, and a fallback is asked for.
-func TestBeginningAgainIsStored(t *testing.T) {
+// When every mode has failed, the message restarts with all modes and requests a fallback.
+func TestARestartWithAllModesIsStored(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
@@ -138,8 +138,9 @@ func TestBeginningAgainIsStored(t *testing.T) {
 	require.Equal(t, "pending sms {} 2 t", o.text(`select format('%s %s %s %s %s', state, mode, tried_modes, cycles, needs_fallback) from messages where id = $1`, id))
 }
 
-// A message whose verdict cannot be stored must not be sent again every few seconds: at least its next state is stored.
-func TestAVerdictThatCannotBeStoredIsStoredInPart(t *testing.T) {
+// A message whose verdict cannot be stored must not be sent again every few seconds. Therefore at least its state is
+// stored.
+func TestAtLeastTheStateIsStoredIfTheVerdictCannotBe(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.steadfast = true
 		text, mail := texts(always(messages.OutcomeRejected)), smtp(nil)
@@ -152,7 +153,7 @@ func TestAVerdictThatCannotBeStoredIsStoredInPart(t *testing.T) {
 	})
 }
 
-// brokenWords fails whenever one message is among those asked for.
+// brokenWords is a renderer that fails every batch that contains the template "poison".
 type brokenWords struct{ words }
 
 func (b brokenWords) Render(ctx context.Context, reqs []messages.Request) ([]messages.Content, error) {
@@ -164,7 +165,7 @@ func (b brokenWords) Render(ctx context.Context, reqs []messages.Request) ([]mes
 	return b.words.Render(ctx, reqs)
 }
 
-func TestAMessageWhoseTextCannotBeReadDelaysOnlyItself(t *testing.T) {
+func TestAFailedRenderDelaysOnlyItsMessage(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.deps.Renderer = brokenWords{}
 		mail := smtp(nil)

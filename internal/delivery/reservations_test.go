@@ -66,7 +66,7 @@ func TestReservationsAgreeWithTheModel(t *testing.T) {
 	}
 }
 
-func TestReservationsOfManyAreExact(t *testing.T) {
+func TestConcurrentReservationsAreExact(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	l := queue.NewLimits(o.db)

@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// slowCommits makes every transaction that writes attempts take so long to commit, as a distant synchronous standby does.
+// slowCommits delays the commit of every transaction that writes attempts, as a distant synchronous standby does.
 func (o *office) slowCommits(d time.Duration) {
 	o.t.Helper()
 	o.exec(fmt.Sprintf(`create or replace function slow_commit() returns trigger language plpgsql as $$
@@ -35,7 +35,7 @@ func (o *office) slowCommits(d time.Duration) {
 		deferrable initially deferred for each row execute function slow_commit()`)
 }
 
-func TestPagesLeaveWithSlowCommits(t *testing.T) {
+func TestPagesAreSentWithSlowCommits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		commit time.Duration
@@ -63,8 +63,9 @@ func TestPagesLeaveWithSlowCommits(t *testing.T) {
 	}
 }
 
-// P4 with slow commits: the incident is read after the mark, and a call begins at most 300 ms after that was sent.
-func TestAnAcknowledgementStopsPagesAlsoWithSlowCommits(t *testing.T) {
+// Promise P4 with slow commits: the incident is read after the mark. A call begins at most 300 ms after that read was
+// sent.
+func TestAnAcknowledgementStopsPagesWithSlowCommits(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.slowCommits(time.Second)
@@ -72,7 +73,7 @@ func TestAnAcknowledgementStopsPagesAlsoWithSlowCommits(t *testing.T) {
 	w, _ := o.work(o.deps(o.own("me", 0, 256), p), delivery.Config{})
 	incident, page := o.incident(users.Email, messages.ClassUrgent)
 	w.Wake(buckets.All())
-	// The acknowledgement is committed after the mark has looked at the incident and before the mark is committed.
+	// The acknowledgement is committed after the mark has read the incident and before the mark is committed.
 	o.eventually("the mark waits in its commit", func() bool {
 		return o.number(`select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`) > 0
 	})
@@ -87,7 +88,7 @@ func TestAnAcknowledgementStopsPagesAlsoWithSlowCommits(t *testing.T) {
 	require.Equal(t, messages.ID(other), p.all()[0].m.MessageID)
 }
 
-// farAway is a database behind a network that delays every packet by d in each direction.
+// farAway opens the database through a proxy that delays every packet by d in each direction.
 func farAway(t *testing.T, o *office, d time.Duration) *postgres.DB {
 	t.Helper()
 	u, err := url.Parse(o.db.Pool().Config().ConnString())
@@ -133,7 +134,7 @@ func farAway(t *testing.T, o *office, d time.Duration) *postgres.DB {
 	return pgtest.Open(t, far.String(), postgres.Config{KeyedPlans: true})
 }
 
-// late copies one direction of a connection; every packet arrives d later, however many are on their way.
+// late copies one direction of a connection and delays every packet by d. It does not limit the throughput.
 func late(from, to net.Conn, d time.Duration) {
 	type packet struct {
 		data []byte
@@ -162,7 +163,7 @@ func late(from, to net.Conn, d time.Duration) {
 	_ = to.Close()
 }
 
-func TestPagesLeaveFarFromTheDatabase(t *testing.T) {
+func TestPagesAreSentFarFromTheDatabase(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]map[string]delivery.Rate{
 		"unlimited":       nil,
@@ -193,8 +194,8 @@ func TestPagesLeaveFarFromTheDatabase(t *testing.T) {
 	}
 }
 
-// A page that does not leave in time, for whatever reason, is on its incident's timeline.
-func TestAPageThatIsNotSentInTimeIsOnTheTimeline(t *testing.T) {
+// A page that is not sent in time, for any reason, is on the timeline of its incident.
+func TestAPageNotSentInTimeIsOnTheTimeline(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	q := queue.New(o.db)

@@ -14,9 +14,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Workers over PostgreSQL.
+// Tests of workers with PostgreSQL.
 
-func TestWhatADeadProcessHeldIsDelivered(t *testing.T) {
+func TestMessagesOfADeadProcessAreDelivered(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	dead := o.own("dead", 0, 256)
@@ -63,7 +63,7 @@ func TestProcessesShareARate(t *testing.T) {
 	o.eventually("a few seconds of the rate", func() bool { return p.count() >= 150 })
 	calls := p.all()
 	slices.SortFunc(calls, func(a, b call) int { return a.at.Compare(b.at) })
-	// This machine may be busy: what counts as jitter here is generous. The arithmetic is tested in fake time.
+	// The allowed jitter is large because the machine may be busy. The arithmetic is tested in fake time.
 	const interval, jitter = time.Second / perSecond, 300 * time.Millisecond
 	empty := calls[0].at
 	for i, c := range calls {
@@ -75,7 +75,7 @@ func TestProcessesShareARate(t *testing.T) {
 	}
 }
 
-func TestAPoisonedAnswerIsStoredInPart(t *testing.T) {
+func TestAVendorAnswerWithInvalidTextIsCleanedAndStored(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.flood(5, users.Email)
@@ -86,7 +86,7 @@ func TestAPoisonedAnswerIsStoredInPart(t *testing.T) {
 	o.eventually("all are recorded", func() bool { return o.number(`select count(*) from messages where state = 'sent'`) == 5 })
 }
 
-func TestAWholeLife(t *testing.T) {
+func TestAMessageIsSentByTheNextModeAndRecorded(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	text := &post{name: "twilio", account: "main", modes: []users.Mode{users.SMS, users.Call}, answer: func(int, messages.Outbound) messages.Result {
@@ -105,7 +105,7 @@ func TestAWholeLife(t *testing.T) {
 	require.Equal(t, int64(1), o.number(`select count(*) from timeline_entries where incident_id = $1`, incident))
 }
 
-func TestAnUnreachableRecipientAsksForAFallback(t *testing.T) {
+func TestAnUnreachableRecipientCausesAFallback(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.exec(`delete from user_contacts`)
@@ -134,7 +134,7 @@ func (g *gossip) join(id string, w *delivery.Worker) {
 
 func (g *gossip) node(id string) *mouth { return &mouth{g, id} }
 
-// mouth is gossip as one process sees it.
+// mouth is the gossip of one process.
 type mouth struct {
 	g  *gossip
 	id string

@@ -20,9 +20,9 @@ func (o *office) changes(message int64) string {
 		from message_changes where message_id = $1`, message)
 }
 
-// People whose carrier blocks texts get the operator's words; e-mails come from the application's own address; a call to
-// where nobody may call becomes a text with the notice that the law asks for.
-func TestTextsAndModesThatDoNotComeFromTheTemplate(t *testing.T) {
+// A person whose carrier blocks texts gets the text of the operator. An e-mail is sent from the address of its
+// application. A call to a country where calls are not permitted becomes a text with the notice that the law requires.
+func TestTextsAndModesSetOutsideTheTemplate(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.exec(`insert into user_template_overrides (user_id, mode) values ($1, 'sms')`, o.user)
@@ -63,7 +63,7 @@ func TestTextsAndModesThatDoNotComeFromTheTemplate(t *testing.T) {
 		"Calls to +86 are not permitted; wei is notified by sms.")
 }
 
-// Nobody is texted or called at a premium number, whether it is a contact or was given literally.
+// A premium number gets neither text nor call, whether it is a contact or a literal destination.
 func TestPremiumNumbersAreNotCalled(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -94,7 +94,7 @@ func TestCallsToMainlandChinaWhereTheyArePermitted(t *testing.T) {
 	require.Equal(t, users.Call, phone.all()[0].m.Mode)
 }
 
-// Every retry stands in the message's audit log, though not on the timeline.
+// Every retry is in the audit log of the message, and not on the timeline.
 func TestRetriesAreInTheAuditLog(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -113,7 +113,7 @@ func TestRetriesAreInTheAuditLog(t *testing.T) {
 	require.Zero(t, o.number(`select count(*) from timeline_entries where kind = 'delivery'`))
 }
 
-// A digest is sent in words of its own, and what it stands for is answered by its number.
+// A digest has its own text. Its number acknowledges all incidents of the digest.
 func TestADigestIsSent(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -36,9 +36,9 @@ func TestAMessageIsDeliveredAtOnce(t *testing.T) {
 	})
 }
 
-// What a take costs is mostly the same for many messages: after a crowd the next ones wait a little for company. A lone message never
-// waits.
-func TestTakesOfAFloodGather(t *testing.T) {
+// A take costs about the same for one message as for many. During a flood, messages therefore wait a little for a larger
+// batch. A single message never waits.
+func TestTakesAreBatchedDuringAFlood(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.run(delivery.Config{}, smtp(nil))
 		s.after(300 * time.Millisecond)
@@ -125,7 +125,7 @@ func TestAnAttemptInDoubtKeepsItsKey(t *testing.T) {
 	})
 }
 
-func TestRejectedGoesOnInTheNextMode(t *testing.T) {
+func TestARejectedMessageIsSentByTheNextMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text, mail := texts(always(messages.OutcomeRejected)), smtp(nil)
 		id := s.add(users.SMS, messages.ClassUrgent, 1)
@@ -139,7 +139,7 @@ func TestRejectedGoesOnInTheNextMode(t *testing.T) {
 	})
 }
 
-func TestRejectedEverywhereAsksForAFallback(t *testing.T) {
+func TestAMessageRejectedInEveryModeAsksForAFallback(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text, mail := texts(always(messages.OutcomeRejected)), smtp(always(messages.OutcomeRejected))
 		id := s.add(users.SMS, messages.ClassUrgent, 1)
@@ -158,7 +158,7 @@ func TestRejectedEverywhereAsksForAFallback(t *testing.T) {
 	})
 }
 
-func TestABrokenVendorGivesWayToTheNextMode(t *testing.T) {
+func TestMessagesLeaveABrokenVendorForTheNextMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text, mail := texts(always(messages.OutcomeUnavailable)), smtp(nil)
 		id := s.add(users.SMS, messages.ClassUrgent, 1)
@@ -171,7 +171,7 @@ func TestABrokenVendorGivesWayToTheNextMode(t *testing.T) {
 	})
 }
 
-func TestNoMessageIsLostWhileEveryVendorIsAway(t *testing.T) {
+func TestNoMessageIsLostWhileEveryVendorIsUnavailable(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		back := time.Now().Add(3 * time.Minute)
 		outage := func(int, messages.Outbound) messages.Result {
@@ -196,7 +196,7 @@ func TestNoMessageIsLostWhileEveryVendorIsAway(t *testing.T) {
 	})
 }
 
-func TestTheSpareTakesOver(t *testing.T) {
+func TestTheSpareAccountIsUsedAfterTheMainOne(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		main := smtp(always(messages.OutcomeUnavailable))
 		spare := &post{name: "smtp", account: "spare", modes: []users.Mode{users.Email}}
@@ -211,7 +211,7 @@ func TestTheSpareTakesOver(t *testing.T) {
 	})
 }
 
-func TestThrottlingPausesTheAccountForAll(t *testing.T) {
+func TestThrottlingPausesTheAccountForAllMessages(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
 			if n == 1 {
@@ -225,7 +225,7 @@ func TestThrottlingPausesTheAccountForAll(t *testing.T) {
 		require.Equal(t, 1, mail.count())
 		s.set(func() {
 			require.Equal(t, "account:smtp/main", s.pauses[0].Key)
-			s.pauses = nil // what the database would say is that it is over in time
+			s.pauses = nil // the database would report that the pause has ended
 			s.pauses = append(s.pauses, delivery.Pause{Key: "account:smtp/main", For: 7 * time.Second})
 		})
 		s.add(users.Email, messages.ClassUrgent, 2)
@@ -319,8 +319,8 @@ func TestALostMarkIsRetracted(t *testing.T) {
 	}
 }
 
-// A crash of the database loses the mark and the take before it, which was committed without waiting for the disk. The message is taken again
-// before the retraction of the mark is stored. The retraction must not be taken for the outcome of the new attempt.
+// A crash of the database loses the mark, and the take before it, which was committed asynchronously. The message is taken
+// again before the retraction of the mark is stored. The retraction must not become the outcome of the new attempt.
 func TestARetractionDoesNotChangeTheAttemptOfALaterTake(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
@@ -378,7 +378,7 @@ func TestAnOutcomeThatCannotBeStoredDelaysNoOther(t *testing.T) {
 	})
 }
 
-// slowWords takes long for one template.
+// slowWords is a renderer that is slow for one template.
 type slowWords struct{ words }
 
 func (w slowWords) Render(ctx context.Context, reqs []messages.Request) ([]messages.Content, error) {
@@ -415,7 +415,7 @@ func TestASlowTemplateDelaysOnlyItself(t *testing.T) {
 	})
 }
 
-func TestAPanickingVendorIsInDoubt(t *testing.T) {
+func TestAPanicInAVendorLeavesTheAttemptInDoubt(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(n int, _ messages.Outbound) messages.Result {
 			if n == 1 {
@@ -432,7 +432,7 @@ func TestAPanickingVendorIsInDoubt(t *testing.T) {
 	})
 }
 
-func TestStoppingFinishesWhatHasBegun(t *testing.T) {
+func TestStopWaitsForRunningSends(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(func(int, messages.Outbound) messages.Result {
 			wait(3 * time.Second)
@@ -452,7 +452,7 @@ func TestStoppingFinishesWhatHasBegun(t *testing.T) {
 	})
 }
 
-func TestStoppingCutsOffWhatHangs(t *testing.T) {
+func TestStopCancelsHangingSends(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		s.deps.Vendors = nil
 		hung := &hanging{post: smtp(nil)}
@@ -466,7 +466,7 @@ func TestStoppingCutsOffWhatHangs(t *testing.T) {
 	})
 }
 
-// hanging answers only when it is told to stop.
+// hanging is a vendor that answers only when its context ends.
 type hanging struct{ *post }
 
 func (hanging) Send(ctx context.Context, _ messages.Outbound) messages.Result {
@@ -575,8 +575,8 @@ func TestConfigurationIsChecked(t *testing.T) {
 	require.ErrorContains(t, err, "smtp/main")
 }
 
-// Slow commits must neither stop pages nor let one leave long after an acknowledgement (promises P1 and P4).
-func TestSlowCommitsStopNoPages(t *testing.T) {
+// With slow commits, pages must still be sent (promise P1), and none long after an acknowledgement (promise P4).
+func TestSlowCommitsDoNotStopPages(t *testing.T) {
 	for name, slow := range map[string]time.Duration{"400 ms": 400 * time.Millisecond, "2 s": 2 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(s *stage) {
@@ -611,8 +611,8 @@ func TestAnAcknowledgementDuringASlowCommitStopsTheCall(t *testing.T) {
 	})
 }
 
-// A limit whose marks are slow is still used: its slots are reserved as far ahead as the marks need.
-func TestSlowCommitsUseALimit(t *testing.T) {
+// A limit is fully used even with slow marks: its slots are reserved as far ahead as the marks take.
+func TestALimitIsFullyUsedWithSlowCommits(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := smtp(nil)
 		s.slowMark = 400 * time.Millisecond
@@ -624,7 +624,7 @@ func TestSlowCommitsUseALimit(t *testing.T) {
 		calls := mail.all()
 		require.LessOrEqual(t, len(calls), 401)
 		require.GreaterOrEqual(t, len(calls), 200)
-		empty := calls[0].at // a bucket that leaks at the rate; a slot may be used 50 ms late
+		empty := calls[0].at // when a bucket that leaks at the rate is empty; a slot may be used 50 ms late
 		for _, c := range calls {
 			if c.at.After(empty) {
 				empty = c.at
@@ -635,8 +635,8 @@ func TestSlowCommitsUseALimit(t *testing.T) {
 	})
 }
 
-// A page whose call can never be begun in time goes another way when its mode's budget is used up.
-func TestCallsThatAreNeverBegunHaveABudget(t *testing.T) {
+// A page whose call never begins in time goes to the next mode when the budget of its mode is used up.
+func TestCallsThatNeverBeginUseUpTheBudgetOfTheMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text := texts(func(int, messages.Outbound) messages.Result { return messages.NotBegun() })
 		mail := smtp(nil)
@@ -666,12 +666,12 @@ func TestAStaleReadIsRepeated(t *testing.T) {
 	})
 }
 
-// prepared is a vendor whose calls need a connection first.
+// prepared is a Preparer: its calls need a connection first.
 type prepared struct {
 	*post
 	connect  time.Duration
 	refused  messages.Result // when not empty, Prepare fails with it
-	open     atomic.Int64    // connections that are neither sent on nor given back
+	open     atomic.Int64    // connections that were neither used nor released
 	prepares atomic.Int64
 }
 
@@ -712,7 +712,7 @@ func TestConnectionsAreReadyBeforeTheMark(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatFailsIsAnAttempt(t *testing.T) {
+func TestAFailedConnectionCountsAsAnAttempt(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		mail := &prepared{post: smtp(nil), refused: messages.Result{Outcome: messages.OutcomeUnavailable, Detail: "connection refused"}}
 		text := texts(nil)
@@ -726,8 +726,8 @@ func TestAConnectionThatFailsIsAnAttempt(t *testing.T) {
 	})
 }
 
-// A pause that is known to last longer than the mode's budget is not waited for.
-func TestAKnownLongPauseIsNotWaitedFor(t *testing.T) {
+// A message does not wait for a pause that is known to exceed the budget of its mode.
+func TestAPauseLongerThanTheBudgetMovesTheMessageToTheNextMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text := texts(func(int, messages.Outbound) messages.Result {
 			return messages.Result{Outcome: messages.OutcomeThrottled, RetryAfter: time.Hour}
@@ -752,8 +752,8 @@ func TestAKnownLongPauseIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// Where there is no other way, the timeline is not filled while the pause lasts.
-func TestALongPauseOfTheOnlyModeIsWaitedFor(t *testing.T) {
+// If there is no other mode, a long pause does not fill the timeline.
+func TestAMessageWaitsForALongPauseOfItsOnlyMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		back := time.Now().Add(10 * time.Minute)
 		text := texts(func(int, messages.Outbound) messages.Result {

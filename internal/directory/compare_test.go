@@ -24,7 +24,7 @@ func contacts(email, phone, slack string) map[users.Mode]string {
 	return all
 }
 
-// ann is Ann in the directory and, in step with it, here.
+// ann returns Ann's entry in the directory and the same person in Iris, without differences.
 func ann() (Entry, Known) {
 	c := contacts("ann@example.com", "+41791234567", "ann")
 	return Entry{Ref: "uid=ann", Name: "ann", FullName: "Ann Lee", Email: "ann@example.com", Phone: "079 123 45 67"},
@@ -187,7 +187,7 @@ func TestE164(t *testing.T) {
 func TestRenamesNeedAFreeName(t *testing.T) {
 	t.Parallel()
 	ann := Known{User: users.User{ID: 1, Name: "ann", Active: true}, Source: LDAP, Stable: "4"}
-	renamed := Entry{Name: "bob", Stable: "4"} // without an address it is not taken
+	renamed := Entry{Name: "bob", Stable: "4"} // an entry without an e-mail address is not used
 	p := Compare(LDAP, []Known{ann}, []Entry{{Name: "ann", Email: "ann@example.com"}, renamed}, nil, swiss)
 	require.Empty(t, p.Changes)
 	require.Contains(t, p.Problems, Problem{Name: "ann", Text: nameTaken})
@@ -199,8 +199,9 @@ func TestRenamesNeedAFreeName(t *testing.T) {
 	require.Equal(t, Add, p.Changes[1].Kind)
 }
 
-// Whatever the directory says: after its changes were made there is nothing more to do, and who was never in it stays on.
-func TestCompareSettles(t *testing.T) {
+// For random directories: after the changes are applied, Compare finds no further change. People who were never in the directory stay
+// active.
+func TestCompareFindsNothingAfterItsChanges(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		entry := rapid.Custom(func(t *rapid.T) Entry {
@@ -230,7 +231,7 @@ func TestCompareSettles(t *testing.T) {
 	})
 }
 
-// made is what the store does.
+// made applies changes as the store does.
 func made(here []Known, changes []Change) []Known {
 	for _, c := range changes {
 		i := int(c.ID) - 1
@@ -301,7 +302,7 @@ func many(n int, prefix string) (entries []Entry, known []Known) {
 	return entries, known
 }
 
-// TestRenamedPeopleStayTheSamePerson as long as the directory says who they are.
+// The stable id of the directory identifies a person whose name changes.
 func TestRenamedPeopleStayTheSamePerson(t *testing.T) {
 	t.Parallel()
 	person := func(id users.ID, name, stable string) Known {
@@ -363,7 +364,7 @@ func TestCompareLoginRefusesNamesOfOtherPeople(t *testing.T) {
 	other := Known{User: users.User{ID: 8, Name: "anna", Active: true}, Source: LDAP, Stable: "B"}
 	_, err = CompareLogin(LDAP, []Known{k, other}, e, swiss)
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
-	e.Name, e.Stable = "ann", "C" // the name of Ann, of whom nothing is known
+	e.Name, e.Stable = "ann", "C" // the name of Ann, whose stable id is unknown
 	c, err = CompareLogin(LDAP, []Known{k}, e, swiss)
 	require.NoError(t, err)
 	require.Equal(t, "C", c.Stable, "where nobody is synced the name decides")

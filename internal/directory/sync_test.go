@@ -10,13 +10,13 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// company is a directory and a store in memory.
+// company is a directory and a store, in memory.
 type company struct {
 	entries []Entry
 	lists   []List
 	known   []Known
 	here    []KnownList
-	failure error // of asking for people
+	failure error // error of reading people
 	refuse  map[string]error
 	stored  []string
 }

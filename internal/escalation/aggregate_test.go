@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 )
 
-func TestHoldingAFlood(t *testing.T) {
+func TestFloodHoldsPagesAboveTheThreshold(t *testing.T) {
 	t.Parallel()
 	a := escalation.Aggregation{Threshold: 2, Window: time.Minute, Every: time.Minute, Reset: 30 * time.Second}
 	var f escalation.Flood
@@ -20,7 +20,7 @@ func TestHoldingAFlood(t *testing.T) {
 		held  bool
 	}{
 		{0, false}, {time.Second, false}, {time.Second, true}, {30 * time.Second, true}, {29 * time.Second, true},
-		{31 * time.Second, false}, // a longer gap: back to immediate, and the count begins anew
+		{31 * time.Second, false}, // a longer gap: pages are sent at once again, and the count restarts
 		{0, false}, {0, true},
 		{10 * time.Minute, false}, {61 * time.Second, false}, {61 * time.Second, false}, {0, false}, {time.Second, true},
 	} {
@@ -42,7 +42,7 @@ func TestPlansThatDoNotAggregate(t *testing.T) {
 	require.Equal(t, 1, a.Threshold, "never the first one")
 }
 
-// The first pages of a flood always leave at once, and while pages keep coming none leaves.
+// The first pages of a flood are always sent at once. Once a page is held, later ones are held too while pages keep coming.
 func TestTheFirstPagesOfAFloodAreNeverHeld(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -54,7 +54,7 @@ func TestTheFirstPagesOfAFloodAreNeverHeld(t *testing.T) {
 		}
 		var f escalation.Flood
 		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-		var free []time.Time // pages that left since the last holding
+		var free []time.Time // pages sent since the flood last held one
 		holding, last := false, at
 		for range rapid.IntRange(1, 80).Draw(t, "pages") {
 			at = at.Add(time.Duration(rapid.IntRange(0, 120_000).Draw(t, "gap")) * time.Millisecond)

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// world is a random plan, and what happens to the messages made for it: how many seconds after its making each round
-// settles, and which notifications reach nobody.
+// world is a random plan with the results of its messages: after how many seconds each round settles, and which
+// notifications reach nobody.
 type world struct {
 	plan   Plan
 	delay  map[nth]int
@@ -43,21 +43,21 @@ func genWorld(t *rapid.T) world {
 	return w
 }
 
-// deed is something that happened at a second.
+// deed is an event in a second.
 type deed struct {
 	at   int
 	what string
 }
 
-// nth names a round.
+// nth identifies a round.
 type nth struct{ step, position, repeat int }
 
 func made(n nth) string {
 	return fmt.Sprintf("step %d notification %d round %d", n.step, n.position, n.repeat)
 }
 
-// naive lives through the world second by second and applies the rules as they are written down, from the history of
-// what was made. It has no due times.
+// naive simulates the world second by second. It applies the documented rules to the history of made rounds, without due
+// times.
 func naive(w world) []deed {
 	type roundState struct{ madeAt, settledAt int }
 	history := map[nth]roundState{}
@@ -77,7 +77,7 @@ func naive(w world) []deed {
 						continue
 					}
 					if last := (nth{current, i, rounds - 1}); rounds > 0 && w.lost[last] && now >= history[last].settledAt {
-						continue // neither waited for nor repeated
+						continue // the step does not wait for it, and it is not repeated
 					}
 					due := rounds == 0
 					if rounds > 0 {
@@ -119,7 +119,8 @@ func naive(w world) []deed {
 	}
 }
 
-// engine lives through the world with Next: it looks when Next says so and when a message settles, as the runner does.
+// engine simulates the world with Next. It calls Next when the incident is due and when a message settles, as the runner
+// does.
 func engine(t *rapid.T, w world) []deed {
 	type sent struct {
 		round     nth
@@ -193,7 +194,7 @@ func engine(t *rapid.T, w world) []deed {
 	}
 }
 
-func TestNextAgreesWithANaiveModel(t *testing.T) {
+func TestNextAgreesWithASimpleModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := genWorld(t)
@@ -201,8 +202,8 @@ func TestNextAgreesWithANaiveModel(t *testing.T) {
 	})
 }
 
-// Whatever was stored and observed: Next answers, says something about later or the end, and settles down.
-func TestNextSettlesDownFromAnyProgress(t *testing.T) {
+// For any stored and observed progress, Next returns a due time or the end of the plan, and reaches a stable state.
+func TestNextReachesAStableStateFromAnyProgress(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := genWorld(t)

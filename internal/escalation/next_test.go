@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-var noon = time.Date(2025, 3, 30, 0, 59, 0, 0, time.UTC) // a minute before clocks change in Europe: instants do not care
+var noon = time.Date(2025, 3, 30, 0, 59, 0, 0, time.UTC) // a minute before clocks change in Europe, which must not matter
 
 func note(p users.Priority, wait time.Duration, repeat int) Notification {
 	return Notification{Priority: p, Wait: wait, Repeat: repeat, Target: &Target{Role: "user", Name: "demo", TargetID: 1}}
@@ -252,7 +252,7 @@ func TestNextAfterReopening(t *testing.T) {
 	}
 }
 
-func TestNextStartsTheWaitOfWhatIsMadeAgainAnew(t *testing.T) {
+func TestNextRestartsTheWaitOfRepeatedRounds(t *testing.T) {
 	t.Parallel()
 	plan := Plan{Steps: []Step{step(note(users.High, time.Minute, 0)), step(note(users.High, time.Minute, 0))}}
 	now := noon.Add(time.Hour)
@@ -264,7 +264,7 @@ func TestNextStartsTheWaitOfWhatIsMadeAgainAnew(t *testing.T) {
 	require.Equal(t, now, d.Progress.Notifications[0].At)
 }
 
-func TestProgressIsStoredAndReadBack(t *testing.T) {
+func TestProgressIsEncodedAndDecoded(t *testing.T) {
 	t.Parallel()
 	d := Next(Plan{Steps: []Step{step(note(users.High, time.Minute, 0))}}, Progress{}, noon)
 	raw, err := EncodeProgress(d.Progress)

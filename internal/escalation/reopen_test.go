@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestWhichRoundsAReopeningMakesAgain(t *testing.T) {
+func TestRoundsRepeatedByAReopening(t *testing.T) {
 	t.Parallel()
 	ann, bob := messages.Recipient("user:1"), messages.Recipient("user:2")
 	past := func(repeat int, to messages.Recipient, fate Fate) Past {
@@ -55,7 +55,7 @@ func TestWhichRoundsAReopeningMakesAgain(t *testing.T) {
 	}
 }
 
-func TestAReopeningKeepsToThePlan(t *testing.T) {
+func TestReopeningRepeatsOnlyNotificationsOfThePlan(t *testing.T) {
 	t.Parallel()
 	plan := Plan{Steps: []Step{step(note(users.High, time.Minute, 0)), step(note(users.High, time.Minute, 0))}}
 	for name, c := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestWords(t *testing.T) {
+func TestSentenceOfPages(t *testing.T) {
 	t.Parallel()
 	pg := func(name string, mode, wanted users.Mode, missing, rule string, p users.Priority) page {
 		return page{responder: users.Responder{User: users.User{Name: name}}, priority: p, rule: rule,

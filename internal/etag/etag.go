@@ -1,5 +1,5 @@
-// Package etag names states of objects, so that an edit can be refused when somebody changed the object since its editor
-// read it (ETag and If-Match of RFC 9110). It knows no transport and no objects.
+// Package etag computes tags of object states (ETag and If-Match of RFC 9110). With them, an edit is refused if somebody changed
+// the object after the editor read it. The edges and the domain call it. It knows no HTTP and no objects.
 package etag
 
 import (
@@ -21,10 +21,10 @@ func Of(state any) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// ErrStale refuses an edit of an object that is no longer as its editor saw it.
+// ErrStale is the refusal of an edit whose object changed after the editor read it.
 var ErrStale = fault.New(fault.Stale, "somebody changed this meanwhile: reload it before you save")
 
-// Match returns ErrStale unless tag is one of wanted. "*" in wanted is any tag; nil allows every state.
+// Match returns ErrStale unless wanted has tag or "*". A nil wanted allows every state.
 func Match(wanted []string, tag string) error {
 	if wanted == nil || slices.Contains(wanted, "*") || slices.Contains(wanted, tag) {
 		return nil

@@ -1,7 +1,7 @@
-// Package irisapi serves /v0, the JSON API of Iris, as its clients rely on it: names, texts, integers for flags, empty bodies.
-// Bad input that Iris answered with 500 is refused here. A route decodes a request, decides by auth whether the caller may,
-// calls one operation of a domain or adapter, and encodes the answer. The routes are in packages by resource; this one
-// mounts them. The package v0 has what the routes share. app puts the parts together.
+// Package irisapi serves /v0, the JSON API of Iris. Its clients rely on names, texts, integers for flags, and empty bodies. Bad
+// input that Iris answered with 500 is refused here. A handler decodes the request, asks package auth whether the caller may, calls
+// one operation of the domain or of storage, and encodes the answer. Each package below this one serves the routes of one resource;
+// this one mounts them. Package v0 has the code that the routes share. app calls New.
 package irisapi
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// The parts of the routes by resource, for those who put the API together.
+// The dependencies of the routes by resource, for package app.
 type (
 	// ApplicationParts are the parts of the routes of applications and statistics.
 	ApplicationParts = applications.Deps
@@ -39,13 +39,13 @@ type (
 	PeopleParts = people.Deps
 	// VocabularyParts are the parts of the routes of targets, roles, modes, categories and tags.
 	VocabularyParts = vocabulary.Deps
-	// Mount is what the routes have in common.
+	// Mount has the common parts of the routes.
 	Mount = routing.Mount
 	// Tags shows and filters by tags.
 	Tags = vocabulary.Tags
 )
 
-// Caches keep what requests share, also those that have a unit of work of their own.
+// Caches are shared by all requests, including requests with a unit of work.
 type Caches struct {
 	Statistics *applications.RecentStatistics
 	Variables  *opening.Variables
@@ -56,8 +56,7 @@ func NewCaches(statistics applications.StatisticsStore) Caches {
 	return Caches{applications.NewRecentStatistics(statistics), opening.NewVariables()}
 }
 
-// Deps are the parts that the API works on. New fills Admit and Once of Mount, and the functions that the parts by
-// resource call when they change or refuse something.
+// Deps are the parts that the API works on. New sets Admit and Once of Mount, and the functions Wake and Refused of the parts.
 type Deps struct {
 	Mount        routing.Mount
 	Applications applications.Deps
@@ -83,7 +82,7 @@ type API struct {
 	metrics *metrics
 }
 
-// New checks that every part is there.
+// New returns an error if a required part is missing.
 func New(d Deps) (*API, error) {
 	if d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing: Registerer")
@@ -102,14 +101,14 @@ func New(d Deps) (*API, error) {
 	return a, nil
 }
 
-// with returns the parts with what they call when they change or refuse something.
+// with returns the parts with their functions Wake and Refused.
 func (a *API) with(d Deps, wake replay.Wake) Deps {
 	d.Incidents.Wake, d.Opening.Wake, d.Messages.Wake = wake, wake, wake
 	d.Opening.Refused, d.Messages.Refused = a.metrics.refusedIncidents.Inc, a.metrics.refusedNotifications.Inc
 	return d
 }
 
-// table lists the routes over the parts.
+// table returns the routes with the parts.
 func (a *API) table(d Deps, wake replay.Wake) []routing.Route {
 	d = a.with(d, wake)
 	return slices.Concat(

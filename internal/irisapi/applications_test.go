@@ -320,7 +320,7 @@ func TestPlansOfAnApplication(t *testing.T) {
 	f.want(200, `[]`, demo, get, "/v0/applications/demo/plans", "")
 }
 
-func TestCategoriesAreACompleteSet(t *testing.T) {
+func TestCategoriesAreReplacedAsAWhole(t *testing.T) {
 	t.Parallel()
 	f := owned(t)
 	const path = "/v0/categories/demo"

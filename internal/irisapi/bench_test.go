@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 )
 
-// The cost of accepting a request without HTTP parsing. With -cpu 64, requests are stored in batches.
+// benchmarkPost measures the acceptance of a request without HTTP parsing. With -cpu 64, requests are stored in batches.
 func benchmarkPost(b *testing.B, path, body string, status int, keyed bool) {
 	f := newFixture(b)
 	f.exec("update applications set pending_cap = 2000000000")

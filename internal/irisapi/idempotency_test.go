@@ -80,7 +80,7 @@ func TestProcessorsAreWokenAfterTheCommit(t *testing.T) {
 	require.Equal(t, []int{1, 2}, seen)
 }
 
-func TestARefusedRequestLeavesItsKeyFree(t *testing.T) {
+func TestRefusedRequestsDoNotUseTheirKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.want(404, "", demo, post, "/v0/incidents", `{"plan":"later","context":{}}`, idemKey, "k")
@@ -99,7 +99,7 @@ func (b broken) Open(context.Context, incidents.New) (incidents.Opened, error) {
 	return incidents.Opened{}, fault.New(fault.Unavailable, "the database is away")
 }
 
-func TestAFailedRequestLeavesItsKeyFree(t *testing.T) {
+func TestFailedRequestsDoNotUseTheirKey(t *testing.T) {
 	t.Parallel()
 	for _, panics := range []bool{false, true} {
 		f := newFixture(t, func(d *parts) { d.Incidents = broken{panics} })

@@ -22,7 +22,7 @@ func TestSimulateAPlan(t *testing.T) {
 	require.Zero(t, f.count(`select count(*) from messages`), "nothing is made")
 }
 
-func TestSimulateBadQuestions(t *testing.T) {
+func TestInvalidSimulationsAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const path = "/v1/plans/pager/simulation"

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja"
 )
 
-// typical is the template of an alert as people write them.
+// typical is an alert template such as users write.
 const typical = `{{ title }}
 {% if alerts %}
 {%- for a in alerts %}

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja"
 )
 
-// hostile are templates that would take the machine's time or memory, or the process, without bounds.
+// hostile are templates that would use unbounded time or memory, or crash the process, if there were no limits.
 var hostile = []string{
 	`{{ s * 1000 * 1000 * 1000 }}`,
 	`{{ 'x' * 2000000000 }}`,
@@ -101,7 +101,7 @@ var hostile = []string{
 
 const hostileContext = `{"s": "aaaaaaaaaa", "x": [1], "lines": "a\nb\nc"}`
 
-// survive renders a template and requires that it ended in an error or in output of bounded size, in bounded time.
+// survive renders a template. It requires an error or output of bounded size, within bounded time.
 func survive(t *testing.T, src string) {
 	t.Helper()
 	start := time.Now()
@@ -115,8 +115,8 @@ func survive(t *testing.T, src string) {
 	require.Less(t, time.Since(start), 20*time.Second)
 }
 
-func TestBoundsHold(t *testing.T) {
-	for _, src := range hostile { // one after the other: allocations are measured
+func TestHostileTemplatesStayInBounds(t *testing.T) {
+	for _, src := range hostile { // not in parallel: allocations are measured
 		name := src[:min(len(src), 60)]
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -126,7 +126,7 @@ func TestBoundsHold(t *testing.T) {
 	}
 }
 
-// TestUnderMemoryLimit renders every hostile template in a process of its own that may not have more than 256 MiB.
+// TestUnderMemoryLimit renders every hostile template in a child process that is limited to 256 MiB.
 func TestUnderMemoryLimit(t *testing.T) {
 	if os.Getenv("IRIS_TEST_HOSTILE") != "" {
 		for _, src := range hostile {
@@ -191,7 +191,7 @@ func TestTruncatedOutputIsReturned(t *testing.T) {
 	require.Equal(t, strings.Repeat("ü", 50), out)
 }
 
-func TestNoFilesCanBeReached(t *testing.T) {
+func TestTemplatesCannotReadFiles(t *testing.T) {
 	t.Parallel()
 	for _, tag := range []string{
 		"include '/etc/passwd'", "import '/etc/passwd' as x", "from '/etc/passwd' import x", "extends '/etc/passwd'", "block x",
@@ -206,7 +206,7 @@ func TestNoFilesCanBeReached(t *testing.T) {
 	}
 }
 
-func TestOneTemplateRendersManyTimesAtOnce(t *testing.T) {
+func TestOneTemplateRendersConcurrently(t *testing.T) {
 	t.Parallel()
 	tpl, err := jinja.Compile(`{% set l = [] %}{% macro m(x) %}[{{ x }}]{% endmacro %}{% for i in range(20) %}{{ l.append(i) or '' }}{{ m(i) }}{% endfor %}{{ l|length }} {{ who }}`, jinja.Limits{})
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja"
 )
 
-// FuzzParse: whatever the source, compiling it ends in a template or an *Error with a line, never in a panic.
+// FuzzParse checks that compiling any source returns a template or an *Error with a line, and never panics.
 func FuzzParse(f *testing.F) {
 	for _, c := range loadGolden(f).Cases {
 		f.Add(c.Template)
@@ -24,7 +24,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzRender: whatever the template and the context, rendering ends in valid text of bounded size or in an *Error.
+// FuzzRender checks that rendering any template with any context returns valid text of bounded size, or an *Error.
 func FuzzRender(f *testing.F) {
 	g := loadGolden(f)
 	for _, c := range g.Cases {

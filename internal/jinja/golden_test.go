@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja"
 )
 
-// golden is what the real Jinja2 said; test/jinja/regenerate.sh makes it.
+// golden is the output of the original Jinja2. test/jinja/regenerate.sh makes it.
 type golden struct {
 	Context string
 	Cases   []goldenCase

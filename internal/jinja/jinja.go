@@ -1,10 +1,10 @@
-// Package jinja renders Jinja2 templates: those of Jinja2 3.1 with the defaults of its SandboxedEnvironment, without
-// the tags that read other templates (include, import, from, extends, block) and without trans and do. Output is that of the
-// original, byte for byte; errors have its classes and lines, and messages of our own. README.md says more.
+// Package jinja renders Jinja2 templates. It implements Jinja2 3.1 with the defaults of its SandboxedEnvironment, except
+// for trans, do and the tags that read other templates (include, import, from, extends, block). The output equals that
+// of the original, byte for byte. Errors have the classes and lines of the original, and our own texts. See README.md.
 //
-// Templates are written by users and must harm nobody: every rendering has a budget of work, memory, nesting, time and
-// output that the evaluator spends as it goes (see package py), and nothing in a template reaches files, the network or
-// the process. The package imports nothing else of the project.
+// Users write templates, so a template must not be able to harm the process. Every rendering has a budget of work,
+// memory, nesting, time and output (see package py). A template has no access to files, the network or the process. The
+// package imports nothing else of the project.
 package jinja
 
 import (
@@ -69,7 +69,7 @@ func positive[T int | int64 | time.Duration](v, def T) T {
 // Options says how a template is compiled. The zero value is a template as Jinja2 has it.
 type Options struct {
 	Limits Limits
-	// Marks: what expressions print is marked (see Mark) as Jinja2's autoescape would escape it, so Markup and autoescape
+	// Marks: printed expressions are marked (see Mark) where Jinja2's autoescape would escape them. Markup and autoescape
 	// blocks are exempt.
 	Marks Marks
 	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle. It
@@ -105,8 +105,8 @@ func CompileWith(src string, o Options) (t *Template, err error) {
 	return &Template{program: program, tree: tree, limits: limits}, nil
 }
 
-// failure is the error of a panic in a line. A defect of the engine is reported as the template's failure, so that it
-// stays local.
+// failure converts a panic in a line to an error. A bug of the engine is also reported as a failure of the template, so
+// that it affects only this template.
 func failure(r any, line int) *Error {
 	e, ok := r.(*Error)
 	if !ok {
@@ -155,8 +155,8 @@ func RenderString(src string, contextJSON []byte) (string, error) {
 	return t.Render(vars)
 }
 
-// MentionsFirst reports whether the first thing the template prints at its top level is, or contains, the attribute of
-// a variable, as in {{ name.attr }} or {{ name['attr'] }}: the first output decides, up to the first tag.
+// MentionsFirst reports whether the first output at the top level of the template is or contains the attribute of a
+// variable, as in {{ name.attr }} or {{ name['attr'] }}. It examines the first output only, up to the first tag.
 func (t *Template) MentionsFirst(name, attr string) bool {
 	for _, n := range t.tree.Body {
 		out, ok := n.(*syntax.Output)
@@ -174,8 +174,8 @@ func (t *Template) MentionsFirst(name, attr string) bool {
 }
 
 // StartsObject reports whether the template's source begins a JSON object: its first output is text that starts with {, or a
-// dictionary written in the template that tojson prints. Assignments and macros before it print nothing; of a condition the
-// first branch decides.
+// dictionary written in the template that tojson prints. Assignments and macros before it do not count. For a condition,
+// the first branch is examined.
 func (t *Template) StartsObject() bool {
 	for body := t.tree.Body; len(body) > 0; {
 		switch n := body[0].(type) {

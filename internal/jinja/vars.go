@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// Vars are the variables a template is rendered with. A rendering may change the lists and dictionaries in them, so
-// they serve one rendering, or several that are meant to share.
+// Vars are the variables a template is rendered with. A rendering may change the lists and dictionaries in them. Use
+// them for one rendering, or for several that may share the changes.
 type Vars struct{ dict *py.Dict }
 
 // DecodeVars reads the variables from a JSON object; empty data means no variables.
@@ -68,7 +68,7 @@ func (v Vars) Each(f func(name, text string)) {
 	})
 }
 
-// Text returns a value as a template prints it; very large or deep parts are left out.
+// Text returns a value as a template prints it. It leaves out very large or deep parts.
 func Text(x any) string {
 	if s, ok := py.AsString(x); ok {
 		return s

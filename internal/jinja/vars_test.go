@@ -38,7 +38,7 @@ func FuzzDecodeJSON(f *testing.F) {
 		}
 		text := format.JSON(budget(), v, nil)
 		if strings.Contains(text, "Infinity") {
-			return // a number beyond floats, which JSON cannot say
+			return // a number outside the range of float64, which JSON cannot represent
 		}
 		again, err := decodeJSON([]byte(text))
 		require.NoError(t, err, text)

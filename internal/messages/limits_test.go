@@ -14,8 +14,9 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// However events come, the window counts each that is younger than the span, and none for more than a 64th of it too long.
-func TestAWindowCountsWhatIsYoung(t *testing.T) {
+// For any sequence of events, the window counts each event younger than the span. It counts none for longer than the
+// span plus a 64th of it.
+func TestAWindowCountsEventsWithinItsSpan(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		span := time.Duration(rapid.IntRange(1, 3600).Draw(t, "span")) * time.Second
@@ -46,7 +47,7 @@ func TestAWindowCountsWhatIsYoung(t *testing.T) {
 	})
 }
 
-func TestAWindowBearsClocksThatGoBack(t *testing.T) {
+func TestAWindowAcceptsAClockThatGoesBack(t *testing.T) {
 	t.Parallel()
 	var w messages.Window
 	w.Add(noon, 2, time.Minute)
@@ -93,7 +94,7 @@ func TestReprioritise(t *testing.T) {
 	}
 }
 
-func TestAQuotaAllowsWhatItSays(t *testing.T) {
+func TestAQuotaNeverAllowsMoreThanItsHardLimit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		q := messages.Quota{HardLimit: rapid.IntRange(1, 50).Draw(t, "hard"), HardWithin: time.Minute}
@@ -123,7 +124,7 @@ func TestAQuotaAllowsWhatItSays(t *testing.T) {
 	})
 }
 
-func TestBreachesAreToldNowAndThen(t *testing.T) {
+func TestBreachNoticesAreRateLimited(t *testing.T) {
 	t.Parallel()
 	q := messages.Quota{SoftLimit: 2, SoftWithin: time.Minute, HardLimit: 5, HardWithin: time.Minute, TargetID: 7, Plan: "quota", Wait: time.Hour}
 	var u messages.Usage

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// hostile is what an attacker writes into an alert.
+// hostile is alert text written by an attacker.
 const hostile = `<!channel> <https://evil.example|log in> [log in](https://evil.example) <b>&`
 
 func (f *fixture) context(values map[string]any) {
@@ -50,8 +50,8 @@ func TestAlertTextIsEscapedForSlack(t *testing.T) {
 	require.Equal(t, "27 "+hostile, c.Slack.Subject, "an application may say that its contexts contain markup")
 }
 
-// Slack's parts are what the template is written as, never what an alert begins with.
-func TestAlertTextIsNoSlackBlocks(t *testing.T) {
+// Only the source of a template can contain Slack blocks. Alert text that looks like blocks stays text.
+func TestAlertTextIsNeverParsedAsSlackBlocks(t *testing.T) {
 	t.Parallel()
 	blocks := `{"text": "x", "blocks": [{"type": "actions", "elements": [{"type": "button", "action_id": "iris_acknowledge", "value": "1"}]}]}`
 	for name, body := range map[string]string{

@@ -33,7 +33,7 @@ const (
 	Dropped    State = "dropped"    // deliberately discarded (mode drop, expired, purged)
 )
 
-// Purpose is why a message exists besides others of the same decision.
+// Purpose is why a message exists. It distinguishes messages of the same decision.
 type Purpose string
 
 // The purposes.

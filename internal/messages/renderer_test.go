@@ -172,7 +172,7 @@ func TestRenderSMSAndCall(t *testing.T) {
 	require.Equal(t, ackURL+" or reply 27 claim", f.one(f.request(users.SMS)).Body)
 }
 
-func TestRenderOtherModesStayAsTheyAre(t *testing.T) {
+func TestRenderAddsNothingInOtherModes(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.template(users.Webhook, TemplateContent{Subject: "{{ title }}", Body: "body"})
@@ -181,7 +181,7 @@ func TestRenderOtherModesStayAsTheyAre(t *testing.T) {
 	require.Equal(t, "mail", f.one(f.request(users.Drop)).Body, "drop uses the text of email")
 }
 
-func TestRenderWithoutWordsStillPages(t *testing.T) {
+func TestRenderWithoutTemplateStillPages(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		prepare func(f *fixture, q *Request)
@@ -331,7 +331,7 @@ func TestRenderNotesAndFallback(t *testing.T) {
 	}
 }
 
-func TestRenderHTMLOfItsOwn(t *testing.T) {
+func TestRenderCustomHTML(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.template(users.Email, TemplateContent{Body: "text", EmailHTML: "<html><BODY><p>{{ title }}</p></BODY></html>"})
@@ -371,7 +371,7 @@ func TestRenderLoadsInBatches(t *testing.T) {
 	require.Empty(t, out)
 }
 
-func TestRenderPutsAPoisonousTemplateAside(t *testing.T) {
+func TestRenderSuspendsATemplateThatExceedsItsLimits(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.template(users.SMS, TemplateContent{Body: "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}"})
@@ -401,7 +401,7 @@ func TestRenderConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-func TestTangledTextIsShownAsItIs(t *testing.T) {
+func TestMarkdownWithTooManyMarksIsShownAsPlainText(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"[", "*a ", "> ", "![", "_a*", "[a](", "~~"} {
 		text := strings.Repeat(s, maxMarks+1)
@@ -410,7 +410,7 @@ func TestTangledTextIsShownAsItIs(t *testing.T) {
 	require.Contains(t, toHTML(strings.Repeat("* a **b**\n", maxMarks/5)), "<strong>b</strong>")
 }
 
-// BenchmarkMarkdownOfHostileText reads the longest texts of what takes longest.
+// BenchmarkMarkdownOfHostileText converts the slowest inputs at the maximum length.
 func BenchmarkMarkdownOfHostileText(b *testing.B) {
 	for _, s := range []string{"[", "*a ", "> ", "![", "`", "<", "_a*", "|a", "- ", "\\", "&", "[a](", "http://a "} {
 		n := maxMarkdown / len(s)

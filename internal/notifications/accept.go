@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Accept stores a notification of an application with its messages, durably, and returns its number. A Throttled fault when
-// too much of the application waits.
+// Accept stores a notification of an application with its messages and returns its number when both are durable. It returns a
+// Throttled fault if too many messages of the application wait.
 func (a *Acceptor) Accept(ctx context.Context, actor auth.Actor, app auth.Application, n Request) (int64, error) {
 	category, err := a.category(ctx, app.ID, n.Category)
 	if err != nil {
@@ -40,20 +40,19 @@ func (a *Acceptor) Accept(ctx context.Context, actor auth.Actor, app auth.Applic
 	return id, err
 }
 
-// category finds the category that decides the mode; zero when name is "".
+// category finds the category that decides the mode; the zero value if name is "".
 func (a *Acceptor) category(ctx context.Context, app int64, name string) (messages.Category, error) {
 	switch {
 	case name == "":
 		return messages.Category{}, nil
-	case app == 0: // only where authentication is switched off
+	case app == 0: // only if authentication is switched off
 		return messages.Category{}, fault.Invalidf("category", "Invalid app specified for this notification category")
 	}
 	found, err := a.Store.Category(ctx, app, name)
 	return found, fault.When(err, fault.NotFound, fault.Invalidf("category", "No category named %s exists for this app", name))
 }
 
-// shownTo are the addresses that mails name. Each person gets a mail of their own, so that one address that
-// fails is tried again alone.
+// shownTo returns the addresses that mails name. Each person gets a separate mail, so that only a failed address is retried.
 func shownTo(n Request, recipients []messages.NotificationRecipient) []string {
 	if !n.Together {
 		return nil
@@ -67,7 +66,7 @@ func shownTo(n Request, recipients []messages.NotificationRecipient) []string {
 	return out
 }
 
-// recipients finds everybody the notification is for, each once.
+// recipients returns the recipients of the notification, each once.
 func (a *Acceptor) recipients(ctx context.Context, actor auth.Actor, app int64, n Request, of messages.Category) ([]messages.NotificationRecipient, error) {
 	var out []messages.NotificationRecipient
 	seen := map[messages.Recipient]bool{}
@@ -103,12 +102,12 @@ func refuse(field string, why error) error {
 	return &fault.Error{Kind: fault.Invalid, Field: field, Message: why.Error(), Err: why}
 }
 
-// unknown reports whether a target was refused because it means nobody.
+// unknown reports whether a target was refused because it does not exist or means nobody.
 func unknown(err error) bool {
 	return errors.Is(err, ErrRole) || errors.Is(err, ErrTarget) || errors.Is(err, ErrMismatch)
 }
 
-// behind returns the recipients that the target at a place of the request means.
+// behind returns the recipients of one target. place is its index in the request.
 func (a *Acceptor) behind(ctx context.Context, actor auth.Actor, app int64, n Request, place int, of messages.Category) ([]messages.NotificationRecipient, error) {
 	t, field := n.Targets[place], fmt.Sprintf("targets[%d]", place)
 	if t.Role == LiteralRole {
@@ -138,7 +137,7 @@ func (a *Acceptor) behind(ctx context.Context, actor auth.Actor, app int64, n Re
 	return a.reach(ctx, n, answer.Users, app, of)
 }
 
-// Query returns the question who a target means. field names the target in faults.
+// Query returns the query for the people of a target. field names the target in faults.
 func (a *Acceptor) Query(ctx context.Context, t Target, field string) (oncall.Query, error) {
 	if a.DummyRoles {
 		return oncall.Query{Role: t.Role, Name: t.Name}, nil
@@ -157,9 +156,9 @@ func (a *Acceptor) Query(ctx context.Context, t Target, field string) (oncall.Qu
 	return oncall.Query{Role: found.Role, TargetID: found.TargetID, Name: t.Name}, nil
 }
 
-// reach chooses the mode for each person: the one of the request, the one of the category (the person's own choice first),
-// or by the rules for the priority. A person who cannot be reached in this mode gets the next one. A person who cannot be
-// reached at all keeps it: delivery reports that and tries the fallback.
+// reach chooses the mode for each person: that of the request; else that of the category, where the person's choice takes
+// precedence; else the mode for the priority. A person who cannot be reached in this mode gets the next one. A person who cannot
+// be reached in any mode keeps it: delivery reports that and tries the fallback.
 func (a *Acceptor) reach(ctx context.Context, n Request, people []users.ID, app int64, of messages.Category) ([]messages.NotificationRecipient, error) {
 	apps, err := a.modes.Get(ctx, app)
 	if err != nil {
@@ -184,7 +183,7 @@ func (a *Acceptor) reach(ctx context.Context, n Request, people []users.ID, app 
 	for _, k := range keys {
 		p, ok := found[k]
 		if !ok {
-			continue // the person was removed since
+			continue // the person was removed meanwhile
 		}
 		wanted := n.Mode
 		switch {

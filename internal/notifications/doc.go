@@ -1,6 +1,6 @@
-// Package notifications accepts out-of-band notifications: it finds who a notification is for, chooses a mode for each
-// person, and stores the notification with one message for each recipient. The edges of /v0 and /v1 call it. It knows no
-// transport; a fault names the field as bodies of /v1 spell it.
+// Package notifications accepts out-of-band notifications. It finds the recipients, chooses a mode for each person, and stores the
+// notification with one message for each recipient. The edges of /v0 and /v1 call it. It knows no HTTP. A fault names the field as
+// bodies of /v1 spell it.
 package notifications
 
 import (
@@ -19,10 +19,10 @@ import (
 // LiteralRole is the role of targets that are addresses themselves: an e-mail address, a number, a channel.
 const LiteralRole = "literal_target"
 
-// MaxRecipients is how many messages one notification has at most.
+// MaxRecipients is the maximum number of messages of one notification.
 const MaxRecipients = 1000
 
-// What a fault of Accept wraps, for edges that have texts of their own.
+// The errors inside the faults of Accept, for edges that have their own texts.
 var (
 	ErrRole     = errors.New("there is no such role")
 	ErrTarget   = errors.New("there is no such target")
@@ -33,7 +33,7 @@ var (
 // Store stores notifications.
 type Store interface {
 	Create(ctx context.Context, n messages.Notification) (int64, error)
-	// Lookup finds what a role and a name mean, up to a second old.
+	// Lookup finds the people that a role and a name mean. The result may be a second old.
 	Lookup(ctx context.Context, role, name string) (escalation.Lookup, error)
 	// Category finds a category of an application by name; a NotFound fault when there is none.
 	Category(ctx context.Context, applicationID int64, name string) (messages.Category, error)
@@ -52,19 +52,19 @@ type Resolver interface {
 	Resolve(ctx context.Context, q oncall.Query, t time.Time) (oncall.Answer, error)
 }
 
-// Load limits how much of an application may wait, and counts what is accepted.
+// Load limits the pending messages of an application, and counts accepted ones.
 type Load interface {
-	// Notifications returns for how long the application must wait before it sends another one; 0 = not at all.
+	// Notifications returns how long the application must wait before its next notification; 0 = it need not wait.
 	Notifications(ctx context.Context, app auth.Application) time.Duration
 	Accepted(applicationID int64, n int)
 }
 
-// Request is a notification as its sender asks for it. One of Priority, Mode and Category decides the mode.
+// Request is a requested notification. One of Priority, Mode and Category decides the mode.
 type Request struct {
 	Targets []Target
-	// SkipUnknown leaves out targets that mean nobody while another one means somebody. Otherwise they are refused.
+	// SkipUnknown ignores unknown targets if another target is known. Otherwise an unknown target is a fault.
 	SkipUnknown bool
-	// Together: every mail names all recipients that are not hidden. Otherwise it names its own.
+	// Together makes every mail name all recipients that are not hidden. Otherwise a mail names its own recipient only.
 	Together  bool
 	Subject   string
 	Body      string
@@ -72,14 +72,14 @@ type Request struct {
 	Template  string          // "" = none
 	Context   json.RawMessage // for the template; nil = none
 	Priority  users.Priority
-	Mode      users.Mode // decides even when there is a priority
+	Mode      users.Mode // takes precedence over Priority
 	Category  string     // of the application
 }
 
 // Target is a role and a name, such as oncall-primary and a team.
 type Target struct {
 	Role, Name string
-	Hidden     bool // mails to others do not name these recipients
+	Hidden     bool // mails to other recipients do not name these
 }
 
 // Deps are the parts that an Acceptor works on. All are required.
@@ -88,9 +88,9 @@ type Deps struct {
 	Directory Directory
 	Resolver  Resolver
 	Load      Load
-	// DummyRoles: the Resolver answers for any role of any target, also for those that do not exist.
+	// DummyRoles is set if the Resolver answers for any role and target, even if they do not exist.
 	DummyRoles bool `optional:"true"`
-	// Lifetime is for how long a notification is worth sending; 0 = 1 hour.
+	// Lifetime is the time after which an unsent notification expires; 0 = 1 hour.
 	Lifetime time.Duration `optional:"true"`
 }
 
@@ -101,7 +101,7 @@ type Acceptor struct {
 	modes      *oncall.Recent[int64, escalation.Application]
 }
 
-// keepFor is for how long contacts and modes are used without another read.
+// keepFor is how long contacts and modes are cached.
 const keepFor = time.Second
 
 // New returns an Acceptor.
@@ -112,7 +112,7 @@ func New(d Deps) *Acceptor {
 	return &Acceptor{Deps: d, responders: oncall.NewRecent(keepFor, d.Directory.Responders), modes: oncall.NewRecent(keepFor, d.Directory.Applications)}
 }
 
-// Within returns an Acceptor over the store of a unit of work. It shares what a caches.
+// Within returns an Acceptor with the store of a unit of work. It shares the caches of a.
 func (a *Acceptor) Within(s Store) *Acceptor {
 	c := *a
 	c.Store = s

@@ -15,9 +15,9 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Every route is closed to those who are not known, every change to those who may only read, and everything to applications
-// without the flag.
-func TestEveryRouteIsGuarded(t *testing.T) {
+// Every route refuses unauthenticated callers and applications without allow_oncall. Every route that changes something refuses
+// read-only people.
+func TestEveryRouteChecksTheCaller(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	d := f.deps

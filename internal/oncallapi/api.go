@@ -1,7 +1,8 @@
-// Package oncallapi serves Oncall's API v0 below /api/v0. Answers are those that Oncall's clients rely on, byte for byte;
-// docs/compatibility.md lists the exceptions. A handler decodes the request, lets package auth decide whether the caller may,
-// calls one method of an adapter or a pure function of the domain, and encodes the answer. The wire's "event" is the domain's
-// shift. The routes are in packages by resource; this one mounts them. wire/calendars has the decoders that it shares with /v1.
+// Package oncallapi serves Oncall's API v0 below /api/v0. Oncall's clients rely on its answers, byte for byte;
+// docs/compatibility.md lists the exceptions. A handler decodes the request, asks package auth whether the caller may, calls one
+// method of storage or a pure function of the domain, and encodes the answer. An "event" on the wire is a shift in the domain.
+// Each package below this one serves the routes of one resource; this one mounts them. wire/calendars has the decoders that it
+// shares with /v1.
 package oncallapi
 
 import (
@@ -23,7 +24,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// The parts of the routes by resource, for those who put the API together.
+// The dependencies of the routes by resource, for package app.
 type (
 	// TeamParts are the parts of the routes of teams.
 	TeamParts = teams.Deps
@@ -39,11 +40,11 @@ type (
 	EscalatePlan = escalate.Plan
 	// RoleTarget is a dynamic target of such a plan.
 	RoleTarget = escalate.RoleTarget
-	// Bonus says which teams' shifts count for the bonus route.
+	// Bonus has the teams whose shifts are always or never paid for.
 	Bonus = events.Bonus
 )
 
-// PaidRoles fetches the list of roles that are paid for; nil where no URL is configured.
+// PaidRoles returns a function that fetches the list of paid roles from url; nil if url is "".
 func PaidRoles(url string) func(ctx context.Context) (json.RawMessage, error) {
 	return events.PaidRoles(url)
 }
@@ -62,7 +63,7 @@ type Deps struct {
 // API serves the routes. It is safe for concurrent use.
 type API struct{ Deps }
 
-// New checks that every part is there.
+// New returns an error if a required part is missing.
 func New(d Deps) (*API, error) {
 	d.Teams.Requests, d.People.Requests, d.Events.Requests, d.Escalate.Requests = d.Requests, d.Requests, d.Requests, d.Requests
 	if name := routing.Missing(d); name != "" {
@@ -80,7 +81,7 @@ func (a *API) table() []routing.Route {
 	return slices.Concat(teams.Routes(a.Teams), people.Routes(a.People), events.Routes(a.Events), escalate.Routes(a.Escalate))
 }
 
-// Handler returns a router that serves nothing but this API, for tests and for a server of its own.
+// Handler returns a router with this API only, for tests and for a separate server.
 func (a *API) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(wire.SecurityHeaders, wire.TrimSlash, a.Errors.BoundQuery)
@@ -89,8 +90,8 @@ func (a *API) Handler() http.Handler {
 	return r
 }
 
-// legacy converts faults of storage and domain for Oncall's clients: 422 instead of a conflict, and a title with a description
-// instead of one sentence.
+// legacy converts faults of storage and domain for Oncall's clients. A conflict becomes a 422. A single sentence becomes a title
+// with a description.
 func legacy(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOneRequestMakesABoundedNumberOfShifts(t *testing.T) {
+func TestShiftsPerRequestAreLimited(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	item := fmt.Sprintf(`{"team":"ops","user":"bob","role":"primary","start":%d,"end":%d}`, f.hour(5), f.hour(6))
@@ -18,8 +18,8 @@ func TestOneRequestMakesABoundedNumberOfShifts(t *testing.T) {
 	require.Zero(t, f.count(`select count(*) from shifts`))
 }
 
-// An override of no length would leave shifts without length behind.
-func TestOverridesHaveALength(t *testing.T) {
+// An override whose start is its end would leave shifts of no length.
+func TestOverridesOfNoLengthAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.event("bob", "primary", 1, 5)
@@ -30,7 +30,7 @@ func TestOverridesHaveALength(t *testing.T) {
 	require.Equal(t, 1, f.count(`select count(*) from shifts`))
 }
 
-func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
+func TestInactivePeopleCannotBePutOnCall(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`update users set active = false where name = 'cat'`)
@@ -38,9 +38,9 @@ func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
 		fmt.Sprintf(`{"team":"ops","user":"cat","role":"primary","start":%d,"end":%d}`, f.hour(1), f.hour(2)))
 }
 
-// Where compatibility.team_admins_edit_members is on, an administrator of a team still does not change the reminders of an
-// administrator of the installation.
-func TestNoticeSettingsOfAdministratorsAreTheirOwn(t *testing.T) {
+// With compatibility.team_admins_edit_members, an administrator of a team still may not change the reminders of an administrator
+// of Iris.
+func TestTeamAdministratorsCannotChangeNoticesOfAdministrators(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *deps) { d.Requests.Openings.AdminsEditMembers = true })
 	f.ok(ann, "POST", "/api/v0/teams/ops/admins", `{"name":"root"}`)
@@ -56,7 +56,7 @@ func TestNoticeSettingsOfAdministratorsAreTheirOwn(t *testing.T) {
 	}
 }
 
-func TestAPersonHasABoundedNumberOfUnavailabilities(t *testing.T) {
+func TestUnavailabilitiesPerPersonAreLimited(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`insert into unavailabilities (user_id, starts_at, ends_at) select id, now(), now() + interval '1 hour' from users, generate_series(1, 199)
@@ -69,7 +69,7 @@ func TestAPersonHasABoundedNumberOfUnavailabilities(t *testing.T) {
 	require.Equal(t, 200, f.count(`select count(*) from unavailabilities`))
 }
 
-func TestSchedulesNameABoundedNumberOfPeople(t *testing.T) {
+func TestPeoplePerScheduleAreLimited(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	names := strings.TrimSuffix(strings.Repeat(`"bob",`, 501), ",")
@@ -82,7 +82,7 @@ func TestSchedulesNameABoundedNumberOfPeople(t *testing.T) {
 	require.Contains(t, rec.Body.String(), "a rotation names at most 500 members")
 }
 
-func TestWrongElementsOfALayerAreNamed(t *testing.T) {
+func TestErrorsNameTheWrongPartOfALayer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for field, want := range map[string]string{

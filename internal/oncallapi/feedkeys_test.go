@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 )
 
-// copied returns every text of ical_keys as a copy of the database has it.
+// copied returns every text that ical_keys stores.
 func (f *fixture) copied() []string {
 	rows, err := f.db.Pool().Query(f.Context(), `select k.key, c.value, encode(k.key_sealed, 'escape'), encode(k.key_sealed, 'hex')
 from ical_keys k cross join jsonb_each_text(to_jsonb(k)) c where c.value is not null`)
@@ -33,8 +33,8 @@ from ical_keys k cross join jsonb_each_text(to_jsonb(k)) c where c.value is not 
 	return slices.Compact(out)
 }
 
-// TestACopyOfTheDatabaseOpensNoFeed: nothing that is stored is a key that a feed request accepts.
-func TestACopyOfTheDatabaseOpensNoFeed(t *testing.T) {
+// Somebody with a copy of the database cannot open a feed: no stored text is a valid feed key.
+func TestStoredFeedKeysOpenNoFeed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	mine := f.ok(bob, "POST", "/api/v0/ical_key/user/bob", "")
@@ -69,8 +69,8 @@ func TestACopyOfTheDatabaseOpensNoFeed(t *testing.T) {
 	require.Zero(t, f.count("select count(*) from ical_keys"))
 }
 
-// TestFeedKeysOfTheReleaseBeforeAreSealed writes keys as the release before does, which does not know the column.
-func TestFeedKeysOfTheReleaseBeforeAreSealed(t *testing.T) {
+// The previous release does not know the column of sealed keys. Its keys are sealed later.
+func TestFeedKeysOfThePreviousReleaseAreSealed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const mine, teams = "0b1c7f5e-1111-4222-8333-444455556666", "ffff7f5e-1111-4222-8333-444455556666"
@@ -105,7 +105,7 @@ func TestFeedKeysOfTheReleaseBeforeAreSealed(t *testing.T) {
 	f.ok(bob, "DELETE", "/api/v0/ical_key/key/"+mine, "")
 	require.Equal(t, 404, f.do(nobody, "GET", "/api/v0/ical/"+mine, "").Code)
 
-	// The release before renews and removes keys by requester and calendar.
+	// The previous release renews and removes keys by requester and calendar.
 	f.exec("delete from ical_keys where team_id is not null")
 	require.Equal(t, 404, f.do(nobody, "GET", "/api/v0/ical/"+teams, "").Code)
 

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 )
 
-// vevents splits a feed into its events, unfolded.
+// vevents returns the events of a feed, with long lines joined.
 func vevents(text string) []string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n ", ""), "\r\n", "\n")
 	return strings.Split(text, "BEGIN:VEVENT\n")[1:]
@@ -54,8 +54,8 @@ func TestFeedsKeepHistory(t *testing.T) {
 	require.Len(t, vevents(f.ok(bob, "GET", "/api/v0/users/bob/ical?start=0", "")), 3)
 }
 
-// A shift keeps its UID while it is edited, cut and handed over; whoever loses it sees it struck out.
-func TestFeedsKnowShiftsAgain(t *testing.T) {
+// A shift keeps its UID when it is edited, shortened or gets another person. The feed of the former person shows it as cancelled.
+func TestShiftsKeepTheirUIDInFeeds(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	id := f.event("bob", "primary", 10, 10)
@@ -75,7 +75,7 @@ func TestFeedsKnowShiftsAgain(t *testing.T) {
 	require.Contains(t, one("bob"), "STATUS:CANCELLED\n")
 	require.Contains(t, one("bob"), "SEQUENCE:1\n")
 
-	// Bob covers the middle: what is left of Ann's shift is the same event, the rest of it and Bob's are others.
+	// Bob covers the middle of Ann's shift. Its first part keeps the UID; its last part and Bob's shift get new ones.
 	f.ok(root, "POST", "/api/v0/events/override", fmt.Sprintf(`{"start":%d,"end":%d,"event_ids":[%d],"user":"bob"}`, f.hour(12), f.hour(14), id))
 	events := vevents(f.ok(root, "GET", "/api/v0/users/ann/ical", ""))
 	require.Len(t, events, 2)
@@ -138,8 +138,8 @@ func TestTeamFeedsShowWhatTheySubscribeTo(t *testing.T) {
 	require.Contains(t, f.ok(root, "GET", "/api/v0/teams/empty/ical", ""), "STATUS:CANCELLED\r\n")
 }
 
-// Whoever leaves the house takes no calendar along.
-func TestTheKeyOfSomebodyWhoIsSwitchedOffOpensNothing(t *testing.T) {
+// A person who was switched off cannot read calendars with an old feed key.
+func TestFeedKeysOfInactivePeopleOpenNoFeed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	key := f.ok(bob, "POST", "/api/v0/ical_key/team/ops", "")

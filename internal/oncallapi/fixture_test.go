@@ -39,7 +39,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// caller is with what a request comes.
+// caller is the credentials of a request.
 type caller struct {
 	app, key string
 	session  string // name of a logged-in user
@@ -54,13 +54,13 @@ var (
 	bob      = caller{session: "bob"}                       // member of ops
 	eve      = caller{session: "eve"}                       // in no team
 	root     = caller{session: "root"}                      // administrator
-	viewer   = caller{session: "viewer"}                    // only reads
+	viewer   = caller{session: "viewer"}                    // read-only
 )
 
 const userKey = "user"
 
-// seed makes people, the team ops (ann administers it, bob and cat belong to it; all three are in roster ops-roster, cat out
-// of rotation), the team empty without anybody, a service, and applications.
+// seed makes people, two teams, a service and applications. Ann administers the team ops; bob and cat are its members. All three
+// are in the roster ops-roster, where cat is not in the rotation. The team empty has no people.
 const seed = `
 insert into users (name, full_name, admin, read_only) values
 	('ann', 'Ann Lee', false, false), ('bob', 'Bob Ray', false, false), ('cat', 'Cat Fox', false, false), ('eve', 'Eve Poe', false, false),
@@ -237,7 +237,7 @@ func (f *fixture) count(sql string, args ...any) (n int) {
 	return n
 }
 
-// event adds a shift of ops that begins in some hours and lasts some.
+// event adds a shift of ops that begins in `in` hours and lasts hours.
 func (f *fixture) event(user, role string, in, hours int) (id int64) {
 	f.Helper()
 	start := f.hour(in)
@@ -246,19 +246,19 @@ func (f *fixture) event(user, role string, in, hours int) (id int64) {
 	return id
 }
 
-// hour is the beginning of the hour that comes in some hours, in Unix seconds.
+// hour returns the beginning of the hour that begins in `in` hours, in Unix seconds.
 func (f *fixture) hour(in int) int64 {
 	return time.Now().Truncate(time.Hour).Add(time.Duration(in) * time.Hour).Unix()
 }
 
-// handOff is a second of the week at which schedules of tests hand over: about three days from now, so that none falls into the
-// hours that a test asks about.
+// handOff is the second of the week of the tests' hand-offs: about three days from now, so that no test asks about a time with a
+// hand-off.
 func handOff() int {
 	const day = 86400
 	return int(time.Now().UTC().Weekday()+3)%7*day + 36000
 }
 
-// says is the body of an error answer of v0.
+// says returns the body of an error answer of /api/v0.
 func says(title, description string) string {
 	m := struct {
 		Title       string `json:"title"`

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// vcalendar makes a calendar of events, each "UID from to rest", in hours from the next full one.
+// vcalendar makes an iCalendar text of events. Each is "UID from to rest"; from and to are hours after the next full hour.
 func (f *fixture) vcalendar(events ...string) string {
 	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n"
 	for _, e := range events {
@@ -74,7 +74,7 @@ func TestImport(t *testing.T) {
 	require.Len(t, got.Removed, 2)
 	require.Equal(t, 2, count())
 
-	// Hands win: Bob covers one, another is deleted, and neither comes back.
+	// Manual edits take precedence: after an override and a deletion, the import does not restore the shifts.
 	f.ok(root, "POST", "/api/v0/events/override", fmt.Sprintf(`{"start":%d,"end":%d,"event_ids":[%d],"user":"bob"}`, f.hour(11), f.hour(13), got.Added[0].ID))
 	f.ok(root, "DELETE", fmt.Sprintf("/api/v0/events/%d", got.Added[1].ID), "")
 	got = decode[imported](f, ann, "POST", at, second)
@@ -83,7 +83,7 @@ func TestImport(t *testing.T) {
 	require.Equal(t, 1, count())
 }
 
-func TestImportTakesOurOwnFeeds(t *testing.T) {
+func TestImportAcceptsFeedsOfIris(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.event("ann", "primary", 3, 4)
@@ -112,7 +112,7 @@ func TestImportRefusals(t *testing.T) {
 	require.Zero(t, f.count("select count(*) from shifts"))
 }
 
-func TestImportsAtOnceMakeShiftsOnce(t *testing.T) {
+func TestConcurrentImportsMakeShiftsOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	one := f.vcalendar("one 10 12\nSUMMARY:bob\nRRULE:FREQ=DAILY;COUNT=20")

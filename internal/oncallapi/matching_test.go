@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// tag reads the state of what a path shows.
+// tag returns the ETag of a path.
 func (f *fixture) tag(path string) string {
 	f.Helper()
 	rec := f.do(bob, "GET", path, "")
@@ -26,7 +26,7 @@ func (f *fixture) tag(path string) string {
 	return tag
 }
 
-func TestWhoSavesOverSomebodyElsesEditIsTold(t *testing.T) {
+func TestEditOfAChangedObjectIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	shift := fmt.Sprintf("/api/v0/events/%d", f.event("ann", "primary", 5, 2))
@@ -59,7 +59,7 @@ func TestWhoSavesOverSomebodyElsesEditIsTold(t *testing.T) {
 	require.Equal(t, 200, f.do(ann, "DELETE", shift, "", "If-Match", f.tag(shift)).Code)
 }
 
-// crossing runs something between the moment when a request has read what it changes and the moment when it stores it.
+// crossing runs a function after a request has read an object and before the request stores its change.
 type crossing struct {
 	oncallteams.ScheduleChanges
 	meanwhile func()
@@ -86,8 +86,8 @@ func (c *crossingNotices) Update(ctx context.Context, id int64, change func(*onc
 	return c.Notices.Update(ctx, id, change)
 }
 
-// Two people change different things of one schedule, shift or setting at once: both have their way.
-func TestEditsThatCrossKeepBoth(t *testing.T) {
+// Two people change different fields of one schedule, shift or setting at the same time: both changes are stored.
+func TestConcurrentEditsOfDifferentFieldsAreBothStored(t *testing.T) {
 	t.Parallel()
 	var schedules *crossing
 	var notices *crossingNotices

@@ -66,7 +66,7 @@ func TestFeedKeys(t *testing.T) {
 	f.want(404, says("404 Not Found", ""), bob, "GET", "/api/v0/ical_key/key/"+first, "")
 	key := f.ok(eve, "POST", teams, "") // any user, any team
 	f.want(400, says("Invalid team name", `Team "none" does not exist or is inactive`), eve, "POST", "/api/v0/ical_key/team/none", "")
-	f.ok(ann, "PUT", "/api/v0/teams/ops", `{"name":"renamed"}`) // keys survive a new name
+	f.ok(ann, "PUT", "/api/v0/teams/ops", `{"name":"renamed"}`) // keys stay valid when the team is renamed
 	about := decode[[]map[string]any](f, eve, "GET", "/api/v0/ical_key/key/"+key, "")
 	require.Equal(t, "eve renamed team", fmt.Sprint(about[0]["requester"], " ", about[0]["name"], " ", about[0]["type"]))
 	f.want(403, says("Unauthorized", `Action not allowed: "bob" is not an admin of ical_key`), bob, "GET", "/api/v0/ical_key/key/"+key, "")
@@ -197,7 +197,7 @@ func TestSwapRequests(t *testing.T) {
 	require.Equal(t, "expired", decode[[]request](f, ann, "GET", at, "")[0].State)
 }
 
-// cat is a member of ops.
+// cat returns the credentials of a member of ops.
 func cat() caller { return caller{session: "cat"} }
 
 func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
@@ -248,7 +248,7 @@ func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	require.Equal(t, "bob 2", fmt.Sprint(shares[1]["user"], " ", shares[1]["hours"]))
 }
 
-// An administrator of any team could empty another team's rota by unavailability of its people.
+// Otherwise an administrator of any team could remove people from another team's calendar by making them unavailable.
 func TestUnavailabilityOfATeamCountsInThatTeam(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -326,8 +326,9 @@ func TestBonus(t *testing.T) {
 	require.Equal(t, 503, f.do(bob, "GET", "/api/v0/events/bonus", "").Code)
 }
 
-// A rotation of office hours has gaps only in those, until the team says otherwise; what it has not reached yet is told apart.
-func TestTheCoverThatATeamWants(t *testing.T) {
+// A rotation of office hours has gaps only in those hours, unless the team has a coverage rule. Times that are not populated yet
+// are gaps of another kind.
+func TestCoverageRulesDecideGaps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	start := time.Now().UTC().AddDate(0, 0, -3).Format("2006-01-02") + "T00:00"
@@ -386,7 +387,7 @@ func decodeField(t *testing.T, raw []byte) string {
 	return p.Field
 }
 
-func TestHolidaysThatRecurAndThoseThatCannotBeRead(t *testing.T) {
+func TestRecurringAndInvalidHolidays(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	const at = "/v1/teams/ops/holidays"

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What nobody said of a person is null in every answer, as Oncall's clients expect it.
+// A name or time zone that a person does not have is null in every answer, as Oncall's clients expect.
 func TestUnknownNamesAndZonesAreNull(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -39,7 +39,7 @@ func TestUnknownNamesAndZonesAreNull(t *testing.T) {
 	}
 }
 
-func TestTheOrderAndTheModesOfOncall(t *testing.T) {
+func TestOrderAndModesAreThoseOfOncall(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`update oncall_roles set display_order = 9 where name = 'primary'`)
@@ -61,8 +61,8 @@ func TestUnknownRosters(t *testing.T) {
 	f.want(200, "[]", bob, "GET", "/api/v0/teams/none/rosters/none/schedules", "")
 }
 
-// The audit log is kept by the microsecond; the end of a query is a second, and all of it belongs to the answer.
-func TestTheAuditLogIncludesTheLastSecond(t *testing.T) {
+// The audit log has microseconds. The end of a query is a whole second, and entries within that second are in the answer.
+func TestAuditLogIncludesTheLastSecond(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`insert into oncall_audit (owner, team, action, context, at) values ('ann', 'ops', 'team_edited', '{}', '2026-01-02 03:04:05.7Z')`)
@@ -73,8 +73,8 @@ func TestTheAuditLogIncludesTheLastSecond(t *testing.T) {
 	require.Contains(t, f.ok(bob, "GET", at(5), ""), "team_edited")
 }
 
-// Clients ask for a preview of all that ends after the beginning of time; the span that counts begins where it is populated from.
-func TestAPreviewsSpanCountsFromItsStart(t *testing.T) {
+// Clients request a preview of all shifts that end after second 0. The limit of the span counts from the start of populating.
+func TestSpanOfAPreviewCountsFromItsStart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`, week))

@@ -101,7 +101,7 @@ func TestUsers(t *testing.T) {
 	f.ok(ann, "POST", "/api/v0/teams/ops/users", `{"name":"root"}`)
 	f.want(403, says("Unauthorized", `Action not allowed for "ann"`), ann, "PUT", at+"/root", `{"active":false}`)
 	f.want(403, says("Unauthorized", `Action not allowed for "bob"`), bob, "PUT", at+"/ann", `{"full_name":"x"}`)
-	// She administers a team of his, which is no power over where his pages go unless the operator opens it.
+	// Ann administers a team of bob. She may change his contacts only with the compatibility switch.
 	f.want(403, says("Unauthorized", `Action not allowed for "ann"`), ann, "PUT", at+"/bob", `{"time_zone":"PDT"}`)
 	f.want(204, "", bob, "PUT", at+"/bob", `{"time_zone":"PDT"}`)
 	f.want(400, says("No User Found", "no user exists with given name"), root, "PUT", at+"/who", `{"full_name":"x"}`)
@@ -111,7 +111,7 @@ func TestUsers(t *testing.T) {
 	f.want(200, "", root, "DELETE", at+"/new", "")
 	f.want(404, says("404 Not Found", ""), bob, "GET", at+"/new", "")
 	f.event("bob", "primary", 1, 1)
-	f.want(200, "", root, "DELETE", at+"/bob", "") // he was on call: switched off, not deleted
+	f.want(200, "", root, "DELETE", at+"/bob", "") // a person who was on call is switched off, not deleted
 	require.EqualValues(t, 0, decode[map[string]any](f, ann, "GET", at+"/bob", "")["active"])
 	f.want(403, says("Unauthorized", `Action not allowed for "ann"`), ann, "DELETE", at+"/cat", "")
 
@@ -172,7 +172,7 @@ func TestNamesAndSearch(t *testing.T) {
 	f.want(200, `{"activated":false}`, bob, "GET", "/api/v0/iris_settings", "")
 }
 
-func TestAdministratorsOfTeamsEditMembersWhereThatIsOpened(t *testing.T) {
+func TestTeamAdministratorsEditMembersOnlyWithTheSwitch(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(d *deps) { d.Requests.Openings.AdminsEditMembers = true })
 	f.want(204, "", ann, "PUT", "/api/v0/users/bob", `{"full_name":"Robert"}`)

@@ -73,7 +73,7 @@ func TestSchedules(t *testing.T) {
 	f.want(404, says("404 Not Found", ""), ann, "DELETE", one, "")
 }
 
-func TestPopulateDoesWhatThePreviewShows(t *testing.T) {
+func TestPopulateMakesTheShiftsOfThePreview(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":%d,"duration":%d}]}`, handOff(), week))
@@ -116,14 +116,14 @@ func TestPopulateDoesWhatThePreviewShows(t *testing.T) {
 	require.Greater(t, generated, 1)
 	require.Equal(t, 1, f.count(`select count(*) from oncall_audit where action = 'schedule_populated' and (context->>'created')::int = $1`, generated))
 
-	// Populating again replaces what the schedule made, all but what a hand changed since.
+	// Populating again replaces the shifts that the schedule made, except shifts that were edited by hand.
 	f.ok(bob, "PUT", fmt.Sprintf("/api/v0/events/%d", f.count(`select max(id) from shifts where schedule_id is not null`)), `{"note":"mine"}`)
 	f.want(200, "", ann, "POST", at+"/populate", fmt.Sprintf(`{"start":%d}`, start))
 	require.Equal(t, generated, f.count(`select count(*) from shifts where schedule_id is not null`))
 	require.Equal(t, 1, f.count(`select count(*) from shifts where note = 'mine'`))
 }
 
-func TestTwoWhoPopulateAtOnce(t *testing.T) {
+func TestConcurrentPopulatesFillEachSlotOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`, week))
@@ -189,7 +189,7 @@ func TestRotations(t *testing.T) {
 	require.Equal(t, 200, f.do(ann, "DELETE", one, "").Code)
 }
 
-// The editor's preview takes what is not saved yet, new or changed, and shows what saving and filling will store.
+// The preview takes an unsaved schedule, new or changed, and shows the shifts that saving and populating will store.
 func TestDraftsArePreviewed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -226,26 +226,26 @@ func TestDraftsArePreviewed(t *testing.T) {
 	require.GreaterOrEqual(t, len(seen.Shifts), 5, "as far as the window goes")
 	require.Zero(t, f.count(`select count(*) from shifts`)+f.count(`select count(*) from schedules`), "nothing is stored")
 
-	// A changed one is shown in the place of the stored one, with its order.
+	// The preview of a changed schedule replaces the stored one and uses its order.
 	id := strings.TrimPrefix(f.schedule(draft(`,"scheduler":{"name":"round-robin","data":["bob","ann"]}`)), "/api/v0/schedules/")
 	f.want(200, "", ann, "POST", "/api/v0/schedules/"+id+"/populate", fmt.Sprintf(`{"start":%d}`, f.hour(1)))
 	stored := f.count(`select count(*) from shifts`)
 	changed := fmt.Sprintf(`{"id":%s,"role":"secondary","roster":"ops-roster","advanced_mode":0,"events":[{"start":%d,"duration":%d}],"scheduler":{"name":"round-robin"}%s}`, id, handOff()+36000, week, window)
 	seen = decode[rehearsal](f, bob, "POST", at, changed)
 	require.Equal(t, "secondary", seen.Shifts[len(seen.Shifts)-1].Role)
-	// Who of them begins depends on the day and hour at which the test runs.
+	// Which person begins depends on the day and hour at which the test runs.
 	require.ElementsMatch(t, []string{"ann", "bob"}, []string{seen.Shifts[1].User, seen.Shifts[2].User}, "the people of the stored order take turns")
 	require.Equal(t, stored, f.count(`select count(*) from shifts`))
 	require.Equal(t, 1, f.count(`select count(*) from schedules s join oncall_roles r on r.id = s.role_id where r.name = 'primary'`))
 
-	// The same route takes rotations, and tells of what nobody can take.
+	// The same route takes rotations, and reports the turns that nobody can take.
 	rotation := `{"role":"primary","roster":"ops-roster","layers":[{"start":"2026-11-02T09:00","every":1,"unit":"weeks","members":[{"user":"cat"}]}]` + window + `}`
 	seen = decode[rehearsal](f, bob, "POST", at, rotation)
 	require.Empty(t, seen.Shifts)
 	require.NotEmpty(t, seen.Unfilled)
 }
 
-func TestPreviewsOfSchedulesAreBounded(t *testing.T) {
+func TestSpanOfPreviewsIsLimited(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	at := f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"auto_populate_threshold":3650,"events":[{"start":%d,"duration":%d}]}`, handOff(), week))
@@ -256,8 +256,8 @@ func TestPreviewsOfSchedulesAreBounded(t *testing.T) {
 	require.Len(t, decode[[]wireEvent](f, bob, "GET", ask(70), ""), 10)
 }
 
-// What is new or changed is filled by processors at once, not when the team's hour is over.
-func TestANewScheduleMakesItsTeamDue(t *testing.T) {
+// Processors populate a new or changed schedule at once, not at the team's next hourly run.
+func TestNewSchedulesArePopulatedAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	looked := func() {

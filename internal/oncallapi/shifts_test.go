@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wireEvent is an event as clients read it.
+// wireEvent is a shift on the wire.
 type wireEvent struct {
 	ID       int64   `json:"id"`
 	Start    int64   `json:"start"`
@@ -123,7 +123,7 @@ func TestUpdateAndDeleteEvent(t *testing.T) {
 
 	f.exec(`update shifts set starts_at = now() - interval '3 days', ends_at = now() + interval '1 hour' where id = $1`, id)
 	f.want(403, says("Unauthorized", `Action not allowed: "bob" is not an admin for "ops"`), bob, "PUT", at(id), `{"user":"cat"}`)
-	f.want(200, "", bob, "PUT", at(id), fmt.Sprintf(`{"end":%d}`, f.hour(20))) // a running shift may be prolonged
+	f.want(200, "", bob, "PUT", at(id), fmt.Sprintf(`{"end":%d}`, f.hour(20))) // the end of a running shift may be moved
 	f.want(200, "", ann, "PUT", at(id), `{"user":"cat"}`)
 	f.want(400, says("Invalid event update", "Deleting events in the past not allowed"), root, "DELETE", at(id), "")
 
@@ -178,7 +178,7 @@ func TestLinkedEvents(t *testing.T) {
 	f.want(403, says("Unauthorized", `Action not allowed: "eve" is not part of "ops"`), eve, "PUT", at+"/"+made.Link, `{"user":"cat"}`)
 	f.want(204, "", bob, "PUT", at+"/"+made.Link, `{"user":"cat"}`)
 	require.Equal(t, 3, f.count(`select count(*) from shifts s join users u on u.id = s.user_id where u.name = 'cat' and s.link_id = $1`, made.Link))
-	f.want(200, "", bob, "PUT", fmt.Sprintf("/api/v0/events/%d", made.IDs[1]), `{"note":"alone"}`) // leaves its link
+	f.want(200, "", bob, "PUT", fmt.Sprintf("/api/v0/events/%d", made.IDs[1]), `{"note":"alone"}`) // the shift leaves its link
 	require.Equal(t, 2, f.count(`select count(*) from shifts where link_id = $1`, made.Link))
 	upcoming := decode[[]map[string]any](f, bob, "GET", "/api/v0/users/cat/upcoming?limit=5&role=primary", "")
 	require.Len(t, upcoming, 2)
@@ -385,7 +385,7 @@ func TestWhoIsOnCall(t *testing.T) {
 	require.NotContains(t, summary.Next, "secondary")
 	f.want(404, says("404 Not Found", ""), bob, "GET", "/api/v0/teams/none/summary", "")
 
-	// Pages pass over whoever is switched off, and so do all look-ups (promise P9).
+	// Inactive people are not paged, and look-ups do not return them (promise P9).
 	f.exec(`update users set active = false where name in ('ann', 'cat')`)
 	require.Equal(t, []string{bobs, "eve manager "}, who("/api/v0/teams/ops/oncall"))
 	require.Empty(t, who("/api/v0/teams/ops/oncall/primary"))
@@ -396,7 +396,7 @@ func TestWhoIsOnCall(t *testing.T) {
 	require.Len(t, summary.Current["secondary"], 1)
 }
 
-func TestOnlySchedulesOfTheTeamCanBeNamed(t *testing.T) {
+func TestShiftsNameOnlySchedulesOfTheirTeam(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.schedule(fmt.Sprintf(`{"role":"primary","advanced_mode":0,"events":[{"start":0,"duration":%d}]}`, week))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhoMayCall(t *testing.T) {
+func TestCredentialsAndAccess(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	loggedOut := says("Unauthorized", "User must be logged in")
@@ -35,7 +35,7 @@ func TestWhoMayCall(t *testing.T) {
 	require.Equal(t, "GET, HEAD, POST, OPTIONS", rec.Header().Get("Allow"))
 }
 
-func TestASessionThatIsGone(t *testing.T) {
+func TestUnknownSessionsAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.exec(`delete from sessions`)
@@ -121,7 +121,7 @@ func TestMembersAndAdmins(t *testing.T) {
 	require.Equal(t, "eve", decode[map[string]any](f, ann, "POST", users, `{"name":"eve"}`)["name"])
 	f.want(200, "", ann, "DELETE", users+"/eve", "")
 	f.want(404, says("404 Not Found", ""), ann, "DELETE", users+"/eve", "")
-	f.want(200, "", ann, "DELETE", users+"/ann", "") // she administers the team all the same
+	f.want(200, "", ann, "DELETE", users+"/ann", "") // she still administers the team
 	f.want(200, `["bob","cat"]`, eve, "GET", users, "")
 	f.want(200, `["ann"]`, eve, "GET", admins, "")
 
@@ -134,7 +134,7 @@ func TestMembersAndAdmins(t *testing.T) {
 	f.want(200, `["ann","eve"]`, eve, "GET", admins, "")
 	f.want(200, "", eve, "DELETE", admins+"/eve", "")
 	f.want(404, says("404 Not Found", ""), ann, "DELETE", admins+"/eve", "")
-	f.want(200, `["bob","cat"]`, eve, "GET", users, "") // in no roster, so she left with her administration
+	f.want(200, `["bob","cat"]`, eve, "GET", users, "") // she was in no roster, so she left the team when she lost the administration
 	require.Zero(t, f.count(`select count(*) from notice_settings`))
 	require.Equal(t, 2, f.count(`select count(*) from oncall_audit where action in ('admin_created', 'admin_deleted')`))
 	require.Len(t, decode[[]map[string]string](f, eve, "GET", "/api/v0/team_users", ""), 2)

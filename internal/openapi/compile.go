@@ -15,7 +15,7 @@ import (
 //go:embed spec/*.yaml
 var files embed.FS
 
-// spec is one file as it is written.
+// spec is the content of one spec file.
 type spec struct {
 	Tags       []tag                           `yaml:"tags"`
 	Schemas    map[string]map[string]any       `yaml:"schemas"`
@@ -40,7 +40,7 @@ type operation struct {
 	OK      map[int]string `yaml:"ok"`
 	Errors  []int          `yaml:"errors"`
 	Failure string         `yaml:"failure"`
-	// Deprecated operations stay, but have a newer form, which the note names.
+	// Deprecated operations still work. Their note names the newer form.
 	Deprecated bool `yaml:"deprecated"`
 }
 

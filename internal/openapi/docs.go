@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Docs serves the description, as a document for programs and as a page for people. It is safe for concurrent use.
+// Docs serves the description as an OpenAPI document and as a page. It is safe for concurrent use.
 type Docs struct {
 	document, page []byte
 	tag            string
@@ -39,8 +39,7 @@ func New(version string, asset func(name string) string) (*Docs, error) {
 	return &Docs{document: raw, page: page.Bytes(), tag: `"` + hex.EncodeToString(sum[:8]) + `"`, queries: s.queries()}, nil
 }
 
-// Query returns the names of the parameters that the query of an operation may have; described is false where there is no such
-// operation.
+// Query returns the names of the query parameters of an operation. described is false if there is no such operation.
 func (d *Docs) Query(method, path string) (names []string, described bool) {
 	names, described = d.queries[strings.ToLower(method)+" "+path]
 	return names, described

@@ -15,7 +15,7 @@ var pageSource string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageSource))
 
-// page is what people read: the description by subject.
+// page is the data of the page: the operations by subject.
 type page struct {
 	Version, Style, Icon string
 	Sections             []section

@@ -46,7 +46,7 @@ func (s spec) schema(short string) (object, error) {
 	return nil, fmt.Errorf("schema %q is not known", short)
 }
 
-// outside splits at sep where it stands outside of brackets.
+// outside splits text at each sep that is outside of brackets.
 func outside(text string, sep rune) []string {
 	var parts []string
 	depth, from := 0, 0
@@ -66,9 +66,8 @@ func outside(text string, sep rune) []string {
 	return append(parts, text[from:])
 }
 
-// expand turns a written schema into a whole one. A schema is written as JSON Schema, and where a schema is expected a
-// short form may stand; "fields" is a map of names to short forms, with "?" behind names that may be missing, and makes an
-// object that has no others unless it says "open: true".
+// expand returns the JSON Schema of a schema in a spec file. There, a short form may replace any schema inside it. "fields" is a
+// map of names to short forms; a name with "?" at its end is optional. The object has no other fields unless it has "open: true".
 func (s spec) expand(written map[string]any) (object, error) {
 	out := object{}
 	for key, value := range written {
@@ -131,7 +130,7 @@ func (s spec) fields(written map[string]any) (properties object, required []any,
 	return properties, required, nil
 }
 
-// field expands a written schema, in which "schema" may give a short form to which the rest is added.
+// field expands a schema of a spec file. If it has a short form under "schema", the other keys are added to that schema.
 func (s spec) field(written map[string]any) (object, error) {
 	out, err := s.expand(written)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// relay posts as iris-relay does.
+// relay posts a body as iris-relay does.
 func relay(t *testing.T, h http.Handler, path, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return relayAs(t, h, "iris-relay", "", path, body)
@@ -162,7 +162,7 @@ func TestOnlyKnownCallersRelay(t *testing.T) {
 	}
 }
 
-// An application without the power relay passes on nothing of other people, and no receipts.
+// An application without the power relay may not pass on answers of other people or receipts.
 func TestOnlyRelaysPassOnAnswers(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{
@@ -323,7 +323,7 @@ func TestMailReplies(t *testing.T) {
 	for name, c := range map[string]struct {
 		from, subject, body string
 		status              int
-		want                string // the words of the mail back, or the error
+		want                string // the text of the reply, or the error
 		subjectBack         string
 		application         int64
 	}{
@@ -372,7 +372,7 @@ func TestMailReplies(t *testing.T) {
 	}
 }
 
-// A relay passes on what anybody answers. Who speaks as a person passes on only their own answers.
+// A relay passes on the answers of all people. A caller that acts for a person passes on only that person's answers.
 func TestPeoplePassOnOnlyTheirOwnAnswers(t *testing.T) {
 	t.Parallel()
 	const refused = `{"title":"This user is not allowed to access this resource","description":""}`

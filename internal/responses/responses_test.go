@@ -27,7 +27,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// world: ann was paged by message 27 for incident 300 and by message 28 for incident 301; message 29 was out of band.
+// world is a fake of storage and vendors. Ann was paged by message 27 for incident 300 and by message 28 for incident 301. Message 29
+// was out of band.
 type world struct {
 	escalating int64 // incidents of the mailbox's plan
 	owners     map[incidents.ID]string
@@ -37,7 +38,7 @@ type world struct {
 	woken      buckets.Set
 	replies    []string // in Slack
 	asked      map[messages.ID]messages.AnsweredMessage
-	known      bool // the receipts' messages
+	known      bool // the messages of receipts exist
 	sent       []messages.Notification
 	opened     []incidents.New
 	noText     bool // the plan's templates have no text for the application
@@ -70,7 +71,7 @@ func (w *world) SlackMessages(_ context.Context, ts string, _ messages.ID) ([]me
 
 func (w *world) SlackUnknown(_ context.Context, id messages.ID) (bool, error) { return id == 29, nil }
 
-// counted is how many incidents there are already.
+// counted returns the numbers of existing incidents.
 type counted func() (active, recent int64)
 
 func (c counted) Recent(context.Context, int64, int64, time.Duration, int) (active, recent int64, err error) {
@@ -133,7 +134,7 @@ func (w *world) ByContact(_ context.Context, mode users.Mode, source string) (us
 	return users.User{}, fault.New(fault.NotFound, "nobody")
 }
 
-// ByMessage: message 28 went to eve's new number, which is not verified, and to nobody else's.
+// ByMessage returns kim, who got message 28 at an unverified number and address. It finds no other message.
 func (w *world) ByMessage(_ context.Context, id messages.ID, mode users.Mode, source string) (users.User, error) {
 	if id == 28 && (source == "+15550009999" && (mode == users.SMS || mode == users.Call) || source == "kim.new@example.com" && mode == users.Email) {
 		return kim, nil
@@ -178,7 +179,7 @@ func (w *world) Apply(_ context.Context, r messages.Receipt) (bool, error) {
 	return w.known, nil
 }
 
-// relay is the application that signs; quiet has no contact with anything here.
+// ByName finds the applications of the tests: relay signs the requests of relays.
 func (w *world) ByName(_ context.Context, name string) (auth.Application, error) {
 	id, ok := map[string]int64{"iris": 2, "iris-relay": 70, "db": 71, "web": 72}[name]
 	if !ok {
@@ -228,7 +229,7 @@ func (w *world) Create(_ context.Context, n messages.Notification) (int64, error
 	return 1, nil
 }
 
-// callers finds who signs requests.
+// callers finds the applications that sign requests.
 type callers struct{}
 
 func (callers) ByID(_ context.Context, _ users.ID) (users.User, error) {
@@ -392,7 +393,7 @@ func TestLinkAsksBeforeItTakesOver(t *testing.T) {
 	require.Equal(t, ann.Name, w.owners[300])
 }
 
-// One link of a digest answers for all its incidents, as often as it is followed.
+// The link of a digest acknowledges all its incidents. It may be followed several times.
 func TestLinkOfADigest(t *testing.T) {
 	t.Parallel()
 	w, links, h := setup(t)
@@ -636,7 +637,7 @@ func TestSlackButtonOfAMemberFoundByAddress(t *testing.T) {
 	require.Equal(t, "kim", w.owners[300])
 }
 
-// What Slack vouches for comes before the name in the payload, which members choose themselves.
+// The name in the payload is tried last, because members of Slack choose it themselves.
 func TestSlackNameIsTriedLast(t *testing.T) {
 	t.Parallel()
 	w, _, h := setup(t)
@@ -645,8 +646,8 @@ func TestSlackNameIsTriedLast(t *testing.T) {
 	require.Equal(t, "kim", w.owners[300], "kim calls herself ann in Slack")
 }
 
-// A reply that quotes a message is its recipient's when it comes from where the message went, verified or not. Without the quote,
-// or from elsewhere, an unverified contact identifies nobody.
+// A reply that names a message is from the message's recipient if it comes from the message's destination, even if that contact is
+// not verified. Without the number, or from another address, an unverified contact identifies nobody.
 func TestRepliesThatNameAMessage(t *testing.T) {
 	t.Parallel()
 	const path, number = "/v0/response/twilio/messages", "+15550009999"

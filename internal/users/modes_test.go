@@ -25,7 +25,7 @@ func reachable(modes ...Mode) Responder {
 	return r
 }
 
-func TestModeForAsksTheRulesInOrder(t *testing.T) {
+func TestModeForAppliesTheRulesInOrder(t *testing.T) {
 	t.Parallel()
 	r, app := reachable(), everyMode()
 	check := func(want Mode, rule string) {
@@ -47,7 +47,7 @@ func TestModeForAsksTheRulesInOrder(t *testing.T) {
 	check(Call, "own choice for the application")
 }
 
-func TestChoose(t *testing.T) {
+func TestChooseMode(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		r    Responder
@@ -87,7 +87,7 @@ func TestChoose(t *testing.T) {
 	require.Equal(t, Drop, got.Mode)
 }
 
-func TestNextModeNeverDropsNorRepeats(t *testing.T) {
+func TestNextModeNeverReturnsDropOrATriedMode(t *testing.T) {
 	t.Parallel()
 	r, app := reachable(Modes...), everyMode(Webhook)
 	var tried []Mode

@@ -120,7 +120,7 @@ func TestClientFollowsNoRedirects(t *testing.T) {
 	require.Equal(t, messages.OutcomeRejected, FromStatus(resp, "").Outcome)
 }
 
-func TestClientReadsNoMoreThanAllowed(t *testing.T) {
+func TestClientLimitsTheResponseSize(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for range 1000 {
@@ -138,7 +138,7 @@ func TestClientReadsNoMoreThanAllowed(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 }
 
-func TestClientTellsSentFromNeverSent(t *testing.T) {
+func TestClientReportsWhetherTheRequestWasSent(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -166,14 +166,14 @@ func TestClientTellsSentFromNeverSent(t *testing.T) {
 	require.Equal(t, messages.OutcomeUnknown, FromError(err).Outcome)
 	require.NotContains(t, err.Error(), "hunter22")
 
-	// A server that takes the connection and then says nothing while TLS is expected: nothing was sent.
+	// The server accepts the connection and does not answer the TLS handshake: no request was sent.
 	_, err = do(t, c, t.Context(), "https://"+s.Listener.Addr().String())
 	require.ErrorAs(t, err, &call)
 	require.False(t, call.Sent)
 }
 
-// A kept connection that the server closed is no failure: nothing was written to it, so another one is made.
-func TestClientSurvivesClosedConnections(t *testing.T) {
+// A kept connection that the server closed causes no failure. Nothing was written to it, so a new one is opened.
+func TestClientReplacesClosedConnections(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	defer s.Close()

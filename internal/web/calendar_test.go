@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// teams knows the team "Ops / 24x7 <b>", and one that was deleted.
+// teams has the team "Ops / 24x7 <b>", and a deleted team.
 type teams struct{}
 
 func (teams) ByName(_ context.Context, name string) (oncall.Team, error) {
@@ -118,7 +118,7 @@ func TestOncallAddressesRedirect(t *testing.T) {
 	}
 }
 
-// TestScriptsImportExistingModules follows every import of the scripts as a browser would, from the pages' own addresses.
+// Follows every import of the scripts from the addresses in the pages, as a browser does.
 func TestScriptsImportExistingModules(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)

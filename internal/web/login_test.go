@@ -197,7 +197,7 @@ func TestTimelineNamesAPersonOnce(t *testing.T) {
 	require.Contains(t, body, `paused <span class="dim">· <bdi>root</bdi></span>`)
 }
 
-// TestPagesHaveNoInlineScriptsOrStyles looks for what the content security policy would stop: scripts and styles in the page.
+// The content security policy blocks scripts and styles inside a page, so pages must not have any.
 func TestPagesHaveNoInlineScriptsOrStyles(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
@@ -211,7 +211,7 @@ func TestPagesHaveNoInlineScriptsOrStyles(t *testing.T) {
 	}
 }
 
-// A directory that is away is no wrong password, by neither door.
+// When the directory is unavailable, both log-ins say so and do not report a wrong password.
 func TestLogInWhileTheDirectoryIsUnavailable(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)

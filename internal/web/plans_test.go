@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// shelf holds plans, and a simulation of them.
+// shelf has plans and a simulation of them.
 type shelf struct {
 	plans []escalation.PlanSteps
 	query filters.Query

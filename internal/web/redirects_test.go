@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The addresses of Iris's own pages lead on, after the log-in that they need.
+// The addresses of Iris's own pages redirect to ours, after a log-in.
 func TestIrisAddressesRedirect(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The calendar loads no more than all static files together.
+// The test counts all static files, because the calendar loads no other file.
 func TestTheCalendarIsBelow250KilobytesOnTheWire(t *testing.T) {
 	t.Parallel()
 	var wire bytes.Buffer

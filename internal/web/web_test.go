@@ -36,7 +36,7 @@ type world struct {
 	asked    filters.Query
 	woken    buckets.Set
 	ann      users.User
-	down     bool // the database is away
+	down     bool // the database is unavailable
 	plans    shelf
 }
 

@@ -41,9 +41,9 @@ type fakes struct {
 	woken    buckets.Set
 	wait     time.Duration
 	down     bool
-	accepted int // by application 7
+	accepted int // number of incidents that Load accepted for application 7
 	opened   incidents.New
-	ofPlan   []string // whose incidents a resolve was for
+	ofPlan   []string // the plans of resolved incidents
 	app      auth.Application
 }
 
@@ -255,7 +255,7 @@ func TestOverloadIsAlways503(t *testing.T) {
 	require.NotEmpty(t, r.Header.Get("Retry-After"))
 }
 
-// What is known takes no room: a flood must not keep an open incident from learning what became of it.
+// A delivery for an open incident is accepted even during a flood, because it opens no new incident.
 func TestKnownGroupsAreAcceptedDuringAFlood(t *testing.T) {
 	t.Parallel()
 	f, post := setupAll(t)

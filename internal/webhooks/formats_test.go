@@ -39,7 +39,7 @@ func TestGrafanaOpensOneIncidentPerGroupAndResolvesIt(t *testing.T) {
 		"single rules":     {ruled, strings.Replace(ruled, `"state":"alerting"`, `"state":"ok"`, 1), strings.Replace(ruled, `"ruleId":9`, `"ruleId":10`, 1)},
 	} {
 		f, post := setupAll(t)
-		says := func(n string) string { // the older form is answered with nothing
+		says := func(n string) string { // the older form gets an empty answer
 			if name == "single rules" {
 				return ""
 			}

@@ -18,7 +18,7 @@ import (
 // UsernameHeader names the person on whose behalf an application acts.
 const UsernameHeader = "X-IRIS-USERNAME"
 
-// People finds users by name, ignoring case; a NotFound fault when there is none.
+// People finds users by name, ignoring case. For an unknown name it returns a NotFound fault.
 type People interface {
 	ByName(ctx context.Context, name string) (users.User, error)
 }
@@ -34,22 +34,22 @@ type Authenticator struct {
 	believing    bool
 }
 
-// NewAuthenticator returns an Authenticator. With nil sessions no request can have a session. userKey is the
-// key of the session that holds the name of the logged-in user.
+// NewAuthenticator returns an Authenticator. With nil sessions, only applications can authenticate. userKey is the session key of
+// the name of the logged-in user.
 func NewAuthenticator(apps auth.Applications, people People, sessions *scs.SessionManager, userKey string, e *Errors) *Authenticator {
 	return &Authenticator{applications: sharedLookups{apps, cache.New(cache.Config[string, auth.Application]{})}, people: people, sessions: sessions,
 		userKey: userKey, errors: e}
 }
 
-// Believing returns an Authenticator that accepts names without credentials. It refuses all requests of other sites' pages, with
-// or without a session. Only a server on a loopback address whose authentication is switched off may use it.
+// Believing returns an Authenticator that accepts names without credentials. It refuses every request that a page of another site
+// sent. Only a server on a loopback address with authentication switched off may use it.
 func (a *Authenticator) Believing() *Authenticator {
 	b := *a
 	b.believing = true
 	return &b
 }
 
-// sharedLookups makes concurrent requests of an application share one read. It caches nothing.
+// sharedLookups makes concurrent requests of one application share one read. It keeps nothing after the read.
 type sharedLookups struct {
 	apps  auth.Applications
 	reads *cache.Cache[string, auth.Application]
@@ -124,7 +124,7 @@ func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.A
 	return actor, app, r, err
 }
 
-// speaking returns the application as an actor, on behalf of a person if it names one.
+// speaking returns the actor of an application, on behalf of a person if the application names one.
 func (a *Authenticator) speaking(ctx context.Context, app auth.Application, username string) (auth.Actor, error) {
 	actor := auth.Through(app)
 	if username == "" {
@@ -132,7 +132,7 @@ func (a *Authenticator) speaking(ctx context.Context, app auth.Application, user
 	}
 	user, err := a.people.ByName(ctx, username)
 	switch {
-	case fault.Is(err, fault.NotFound): // allowed: an application may know people that we do not
+	case fault.Is(err, fault.NotFound): // allowed: the application may act for people whom Iris does not know
 		actor.Username = username
 	case err != nil:
 		return auth.Actor{}, err
@@ -144,7 +144,7 @@ func (a *Authenticator) speaking(ctx context.Context, app auth.Application, user
 	return actor, nil
 }
 
-// bySession returns the actor of a logged-in person; nobody when there is no session, or it has ended.
+// bySession returns the actor of a logged-in person; the zero value if there is no session or it has ended.
 func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application, error) {
 	if a.sessions == nil {
 		return auth.Actor{}, auth.Application{}, nil

@@ -15,14 +15,13 @@ import (
 // MaxBody is the largest request body of the APIs' routes, in bytes.
 const MaxBody = 1 << 20
 
-// MaxDepth is how deep the arrays and objects of a body may nest. PostgreSQL's and our own parsers are recursive.
+// MaxDepth is the maximum nesting of arrays and objects in a body. The parsers of PostgreSQL and of Iris are recursive.
 const MaxDepth = 200
 
 type bodyKey struct{}
 
-// Body reads the whole body of r once. The request that it returns holds the bytes, and its Body can be read again: a signature
-// is checked over the same bytes that a handler decodes. A body over limit bytes is a TooLarge fault, an incomplete body an
-// Invalid one.
+// Body reads the whole body of r. The Body of the returned request can be read again, so that a signature is checked over the same
+// bytes that a handler decodes. A body over limit bytes is a TooLarge fault; an incomplete body is an Invalid fault.
 func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Request, error) {
 	if kept, ok := r.Context().Value(bodyKey{}).([]byte); ok {
 		if int64(len(kept)) > limit {
@@ -51,14 +50,15 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Re
 	return body, r, nil
 }
 
-// How much of a body that is too large is still read: from callers that were authenticated, and from others.
+// How many bytes of a body that is too large are still read: from authenticated callers, and from others.
 const (
 	maxDrain        = 64 << 20
 	maxUnknownDrain = 1 << 20
 )
 
-// drain reads the rest of a body that is too large. Many clients write everything before they read: they would see a broken
-// connection, not the answer, and retry, mail servers for days. Clients that send Expect: 100-continue are answered at once.
+// drain reads the rest of a body that is too large. Many clients send the whole body before they read the answer. Without drain
+// they would see a broken connection instead of the answer, and retry; mail servers retry for days. Clients that send Expect:
+// 100-continue get the answer at once.
 func drain(r *http.Request) {
 	if r.Header.Get("Expect") != "" {
 		return
@@ -67,18 +67,18 @@ func drain(r *http.Request) {
 	if Actor(r.Context()).Known() {
 		limit = maxDrain
 	}
-	_, _ = io.CopyN(io.Discard, r.Body, limit) // whatever ends it, the answer follows
+	_, _ = io.CopyN(io.Discard, r.Body, limit) // the answer follows in any case
 }
 
 func tooLarge(limit int64) error {
 	return fault.Newf(fault.TooLarge, "Request body is larger than the limit of %d bytes", limit)
 }
 
-// InvalidJSON is the title of the answer to a body that is no JSON, or not the kind of JSON that a route takes.
+// InvalidJSON is the title of the error for a body that is not JSON, or not the kind of JSON that a route expects.
 const InvalidJSON = "Invalid json in post body"
 
-// Object decodes a JSON object into its members, values untouched. Anything else is an Invalid fault that says what is
-// wrong. If members have the same name, the last one counts.
+// Object decodes a JSON object into its members, whose values stay encoded. Any other body is an Invalid fault that names the
+// problem. If members have the same name, the last one counts.
 func Object(body []byte) (map[string]json.RawMessage, error) {
 	if err := CheckJSON(body); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func Object(body []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// CheckJSON reports, as an Invalid fault, a body that is not one whole JSON value in UTF-8 of at most MaxDepth.
+// CheckJSON returns an Invalid fault unless the body is exactly one JSON value in UTF-8 with nesting of at most MaxDepth.
 func CheckJSON(body []byte) error {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0:

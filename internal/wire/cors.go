@@ -8,18 +8,18 @@ import (
 
 type originKey struct{}
 
-// fromAllowedOrigin reports whether the request was sent by a page of a site that the operator allows.
+// fromAllowedOrigin reports whether a page of an allowed site sent the request.
 func fromAllowedOrigin(ctx context.Context) bool {
 	allowed, _ := ctx.Value(originKey{}).(bool)
 	return allowed
 }
 
-// corsMethods are those that pages of allowed sites may use.
+// corsMethods are the methods that pages of allowed sites may use.
 const corsMethods = "GET, HEAD, POST, PUT, DELETE"
 
-// CORS lets pages of the named origins call the API in a browser, with the session of their user, and read the
-// answers: paths below /v0, /api/v0 and /v1, not the log-in and the pages. Browsers refuse the answers to pages of all other
-// sites. Below /api/v0 a change by a session still needs its token.
+// CORS allows pages of the named origins to call the API with the session of their user, and to read the answers. It applies to
+// paths below /v0, /api/v0 and /v1, not to the log-in and the pages. Browsers hide the answers from pages of other sites. Below
+// /api/v0 a change with a session still needs the CSRF token.
 func CORS(origins []string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if len(origins) == 0 {
@@ -47,7 +47,7 @@ func CORS(origins []string) func(http.Handler) http.Handler {
 				}
 				h.Add("Vary", "Access-Control-Request-Headers")
 				h.Set("Access-Control-Max-Age", "600")
-				if oncall { // which answers OPTIONS itself
+				if oncall { // Oncall's API answers OPTIONS itself
 					next.ServeHTTP(w, r)
 					return
 				}

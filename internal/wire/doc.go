@@ -1,5 +1,4 @@
-// Package wire holds what every HTTP edge of Iris does the same way: reading a body once and within a limit, decoding
-// JSON strictly, writing answers, and turning errors into the shape that the clients of a path expect. The edges
-// (irisapi, oncallapi, webhooks, responses, web) do not import each other; they share this package. It knows no domain
-// and no storage.
+// Package wire has the code that all HTTP edges share: reading a body once and within a limit, strict decoding of JSON, writing
+// answers, and errors in the form that the clients of a path expect. The edges (api, irisapi, oncallapi, webhooks, responses,
+// web) call it; they do not import each other. It imports no storage.
 package wire

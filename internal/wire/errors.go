@@ -18,20 +18,19 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Errors answers requests with errors. It is the one place where fault kinds become status codes and bodies.
-// It is safe for concurrent use.
+// Errors writes error answers. No other code turns fault kinds into status codes and bodies. It is safe for concurrent use.
 type Errors struct {
 	log   *zap.Logger
 	quiet *repeats
 }
 
-// NewErrors returns an Errors that logs what users are not shown.
+// NewErrors returns an Errors that logs the details that clients do not get.
 func NewErrors(log *zap.Logger) *Errors { return &Errors{log: log.Named("wire"), quiet: &repeats{}} }
 
-// StatusClientClosed is only logged, when the client closed the connection before the answer.
+// StatusClientClosed is logged when the client closed the connection before the answer. No client receives it.
 const StatusClientClosed = 499
 
-// Status returns the status code for an error: the only mapping of fault kinds to HTTP.
+// Status returns the status code for an error.
 func Status(err error) int {
 	switch fault.KindOf(err) {
 	case fault.Invalid:
@@ -59,9 +58,8 @@ func Status(err error) int {
 	return http.StatusInternalServerError
 }
 
-// Write answers r with err: below /v0/ as Iris does, below /api/ as Oncall does, elsewhere as RFC 9457 says, or with a plain
-// page where a browser asks for one. Every 503 says when to retry.
-// An error that is no fault is logged in full and shown as an internal error.
+// Write answers r with err: below /v0/ as Iris does, below /api/ as Oncall does, elsewhere with RFC 9457, or with a page for a
+// browser. Every 503 has Retry-After. An error that is not a fault is logged in full and answered as an internal error.
 func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 	var known *fault.Error
 	if !errors.As(err, &known) {
@@ -92,10 +90,10 @@ func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// unavailableFor is the time to a retry when the fault has none.
+// unavailableFor is the Retry-After of a 503 whose fault has no time.
 const unavailableFor = 5 * time.Second
 
-// forOncall reports whether the clients of the path are Oncall's: those of its API and of its log-in.
+// forOncall reports whether the path belongs to Oncall's API or log-in.
 func forOncall(r *http.Request) bool {
 	return below(r, "/api") || r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/logout")
 }
@@ -117,12 +115,12 @@ func RetryAfter(d time.Duration) string {
 	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }
 
-// NotFound answers an unknown path in the shape of its clients.
+// NotFound answers an unknown path with 404, in the form that the path's clients expect.
 func (e *Errors) NotFound(w http.ResponseWriter, r *http.Request) {
 	e.Write(w, r, fault.New(fault.NotFound, "not found"))
 }
 
-// MethodNotAllowed answers a known path with an unknown method. The router sets the Allow header.
+// MethodNotAllowed answers a known path with an unknown method with 405. The router sets the Allow header.
 func (e *Errors) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	const status = http.StatusMethodNotAllowed
 	switch {
@@ -153,7 +151,7 @@ func shape(f *fault.Error) titled {
 	return t
 }
 
-// writeIris: title, and description only when one was given; nothing at all for 404; plain text for 500.
+// writeIris writes title and, if there is one, description. A 404 has no body; a 500 is plain text.
 func writeIris(w http.ResponseWriter, status int, f *fault.Error) {
 	switch status {
 	case http.StatusNotFound:
@@ -167,7 +165,7 @@ func writeIris(w http.ResponseWriter, status int, f *fault.Error) {
 	}
 }
 
-// writeOncall: the status line replaces a missing title, and the title of every 404, 405 and 500.
+// writeOncall writes title and description. The status line replaces a missing title, and the title of every 404, 405 and 500.
 func writeOncall(w http.ResponseWriter, status int, f *fault.Error) {
 	t := shape(f)
 	line := strconv.Itoa(status) + " " + http.StatusText(status)
@@ -187,20 +185,20 @@ type problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail,omitempty"`
-	// Field is the older form of Errors.
+	// Field has the name of the wrong field. It is older than Errors and stays for clients.
 	Field  string  `json:"field,omitempty"`
 	Errors []wrong `json:"errors,omitempty"`
 }
 
-// wrong is an error in one part of a request: a place in its body (a JSON Pointer, RFC 6901, as a URI fragment) or a
-// parameter of its query.
+// wrong is an error in one part of a request: in a place of the body (a JSON Pointer, RFC 6901, as a URI fragment) or in a
+// parameter of the query.
 type wrong struct {
 	Pointer   string `json:"pointer,omitempty"`
 	Parameter string `json:"parameter,omitempty"`
 	Detail    string `json:"detail"`
 }
 
-// wrongs returns the place that a fault names.
+// wrongs returns the place that a fault names, as a list.
 func wrongs(r *http.Request, f *fault.Error, detail string) []wrong {
 	switch {
 	case f.Field == "":
@@ -235,13 +233,13 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.E
 	_, _ = w.Write(body)
 }
 
-// errorPage is the answer to browsers for pages that do not exist or are unavailable. It loads no other file.
+// errorPage is the error page for browsers. It loads no other file, because the server may be failing.
 var errorPage = template.Must(template.New("error").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}} · Iris</title><style>{{.Style}}</style></head>
 <body><main><p class="brand">Iris</p><h1>{{.Title}}</h1><p>{{.Text}}</p><p><a href="/incidents">To the incidents</a></p></main></body></html>
 `))
 
-// errorStyle is a short form of the pages' style. The page's policy allows its hash and no other style.
+// errorStyle is a short form of the pages' style. The content security policy of errorPage allows only this style, by its hash.
 const errorStyle = `:root{color-scheme:light dark}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:Canvas;color:CanvasText}` +
 	`main{max-width:34rem;margin:12vh auto 0;padding:0 1.25rem;overflow-wrap:anywhere}.brand{font-weight:700;color:#3257c4;margin:0}` +
 	`h1{font-size:1.6rem;margin:.5rem 0}a{color:LinkText}`
@@ -263,13 +261,13 @@ func writePage(w http.ResponseWriter, status int, f *fault.Error) {
 	}{http.StatusText(status), fault.Public(f), errorStyle})
 }
 
-// Empty answers with a status and a zero-length body, still labelled JSON, as Iris does.
+// Empty answers with a status and an empty body with the Content-Type of JSON, as Iris does.
 func Empty(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 }
 
-// SecurityHeaders sets on every answer the headers that clients of the predecessors expect, 404 and 405 included.
+// SecurityHeaders adds the security headers of the predecessors to every answer, including 404 and 405.
 func SecurityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -280,8 +278,8 @@ func SecurityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// StrictTransport makes browsers use only TLS for a year, if the public URL is https. With http it does nothing: browsers could
-// then not reach the server any more.
+// StrictTransport makes browsers use only TLS for a year, if the public URL is https. With http it does nothing, because browsers
+// could then no longer reach the server.
 func StrictTransport(publicURL string) func(http.Handler) http.Handler {
 	secure := strings.HasPrefix(strings.ToLower(publicURL), "https://")
 	return func(next http.Handler) http.Handler {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// WithoutNUL replaces, in JSON, the escape of the NUL character by that of the replacement character: PostgreSQL cannot store
-// NUL, and refusing an alert because of it would lose a page. The result may share memory with raw.
+// WithoutNUL replaces escaped NUL characters in JSON by the replacement character. PostgreSQL cannot store NUL, and a refused alert
+// would be a lost page. The result may share memory with raw.
 func WithoutNUL(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`\u0000`)) {
 		return raw
@@ -20,12 +20,12 @@ func WithoutNUL(raw []byte) []byte {
 		if bytes.HasPrefix(out[i:], []byte(`\u0000`)) {
 			copy(out[i:], `\ufffd`)
 		}
-		i++ // the escaped character is no backslash of its own
+		i++ // skip the escaped character, which may be a backslash
 	}
 	return out
 }
 
-// JSONSize counts compact JSON as Iris's clients do: non-ASCII characters as \uXXXX, "/" as "\/".
+// JSONSize returns the length of compact JSON as Iris's clients count it: non-ASCII characters as \uXXXX, "/" as "\/".
 func JSONSize(compact []byte) int {
 	n, quoted := 0, false
 	for i := 0; i < len(compact); i++ {
@@ -46,7 +46,7 @@ func JSONSize(compact []byte) int {
 			n += 12
 		case c >= 0xc0: // first byte of two or three
 			n += 6
-		} // other bytes continue a character
+		} // other bytes belong to a character that was counted
 	}
 	return n
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// pythonSize is wire.JSONSize by decoding and encoding again: slow and plain.
+// pythonSize computes wire.JSONSize by decoding and encoding again. It is slow and simple.
 func pythonSize(t *testing.T, compact []byte) int {
 	t.Helper()
 	n := 0
@@ -64,7 +64,7 @@ func FuzzContextSize(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		var buf bytes.Buffer
 		if !utf8.ValidString(s) || json.Compact(&buf, []byte(s)) != nil || strings.Contains(s, `\ud`) || strings.Contains(s, `\uD`) {
-			return // lone surrogates are decoded to something else
+			return // Go decodes lone surrogates to another character
 		}
 		require.Equal(t, pythonSize(t, buf.Bytes()), wire.JSONSize(buf.Bytes()))
 	})

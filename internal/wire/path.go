@@ -8,8 +8,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// TrimSlash makes the router ignore one trailing slash of the API's paths; the request itself, whose path may be signed,
-// stays as it is. It belongs on the root router, before routing.
+// TrimSlash makes the router ignore one trailing slash of the API's paths. It does not change the URL of the request, which may be
+// signed. It must be on the root router, before routing.
 func TrimSlash(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rctx := chi.RouteContext(r.Context())
@@ -38,10 +38,10 @@ func Param(r *http.Request, name string) string {
 	return raw
 }
 
-// methods are the possible methods of a path, in the order of the Allow header.
+// methods are the possible methods of a path, in their order in the Allow header.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}
 
-// Refuse makes routes answer requests without a route: 404 for an unknown path, else 405 with the methods of the path.
+// Refuse makes routes answer requests that match no route: 404 for an unknown path, 405 with the allowed methods for a known one.
 func (e *Errors) Refuse(routes *chi.Mux) {
 	routes.NotFound(e.NotFound)
 	routes.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +52,7 @@ func (e *Errors) Refuse(routes *chi.Mux) {
 	})
 }
 
-// allowed returns the methods of the request's path in routes, for the Allow header of a 405.
+// allowed returns the methods that routes has for the path of the request, for the Allow header of a 405.
 func allowed(routes chi.Routes, r *http.Request) string {
 	path := r.URL.RawPath
 	if path == "" {
@@ -65,7 +65,7 @@ func allowed(routes chi.Routes, r *http.Request) string {
 	for _, m := range methods {
 		asked := m
 		if m == http.MethodHead {
-			asked = http.MethodGet // what can be read answers HEAD as well
+			asked = http.MethodGet // routes that answer GET also answer HEAD
 		}
 		if routes.Match(chi.NewRouteContext(), asked, path) {
 			out = append(out, m)
@@ -77,7 +77,7 @@ func allowed(routes chi.Routes, r *http.Request) string {
 // secretPaths are prefixes of paths whose next segment is a secret that gives access.
 var secretPaths = []string{"/ack/", "/api/v0/ical/", "/api/v0/ical_key/key/"}
 
-// LogPath returns the path of a request for logs, without the secrets of some paths.
+// LogPath returns the path of a request for logs. It replaces the secrets in secretPaths.
 func LogPath(r *http.Request) string {
 	for _, open := range secretPaths {
 		if rest, ok := strings.CutPrefix(r.URL.Path, open); ok && rest != "" {

@@ -7,14 +7,14 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Bounds of the query of a request. A query costs more than its bytes: each parameter may become a condition of a search.
+// Limits of the query of a request. Each parameter may become a condition of a search in the database.
 const (
 	MaxQuery      = 16 << 10
 	maxParameters = 256
 )
 
-// BoundQuery refuses requests whose query is longer than MaxQuery bytes or has more than maxParameters parameters, before
-// they are parsed.
+// BoundQuery refuses requests whose query is longer than MaxQuery bytes or has more than maxParameters parameters. It does not
+// parse the query.
 func (e *Errors) BoundQuery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch raw := r.URL.RawQuery; {

@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// Recover returns a handler that logs panics of next with their stack and answers them as errors. It passes on
+// Recover returns a handler that logs panics of next with their stack and answers with an internal error. It does not recover from
 // http.ErrAbortHandler, with which a handler aborts its answer on purpose.
 func (e *Errors) Recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

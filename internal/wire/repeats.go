@@ -7,20 +7,20 @@ import (
 	"go.uber.org/zap"
 )
 
-// repeatsEvery is how often requests that fail for the same reason are counted in the log.
+// repeatsEvery is the interval of the log lines that count requests with the same failure.
 const repeatsEvery = 10 * time.Second
 
-// mostReasons bounds how many reasons are counted at a time; requests with other reasons are logged one by one.
+// mostReasons is the maximum number of reasons that are counted at a time. Requests with further reasons are logged one by one.
 const mostReasons = 100
 
-// repeats counts requests that fail because something is unavailable, mostly the database. The first request with a reason is
-// logged, the others are counted. It is safe for concurrent use.
+// repeats counts requests that fail because something is unavailable, usually the database. The first request with a reason is
+// logged; further ones are counted. It is safe for concurrent use.
 type repeats struct {
 	mu     sync.Mutex
 	counts map[string]int // requests since the last line, by reason
 }
 
-// again counts a request, and reports whether its reason was logged a short time ago.
+// again counts a request. It reports whether its reason was logged in the last repeatsEvery.
 func (r *repeats) again(reason string, log *zap.Logger) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

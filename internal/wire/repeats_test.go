@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// While the database is away, one line says so; further requests are counted.
+// While the database is unavailable, the first failed request is logged and further ones are counted.
 func TestRequestsThatFailForTheSameReasonAreCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 // Requests measures the requests of APIs. It is safe for concurrent use.
 type Requests struct{ seconds *prometheus.HistogramVec }
 
-// NewRequests registers the metric. It fails when the metric is registered already.
+// NewRequests registers the metric. It returns an error if the metric is already registered.
 func NewRequests(reg prometheus.Registerer) (*Requests, error) {
 	m := &Requests{prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "iris_httpapi_request_seconds", Help: "Time to answer API requests, by route, method and status.",

@@ -11,15 +11,16 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// What a session holds besides the user's name, which is under a key that the server chooses.
+// Keys of a session, in addition to userKey, which the server chooses.
 const (
 	sessionUserID = "user_id"
 	sessionEpoch  = "login_epoch"
 	sessionCSRF   = "csrf_token"
 )
 
-// BeginSession stores u as the user of the session of ctx, under a new token, so that a token that an attacker set before the
-// log-in is useless. It returns the session's CSRF token: 128 random bits as hexadecimal digits. userKey is the key of the name.
+// BeginSession makes u the user of the session of ctx. It changes the session's token, so that a token that an attacker set before
+// the log-in is useless. It returns the session's CSRF token: 128 random bits as hexadecimal digits. userKey is the session key of
+// the user's name.
 func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey string, u users.User) (csrf string, err error) {
 	if err := sessions.RenewToken(ctx); err != nil {
 		return "", err
@@ -34,8 +35,8 @@ func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey str
 	return csrf, nil
 }
 
-// SessionUser returns the user of the session of ctx. ok is false without a log-in, and when the person was deleted, was
-// switched off or got another password since.
+// SessionUser returns the user of the session of ctx. ok is false without a log-in, and if the person was deleted, was switched off
+// or got another password after the log-in.
 func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey string, people People) (u users.User, ok bool, err error) {
 	name := sessions.GetString(ctx, userKey)
 	if name == "" {
@@ -54,7 +55,7 @@ func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey stri
 	return u, true, nil
 }
 
-// SessionToken returns the CSRF token of the session of ctx, for pages whose scripts send it along; "" without a log-in.
+// SessionToken returns the CSRF token of the session of ctx, which scripts of pages send with changes; "" without a log-in.
 func SessionToken(ctx context.Context, sessions *scs.SessionManager) string {
 	return sessions.GetString(ctx, sessionCSRF)
 }

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// maxTurns is how many searches of one caller run at a time: well below the connections to the database.
+	// maxTurns is how many searches of one caller run at a time. It is well below the number of database connections.
 	maxTurns = 5
-	// turnWait is how long a search waits for its turn.
+	// turnWait is how long a search waits before it is refused.
 	turnWait = 5 * time.Second
 )
 
-// Turns bounds how many searches of one caller run at a time, so that no caller uses all connections to the database. Further
-// searches wait. It is safe for concurrent use.
+// Turns limits how many searches of one caller run at a time, so that no caller uses all database connections. Further searches
+// wait. It is safe for concurrent use.
 type Turns struct {
 	errors *Errors
 	wait   time.Duration
@@ -26,7 +26,7 @@ type Turns struct {
 	callers map[string]*turn
 }
 
-// turn is the state of one caller. running holds a token per running search; users counts the requests that know the turn.
+// turn is the state of one caller. running has a token for each running search; users counts the requests that hold the turn.
 type turn struct {
 	running chan struct{}
 	users   int
@@ -37,7 +37,7 @@ func NewTurns(e *Errors) *Turns {
 	return &Turns{errors: e, wait: turnWait, callers: map[string]*turn{}}
 }
 
-// Middleware makes requests with a query wait for their caller's turn. It must run after the caller is known (WithActor).
+// Middleware makes requests with a query wait for their caller's turn. It must run after authentication (WithActor).
 func (t *Turns) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.RawQuery == "" {
@@ -62,7 +62,7 @@ func (t *Turns) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// callerOf names the caller: the application or person, or the network address of an unknown one.
+// callerOf returns a name of the caller: the application or person, else the network address.
 func callerOf(r *http.Request) string {
 	if actor := Actor(r.Context()); actor.Known() {
 		return actor.String()

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// warningHeader is set once for each warning: the request was done, but its effect may be another one than the caller expects.
+// warningHeader is set once for each warning. A warning means: the request succeeded, but its effect may surprise the caller.
 const warningHeader = "X-Iris-Warning"
 
-// Warn puts at most 20 warnings into headers of the answer, in ASCII. Clients may ignore them.
+// Warn adds at most 20 warnings to the headers of the answer, in ASCII. Clients may ignore them.
 func Warn(w http.ResponseWriter, warnings []string) {
 	const most = 20
 	for _, text := range warnings[:min(len(warnings), most)] {

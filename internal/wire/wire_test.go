@@ -78,7 +78,7 @@ func TestErrorsOfTheLogInAndForBrowsers(t *testing.T) {
 	require.NotContains(t, secret.Body.String(), "secret")
 }
 
-func TestUnavailableSaysWhenToComeBack(t *testing.T) {
+func TestUnavailableHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/v0/plans", "/api/v0/teams", "/ack/x"} {
 		rec := httptest.NewRecorder()
@@ -88,7 +88,7 @@ func TestUnavailableSaysWhenToComeBack(t *testing.T) {
 	}
 }
 
-func TestThrottledSaysWhenToComeBack(t *testing.T) {
+func TestThrottledHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	err := &fault.Error{Kind: fault.Throttled, Message: "too much", RetryAfter: 1500 * time.Millisecond}
@@ -115,7 +115,7 @@ func TestBodyIsReadOnceAndWithinItsLimit(t *testing.T) {
 	require.True(t, fault.Is(err, fault.TooLarge))
 }
 
-func TestObjectRefusesWhatIsNoObject(t *testing.T) {
+func TestObjectRefusesOtherValues(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", " ", "{", "[]", "1", `"x"`, "null", `{"a":1}{}`, "{\"a\":\"\xff\"}",
 		strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300)} {
@@ -139,7 +139,7 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-func TestBrowsersAreToldToComeByTLSOnlyWhereItIsServed(t *testing.T) {
+func TestStrictTransportIsSentOnlyForHTTPS(t *testing.T) {
 	t.Parallel()
 	for public, want := range map[string]string{
 		"https://iris.example.com": "max-age=31536000; includeSubDomains", "HTTPS://iris.example.com": "max-age=31536000; includeSubDomains",
@@ -151,8 +151,8 @@ func TestBrowsersAreToldToComeByTLSOnlyWhereItIsServed(t *testing.T) {
 	}
 }
 
-// A feed's key or a signed link lets in whoever has it, so that logs must not hold it.
-func TestLogsHoldNoSecretAddresses(t *testing.T) {
+// A feed key or a signed link needs no other credentials, so logs must not contain it.
+func TestLogsHaveNoSecretPaths(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.WarnLevel)
 	for path, logged := range map[string]string{
@@ -166,8 +166,8 @@ func TestLogsHoldNoSecretAddresses(t *testing.T) {
 	}
 }
 
-// Who writes everything before reading anything still learns that it was too much.
-func TestSendersOfTooMuchAreToldSo(t *testing.T) {
+// A client that sends the whole body before it reads still gets the answer that the body is too large.
+func TestTooLargeBodiesAreAnswered(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		app := auth.Application{ID: 1, Name: "demo"}
@@ -194,7 +194,7 @@ func TestSendersOfTooMuchAreToldSo(t *testing.T) {
 	}
 }
 
-// countingReader counts what is read of an endless body.
+// countingReader is an endless body that counts the bytes read.
 type countingReader struct{ n int64 }
 
 func (c *countingReader) Read(p []byte) (int, error) {
@@ -202,7 +202,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestLittleOfABodyIsReadBeforeCredentialsAreJudged(t *testing.T) {
+func TestTooLargeBodiesOfUnauthenticatedCallersAreReadInPart(t *testing.T) {
 	t.Parallel()
 	for _, length := range []int64{64 << 20, -1} {
 		sent := &countingReader{}
@@ -214,7 +214,7 @@ func TestLittleOfABodyIsReadBeforeCredentialsAreJudged(t *testing.T) {
 	}
 }
 
-func TestALongQueryIsRefused(t *testing.T) {
+func TestLongQueriesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := wire.NewErrors(zap.NewNop()).BoundQuery(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	for query, want := range map[string]int{
@@ -227,8 +227,8 @@ func TestALongQueryIsRefused(t *testing.T) {
 	}
 }
 
-// One caller cannot take all connections to the database; others are not kept waiting by it.
-func TestSearchesOfOneCallerWaitForTheirTurn(t *testing.T) {
+// One caller cannot use all database connections, and other callers do not wait for it.
+func TestConcurrentSearchesOfOneCallerAreLimited(t *testing.T) {
 	t.Parallel()
 	const limit = 5
 	release, running := make(chan struct{}), make(chan struct{}, 100)

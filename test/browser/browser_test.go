@@ -101,7 +101,7 @@ func openTab(t *testing.T) *tab {
 const countRequests = `(() => { const fetch = window.fetch; window.requestsInFlight = 0;
 	window.fetch = (...args) => { window.requestsInFlight++; return fetch(...args).finally(() => setTimeout(() => window.requestsInFlight--, 100)); }; })()`
 
-// settled waits until the page has drawn the answers of its requests. Otherwise a button may move while it is clicked.
+// settled waits until the page has shown the answers of its requests. Otherwise a button may move while it is clicked.
 func settled(ctx context.Context, at *chromedp.Target) (chromedp.Void, error) {
 	_, err := chromedp.Poll[bool](`document.readyState === "complete" && !document.querySelector("[aria-busy=true]") && window.requestsInFlight === 0`)(ctx, at)
 	return chromedp.Void{}, err
@@ -131,7 +131,7 @@ func (b *tab) text(selector string) string {
 	return text
 }
 
-// shot stores a screenshot for people.
+// shot stores a screenshot.
 func (b *tab) shot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("IRIS_SCREENSHOTS")

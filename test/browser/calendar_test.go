@@ -47,7 +47,7 @@ func (b *tab) until(what, expression string) {
 	}
 }
 
-// choose chooses an option of a select, with the events of a person's choice.
+// choose selects an option of a select element and fires the events of a selection by a person.
 func (b *tab) choose(selector, value string) {
 	b.t.Helper()
 	ask[bool](b, fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.value = %q; s.dispatchEvent(new Event("input", { bubbles: true }));
@@ -204,7 +204,7 @@ func TestCalendar(t *testing.T) {
 	t.Run("phone", func(t *testing.T) { phone(t, b.in(t), api) })
 }
 
-// override drags over the row of a colleague, from now on, and checks that the next page goes to that colleague.
+// override drags over the row of a colleague from now on, and checks that the next page goes to the colleague.
 func override(t *testing.T, b *tab, api *client) {
 	b.do("the team's page", chromedp.Navigate(home+"/teams"), chromedp.WaitVisible(`.letters a[href="/teams/`+team+`"]`), settled)
 	b.shot("20-teams")
@@ -255,7 +255,7 @@ func swap(t *testing.T, b *tab, api *client) {
 		api.call(http.MethodPost, "/api/v0/events", object{"team": team, "role": "shadow", "user": name, "start": start, "end": start + 2*86400}, &id)
 		ids[name] = id
 	}
-	b.do("two shifts", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event.role-shadow`), settled) // the view is remembered
+	b.do("two shifts", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-timeline .ec-event.role-shadow`), settled) // the page restores the last view
 	shadow := func(name string) point {
 		return ask[point](b, fmt.Sprintf(`(() => { const r = [...document.querySelectorAll(".ec-event.role-shadow")].find((e) => e.textContent.includes(%q)).getBoundingClientRect(); return { X: r.x + 30, Y: r.y + 8 }; })()`, name))
 	}
@@ -435,7 +435,7 @@ func zones(t *testing.T, b *tab) {
 		require.Equal(t, q.Wall, answers[i].Wall, "%s at %d", q.Zone, q.At)
 		first := q.At
 		if earlier := time.Unix(q.At, 0).In(location(t, q.Zone)); earlier.Add(-time.Hour).Format("2006-01-02T15:04:05") == q.Wall {
-			first -= 3600 // a repeated time is the first one
+			first -= 3600 // a local time that occurs twice means the first one
 		} else if earlier.Add(-30*time.Minute).Format("2006-01-02T15:04:05") == q.Wall {
 			first -= 1800
 		}

@@ -71,7 +71,7 @@ func (b *tab) loadAxe(source string) {
 	ask[bool](b, source+";true")
 }
 
-// TestLayout opens every page with long names, in a wide window and on a phone. Nothing is wider than the window, and axe-core finds no
+// Opens every page with long names, in a wide window and on a phone. Nothing may be wider than the window, and axe-core must find no
 // violations.
 func TestLayout(t *testing.T) {
 	require.NotEmpty(t, os.Getenv("IRIS_AXE"), "run test/browser.sh, which fetches axe-core")
@@ -201,7 +201,7 @@ func TestTeamCalendar(t *testing.T) {
 	})
 }
 
-// newest is the latest shift of a role.
+// newest returns the latest shift of a role.
 func (c *client) newest(role string) (id int64) {
 	c.t.Helper()
 	for _, s := range c.of(role) {
@@ -210,8 +210,8 @@ func (c *client) newest(role string) (id int64) {
 	return id
 }
 
-// TestClocks checks that each page uses one time zone and one time format, and names the zone.
-func TestClocks(t *testing.T) {
+// Each page uses one time zone and one time format, and names the zone.
+func TestTimeZones(t *testing.T) {
 	startDev(t)
 	api := newClient(t)
 	api.call(http.MethodPut, "/api/v0/users/demo", object{"time_zone": "Asia/Kathmandu"}, nil)

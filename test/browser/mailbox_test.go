@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// linkIn finds the acknowledgement link of the newest message about something.
+// linkIn returns the acknowledgement link of the newest message whose text contains about.
 func linkIn(r io.Reader, about string) string {
 	var mails []struct {
 		Subject string   `json:"subject"`

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPictures makes the pictures of the README: a team's calendar and an incident (tools/screenshots.sh).
+// Makes the pictures of the README: a team's calendar and an incident (tools/screenshots.sh).
 func TestPictures(t *testing.T) {
 	startDev(t)
 	api := newClient(t)

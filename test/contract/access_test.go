@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stand fills the parameters of a path with names of existing objects.
+// stand replaces the parameters of a path by names of existing objects.
 func stand(path string) string {
 	for name, value := range map[string]string{"{id}": "1", "{username}": "bob", "{user}": "bob", "{app}": "demo", "{plan}": "pager", "{template}": "words",
 		"{type}": "user", "{team}": "ops", "{mode}": "sms", "{role}": "primary"} {
@@ -23,11 +23,11 @@ func everythingServed(t *testing.T, more ...string) string {
 		`oncall: {bonus_url: "http://127.0.0.1:1/"}`), "\n")+"\n")
 }
 
-// knownOnly are the rules of routes that need authentication.
+// knownOnly are the access rules of routes that need authentication.
 var knownOnly = []string{"open", "any", "write", "self", "user", "own", "admin", "app", "team-admin", "member"}
 
-// TestStrangersAreRefused sends every operation of the document without credentials, and with wrong ones.
-func TestStrangersAreRefused(t *testing.T) {
+// TestUnauthenticatedCallersAreRefused sends every operation of the document without credentials, and with wrong ones.
+func TestUnauthenticatedCallersAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
 	s.keys["nix"] = "x"
@@ -41,7 +41,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		}
 		path := stand(o.path)
 		switch {
-		case o.path == "/readyz": // without a processor nothing is ready
+		case o.path == "/readyz": // no processor runs, so the server is not ready
 		case o.access == "public":
 			a := s.do(anonymous, o.method, path, body)
 			if !strings.HasPrefix(path, "/login") {
@@ -65,14 +65,14 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// TestReadersChangeNothing sends every operation that changes something in the session of a read-only person.
-func TestReadersChangeNothing(t *testing.T) {
+// TestReadOnlyPeopleChangeNothing sends every operation that changes something in the session of a read-only person.
+func TestReadOnlyPeopleChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
 	s.open()
 	for _, o := range s.api.operations {
 		if strings.HasPrefix(o.path, "/api/v0/ical_key/") || strings.HasPrefix(o.path, "/api/v0/notifications/") {
-			continue // their own keys and reminders are theirs
+			continue // read-only people may change their own keys and reminders
 		}
 		if o.method == get || strings.HasPrefix(o.path, "/log") || o.access == "public" || o.access == "vendor" || o.access == "webhook" {
 			continue
@@ -82,7 +82,7 @@ func TestReadersChangeNothing(t *testing.T) {
 	}
 }
 
-// TestAnonymousReads opens what the predecessor served without credentials, and nothing else.
+// With anonymous reads on, only the routes that the predecessor served without credentials are open.
 func TestAnonymousReads(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t, "compatibility: {anonymous_reads: true, oncall_anonymous_reads: true}"))
@@ -95,7 +95,7 @@ func TestAnonymousReads(t *testing.T) {
 		switch o.access {
 		case "open":
 			if o.path == "/api/v0/events/bonus" {
-				continue // it asks somebody who is not there
+				continue // the request names a person who does not exist
 			}
 			if o.method == get {
 				a := s.do(anonymous, o.method, stand(o.path), body)
@@ -109,8 +109,8 @@ func TestAnonymousReads(t *testing.T) {
 	}
 }
 
-// TestCallersAreKnownByTheirProof covers all kinds of credentials.
-func TestCallersAreKnownByTheirProof(t *testing.T) {
+// Sends every kind of credentials, right and wrong.
+func TestCredentials(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.do(caller{name: "demo for bob", app: "demo", user: "bob"}, get, "/v0/modes", nil).

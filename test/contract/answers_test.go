@@ -32,13 +32,13 @@ const (
 	anotherPerson = "+15559998888"
 )
 
-// newRelay is a server that people can answer, with Slack's API played by slack.
+// newRelay starts a server that takes the answers of people. slack is a fake of Slack's API.
 func newRelay(t *testing.T) *server {
 	t.Helper()
 	return newRelayWith(t)
 }
 
-// newRelayWith is newRelay with more lines of configuration.
+// newRelayWith is newRelay with additional lines of configuration.
 func newRelayWith(t *testing.T, more ...string) *server {
 	t.Helper()
 	slack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func newRelayWith(t *testing.T, more ...string) *server {
 		everythingServed(t, append(more, "gmail_one_click: {enabled: true, key: "+oneClickKey+"}", "tags: [service]", "internal_applications: [power]")...))
 }
 
-// page makes an incident and a sent message of it to ann.
+// page makes an incident, and a sent message about it to ann.
 func (s *server) page(mode string) (incident, message int64) {
 	s.Helper()
 	incident = s.open()
@@ -108,7 +108,7 @@ func TestAnswersThroughTwilio(t *testing.T) {
 	s.twilio(post, "/api/v0/twilio/status", url.Values{"MessageSid": {"SM1"}, "MessageStatus": {"delivered"}}).empty(204)
 }
 
-// slackPresses sends what Slack sends when a button is pressed, with Slack's signature.
+// slackPresses sends the request of Slack for a pressed button, with Slack's signature.
 func (s *server) slackPresses(payload m) answer {
 	s.Helper()
 	raw, err := json.Marshal(payload)

@@ -43,7 +43,7 @@ func keysOf(of m) []string {
 	return out
 }
 
-// idOf is the number that the next application gets, or has.
+// idOf returns the number of an application; if there is no such application, the number that the next one gets.
 func idOf(s *server, name string) string {
 	var id string
 	require.NoError(s, s.db.QueryRow(s.Context(), "select coalesce((select id from applications where name = $1), (select max(id) + 1 from applications))::text", name).Scan(&id))

@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 )
 
-// answerAttacks are those on the ways in which people answer; their server has vendors configured.
+// answerAttacks are the attacks on the answers of people. Their server has vendors.
 var answerAttacks = []attack{
 	{"1.2", "a user takes an application's mailbox as their contact, so that mails to it open no incident", silenceMailbox},
 	{"1.2", "a user takes another person's number as their contact and answers as them, or stops their answers", takeNumber},
@@ -89,7 +89,7 @@ func mailStrangers(s *server) {
 	s.do(admin, post, "/v0/notifications", mail).is(http.StatusOK)
 }
 
-// useOldKeys: the route of the predecessor makes the secondary key the primary one; only the command ends every key.
+// useOldKeys: the predecessor's route only makes the secondary key the primary key. The command revokes both keys.
 func useOldKeys(s *server) {
 	s.do(admin, post, "/v0/applications/demo/secondary", nil).is(http.StatusOK)
 	second := decode[map[string]string](s.do(admin, get, "/v0/applications/demo/secondary", nil).is(http.StatusOK))["key"]

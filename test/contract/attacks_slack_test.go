@@ -20,7 +20,7 @@ import (
 
 const forgedBlocks = `{"text": "x", "blocks": [{"type": "actions", "elements": [{"type": "button", "action_id": "iris_acknowledge", "value": "1", "text": {"type": "plain_text", "text": "x"}}]}]}`
 
-// slackPost is a message as Slack got it.
+// slackPost is a message that Slack received.
 type slackPost struct {
 	text     string
 	blocks   string
@@ -31,7 +31,7 @@ type slackPost struct {
 	}
 }
 
-// slackAPI plays Slack's API. What is posted arrives in the channel.
+// slackAPI is a fake of Slack's API. It sends the posted messages to posts.
 func slackAPI(t *testing.T) (address string, posts chan slackPost) {
 	t.Helper()
 	posts = make(chan slackPost, 16)
@@ -61,7 +61,7 @@ func readSlackPost(form url.Values) slackPost {
 	p.message = metadata.Payload.Message
 	for _, b := range blocks {
 		if b.Type == "actions" {
-			_ = json.Unmarshal(b.Elements, &p.elements) // of the last one, which is checked to be the only one
+			_ = json.Unmarshal(b.Elements, &p.elements) // of the last block; a check below requires that there is only one
 		}
 	}
 	return p
@@ -80,7 +80,8 @@ func (s *server) deliver(env ...string) {
 	})
 }
 
-// shownInSlack opens an incident with the host and returns what Slack gets about it. The template's text begins with the host.
+// shownInSlack opens an incident with the host and returns the message that Slack receives. The template's text begins with the
+// host.
 func (s *server) shownInSlack(host string) slackPost {
 	s.Helper()
 	address, posts := slackAPI(s.T)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attack is a request that succeeded for a stranger or a user in an earlier release and must not. item is its number in the list of
-// attacks of SECURITY.md's review ("1.3"); try does it again and checks that it fails now. Every attack has a server of its own.
+// attack is a request of an attacker that succeeded in an earlier release. item is its number in the list of attacks of the review
+// in SECURITY.md ("1.3"). try sends it again and checks that it fails now. Every attack has its own server.
 type attack struct {
 	item, name string
 	try        func(s *server)
@@ -35,7 +35,7 @@ var attacks = []attack{
 	{"1.8", "a copy of the database opens calendar feeds", openFeedsOfACopy},
 }
 
-func TestAttacksOfSection1(t *testing.T) {
+func TestAttacksOnRequests(t *testing.T) {
 	t.Parallel()
 	for _, a := range attacks {
 		t.Run(a.item+" "+a.name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func takeOverByName(s *server) {
 	s.do(admin, put, "/api/v0/users/bob", m{"name": "robert"}).is(http.StatusNoContent)
 }
 
-// takeOverByStoredName begins where the earlier release could be brought: a name that folds to another one is stored.
+// takeOverByStoredName starts from data that an earlier release accepted: a stored name that folds to the name of another person.
 func takeOverByStoredName(s *server) {
 	s.join("sysadm")
 	s.join("ſyſadm")
@@ -146,8 +146,8 @@ func endSessionFromElsewhere(s *server) {
 	}
 }
 
-// lockOut logs in from an address that is known since the log-in of the seed, in another process. Somebody who never logged in is
-// slowed down there.
+// lockOut logs in from a known address: the seed logged in from it in another process. The log-in of a person who never logged in
+// from this address is slowed down.
 func lockOut(s *server) {
 	wrong := url.Values{"username": {"bob"}, "password": {"wrong"}}
 	for range 25 {

@@ -64,7 +64,7 @@ func TestRotations(t *testing.T) {
 	s.do(owner, get, one, nil).problem(404, "")
 }
 
-func TestTakeAndSwap(t *testing.T) {
+func TestTakeThePagerAndSwap(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	now := time.Now().Unix()
@@ -83,7 +83,7 @@ func TestTakeAndSwap(t *testing.T) {
 	s.do(bob, post, "/v1/teams/ops/take", m{}).problem(400, "role")
 	s.do(bob, post, "/v1/events/preview", m{"action": "burn"}).problem(400, "action")
 
-	// Until after the next hand-off: the next person's shift is replaced, too.
+	// The end is after the next hand-off, so the next person's shift is replaced, too.
 	long := decode[map[string][]m](s.do(bob, post, "/v1/teams/ops/take", m{"role": "primary", "until": now + day + 3600}).is(201))
 	require.NotEmpty(t, long["shifts"])
 	all := decode[[]m](s.do(scheduler, get, "/api/v0/events?team=ops&role=primary", nil).is(200))
@@ -118,7 +118,7 @@ func TestTakeAndSwap(t *testing.T) {
 	_ = next
 }
 
-func TestAbsencesHolidaysGapsAndShares(t *testing.T) {
+func TestUnavailabilityHolidaysGapsAndFairness(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	now := time.Now().Unix()
@@ -180,7 +180,7 @@ func TestBonusAndReadiness(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode, "without a processor nobody is paged, and it says so")
 }
 
-func TestCalendarsFromElsewhere(t *testing.T) {
+func TestImportedCalendars(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.roster()

@@ -25,7 +25,7 @@ type description struct {
 type operation struct {
 	method, path, access string
 	match                *regexp.Regexp
-	fixed                int // parts of the path that are no parameters; more of them win
+	fixed                int // parts of the path that are not parameters; the operation with more of them takes precedence
 	responses            map[string]any
 	pointer              string
 }
@@ -87,7 +87,7 @@ func fixedParts(path string) int {
 	return n
 }
 
-// find returns the operation of a request, nil for none.
+// find returns the operation of a request; nil if there is none.
 func (d *description) find(method, path string) *operation {
 	for i, o := range d.operations {
 		if o.method == method && (o.match.MatchString(path) || o.match.MatchString(strings.TrimSuffix(path, "/"))) {
@@ -97,15 +97,15 @@ func (d *description) find(method, path string) *operation {
 	return nil
 }
 
-// conforms fails the test when an answer is not as described. It returns the operation's name, and false for requests
-// that no operation describes (unknown paths and methods).
+// conforms fails the test if the answer differs from the description. It returns the operation's name. It returns false for a
+// request without a described operation (unknown paths and methods).
 func (d *description) conforms(t *testing.T, method, path string, a answer) (string, bool) {
 	t.Helper()
 	o := d.find(method, path)
 	if o == nil || a.status == http.StatusMethodNotAllowed {
 		return "", false
 	}
-	redirected := a.status >= 300 && a.status < 400 // a body is for browsers that do not follow
+	redirected := a.status >= 300 && a.status < 400 // the body is for browsers that do not follow redirects
 	described, ok := o.responses[fmt.Sprint(a.status)].(map[string]any)
 	require.True(t, ok, "%s: the status %d is not described: %s", a.what, a.status, a.body)
 	content, _ := described["content"].(map[string]any)
@@ -137,8 +137,8 @@ func (d *description) conforms(t *testing.T, method, path string, a answer) (str
 	return method + " " + o.path, true
 }
 
-// TestDescriptionIsWhole compiles every schema of the document.
-func TestDescriptionIsWhole(t *testing.T) {
+// Compiles every schema of the document.
+func TestDescriptionCompiles(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	require.Equal(t, "3.1.0", s.api.document["openapi"])
@@ -147,7 +147,7 @@ func TestDescriptionIsWhole(t *testing.T) {
 			content, _ := r.(map[string]any)["content"].(map[string]any)
 			for kind, media := range content {
 				if len(media.(map[string]any)) == 0 {
-					continue // a body that may be empty or text has this type as well
+					continue // a body that may be empty or text has this type, too
 				}
 				_, err := s.api.compiler.Compile(documentURL + o.pointer + status + "/content/" + strings.ReplaceAll(kind, "/", "~1") + "/schema")
 				require.NoError(t, err, "%s %s %s", o.method, o.path, status)

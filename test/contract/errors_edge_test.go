@@ -2,7 +2,7 @@ package contract
 
 import "fmt"
 
-// noSuchKey refuses a webhook of an unknown application and one with a wrong key alike.
+// noSuchKey is the refusal of a webhook with an unknown application, and of one with a wrong key.
 const noSuchKey = "Unknown application or wrong key"
 
 func webhookErrors(key string) part {

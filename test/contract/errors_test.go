@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// mistake is a request and the error that the contract documents for it. says is the whole body, byte for byte.
+// mistake is a request and its documented error. says is the whole body, byte for byte.
 type mistake struct {
 	as           caller
 	method, path string
@@ -22,7 +22,7 @@ type part struct {
 	rows []mistake
 }
 
-// title is an error that has no description; explained is one that has, an empty one perhaps.
+// title returns the body of an error without a description; explained of an error with one, which may be empty.
 func title(words string) string {
 	raw, _ := json.Marshal(words)
 	return `{"title":` + plain(raw) + `}`
@@ -34,7 +34,7 @@ func explained(words, description string) string {
 	return `{"title":` + plain(t) + `,"description":` + plain(d) + `}`
 }
 
-// plain reverses Go's escapes for HTML.
+// plain replaces Go's HTML escapes in JSON by the characters.
 func plain(raw []byte) string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(raw))
 }
@@ -75,7 +75,7 @@ func aQuota(changes ...m) m {
 		"plan_name": "pager", "wait_time": 60, "target_name": "ann"}, changes...)
 }
 
-// TestEveryError requests every error of the contract, and requires that a refused request changed nothing.
+// Sends a request for every documented error. A refused request must change nothing.
 func TestEveryError(t *testing.T) {
 	t.Parallel()
 	s := newForErrors(t)
@@ -101,7 +101,7 @@ func TestEveryError(t *testing.T) {
 	}
 	t.Logf("%d requests were refused", rows)
 	for table, now := range s.everything() {
-		if now != before[table] && table != "responses" { // what people answer is kept, understood or not
+		if now != before[table] && table != "responses" { // every answer of a person is stored, even if it is refused
 			t.Errorf("a refused request changed the table %s", table)
 		}
 	}

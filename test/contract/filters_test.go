@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// field is how a list's field is compared: as a number or as text.
+// field is a field of a list and its kind: number or text.
 type field struct {
 	name   string
 	number bool
@@ -31,8 +31,8 @@ func texts(names ...string) (out []field) {
 	return out
 }
 
-// holds is the contract's rule of one operator. Numbers compare as numbers and are searched as decimal text. Text compares without case
-// and trailing spaces. % and _ have no special meaning.
+// holds applies the documented rule of one operator. Numbers compare as numbers and are searched as decimal text. Text compares
+// without case and trailing spaces. % and _ have no special meaning.
 func (f field) holds(op string, have any, want string) bool {
 	if have == nil {
 		return false
@@ -124,7 +124,7 @@ func (s *server) gives(query string, ids []any) {
 	require.ElementsMatch(s, ids, got, query)
 }
 
-// TestEveryFilter tests each field of each list with each operator.
+// Tests each field of each list with each operator.
 func TestEveryFilter(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -167,7 +167,7 @@ func TestEveryFilter(t *testing.T) {
 	s.do(demo, get, "/v0/incidents?active=7", nil).says(200, `[]`)
 }
 
-// TestNamesInAnyCase looks names up in another case on every route: clients rely on MySQL's collation.
+// Sends names in another case to every route: clients rely on the collation of MySQL.
 func TestNamesInAnyCase(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

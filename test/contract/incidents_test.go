@@ -106,7 +106,7 @@ func TestResolveAndComment(t *testing.T) {
 	s.do(demo, get, "/v0/incidents/999/comments", nil).says(200, `[]`)
 }
 
-// TestStepsOfAnIncident compares the messages of an incident with those that its steps sent, in the order of sending.
+// The steps of an incident are its messages in the order of sending.
 func TestStepsOfAnIncident(t *testing.T) {
 	t.Parallel()
 	s := newRelay(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rows is a list: its route, a filter that makes the query narrow enough, and the fields of a row.
+// rows is a list: its route, a filter that the route requires, and the fields of a row.
 type rows struct{ path, narrow, fields string }
 
 func lists() []rows {
@@ -27,7 +27,7 @@ func lists() []rows {
 	}
 }
 
-// newForLists has three of each kind, of which the last by number is the oldest, and two were made in one instant.
+// newForLists makes three objects of each kind. The one with the highest number is the oldest; two were made at the same instant.
 func newForLists(t *testing.T) *server {
 	t.Helper()
 	s := newServer(t)
@@ -46,7 +46,7 @@ func newForLists(t *testing.T) *server {
 	return s
 }
 
-// TestFieldsOfLists selects fields of every list: each alone, several, and unknown ones.
+// Selects fields of every list: each alone, several, and unknown ones.
 func TestFieldsOfLists(t *testing.T) {
 	t.Parallel()
 	s := newForLists(t)
@@ -64,7 +64,7 @@ func TestFieldsOfLists(t *testing.T) {
 		has("&fields=nonsense", fields...)
 		has("&fields=", fields...)
 		for _, f := range fields {
-			if f != "title" { // comes with what it is made of
+			if f != "title" { // title also selects the fields from which it is made
 				has("&fields="+f, f)
 				has("&fields=nonsense,"+f, f)
 			}
@@ -78,7 +78,7 @@ func TestFieldsOfLists(t *testing.T) {
 	require.Equal(t, []m{{"context": m{"host": "db1", "message": "disk"}, "title_variable_name": "host", "title": "db1"}}, titled)
 }
 
-// TestOrderAndLimitOfLists: without a limit the order is by number; with one, the newest come first.
+// Without a limit, lists are ordered by number. With a limit, the newest rows come first.
 func TestOrderAndLimitOfLists(t *testing.T) {
 	t.Parallel()
 	s := newForLists(t)
@@ -120,7 +120,7 @@ func namesOf(rows []m) (out []string) {
 	return out
 }
 
-// TestFiltersOfNames tests the lists of names with every operator.
+// Tests the lists of names with every operator.
 func TestFiltersOfNames(t *testing.T) {
 	t.Parallel()
 	s := newForLists(t)

@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// odd are wrong values that clients send by mistake or on purpose.
+// odd are wrong values that clients or attackers send.
 var odd = []json.RawMessage{
 	json.RawMessage(`null`), json.RawMessage(`true`), json.RawMessage(`-1`), json.RawMessage(`1.5`), json.RawMessage(`1e300`), json.RawMessage(`99999999999999999999`),
 	json.RawMessage(`""`), json.RawMessage(`" "`), json.RawMessage(`"a\u0000b"`), json.RawMessage(`"\ud800"`), json.RawMessage(`"` + strings.Repeat("ü☃", 300) + `"`),
 	json.RawMessage(`[]`), json.RawMessage(`[null]`), json.RawMessage(`{}`), json.RawMessage(`{"":[1]}`),
 }
 
-// twists returns variants of a value: each part is replaced by each odd value, and each member of an object is left out.
+// twists returns variants of a value: each part is replaced by each odd value, and each member of an object is removed.
 func twists(v any) []any {
 	var out []any
 	for _, o := range odd {
@@ -59,9 +59,8 @@ func (r right) whoMay() caller {
 	return columns[strings.IndexByte(r.who, 'o')]
 }
 
-// TestOddBodies sends to every route bodies that are wrong in one place. None is a 500 (do requires that), and a refused
-// request changes nothing.
-func TestOddBodies(t *testing.T) {
+// Sends bodies with one wrong place to every route. None may be a 500 (do requires that), and a refused request changes nothing.
+func TestInvalidBodies(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
 	sent := 0
@@ -81,7 +80,7 @@ func TestOddBodies(t *testing.T) {
 		}
 		for _, broken := range []string{"", "{", "nonsense", string(raw) + "x", "\xff" + string(raw), strings.Repeat("[", 10000), "\x00"} {
 			if broken == "" && r.path == "/v1/incidents/1/acknowledge" {
-				continue // which needs no body
+				continue // the route needs no body
 			}
 			a := ask(broken)
 			require.Equal(t, 400, a.status, "%s %s %q", r.method, r.path, broken)
@@ -107,7 +106,7 @@ func TestOddBodies(t *testing.T) {
 		before := s.everything()
 		for _, again := range refused {
 			if a := s.do(as, r.method, s.named(r.path), again); a.status < 400 {
-				require.Less(t, a.status, 300, a.what) // what came before makes it possible now
+				require.Less(t, a.status, 300, a.what) // earlier requests made the objects that it needs
 				before = s.everything()
 			}
 		}
@@ -122,8 +121,8 @@ func TestOddBodies(t *testing.T) {
 
 var inPath = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// TestOddPaths puts odd values into the parameters of every path.
-func TestOddPaths(t *testing.T) {
+// Puts odd values into the parameters of every path.
+func TestInvalidPaths(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
 	for _, o := range s.api.operations {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refusal is a request of the on-call API that is refused, and how. An empty description is none.
+// refusal is a request of the on-call API that is refused, and its error. "" = the error has no description.
 type refusal struct {
 	as                 caller
 	method, path, body string
@@ -32,7 +32,8 @@ const (
 	badFilling  = "Invalid populate/preview request"
 )
 
-// refusals are the errors of the contract, in its order. $name is an object of TestEveryRefusal, $day1 and $day2 are one and two days from now.
+// refusals are the documented errors, in the order of the document. $name is an object that the test makes. $day1 and $day2 are one
+// and two days from now.
 var refusals = []refusal{
 	// 1 Conventions
 	{scheduler, get, "/api/v0/nowhere", "", 404, gone, ""},
@@ -294,8 +295,8 @@ var refusals = []refusal{
 		"No escalation plan specified and team has no custom escalation plan defined"},
 }
 
-// TestEveryRefusal sends them, and checks that none of them changed anything.
-func TestEveryRefusal(t *testing.T) {
+// Sends all refusals. None may change anything.
+func TestEveryOncallError(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t, configured(t, "time_zones: [UTC, Europe/Zurich]\noncall: {escalate_application: demo, urgent_plan: pager}\n"))
 	s.exec("create sequence n start 100")
@@ -327,7 +328,7 @@ func TestEveryRefusal(t *testing.T) {
 		"reminder": made(bob, "/users/bob/notifications", notice)["id"],
 		"notice":   made(bob, "/users/bob/notifications", changed(notice, m{"time_before": nil, "type": "event_created", "only_if_involved": true}))["id"],
 		"key":      s.do(bob, post, "/api/v0/ical_key/user/bob", nil).is(201).body,
-		"day1":     now + day, "day2": now + 2*day, "day9": now + 9*day, // where the events begin, however long this takes
+		"day1":     now + day, "day2": now + 2*day, "day9": now + 9*day, // the start of the events, however long the test takes
 	}
 	s.exec("update shifts set starts_at = starts_at - interval '9 days' where id = $1 or link_id = $2", things["past"], things["pastlink"])
 	was := s.text(everything)

@@ -73,7 +73,7 @@ func TestOncallFilters(t *testing.T) {
 		s.do(scheduler, get, "/api/v0/"+query, nil).says(200, want)
 	}
 	for _, query := range []string{"teams?id=x", "users?id__lt=NaN", "roles?id=1e400", "services?id=", "events?start=soon"} {
-		s.do(scheduler, get, "/api/v0/"+query, nil).says(200, `[]`) // like 0
+		s.do(scheduler, get, "/api/v0/"+query, nil).says(200, `[]`) // counts as 0
 	}
 	s.do(scheduler, get, "/api/v0/teams/ops/rosters?id=x", nil).says(200, `{}`)
 	for _, query := range []string{"users?fields=id,name", "roles?fields=x",
@@ -86,8 +86,8 @@ func TestOncallFilters(t *testing.T) {
 	}
 }
 
-// TestOncallOddValues puts every wrong type at every place of every body: each is a 400, and nothing is stored.
-func TestOncallOddValues(t *testing.T) {
+// Puts a value of every wrong type into every place of every body. Each is a 400, and nothing is stored.
+func TestOncallInvalidValues(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.roster()
@@ -159,7 +159,7 @@ func TestOncallOddValues(t *testing.T) {
 	a.refuses(400, "Invalid event", "events[1] must be an object")
 }
 
-// TestOncallOverrideCases has every way in which a window and shifts can overlap (docs/reference/oncall-v0.md 6.6).
+// Tests every way in which an override and shifts can overlap (docs/reference/oncall-v0.md 6.6).
 func TestOncallOverrideCases(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
@@ -187,7 +187,7 @@ func TestOncallOverrideCases(t *testing.T) {
 		for i, span := range c.given {
 			ids = append(ids, decode[int64](s.do(owner, post, "/api/v0/events", m{"start": at + span[0]*h, "end": at + span[1]*h, "user": "ann", "team": "ops", "role": "primary", "note": fmt.Sprint("n", i)}).is(201)))
 		}
-		slices.Reverse(ids) // their order is not that of the request
+		slices.Reverse(ids) // the answer does not depend on the order of the ids
 		got := decode[[]m](s.do(bob, post, "/api/v0/events/override", m{"start": at + c.start*h, "end": at + c.end*h, "event_ids": ids, "user": "bob"}).is(200))
 		var stored []string
 		for _, e := range decode[[]m](s.do(bob, get, fmt.Sprintf("/api/v0/events?team=ops&start__ge=%d&start__lt=%d", at-day, at+10*day), nil).is(200)) {
@@ -213,7 +213,7 @@ func TestOncallOverrideCases(t *testing.T) {
 	s.do(viewer, post, "/api/v0/events/override", m{"start": 5, "end": at + day, "event_ids": []int64{one}, "user": "bob"}).is(403)
 }
 
-// TestOncallOverridePhone tests which team's number replaces that of a primary, with subscriptions (docs/reference/oncall-v0.md 4).
+// Tests which team's number replaces that of a primary, also with subscriptions (docs/reference/oncall-v0.md 4).
 func TestOncallOverridePhone(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
@@ -282,8 +282,8 @@ func TestOncallSuggestions(t *testing.T) {
 	suggest(now+40*day, now+41*day, `{"user": "bob", "data": {"bob": "infinity"}}`)
 }
 
-// TestPoisonousRules has recurrence rules on which a library panics, some only months after their start: none may end a process.
-func TestPoisonousRules(t *testing.T) {
+// A library panics on these recurrence rules, on some only months after their start. None may end a process.
+func TestRulesOnWhichALibraryPanics(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.roster()

@@ -15,14 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The callers of the table, in its order: nobody; an application without allow_oncall, and one with it; somebody who may only read; the
-// administrator of another team; a member of team ops; pat, a member whom the row is about; ops' administrator; an administrator of everything.
+// The callers of the table, in its order: an unauthenticated caller; an application without allow_oncall; one with it; a read-only
+// person; the administrator of another team; a member of team ops; pat, a member, whose objects the rows change; the administrator of
+// ops; an administrator of Iris.
 var whoAsks = []caller{anonymous, demo, scheduler, viewer, {name: "a stranger", session: "kim"}, bob, {name: "the person", session: "pat"}, owner, admin}
 
-// permission has the status that each caller gets on a route. {id} of the path and $id of the body name the object that given makes; $n is
-// a fresh number, $day1 and $day2 are a day and two from now. A body that begins with ? is a query.
+// permission has the status that each caller gets on a route. {id} in the path and $id in the body are the number of the object that
+// given makes. $n is a unique number; $day1 and $day2 are one and two days from now. A body that begins with ? is a query.
 type permission struct {
-	method, path string // as the server describes it
+	method, path string // as in the server's OpenAPI document
 	want         string // by caller
 	body         string
 	given        func(*server) m
@@ -33,7 +34,8 @@ var usual = m{"team": "ops", "roster": "r", "user": "pat", "role": "primary", "s
 
 const everyEvent = `"start": $day1, "end": $day2, "team": "ops", "user": "pat", "role": "shadow"`
 
-// permissions is who may do what on the on-call API (docs/reference/oncall-v0.md 2; reads need a caller, see docs/compatibility.md).
+// permissions are the permissions of the on-call API (docs/reference/oncall-v0.md 2). Reads need authentication
+// (docs/compatibility.md).
 var permissions = []permission{
 	//                                                   nobody plain app reader stranger member person team-admin god
 	{get, "/api/v0/teams", "401 403 200 200 200 200 200 200 200", "", nil},
@@ -70,8 +72,8 @@ var permissions = []permission{
 	{post, "/api/v0/events", "401 403 201 403 403 201 201 201 201", `{` + everyEvent + `}`, nil},
 	{get, "/api/v0/events/{id}", "401 403 200 200 200 200 200 200 200", "", aShift},
 	{put, "/api/v0/events/{id}", "401 403 200 403 403 200 200 200 200", `{"note": "$n"}`, aShift},
-	{put, "/api/v0/events/{id}", "401 403 200 403 403 403 403 200 200", `{"user": "bob"}`, aPastShift}, // who held the past is for administrators
-	{put, "/api/v0/events/{id}", "401 403 200 403 403 200 200 200 200", `{"end": $day2}`, aPastShift},  // how long a shift runs on is not
+	{put, "/api/v0/events/{id}", "401 403 200 403 403 403 403 200 200", `{"user": "bob"}`, aPastShift}, // only administrators may change the person of a past shift
+	{put, "/api/v0/events/{id}", "401 403 200 403 403 200 200 200 200", `{"end": $day2}`, aPastShift},  // members may change its end
 	{del, "/api/v0/events/{id}", "401 403 200 403 403 200 200 200 200", "", aShift},
 	{post, "/api/v0/events/link", "401 403 201 403 403 201 201 201 201", `[{` + everyEvent + `}]`, nil},
 	{put, "/api/v0/events/link/{link}", "401 403 204 403 403 204 204 204 204", `{"note": "$n"}`, aLink},
@@ -82,7 +84,7 @@ var permissions = []permission{
 	{get, "/api/v0/users", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/api/v0/users", "401 403 201 403 403 403 403 403 201", `{"name": "u$n"}`, nil},
 	{get, "/api/v0/users/{user}", "401 403 200 200 200 200 200 200 200", "", nil},
-	{put, "/api/v0/users/{user}", "401 403 204 403 403 403 204 403 204", `{"full_name": "$n"}`, nil}, // 403 where compatibility.team_admins_edit_members is off
+	{put, "/api/v0/users/{user}", "401 403 204 403 403 403 204 403 204", `{"full_name": "$n"}`, nil}, // 403 for the team administrator, because compatibility.team_admins_edit_members is off
 	{get, "/api/v0/users/{user}/teams", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/users/{user}/upcoming", "401 403 200 200 200 200 200 200 200", "", nil},
 	{get, "/api/v0/users/{user}/pinned_teams", "401 403 200 200 200 200 200 200 200", "", nil},
@@ -92,7 +94,7 @@ var permissions = []permission{
 	{post, "/api/v0/users/{user}/notifications", "401 403 201 403 403 403 201 403 201",
 		`{"team": "ops", "roles": ["primary"], "mode": "email", "type": "oncall_reminder", "time_before": 60}`, nil},
 	{put, "/api/v0/notifications/{id}", "401 403 200 403 403 403 200 403 200", `{"time_before": 120}`, aNotice},
-	{put, "/api/v0/notifications/{id}", "401 403 200 403 403 403 200 403 200", `{"roles": ["shadow"]}`, aNotice}, // the original checked nobody here
+	{put, "/api/v0/notifications/{id}", "401 403 200 403 403 403 200 403 200", `{"roles": ["shadow"]}`, aNotice}, // Oncall did not check permissions here
 	{del, "/api/v0/notifications/{id}", "401 403 200 403 403 403 200 403 200", "", aNotice},
 	{get, "/api/v0/roles", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/api/v0/roles", "401 403 201 403 403 403 403 403 201", `{"name": "role$n"}`, nil},
@@ -139,7 +141,7 @@ var permissions = []permission{
 	// Routes that Oncall did not have.
 	{get, "/v1/users/{user}/contacts", "401 403 200 403 403 403 200 403 200", "", nil},
 	{post, "/v1/users/{user}/contacts/{mode}/code", "401 403 202 403 403 403 202 403 202", "", newNumber},
-	{post, "/v1/users/{user}/contacts/{mode}/verify", "401 403 400 403 403 403 400 403 400", `{"code": "00000000"}`, newNumber}, // a wrong one
+	{post, "/v1/users/{user}/contacts/{mode}/verify", "401 403 400 403 403 403 400 403 400", `{"code": "00000000"}`, newNumber}, // a wrong code
 	{get, "/v1/teams/{team}/rotations", "401 403 200 200 200 200 200 200 200", "", nil},
 	{post, "/v1/teams/{team}/rotations", "401 403 201 403 403 403 403 201 201", dailyRotation, inRoster},
 	{post, "/v1/teams/{team}/rotations/preview", "401 403 200 403 403 200 200 200 200", dailyRotation, inRoster},
@@ -165,10 +167,10 @@ var permissions = []permission{
 	{post, "/v1/swap-requests/{id}/accept", "401 403 403 403 403 200 403 403 403", "", aWish},
 	{post, "/v1/swap-requests/{id}/decline", "401 403 403 403 403 200 403 403 403", "", aWish},
 	{post, "/v1/swap-requests/{id}/withdraw", "401 403 403 403 403 403 200 200 200", "", aWish},
-	{post, "/v1/teams/{team}/take", "401 403 201 403 403 201 201 201 400", `{"role": "manager", "user": "pat", "until": $day1}`, nil}, // god is no member
+	{post, "/v1/teams/{team}/take", "401 403 201 403 403 201 201 201 400", `{"role": "manager", "user": "pat", "until": $day1}`, nil}, // the administrator of Iris is not a member
 	{post, "/v1/events/swap", "401 403 204 403 403 204 204 204 204", `{"events": [{"id": $id}, {"id": $id}]}`, aShift},
 	{post, "/v1/events/preview", "401 403 200 403 403 200 200 200 200", `{"action": "delete", "id": $id}`, aShift},
-	// The last row, because a deleted person is logged out.
+	// This is the last row, because a deleted person is logged out.
 	{del, "/api/v0/users/{user}", "401 403 200 403 403 403 200 403 200", "", patBack},
 }
 
@@ -179,7 +181,7 @@ const (
 	aFeast = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:20370101T000000Z\r\nDTEND:20370102T000000Z\r\nSUMMARY:ann\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 )
 
-// made returns a given that inserts one object with a statement that returns its id. Paths use name.
+// made returns a given that inserts one object. statement must return its id; paths and bodies use it under name.
 func made(name, statement string) func(*server) m {
 	return func(s *server) m {
 		var v any
@@ -255,7 +257,7 @@ var (
 	}
 )
 
-// before restores, before each request, the data that the one before may have changed.
+// before runs before each request. It restores the data that the previous request may have changed.
 const before = `
 	update users set active = true where name = 'pat' and not active;
 	delete from pinned_teams; delete from team_subscriptions; delete from ical_keys; delete from swap_requests; delete from shifts where ends_at > now();
@@ -282,7 +284,7 @@ const everything = `select md5(string_agg(row, ';' order by row)) from (
 func filled(s *server, text string, things m) string {
 	all := changed(m{"n": s.number("select nextval('n')"), "day1": time.Now().Unix() + day, "day2": time.Now().Unix() + 2*day}, things)
 	var pairs []string
-	for _, name := range slices.Backward(slices.Sorted(maps.Keys(all))) { // of two that begin alike, the longer first
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(all))) { // longer names first, because a name may begin with another one
 		value := all[name]
 		if f, ok := value.(float64); ok {
 			value = int64(f)
@@ -292,8 +294,8 @@ func filled(s *server, text string, things m) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// TestWhoMayDoWhatOnCall sends every request of the on-call API as every caller.
-func TestWhoMayDoWhatOnCall(t *testing.T) {
+// Sends every request of the on-call API as every caller.
+func TestOncallPermissions(t *testing.T) {
 	t.Parallel()
 	list := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode([]m{}) }))
 	t.Cleanup(list.Close)
@@ -304,7 +306,7 @@ func TestWhoMayDoWhatOnCall(t *testing.T) {
 	}
 	s.do(caller{session: "kim"}, post, "/api/v0/teams", m{"name": "core", "scheduling_timezone": "UTC"}).empty(201)
 	s.exec(before)
-	s.exec(shift("-9 days", "-8 days", "null", "id")) // who was on call is switched off, not deleted
+	s.exec(shift("-9 days", "-8 days", "null", "id")) // a person who was on call is switched off, not deleted
 	s.do(owner, post, "/api/v0/teams/ops/rosters/r/users", m{"name": "ann"}).is(201)
 	s.do(owner, post, "/api/v0/teams/ops/rosters/r/users", m{"name": "bob"}).is(201)
 	var wrong []string
@@ -353,8 +355,8 @@ func (s *server) asks(p permission, who caller) answer {
 	return a
 }
 
-// TestPermissionsAreWhole fails for a route of the on-call API without a row in the table, and for a row without a route.
-func TestPermissionsAreWhole(t *testing.T) {
+// Fails for a route of the on-call API without a row in the table, and for a row without a route.
+func TestEveryOncallRouteHasAPermission(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t, everythingServed(t))
 	known := map[string]bool{}

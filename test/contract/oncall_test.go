@@ -11,7 +11,7 @@ import (
 
 const day = int64(24 * 60 * 60)
 
-// calendar is a server whose team ops has ann as administrator, bob as member, and an application that may use the on-call API.
+// scheduler is an application that may use the on-call API.
 var scheduler = caller{name: "an application of the on-call API", app: "scheduler"}
 
 func newCalendar(t *testing.T, env ...string) *server {
@@ -38,7 +38,7 @@ func (s *server) event(user, role string, start, end int64) int64 {
 	return decode[int64](s.do(owner, post, "/api/v0/events", m{"start": start, "end": end, "user": user, "team": "ops", "role": role}).is(201))
 }
 
-func TestOncallErrorsAndProof(t *testing.T) {
+func TestOncallErrorsAndCredentials(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.do(scheduler, get, "/api/v0/nowhere", nil).says(404, `{"title": "404 Not Found"}`)
@@ -392,7 +392,7 @@ func TestOncallSwapAndOverride(t *testing.T) {
 	s.do(bob, post, "/api/v0/events/swap", swap(998, 999)).is(404)
 	s.do(viewer, post, "/api/v0/events/swap", swap(a, b)).is(403)
 
-	// ann holds the second day; bob takes from noon of the first to noon of the second.
+	// Ann has the shift of the second day. Bob is the substitute from noon of the first day to noon of the second.
 	half := day / 2
 	got := decode[[]m](s.do(bob, post, "/api/v0/events/override", m{"start": now + 2*day + half/2, "end": now + 2*day + half, "event_ids": []int64{b}, "user": "bob"}).is(200))
 	require.Len(t, got, 3)
@@ -517,7 +517,7 @@ func TestOncallNow(t *testing.T) {
 	s.do(admin, del, "/api/v0/services/store", nil).empty(200)
 	s.do(admin, del, "/api/v0/services/store", nil).is(404)
 
-	// The same resolver answers the API and pages.
+	// The API and paging use the same resolver.
 	s.do(bob, post, "/v0/plans", aPlan(m{"steps": [][]m{{aNotification(m{"role": "oncall-primary", "target": "ops"})}}})).is(201)
 	s.do(demo, post, "/v0/notifications", m{"role": "oncall-primary", "target": "ops", "subject": "s", "mode": "email", "body": "b"}).is(200)
 	require.EqualValues(t, 1, s.number("select count(*) from messages where target = 'ann'"))

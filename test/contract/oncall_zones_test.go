@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// changeOf is the next day, at least two weeks away, on which a zone's clocks go forward or back.
+// changeOf returns the next day, at least two weeks from now, on which a zone's clocks go forward or back.
 func changeOf(t *testing.T, name string, forward bool) time.Time {
 	t.Helper()
 	zone, err := time.LoadLocation(name)
@@ -26,9 +26,9 @@ func changeOf(t *testing.T, name string, forward bool) time.Time {
 	}
 }
 
-// TestRotationsOnClocksThatGoHalfAnHour is on Lord Howe Island: at 02:00 the clocks go to 02:30 in spring, and back to 01:30 in autumn.
-// "+1 09:00" is the day after the change.
-func TestRotationsOnClocksThatGoHalfAnHour(t *testing.T) {
+// On Lord Howe Island the clocks go from 02:00 to 02:30 in spring, and from 02:00 to 01:30 in autumn. "+1 09:00" is on the day after
+// the change.
+func TestRotationsAcrossAClockChangeOfHalfAnHour(t *testing.T) {
 	t.Parallel()
 	const island = "Australia/Lord_Howe"
 	s := newCalendar(t, configured(t, "time_zones: [UTC, Europe/Zurich, Australia/Lord_Howe, Pacific/Apia]\n"))
@@ -38,7 +38,7 @@ func TestRotationsOnClocksThatGoHalfAnHour(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		day      time.Time
-		from, to int // days around it
+		from, to int // in days from the change
 		start    string
 		layer    m
 		want     string
@@ -67,8 +67,8 @@ func TestRotationsOnClocksThatGoHalfAnHour(t *testing.T) {
 	}
 }
 
-// TestAwayFromMidnightToMidnight is about whole days off: they end at midnight also when the day has another length, once and each week.
-func TestAwayFromMidnightToMidnight(t *testing.T) {
+// An unavailability of whole days ends at midnight, even if a day has 23 or 25 hours; with and without a recurrence.
+func TestUnavailabilityOfWholeDays(t *testing.T) {
 	t.Parallel()
 	for _, zone := range []string{"Europe/Zurich", "Australia/Lord_Howe"} {
 		for _, forward := range []bool{true, false} {
@@ -93,8 +93,8 @@ func TestAwayFromMidnightToMidnight(t *testing.T) {
 	}
 }
 
-// TestFairnessWhereADayNeverWas adds up a shift in Apia, where Friday 30 December 2011 was left out: Thursday was followed by Saturday.
-func TestFairnessWhereADayNeverWas(t *testing.T) {
+// In Apia there was no Friday 30 December 2011: Saturday followed Thursday.
+func TestFairnessAcrossASkippedDay(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t, configured(t, "time_zones: [UTC, Europe/Zurich, Australia/Lord_Howe, Pacific/Apia]\n"))
 	s.do(owner, put, "/api/v0/teams/ops", m{"scheduling_timezone": "Pacific/Apia"}).empty(200)
@@ -109,7 +109,7 @@ func TestFairnessWhereADayNeverWas(t *testing.T) {
 	s.exec(`insert into shifts (team_id, role_id, user_id, starts_at, ends_at) select t.id, r.id, u.id, $1, $2 from teams t, oncall_roles r, users u
 		where t.name = 'ops' and r.name = 'primary' and u.name = 'ann'`, start, end)
 	path := fmt.Sprintf("/v1/teams/ops/fairness?start=%d&end=%d", start.Unix()-day, end.Unix()+day)
-	// Nights: 22-24 of Thursday and 0-6 of Saturday. Weekend and, where it is one, holiday: 0-12 of Saturday.
+	// Nights: Thursday 22-24 and Saturday 0-6. Weekend, and holiday if it is one: Saturday 0-12.
 	const load = `[{"user": "ann", "full_name": null, "shifts": 1, "hours": 24, "nights": 8, "weekends": 12, "holidays": %d}]`
 	feast("20111230")
 	s.do(bob, get, path, nil).says(200, fmt.Sprintf(load, 0))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPagesOfOtherSites sends the cross-origin requests of browsers: pages of allowed sites may read answers, others may not.
+// Sends the cross-origin requests of browsers. Only pages of allowed sites may read answers.
 func TestPagesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	const site = "https://portal.example.com"

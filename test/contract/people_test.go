@@ -45,7 +45,7 @@ func TestTargets(t *testing.T) {
 	s.do(demo, get, "/v0/users/ann/in_lists", nil).refuses(400, "Missing parameter", `The "list" parameter is required.`)
 }
 
-// TestOwnRoutes tests the callers of a person's routes: the person, administrators, applications that act for people.
+// Only the person, administrators and applications that act for people may use the routes of a person.
 func TestOwnRoutes(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -179,7 +179,7 @@ func TestCategories(t *testing.T) {
 	s.do(bob, get, "/v0/users/bob/categories", nil).says(200, `[]`)
 	s.do(bob, del, "/v0/users/bob/categories/demo", nil).empty(204)
 
-	// The list is complete: a category that is not in it is deleted, with its overrides.
+	// The list replaces all categories: a category that is not in it is deleted, with the choices of people.
 	s.do(bob, post, "/v0/users/bob/categories/demo", m{"alarms": "email"}).is(201)
 	s.do(demo, post, "/v0/categories/demo", list[:1]).says(200, `{}`)
 	s.do(bob, get, "/v0/users/bob/categories", nil).says(200, `[]`)
@@ -190,7 +190,7 @@ func TestCategories(t *testing.T) {
 	s.do(demo, post, "/v0/notifications", m{"role": "user", "target": "ann", "subject": "s", "category": "news", "body": "b"}).says(200, `[]`)
 }
 
-// TestOwnContactsAreVerifiedByCode reads the code as the person gets it: it is stored sealed.
+// The code is stored sealed, so the test reads it from the message.
 func TestOwnContactsAreVerifiedByCode(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// columns are the callers, in the order of the marks of a row. Plans, templates and personal objects of the rows are bob's; the
-// application demo is owned by ann.
+// columns are the callers, in the order of the marks of a row. Plans, templates and personal objects of the rows belong to bob. Ann
+// owns the application demo.
 var columns = []caller{
 	anonymous,
 	other,
@@ -25,28 +25,29 @@ var columns = []caller{
 	viewer,
 }
 
-// right is a request and its permission. The marks of who are the answers to the columns: o the status ok, 1 is 401, 3 is 403,
-// l a redirect to the log-in, k one to a log-in that offers the change again, h a redirect from there.
+// right is a request and its permission. who has a mark for the answer to each column: o = the status ok, 1 = 401, 3 = 403, l = a
+// redirect to the log-in, k = a redirect to a log-in that offers the change again, h = a redirect from the log-in for callers with a
+// session.
 type right struct {
 	method, path string
 	body         any
 	ok           int
 	who          string
-	before       func(*server) // makes what a request that succeeds uses up
+	before       func(*server) // makes an object that a successful request deletes or changes
 }
 
 // Patterns that many routes share.
 const (
 	everybody = "ooooooooo"
-	known     = "1oooooooo" // reading: any application, any session
-	writers   = "1ooooooo3" // what every known caller may do but people who only read
-	forBob    = "111ooo1o3" // in the name of bob: as him, as an administrator, through an application that acts for people
-	bobs      = "111ooo1o1" // the routes of a person
+	known     = "1oooooooo" // reads: any application, any session
+	writers   = "1ooooooo3" // every authenticated caller except read-only people
+	forBob    = "111ooo1o3" // in the name of bob: as bob, as an administrator, through an application that acts for people
+	bobs      = "111ooo1o1" // the routes of bob
 	nobody    = "333333333"
 	people    = "llllloooo"
 )
 
-// forms are bodies that are no JSON.
+// formOf returns a form, for bodies that are not JSON.
 func formOf(pairs ...string) string {
 	v := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -211,7 +212,7 @@ func rights() []right {
 				insert into template_active (name_key, template_id) select 'gone-template', max(id) from templates where name = 'gone-template' on conflict do nothing`)
 		}},
 
-		// Relays pass on answers of all people; people only their own.
+		// Relays pass on the answers of all people; people pass on only their own.
 		{post, "/v0/response/email", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "133ooo1o3", nil},
 		{post, "/v0/response/gmail", m{"body": "f", "headers": []m{{"name": "From", "value": "bob@example.com"}}}, 204, "133ooo1o3", nil},
 		{post, "/v0/response/gmail-oneclick", m{"msg_id": 1, "email_address": "bob@example.com", "cmd": "claim"}, 204, "133ooo1o3", nil},
@@ -226,7 +227,7 @@ func rights() []right {
 		{post, "/v0/webhooks/rackspace?plan=pager&application=demo&key={key of demo}", m{"event_id": "e", "details": m{}}, 201, everybody, nil},
 		{post, "/v0/webhooks/freshping?plan=pager&application=demo&key={key of demo}", m{"title": "t", "description": "d", "tags": "", "ticket_id": 1}, 201, everybody, nil},
 
-		// Internal applications: those that the operator lists; they act for nobody.
+		// The operator lists internal applications. They do not act for people.
 		{get, "/v0/allowed_metadata_tags", nil, 200, known, nil},
 		{get, "/v0/internal/plan_aggregation_settings", nil, 200, known, nil},
 		{get, "/v0/internal/priority_mode_map", nil, 200, known, nil},
@@ -259,7 +260,7 @@ func rights() []right {
 	}
 }
 
-// pages lists the routes for browsers: they take sessions and no signatures.
+// pages lists the routes for browsers. They accept sessions, but no signatures.
 func pages() []right {
 	var out []right
 	for _, path := range []string{"/incidents", "/incidents/1", "/plans", "/plans/pager", "/cluster", "/teams", "/me", "/teams/ops", "/teams/ops/rosters",
@@ -275,7 +276,7 @@ func pages() []right {
 		out = append(out, right{post, path, nil, 303, "kkkkkooo3", unowned})
 	}
 	return append(out,
-		right{post, "/incidents/1/comments", formOf("content", "c"), 303, "11111ooo3", nil}, // the page that refuses keeps the comment
+		right{post, "/incidents/1/comments", formOf("content", "c"), 303, "11111ooo3", nil}, // the page of the refusal keeps the comment
 		right{get, "/", nil, 302, everybody, nil},
 		right{post, "/login", formOf("username", "bob", "password", "wrong"), 401, everybody, nil},
 		right{post, "/login/", formOf("username", "bob", "password", "wrong"), 302, everybody, nil},
@@ -283,7 +284,7 @@ func pages() []right {
 		right{get, "/login/", nil, 200, "ooooohhhh", nil},
 		right{get, "/logout", nil, 200, people, nil},
 		right{get, "/logout/", nil, 200, people, nil},
-		// Logging out ends the caller's session. These are the last rows.
+		// These are the last rows, because a log-out ends the caller's session.
 		right{post, "/logout", nil, 200, everybody, nil},
 		right{post, "/logout/", nil, 302, everybody, nil},
 	)
@@ -314,7 +315,7 @@ func spare(s *server) {
 func newForRights(t *testing.T) *server {
 	t.Helper()
 	s := newRelay(t)
-	_, _, _ = s.logIn("bob") // wrong passwords from where he logged in are not slowed down
+	_, _, _ = s.logIn("bob") // bob logs in here, so that wrong passwords from this address are not slowed down
 	s.page("email")          // incident 1, message 1
 	s.exec(`insert into user_contacts select id, m, d, d from users, (values ('sms', '+15552220002'), ('call', '+15552220002'), ('slack', 'bob')) c(m, d) where name = 'bob'`)
 	s.do(bob, post, "/v0/plans", aPlan(m{"name": "spare"})).is(201)
@@ -339,9 +340,8 @@ func (s *server) named(path string) string {
 	return path
 }
 
-// TestEveryoneOnEveryRoute sends every request as every caller: first as callers who may not, which must change nothing, then as
-// those who may.
-func TestEveryoneOnEveryRoute(t *testing.T) {
+// Sends every request as every caller: first as callers who may not, which must change nothing; then as callers who may.
+func TestEveryCallerOnEveryRoute(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
 	for _, r := range slices.Concat(rights(), pages()) {
@@ -360,7 +360,7 @@ func TestEveryoneOnEveryRoute(t *testing.T) {
 	}
 }
 
-// ask sends the request of a row as the callers who may, or as the others.
+// ask sends the request of a row as the callers who may, or as the callers who may not.
 func (s *server) ask(r right, allowed bool) {
 	s.Helper()
 	for i, as := range columns {
@@ -377,7 +377,7 @@ func (s *server) ask(r right, allowed bool) {
 		}
 		a := s.do(as, r.method, s.named(r.path), r.body, header...)
 		want := map[byte]int{'o': r.ok, '1': 401, '3': 403, 'l': 302, 'k': 303, 'h': 302}[mark]
-		if a.status != want { // all differences at once show a pattern
+		if a.status != want { // report all differences, because together they show a pattern
 			s.Errorf("%s: %d, not %d: %.300s", a.what, a.status, want, a.body)
 			continue
 		}
@@ -391,7 +391,7 @@ func (s *server) ask(r right, allowed bool) {
 	}
 }
 
-// everything is a fingerprint of each table, except those that every request or a background task may touch.
+// everything returns a fingerprint of each table, except tables that every request or a background task may change.
 func (s *server) everything() map[string]string {
 	s.Helper()
 	rows, err := s.db.Query(s.Context(), `select relname, coalesce((xpath('/row/h/text()', query_to_xml(format(
@@ -408,13 +408,13 @@ func (s *server) everything() map[string]string {
 	return out
 }
 
-// unresolved puts the first incident before the first step of its plan.
+// unresolved makes the first incident active again, before the first step of its plan.
 func unresolved(s *server) {
 	s.exec("update incidents set resolved = false, active = true, current_step = 0 where id = 1")
 }
 
-// TestNobodyIsForgotten fails when an operation of the document has no row in rights.
-func TestNobodyIsForgotten(t *testing.T) {
+// Fails if an operation of the OpenAPI document has no row in rights.
+func TestEveryRouteHasARight(t *testing.T) {
 	t.Parallel()
 	s := newForRights(t)
 	listed := map[string]bool{}
@@ -427,18 +427,19 @@ func TestNobodyIsForgotten(t *testing.T) {
 		}
 	}
 	for _, o := range s.api.operations {
-		if ofOncall(o.path) || listed[o.method+" "+o.path] || o.path == "/readyz" { // without a processor nothing is ready
+		if ofOncall(o.path) || listed[o.method+" "+o.path] || o.path == "/readyz" { // no processor runs, so the server is not ready
 			continue
 		}
 		require.Fail(t, "rights() has no row for an operation", "%s %s", o.method, o.path)
 	}
 }
 
-// resources are the routes below /v1 that are not of the on-call API, with those below the ones that end with a slash.
+// resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
+// it.
 var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
 	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit"}
 
-// ofOncall are the routes of the on-call API, and the pages: they have tests of their own.
+// ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
 func ofOncall(path string) bool {
 	switch {
 	case slices.ContainsFunc(resources, func(r string) bool { return path == r || strings.HasSuffix(r, "/") && strings.HasPrefix(path, r) }):

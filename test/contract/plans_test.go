@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// aPlan is a good plan of bob's, with changes; a nil removes a key.
+// aPlan returns a valid plan of bob with changes. A nil value removes a key.
 func aPlan(changes ...m) m {
 	p := m{"name": "fresh", "creator": "bob", "description": "d", "threshold_window": 900, "threshold_count": 10, "aggregation_window": 300,
 		"aggregation_reset": 300, "steps": [][]m{{aNotification()}}}
@@ -180,7 +180,7 @@ func TestTemplates(t *testing.T) {
 	require.Len(t, decode[[]m](s.do(demo, get, "/v0/templates?active=1&creator=bob&fields=name", nil).is(200)), 1)
 	s.do(demo, get, "/v0/templates?counts=true&fields=creator", nil).says(200, `{"field_counts": {"creator": {"ann": 1, "bob": 1}}, "total_count": 2}`)
 
-	// Deactivating a template never breaks a plan for good.
+	// A plan works again when its deactivated template is activated again.
 	id := s.number("select id from templates where name = 'words'")
 	s.do(owner, post, fmt.Sprintf("/v0/templates/%d", id), m{"active": 0}).is(200)
 	s.do(owner, post, fmt.Sprintf("/v0/templates/%d", id), m{"active": 1}).is(200)

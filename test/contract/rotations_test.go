@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// aChange is the Sunday of the next change of Zurich's clocks that is at least two weeks away, and whether it is the one of spring.
+// aChange returns the Sunday, at least two weeks from now, of the next change of Zurich's clocks in spring or in autumn.
 func aChange(t *testing.T, spring bool) (sunday time.Time, zone *time.Location) {
 	t.Helper()
 	zone, err := time.LoadLocation("Europe/Zurich")
@@ -25,9 +25,9 @@ func aChange(t *testing.T, spring bool) (sunday time.Time, zone *time.Location) 
 	}
 }
 
-// TestRotationsByHand compares previews with turns that were computed by hand around the changes of the clocks. "+1 09:00" is the day after
-// the Sunday of the change.
-func TestRotationsByHand(t *testing.T) {
+// Compares previews with turns around changes of the clocks that were computed by hand. "+1 09:00" is on the day after the Sunday of
+// the change.
+func TestRotationsAcrossClockChanges(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.roster()
@@ -52,7 +52,7 @@ func TestRotationsByHand(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		sunday   time.Time
-		from, to int // days around the Sunday
+		from, to int // in days from the Sunday
 		layers   []m
 		want     string
 	}{
@@ -111,7 +111,7 @@ func TestRotationsByHand(t *testing.T) {
 	}
 }
 
-// TestRotationRefusals tests the errors that a page shows next to a field: the field and the rule.
+// The editor shows each error next to a field, so errors name the field and the rule.
 func TestRotationRefusals(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
@@ -155,8 +155,8 @@ func TestRotationRefusals(t *testing.T) {
 	require.Zero(t, s.number("select count(*) from schedules"))
 }
 
-// TestFairnessByHand adds up weekends in which the clocks change: from Saturday noon to Monday noon.
-func TestFairnessByHand(t *testing.T) {
+// The shifts are on weekends with a change of the clocks, from Saturday noon to Monday noon.
+func TestFairnessAcrossClockChanges(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	s.do(owner, put, "/api/v0/teams/ops", m{"scheduling_timezone": "Europe/Zurich"}).empty(200)
@@ -179,7 +179,7 @@ func TestFairnessByHand(t *testing.T) {
 		return fmt.Sprintf(`{"user": %q, "full_name": null, "shifts": 1, "hours": %d, "nights": %d, "weekends": %d, "holidays": %d}`, user, hours, nights, weekends, holidays)
 	}
 	first, last := min(noon(spring, -2), noon(autumn, -2)), max(noon(spring, 2), noon(autumn, 2))
-	// Nights: 22-24 of Saturday, 0-6 of Sunday (5 or 7 hours long), 22-24, 0-6. Weekend: 12 hours and a day of 23 or 25.
+	// Nights: Saturday 22-24, Sunday 0-6 (5 or 7 hours), Sunday 22-24, Monday 0-6. Weekend: 12 hours and a day of 23 or 25 hours.
 	require.JSONEq(t, "["+row("ann", 47, 2+5+2+6, 12+23, 23)+","+row("bob", 49, 2+7+2+6, 12+25, 0)+"]", look(first, last, ""))
 	require.JSONEq(t, "["+row("ann", 23, 2+5, 23, 23)+"]", look(spring.Unix(), spring.AddDate(0, 0, 1).Unix(), ""), "a holiday of 23 hours")
 	require.JSONEq(t, "["+row("bob", 47, 15, 35, 23)+"]", look(first, last, "&role=vacation"))

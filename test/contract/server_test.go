@@ -28,7 +28,7 @@ import (
 	"github.com/iris-oncall/iris/internal/freeport"
 )
 
-// bin is where TestMain built the programs.
+// bin is the folder of the programs that TestMain built.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -59,18 +59,18 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// asked are the operations that some test used with success, described those of the document.
+// asked are the operations of which a test had a success; described are those of the OpenAPI document.
 var (
 	covering         sync.Mutex
 	asked, described = map[string]bool{}, map[string]bool{}
 )
 
-// uncovered fails the whole suite when an operation was never used with success.
+// uncovered fails the whole suite if no test had a success of an operation.
 func uncovered() int {
 	code := 0
 	for operation := range described {
 		if operation == "GET /readyz" {
-			continue // needs a processor; test/e2e waits for it
+			continue // needs a processor; test/e2e covers it
 		}
 		if !asked[operation] {
 			fmt.Fprintln(os.Stderr, "no test uses", operation, "with success")
@@ -85,9 +85,9 @@ const password = "a long enough password"
 // caller is the credentials of a request.
 type caller struct {
 	name    string
-	app     string // signs as this application
+	app     string // the request is signed as this application
 	user    string // X-IRIS-USERNAME
-	session string // or comes with this person's session
+	session string // or has the session of this person
 }
 
 var (
@@ -109,11 +109,11 @@ type server struct {
 	db       *pgxpool.Pool
 	keys     map[string]string
 	sessions map[string]*http.Client
-	tokens   map[string]string // by person, against forged requests
+	tokens   map[string]string // CSRF tokens by person
 	api      *description
 }
 
-// newServer starts an installation as seed made it.
+// newServer starts a server on a copy of the seed.
 func newServer(t *testing.T, env ...string) *server {
 	t.Helper()
 	first := seeded(t)
@@ -147,7 +147,7 @@ func (s *server) iris(env []string, stdin string, args ...string) string {
 	return string(out)
 }
 
-// serve starts iris-api on a free port, and returns the function that ends it.
+// serve starts iris-api on a free port, and returns the function that stops it.
 func (s *server) serve(database string, env ...string) (stop func()) {
 	s.Helper()
 	env = append(environment(s.T, database), env...)
@@ -166,7 +166,7 @@ func environment(t *testing.T, database string) []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + database, "IRIS_ADMIN_ADDR=127.0.0.1:0"}
 }
 
-// start runs iris-api until stop. It returns false when the port was taken.
+// start runs iris-api until stop. It returns false if the port was in use.
 func (s *server) start(env []string) (stop func(), free bool) {
 	s.Helper()
 	cmd := exec.Command(filepath.Join(bin, "iris-api"))
@@ -221,7 +221,7 @@ func freeAddr(t *testing.T) string {
 	return addr
 }
 
-// browser is a client with a jar for a session.
+// browser returns a client that keeps cookies.
 func browser(t *testing.T) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -229,7 +229,7 @@ func browser(t *testing.T) *http.Client {
 	return &http.Client{Jar: jar, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// answer is the answer to a request.
+// answer is the answer to a request, with checks.
 type answer struct {
 	*server
 	what   string
@@ -238,8 +238,8 @@ type answer struct {
 	body   string
 }
 
-// do sends a request and compares the answer with the server's own description. body is a string, sent as it is, or
-// anything else, sent as JSON; nil sends none.
+// do sends a request and compares the answer with the OpenAPI document of the server. A string body is sent unchanged, nil sends no
+// body, and anything else is sent as JSON.
 func (s *server) do(as caller, method, path string, body any, header ...string) answer {
 	s.Helper()
 	text, isText := body.(string)
@@ -296,7 +296,7 @@ func (a answer) says(status int, body string) answer {
 	return a
 }
 
-// refuses compares an error of the old routes: title, and description only where one is expected.
+// refuses compares an error of the old routes: the title, and the description if one is given.
 func (a answer) refuses(status int, title string, description ...string) {
 	a.Helper()
 	want := map[string]any{"title": title}
@@ -308,7 +308,7 @@ func (a answer) refuses(status int, title string, description ...string) {
 	a.says(status, string(raw))
 }
 
-// empty expects a body of zero length, which the old routes label JSON all the same.
+// empty requires an empty body with the Content-Type of JSON, as the old routes have it.
 func (a answer) empty(status int) answer {
 	a.Helper()
 	a.is(status)

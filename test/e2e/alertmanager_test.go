@@ -30,13 +30,13 @@ func alertmanager(t *testing.T) string {
 	return path
 }
 
-// delivered is a delivery that passed through the network.
+// delivered is a delivery that the network forwarded.
 type delivered struct {
 	peer, status, alert string
 	incident            int64 // from the answer; 0 = none
 }
 
-// network passes the deliveries of the peers on to Iris. A firing delivery of the slow peer waits while it is held up.
+// network forwards the deliveries of the peers to Iris. It can delay the firing deliveries of the slow peer.
 type network struct {
 	to     string
 	mu     sync.Mutex
@@ -60,7 +60,7 @@ func (n *network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n.mu.Unlock()
 		<-gate
 	}
-	// The network delivers also what the sender no longer waits for.
+	// The network also forwards a delivery whose sender stopped waiting.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 30*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, n.to, bytes.NewReader(body))
@@ -84,7 +84,7 @@ func (n *network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(resp.StatusCode)
 }
 
-// find returns the first delivery of a peer that passed.
+// find returns the first forwarded delivery of a peer with this status and alert.
 func (n *network) find(peer, status, alert string) (delivered, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -102,7 +102,7 @@ func (n *network) waiting() int {
 	return n.held
 }
 
-// holdUp makes firing deliveries of the slow peer wait until the function that it returns is called.
+// holdUp delays firing deliveries of the slow peer until the returned function is called.
 func (n *network) holdUp() (release func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -111,11 +111,11 @@ func (n *network) holdUp() (release func()) {
 	return sync.OnceFunc(func() { close(gate) })
 }
 
-// pair is two real Alertmanagers that are members of one cluster whose gossip is cut off, so that each delivers by itself.
+// pair is a cluster of two real Alertmanagers. Their gossip is cut off, so that both deliver every alert.
 type pair struct {
 	s   *stage
 	net *network
-	api []string // of fast and slow
+	api []string // addresses of the fast and the slow peer
 }
 
 func newPair(s *stage) *pair {
@@ -171,7 +171,7 @@ func (p *pair) post(alert map[string]any) {
 	}
 }
 
-// comes waits until a delivery of a peer passed and returns its incident.
+// comes waits until a delivery of a peer was forwarded, and returns its incident.
 func (p *pair) comes(peer, status, alert string) int64 {
 	p.s.t.Helper()
 	p.s.eventually(20*time.Second, fmt.Sprintf("the %s peer's %s delivery of %s", peer, status, alert), func() bool {
@@ -226,7 +226,7 @@ func TestARealAlertmanagerPairPagesOnce(t *testing.T) {
 	require.Equal(t, 1, lines(second, "a late firing delivery arrived"), "visibly")
 	require.Equal(t, 2, s.count("select count(*) from incidents"))
 
-	// The slow peer's own resolve ends the wait.
+	// The slow peer's resolve removes the held delivery.
 	p.comes("slow", "resolved", "Load")
 	s.eventually(10*time.Second, "the end of the wait", func() bool { return lines(second, "a resolve followed the late firing delivery") == 1 })
 	require.Equal(t, 1, s.incident(second).Resolved)

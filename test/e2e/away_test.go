@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// The longest story: its file is among the first so that it does not run alone in the end.
+// This is the longest story. Its file is one of the first, so that it does not run alone at the end.
 func TestVendorDownForAMinute(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})

@@ -20,7 +20,7 @@ import (
 // waiting is how long a message may take on a busy machine.
 const waiting = 20 * time.Second
 
-// accepted are the messages that vendors accepted and that fit.
+// accepted returns the messages that vendors accepted and for which fits is true.
 func (s *stage) accepted(fits func(pretend.Entry) bool) (out []pretend.Entry) {
 	for _, e := range s.vendors.Log().Accepted() {
 		if fits(e) {
@@ -30,7 +30,7 @@ func (s *stage) accepted(fits func(pretend.Entry) bool) (out []pretend.Entry) {
 	return out
 }
 
-// must does a request in ann's session, who administers everything.
+// must sends a request in the session of ann, the administrator. The request must succeed.
 func (s *stage) must(method, path string, body any) {
 	s.t.Helper()
 	status, text := s.as("ann", method, path, body)
@@ -49,14 +49,14 @@ func (s *stage) changes(message int64) (out []change) {
 	return out
 }
 
-// Settings of plans, people and applications that are made over the API change what the vendors get.
-func TestSettingsMeanWhatTheySay(t *testing.T) {
+// Settings of plans, people and applications that the API stores change the messages that vendors receive.
+func TestSettingsChangeMessages(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "iris.yaml")
 	require.NoError(t, os.WriteFile(config, []byte("delivery: {sms_override_template: \"Incident %s, see Iris\"}\n"), 0o600))
 	s := newStage(t, options{env: []string{"IRIS_CONFIG=" + config}})
 	s.alarm()
-	s.iris(s.apiEnv, "", "app", "set", "watch", "--relay") // it passes answers on
+	s.iris(s.apiEnv, "", "app", "set", "watch", "--relay") // watch may pass on answers
 	plan := func(name string, more map[string]any, steps ...[]notification) {
 		t.Helper()
 		body := map[string]any{"name": name, "creator": "ann", "description": "d", "threshold_window": 0, "threshold_count": 0, "aggregation_window": 0, "aggregation_reset": 0, "steps": steps}
@@ -75,7 +75,7 @@ func TestSettingsMeanWhatTheySay(t *testing.T) {
 
 type planner func(name string, more map[string]any, steps ...[]notification)
 
-// tracksAndMails: a mail to an incident address opens an incident, and the plan's tracking address gets one message.
+// tracksAndMails checks that a mail to an incident address opens an incident, and that the plan's tracking address gets one message.
 func (s *stage) tracksAndMails(plan planner) {
 	t := s.t
 	t.Helper()
@@ -96,7 +96,7 @@ func (s *stage) tracksAndMails(plan planner) {
 	require.Contains(t, heard[0].Body, "pool by tracked")
 }
 
-// fixedTexts: people whose carrier blocks texts of templates get the operator's text.
+// fixedTexts checks that people whose carrier blocks the texts of templates get the operator's fixed text.
 func (s *stage) fixedTexts(plan planner) {
 	s.t.Helper()
 	plan("texts", nil, []notification{notify("user", "bob", "high", 0)})
@@ -106,7 +106,7 @@ func (s *stage) fixedTexts(plan planner) {
 	s.must(http.MethodPost, "/v0/users/overrides/bob", map[string]any{"template_overrides": map[string]string{"sms": "disabled"}})
 }
 
-// categories: a notification of a category goes by the category's mode, or by the person's own choice for it.
+// categories checks that a notification of a category uses the mode that the person chose, else the mode of the category.
 func (s *stage) categories() {
 	t := s.t
 	t.Helper()
@@ -123,7 +123,7 @@ func (s *stage) categories() {
 	}
 }
 
-// movesFloods: beyond the person's count, messages take the other mode, and their audit log says so.
+// movesFloods checks that messages above the person's count use the other mode, and that their audit log has an entry.
 func (s *stage) movesFloods(plan planner) {
 	t := s.t
 	t.Helper()
@@ -147,7 +147,7 @@ func (s *stage) movesFloods(plan planner) {
 	s.must(http.MethodDelete, "/v0/users/reprioritization/ann/sms", nil)
 }
 
-// bundlesFloods: beyond the plan's threshold messages are held, and leave as one; an answer to it claims all of them.
+// bundlesFloods checks that pages above the plan's threshold are sent in one digest. An answer to the digest claims all incidents.
 func (s *stage) bundlesFloods(plan planner) {
 	t := s.t
 	t.Helper()
@@ -177,7 +177,8 @@ func (s *stage) bundlesFloods(plan planner) {
 	require.Len(t, open, 3, "whoever claims a digest claims all that it stands for")
 }
 
-// holdsQuotas: beyond the soft limit the quota's target is notified; beyond the hard one messages are dropped, and an incident is opened.
+// holdsQuotas checks that the quota's target is notified above the soft limit. Above the hard limit messages are dropped, and an
+// incident is opened.
 func (s *stage) holdsQuotas(plan planner) {
 	t := s.t
 	t.Helper()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asRole gives a processor its own database role, so that the database can refuse it single tables.
+// asRole gives a processor its own database role, so that a story can revoke its access to single tables.
 func asRole(t *testing.T, env []string, role string) []string {
 	t.Helper()
 	const name = "IRIS_DATABASE_URL="
@@ -36,7 +36,7 @@ func asRole(t *testing.T, env []string, role string) []string {
 	return nil
 }
 
-// because returns the reason on the timeline of an incident why somebody was paged.
+// because returns the reason of a page in the timeline of an incident.
 func (s *stage) because(incident int64) string {
 	s.t.Helper()
 	var all string
@@ -44,9 +44,9 @@ func (s *stage) because(incident int64) string {
 	return all
 }
 
-// A running processor can no longer read shifts, but everything else in the database. Pages follow the last calendar that was read, or the
-// order of the team, and the timeline says so. When shifts can be read again, pages follow the calendar again.
-func TestOnlyTheCalendarCannotBeRead(t *testing.T) {
+// A running processor can no longer read the table of shifts, but can read all other tables. It pages by the last calendar that it
+// read, or by the order of the team, and writes this to the timeline. When it can read shifts again, it pages by the calendar.
+func TestShiftsCannotBeRead(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{ownServer: true, each: func(_ int, env []string) []string { return asRole(t, env, "paging") }})
 	s.alarm()
@@ -75,7 +75,7 @@ func TestOnlyTheCalendarCannotBeRead(t *testing.T) {
 	}
 	require.NotContains(t, page("duty", "ann@example.com"), "cannot be read")
 
-	// The calendar changes, and the processor cannot read the change.
+	// The processor cannot read the next change of the calendar.
 	_, err := s.db.Exec(t.Context(), "revoke select on shifts from paging")
 	require.NoError(t, err)
 	s.edit("ann", http.MethodPost, "/api/v0/events/override",
@@ -87,7 +87,7 @@ func TestOnlyTheCalendarCannotBeRead(t *testing.T) {
 	_, err = s.db.Exec(t.Context(), "grant select on shifts to paging")
 	require.NoError(t, err)
 	s.aSecondLater()
-	s.aSecondLater() // after a failure the storage is left alone for a moment
+	s.aSecondLater() // after a failure the processor does not read again for a second
 	require.NotContains(t, page("duty", "bob@example.com"), "cannot be read")
 	require.NotContains(t, page("unread", "ann@example.com"), "cannot be read")
 	s.check(all)

@@ -12,14 +12,14 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// fault is something that goes wrong at some time, for a while.
+// fault is a fault of one part, with its start and length.
 type fault struct {
 	at, length time.Duration
 	what       string
 	begin, end func()
 }
 
-// foresee draws the faults from the seed. A part that is broken is not broken again meanwhile.
+// foresee draws the faults from the seed. A part does not get two faults at a time.
 func (c *chaos) foresee(length time.Duration) []fault {
 	var faults []fault
 	busy := map[string]time.Duration{}
@@ -40,7 +40,7 @@ func (c *chaos) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(c.random.Int64N(int64(most-least)))
 }
 
-// draw chooses one fault and returns the part that it breaks.
+// draw chooses a fault at random and returns the part that it breaks.
 func (c *chaos) draw() (fault, string) {
 	i := c.random.IntN(len(c.slots))
 	s, place := c.slots[i], fmt.Sprintf("processor %d", i+1)
@@ -69,7 +69,7 @@ func (c *chaos) draw() (fault, string) {
 	}
 }
 
-// drawVendor chooses a vendor and how it misbehaves.
+// drawVendor chooses a vendor and its fault.
 func (c *chaos) drawVendor() (fault, string) {
 	behaviours := []pretend.Behaviour{
 		{Do: pretend.Fine, DelayMS: 800}, {Do: pretend.Hang, Times: 10}, {Do: pretend.HangAfter, Times: 10}, {Do: pretend.BreakBefore}, {Do: pretend.BreakAfter, Times: 20},
@@ -86,7 +86,7 @@ func (c *chaos) drawVendor() (fault, string) {
 	}, name
 }
 
-// endure lets the faults happen, in the order of their times, until the storm is over.
+// endure starts and ends the faults at their times, until length is over.
 func (c *chaos) endure(faults []fault, length time.Duration) {
 	type event struct {
 		at time.Duration
@@ -108,7 +108,7 @@ func (c *chaos) endure(faults []fault, length time.Duration) {
 	}
 }
 
-// revive starts a processor where one has died, or is about to.
+// revive starts a processor in a slot whose processor has died or is about to die.
 func (c *chaos) revive(s *slot) {
 	select {
 	case <-s.running.done:
@@ -118,14 +118,14 @@ func (c *chaos) revive(s *slot) {
 	s.running = c.addProcessor(s.env...)
 }
 
-// restartAPI kills iris-api, if it runs, and starts it again at the same address.
+// restartAPI kills iris-api if it runs, and starts it again at the same address.
 func (c *chaos) restartAPI() {
 	c.api.signal(syscall.SIGKILL)
 	<-c.api.done
 	c.api = start(c.t, "api", filepath.Join(bin, "iris-api"), c.apiEnv)
 }
 
-// heal ends all faults that still last.
+// heal ends all current faults.
 func (c *chaos) heal() {
 	c.wire.mend()
 	c.vendors.SMTP.Behave()

@@ -19,10 +19,10 @@ import (
 	"github.com/iris-oncall/iris/internal/apiclient"
 )
 
-// chaosProcessors is how many processors the faults choose from.
+// chaosProcessors is the number of processors.
 const chaosProcessors = 3
 
-// chaosRates are the limits that must hold whatever happens, in messages a second. The application nightly has one of its own.
+// chaosRates are the limits that must hold during all faults, in messages per second. The application nightly has its own limit.
 var chaosRates = []limit{{mode: "email", rate: 25, burst: 1}, {mode: "sms", rate: 10, burst: 1}, {mode: "email", application: "nightly", rate: 4, burst: 1}}
 
 const chaosConfig = `limits:
@@ -58,7 +58,7 @@ func TestChaos(t *testing.T) {
 	require.Empty(t, v.broken, "repeat it with: test/chaos.sh %d %d", int(length.Seconds()), seed)
 }
 
-// chaosSettings are the seed and the length of the storm: the same short one in every CI run, others by test/chaos.sh.
+// chaosSettings returns the seed and the length of the faults: short and always the same in CI; test/chaos.sh sets others.
 func chaosSettings(t *testing.T) (uint64, time.Duration) {
 	t.Helper()
 	seed, length := uint64(1), 20*time.Second
@@ -75,11 +75,11 @@ func chaosSettings(t *testing.T) (uint64, time.Duration) {
 	return seed, length
 }
 
-// chaos is a stage with all parts that can be broken, and the requests of its clients that got a 2xx.
+// chaos is a stage with the parts that faults break, and the client requests that got a 2xx.
 type chaos struct {
 	*stage
 	begun  time.Time
-	random *rand.Rand // of the faults alone, so that the seed repeats them
+	random *rand.Rand // for faults only, so that the seed repeats them
 	slots  []*slot
 	wire   *relay // between iris-api and the database
 	token  string // of ann's session
@@ -87,14 +87,14 @@ type chaos struct {
 	wg     sync.WaitGroup
 
 	mu       sync.Mutex
-	accepted map[int64]time.Time // incidents that got a 2xx, and when
-	silenced map[int64]time.Time // incidents whose acknowledgement or resolution got a 2xx, and when
-	notified map[string]bool     // words of notifications that got a 2xx
+	accepted map[int64]time.Time // incidents that got a 2xx, and the time of the answer
+	silenced map[int64]time.Time // incidents whose acknowledgement or resolution got a 2xx, and the time of the answer
+	notified map[string]bool     // texts of notifications that got a 2xx
 	refused  int                 // requests that were not accepted
 	edits    int
 }
 
-// slot is the place of one processor: it may be killed, and another one comes with the same addresses.
+// slot has the addresses of one processor. After a processor is killed, the next one uses the same addresses.
 type slot struct {
 	env      []string
 	database *relay
@@ -156,7 +156,7 @@ func (c *chaos) makePlans() {
 	c.token = csrfToken.FindStringSubmatch(page)[1]
 }
 
-// flow starts the clients. Their random numbers do not come from the seed of the faults: their number of requests depends on the machine.
+// flow starts the clients. They do not use the seed of the faults, because the number of their requests depends on the machine.
 func (c *chaos) flow(ctx context.Context) {
 	plans := []string{"ladder", "again", "duty"}
 	c.often(ctx, 170*time.Millisecond, func(i int) error {
@@ -194,7 +194,7 @@ func (c *chaos) note(what func()) {
 	what()
 }
 
-// often repeats work until ctx ends, and counts refusals.
+// often calls do at intervals until ctx ends, and counts errors.
 func (c *chaos) often(ctx context.Context, every time.Duration, do func(i int) error) {
 	c.wg.Go(func() {
 		ticker := time.NewTicker(every)
@@ -212,7 +212,7 @@ func (c *chaos) often(ctx context.Context, every time.Duration, do func(i int) e
 	})
 }
 
-// silence acknowledges or resolves an incident after a while, and again until it is answered, as a person would.
+// silence acknowledges or resolves an incident after a time. It repeats the request until it succeeds, as a person would.
 func (c *chaos) silence(ctx context.Context, id int64, after time.Duration, resolve bool) {
 	for wait := after; ; wait = 200 * time.Millisecond {
 		t := time.NewTimer(wait)
@@ -233,7 +233,7 @@ func (c *chaos) silence(ctx context.Context, id int64, after time.Duration, reso
 	}
 }
 
-// try does a request in a person's session; it may be called from any goroutine.
+// try sends a request in a person's session. It may be called from any goroutine.
 func (c *chaos) try(user, method, path string, in any) error {
 	raw, err := json.Marshal(in)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// verdict is the result of a run: figures, and broken promises.
+// verdict is the result of a run: figures and broken promises.
 type verdict struct {
 	figures []string // one line each
-	broken  []string // promises that were not kept, with an example each
+	broken  []string // broken promises, each with an example
 }
 
 // String formats the verdict for people.
@@ -45,7 +45,7 @@ func (v *verdict) fails(promise, format string, args ...any) {
 	}
 }
 
-// page is a message as the database has it in the end.
+// page is a message with its final state in the database.
 type page struct {
 	id, incident           int64
 	step, position, repeat int
@@ -71,7 +71,7 @@ func (c *chaos) judge(seed uint64, length, drained time.Duration) *verdict {
 	return v
 }
 
-// pages reads all messages of incidents, of the queue and of history, in the order in which they were made.
+// pages reads all messages of incidents from the queue and from history, in the order of creation.
 func (c *chaos) pages() map[int64][]page {
 	c.t.Helper()
 	const columns = "id, incident_id, step, position, repeat, purpose, state, mode, created_at, settled_at"
@@ -89,7 +89,7 @@ func (c *chaos) pages() map[int64][]page {
 	return out
 }
 
-// judgeCalls reports the calls that vendors got and the attempts that were recorded.
+// judgeCalls reports the numbers of calls that vendors received and of recorded attempts.
 func (c *chaos) judgeCalls(v *verdict, entries []pretend.Entry, attempts map[int64][]attempt) {
 	accepted, outcomes, doubts, late := 0, map[string]int{}, 0, 0
 	for _, e := range entries {
@@ -112,7 +112,7 @@ func (c *chaos) judgeCalls(v *verdict, entries []pretend.Entry, attempts map[int
 	c.reportSpeed(v, entries)
 }
 
-// reportSpeed reports how long accepted incidents waited for their first call, and why the slowest one did.
+// reportSpeed reports how long accepted incidents waited for their first call, and what delayed the slowest one.
 func (c *chaos) reportSpeed(v *verdict, entries []pretend.Entry) {
 	var first []time.Duration
 	var slowest pretend.Entry
@@ -152,8 +152,8 @@ func (c *chaos) reportSpeed(v *verdict, entries []pretend.Entry) {
 	require.NoError(c.t, rows.Err())
 }
 
-// judgeP1: every step of every accepted incident that nobody silenced reached a vendor, in order and not before it was due; and
-// no step ever began before the one before it was over.
+// judgeP1 checks that every step of every accepted incident that nobody silenced reached a vendor, in order and not too early; and
+// that no step began before the previous one was over.
 func (c *chaos) judgeP1(v *verdict, entries []pretend.Entry, pages map[int64][]page) {
 	left := map[int64]pretend.Entry{} // the first accepted call of a message
 	begun := map[int64]time.Time{}    // the first call of any kind
@@ -184,7 +184,7 @@ func (c *chaos) judgeP1(v *verdict, entries []pretend.Entry, pages map[int64][]p
 	v.tell("P1: %d incidents went through all their steps, %d of them past a vendor that was away", whole, len(excused))
 }
 
-// planned is a notification of a step, as the plan of an incident has it.
+// planned is a notification of a step in an incident's plan.
 type planned struct{ step, position, repeat, wait int }
 
 func (c *chaos) stepsOf(incident int64) []planned {
@@ -203,7 +203,7 @@ func (c *chaos) stepsOf(incident int64) []planned {
 	return out
 }
 
-// escalatedLate are the incidents whose timeline says that a step began although the one before it had not left yet.
+// escalatedLate returns the incidents whose timeline says that a step began before the messages of the previous step were sent.
 func (c *chaos) escalatedLate() map[int64]bool {
 	c.t.Helper()
 	rows, err := c.db.Query(c.t.Context(), "select distinct incident_id from timeline_entries where kind = 'late'")
@@ -219,7 +219,8 @@ func (c *chaos) escalatedLate() map[int64]bool {
 	return out
 }
 
-// judgeWhole: every round of every notification was made, and each of its messages was sent, or another person got it instead.
+// judgeWhole checks that every repeat of every notification was made, and that each message was sent, or replaced by one to another
+// person.
 func judgeWhole(v *verdict, id int64, steps []planned, pages []page, left map[int64]pretend.Entry) {
 	type round struct{ step, position, repeat int }
 	reached := map[round]bool{}
@@ -241,10 +242,10 @@ func judgeWhole(v *verdict, id int64, steps []planned, pages []page, left map[in
 	}
 }
 
-// judgeOrder: the first call of a step begins when every message of the step before was sent and its wait is over. Messages that
-// failed for good do not hold it up.
+// judgeOrder checks that the first call of a step begins after every message of the previous step was sent and its wait is over.
+// Messages that finally failed do not count.
 func judgeOrder(v *verdict, id int64, steps []planned, pages []page, left map[int64]pretend.Entry, begun map[int64]time.Time) {
-	const clocks = 20 * time.Millisecond // the database and the vendors read one clock, at different moments
+	const clocks = 20 * time.Millisecond // the database and the vendors read the same clock at different moments
 	wait := map[[2]int]time.Duration{}
 	for _, n := range steps {
 		wait[[2]int{n.step, n.position}] = time.Duration(n.wait) * time.Second
@@ -267,11 +268,11 @@ func judgeOrder(v *verdict, id int64, steps []planned, pages []page, left map[in
 // nightText matches the text of a notification.
 var nightText = regexp.MustCompile(`word \d+ of the night`)
 
-// judgeNotifications: every notification that got a 2xx reached somebody.
+// judgeNotifications checks that every notification that got a 2xx reached somebody.
 func (c *chaos) judgeNotifications(v *verdict, entries []pretend.Entry) {
 	heard := map[string]bool{}
 	for _, e := range entries {
-		if words := nightText.FindString(e.Subject + "\n" + e.Body); e.Accepted && words != "" { // by whichever mode
+		if words := nightText.FindString(e.Subject + "\n" + e.Body); e.Accepted && words != "" { // in any mode
 			heard[words] = true
 		}
 	}
@@ -282,8 +283,8 @@ func (c *chaos) judgeNotifications(v *verdict, entries []pretend.Entry) {
 	}
 }
 
-// judgeP3: a message exists once per decision; a vendor saw no call that is not on record; a second call followed a failure or a
-// doubt, and a second delivery is labelled.
+// judgeP3 checks that a message exists once per decision and that every call at a vendor was recorded. A second call must follow a
+// failure or an attempt in doubt; a second delivery must be labelled.
 func (c *chaos) judgeP3(v *verdict, entries []pretend.Entry, attempts map[int64][]attempt, pages map[int64][]page) {
 	if n := c.count(twice); n > 0 {
 		v.fails("P3", "%d messages exist twice", n)
@@ -297,7 +298,7 @@ func (c *chaos) judgeP3(v *verdict, entries []pretend.Entry, attempts map[int64]
 	again := 0
 	for id, n := range calls {
 		if id == 0 {
-			continue // refused before the vendor read which message it is
+			continue // the vendor refused the call before it read the message
 		}
 		list, doubts := attempts[id], 0
 		if n > len(list) {
@@ -325,7 +326,7 @@ func (c *chaos) judgeP3(v *verdict, entries []pretend.Entry, attempts map[int64]
 	v.tell("P3: %d messages of incidents, %d messages delivered more than once, all of them labelled in doubt", total, again)
 }
 
-// judgeP4: no call begins later than a second after an acknowledgement was answered, but for labelled ones.
+// judgeP4 checks that no call begins more than a second after the answer to an acknowledgement, except labelled calls.
 func (c *chaos) judgeP4(v *verdict, entries []pretend.Entry, attempts map[int64][]attempt) {
 	labelled := 0
 	var longest time.Duration
@@ -348,7 +349,7 @@ func (c *chaos) judgeP4(v *verdict, entries []pretend.Entry, attempts map[int64]
 	v.tell("P4: the last call within the second began %.3f s after an acknowledgement was answered; %d calls of frozen processes came later, labelled", longest.Seconds(), labelled)
 }
 
-// judgeP5: in no window more calls than the rate allows.
+// judgeP5 checks that no window has more calls than the rate allows.
 func judgeP5(v *verdict, entries []pretend.Entry, l limit) {
 	at := l.calls(entries)
 	worst := 0.0

@@ -18,7 +18,7 @@ type attempt struct {
 	process string
 }
 
-// limit is a rate that the story configured, for the checker to hold the vendors' log against.
+// limit is a configured rate. The checker compares the vendors' log with it.
 type limit struct {
 	mode        string
 	application string // "" = of all applications together
@@ -26,7 +26,7 @@ type limit struct {
 	burst       float64
 }
 
-// check compares the vendors' log with the promises P1 to P5. delivered are the incidents that must have reached somebody.
+// check compares the vendors' log with the promises P1 to P5. The incidents in delivered must have reached somebody.
 func (s *stage) check(delivered []int64, limits ...limit) {
 	s.t.Helper()
 	entries := s.vendors.Log().Entries()
@@ -39,7 +39,7 @@ func (s *stage) check(delivered []int64, limits ...limit) {
 	}
 }
 
-// attempts reads every recorded vendor call, of the queue and of history, by message.
+// attempts reads every recorded vendor call from the queue and from history, by message.
 func (s *stage) attempts() map[int64][]attempt {
 	s.t.Helper()
 	rows, err := s.db.Query(s.t.Context(), `
@@ -62,7 +62,7 @@ func (s *stage) attempts() map[int64][]attempt {
 	return out
 }
 
-// checkP1: every accepted incident reached somebody.
+// checkP1 checks that every accepted incident reached somebody.
 func (s *stage) checkP1(entries []pretend.Entry, delivered []int64) {
 	s.t.Helper()
 	reached := map[int64]bool{}
@@ -91,9 +91,8 @@ const twice = `select count(*) from (
 		select incident_id, reopen_count, step, repeat, position, recipient, purpose from message_history where incident_id is not null) m
 	group by incident_id, reopen_count, step, repeat, position, recipient, purpose having count(*) > 1) twice`
 
-// checkP2P3: a message exists once per decision, a vendor never saw a call that was not recorded, and saw a second one only
-// after a failure or while the first was in doubt. A process that lost its lease made no decisions (P2): its messages would
-// violate the key.
+// checkP2P3 checks that a message exists once per decision and that every call at a vendor was recorded. A second call must follow
+// a failure or an attempt in doubt. This also covers P2: messages of a process that lost its lease would violate the unique key.
 func (s *stage) checkP2P3(entries []pretend.Entry, attempts map[int64][]attempt) {
 	s.t.Helper()
 	require.Zero(s.t, s.count(twice), "P3: a message exists twice")
@@ -124,7 +123,7 @@ func (s *stage) checkP2P3(entries []pretend.Entry, attempts map[int64][]attempt)
 	}
 }
 
-// checkP4: no vendor call starts later than a second after an acknowledgement or resolve was answered.
+// checkP4 checks that no vendor call starts more than a second after the answer to an acknowledgement or resolution.
 func (s *stage) checkP4(entries []pretend.Entry, attempts map[int64][]attempt) {
 	s.t.Helper()
 	rows, err := s.db.Query(s.t.Context(), `select incident_id, max(at) from timeline_entries t where kind in ('acknowledged', 'resolved')
@@ -149,10 +148,11 @@ func (s *stage) checkP4(entries []pretend.Entry, attempts map[int64][]attempt) {
 	}
 }
 
-// jitter is what loopback and the scheduler of a busy machine may add between a call's start and the vendor's clock.
+// jitter is the time in seconds that loopback and the scheduler of a busy machine may add between the start of a call and the
+// vendor's clock.
 const jitter = 0.25
 
-// calls are the instants at which calls began that the limit is about, in order.
+// calls returns the start times of the calls under the limit, in order.
 func (l limit) calls(entries []pretend.Entry) []time.Time {
 	var at []time.Time
 	for _, e := range entries {
@@ -164,7 +164,7 @@ func (l limit) calls(entries []pretend.Entry) []time.Time {
 	return at
 }
 
-// checkP5: in any window of W seconds at most rate x W + burst + rate x jitter calls.
+// checkP5 checks that every window of W seconds has at most rate x W + burst + rate x jitter calls.
 func (s *stage) checkP5(entries []pretend.Entry, l limit) {
 	s.t.Helper()
 	at := l.calls(entries)

@@ -20,7 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// throughRelay makes a relay to the database of env and returns the variable that leads through it.
+// throughRelay makes a relay to the database of env. It returns the relay and the environment variable of the URL through it.
 func throughRelay(t *testing.T, env []string) (*relay, string) {
 	t.Helper()
 	const name = "IRIS_DATABASE_URL="
@@ -37,7 +37,7 @@ func throughRelay(t *testing.T, env []string) (*relay, string) {
 	return nil, ""
 }
 
-// busy returns how long a process has used the processor so far.
+// busy returns the CPU time that a process has used.
 func (p *process) busy(t *testing.T) time.Duration {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
@@ -47,11 +47,11 @@ func (p *process) busy(t *testing.T) time.Duration {
 	require.NoError(t, err)
 	system, err := strconv.Atoi(fields[12])
 	require.NoError(t, err)
-	return time.Duration(user+system) * 10 * time.Millisecond // of the usual 100 ticks a second
+	return time.Duration(user+system) * 10 * time.Millisecond // Linux counts in ticks of 10 ms
 }
 
-// The network between one processor and the database drops all packets, while the processor works. The other processor takes over.
-// Late statements of the first one arrive when the network is back, and are refused or labelled.
+// The network between a working processor and the database drops all packets. The other processor takes over. When the network is
+// back, late statements of the first processor arrive and are refused or labelled.
 func TestProcessorCutOffFromTheDatabase(t *testing.T) {
 	t.Parallel()
 	var wire *relay
@@ -86,8 +86,8 @@ func TestProcessorCutOffFromTheDatabase(t *testing.T) {
 	s.check(append(ids, more...))
 }
 
-// The network between all processors and the database drops all packets for a while. No processor may be declared dead. Accepted work
-// is delivered as soon as the network is back.
+// The network between all processors and the database drops all packets for some time. No processor may be declared dead. Accepted
+// work is delivered as soon as the network is back.
 func TestAllProcessorsCutOffFromTheDatabase(t *testing.T) {
 	t.Parallel()
 	var wires []*relay
@@ -107,7 +107,7 @@ func TestAllProcessorsCutOffFromTheDatabase(t *testing.T) {
 	for _, w := range wires {
 		w.cut()
 	}
-	// The API still has its database: what it accepts now is paged later.
+	// The API still reaches the database. Incidents that it accepts now are paged later.
 	meanwhile := s.burst("two-steps", 20, nil)
 	s.eventually(30*time.Second, "every heartbeat to be long over", func() bool {
 		return s.count("select count(*) from members where heartbeat_at > clock_timestamp() - interval '18 seconds'") == 0
@@ -128,9 +128,9 @@ func TestAllProcessorsCutOffFromTheDatabase(t *testing.T) {
 	s.check(append(meanwhile, begun))
 }
 
-// Only gossip is cut: each processor suspects the other one of being dead, and both reach the database. No bucket may move, and no message may
-// be sent twice.
-func TestGossipAloneIsCut(t *testing.T) {
+// Only gossip is cut. Each processor suspects that the other one is dead, but both reach the database. No bucket may move, and no
+// message may be sent twice.
+func TestOnlyGossipIsCut(t *testing.T) {
 	t.Parallel()
 	var wires []*relay
 	s := newStage(t, options{processors: 2, each: func(int, []string) []string {
@@ -194,8 +194,8 @@ func (s *stage) claim(user string, id int64) error {
 	return nil
 }
 
-// Many people acknowledge while a slow and faulty vendor is in the middle of it: calls run, retries are planned, attempts are in
-// doubt, messages are taken. A second later nothing may start any more.
+// Many people acknowledge while a vendor is slow and faulty: calls run, retries are due, attempts are in doubt, and messages are
+// taken. A second after an acknowledgement no call may start.
 func TestAcknowledgementsDuringASlowVendor(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})
@@ -203,7 +203,7 @@ func TestAcknowledgementsDuringASlowVendor(t *testing.T) {
 	s.plan("urgent", []notification{notify("team", "ops", "medium", 1), notify("user", "ann", "high", 0)}, []notification{notify("team", "ops", "low", 0)})
 	s.allOwned(15*time.Second, 2)
 	slow := []pretend.Behaviour{}
-	for range 400 { // every third call fails, every third leaves its sender in doubt
+	for range 400 { // every third call fails, and every third attempt is in doubt
 		slow = append(slow, pretend.Behaviour{Do: pretend.Fine, DelayMS: 400, Times: 1}, pretend.Behaviour{Do: pretend.Fail, DelayMS: 300, Times: 1},
 			pretend.Behaviour{Do: pretend.BreakAfter, DelayMS: 350, Times: 1})
 	}
@@ -244,9 +244,9 @@ func TestAcknowledgementsDuringASlowVendor(t *testing.T) {
 	s.check(nil)
 }
 
-// A processor is frozen and continued several times, for as long as a claim, a heartbeat or a call may take. Work that it lost meanwhile is
-// refused or labelled.
-func TestProcessorThatStutters(t *testing.T) {
+// A processor is frozen and continued several times, for as long as a claim, a heartbeat or a call may take. Its late work is refused
+// or labelled.
+func TestProcessorThatIsFrozenRepeatedly(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})
 	s.alarm()

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Removes parts that a plan needs in the middle of an escalation: contacts, the plan itself, shifts, a role, the team's name, people, the
-// team, a vendor, and finally the plan's creator. A fallback is paged as long as there is one, and the timeline says who and why, or that
-// nobody could be paged (promise P8).
-func TestNobodyIsLeftAlone(t *testing.T) {
+// During an escalation, removes objects that the plan needs: contacts, the plan itself, shifts, a role, the team's name, people, the
+// team, a vendor, and finally the plan's creator. A fallback is paged if there is one. The timeline says who was paged and why, or
+// that nobody could be paged (promise P8).
+func TestFallbackIsPagedWhenObjectsAreRemoved(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{})
 	s.alarm()
@@ -23,7 +23,7 @@ func TestNobodyIsLeftAlone(t *testing.T) {
 	for _, name := range []string{"ann", "bob"} {
 		s.edit("ann", http.MethodPost, "/api/v0/teams/ops/rosters/all/users", map[string]any{"name": name}, nil)
 	}
-	first := []notification{notify("user", "ann", "low", 4)} // long enough for something to go away
+	first := []notification{notify("user", "ann", "low", 4)} // long enough to remove an object
 	for name, second := range map[string]notification{
 		"named": notify("user", "bob", "high", 0), "duty": notify("oncall-primary", "ops", "low", 0), "expert": notify("oncall-expert", "ops", "low", 0),
 		"phone": notify("user", "ann", "high", 0),
@@ -44,12 +44,12 @@ func TestNobodyIsLeftAlone(t *testing.T) {
 	nothing := func() {}
 	for _, departure := range []struct {
 		what, plan    string
-		before, after func() // the incident is opened; ann is paged
-		reached       string // whom the second step pages; "" = nobody
-		says          string // on the timeline
+		before, after func() // run before the incident is opened, and after ann was paged
+		reached       string // the person whom the second step pages; "" = nobody
+		says          string // text of the timeline
 	}{
 		{"contacts", "named", nothing, func() {
-			_, err := s.db.Exec(t.Context(), "delete from user_contacts where user_id = (select id from users where name = 'bob')") // at once, as an import would
+			_, err := s.db.Exec(t.Context(), "delete from user_contacts where user_id = (select id from users where name = 'bob')") // deletes the row at once, as an import would
 			require.NoError(t, err)
 		}, "eve@example.com", "step 2: bob cannot be paged in any mode: there is no sms contact; paging eve by email because there is no sms contact instead (creator of plan named)"},
 		{"nothing", "named", func() { s.iris(s.env, "", "contact", "set", "bob", "email", "bob@example.com") }, func() {

@@ -22,7 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// cluster is a PostgreSQL server of a story about faults of the database. test/faults.sh says where its programs and disks are.
+// cluster is the PostgreSQL server of a story about faults of the database. test/faults.sh sets the paths of its programs and disks.
 type cluster struct {
 	t        *testing.T
 	dir      string // data directory
@@ -41,7 +41,7 @@ func newCluster(t *testing.T, dir string, settings ...string) *cluster {
 	return c
 }
 
-// ownedDir makes a directory below dir that belongs to the user who runs the server.
+// ownedDir makes a directory below dir that the user of the server owns.
 func ownedDir(t *testing.T, dir string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(dir, "data-")
@@ -52,7 +52,7 @@ func ownedDir(t *testing.T, dir string) string {
 	return dir
 }
 
-// serverUser is who runs the server: PostgreSQL refuses to run as root.
+// serverUser returns the user that runs the server, because PostgreSQL refuses to run as root.
 func serverUser(t *testing.T) *syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -104,10 +104,10 @@ func (c *cluster) start() {
 	require.Eventually(c.t, func() bool { return c.try("postgres", "select 1") == nil }, 20*time.Second, 50*time.Millisecond, "PostgreSQL at %s", c.addr)
 }
 
-// crash ends the server without a checkpoint.
+// crash stops the server without a checkpoint.
 func (c *cluster) crash() { c.proc.Stop(syscall.SIGQUIT, 10*time.Second) }
 
-// running reports whether the server's process lives.
+// running reports whether the server's process runs.
 func (c *cluster) running() bool {
 	select {
 	case <-c.proc.Done():
@@ -138,8 +138,8 @@ func (c *cluster) exec(database, sql string) {
 	require.NoError(c.t, c.try(database, sql))
 }
 
-// endure posts incidents during a fault of the database, and compares the vendors' log with the promises. fault begins the fault and
-// returns the function that ends it; it lasts for five seconds. The programs must log the symptom.
+// endure posts incidents during a fault of the database, and compares the vendors' log with the promises. fault starts the fault and
+// returns the function that ends it. The fault lasts for five seconds. The programs must log the symptom.
 func endure(t *testing.T, url, symptom string, fault func() (end func())) {
 	t.Helper()
 	s := newStage(t, options{processors: 2, databaseURL: url, env: []string{"IRIS_DATABASE_MAX_CONNECTIONS=10"}})
@@ -174,7 +174,7 @@ func endure(t *testing.T, url, symptom string, fault func() (end func())) {
 	t.Logf("%d incidents were paged; %d attempts in doubt", len(ids), s.count("select count(*) from attempts where in_doubt"))
 }
 
-// bobs is when the second step of each incident was first sent.
+// bobs returns the time of the first message of the second step, by incident.
 func (s *stage) bobs() map[int64]time.Time {
 	first := map[int64]time.Time{}
 	for _, e := range s.accepted(func(e pretend.Entry) bool { return strings.HasPrefix(e.To, "bob@") }) {
@@ -185,7 +185,7 @@ func (s *stage) bobs() map[int64]time.Time {
 	return first
 }
 
-// The primary dies under load, and its synchronous standby is promoted five seconds later. The database URL names both.
+// The primary crashes under load, and its synchronous standby is promoted five seconds later. The database URL names both servers.
 func TestStandbyIsPromotedUnderLoad(t *testing.T) {
 	t.Parallel()
 	disk := os.Getenv("IRIS_FAULTS_DIR")
@@ -213,7 +213,7 @@ func TestFullDiskUnderLoad(t *testing.T) {
 	endure(t, c.url("iris"), "No space left on device", func() func() {
 		ballast := filepath.Join(disk, "ballast")
 		require.ErrorIs(t, fillDisk(ballast), syscall.ENOSPC)
-		for range 5 { // a new segment of the log needs space
+		for range 5 { // each switch needs space for a new segment of the write-ahead log
 			_ = c.try("postgres", "create table if not exists filler (a text); insert into filler select repeat('x', 1000) from generate_series(1, 10000); select pg_switch_wal()")
 		}
 		return func() {
@@ -225,7 +225,7 @@ func TestFullDiskUnderLoad(t *testing.T) {
 	})
 }
 
-// fillDisk writes until an error, which it returns.
+// fillDisk writes until an error and returns the error.
 func fillDisk(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -239,7 +239,7 @@ func fillDisk(path string) error {
 	}
 }
 
-// Another client takes every connection for five seconds, those of Iris included.
+// For five seconds another client uses all connections of the server, including those of Iris.
 func TestConnectionsAreExhaustedUnderLoad(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, os.Getenv("IRIS_FAULTS_DIR"))
@@ -253,7 +253,8 @@ func TestConnectionsAreExhaustedUnderLoad(t *testing.T) {
 	})
 }
 
-// takeConnections opens all free connections and ends those of others, until ctx ends. It calls none when no connection is free any more.
+// takeConnections opens all free connections and ends those of other clients, until ctx ends. It calls none when no connection is
+// free.
 func takeConnections(ctx context.Context, url string, none func()) {
 	var mine []*pgx.Conn
 	defer func() {

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// PostgreSQL gets a clock that the story controls: it runs from an instant at a rate, and the story may change both. Schedules and waits
-// follow this clock.
+// The story controls the clock of PostgreSQL: its start and its rate. Schedules and waits use this clock.
 const storyClock = `
 	create table story_clock (story timestamptz not null, world timestamptz not null, rate float8 not null);
 	insert into story_clock values (%s, pg_catalog.clock_timestamp(), 1);
@@ -21,7 +20,7 @@ const storyClock = `
 		'select story + (pg_catalog.now() - world) * rate from public.story_clock';
 	do $$ begin execute format('alter database %%I set search_path = public, pg_catalog', current_database()); end $$;`
 
-// nextTwo is the next 02:00 of a place where it is soon, on a day without a change of the clocks.
+// nextTwo returns a time zone where it is 02:00 soon, on a day without a change of the clocks, and that instant.
 func nextTwo(t *testing.T, now time.Time) (zone *time.Location, two time.Time) {
 	t.Helper()
 	for _, name := range []string{"Pacific/Kiritimati", "Pacific/Apia", "Pacific/Auckland", "Pacific/Noumea", "Australia/Sydney", "Asia/Tokyo", "Asia/Singapore",
@@ -44,9 +43,9 @@ func nextTwo(t *testing.T, now time.Time) (zone *time.Location, two time.Time) {
 	return zone, two
 }
 
-// The hand-off is at 02:00:00 of the team's clock. In the second before, the first person is paged; from 02:00:00 on the second one. Look-ups
-// and the simulation give the same answers.
-func TestTheHandOffIsToTheSecond(t *testing.T) {
+// The hand-off is at 02:00:00 in the team's time zone. The first person is paged until 01:59:59, the second person from 02:00:00.
+// Look-ups and the simulation give the same answers.
+func TestHandOffIsExactToTheSecond(t *testing.T) {
 	t.Parallel()
 	zone, two := nextTwo(t, time.Now())
 	s := newStage(t, options{database: func(url string) {
@@ -57,13 +56,13 @@ func TestTheHandOffIsToTheSecond(t *testing.T) {
 		require.NoError(t, conn.Close(t.Context()))
 	}})
 	s.alarm()
-	_, err := s.db.Exec(t.Context(), "update teams set time_zone = $1", zone.String()) // whichever it is, those to choose from are fewer
+	_, err := s.db.Exec(t.Context(), "update teams set time_zone = $1", zone.String()) // set in the database, because the API accepts fewer zones
 	require.NoError(t, err)
 	s.edit("ann", http.MethodPost, "/api/v0/teams/ops/rosters", map[string]any{"name": "all"}, nil)
 	for _, name := range []string{"ann", "bob"} {
 		s.edit("ann", http.MethodPost, "/api/v0/teams/ops/rosters/all/users", map[string]any{"name": name}, nil)
 	}
-	// Weeks begin at 02:00 of the weekday on which the story happens, the first one with ann. Until then bob has the pager.
+	// Weeks begin at 02:00 of today's weekday; ann has the first week. Until then bob is on call.
 	s.edit("ann", http.MethodPost, "/api/v0/events", map[string]any{"team": "ops", "user": "bob", "role": "primary", "start": two.Add(-6 * time.Hour).Unix(), "end": two.Unix()}, nil)
 	weekday := int64(two.Weekday())*86400 + 2*3600
 	var schedule struct{ ID int64 }

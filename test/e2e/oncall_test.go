@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// csrfToken is where pages of the calendar have the session's token.
+// csrfToken finds the session's CSRF token in the pages of the calendar.
 var csrfToken = regexp.MustCompile(`<meta name="csrf-token" content="([^"]+)">`)
 
-// edit changes the calendar in a person's session, as a page of the calendar does, and decodes the answer.
+// edit sends a change of the calendar in a person's session, as the pages do, and decodes the answer.
 func (s *stage) edit(user, method, path string, in, out any) {
 	s.t.Helper()
 	status, page := s.as(user, http.MethodGet, "/me", nil)
@@ -39,14 +39,14 @@ func (s *stage) edit(user, method, path string, in, out any) {
 	}
 }
 
-// aSecondLater waits until calendars that are cached for a second must be read again.
+// aSecondLater waits until the caches of calendars have expired, which takes a second.
 func (s *stage) aSecondLater() {
 	s.t.Helper()
 	at := time.Now().Add(1100 * time.Millisecond)
 	s.eventually(5*time.Second, "a second to pass", func() bool { return time.Now().After(at) })
 }
 
-// foretold returns the first person that a simulation of the plan pages, over the API.
+// foretold returns the first person that a simulation of the plan pages, from the API.
 func (s *stage) foretold(plan string) (target, mode string) {
 	s.t.Helper()
 	status, body := s.as("ann", http.MethodGet, "/v1/plans/"+plan+"/simulation?application=watch", nil)
@@ -59,9 +59,9 @@ func (s *stage) foretold(plan string) (target, mode string) {
 	return sim.Pages[0].Target, sim.Pages[0].Mode
 }
 
-// Pages follow the calendar: the person of the shift, of an override that began a second ago, of a swap. A person without a phone is
-// skipped, and the timeline says so. The simulation gives the same answer.
-func TestTheCalendarIsPaged(t *testing.T) {
+// Pages go to the person of the shift, of an override that began a second ago, and of a swap. A person without a phone is skipped, and
+// the timeline says so. The simulation gives the same answers.
+func TestPagesFollowTheCalendar(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{})
 	s.alarm()
@@ -100,7 +100,7 @@ func TestTheCalendarIsPaged(t *testing.T) {
 	paged("bob", "bob@example.com")
 	require.Contains(t, s.iris(s.env, "", "oncall", "ops", "-o", "plain", "--role", "primary"), "\tbob\n")
 
-	// What was cut from the running shift, an hour from now, is swapped with the later one; and the override with a new shift.
+	// Swaps the rest of the running shift, which begins in an hour, with the later shift; and the override with a new shift.
 	var events []struct {
 		ID    int64
 		User  string

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// relay forwards TCP and UDP between a program and its peer. While it is cut, it forwards nothing and closes nothing; held data arrives when
-// it is mended.
+// relay forwards TCP and UDP between a program and its peer. While it is cut, it forwards nothing and closes no connection. TCP data
+// from that time arrives when the relay is mended.
 type relay struct {
 	tcp    net.Listener
 	udp    net.PacketConn // nil = TCP only
@@ -18,7 +18,7 @@ type relay struct {
 	passed atomic.Int64 // datagrams
 
 	mu   sync.Mutex
-	open chan struct{} // closed while things pass
+	open chan struct{} // closed while the relay forwards
 	ends map[net.Conn]bool
 	wg   sync.WaitGroup
 }
@@ -38,7 +38,7 @@ func newRelay(t *testing.T, target string, datagrams bool) *relay {
 		if r.udp, err = net.ListenPacket("udp", r.addr()); err == nil {
 			break
 		}
-		_ = r.tcp.Close() // that number is taken for the other kind
+		_ = r.tcp.Close() // the port is in use for UDP
 	}
 	require.NoError(t, err)
 	r.wg.Go(r.accept)
@@ -116,7 +116,7 @@ func (r *relay) accept() {
 	}
 }
 
-// pump copies one direction. The end of a connection waits at the gate like everything else.
+// pump copies one direction. While the relay is cut, it also delays the end of a connection.
 func (r *relay) pump(from, to net.Conn) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -135,8 +135,8 @@ func (r *relay) pump(from, to net.Conn) {
 	}
 }
 
-// carry forwards datagrams; while cut they are lost. Answers do not come back this way: members of gossip answer to the address
-// that the other one advertises.
+// carry forwards datagrams. While the relay is cut, they are lost. Answers do not use the relay, because members answer to the
+// advertised address.
 func (r *relay) carry() {
 	buf := make([]byte, 64<<10)
 	for {

@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// crowd is ten teams of twenty people, each of whom has a shift that begins in less than a day and one that ends in less than two hours,
-// and wants to be reminded of both: four hundred reminders that are due at once.
+// crowd makes ten teams of twenty people. Each person has a shift that begins within a day and one that ends within two hours, and
+// reminders of both: four hundred reminders are due at the same time.
 const crowd = `
 insert into users (name, full_name) select 'u' || n, 'Person ' || n from generate_series(1, 200) n;
 insert into user_contacts (user_id, mode, destination) select id, 'email', name || '@example.com' from users where name ~ '^u\d';
@@ -31,8 +31,8 @@ insert into shifts (team_id, role_id, user_id, starts_at, ends_at, changed_at)
 	join oncall_roles r on r.name = v.role;
 `
 
-// Reminders of all types and notices of all changes reach people although one of two processors is killed while they are sent. No message
-// is made twice, and a mail is sent again only when its first attempt is in doubt.
+// One of two processors is killed while reminders and notices of all types are sent. All of them reach people. No message is made
+// twice, and a mail is sent again only if its first attempt is in doubt.
 func TestRemindersSurviveAKilledProcessor(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, options{processors: 2})

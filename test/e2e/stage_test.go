@@ -1,5 +1,5 @@
-// Package e2e tests the real programs in stories: iris-api and message-processor as child processes, a real PostgreSQL, and
-// strict fake vendors on loopback. Every story sets up its installation with the iris command and the API. At its end the
+// Package e2e tests the real programs in stories: iris-api and message-processor as child processes, a real PostgreSQL, and strict
+// fake vendors on loopback. Every story sets up its installation with the iris command and the API. At the end of a story the
 // checker compares the vendors' log with the promises.
 package e2e
 
@@ -33,7 +33,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// bin is where TestMain built the programs.
+// bin is the folder of the programs that TestMain built.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		flag.Parse()
-		// Stories mostly wait: more of them can run at once than there are processors.
+		// Stories mostly wait, so more of them can run at once than the machine has cores.
 		if own := flag.Lookup("test.parallel"); own.Value.String() == own.DefValue {
 			_ = own.Value.Set(atOnce)
 		}
@@ -100,27 +100,27 @@ type stage struct {
 type options struct {
 	processors int
 	env        []string // of every program
-	// each adds to the environment of one processor, given that of all programs; nil = nothing.
+	// each returns additional environment of processor i, from the environment of all programs; nil = none.
 	each func(i int, env []string) []string
-	// database prepares the empty database; nil = nothing.
+	// database prepares the empty database; nil = no preparation.
 	database func(url string)
-	// ownServer is for stories that break the server or make roles; the others share a fast one.
+	// ownServer gives the story its own PostgreSQL server, because it breaks the server or makes roles. Other stories share one.
 	ownServer bool
-	// databaseURL is an empty database on a server that the story runs itself; "" = none.
+	// databaseURL is an empty database on a server that the story started; "" = none.
 	databaseURL string
-	// api is like each, of iris-api.
+	// api is like each, for iris-api.
 	api func(env []string) []string
 }
 
-// newcomer is an installation as a new user sets it up: ann (administrator), bob, team ops and the application
-// watch. It is made once, with the iris command, and copied for the stories that need no server of their own.
+// newcomer is the installation of a new user: ann (administrator), bob, team ops and the application watch. It is made once, with
+// the iris command, and copied for stories without their own server.
 var newcomer struct {
 	once    sync.Once
 	pattern *pgtest.Pattern
-	key     string // of the application watch; "" = it could not be made
+	key     string // key of the application watch; "" = making the installation failed
 }
 
-// setUp makes that installation in an empty database and returns the key of the application.
+// setUp makes the installation of newcomer in an empty database and returns the key of the application.
 func (s *stage) setUp(env []string) (key string) {
 	s.t.Helper()
 	s.iris(env, "", "migrate")
@@ -133,7 +133,7 @@ func (s *stage) setUp(env []string) (key string) {
 	return key
 }
 
-// prepareDatabase sets dbURL to a database that is set up, or to an empty one when the story brings or wants its own.
+// prepareDatabase sets dbURL to a copy of newcomer's database, or to an empty database if the story has its own server.
 func (s *stage) prepareDatabase(o options) {
 	s.t.Helper()
 	switch {
@@ -158,8 +158,7 @@ func (s *stage) prepareDatabase(o options) {
 	}
 }
 
-// newStage brings up a database, the vendors, an API and processors, with ann (administrator), bob and team ops made by the iris
-// command.
+// newStage starts a database, the vendors, iris-api and processors, with the installation of newcomer.
 func newStage(t *testing.T, o options) *stage {
 	t.Helper()
 	s := &stage{t: t, people: map[string]*http.Client{}}
@@ -264,7 +263,7 @@ func (s *stage) iris(env []string, stdin string, args ...string) string {
 	return string(out)
 }
 
-// login opens a session, with which templates and plans are made in the user's own name.
+// login opens a session for a user.
 func (s *stage) login(user string) {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -277,7 +276,7 @@ func (s *stage) login(user string) {
 	s.people[user] = c
 }
 
-// as does a request of the JSON API in a person's session.
+// as sends a request to the JSON API in a person's session.
 func (s *stage) as(user, method, path string, in any) (int, string) {
 	s.t.Helper()
 	var body io.Reader
@@ -298,7 +297,7 @@ func (s *stage) as(user, method, path string, in any) (int, string) {
 
 type words map[string]string
 
-// template makes a template for the application watch; by mode.
+// template makes a template for the application watch, with a text for each mode.
 func (s *stage) template(name string, byMode map[string]words) {
 	s.t.Helper()
 	status, body := s.as("ann", http.MethodPost, "/v0/templates", map[string]any{"name": name, "creator": "ann", "content": map[string]any{"watch": byMode}})
@@ -307,7 +306,7 @@ func (s *stage) template(name string, byMode map[string]words) {
 
 type notification map[string]any
 
-// plan makes a plan of steps.
+// plan makes a plan with the given steps.
 func (s *stage) plan(name string, steps ...[]notification) {
 	s.t.Helper()
 	status, body := s.as("ann", http.MethodPost, "/v0/plans", map[string]any{"name": name, "creator": "ann", "description": "a story", "threshold_window": 0,
@@ -315,12 +314,12 @@ func (s *stage) plan(name string, steps ...[]notification) {
 	require.Equal(s.t, http.StatusCreated, status, body)
 }
 
-// notify is a notification of a plan: who, how urgently, and how long to wait.
+// notify returns a notification of a plan: the target, the priority, and the wait in seconds.
 func notify(role, target, priority string, wait int) notification {
 	return notification{"role": role, "target": target, "priority": priority, "template": "alarm", "wait": wait, "repeat": 0}
 }
 
-// alarm makes the template that all stories use.
+// alarm makes the template that the stories use.
 func (s *stage) alarm() {
 	s.template("alarm", map[string]words{
 		"email": {"subject": "{{ title }}", "body": "{{ title }} for {{ iris.target }}"}, "sms": {"subject": "", "body": "{{ title }}"},
@@ -328,7 +327,7 @@ func (s *stage) alarm() {
 	})
 }
 
-// open posts an incident.
+// open opens an incident and returns its number.
 func (s *stage) open(plan, title string) int64 {
 	s.t.Helper()
 	id, err := s.app.OpenIncident(s.t.Context(), apiclient.Incident{Plan: plan, Context: map[string]any{"title": title}})
@@ -336,7 +335,7 @@ func (s *stage) open(plan, title string) int64 {
 	return id
 }
 
-// expect waits for a message of the incident that a vendor accepted, in a mode, to a destination.
+// expect waits until a vendor accepted a message of the incident in this mode to this destination.
 func (s *stage) expect(incident int64, mode, to string) pretend.Entry {
 	s.t.Helper()
 	var found pretend.Entry
@@ -352,7 +351,7 @@ func (s *stage) expect(incident int64, mode, to string) pretend.Entry {
 	return found
 }
 
-// messagesOf counts what vendors accepted for an incident.
+// messagesOf returns the number of messages of an incident that vendors accepted.
 func (s *stage) messagesOf(incident int64) int {
 	n := 0
 	for _, e := range s.vendors.Log().Accepted() {
@@ -383,7 +382,7 @@ func (s *stage) expectAcknowledged(id int64, user, via string) {
 	require.Contains(s.t, strings.ToLower(text), via, "the timeline says by which way")
 }
 
-// silentUntil fails when a vendor gets a message of the incident before the instant. It always waits until then.
+// silentUntil waits until the instant. It fails if a vendor receives a message of the incident before.
 func (s *stage) silentUntil(at time.Time, incident int64) {
 	s.t.Helper()
 	before := s.messagesOf(incident)
@@ -398,7 +397,7 @@ func (s *stage) eventually(d time.Duration, what string, ok func() bool) {
 	require.Eventually(s.t, ok, d, 50*time.Millisecond, "waited %s for %s", d, what)
 }
 
-// count runs a query that counts.
+// count returns the result of a query that counts.
 func (s *stage) count(query string, args ...any) int {
 	s.t.Helper()
 	var n int

@@ -26,7 +26,7 @@ func TestPageWaitNextStepAndAcknowledgeByLink(t *testing.T) {
 	s.alarm()
 	s.plan("two-steps", []notification{notify("user", "ann", "low", 2)}, []notification{notify("user", "bob", "low", 60)})
 
-	// Left alone: step 2 pages bob when the wait is over, not before.
+	// Nobody acknowledges: step 2 pages bob when the wait is over, not before.
 	alone := s.open("two-steps", "db down")
 	first := s.expect(alone, "email", "ann@example.com")
 	require.Contains(t, first.Subject, "db down")
@@ -57,7 +57,7 @@ func TestAcknowledgeBySlackSMSAndKey(t *testing.T) {
 	s.alarm()
 	s.plan("by-mode", []notification{notify("user", "ann", "urgent", 3), notify("user", "ann", "high", 3)}, []notification{notify("team", "ops", "low", 60)})
 
-	// Ann prefers Slack for medium: her contact is there, her choice is a row of the settings.
+	// Ann chose Slack for the priority medium.
 	_, err := s.db.Exec(t.Context(), "insert into user_modes (user_id, priority, mode) select id, 'medium', 'slack' from users where name = 'ann'")
 	require.NoError(t, err)
 	bySMS := s.open("by-mode", "by text")
@@ -94,8 +94,8 @@ func TestAcknowledgeBySlackSMSAndKey(t *testing.T) {
 	s.check([]int64{bySMS, byKey, bySlack})
 }
 
-// burst opens n incidents from several clients at once and returns the accepted ones; refused posts are tried again until the
-// deadline, as an alerting system would.
+// burst opens n incidents from several clients at once and returns the accepted ones. It repeats refused posts until a deadline, as a
+// monitoring system would.
 func (s *stage) burst(plan string, n int, meanwhile func()) []int64 {
 	s.t.Helper()
 	var mu sync.Mutex
@@ -177,11 +177,11 @@ func TestPausedProcessorWritesNothing(t *testing.T) {
 	s.alarm()
 	s.plan("burst", []notification{notify("user", "ann", "low", 3600)})
 	s.allOwned(15*time.Second, 2)
-	// Slow answers, so that the pause falls into calls.
+	// The vendor is slow, so that the pause happens during calls.
 	s.vendors.SMTP.Behave(pretend.Behaviour{Do: pretend.Fine, DelayMS: 100})
 	stopped := s.processors[0]
 	ids := s.burst("burst", 200, func() { stopped.signal(syscall.SIGSTOP) })
-	// A process that was frozen inside a fenced transaction keeps those few buckets until the database ends it (10 s).
+	// A process that was frozen in a fenced transaction keeps the buckets of the transaction until the database ends it (10 s).
 	s.allOwned(30*time.Second, 1)
 	s.allDelivered(90*time.Second, ids)
 	stopped.signal(syscall.SIGCONT)
@@ -244,7 +244,7 @@ func TestAlertmanagerPairOpensOneIncident(t *testing.T) {
 	s.check([]int64{id})
 }
 
-func TestLimitHoldsOverTheCluster(t *testing.T) { // alone: it measures when calls arrive
+func TestLimitHoldsOverTheCluster(t *testing.T) { // not parallel, because it measures the times of calls
 	config := t.TempDir() + "/iris.yaml"
 	writeFile(t, config, "limits:\n  modes:\n    email: {rate: 20/s}\n")
 	s := newStage(t, options{processors: 3, env: []string{"IRIS_CONFIG=" + config}})

@@ -9,7 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Applications reads and stores applications; by is who changes one, for the audit log. What does not exist is a NotFound fault.
+// Applications reads and stores applications. An application that does not exist is a NotFound fault. by names the caller for the
+// audit log.
 type Applications interface {
 	List(ctx context.Context, q filters.Query) ([]applications.Application, error)
 	Describe(ctx context.Context, name string) (applications.Application, error)

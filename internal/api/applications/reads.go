@@ -24,7 +24,7 @@ func Routes(d Deps) []routing.Route {
 	}
 }
 
-// application is an application on the wire. Keys are never part of it.
+// application is an application on the wire, without its keys.
 type application struct {
 	ID                int64             `json:"id"`
 	Name              string            `json:"name"`
@@ -73,7 +73,7 @@ func (a routes) get(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, showApplication(found))
 }
 
-// find reads the application of the path; a NotFound fault when there is none.
+// find reads the application of the path. It returns a NotFound fault if there is none.
 func (a routes) find(r *http.Request) (applications.Application, error) {
 	name := wire.Param(r, "app")
 	if !wire.Storable(name) {

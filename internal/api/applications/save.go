@@ -79,7 +79,7 @@ func (a routes) replace(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, showApplication(now))
 }
 
-// remove deletes an application. One that has variables, texts, incidents or messages is in use, and stays: a 409.
+// remove deletes an application. An application that has variables, template texts, incidents or messages is not deleted: 409.
 func (a routes) remove(w http.ResponseWriter, r *http.Request) error {
 	found, actor, err := a.owned(r)
 	if err != nil {
@@ -92,8 +92,8 @@ func (a routes) remove(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// owned finds the application of the path for somebody who may change its settings. Others are refused whether or not it
-// exists.
+// owned finds the application of the path. It refuses callers who may not change its settings, in the same way for an application
+// that does not exist.
 func (a routes) owned(r *http.Request) (applications.Application, auth.Actor, error) {
 	actor := wire.Actor(r.Context())
 	found, err := a.find(r)
@@ -106,8 +106,8 @@ func (a routes) owned(r *http.Request) (applications.Application, auth.Actor, er
 	return found, actor, err
 }
 
-// readSettings reads the settings that replace those of an application. Settings that are not given are cleared; the modes,
-// which administrators alone may change, and the owners stay.
+// readSettings reads the new settings of an application. Settings that the body does not have are cleared, except owners, and
+// modes, which only administrators may change.
 func (a routes) readSettings(r *http.Request, b jsonbody.Object, found applications.Application, actor auth.Actor) (c applications.Change, err error) {
 	c = applications.Change{ContextTemplate: found.ContextTemplate, SummaryTemplate: found.SummaryTemplate, MobileTemplate: found.MobileTemplate,
 		SampleContext: found.SampleContext, IfMatch: routing.IfMatch(r)}
@@ -139,7 +139,7 @@ func (a routes) readSettings(r *http.Request, b jsonbody.Object, found applicati
 	return c, readModes(b, found, actor, &c)
 }
 
-// readOwners reads who owns the application. An owner who changes the owners stays one.
+// readOwners reads the owners of the application. An owner who changes the owners stays an owner.
 func (a routes) readOwners(r *http.Request, b jsonbody.Object, actor auth.Actor, c *applications.Change) error {
 	owners, given, err := b.Names("owners", maxOwners)
 	if err != nil || !given {

@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Contacts verifies where people are reached: only verified contacts say who sent a reply.
+// Contacts verifies contacts of people. Only a verified contact identifies the sender of a reply.
 type Contacts interface {
 	List(ctx context.Context, id users.ID) ([]users.Contact, error)
 	// SendCode sends a code to an unverified contact in the name of an application.
@@ -29,6 +29,7 @@ func (a contacts) routes() []routing.Route {
 	}
 }
 
+// listContacts answers with a person's contacts and whether each is verified. It is for callers who may change the person's settings.
 func (a contacts) listContacts(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.contactOwner(r)
 	if err != nil {
@@ -47,6 +48,7 @@ func (a contacts) listContacts(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// sendContactCode sends a code to an unverified contact and answers 202. It is for callers who may change the person's settings.
 func (a contacts) sendContactCode(w http.ResponseWriter, r *http.Request) error {
 	u, mode, err := a.contactOf(r)
 	if err != nil {
@@ -58,6 +60,7 @@ func (a contacts) sendContactCode(w http.ResponseWriter, r *http.Request) error 
 	return routing.Empty(w, http.StatusAccepted)
 }
 
+// verifyContact marks a contact as verified if the code in the body is right; a wrong code is a 400.
 func (a contacts) verifyContact(w http.ResponseWriter, r *http.Request) error {
 	u, mode, err := a.contactOf(r)
 	if err != nil {
@@ -77,12 +80,13 @@ func (a contacts) verifyContact(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
-// contactOwner finds the user of the path for somebody who may change where they are reached.
+// contactOwner finds the user of the path. It refuses callers who may not change the user's settings.
 func (a contacts) contactOwner(r *http.Request) (oncall.Person, error) {
 	u, err := a.Person(r)
 	return u, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no user %.100q", routing.Param(r, "user")))
 }
 
+// contactOf finds the user and mode of the path. A mode whose contacts are not verified is an Invalid fault.
 func (a contacts) contactOf(r *http.Request) (oncall.Person, users.Mode, error) {
 	u, err := a.contactOwner(r)
 	if err != nil {

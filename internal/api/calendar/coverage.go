@@ -19,7 +19,7 @@ func (a coverage) routes() []routing.Route {
 	}
 }
 
-// gaps answers when nobody holds a role though the team wants it covered: the ones asked for, or all.
+// gaps answers with the times in which the team wants a role covered and nobody holds it. role selects roles; without it all count.
 func (a coverage) gaps(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, from, to, err := a.teamAndWindow(r, 0, 30)
@@ -48,14 +48,14 @@ func (a coverage) gaps(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// coverObject is when a team wants a role covered.
+// coverObject is the coverage rule of a role on the wire.
 type coverObject struct {
 	Role  string           `json:"role"`
 	Cover scheduling.Cover `json:"cover"`
 	Hours []windowObject   `json:"hours"`
 }
 
-// getCoverage answers when the team wants its roles covered: those of its schedules, and those that it says so of.
+// getCoverage answers with the coverage rules of the team. A role that has schedules and no rule is covered as its schedules say.
 func (a coverage) getCoverage(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil {
@@ -78,7 +78,7 @@ func (a coverage) getCoverage(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// setCoverage says when the team wants a role covered.
+// setCoverage stores the coverage rule of a role. Administrators of the team may.
 func (a coverage) setCoverage(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Administered(r)
@@ -120,6 +120,7 @@ func (a coverage) setCoverage(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, coverObject{rule.Role, rule.Cover, windowObjects(rule.Hours)})
 }
 
+// windowObjects returns windows on the wire.
 func windowObjects(windows []scheduling.Window) []windowObject {
 	out := []windowObject{}
 	for _, w := range windows {

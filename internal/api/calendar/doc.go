@@ -1,6 +1,10 @@
 // Package calendar serves the part of /v1 that is about on-call calendars: rotations, coverage and gaps, unavailability,
-// holidays, swap requests, imports, previews of edits, and the contacts of people. api mounts its routes. Bodies are those
-// of Oncall's API where they show the same things.
+// holidays, swap requests, imports, previews of edits, and the contacts of people. api mounts its routes. An object that
+// Oncall's API also has is the same JSON here.
+//
+// Every authenticated caller may read. A change of a team's rotations, coverage and holidays needs an administrator of the team,
+// an administrator of Iris, or an application of the on-call API; so does an import. An edit of shifts also admits members of the
+// team. Others get 403. An object of the path that does not exist is a 404. A wrong field is a 400 that names the field.
 package calendar
 
 import (
@@ -23,13 +27,13 @@ type Members interface {
 	People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
 }
 
-// Rotations stores rotations and computes what one would put on the calendar.
+// Rotations stores rotations and computes the shifts that a rotation would make.
 type Rotations interface {
 	calendars.ScheduleChanges
 	Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time, window oncall.Span) (scheduling.Result, error)
 }
 
-// Unavailability stores when people cannot be on call.
+// Unavailability stores the times in which people cannot be on call.
 type Unavailability interface {
 	Absences(ctx context.Context, people []users.ID) ([]scheduling.StoredAbsence, error)
 	Absence(ctx context.Context, id int64) (scheduling.StoredAbsence, error)
@@ -51,13 +55,13 @@ type Swaps interface {
 	DecideSwap(ctx context.Context, id int64, answer editing.SwapAnswer, by oncall.By) (editing.NamedSwap, error)
 }
 
-// Coverage reads the gaps of teams, and stores when they want their roles covered.
+// Coverage reads and stores the coverage rules of teams.
 type Coverage interface {
 	Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error)
 	SetCoverRule(ctx context.Context, team oncall.Profile, w scheduling.CoverRule, by oncall.By) error
 }
 
-// Imports stores the shifts of calendars from elsewhere.
+// Imports stores shifts from iCalendar texts.
 type Imports interface {
 	TakeOver(ctx context.Context, c editing.ExternalCalendar, by oncall.By, rehearse bool) (editing.CalendarImport, error)
 }
@@ -90,7 +94,7 @@ type (
 	unavailability struct{ Deps }
 )
 
-// Authenticator finds out who calls the routes.
+// Authenticator authenticates the callers of the routes.
 type Authenticator = calendars.Authenticator
 
 // Routes returns the routes on the parts.
@@ -99,7 +103,7 @@ func Routes(d Deps) []routing.Route {
 		holidays{d}.routes(), imports{d}.routes(), rotations{d}.routes(), swaps{d}.routes(), unavailability{d}.routes())
 }
 
-// Plain removes the title from what the calendar APIs refuse alike: clients of Oncall expect it, it says nothing.
+// Plain removes the title from a fault that both calendar APIs return. Only clients of Oncall expect the title.
 func Plain(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Message == "IntegrityError" {

@@ -23,8 +23,8 @@ func (a drafts) routes() []routing.Route {
 	}
 }
 
-// previewDraft answers with the shifts of an unsaved schedule or rotation. With an id it replaces the stored one of that id.
-// Nothing is stored.
+// previewDraft answers with the shifts of an unsaved schedule or rotation, which replaces the stored one with the same id. It
+// stores nothing. Members of the team may.
 func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Team(r)
@@ -58,7 +58,7 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if from.Before(now) {
-		from = now // past shifts stay as they are
+		from = now // past shifts do not change
 	}
 	s := scheduling.Schedule{ID: old.ID, TeamID: t.ID, Zone: a.ZoneOf(t), Role: role, RoleOrder: d.RoleID, Algorithm: d.Algorithm, Pattern: d.Pattern,
 		Rotation: d.Rotation, Order: d.Order, Threshold: d.Threshold, Progress: old.Progress}
@@ -76,7 +76,8 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// scheduleDraft reads an unsaved schedule or rotation, and the stored one that it replaces, if any.
+// scheduleDraft reads an unsaved schedule or rotation and the name of its role. It also returns the stored one that the draft
+// replaces; the zero value if there is none.
 func (a drafts) scheduleDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (scheduling.ScheduleDraft, string, scheduling.StoredSchedule, error) {
 	read := a.weeklyDraft
 	if b.Given("layers") {
@@ -97,7 +98,7 @@ func (a drafts) scheduleDraft(ctx context.Context, t oncall.Profile, b jsonbody.
 	return d, role, old, err
 }
 
-// weeklyDraft reads a whole weekly schedule of a team and checks it.
+// weeklyDraft reads and checks a weekly schedule of a team.
 func (a drafts) weeklyDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (scheduling.ScheduleDraft, string, error) {
 	d := scheduling.ScheduleDraft{TeamID: t.ID, Algorithm: scheduling.Default, Threshold: scheduling.DefaultThreshold}
 	if !b.Given("events") {
@@ -182,6 +183,7 @@ func (a drafts) readLayers(ctx context.Context, b jsonbody.Object) (*scheduling.
 	return out, nil
 }
 
+// readLayer reads one layer and finds its people.
 func (a drafts) readLayer(ctx context.Context, g layerObject) (scheduling.Layer, error) {
 	l := scheduling.Layer{Name: g.Name, Every: g.Every, Unit: scheduling.Unit(g.Unit), Holidays: scheduling.HolidayRule(g.Holidays)}
 	var err error
@@ -229,7 +231,7 @@ func (a drafts) readLayer(ctx context.Context, g layerObject) (scheduling.Layer,
 	return l, nil
 }
 
-// rotationDraft reads a whole rotation of a team and checks it.
+// rotationDraft reads and checks a rotation of a team.
 func (a drafts) rotationDraft(ctx context.Context, t oncall.Profile, b jsonbody.Object) (scheduling.ScheduleDraft, string, error) {
 	d := scheduling.ScheduleDraft{TeamID: t.ID, Algorithm: scheduling.ByRotation, Advanced: true, Threshold: scheduling.DefaultThreshold}
 	var err error
@@ -247,7 +249,7 @@ func (a drafts) rotationDraft(ctx context.Context, t oncall.Profile, b jsonbody.
 	return d, role.Name, whole.Check()
 }
 
-// draftPlace reads the role and roster of a draft, and its days ahead.
+// draftPlace reads the role and roster of a draft, and for how many days ahead it is populated.
 func (a drafts) draftPlace(ctx context.Context, t oncall.Profile, b jsonbody.Object, d *scheduling.ScheduleDraft) (oncall.RoleInfo, error) {
 	roleName, err := b.Required("role")
 	if err != nil {
@@ -273,6 +275,7 @@ func (a drafts) draftPlace(ctx context.Context, t oncall.Profile, b jsonbody.Obj
 	return role, err
 }
 
+// inWindow returns the shifts that overlap the window.
 func inWindow(shifts []oncall.Shift, from, until time.Time) []oncall.Shift {
 	var out []oncall.Shift
 	for _, s := range shifts {

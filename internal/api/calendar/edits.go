@@ -20,7 +20,7 @@ func (a edits) routes() []routing.Route {
 	}
 }
 
-// swapFromNow swaps shifts from now on. The past part of a running shift keeps its person.
+// swapFromNow swaps shifts from now on. The past part of a running shift keeps its person. Members of the team may.
 func (a edits) swapFromNow(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Swap(w, r, true); err != nil {
 		return err
@@ -28,8 +28,9 @@ func (a edits) swapFromNow(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusNoContent)
 }
 
-// previewEdit answers with the changes of an edit: it makes them in a transaction and rolls that back. The body is that of the
-// edit, with the action, and with id, link_id or team if the edit has them in its path.
+// previewEdit answers with the changes that an edit would make; it makes them in a transaction and rolls the transaction back.
+// The body is that of the edit and has the action; and id, link_id or team if the edit has them in its path. Callers who may not
+// make the edit get the same refusal.
 func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.Read(w, r, "")
 	if err != nil {
@@ -55,7 +56,7 @@ func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// previewed reads the edit of a preview.
+// previewed reads the edit that the body describes.
 func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) (editing.Edit, error) {
 	plain := b.Without("action", "id", "link_id")
 	switch action {
@@ -127,7 +128,7 @@ func (a edits) changesObject(ctx context.Context, c oncall.Changes) (map[string]
 	return map[string]any{"added": added, "removed": removed, "changed": changed}, nil
 }
 
-// taking reads a request to be on call for a role from now on.
+// taking reads an edit that puts a person on call for a role from now on.
 func (a edits) taking(ctx context.Context, team oncall.Profile, b jsonbody.Object) (editing.Edit, error) {
 	role, err := b.Required("role")
 	if err != nil {
@@ -155,7 +156,7 @@ func (a edits) taking(ctx context.Context, team oncall.Profile, b jsonbody.Objec
 	}, nil
 }
 
-// takePager puts the caller on call for a role of the team, at once.
+// takePager puts the caller on call for a role of the team at once. Members of the team may.
 func (a edits) takePager(w http.ResponseWriter, r *http.Request) error {
 	team, err := a.Team(r)
 	if err != nil {

@@ -16,7 +16,7 @@ func (a fairness) routes() []routing.Route {
 	}
 }
 
-// fairness answers how much each person carried.
+// fairness answers with each person's shifts and hours on call: all, at night, at weekends and on holidays.
 func (a fairness) fairness(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, from, to, err := a.teamAndWindow(r, -90, 0)

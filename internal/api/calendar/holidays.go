@@ -21,6 +21,7 @@ func (a holidays) routes() []routing.Route {
 	}
 }
 
+// holidaysOf returns the days that are holidays of a team; none if the team has no holiday calendar.
 func (a holidays) holidaysOf(ctx context.Context, t oncall.Profile) (map[oncall.Date]bool, error) {
 	c, err := a.Holidays.Holidays(ctx, t.ID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -33,6 +34,7 @@ func (a holidays) holidaysOf(ctx context.Context, t oncall.Profile) (map[oncall.
 	return out, nil
 }
 
+// getHolidays answers with a team's holidays, and who uploaded them when; 404 if the team has no holiday calendar.
 func (a holidays) getHolidays(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil {
@@ -49,7 +51,7 @@ func (a holidays) getHolidays(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, map[string]any{"holidays": days, "uploaded_by": c.UploadedBy, "uploaded_at": c.UploadedAt.Unix()})
 }
 
-// setHolidays takes a team's holidays from the text of an iCalendar.
+// setHolidays replaces a team's holidays by the events of an iCalendar text. Administrators of the team may.
 func (a holidays) setHolidays(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
@@ -69,6 +71,7 @@ func (a holidays) setHolidays(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusNoContent)
 }
 
+// dropHolidays deletes a team's holiday calendar. Administrators of the team may.
 func (a holidays) dropHolidays(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {

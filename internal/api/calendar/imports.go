@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// importAhead is how far ahead a calendar is read unless the query says otherwise.
+// importAhead is how far ahead shifts are imported if the query has no end.
 const importAhead = 365 * 24 * time.Hour
 
 func (a imports) routes() []routing.Route {
@@ -26,7 +26,8 @@ func (a imports) routes() []routing.Route {
 	}
 }
 
-// importCalendar makes shifts from an iCalendar text. With preview=true it only answers with them.
+// importCalendar makes shifts from an iCalendar text and answers with the changes. With preview=true it stores nothing.
+// Administrators of the team may.
 func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Administered(r)
@@ -73,6 +74,7 @@ func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
 	return a.answerImport(w, r, plan, unmatched, preview)
 }
 
+// importRole returns the stored spelling of a role's name. An unknown role is an Invalid fault.
 func (a imports) importRole(ctx context.Context, name string) (string, error) {
 	roles, err := a.Roles.Roles(ctx)
 	if err != nil {
@@ -89,7 +91,7 @@ func (a imports) importRole(ctx context.Context, name string) (string, error) {
 	return "", fault.Invalidf("role", "there is no role %q", name)
 }
 
-// candidates are the people of a roster, or of the team.
+// candidates returns the active people who may get shifts: the members of the roster, or of the team if roster is "".
 func (a imports) candidates(ctx context.Context, t oncall.Profile, roster string) ([]editing.Candidate, error) {
 	var ids []users.ID
 	if roster != "" {
@@ -135,7 +137,7 @@ func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan editi
 		shifts = slices.Clone(shifts)
 		if preview && name == "added" {
 			for i := range shifts {
-				shifts[i].ID = 0 // a number that was never given
+				shifts[i].ID = 0 // the preview was rolled back, so its numbers mean nothing
 			}
 		}
 		oncall.SortShifts(shifts)

@@ -28,7 +28,7 @@ func (a rotations) routes() []routing.Route {
 	}
 }
 
-// Times on the wire are the team's clock, without a zone.
+// The formats of times on the wire: local times of the team, without a zone.
 const (
 	clockFormat = "2006-01-02T15:04"
 	clockLong   = "2006-01-02T15:04:05"
@@ -36,7 +36,7 @@ const (
 
 var weekdays = []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
-// layerObject is a layer on the wire; names are those of its members.
+// layerObject is a layer of a rotation on the wire.
 type layerObject struct {
 	Name     string              `json:"name"`
 	Start    string              `json:"start"`
@@ -52,7 +52,7 @@ type layerObject struct {
 // items decodes a JSON list. The errors of its elements name their place, as in members[2].
 type items[T any] []T
 
-// UnmarshalJSON sets the Field of an element's UnmarshalTypeError; json.Unmarshal puts the names of outer fields before it.
+// UnmarshalJSON puts the index of the element into Field of an UnmarshalTypeError. json.Unmarshal prefixes the outer fields.
 func (l *items[T]) UnmarshalJSON(raw []byte) error {
 	var elements []json.RawMessage
 	if err := json.Unmarshal(raw, &elements); err != nil {
@@ -72,12 +72,14 @@ func (l *items[T]) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// windowObject is a part of the week on the wire: times of day on some weekdays; no days = every day.
 type windowObject struct {
 	Days items[string] `json:"days"`
 	From string        `json:"from"`
 	To   string        `json:"to"`
 }
 
+// turnObject is a member of a layer on the wire, with the dates on which the member joins and leaves.
 type turnObject struct {
 	User   string  `json:"user"`
 	Joins  *string `json:"joins,omitempty"`
@@ -103,7 +105,7 @@ func timeOfDay(d time.Duration) string {
 	return time.Unix(s, 0).UTC().Format("15:04")
 }
 
-// rotationObject is a rotation on the wire.
+// rotationObject returns a rotation on the wire.
 func (a rotations) rotationObject(ctx context.Context, s scheduling.StoredSchedule) (map[string]any, error) {
 	var shifts []oncall.Shift // only to find the members' names
 	for _, l := range s.Rotation.Layers {
@@ -147,7 +149,7 @@ func dateText(d *oncall.Date) *string {
 	return &s
 }
 
-// wrongLayer says which part of a layer has the wrong type, and which one it must have.
+// wrongLayer returns a fault that names the part of a layer with the wrong type, and the right type.
 func wrongLayer(err error, layer int) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) || wrong.Field == "" {
@@ -168,7 +170,7 @@ func wrongLayer(err error, layer int) error {
 	return within(fault.Invalidf(field, "%s must be %s", field, want), layer)
 }
 
-// within names the layer in a fault's field.
+// within puts the number of the layer before the field of a fault.
 func within(err error, layer int) error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Field != "" {
@@ -230,6 +232,7 @@ func readWindow(field string, g windowObject) (scheduling.Window, error) {
 	return out, err
 }
 
+// listRotations answers with the rotations of a team.
 func (a rotations) listRotations(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil {
@@ -253,6 +256,7 @@ func (a rotations) listRotations(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// getRotation answers with a rotation and its ETag. A weekly schedule is a 404.
 func (a rotations) getRotation(w http.ResponseWriter, r *http.Request) error {
 	s, _, err := a.Schedule(r)
 	if err == nil && s.Algorithm != scheduling.ByRotation {
@@ -269,6 +273,7 @@ func (a rotations) getRotation(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, o)
 }
 
+// createRotation creates a rotation. Administrators of the team may.
 func (a rotations) createRotation(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
@@ -289,6 +294,7 @@ func (a rotations) createRotation(w http.ResponseWriter, r *http.Request) error 
 	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id})
 }
 
+// updateRotation replaces a rotation. Administrators of the team may. If-Match that does not match is a 412.
 func (a rotations) updateRotation(w http.ResponseWriter, r *http.Request) error {
 	s, t, err := a.OwnSchedule(r)
 	if err == nil && s.Algorithm != scheduling.ByRotation {
@@ -312,6 +318,7 @@ func (a rotations) updateRotation(w http.ResponseWriter, r *http.Request) error 
 	return routing.Answer(w, http.StatusOK, map[string]any{"id": s.ID})
 }
 
+// deleteRotation deletes a rotation. Administrators of the team may.
 func (a rotations) deleteRotation(w http.ResponseWriter, r *http.Request) error {
 	s, _, err := a.OwnSchedule(r)
 	if err != nil {

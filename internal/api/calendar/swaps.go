@@ -25,7 +25,7 @@ func (a swaps) routes() []routing.Route {
 	}
 }
 
-// swapObject is a swap request on the wire: the first shift of each side, and all shifts.
+// swapObject returns a swap request on the wire: the first shift of each side, and all shifts.
 func swapObject(s editing.NamedSwap, shifts map[oncall.ShiftID]oncall.ShiftRow) map[string]any {
 	side := func(ids []oncall.ShiftID) (first any, all []map[string]any) {
 		all = []map[string]any{}
@@ -71,6 +71,7 @@ func (a swaps) swapObjects(ctx context.Context, swaps []editing.NamedSwap) ([]ma
 	return out, nil
 }
 
+// listSwaps answers with the swap requests of a team. Read-only people are refused.
 func (a swaps) listSwaps(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil {
@@ -87,7 +88,8 @@ func (a swaps) listSwaps(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// askSwap takes {event_id, other_event_id, note}, or lists of shifts {give, take, to, note}.
+// askSwap stores a swap request of the caller, or of the person whom an application names. The body is {event_id,
+// other_event_id, note}, or has lists of shifts: {give, take, to, note}.
 func (a swaps) askSwap(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Team(r)
@@ -127,7 +129,7 @@ func (a swaps) askSwap(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id})
 }
 
-// asked is whom a request names; 0 = nobody.
+// asked returns the person to whom the request is made; 0 = nobody in particular.
 func (a swaps) asked(ctx context.Context, b jsonbody.Object) (users.ID, error) {
 	name, err := b.Text("to")
 	if err != nil || name == "" {
@@ -140,7 +142,7 @@ func (a swaps) asked(ctx context.Context, b jsonbody.Object) (users.ID, error) {
 	return id, err
 }
 
-// shiftNumbers reads a list of numbers, or one number under its own name.
+// shiftNumbers reads the field list, a list of numbers, else the field single, one number.
 func shiftNumbers(b jsonbody.Object, list, single string) ([]oncall.ShiftID, error) {
 	if b.Given(list) {
 		var ids []oncall.ShiftID
@@ -156,6 +158,7 @@ func shiftNumbers(b jsonbody.Object, list, single string) ([]oncall.ShiftID, err
 	return []oncall.ShiftID{oncall.ShiftID(id)}, nil
 }
 
+// decideSwap returns the handler that accepts, declines or withdraws a swap request. It is for people only: an application gets 403.
 func (a swaps) decideSwap(answer editing.RequestState) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx := r.Context()
@@ -165,7 +168,7 @@ func (a swaps) decideSwap(answer editing.RequestState) routing.Handler {
 		}
 		name := wire.Actor(ctx).Username
 		if name == "" {
-			return calendars.ErrPersonNeeded // consent cannot be given by a program
+			return calendars.ErrPersonNeeded // only a person can consent
 		}
 		me, err := a.People.ByName(ctx, name)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
+// absenceObject returns an unavailability on the wire.
 func absenceObject(s scheduling.StoredAbsence) map[string]any {
 	start := s.Start.In(s.Zone)
 	return map[string]any{"id": s.ID, "user": s.UserName, "start": start.Unix(), "end": s.End().Unix(),
@@ -34,6 +35,7 @@ func (a unavailability) routes() []routing.Route {
 	}
 }
 
+// listAbsences answers with the unavailabilities that count in a team. A member also gets their own of other teams.
 func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil {
@@ -56,11 +58,12 @@ func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) err
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// maxAbsences bounds roughly how many unavailabilities a person has: all of them are read whenever a team of theirs is filled.
+// maxAbsences is the approximate limit of unavailabilities of a person. Populating a team reads all of them.
 const maxAbsences = 200
 
-// addAbsence stores when a person cannot be on call: in every team where they, an administrator or an application says so, in the
-// team alone where an administrator of the team does. The answer names the shifts that it overlaps.
+// addAbsence stores a time in which a person cannot be on call. It counts in every team if the person, an administrator of Iris
+// or an application adds it; if an administrator of the team adds it, it counts in that team only. The answer has the shifts
+// that it overlaps.
 func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Team(r)
@@ -134,7 +137,7 @@ func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error
 	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id, "conflicts": conflicts})
 }
 
-// absentee is whose unavailability a body is about: the user it names, or the caller.
+// absentee returns the person whose unavailability the body adds: the user that the body names, else the caller.
 func (a unavailability) absentee(ctx context.Context, b jsonbody.Object, t oncall.Profile) (oncall.Person, error) {
 	name, err := b.Text("user")
 	if err != nil {
@@ -157,6 +160,7 @@ func (a unavailability) absentee(ctx context.Context, b jsonbody.Object, t oncal
 	return u, wire.Actor(ctx).MayEditUnavailability(u.User, t.ID, a.Openings)
 }
 
+// dropAbsence deletes an unavailability. It is for callers who may edit it.
 func (a unavailability) dropAbsence(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	id, err := calendars.ShiftID(r, "id")
@@ -176,7 +180,7 @@ func (a unavailability) dropAbsence(w http.ResponseWriter, r *http.Request) erro
 	return routing.Empty(w, http.StatusNoContent)
 }
 
-// maxConflicts bounds how many shifts are compared with unavailabilities.
+// maxConflicts is the maximum number of shifts that one request compares with unavailabilities.
 const maxConflicts = 2000
 
 // conflict is a shift during an unavailability of its person.
@@ -192,7 +196,7 @@ type conflict struct {
 	SetBy          *string `json:"set_by"`
 }
 
-// listConflicts answers which shifts of a team are held by somebody who said, or for whom was said, that they cannot be on call.
+// listConflicts answers with the shifts of a team whose person is unavailable during the shift.
 func (a unavailability) listConflicts(w http.ResponseWriter, r *http.Request) error {
 	t, from, to, err := a.teamAndWindow(r, 0, 30)
 	if err != nil {
@@ -213,7 +217,8 @@ func (a unavailability) listConflicts(w http.ResponseWriter, r *http.Request) er
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// conflictsOf finds the shifts between from and to that overlap unavailabilities of their people, by start. No teams means all.
+// conflictsOf returns the shifts between from and to that overlap an unavailability of their person, by start. Without teams it
+// searches all teams.
 func (a unavailability) conflictsOf(ctx context.Context, absences []scheduling.StoredAbsence, teams []int64, from, to time.Time) ([]conflict, error) {
 	out := []conflict{}
 	if len(absences) == 0 {
@@ -233,7 +238,7 @@ func (a unavailability) conflictsOf(ctx context.Context, absences []scheduling.S
 	for _, s := range absences {
 		spans, err := s.Between(from, to)
 		if err != nil {
-			continue // the log of populating names rules that cannot be read
+			continue // populate logs the rules that cannot be parsed
 		}
 		for _, shift := range shifts {
 			overlaps := func(span oncall.Absence) bool { return span.Start.Before(shift.End) && shift.Start.Before(span.End) }

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-// teamAndWindow returns the team of a request, and the window of its query. The default window is start to end days from now.
+// teamAndWindow returns the team of the path and the window of the query. The default window is start to end, in days from now.
 func (a Deps) teamAndWindow(r *http.Request, start, end int) (t oncall.Profile, from, to time.Time, err error) {
 	if t, err = a.Team(r); err != nil {
 		return t, from, to, err
@@ -22,7 +22,7 @@ func (a Deps) teamAndWindow(r *http.Request, start, end int) (t oncall.Profile, 
 	return t, from, to, err
 }
 
-// askedRoles reads the roles that a query asks for; none means all.
+// askedRoles returns the roles that the query names; none = all roles. An unknown role is an Invalid fault.
 func (a Deps) askedRoles(r *http.Request) ([]string, error) {
 	var out []string
 	for _, name := range r.URL.Query()["role"] {

@@ -61,7 +61,7 @@ func Routes(d Deps) []routing.Route {
 	return slices.Concat(plans{d}.routes(), templates{d}.routes())
 }
 
-// versioned reads the query of a list of versions: the active ones, unless the query asks for all.
+// versioned reads the query of a list of versions: active versions, or all with versions=all.
 func versioned(r *http.Request) (page.Query, filters.Query, error) {
 	var query filters.Query
 	q, err := page.Read(r, "name", "creator", "versions", "created_after", "created_before")
@@ -83,7 +83,7 @@ func versioned(r *http.Request) (page.Query, filters.Query, error) {
 	return q, query, q.Newest(&query)
 }
 
-// named reads what the path names: the number of a version, or the name of the active one.
+// named reads the number of a version, or the name of an active version, from the path.
 func named(r *http.Request, parameter string) (id int64, name string, err error) {
 	name = wire.Param(r, parameter)
 	if !wire.Storable(name) {
@@ -95,7 +95,7 @@ func named(r *http.Request, parameter string) (id int64, name string, err error)
 	return 0, name, nil
 }
 
-// activeName reads the name of an active version in the path. A number names a version, which cannot be replaced.
+// activeName reads the name of an active version from the path. It refuses a number, because a version cannot be replaced.
 func activeName(r *http.Request, parameter string) (string, error) {
 	id, name, err := named(r, parameter)
 	if err == nil && id != 0 {
@@ -110,12 +110,12 @@ func created(w http.ResponseWriter, path, name string, body any) error {
 	return routing.Answer(w, http.StatusCreated, body)
 }
 
-// missing says what does not exist.
+// missing gives a NotFound fault the text that names the missing object.
 func missing(err error, what string) error {
 	return fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no such %s", what))
 }
 
-// version is what plans and templates have in common on the wire.
+// version has the fields that plans and templates share on the wire.
 type version struct {
 	ID        int64   `json:"id"`
 	Name      string  `json:"name"`

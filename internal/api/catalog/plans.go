@@ -42,7 +42,7 @@ type tracking struct {
 	Templates   json.RawMessage `json:"templates"`
 }
 
-// flood says from how many incidents on a plan's pages are gathered in digests.
+// flood is the number of incidents from which a plan's pages are held for digests.
 type flood struct {
 	Count            int   `json:"threshold_count"`
 	WindowSeconds    int64 `json:"threshold_window_seconds"`
@@ -50,7 +50,7 @@ type flood struct {
 	UntilQuietSecond int64 `json:"aggregation_reset_seconds"`
 }
 
-// target is who is paged.
+// target is the role and name of the people to page.
 type target struct {
 	Role string `json:"role"`
 	Name string `json:"name"`

@@ -82,7 +82,7 @@ func (a plans) save(w http.ResponseWriter, r *http.Request, b jsonbody.Object, n
 	return answerVersion(w, r, "/v1/plans/", p.Name, int64(p.ID), showWholePlan(p))
 }
 
-// creator finds the person in whose name a version is saved: the one that the body names, else the caller.
+// creator finds the person in whose name a version is saved: the person that the body names, else the caller.
 func creator(r *http.Request, authors catalog.Authors, b jsonbody.Object) (users.User, error) {
 	actor := wire.Actor(r.Context())
 	name, err := b.Text("creator")
@@ -111,7 +111,7 @@ func answerVersion(w http.ResponseWriter, r *http.Request, path, name string, id
 	return created(w, path, name, body)
 }
 
-// readPlan reads what a version of a plan holds.
+// readPlan reads the content of a version of a plan.
 func readPlan(b jsonbody.Object) (content escalation.PlanContent, tracking *catalog.Tracking, err error) {
 	if content.Description, err = b.Text("description"); err != nil {
 		return content, nil, err

@@ -69,7 +69,7 @@ func (a fallbacks) ofApplication(w http.ResponseWriter, r *http.Request) error {
 	return answerFallback(w, all[found.ID].Fallback, "application "+found.Name)
 }
 
-// setOfApplication is for owners of the application and admins. Other callers get the same refusal for an unknown application.
+// setOfApplication is for owners of the application and administrators. Others get the same refusal for an unknown application.
 func (a fallbacks) setOfApplication(w http.ResponseWriter, r *http.Request) error {
 	actor := wire.Actor(r.Context())
 	if actor.Username == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Simulator foresees what would happen to an incident. It writes and sends nothing.
+// Simulator computes what would happen to an incident. It writes and sends nothing.
 type Simulator interface {
 	Ask(ctx context.Context, a simulation.TypedQuestion) (simulation.Simulation, error)
 }
@@ -20,7 +20,7 @@ func (s simulations) routes() []routing.Route {
 	return []routing.Route{routing.Get("/v1/plans/{plan}/simulation", routing.Someone, s.simulate)}
 }
 
-// simulationTimeout bounds what one question may cost the database.
+// simulationTimeout limits the database time of one simulation.
 const simulationTimeout = 10 * time.Second
 
 func (s simulations) simulate(w http.ResponseWriter, r *http.Request) error {

@@ -27,7 +27,7 @@ func (a actions) routes() []routing.Route {
 	}
 }
 
-// acknowledge makes somebody the owner of an incident: the caller, or whom the body names.
+// acknowledge makes the caller, or the person whom the body names, the owner of an incident.
 func (a actions) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.find(r)
 	if err != nil {
@@ -52,7 +52,7 @@ func (a actions) acknowledge(w http.ResponseWriter, r *http.Request) error {
 	return a.finish(w, r, done)
 }
 
-// reopen takes a resolution and an acknowledgement back: the incident escalates on from its step.
+// reopen undoes the resolution and the acknowledgement. The incident escalates again from its current step.
 func (a actions) reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	if _, err := a.Transitions.Resolve(ctx, c, false); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (a actions) reopen(ctx context.Context, c incidents.Change) ([]incidents.Ac
 	return a.Transitions.Reopen(ctx, c)
 }
 
-// do serves a change that needs nothing but the incident.
+// do returns the handler of a change without a body.
 func (a actions) do(work func(context.Context, incidents.Change) ([]incidents.Acknowledged, error)) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		found, err := a.find(r)
@@ -78,12 +78,12 @@ func (a actions) do(work func(context.Context, incidents.Change) ([]incidents.Ac
 	}
 }
 
-// change says who changes an incident, and how.
+// change returns a change of an incident by the caller.
 func change(r *http.Request, id incidents.ID) incidents.Change {
 	return incidents.Change{IDs: []incidents.ID{id}, Actor: wire.Actor(r.Context()).String(), Via: incidents.ViaAPI}
 }
 
-// finish wakes the processors and answers with the incident as it is now.
+// finish wakes the processors and answers with the changed incident.
 func (a actions) finish(w http.ResponseWriter, r *http.Request, done []incidents.Acknowledged) error {
 	if len(done) != 1 || !done[0].Found {
 		return fault.New(fault.NotFound, "there is no such incident")
@@ -103,7 +103,7 @@ func (a comments) routes() []routing.Route {
 	}
 }
 
-// comment is a remark on the wire.
+// comment is a comment on the wire.
 type comment struct {
 	ID        int64   `json:"id"`
 	Author    string  `json:"author"`
@@ -129,7 +129,7 @@ func (a comments) list(w http.ResponseWriter, r *http.Request) error {
 	}, func(c incidents.Comment) string { return fmt.Sprintf("%019d", c.ID) })
 }
 
-// add stores a remark of the caller, or of the person whom the body names as its author.
+// add stores a comment of the caller, or of the author whom the body names.
 func (a comments) add(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.find(r)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package incidents serves the incidents of /v1: lists and single ones with their alerts, comments and timeline, and what
-// people do with them. api mounts its routes. Every change is a transition that storage makes at once; none is put off.
+// Package incidents serves the incidents of /v1: lists, and single incidents with their alerts, comments and timeline, and the
+// changes that people make. api mounts its routes. A change is durable before the answer.
 package incidents
 
 import (
@@ -18,14 +18,15 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Incidents reads incidents. What does not exist is a NotFound fault, or has no alerts.
+// Incidents reads incidents. An incident that does not exist is a NotFound fault; its list of alerts is empty.
 type Incidents interface {
 	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
 	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
 	Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error)
 }
 
-// Transitions changes incidents, durably. A change that an incident does not allow is a Conflict fault.
+// Transitions changes incidents. A method returns when the change is durable. A change that the incident's state does not allow
+// is a Conflict fault.
 type Transitions interface {
 	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
 	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
@@ -34,13 +35,13 @@ type Transitions interface {
 	Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 }
 
-// Comments stores the remarks of people.
+// Comments stores comments on incidents.
 type Comments interface {
 	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
 	Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error)
 }
 
-// Timelines reads what happened to incidents, in order.
+// Timelines reads the entries of timelines, oldest first.
 type Timelines interface {
 	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
 }
@@ -69,7 +70,7 @@ func Routes(d Deps) []routing.Route {
 	return slices.Concat(reads{d}.routes(), actions{d}.routes(), comments{d}.routes(), timelines{d}.routes())
 }
 
-// find reads the incident of the path; a NotFound fault when there is none.
+// find reads the incident of the path. It returns a NotFound fault if there is none.
 func (d Deps) find(r *http.Request) (incidents.Incident, error) {
 	id, err := strconv.ParseInt(wire.Param(r, "id"), 10, 64)
 	if err != nil || id <= 0 {
@@ -78,7 +79,8 @@ func (d Deps) find(r *http.Request) (incidents.Incident, error) {
 	return d.Incidents.Get(r.Context(), incidents.ID(id))
 }
 
-// person finds who acts: the person whom a body names, or the caller. It takes somebody for whom the caller may act.
+// person returns the person who acts: the one that the body names, else the caller. It refuses a person for whom the caller may
+// not act.
 func (d Deps) person(ctx context.Context, field, name string) (users.User, error) {
 	actor := wire.Actor(ctx)
 	if name == "" {

@@ -67,7 +67,7 @@ func show(i incidents.Incident) object {
 		Owner: page.OrNull(i.Owner), Step: i.CurrentStep, CreatedAt: page.Time(i.CreatedAt), UpdatedAt: page.Time(i.UpdatedAt)}
 }
 
-// title is the value of the application's title variable inside the context; nil where it is no text.
+// title returns the value of the application's title variable in the context; nil if it is not a text.
 func title(i incidents.Incident) *string {
 	var values map[string]json.RawMessage
 	var text string

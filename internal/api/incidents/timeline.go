@@ -24,7 +24,7 @@ type entry struct {
 	Detail json.RawMessage     `json:"detail"`
 }
 
-// list answers with what happened to an incident, oldest first.
+// list answers with the timeline of an incident, oldest entry first.
 func (a timelines) list(w http.ResponseWriter, r *http.Request) error {
 	q, err := page.Read(r)
 	if err != nil {
@@ -54,7 +54,7 @@ func showEntry(e incidents.Entry) any {
 	return out
 }
 
-// position is a place in a timeline: all entries before an instant were shown, and some entries of that instant.
+// position is a place in a timeline: the client has all entries before an instant, and some entries of that instant.
 type position struct {
 	at    int64 // microseconds
 	shown int
@@ -90,7 +90,7 @@ func (p position) page(entries []incidents.Entry, limit int) (page []incidents.E
 	return page, ""
 }
 
-// positionAfter is the cursor behind a page that began at from.
+// positionAfter returns the cursor after a page that began at from.
 func positionAfter(page []incidents.Entry, from position) string {
 	last := page[len(page)-1].At.UnixMicro()
 	shown := 0

@@ -1,5 +1,5 @@
-// Package messages serves the messages and notifications of /v1. A notification is what an application asked for, out of
-// band; a message is what one recipient gets, for an incident or a notification. api mounts its routes.
+// Package messages serves the messages and notifications of /v1. A notification is an out-of-band request of an application. A
+// message goes to one recipient, for an incident or a notification. api mounts its routes.
 package messages
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Messages reads messages, queued or past. What does not exist is a NotFound fault.
+// Messages reads messages of the queue and of history. A message that does not exist is a NotFound fault.
 type Messages interface {
 	List(ctx context.Context, q filters.Query) ([]messages.Message, error)
 	Get(ctx context.Context, id messages.ID) (messages.Message, error)
 }
 
-// Notifications reads notifications. What does not exist is a NotFound fault.
+// Notifications reads notifications. A notification that does not exist is a NotFound fault.
 type Notifications interface {
 	List(ctx context.Context, q filters.Query) ([]messages.Accepted, error)
 	Get(ctx context.Context, id int64) (messages.Accepted, error)
@@ -100,7 +100,7 @@ func show(m messages.Message) object {
 		Destination: page.OrNull(m.Destination), Subject: m.Subject, Body: m.Body, CreatedAt: page.Time(m.CreatedAt), SentAt: page.Time(m.SentAt)}
 }
 
-// id is null for none.
+// id returns nil for 0, which is null on the wire.
 func id(n int64) *int64 {
 	if n == 0 {
 		return nil
@@ -176,7 +176,7 @@ func (a sent) get(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, body)
 }
 
-// number returns the number of the path; NotFound if it is none.
+// number returns the number in the path. A text that is not a number is a NotFound fault.
 func number(r *http.Request) (int64, error) {
 	n, err := strconv.ParseInt(wire.Param(r, "id"), 10, 64)
 	if err != nil || n <= 0 {

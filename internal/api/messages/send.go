@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// send accepts a notification: it is durable, with a message for each recipient, before the answer.
+// send accepts a notification. The notification and its messages are durable before the answer.
 func (a requests) send(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	b, err := jsonbody.ReadKnown(w, r, "targets", "subject", "body", "email_html", "template", "context", "priority", "mode", "category")
@@ -37,7 +37,7 @@ func (a requests) send(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, showRequest(accepted))
 }
 
-// readNotification reads what is sent, to whom, and how.
+// readNotification reads the text, the targets and the mode of a notification.
 func readNotification(b jsonbody.Object) (n notifications.Request, err error) {
 	targets, err := b.Objects("targets", notifications.MaxRecipients, "role", "name", "hidden")
 	if err != nil {
@@ -84,7 +84,7 @@ func readNotification(b jsonbody.Object) (n notifications.Request, err error) {
 	return n, nil
 }
 
-// readMode reads which of priority, mode and category decides the mode.
+// readMode reads the one of priority, mode and category that decides the mode.
 func readMode(b jsonbody.Object, n *notifications.Request) error {
 	priority, err := b.Text("priority")
 	if err != nil {

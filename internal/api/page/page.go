@@ -1,4 +1,4 @@
-// Package page holds how the lists of /v1 are read: `limit` and `cursor` ask for a page, and the answer has the items and
+// Package page reads and answers the lists of /v1. `limit` and `cursor` in the query select a page. The answer has the items and
 // the cursor of the next page.
 package page
 
@@ -21,14 +21,14 @@ const (
 	most  = 500
 )
 
-// Query is the query of a list. Every parameter that it does not know is refused.
+// Query is the query of a list. Unknown parameters are refused.
 type Query struct {
 	Size   int
 	cursor string
 	values map[string][]string
 }
 
-// Read reads the query of a list whose own parameters are known.
+// Read reads the query of a list. known are the parameters of the list besides limit and cursor.
 func Read(r *http.Request, known ...string) (Query, error) {
 	values := r.URL.Query()
 	q := Query{Size: usual, values: values}
@@ -55,12 +55,12 @@ func Read(r *http.Request, known ...string) (Query, error) {
 	return q, nil
 }
 
-// BadCursor refuses a cursor that no answer contained.
+// BadCursor returns the fault of a cursor that is not from an answer.
 func BadCursor() error {
 	return fault.Invalidf("cursor", "cursor must be the next of an earlier answer")
 }
 
-// Text returns a parameter; ok is false when it is not given.
+// Text returns a parameter. ok is false if the query does not have it.
 func (q Query) Text(name string) (text string, ok bool) {
 	given, ok := q.values[name]
 	if !ok {
@@ -69,7 +69,7 @@ func (q Query) Text(name string) (text string, ok bool) {
 	return given[0], true
 }
 
-// Flag returns a boolean parameter, otherwise when it is not given.
+// Flag returns a boolean parameter, or otherwise if the query does not have it.
 func (q Query) Flag(name string, otherwise bool) (bool, error) {
 	switch text, ok := q.Text(name); {
 	case !ok:
@@ -82,7 +82,7 @@ func (q Query) Flag(name string, otherwise bool) (bool, error) {
 	return false, fault.Invalidf(name, "%s must be true or false", name)
 }
 
-// Time returns an instant; ok is false when it is not given.
+// Time returns an instant. ok is false if the query does not have it.
 func (q Query) Time(name string) (at time.Time, ok bool, err error) {
 	text, ok := q.Text(name)
 	if !ok {
@@ -94,7 +94,7 @@ func (q Query) Time(name string) (at time.Time, ok bool, err error) {
 	return at, true, nil
 }
 
-// Texts adds a condition for each of the fields that is given.
+// Texts adds an equality condition for each of the fields that the query has.
 func (q Query) Texts(to *filters.Query, fields ...string) error {
 	for _, name := range fields {
 		text, ok := q.Text(name)
@@ -123,12 +123,13 @@ func (q Query) Created(to *filters.Query) error {
 	return nil
 }
 
-// Equal is the condition that a field has a value.
+// Equal returns the condition that a field has a value.
 func Equal(field string, value any) filters.Condition {
 	return filters.Condition{Field: field, Op: filters.Eq, Values: []any{value}}
 }
 
-// Newest asks storage for the page, newest first, and one row more, which says that there is a next page.
+// Newest adds the order and limit of the page, newest first. The limit is one row more than the page: that row shows that there is
+// a next page.
 func (q Query) Newest(to *filters.Query) error {
 	to.Limit = q.Size + 1
 	if q.cursor == "" {
@@ -144,7 +145,7 @@ func (q Query) Newest(to *filters.Query) error {
 	return nil
 }
 
-// Answer answers with a page of items, as selected by Newest. place returns the sort key of an item.
+// Answer answers with a page of the items that a query with Newest found. place returns the sort key of an item.
 func Answer[T any](w http.ResponseWriter, q Query, found []T, show func(T) any, place func(T) (time.Time, int64)) error {
 	next := ""
 	if len(found) > q.Size {
@@ -155,10 +156,10 @@ func Answer[T any](w http.ResponseWriter, q Query, found []T, show func(T) any, 
 	return answer(w, found, show, next)
 }
 
-// AfterName is the key behind which a page of a list by keys begins; "" = from the beginning.
+// AfterName returns the key after which a page of a list in the order of keys begins; "" = the first page.
 func (q Query) AfterName() string { return q.cursor }
 
-// AnswerFrom answers with a page of a list by keys of which storage read one row more than the page has.
+// AnswerFrom answers with a page of a list in the order of keys. found has one row more than the page if there is a next page.
 func AnswerFrom[T any](w http.ResponseWriter, q Query, found []T, show func(T) any, key func(T) string) error {
 	next := ""
 	if len(found) > q.Size {
@@ -168,7 +169,7 @@ func AnswerFrom[T any](w http.ResponseWriter, q Query, found []T, show func(T) a
 	return answer(w, found, show, next)
 }
 
-// AnswerNamed answers with a page of a whole list, which is in the order of its keys.
+// AnswerNamed answers with a page of all, which must be in the order of keys.
 func AnswerNamed[T any](w http.ResponseWriter, q Query, all []T, show func(T) any, key func(T) string) error {
 	start := 0
 	if q.cursor != "" {
@@ -190,8 +191,8 @@ func answer[T any](w http.ResponseWriter, items []T, show func(T) any, next stri
 	return nil
 }
 
-// AnswerEntries answers with a page whose list is called entries, as the timeline and the audit log have it. next is the place
-// where the next page begins; "" = there is none.
+// AnswerEntries answers with a page whose list is called entries, for the timeline and the audit log. next is the place of the next
+// page; "" = none.
 func AnswerEntries[T any](w http.ResponseWriter, entries []T, show func(T) any, next string) error {
 	body := struct {
 		Entries []any   `json:"entries"`
@@ -209,10 +210,10 @@ func shown[T any](items []T, show func(T) any) []any {
 	return out
 }
 
-// cursor encodes a place for Read; nil for none.
+// cursor encodes a place for Read; nil for "".
 func cursor(place string) *string { return OrNull(base64.RawURLEncoding.EncodeToString([]byte(place))) }
 
-// Time is an instant on the wire, null for none.
+// Time returns an instant on the wire; nil for the zero time.
 func Time(at time.Time) *string {
 	if at.IsZero() {
 		return nil
@@ -221,7 +222,7 @@ func Time(at time.Time) *string {
 	return &text
 }
 
-// OrNull is null for an empty text.
+// OrNull returns nil for an empty text.
 func OrNull(s string) *string {
 	if s == "" {
 		return nil
@@ -229,7 +230,7 @@ func OrNull(s string) *string {
 	return &s
 }
 
-// Sort puts a whole list in the order of its keys, for AnswerNamed.
+// Sort sorts a list by key, for AnswerNamed.
 func Sort[T any](all []T, key func(T) string) {
 	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
 }

@@ -1,5 +1,5 @@
-// Package people serves the people and teams of /v1. How people are reached is shown to them alone (their contacts). api
-// mounts its routes.
+// Package people serves the people and teams of /v1. It does not show contacts; package calendar shows people their own. api mounts
+// its routes.
 package people
 
 import (
@@ -72,7 +72,7 @@ func showPerson(p oncall.Person) person {
 		ReadOnly: p.ReadOnly}
 }
 
-// list answers with the people who are active, or with all.
+// list answers with active people, or with all.
 func (a persons) list(w http.ResponseWriter, r *http.Request) error {
 	q, err := page.Read(r, "active")
 	if err != nil {

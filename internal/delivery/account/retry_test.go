@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-func TestWhatFollowsAnAttempt(t *testing.T) {
+func TestMoveAfterEachAttempt(t *testing.T) {
 	t.Parallel()
 	b := DefaultBudgets()[messages.ClassUrgent]
 	fresh := Standing{ModeAttempt: 1, InMode: 10 * time.Millisecond, Age: time.Second}
@@ -45,14 +45,14 @@ func TestWhatFollowsAnAttempt(t *testing.T) {
 	}
 }
 
-func TestBudgetsOfUrgentPagesAddUpToAMinute(t *testing.T) {
+func TestUrgentPagesTryThreeModesWithinAMinute(t *testing.T) {
 	t.Parallel()
 	b := DefaultBudgets()[messages.ClassUrgent]
 	require.LessOrEqual(t, b.Total, time.Minute)
 	require.LessOrEqual(t, 3*b.PerMode, b.Total, "three modes get their chance")
 }
 
-func TestGapsGrowAndJitter(t *testing.T) {
+func TestRetryGapsGrowWithJitter(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := DefaultBudgets()[rapid.IntRange(0, rate.ClassCount-1).Draw(t, "class")]
@@ -64,7 +64,7 @@ func TestGapsGrowAndJitter(t *testing.T) {
 	})
 }
 
-func TestEveryAccountGetsItsPartOfTheBudget(t *testing.T) {
+func TestEveryAccountGetsAShareOfTheBudget(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := Budget{PerMode: 20 * time.Second}

@@ -14,12 +14,12 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery/history"
 )
 
-// first holds bucket 0.
+// first is a process that holds bucket 0 only.
 type first struct{}
 
 func (first) Leases() []buckets.Lease { return []buckets.Lease{{Bucket: 0}} }
 
-// shelf is an archive of settled messages of incidents that stay open.
+// shelf is an archive whose settled messages all belong to open incidents, so that none can be moved.
 type shelf struct {
 	history.Archive
 	mu    sync.Mutex
@@ -40,7 +40,7 @@ func (s *shelf) Move(_ context.Context, from history.Cursor, _ time.Duration, mo
 	return 0, history.Cursor{SettledAt: time.Now().Add(-time.Hour), ID: from.ID + int64(most)}, nil
 }
 
-func TestSettledMessagesOfOpenIncidentsAreNotReadAllTheTime(t *testing.T) {
+func TestSettledMessagesOfOpenIncidentsAreReadRarely(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{}

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestDemandKeepsWhatWasFoundMeanwhile(t *testing.T) {
+func TestDemandKeepsBucketsFoundDuringATake(t *testing.T) {
 	t.Parallel()
 	d := NewDemand()
 	lane := Lane{users.Email, messages.ClassUrgent, 1}

@@ -47,7 +47,7 @@ func TestFairTakesTurnsWithinAClass(t *testing.T) {
 	})
 }
 
-func TestFairKeepsFloors(t *testing.T) {
+func TestFairKeepsTheMinimumShareOfEachClass(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var q fairQueue
@@ -93,7 +93,7 @@ func TestFairServesANewcomerWithinOneTurn(t *testing.T) {
 	})
 }
 
-func TestFairSavesNothingUpWhileIdle(t *testing.T) {
+func TestFairSavesNoTurnsWhileIdle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := Key{messages.ClassRoutine, 1}, Key{messages.ClassRoutine, 2}
@@ -112,7 +112,7 @@ func TestFairSavesNothingUpWhileIdle(t *testing.T) {
 	})
 }
 
-func TestFairPassesOverTheIneligible(t *testing.T) {
+func TestFairSkipsIneligibleLanes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var q fairQueue
@@ -128,7 +128,7 @@ func TestFairPassesOverTheIneligible(t *testing.T) {
 	})
 }
 
-func TestFairWeighsLanesThatAlsoWaitElsewhere(t *testing.T) {
+func TestFairServesLanesByWeight(t *testing.T) {
 	t.Parallel()
 	var q fairQueue
 	half, whole := Key{0, 1}, Key{0, 2}
@@ -141,7 +141,7 @@ func TestFairWeighsLanesThatAlsoWaitElsewhere(t *testing.T) {
 	require.InDelta(t, 100, served[half], 2)
 }
 
-func TestFairRefundsTurnsThatCameToNothing(t *testing.T) {
+func TestFairRefundsUnusedTurns(t *testing.T) {
 	t.Parallel()
 	var q fairQueue
 	a, b := Key{0, 1}, Key{0, 2}
@@ -153,7 +153,7 @@ func TestFairRefundsTurnsThatCameToNothing(t *testing.T) {
 	require.Equal(t, a, again)
 }
 
-// A take that brought nothing costs the lanes that begin to wait later no turns.
+// An empty take does not cost turns of lanes that begin to wait later.
 func TestRefundedTurnsDelayNoLane(t *testing.T) {
 	t.Parallel()
 	var q fairQueue

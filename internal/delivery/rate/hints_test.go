@@ -21,7 +21,7 @@ func drawLanes(t *rapid.T, name string, most int) []Lane {
 	}), 0, most, rapid.ID).Draw(t, name)
 }
 
-func TestDemandSurvivesTheWire(t *testing.T) {
+func TestDemandIsEncodedAndDecoded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lanes := drawLanes(t, "lanes", 50)
@@ -31,7 +31,7 @@ func TestDemandSurvivesTheWire(t *testing.T) {
 	})
 }
 
-func TestDemandIsCutToSize(t *testing.T) {
+func TestEncodedDemandIsCutToTheSizeLimit(t *testing.T) {
 	t.Parallel()
 	var lanes []Lane
 	for i := range int64(5000) {
@@ -59,7 +59,7 @@ func FuzzDecodeDemand(f *testing.F) {
 	})
 }
 
-func TestSharesAddUpToTheWhole(t *testing.T) {
+func TestSharesAddUpToOne(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 5).Draw(t, "processes")

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A process that was stopped once must not reserve slots seconds ahead.
-func TestASingleStallDoesNotMakeALongLead(t *testing.T) {
+// A process that stalled once must not reserve slots seconds ahead.
+func TestASingleStallDoesNotLengthenTheLead(t *testing.T) {
 	t.Parallel()
 	var w worst
 	at := epoch

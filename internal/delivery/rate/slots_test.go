@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// limitRow is the database's row of a limit; reserve is what the function draw_slots does (their agreement is tested
-// against PostgreSQL).
+// limitRow is the database row of a limit. reserve does the same as the SQL function draw_slots; another test compares
+// them.
 type limitRow struct {
 	free   time.Time
 	lead   time.Duration
@@ -40,8 +40,8 @@ func (l *limitRow) reserve(clock time.Time, r Reservation) Granted {
 	return g
 }
 
-// world is a cluster in virtual time: some processes that share one limit, each as far from the database as the draw
-// says. Time advances by milliseconds.
+// world is a cluster in virtual time. Its processes share one limit and have random latencies to the database. Time
+// advances by milliseconds.
 type world struct {
 	now   time.Duration
 	row   limitRow
@@ -52,25 +52,25 @@ type world struct {
 
 type node struct {
 	pool    *pool
-	skew    time.Duration // of its clock; only differences ever count
+	skew    time.Duration // of its clock; only differences matter
 	backlog func(now time.Duration) int
 	latency func() time.Duration
 	awake   func(now time.Duration) bool
-	asked   *Reservation // on its way to the database
+	asked   *Reservation // the request in flight to the database
 	sentAt  time.Duration
-	decide  time.Duration // when the database sees it
+	decide  time.Duration // when the database processes it
 	answer  *Granted
 	arrive  time.Duration
 	called  int
-	lost    int // slots that were taken and came too late
+	lost    int // slots that were taken and expired before the call
 	clock   dbClock
 	way     time.Duration // from take to call
-	slowest time.Duration // answer of the database so far
+	slowest time.Duration // longest round trip to the database so far
 	coming  []onWay
-	ahead   time.Duration // the most that was reserved ahead
+	ahead   time.Duration // the longest time ahead for which a slot was reserved
 }
 
-// onWay is a message that was taken for a slot.
+// onWay is a message that waits for its slot.
 type onWay struct {
 	slot  Slot
 	ready time.Duration
@@ -118,7 +118,7 @@ func (w *world) step() {
 	}
 }
 
-// lead is what pace.lead and pace.reserveAhead tell once they have measured.
+// lead is the value of pace.lead and pace.reserveAhead after they have measured.
 func (n *node) lead() time.Duration { return max(leastLead, n.way+n.way/4+spare) }
 
 func (w *world) ask(n *node, local time.Time, backlog int) {
@@ -147,19 +147,19 @@ func (w *world) receive(n *node, now time.Time) {
 	n.asked, n.answer = nil, nil
 }
 
-// requireExact checks that in no window W there are more calls than rate x (W + jitter) + burst: the bucket that leaks one
-// call per interval never holds more. jitter is how late a slot may be used; slots are never used before their instant.
+// requireExact checks that every time window W has at most rate x (W + jitter) + burst calls. It counts with a bucket
+// that leaks one call per interval. jitter is how late a slot may be used; no slot is used early.
 func (w *world) requireExact(t require.TestingT, jitter time.Duration) {
 	slices.Sort(w.calls)
 	interval := w.r.interval()
-	var empty time.Duration // when the bucket will have leaked out
+	var empty time.Duration // when the bucket is empty
 	for i, at := range w.calls {
 		empty = max(empty, at) + interval
 		require.LessOrEqual(t, empty-at, time.Duration(w.r.Burst)*interval+jitter, "call %d of %d comes too soon", i, len(w.calls))
 	}
 }
 
-// latencies returns random times between 0 and the slowest.
+// latencies returns a source of random latencies between 0 and slowest.
 func latencies(t *rapid.T, slowest time.Duration) func() time.Duration {
 	seed := rapid.Uint64().Draw(t, "seed of latencies")
 	rnd := rand.New(rand.NewPCG(seed, seed))
@@ -196,7 +196,7 @@ func TestLimitIsNeverExceeded(t *testing.T) {
 	})
 }
 
-func TestLimitIsUsedUp(t *testing.T) {
+func TestLimitIsFullyUsed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{r: Limit{rapid.Float64Range(1, 500).Draw(t, "rate"), 1}}
@@ -206,7 +206,7 @@ func TestLimitIsUsedUp(t *testing.T) {
 		right := rapid.Bool().Draw(t, "the shares are right")
 		for i := range count {
 			n := &node{pool: newPool(w.r), awake: func(time.Duration) bool { return true }}
-			n.pool.share = 1 / float64(count) // as if all processes had work
+			n.pool.share = 1 / float64(count) // all processes have work
 			if right {
 				n.pool.share = 1 / float64(working)
 			}
@@ -246,8 +246,8 @@ func TestLimitIsSharedByDemand(t *testing.T) {
 	require.InDelta(t, 0.75, float64(w.nodes[0].called)/float64(len(w.calls)), 0.05)
 }
 
-// Processes whose leads and distances to the database differ get their shares of a limit, use it up and keep to it.
-func TestSharesAreFairWhateverTheLeads(t *testing.T) {
+// Processes with different leads and latencies get their shares of a limit, use all of it, and do not exceed it.
+func TestSharesAreFairWithUnequalLeads(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{r: Limit{rapid.Float64Range(10, 300).Draw(t, "rate"), 1}}
@@ -293,8 +293,8 @@ func TestSharesAreFairWhateverTheLeads(t *testing.T) {
 	})
 }
 
-// An urgent page of one process does not wait until another process has used a limit up.
-func TestAQuickProcessLeavesALimitToOthers(t *testing.T) {
+// An urgent page does not wait until another process has used up the limit.
+func TestAFastProcessLeavesCapacityToOthers(t *testing.T) {
 	t.Parallel()
 	w := &world{r: Limit{50, 1}}
 	w.row.free = epoch
@@ -313,36 +313,36 @@ func TestAQuickProcessLeavesALimitToOthers(t *testing.T) {
 	for w.now < 5*time.Second {
 		w.step()
 	}
-	w.nodes[0].pool.share, w.nodes[1].pool.share = 0.1, 0.9 // the hint that an urgent page waits has arrived
+	w.nodes[0].pool.share, w.nodes[1].pool.share = 0.1, 0.9 // the demand hint about the urgent page has arrived
 	for w.nodes[1].called == 0 && w.now < 10*time.Second {
 		w.step()
 	}
 	require.Less(t, w.now, 5*time.Second+bound(w.nodes[0].lead())+250*time.Millisecond)
 }
 
-func TestASlotIsMappedNeverEarly(t *testing.T) {
+func TestASlotIsNeverMappedTooEarly(t *testing.T) {
 	t.Parallel()
 	var c dbClock
 	sent, received := epoch, epoch.Add(30*time.Millisecond)
-	clock := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) // the database lives in its own time
+	clock := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) // the clock of the database is years ahead
 	c.learn(Granted{Before: clock.Add(-10 * time.Millisecond), Clock: clock}, sent, received)
 	s := c.slot(clock.Add(100 * time.Millisecond))
 	require.Equal(t, received.Add(100*time.Millisecond), s.At)
 	require.Equal(t, sent.Add(110*time.Millisecond).Add(maxLate), s.Until)
 	require.Equal(t, clock.Add(100*time.Millisecond), c.remote(s.At))
 
-	// A slow answer makes the mapping no worse, a quick one makes it better.
+	// A slow answer does not make the mapping less exact. A fast one makes it more exact.
 	c.learn(Granted{Before: clock.Add(time.Second), Clock: clock.Add(time.Second)}, sent.Add(700*time.Millisecond), received.Add(1500*time.Millisecond))
 	require.Equal(t, s, c.slot(clock.Add(100*time.Millisecond)))
 	c.learn(Granted{Before: clock.Add(2 * time.Second), Clock: clock.Add(2 * time.Second)}, received.Add(1980*time.Millisecond), received.Add(1981*time.Millisecond))
 	require.Equal(t, received.Add(81*time.Millisecond), c.slot(clock.Add(100*time.Millisecond)).At)
 
-	// When a clock is set, only what came later counts.
+	// After a clock was set, only later answers count.
 	clock = clock.Add(-time.Hour)
 	c.learn(Granted{Before: clock, Clock: clock}, received.Add(3*time.Second), received.Add(3001*time.Millisecond))
 	require.Equal(t, received.Add(4001*time.Millisecond), c.slot(clock.Add(time.Second)).At)
 
-	// A process far from the database has time to use its slots as well.
+	// A process with a high latency also has time to use its slots.
 	var far dbClock
 	for range typicalAfter {
 		require.True(t, far.slot(clock.Add(time.Second)).Until.Before(far.slot(clock.Add(time.Second)).At.Add(maxLate/2)) || far.samples == 0)

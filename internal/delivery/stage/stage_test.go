@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// store is a ledger and queue in memory. Message 13 cannot be stored, whatever is tried.
+// store is a ledger and queue in memory. Message 13 can never be stored.
 type store struct {
 	mu       sync.Mutex
 	down     bool
@@ -94,13 +94,13 @@ func (s *store) Release(_ context.Context, _ string, ids []messages.ID) error {
 
 func (s *store) ProcessID() string { return "me" }
 
-// reports ignores what is reported.
+// reports ignores every report.
 type reports struct{}
 
 func (reports) Failed(string, error, ...zap.Field) {}
 func (reports) Batch(string, int)                  {}
 
-// inBubble runs f with a store and a context in which stages run; they end with f.
+// inBubble runs f with a store, in a synctest bubble. The stages that use the context end with f.
 func inBubble(t *testing.T, f func(s *store, run func(stages ...func(ctx context.Context)))) {
 	t.Helper()
 	t.Parallel()

@@ -20,7 +20,7 @@ const (
 	theBase = "dc=example,dc=com"
 )
 
-// company is a server with ann, who has the password right, and a finder who may search.
+// company returns a server with ann, whose password is "right", and a finder who may search.
 func company() *server {
 	return &server{
 		passwords: map[string]string{annDN: "right", finder: "finds", "ann@example.com": "right"},
@@ -63,7 +63,7 @@ func TestSearchAndBind(t *testing.T) {
 		"the directory's spelling of the name")
 	wrong(t, c, "ann", "wrong")
 	wrong(t, c, "nobody", "right")
-	wrong(t, c, "eve", "right") // two entries are nobody's
+	wrong(t, c, "eve", "right") // a name with two entries identifies nobody
 	binds, filters := s.asked()
 	require.NotContains(t, binds, "", "nobody binds anonymously")
 
@@ -260,8 +260,8 @@ func TestListsHaveTheMembersOfInnerLists(t *testing.T) {
 
 }
 
-// Active Directory answers large groups in parts.
-func TestLargeListsComeInParts(t *testing.T) {
+// Active Directory returns large groups in parts.
+func TestLargeGroupsAreReadInParts(t *testing.T) {
 	t.Parallel()
 	ask := func(parts map[string]map[string][]string) ([]directory.List, error) {
 		s := start(t, &server{

@@ -20,20 +20,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// server is a small directory on a port of its own. It understands what the client says and nothing more.
+// server is a small LDAP server on its own port. It understands only the requests that the client sends.
 type server struct {
 	t         *testing.T
 	listener  net.Listener
-	passwords map[string]string // who is bound -> password
+	passwords map[string]string // password by name
 	entries   map[string]map[string][]string
-	bindCode  uint16 // answer to every log-in; 0 = look at the password
-	deaf      bool   // takes connections and says nothing
+	bindCode  uint16 // result of every log-in; 0 = check the password
+	deaf      bool   // accepts connections and does not answer
 	found     uint16 // result of searches
-	hangUp    int    // end the connection after so many pages
+	hangUp    int    // close the connection after this number of pages
 	secure    *tls.Config
-	// parts of an entry that is asked for by its name, by the attribute that is wanted.
+	// parts has the values of an entry that is read by its name, by attribute.
 	parts map[string]map[string][]string
-	// fromTheStart: TLS from the first byte.
+	// fromTheStart: connections use TLS from the first byte.
 	fromTheStart bool
 
 	mu      sync.Mutex
@@ -141,7 +141,7 @@ func (s *server) bind(op *ber.Packet) uint16 {
 	return 0
 }
 
-// search answers entries whose filter, as text, holds the name of one of their values; one entry each page.
+// search answers with the entries that match the filter, one entry for each page.
 func (s *server) search(conn net.Conn, id int64, p *ber.Packet, page int) {
 	filter, err := ldap.DecompileFilter(p.Children[1].Children[6])
 	require.NoError(s.t, err)
@@ -194,7 +194,7 @@ func (s *server) search(conn net.Conn, id int64, p *ber.Packet, page int) {
 	s.answer(conn, id, ldap.ApplicationSearchResultDone, s.found, controls)
 }
 
-// matches understands (a=v) and (&(x)(a=*)).
+// matches reports whether an entry has the filter's value. It understands (a=v) and (&(x)(a=*)).
 func matches(filter string, attributes map[string][]string) bool {
 	for name, values := range attributes {
 		if strings.Contains(filter, "("+name+"=*)") {
@@ -231,7 +231,7 @@ func octets(v string) *ber.Packet {
 	return ber.NewString(ber.ClassUniversal, ber.TypePrimitive, ber.TagOctetString, v, "")
 }
 
-// certificate is one that 127.0.0.1 may show, and the pool that believes it.
+// certificate returns a certificate for 127.0.0.1 and a pool that trusts it.
 func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

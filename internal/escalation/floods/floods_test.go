@@ -34,7 +34,7 @@ func modes(news []floods.Message) []users.Mode {
 	return out
 }
 
-func TestHold(t *testing.T) {
+func TestHoldMessagesAboveTheThreshold(t *testing.T) {
 	t.Parallel()
 	aggregation := &escalation.Aggregation{Threshold: 2, Window: time.Minute, Every: 5 * time.Minute, Reset: time.Minute}
 	for name, c := range map[string]struct {
@@ -117,7 +117,7 @@ func TestDueSooner(t *testing.T) {
 	require.Equal(t, now.Add(time.Minute), got[0].DueAt)
 }
 
-func TestRulesChangeModes(t *testing.T) {
+func TestReprioritisationChangesModes(t *testing.T) {
 	t.Parallel()
 	rule := func(from, to users.Mode, count int, usable bool) messages.Reprioritisation {
 		return messages.Reprioritisation{From: from, To: to, Count: count, Within: time.Minute, Usable: usable}
@@ -248,7 +248,7 @@ func TestBreachesOpenOneIncidentAtATime(t *testing.T) {
 	require.Equal(t, 1, tally[floods.QuotaWaiting])
 }
 
-func TestAMailThatReachesNobodyIsDueAgain(t *testing.T) {
+func TestAnUnsentBreachNoticeIsDueAgain(t *testing.T) {
 	t.Parallel()
 	p := floods.Policy{Standard: &messages.Quota{SoftLimit: 1, SoftWithin: time.Minute, TargetID: 4}}
 	counts := p.Counts(floods.Leaving([]floods.Message{page(1, 1)}), nil)
@@ -263,7 +263,7 @@ func TestAMailThatReachesNobodyIsDueAgain(t *testing.T) {
 	require.Equal(t, 1, breaches())
 }
 
-func TestRelease(t *testing.T) {
+func TestReleaseHeldMessages(t *testing.T) {
 	t.Parallel()
 	d := runner.Digest{Batch: "b1", Application: "shop", Plan: "db", Mode: users.Email, Release: runner.Release{At: now,
 		Key: escalation.AggregationKey{PlanID: 3, ApplicationID: shop, Priority: users.High, UserID: 5}}}

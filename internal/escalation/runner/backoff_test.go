@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPausesAfterFailuresGrowAndAreBounded(t *testing.T) {
+func TestBackOffGrowsAndIsBounded(t *testing.T) {
 	t.Parallel()
 	tr := newBackoff(time.Second, time.Minute)
 	now := time.Now()

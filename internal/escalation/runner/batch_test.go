@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// decide returns what is decided about incident 1 of plan 1.
+// decide returns the decision about incident 1 of plan 1.
 func (g *rig) decide(t *testing.T, set func(*escalation.Due)) escalation.Change {
 	t.Helper()
 	d := g.open(1)
@@ -30,7 +30,7 @@ func (g *rig) decide(t *testing.T, set func(*escalation.Due)) escalation.Change 
 	return c
 }
 
-// plan replaces the steps of plan 1, and whatever else set changes.
+// plan replaces the steps of plan 1. set may change the rest of the plan.
 func (g *rig) plan(set func(*escalation.Plan), steps ...escalation.Step) {
 	p := g.plans[1]
 	p.Steps = steps
@@ -52,7 +52,7 @@ func user(name string, id int64) *escalation.Target {
 	return &escalation.Target{Role: "user", Name: name, TargetID: id}
 }
 
-func TestAPausedIncidentWaitsAndSaysSoOnce(t *testing.T) {
+func TestAPausedIncidentWaitsWithOneTimelineEntry(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	for what, pause := range map[string]func(*escalation.Due){
@@ -89,7 +89,7 @@ func TestAPausedPlanDoesNotResolveOnCallTargets(t *testing.T) {
 	}
 }
 
-func TestProgressThatCannotBeReadBeginsTheStepAnew(t *testing.T) {
+func TestUnreadableProgressRestartsTheStep(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	c := g.decide(t, func(d *escalation.Due) { d.ProgressErr, d.Progress.Step = errors.New("torn"), 1 })
@@ -132,7 +132,7 @@ func TestThePlansTrackingAddressIsNotifiedOnce(t *testing.T) {
 	}
 }
 
-func TestATrackingMessageThatWasCancelledIsMadeForTheReopening(t *testing.T) {
+func TestACancelledTrackingMessageIsMadeAgainAfterReopening(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.plan(func(p *escalation.Plan) {
@@ -150,7 +150,7 @@ func TestATrackingMessageThatWasCancelledIsMadeForTheReopening(t *testing.T) {
 	require.Equal(t, 1, c.Progress.Unsettled)
 }
 
-func TestEverybodyOfATeamIsWaitedFor(t *testing.T) {
+func TestAStepWaitsForEveryMemberOfATeam(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "second", users.SMS)
@@ -170,7 +170,7 @@ func (pair) Teams(context.Context, []int64) (map[int64]oncall.Team, error) {
 	return map[int64]oncall.Team{100: {TargetID: 100, Name: "db", Active: true, Members: []users.ID{1, 2}}}, nil
 }
 
-func TestAPageThatReachesNobodyDelaysNothing(t *testing.T) {
+func TestAnOptionalPageThatReachesNobodyDelaysNoStep(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "mute")
@@ -240,7 +240,7 @@ func TestFallbacksAreTriedInOrder(t *testing.T) {
 	}
 }
 
-func TestAFallbackWhoIsPagedAlreadyIsNotPagedTwice(t *testing.T) {
+func TestAFallbackThatIsAlreadyPagedIsNotPagedTwice(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "second")
@@ -253,7 +253,7 @@ func TestAFallbackWhoIsPagedAlreadyIsNotPagedTwice(t *testing.T) {
 	require.Equal(t, 1, c.Progress.Unsettled)
 }
 
-func TestTwoNotificationsOfAStepMayFallBackOnTheSamePerson(t *testing.T) {
+func TestTwoNotificationsOfAStepMayHaveTheSameFallback(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.person(2, "mute")
@@ -282,7 +282,7 @@ func TestAPersonPagedBeforeTheReopeningIsNotPagedAgain(t *testing.T) {
 	require.Equal(t, 1, c.Progress.Unsettled)
 }
 
-func TestADynamicTargetIsTheIncidents(t *testing.T) {
+func TestADynamicTargetComesFromTheIncident(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	one := 1
@@ -311,7 +311,7 @@ func TestAnIncidentWithoutItsPlanOrApplicationIsPostponed(t *testing.T) {
 	}
 }
 
-func TestTheFirstStepIsMeasuredOnce(t *testing.T) {
+func TestTheDelayOfTheFirstStepIsMeasuredOnce(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	samples := func() uint64 {
@@ -335,7 +335,7 @@ func TestTheFirstStepIsMeasuredOnce(t *testing.T) {
 	require.Equal(t, uint64(1), samples(), "what began before is not counted again")
 }
 
-func TestAWaitThatBeginsBeforeItsPagesLeftIsOnTheTimeline(t *testing.T) {
+func TestAWaitThatStartsWithUnsentPagesIsOnTheTimeline(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.plan(nil, step(note(users.High, time.Minute, 0)), step(note(users.High, time.Minute, 0)))
@@ -345,7 +345,7 @@ func TestAWaitThatBeginsBeforeItsPagesLeftIsOnTheTimeline(t *testing.T) {
 	require.Equal(t, "late: step 1 not delivered yet, escalating: 2 pages are not settled, the wait begins anyway", texts(c.Entries)[0])
 }
 
-func TestAPlanSaysHowManyTargetsItsIncidentsBring(t *testing.T) {
+func TestDynamicTargetsCountsTheTargetsOfAPlan(t *testing.T) {
 	t.Parallel()
 	dynamic := func(index int) escalation.Notification { return escalation.Notification{DynamicIndex: &index} }
 	require.Zero(t, escalation.Plan{Steps: []escalation.Step{step(note(users.High, 0, 0))}}.DynamicTargets())
@@ -353,7 +353,7 @@ func TestAPlanSaysHowManyTargetsItsIncidentsBring(t *testing.T) {
 	require.Equal(t, 3, escalation.Plan{Steps: []escalation.Step{step(dynamic(2), note(users.High, 0, 0)), step(dynamic(1))}}.DynamicTargets())
 }
 
-func TestWhatANameInAPlanMeans(t *testing.T) {
+func TestReachResolvesRolesAndTargets(t *testing.T) {
 	t.Parallel()
 	r := escalation.Reach{Roles: map[string]string{"user": "user", "oncall-primary": "team"},
 		Targets: map[string][]escalation.ReachTarget{"db": {{Kind: "user", TargetID: 1}, {Kind: "team", TargetID: 2}}}}

@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestDigestsUseTheModeThatThePersonChose(t *testing.T) {
+func TestDigestsUseTheModeChosenByThePerson(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	flood := func(user users.ID) Release {
@@ -30,7 +30,7 @@ func TestDigestsUseTheModeThatThePersonChose(t *testing.T) {
 	require.Empty(t, second.Mode, "somebody who is gone is left to delivery, which finds somebody else")
 }
 
-func TestAFloodThatCannotBeReleasedDelaysNoOther(t *testing.T) {
+func TestAFailedReleaseOfAFloodDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{RetryMin: time.Hour, RetryMax: time.Hour, Now: func() time.Time { return noon }})
 	bad := Release{Key: escalation.AggregationKey{PlanID: 1, ApplicationID: 5, Priority: users.High, UserID: 1}, Lease: g.memory.leases[1]}

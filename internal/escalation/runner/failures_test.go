@@ -18,9 +18,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// A panic outside of the decision itself, as while reading ahead, must not end the process either: the next owner of the
-// bucket would end just so, and one incident would silence the cluster.
-func TestAPanicWhileReadingAheadDelaysNoOther(t *testing.T) {
+// A panic outside the decision, for example while people are prefetched, must not end the process. Otherwise the next
+// owner of the bucket would also end, and one incident would stop the whole cluster.
+func TestAPanicDuringPrefetchDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	poisoned := g.plans[1]
@@ -46,7 +46,7 @@ func TestAPanicWhileReadingAheadDelaysNoOther(t *testing.T) {
 	require.Contains(t, logged[0].ContextMap()["errorVerbose"], "goroutine", "the log has the stack")
 }
 
-func TestWhoLeavesBetweenTwoReadsIsNotForgotten(t *testing.T) {
+func TestAFallbackIsPagedForAMemberDeactivatedBetweenTwoReads(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	plan := g.plans[1]
@@ -55,7 +55,7 @@ func TestWhoLeavesBetweenTwoReadsIsNotForgotten(t *testing.T) {
 	g.runner.decider = g.runner.newDecider(oncall.NewResolver(teams{g.memory}, calendarFunc(nothingToSay), 0))
 	gone := g.people[1]
 	gone.Active = false
-	g.people[1] = gone // the team was read a moment ago
+	g.people[1] = gone // deactivated after the team was read
 	g.open(1)
 	require.NoError(t, g.runner.Pass(t.Context()))
 	require.Len(t, g.changes, 1)
@@ -67,7 +67,7 @@ func TestWhoLeavesBetweenTwoReadsIsNotForgotten(t *testing.T) {
 
 func nothingToSay() (oncall.Answer, bool, error) { return oncall.Answer{}, false, nil }
 
-func TestOneFallbackThatTheDatabaseRefusesDoesNotHoldUpTheOthers(t *testing.T) {
+func TestARefusedFallbackDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	away := fault.New(fault.Unavailable, "the database did not answer in time")
@@ -98,7 +98,7 @@ func TestOneFallbackThatTheDatabaseRefusesDoesNotHoldUpTheOthers(t *testing.T) {
 	require.Equal(t, buckets.Of(1), g.woken)
 }
 
-// crowds has a team for every number; those above 1000 have a calendar that never answers.
+// crowds has a team for every number. The calendar of teams above 1000 never answers.
 type crowds struct{ *memory }
 
 func (crowds) Teams(_ context.Context, ids []int64) (map[int64]oncall.Team, error) {

@@ -32,7 +32,7 @@ func outOfBand(f *escalation.Failed) {
 	f.Made.IncidentID, f.Made.PlanID, f.Made.Step, f.Open = 0, 0, 0, false
 }
 
-func TestWhatBecomesOfAPageThatFailed(t *testing.T) {
+func TestFallbackOfAFailedPage(t *testing.T) {
 	t.Parallel()
 	const nobody = "Every mode failed and there is no further fallback: "
 	for name, c := range map[string]struct {
@@ -128,7 +128,7 @@ func TestWhatBecomesOfAPageThatFailed(t *testing.T) {
 	}
 }
 
-func TestAFallbackByAnotherModeSaysWhich(t *testing.T) {
+func TestAFallbackByAnotherModeNamesTheMode(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.failed = []escalation.Failed{failedPage(func(f *escalation.Failed) { f.Made.Literal = "+15550000" })}
@@ -140,7 +140,7 @@ func TestAFallbackByAnotherModeSaysWhich(t *testing.T) {
 		"mode_rule":"the priority's default"}]}`, string(g.replaced[0].Entries[0].Detail))
 }
 
-func TestAFallbackThatCannotBeLookedUpIsTriedAFewTimes(t *testing.T) {
+func TestAFailedFallbackLookupIsRetriedAFewTimes(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.plan(func(p *escalation.Plan) {
@@ -162,7 +162,7 @@ func TestAFallbackThatCannotBeLookedUpIsTriedAFewTimes(t *testing.T) {
 	require.Zero(t, g.runner.failedMessages.len(), "forgotten when it succeeds")
 }
 
-func TestFallbacksUnderALostLeaseAreLeftToItsHolder(t *testing.T) {
+func TestFallbacksUnderALostLeaseAreLeftToTheNewHolder(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.failed = []escalation.Failed{failedPage(nil)}
@@ -173,7 +173,7 @@ func TestFallbacksUnderALostLeaseAreLeftToItsHolder(t *testing.T) {
 	require.Zero(t, g.runner.failedMessages.len(), "nothing is wrong with the message")
 }
 
-func TestFallbacksWaitForADatabaseThatIsAway(t *testing.T) {
+func TestFallbacksWaitUntilTheDatabaseIsBack(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.failed = []escalation.Failed{failedPage(nil)}

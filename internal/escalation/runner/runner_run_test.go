@@ -48,7 +48,7 @@ func TestRunReadsWokenBucketsAtOnceAndAllBucketsEverySecond(t *testing.T) {
 	})
 }
 
-func TestRunReadsRarelyWhenItIsWokenAllTheTime(t *testing.T) {
+func TestRunLimitsReadsDuringManyWakeUps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})
@@ -90,11 +90,11 @@ func TestRunWakesUpWhenSomethingIsDue(t *testing.T) {
 	})
 }
 
-func TestRunDoesNotSpinOnWhatItCannotDo(t *testing.T) {
+func TestRunDoesNotSpinOnLockedIncidents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})
-		g.next = -time.Second // due, but locked by somebody
+		g.next = -time.Second // due, but locked by another transaction
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- g.runner.Run(ctx) }()
@@ -107,7 +107,7 @@ func TestRunDoesNotSpinOnWhatItCannotDo(t *testing.T) {
 	})
 }
 
-func TestRunGoesOnAfterTheDatabaseWasAway(t *testing.T) {
+func TestRunContinuesAfterADatabaseOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})
@@ -121,7 +121,7 @@ func TestRunGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 		require.InDelta(t, 30, reads, 2, "it neither exits nor spins")
 		require.True(t, g.runner.LastPass().IsZero(), "and does not pretend to work")
 		require.Len(t, g.logs.FilterMessageSnippet("escalation failed").All(), 1, "logged once")
-		leases := g.hold(nil) // the holder gives its buckets up when it does not reach the database either
+		leases := g.hold(nil) // the holder also gives up its buckets if it cannot reach the database
 		<-time.After(10 * time.Second)
 		synctest.Wait()
 		require.Empty(t, g.logs.FilterMessage("escalation works again").All(), "an empty pass does not count as working")
@@ -140,7 +140,7 @@ func TestRunGoesOnAfterTheDatabaseWasAway(t *testing.T) {
 	})
 }
 
-func TestRunWithoutLeasesStillPasses(t *testing.T) {
+func TestRunWithoutLeasesRecordsPasses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, Config{})

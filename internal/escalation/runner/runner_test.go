@@ -81,7 +81,7 @@ func (m *memory) open(id incidents.ID) escalation.Due {
 	return d
 }
 
-// seen returns what the runner did so far: reads, the buckets of each read, and how many changes it wrote.
+// seen returns the number of reads so far, the buckets of each read, and the number of written changes.
 func (m *memory) seen() (reads int, looks []buckets.Set, changes int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,7 +96,7 @@ func (m *memory) Leases() []buckets.Lease {
 	return m.leases
 }
 
-// hold changes which buckets are held and returns those that were.
+// hold replaces the held leases and returns the old ones.
 func (m *memory) hold(leases []buckets.Lease) []buckets.Lease {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -305,7 +305,7 @@ func newRig(t *testing.T, cfg Config) *rig {
 	return g
 }
 
-func TestNewRefusesWhatCannotWork(t *testing.T) {
+func TestNewRejectsInvalidDependenciesAndConfig(t *testing.T) {
 	t.Parallel()
 	_, err := New(Deps{}, Config{})
 	require.Error(t, err)
@@ -319,7 +319,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	require.ErrorContains(t, err, "metrics", "twice on one registry")
 }
 
-func TestPassPages(t *testing.T) {
+func TestPassMakesPages(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.open(3)
@@ -338,7 +338,7 @@ func TestPassPages(t *testing.T) {
 	require.WithinDuration(t, time.Now(), g.runner.LastPass(), time.Minute)
 }
 
-// A page that reaches nobody is also logged, because nobody reads a timeline without having been paged.
+// A page that reaches nobody is also logged as an error: people read the timeline only after they were paged.
 func TestAPageThatReachesNobodyIsLoggedAsAnError(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
@@ -353,7 +353,7 @@ func TestAPageThatReachesNobodyIsLoggedAsAnError(t *testing.T) {
 	require.Equal(t, zap.ErrorLevel, told[0].Level)
 	require.EqualValues(t, 3, told[0].ContextMap()["incident_id"])
 
-	// A page that failed in every mode, and there is nobody to be paged instead.
+	// A page that failed in every mode and has no fallback.
 	g.failed = []escalation.Failed{{
 		ID: 8, Lease: buckets.Lease{Bucket: 3, Epoch: 1}, Open: true,
 		Made: messages.New{IncidentID: 3, ApplicationID: 5, PlanID: 1, Step: 1, Recipient: "user:1", Target: "demo", Priority: users.High},
@@ -366,7 +366,7 @@ func TestAPageThatReachesNobodyIsLoggedAsAnError(t *testing.T) {
 
 	require.Equal(t, "demo", told[1].ContextMap()["target"])
 
-	// Its vendors are away and it is still being sent: it may arrive.
+	// Its vendors are unavailable and it is still being retried: it may still arrive.
 	first := g.replaced[0].Failed
 	trying := first
 	trying.Trying = true
@@ -462,7 +462,7 @@ func TestAnOutageOfTheDatabasePostponesNoIncident(t *testing.T) {
 	require.Contains(t, g.delays, incidents.ID(2))
 }
 
-func TestALostLeaseIsHandedBackAndTheRestGoesOn(t *testing.T) {
+func TestALostLeaseIsReportedAndOtherIncidentsAreCommitted(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	g.open(1)
@@ -502,7 +502,7 @@ func TestLargeTeamsAreWrittenInSeveralTransactions(t *testing.T) {
 	require.Equal(t, 3, fitting([]escalation.Change{change(0), change(0), change(0)}))
 }
 
-func TestACalendarThatDoesNotAnswerDelaysOnlyForAWhile(t *testing.T) {
+func TestAnUnavailableCalendarDelaysAPageForABoundedTime(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	plan := g.plans[1]
@@ -531,7 +531,7 @@ func (teams) Teams(context.Context, []int64) (map[int64]oncall.Team, error) {
 	return map[int64]oncall.Team{100: {TargetID: 100, Name: "db", Active: true, Members: []users.ID{1}}}, nil
 }
 
-func TestAFallbackThatPanicsIsLeftForLater(t *testing.T) {
+func TestAFallbackThatPanicsIsRetriedLater(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	failed := func(id messages.ID, incident incidents.ID) escalation.Failed {
@@ -556,7 +556,7 @@ func TestAFallbackThatPanicsIsLeftForLater(t *testing.T) {
 	require.Equal(t, buckets.Of(1), g.woken)
 }
 
-func TestExhaustionIsAWarningAndAMetric(t *testing.T) {
+func TestAnExhaustedPlanIsLoggedAndCounted(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	require.InDelta(t, 0, testutil.ToFloat64(g.runner.metrics.exhausted), 0)

@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// numbers knows every name.
+// numbers is a Names that has every name.
 type numbers struct{}
 
 func (numbers) PlanNumber(context.Context, string) (escalation.PlanID, error) { return 1, nil }
@@ -25,7 +25,7 @@ func (numbers) TargetNumber(_ context.Context, _, name string) (int64, error) {
 	return int64(len(name)), nil
 }
 
-func TestAQuestionIsRead(t *testing.T) {
+func TestReadTypedQuestion(t *testing.T) {
 	t.Parallel()
 	s := &Simulator{deps: SimulatorDeps{Names: numbers{}}}
 	ask := func(change func(*TypedQuestion)) (Question, error) {
@@ -71,7 +71,7 @@ func many(n int) []string {
 	return out
 }
 
-func TestAReportSaysWhatTheSimulationFound(t *testing.T) {
+func TestReportOfASimulation(t *testing.T) {
 	t.Parallel()
 	s := Simulation{
 		Plan:     escalation.Plan{ID: 1, Name: "p"},

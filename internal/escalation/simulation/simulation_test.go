@@ -21,8 +21,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// theatre is a small installation in memory, in which the real runner works on a clock that jumps from one due instant to
-// the next. Its delivery sends every message at once.
+// theatre is a small installation in memory. The real runner works in it, with a clock that jumps from one due instant
+// to the next. Its delivery sends every message at once.
 type theatre struct {
 	plan       escalation.Plan
 	app        escalation.Application
@@ -62,7 +62,7 @@ func (th *theatre) Due(context.Context, []buckets.Lease, runner.Ask) ([]escalati
 	return []escalation.Due{d}, nil
 }
 
-// Commit writes a change as PostgreSQL does, and delivers what it made.
+// Commit writes changes as PostgreSQL does, and delivers their messages.
 func (th *theatre) Commit(_ context.Context, _ string, _ []buckets.Lease, changes []escalation.Change) ([]incidents.ID, error) {
 	c := changes[0]
 	var err error
@@ -202,7 +202,7 @@ func (th *theatre) UsersByID(_ context.Context, ids []users.ID) (map[users.ID]us
 	return out, nil
 }
 
-// Everything below draws a theatre.
+// The functions below draw a random theatre.
 
 func genTheatre(t *rapid.T) *theatre {
 	th := &theatre{
@@ -260,7 +260,7 @@ func genPerson(t *rapid.T, id users.ID, modes []users.Mode) users.Responder {
 	return p
 }
 
-// genTeam draws a team and its calendar: shifts begin and end at any second of the hours that plans take.
+// genTeam draws a team and its calendar. Shifts begin and end at any second of the hours in which plans run.
 func genTeam(t *rapid.T, th *theatre, number int64) {
 	team := oncall.Team{ID: number, TargetID: 100 + number, Name: "t" + strconv.Itoa(int(number)), TimeZone: "Europe/Zurich",
 		Active: rapid.IntRange(0, 5).Draw(t, "team active") > 0, ManagerID: users.ID(rapid.IntRange(0, 6).Draw(t, "manager"))}
@@ -317,7 +317,7 @@ func genPlan(t *rapid.T, th *theatre) {
 			if rapid.IntRange(0, 4).Draw(t, "dynamic") == 0 {
 				index := rapid.IntRange(0, 2).Draw(t, "index")
 				n.DynamicIndex = &index
-				if index < 2 { // the third is not brought
+				if index < 2 { // the incident does not name the third target
 					th.dynamic[index] = target
 				}
 			} else {
@@ -330,7 +330,7 @@ func genPlan(t *rapid.T, th *theatre) {
 	th.plan = p
 }
 
-// perform has the real runner live through the incident.
+// perform lets the real runner escalate the incident until its plan ends.
 func (th *theatre) perform(t require.TestingT, ctx context.Context) {
 	r, err := runner.New(runner.Deps{Work: th, Ledger: th, Digests: th, Timers: th, Reader: th, Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
 		runner.Config{Keep: -1, Now: func() time.Time { return th.now }})
@@ -344,7 +344,7 @@ func (th *theatre) perform(t require.TestingT, ctx context.Context) {
 	}
 }
 
-// foresee simulates and returns the same text as perform.
+// foresee simulates the incident. It returns the pages and the timeline as text, and the simulation.
 func (th *theatre) foresee(t require.TestingT, ctx context.Context) ([]string, Simulation) {
 	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
 	require.NoError(t, err)
@@ -360,8 +360,8 @@ func (th *theatre) foresee(t require.TestingT, ctx context.Context) ([]string, S
 	return out, sim
 }
 
-// For any plan, people, settings and calendar, the simulated timeline is the one that the real runner writes.
-func TestASimulationIsWhatReallyHappens(t *testing.T) {
+// For any plan, people, settings and calendar, the simulated timeline equals the timeline of the real runner.
+func TestSimulationAgreesWithTheRunner(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		th := genTheatre(rt)

@@ -41,7 +41,7 @@ func (th *theatre) ask(t *testing.T, q Question) Simulation {
 	return sim
 }
 
-func TestSimulateSaysWhoWhenHowAndWhy(t *testing.T) {
+func TestSimulateReportsPagesTimesModesAndReasons(t *testing.T) {
 	t.Parallel()
 	sim := small(step(note(users.High, time.Minute, 1)), step(note(users.Low, time.Minute, 0))).ask(t, Question{Application: 5})
 	type row struct {
@@ -76,7 +76,7 @@ func TestSimulateEndsWithAnAcknowledgement(t *testing.T) {
 	require.Equal(t, EndExhausted, th.ask(t, Question{Application: 5, AcknowledgedAfter: time.Hour}).End, "the plan is over by then")
 }
 
-func TestSimulateCutsWhatIsTooLong(t *testing.T) {
+func TestSimulateStopsAtTheMaximumNumberOfPages(t *testing.T) {
 	t.Parallel()
 	sim := small(step(note(users.High, time.Minute, escalation.MaxRepeat))).ask(t, Question{Application: 5})
 	require.Equal(t, EndCut, sim.End)
@@ -84,8 +84,8 @@ func TestSimulateCutsWhatIsTooLong(t *testing.T) {
 	require.Equal(t, []string{"The plan goes on for longer than is foreseen: cut after 1000 pages."}, sim.Notes)
 }
 
-// TestSimulateCutsWhatNobodyWillSee: plans of predecessors may wait for as long as a number of seconds holds.
-func TestSimulateCutsWhatNobodyWillSee(t *testing.T) {
+// TestSimulateStopsAtTheMaximumDuration: imported plans may wait for up to 2^31-1 seconds.
+func TestSimulateStopsAtTheMaximumDuration(t *testing.T) {
 	t.Parallel()
 	sim := small(step(note(users.High, math.MaxInt32*time.Second, escalation.MaxRepeat))).ask(t, Question{Application: 5})
 	require.Equal(t, EndCut, sim.End)
@@ -93,7 +93,7 @@ func TestSimulateCutsWhatNobodyWillSee(t *testing.T) {
 	require.Regexp(t, `^The plan goes on for longer than is foreseen: cut after \d\d\d pages.$`, sim.Notes[0])
 }
 
-func TestSimulateNotesWhatIsOdd(t *testing.T) {
+func TestSimulateNotesInactiveAndPausedPlans(t *testing.T) {
 	t.Parallel()
 	th := small(step(note(users.High, 0, 0)))
 	th.plan.Active, th.plan.Paused = false, true
@@ -111,7 +111,7 @@ func TestSimulateNotesWhatIsOdd(t *testing.T) {
 	require.Equal(t, "limited", string(sim.Timeline[1].Kind))
 }
 
-func TestSimulateTellsOfPagesThatAreHeld(t *testing.T) {
+func TestSimulateReportsHeldPages(t *testing.T) {
 	t.Parallel()
 	th := small(step(note(users.High, time.Minute, 2)))
 	th.plan.ThresholdCount, th.plan.ThresholdWindow = 1, time.Hour
@@ -122,7 +122,7 @@ func TestSimulateTellsOfPagesThatAreHeld(t *testing.T) {
 	require.Equal(t, noon.Add(11*time.Minute), sim.Pages[2].HeldUntil)
 }
 
-func TestSimulateHeedsTheInstallationsDefaultModes(t *testing.T) {
+func TestSimulateUsesTheDefaultModesOfTheInstallation(t *testing.T) {
 	t.Parallel()
 	th := small(step(note(users.High, time.Minute, 0)), step(note(users.Low, time.Minute, 0)))
 	modes := func() (out []string) {
@@ -139,7 +139,7 @@ func TestSimulateHeedsTheInstallationsDefaultModes(t *testing.T) {
 	}
 }
 
-func TestSimulateWhatDoesNotExist(t *testing.T) {
+func TestSimulateOfMissingObjectsFails(t *testing.T) {
 	t.Parallel()
 	th := small()
 	s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver})
@@ -177,7 +177,7 @@ func (th *theatre) TargetNumber(_ context.Context, _, name string) (int64, error
 	return 0, fault.Invalidf("target", "Target %s not found", name)
 }
 
-func TestAskReadsWhatPeopleType(t *testing.T) {
+func TestAskReadsATypedQuestion(t *testing.T) {
 	t.Parallel()
 	zero := 0
 	th := small(step(escalation.Notification{Priority: users.High, DynamicIndex: &zero, Wait: time.Minute, Repeat: 5}))
@@ -219,7 +219,7 @@ func TestAskReadsWhatPeopleType(t *testing.T) {
 	}
 }
 
-func TestSimulateWithoutAnAnswerInTime(t *testing.T) {
+func TestSimulateFailsIfACalendarDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		th := small(step(escalation.Notification{Priority: users.High, Target: &escalation.Target{Role: "oncall-primary", Name: "db", TargetID: 100}}))

@@ -21,14 +21,14 @@ type served struct {
 
 func (s served) Served(context.Context) ([]users.Mode, bool, error) { return s.modes, !s.unknown, nil }
 
-// until is how far the calendars reach.
+// until is the instant up to which calendars are populated.
 type until struct{ at time.Time }
 
 func (u until) NotPopulated(_ context.Context, _ escalation.Target, role string, at time.Time) (bool, error) {
 	return role == "primary" && !at.Before(u.at), nil
 }
 
-func TestSimulatePromisesOnlyModesWithAVendor(t *testing.T) {
+func TestSimulateUsesOnlyModesWithAVendor(t *testing.T) {
 	t.Parallel()
 	simulate := func(v Vendors, tracking users.Mode) Simulation {
 		th := small(step(note(users.High, time.Minute, 0)), step(note(users.Low, time.Minute, 0)))
@@ -64,7 +64,7 @@ func TestSimulatePromisesOnlyModesWithAVendor(t *testing.T) {
 	require.Contains(t, sim.Notes[0], "not known which modes have a vendor")
 }
 
-func TestSimulateSaysThatACalendarIsNotPopulatedSoFar(t *testing.T) {
+func TestSimulateNotesACalendarThatIsNotPopulated(t *testing.T) {
 	t.Parallel()
 	n := note(users.High, time.Hour, 2)
 	n.Target = &escalation.Target{Role: "oncall-primary", Name: "db", TargetID: 50}

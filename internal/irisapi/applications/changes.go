@@ -85,7 +85,7 @@ func keepOwner(c *applications.Change, actor auth.Actor) {
 	}
 }
 
-// parseChange checks in the order that clients know.
+// parseChange checks the fields in the order of Iris, because clients depend on which error comes first.
 func parseChange(b v0.Body) (c applications.Change, err error) {
 	if err = parseSample(b, &c); err != nil {
 		return c, err

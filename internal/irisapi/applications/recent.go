@@ -14,7 +14,7 @@ type StatisticsStore interface {
 	Current(ctx context.Context) (applications.Statistics, error)
 }
 
-// readAgain is for how long statistics are used without another read. An import computes them anew within their hour.
+// readAgain is how long statistics are cached. An import may compute them again within their hour.
 const readAgain = time.Minute
 
 // RecentStatistics reads the statistics at most once a minute, because a computation may be slow. A failure, too, is used for
@@ -25,13 +25,13 @@ type RecentStatistics struct {
 	last  atomic.Pointer[applications.Statistics]
 }
 
-// outcome is what a read returned.
+// outcome is the result of a read.
 type outcome struct {
 	found *applications.Statistics
 	err   error
 }
 
-// NewRecentStatistics returns RecentStatistics without any.
+// NewRecentStatistics returns an empty cache of the statistics in store.
 func NewRecentStatistics(store StatisticsStore) *RecentStatistics {
 	return &RecentStatistics{store: store, reads: cache.New(cache.Config[int64, outcome]{TTL: readAgain, Entries: 2})}
 }

@@ -45,8 +45,8 @@ func (v versions[T]) activeOrNewest(ctx context.Context, idOrName string) (T, er
 	return found, err
 }
 
-// toSet finds the version to activate or deactivate, which a parameter of the path names. A name means the newest version to activate, and the active version to
-// deactivate.
+// toSet finds the version that the path names, to activate or deactivate it. A name means the newest version when it is activated,
+// and the active version when it is deactivated.
 func (v versions[T]) toSet(r *http.Request, parameter string, activate bool) (T, error) {
 	if id, ok := v0.PathID(r, parameter); ok {
 		return v.byID(r.Context(), id)

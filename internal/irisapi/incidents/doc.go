@@ -36,7 +36,7 @@ type Transitions interface {
 	SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error)
 }
 
-// Comments stores the remarks of people.
+// Comments stores comments on incidents.
 type Comments interface {
 	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
 	Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error)
@@ -98,7 +98,7 @@ func read(w http.ResponseWriter, r *http.Request) (incidents.ID, v0.Body, error)
 	return id, b, err
 }
 
-// change says who changes incidents.
+// change returns a change of incidents by the caller.
 func change(r *http.Request, ids ...incidents.ID) incidents.Change {
 	return incidents.Change{IDs: ids, Actor: v0.By(r), Via: incidents.ViaAPI}
 }

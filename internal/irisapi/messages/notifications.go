@@ -25,7 +25,7 @@ type notification struct{ notifications.Request }
 
 func rejected(why string) error { return fault.Titled("Request rejected by sender", why) }
 
-// parseNotify checks in the order that clients know. Clients compare its titles.
+// parseNotify checks the fields in the order of Iris, because clients depend on which error comes first. Clients compare titles.
 func parseNotify(raw []byte) (n notification, err error) {
 	b, err := v0.ParseBody(raw, "")
 	if err != nil {
@@ -205,7 +205,7 @@ func (a incoming) notify(w http.ResponseWriter, r *http.Request) error {
 	return v0.Done(w)
 }
 
-// rejection gives a refused target the text that clients know.
+// rejection gives the fault of a target the text that clients expect.
 func rejection(err error) error {
 	switch {
 	case errors.Is(err, notifications.ErrRole):

@@ -9,9 +9,9 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// contextOf makes the context of an incident from the posted one. If the application declared variables, the context has
-// exactly these, in their order, and null for absent ones. Otherwise the context is the posted one. The values keep the bytes
-// of the sender, except that NUL characters are replaced: PostgreSQL cannot store them.
+// contextOf returns the context of an incident from the posted context. If the application declared variables, the result has
+// exactly these, in their order, with null for missing ones. Otherwise the result is the posted context. Values keep the bytes of
+// the sender, except NUL characters, which PostgreSQL cannot store.
 func contextOf(posted json.RawMessage, members map[string]json.RawMessage, variables []string) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	if len(variables) == 0 {

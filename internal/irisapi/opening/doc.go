@@ -21,7 +21,7 @@ type Incidents interface {
 
 // Plans finds active plans.
 type Plans interface {
-	// Recent finds a plan by name, up to a second old; a NotFound fault when there is none.
+	// Recent finds a plan by name. The result may be a second old. It returns a NotFound fault if there is none.
 	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
 	// HasText reports whether a template of the plan has content for the application.
 	HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
@@ -33,14 +33,14 @@ type Applications interface {
 	Variables(ctx context.Context, id int64) ([]string, error)
 }
 
-// Lookups finds what a role and a name mean, up to a second old.
+// Lookups finds the people that a role and a name mean. The result may be a second old.
 type Lookups interface {
 	Lookup(ctx context.Context, role, name string) (escalation.Lookup, error)
 }
 
-// Load limits how many messages of an application may wait, and counts accepted incidents.
+// Load limits the pending messages of an application, and counts accepted incidents.
 type Load interface {
-	// Overloaded returns for how long the application must wait before it opens another incident; 0 = not at all.
+	// Overloaded returns how long the application must wait before it opens another incident; 0 = it need not wait.
 	Overloaded(ctx context.Context, app auth.Application) (time.Duration, error)
 	Accepted(applicationID int64, n int)
 }
@@ -79,7 +79,7 @@ func Routes(d Deps) []routing.Route {
 	return []routing.Route{routing.Post("/v0/incidents", routing.Write, incoming{d}.open)}
 }
 
-// overloaded refuses an incident whose messages would only wait.
+// overloaded returns the Throttled fault of an application that must wait.
 func overloaded(app auth.Application, wait time.Duration) error {
 	return &fault.Error{Kind: fault.Throttled, RetryAfter: wait,
 		Message: "Application " + app.Name + " has too many messages waiting",

@@ -69,7 +69,7 @@ func parseIncident(raw []byte) (newIncident, error) {
 	return n, nil
 }
 
-// open checks in the order that clients know: plan, application, dynamic targets, context, template.
+// open checks in the order of Iris, which clients expect: plan, application, dynamic targets, context, template.
 func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	raw, _, err := wire.Body(w, r, wire.MaxBody)

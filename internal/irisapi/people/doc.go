@@ -1,5 +1,5 @@
-// Package people serves the people of /v0: profiles, what people choose for themselves, their phones, and the people that a
-// target means. irisapi mounts its routes.
+// Package people serves the people of /v0: profiles, the settings that people choose, their phones, and the people that a target
+// means. irisapi mounts its routes.
 package people
 
 import (
@@ -62,7 +62,7 @@ type Deps struct {
 	// SlackID finds the id in Slack of the person with an e-mail address; a NotFound fault when there is none. nil = Slack is
 	// not configured.
 	SlackID func(ctx context.Context, email string) (string, error) `optional:"true"`
-	// TimeZones are those that people may choose.
+	// TimeZones are the time zones that people may choose.
 	TimeZones []string
 	// Mobile serves the route on which DeviceApplications register phones.
 	Mobile             bool

@@ -1,6 +1,6 @@
-// Package v0 holds what the routes of /v0 have in common: how they read bodies and queries, how they write objects and lists,
-// and the tags of objects. The packages of routes beside it use it. Its rules are those of Iris, whose clients rely on names,
-// texts, flags as 0 and 1, and Unix seconds. What all edges share is in wire.
+// Package v0 has the code that the routes of /v0 share: reading bodies and queries, writing objects and lists, and the tags of
+// objects. The other packages below irisapi call it. It follows the rules of Iris, whose clients rely on names, texts, flags as 0
+// and 1, and Unix seconds. Package wire has the code that all edges share.
 package v0
 
 import (
@@ -36,7 +36,7 @@ func StorableName(s string) string {
 // By names the caller for the audit log.
 func By(r *http.Request) string { return wire.Actor(r.Context()).String() }
 
-// Person finds a person by name. With a NotFound fault it returns a user that has only the name, as permissions need it.
+// Person finds a person by name. With a NotFound fault it also returns a user with only the name, for the check of permissions.
 func Person(ctx context.Context, people wire.People, name string) (users.User, error) {
 	u, err := people.ByName(ctx, name)
 	if err != nil {

@@ -18,16 +18,16 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/params"
 )
 
-// List says how the query of a list route is read.
+// List describes the query of a list route.
 type List struct {
 	Schema filters.Schema
 	// AnyOf names fields whose repeated or comma-separated values are alternatives. Of other fields all values must match.
 	AnyOf []string
 	// Columns are the names that `fields` may select.
 	Columns []string
-	// Limited: the route takes `limit`.
+	// Limited allows the parameter `limit`.
 	Limited bool
-	// More are the parameters that the route reads by itself.
+	// More are additional parameters, which the route reads itself.
 	More []string
 	// Unique names columns whose values differ in most rows, so that `counts` refuses them; nil = the route does not count.
 	Unique []string
@@ -147,7 +147,7 @@ const (
 // searchBudget is how many conditions and values a query may still have.
 type searchBudget struct{ conditions, values int }
 
-// spend takes conditions from the budget; an Invalid fault when they are too many.
+// spend subtracts conditions from the budget. It returns an Invalid fault if the budget is too small.
 func (b *searchBudget) spend(name string, conds []filters.Condition) error {
 	b.conditions -= len(conds)
 	if b.conditions < 0 {

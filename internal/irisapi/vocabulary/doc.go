@@ -1,5 +1,5 @@
-// Package vocabulary serves the routes of /v0 that list what other requests may name: targets, roles, modes, priorities, time
-// zones, categories and tags. irisapi mounts its routes.
+// Package vocabulary serves the routes of /v0 that list the names for other requests: targets, roles, modes, priorities, time zones,
+// categories and tags. irisapi mounts its routes.
 package vocabulary
 
 import (
@@ -43,7 +43,7 @@ type Deps struct {
 	Roles      Roles
 	Categories Categories
 	Tags       v0.Tags
-	// TimeZones are those that people may choose.
+	// TimeZones are the time zones that people may choose.
 	TimeZones []string
 	// InternalApplications may use the routes below /v0/internal.
 	InternalApplications []string

@@ -1,5 +1,5 @@
 // Package filters holds the filters and tests of templates: {{ x|upper }}, {{ x is odd }}. Package run calls them by name.
-// A filter pays for its work from the budget of its Scope and raises by panicking with *py.Error.
+// A filter charges its work to the budget of its Scope and raises by panicking with *py.Error.
 package filters
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// Scope is what filters see of the rendering they are called in.
+// Scope is the part of a rendering that its filters can use.
 type Scope struct {
 	*py.Budget
 	Autoescape bool
 }
 
-// Callable is a filter or a test: its parameters, the first of which is the value it is applied to, and what it does.
+// Callable is a filter or a test: its parameters and its function. The first parameter is the value to which it is applied.
 type Callable struct {
 	sig py.Signature
 	fn  body
@@ -71,7 +71,7 @@ func (t table) addTo(callables map[string]*Callable) {
 	}
 }
 
-// NotFound says that there is no filter or test of a name, and perhaps which one was meant.
+// NotFound returns the error text for an unknown filter or test. It suggests a similar name if there is one.
 func NotFound(kind, name string, callables map[string]*Callable) string {
 	text := fmt.Sprintf("no %s named '%s'", kind, name)
 	best := ""
@@ -86,7 +86,8 @@ func NotFound(kind, name string, callables map[string]*Callable) string {
 	return text
 }
 
-// distance is the number of characters to change, add or remove to make one name of another; long names are far apart.
+// distance is the edit distance of two names: how many characters to change, add or remove. Long names get a large
+// distance.
 func distance(a, b string) int {
 	if len(a) > 20 {
 		return len(a)
@@ -110,7 +111,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// simple makes a body of a function that needs the value only.
+// simple makes a body from a function that needs only the value.
 func simple(fn func(b *py.Budget, v py.Value) py.Value) body {
 	return func(r *Scope, a []py.Value, _ py.Args) py.Value { return fn(r.Budget, a[0]) }
 }
@@ -165,7 +166,7 @@ func empty(filter string) py.Value {
 // ToMarkup marks text as safe.
 func ToMarkup(b *py.Budget, v py.Value) py.Markup { return py.Markup(py.Str(b, v)) }
 
-// Try runs f and reports whether it raised nothing. Exceptions of other kinds pass through.
+// Try runs f and reports whether it succeeded. Exceptions of other kinds pass through.
 func Try(f func(), kinds ...string) bool {
 	err := py.Try(f)
 	if err != nil && !slices.Contains(kinds, err.Kind) {
@@ -211,7 +212,7 @@ func fileSize(r *Scope, a []py.Value, _ py.Args) py.Value {
 }
 
 func round(r *Scope, a []py.Value, _ py.Args) py.Value {
-	py.NewDict().Get(r.Budget, a[2]) // raises for what cannot be a key
+	py.NewDict().Get(r.Budget, a[2]) // raises if the value cannot be a key
 	method, _ := py.AsString(a[2])
 	switch method {
 	case "common":
@@ -256,7 +257,7 @@ func toJSON(r *Scope, a []py.Value, _ py.Args) py.Value {
 	return py.Markup(jsonUnsafe.Replace(s))
 }
 
-// repeats is how often something of so many bytes is repeated; it is paid for.
+// repeats returns v as a number of repetitions, at least 0. It charges the budget for that many times the given bytes.
 func (r *Scope) repeats(bytes int64, v py.Value) int {
 	n := max(py.IntArg(v), 0)
 	r.GrowTimes(bytes, n)

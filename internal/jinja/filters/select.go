@@ -4,7 +4,7 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// selecting are the filters that call other filters and tests by their names.
+// selecting returns the filters that call other filters and tests by name.
 func (l *Library) selecting() table {
 	return table{
 		"map(value, *args, **kwargs)":        lazy(l.mapped),
@@ -15,11 +15,11 @@ func (l *Library) selecting() table {
 	}
 }
 
-// named are the tests for the names of filters and tests.
+// named returns the tests "filter" and "test", which report whether a filter or test of a name exists.
 func (l *Library) named() table {
 	exists := func(callables func() map[string]*Callable) body {
 		return simple(func(b *py.Budget, v py.Value) py.Value {
-			py.NewDict().Get(b, v) // raises for what cannot be a key
+			py.NewDict().Get(b, v) // raises if the value cannot be a key
 			name, ok := py.AsString(v)
 			return ok && callables()[name] != nil
 		})
@@ -45,7 +45,7 @@ func (l *Library) mapped(r *Scope, a []py.Value, rest py.Args) nextFunc {
 	}
 }
 
-// mapper returns what map does with each item: it looks up an attribute or applies a filter.
+// mapper returns the function that map applies to each item: it looks up an attribute or applies a filter.
 func (l *Library) mapper(r *Scope, rest py.Args) func(py.Value) py.Value {
 	if len(rest.Pos) > 0 {
 		return l.apply(r, "filter", l.Filters, rest.Pos[0], py.Args{Pos: rest.Pos[1:], Kw: rest.Kw})
@@ -68,10 +68,11 @@ func (l *Library) mapper(r *Scope, rest py.Args) func(py.Value) py.Value {
 	return getter(r, attribute, def, false)
 }
 
-// apply returns what calls the filter or test of a name that is known only now. Its name is checked at the first call.
+// apply returns a function that calls the filter or test of a name that is known only at run time. The first call checks
+// the name.
 func (l *Library) apply(r *Scope, kind string, callables map[string]*Callable, name py.Value, args py.Args) func(py.Value) py.Value {
 	return func(v py.Value) py.Value {
-		py.NewDict().Get(r.Budget, name) // raises for what cannot be a key
+		py.NewDict().Get(r.Budget, name) // raises if the value cannot be a key
 		s, _ := py.AsString(name)
 		f := callables[s]
 		switch {

@@ -53,7 +53,7 @@ var sequenceFilters = table{
 	"max(value, case_sensitive=false, attribute=none)":                 extreme("max", ">"),
 }
 
-// lazy makes a filter that returns a generator. start is called when the generator is walked, so that is when errors come.
+// lazy makes a filter that returns a generator. start is called when the generator is iterated, and raises its errors then.
 func lazy(start func(r *Scope, a []py.Value, rest py.Args) nextFunc) body {
 	return func(r *Scope, a []py.Value, rest py.Args) py.Value {
 		var next nextFunc
@@ -127,7 +127,7 @@ func batch(r *Scope, a []py.Value, _ py.Args) nextFunc {
 func slice(r *Scope, a []py.Value, _ py.Args) nextFunc {
 	seq := py.Items(r.Budget, a[0])
 	length := int64(len(seq))
-	operators.FloorDiv(r.Budget, length, a[1]) // raises for what is no number or zero
+	operators.FloorDiv(r.Budget, length, a[1]) // raises if a[1] is zero or not a number
 	slices := py.IntArg(a[1])
 	size, extra := length/slices, length%slices
 	n, start := int64(0), int64(0)
@@ -150,8 +150,8 @@ func slice(r *Scope, a []py.Value, _ py.Args) nextFunc {
 	}
 }
 
-// getter returns what looks up a dotted attribute of items. def replaces what is undefined, unless it is nil; caseless
-// makes text lower case.
+// getter returns a function that looks up a dotted attribute of an item. def, unless nil, replaces an undefined value.
+// caseless makes text lower case.
 func getter(r *Scope, attribute, def py.Value, caseless bool) func(py.Value) py.Value {
 	path := []py.Value{attribute}
 	if attribute == nil {
@@ -188,7 +188,7 @@ func lowered(r *Scope, v py.Value) py.Value {
 	return v
 }
 
-// insensitive reads the argument case_sensitive.
+// insensitive returns the negation of the argument case_sensitive.
 func insensitive(r *Scope, v py.Value) bool { return !py.Truth(r.Budget, v) }
 
 // sortBy sorts values in place by keys.

@@ -5,7 +5,7 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// is makes a test of a question about the value only.
+// is makes a test that needs only the value.
 func is(fn func(v py.Value) bool) body {
 	return func(_ *Scope, a []py.Value, _ py.Args) py.Value { return fn(a[0]) }
 }

@@ -28,7 +28,7 @@ var textFilters = table{
 	"xmlattr(d, autospace=true)":     xmlAttr,
 }
 
-// byMethod makes a filter of the method of text with the same arguments. Markup stays Markup.
+// byMethod makes a filter that calls the method of str with the same arguments. Markup stays Markup.
 func byMethod(name string) body {
 	return func(r *Scope, a []py.Value, _ py.Args) py.Value {
 		return methods.Call(r.Budget, py.SoftStr(r.Budget, a[0]), name, a[1:]...)

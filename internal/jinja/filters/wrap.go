@@ -17,7 +17,7 @@ func wordWrap(r *Scope, a []py.Value, _ py.Args) py.Value {
 	if sep == nil {
 		sep = "\n"
 	}
-	methods.Call(b, sep, "join", &py.List{}) // raises for what cannot join
+	methods.Call(b, sep, "join", &py.List{}) // raises if sep is not text
 	py.RaiseUndefined(a[0])
 	s, ok := py.AsString(a[0])
 	if !ok {
@@ -38,8 +38,8 @@ type wrapper struct {
 	b         *py.Budget
 	width     py.Value // a number, but that is checked only when there is something to wrap
 	breakLong bool
-	hyphens   bool // words are split behind hyphens
-	// breakHyphens breaks words that are too long behind one; unlike hyphens, anything that is true will do.
+	hyphens   bool // words are split after hyphens
+	// breakHyphens breaks words that are too long after a hyphen. Unlike for hyphens, any true value sets it.
 	breakHyphens bool
 }
 
@@ -89,7 +89,7 @@ func (w *wrapper) wrap(line string) []string {
 	return lines
 }
 
-// breakWord returns the part of a word too long for any line that goes on this one, nil for none.
+// breakWord returns the part of a too long word that goes on this line, or nil if no part does.
 func (w *wrapper) breakWord(chunk []rune, curLen int, lineEmpty bool) []rune {
 	if !w.breakLong {
 		if lineEmpty {
@@ -117,7 +117,7 @@ func (w *wrapper) breakWord(chunk []rune, curLen int, lineEmpty bool) []rune {
 
 func isBlank(chunk []rune) bool { return strings.TrimFunc(string(chunk), py.IsSpace) == "" }
 
-// chunks splits a line into spaces and words; words may be split behind hyphens.
+// chunks splits a line into spaces and words; words may be split after hyphens.
 func (w *wrapper) chunks(s []rune) [][]rune {
 	var out [][]rune
 	for i := 0; i < len(s); {
@@ -163,7 +163,7 @@ func dashesBeforeWord(s []rune, i int) int {
 	return n
 }
 
-// wordEnd is where the word that begins at i ends: behind a hyphen between letters, at a space, or at a dash.
+// wordEnd returns the end of the word that begins at i: after a hyphen between letters, at a space, or at a dash.
 func wordEnd(s []rune, i int) int {
 	for j := i + 1; ; j++ {
 		if j >= len(s) || isWrapSpace(s[j]) {

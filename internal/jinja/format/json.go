@@ -61,7 +61,7 @@ func (e *encoder) value(v py.Value, nl string) {
 	}
 }
 
-// nested writes a list or dictionary, whose elements the function writes.
+// nested writes a list or dictionary. The function writes each element.
 func (e *encoder) nested(v py.Value, brackets, nl string, items []py.Value, write func(it py.Value, nl string)) {
 	if len(items) == 0 {
 		e.w(brackets)
@@ -90,7 +90,7 @@ func (e *encoder) nested(v py.Value, brackets, nl string, items []py.Value, writ
 	e.b.Leave()
 }
 
-// scalar is a number, a truth or none; text, which may be a key, as it is.
+// scalar returns the text of a number, a bool or None. It returns a string unchanged, because keys are strings.
 func scalar(b *py.Budget, v py.Value) string {
 	switch x := v.(type) {
 	case nil:

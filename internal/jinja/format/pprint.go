@@ -6,7 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// pprinter lays a value out over lines of 80 characters, as Python's pprint does.
+// pprinter formats a value in lines of at most 80 characters, as Python's pprint does.
 type pprinter struct {
 	b  *py.Budget
 	sb strings.Builder
@@ -26,7 +26,7 @@ func (p *pprinter) w(s string) {
 	p.sb.WriteString(s)
 }
 
-// format writes v. allowance is the number of characters that must fit behind it on its last line.
+// format writes v. allowance is the number of characters that must fit after it on its last line.
 func (p *pprinter) format(v py.Value, indent, allowance, level int) {
 	rep := py.ReprSorted(p.b, v)
 	if py.RuneCount(rep) <= pprintWidth-indent-allowance {
@@ -93,7 +93,7 @@ func (p *pprinter) entries(d *py.Dict, indent, allowance, level int) {
 	p.w("}")
 }
 
-// text lays out a long string as several literals.
+// text writes a long string as several literals.
 func (p *pprinter) text(s string, indent, allowance, level int) {
 	if level == 1 {
 		indent++
@@ -120,7 +120,7 @@ func (p *pprinter) text(s string, indent, allowance, level int) {
 	}
 }
 
-// chunks splits a line into literals of at most width characters, the last with rest less.
+// chunks splits a line into literals of at most width characters. The last has at most width-rest characters.
 func (p *pprinter) chunks(line string, width, rest int) []string {
 	fits := func(s string, room int) bool {
 		p.b.GrowTimes(2, int64(len(s)))

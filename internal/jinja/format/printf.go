@@ -65,7 +65,7 @@ func (p *printer) take() py.Value {
 // directive is flags, width, precision and verb.
 var directive = regexp.MustCompile(`(?s)^([-+ #0]*)(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.)`)
 
-// directive formats the directive that follows a % and returns the text behind it.
+// directive formats the directive that follows a % and returns the text after it.
 func (p *printer) directive(format string) string {
 	if strings.HasPrefix(format, "%") {
 		p.write("%")
@@ -106,7 +106,7 @@ func (p *printer) directive(format string) string {
 	return format[len(m[0]):]
 }
 
-// closing is where the parenthesis that format begins with is closed.
+// closing returns the index of the parenthesis that closes the one at the start of format.
 func closing(format string) int {
 	depth := 0
 	for i, c := range format {

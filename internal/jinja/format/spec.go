@@ -1,5 +1,5 @@
 // Package format turns Python's values into text: format specifications, the % operator, JSON and pprint. Packages methods
-// and filters call it. Like package py it pays for work from a Budget and raises by panicking with *py.Error.
+// and filters call it. Like package py it charges its work to a Budget and raises by panicking with *py.Error.
 package format
 
 import (
@@ -107,7 +107,7 @@ func place(b *py.Budget, s string, l layout) string {
 	return py.Pad(b, s, l.width, l.fill, l.align == ">" || l.align == "=", l.align == "<" || l.align == "^")
 }
 
-// integer formats by any verb. A precision is the least number of digits, as the % operator has it.
+// integer formats by any verb. A precision is the minimum number of digits, as for the % operator.
 func integer(b *py.Budget, i *big.Int, l layout) string {
 	base, prefix := 10, ""
 	switch l.verb {
@@ -184,7 +184,7 @@ func real(b *py.Budget, f float64, l layout) string {
 	return number(b, math.Signbit(f) && !math.IsNaN(f), "", digits, rest, 3, l)
 }
 
-// general is a float without a verb: like repr, or with a precision like g with a digit behind the point.
+// general formats a float without a verb: like repr, or with a precision like g with at least one digit after the point.
 func general(a float64, l layout) string {
 	if l.prec < 0 {
 		return py.FloatRepr(a)
@@ -194,7 +194,7 @@ func general(a float64, l layout) string {
 	switch {
 	case math.IsNaN(a) || math.IsInf(a, 0) || strings.ContainsAny(s, ".e"):
 		return s
-	case len(s) >= prec: // the digit behind the point is more than the precision allows
+	case len(s) >= prec: // a digit after the point would exceed the precision
 		return float(a, "e", prec-1, l.alt)
 	}
 	return s + ".0"
@@ -228,7 +228,7 @@ func float(f float64, verb string, prec int, alt bool) string {
 	return s
 }
 
-// generalAlt is g without its trailing zeros removed.
+// generalAlt formats like g, but keeps trailing zeros.
 func generalAlt(f float64, prec int) string {
 	e := strconv.FormatFloat(f, 'e', prec-1, 64)
 	exp, _ := strconv.Atoi(e[strings.IndexByte(e, 'e')+1:])
@@ -242,7 +242,7 @@ func generalAlt(f float64, prec int) string {
 	return s
 }
 
-// number puts sign, prefix, grouped digits and the rest together and pads them.
+// number joins sign, prefix, grouped digits and the rest, and pads the result.
 func number(b *py.Budget, negative bool, prefix, digits, rest string, size int, l layout) string {
 	head := prefix
 	if negative {
@@ -257,7 +257,7 @@ func number(b *py.Budget, negative bool, prefix, digits, rest string, size int, 
 	if l.group == "" || l.fill != "0" {
 		return head + py.Pad(b, grouped(b, digits, l.group, size), room, l.fill, true, false) + rest
 	}
-	// The zeros that fill up are grouped too.
+	// The zeros of the padding are grouped too.
 	b.GrowTimes(2, max(room, 0))
 	s := grouped(b, digits, l.group, size)
 	for int64(len(s)) < room {

@@ -1,6 +1,6 @@
 // Package methods looks up the attributes and methods of Python's values, as far as Jinja2's sandbox lets templates reach
 // them: a.b and a['b'], and the methods of text, lists, dictionaries and numbers. Packages run and filters call it. Like
-// package py it pays for work from a Budget and raises by panicking with *py.Error.
+// package py it charges its work to a Budget and raises by panicking with *py.Error.
 package methods
 
 import (
@@ -95,7 +95,7 @@ func Attr(b *py.Budget, obj py.Value, name string) (py.Value, bool) {
 		}
 		return markup(name, x)
 	case *py.Dict:
-		if name == "update" { // its keywords may have any names
+		if name == "update" { // any keyword names are allowed
 			return &py.Func{Name: name, Self: x, Fn: func(b *py.Budget, a py.Args) py.Value {
 				Update(b, x, a)
 				return nil
@@ -161,7 +161,7 @@ func isPrivate(obj py.Value, name string) bool {
 	return everyObjectHas[inner]
 }
 
-// everyObjectHas are the attributes with two underscores on both sides that all objects of Python have.
+// everyObjectHas lists the attributes of the form __name__ that all Python objects have.
 var everyObjectHas = names(`class delattr dir doc eq format ge getattribute getstate gt hash init init_subclass le lt ne new
 	reduce reduce_ex repr setattr sizeof str subclasshook`)
 

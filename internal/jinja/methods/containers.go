@@ -56,7 +56,7 @@ func remove(b *py.Budget, l *py.List, i int) {
 	l.Items = slices.Delete(l.Items, i, i+1)
 }
 
-// position is an index inside n elements, or where the end is.
+// position returns an index from 0 to n. A negative v counts from the end.
 func position(v py.Value, n int) int {
 	i := py.IntArg(v)
 	if i < 0 {
@@ -221,7 +221,7 @@ func ratio(_ *py.Budget, s py.Value, _ []py.Value) py.Value {
 	if !ok {
 		return &py.Tuple{Items: []py.Value{operators.Pos(s), int64(1)}}
 	}
-	py.Truncate(f) // raises for what is not finite
+	py.Truncate(f) // raises if f is not finite
 	r := new(big.Rat).SetFloat64(f)
 	return &py.Tuple{Items: []py.Value{py.FromBig(r.Num()), py.FromBig(r.Denom())}}
 }

@@ -83,7 +83,8 @@ func (f *formatter) format(text string, depth int) {
 	}
 }
 
-// field writes the replacement field that text begins with, behind the brace, and returns what follows it.
+// field writes the replacement field at the start of text, which begins after the brace. It returns the text after the
+// field.
 func (f *formatter) field(text string, depth int) string {
 	end, nameEnd := fieldEnds(text)
 	name, rest := text[:nameEnd], text[nameEnd:end]
@@ -116,7 +117,7 @@ func (f *formatter) field(text string, depth int) string {
 	return text[end+1:]
 }
 
-// fieldEnds returns where the field that text begins with ends, and where its name does.
+// fieldEnds returns the end of the field at the start of text, and the end of its name.
 func fieldEnds(text string) (end, nameEnd int) {
 	open, brackets := 1, false
 	nameEnd = -1
@@ -201,7 +202,7 @@ func (f *formatter) lookup(name string) py.Value {
 	return v
 }
 
-// numberOr is a key in brackets: a number, or else text.
+// numberOr returns a key in brackets: as a number if it is one, else as text.
 func numberOr(key string) py.Value {
 	if i, err := strconv.ParseUint(key, 10, 63); err == nil {
 		return int64(i)

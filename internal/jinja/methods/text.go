@@ -116,7 +116,7 @@ func trimmed(trim func(s, affix string) string) body {
 }
 
 // window cuts s to the optional start and end in a[1] and a[2]. off is the number of characters before it; ok is false when
-// start lies behind the end of s.
+// start is after the end of s.
 func window(b *py.Budget, s string, a []py.Value) (sub string, off int, ok bool) {
 	b.Scan(len(s))
 	if a[1] == nil && a[2] == nil {
@@ -270,7 +270,7 @@ func expandTabs(b *py.Budget, v py.Value, a []py.Value) py.Value {
 	return sb.String()
 }
 
-// encode knows UTF-8 only.
+// encode supports UTF-8 only.
 func encode(b *py.Budget, v py.Value, a []py.Value) py.Value {
 	name := strings.Trim(strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(py.TextArg(a[0]))), "-")
 	py.TextArg(a[1])
@@ -347,7 +347,7 @@ func makeTable(b *py.Budget, _ py.Value, a []py.Value) py.Value {
 	return out
 }
 
-// markup returns a method of Markup: texts that come out are Markup, texts that go in are escaped.
+// markup returns a method of Markup. It escapes the texts in the arguments, and its results are Markup.
 func markup(name string, m py.Markup) (py.Value, bool) {
 	if own, ok := markupMethods.bind(name, m); ok {
 		return own, true

@@ -59,7 +59,7 @@ func Sub(b *py.Budget, x, y py.Value) py.Value { return number(b, "-", x, y) }
 // FloorDiv is x // y.
 func FloorDiv(b *py.Budget, x, y py.Value) py.Value { return number(b, "//", x, y) }
 
-// Mod is x % y for numbers; formatting is elsewhere.
+// Mod is x % y for numbers. methods.Mod also formats text.
 func Mod(b *py.Budget, x, y py.Value) py.Value { return number(b, "%", x, y) }
 
 func number(b *py.Budget, op string, x, y py.Value) py.Value {
@@ -134,7 +134,7 @@ func repeat(b *py.Budget, v py.Value, n int64) py.Value {
 	return &py.Tuple{Items: items(v.(*py.Tuple).Items)}
 }
 
-// numeric computes x op y for numbers, where op is +, -, *, // or %; false if one is none.
+// numeric computes x op y for numbers, where op is +, -, *, // or %. It returns false if an operand is not a number.
 func numeric(b *py.Budget, op string, x, y py.Value) (py.Value, bool) {
 	if i, ok := py.Small(x); ok {
 		if j, ok := py.Small(y); ok {
@@ -156,7 +156,7 @@ func numeric(b *py.Budget, op string, x, y py.Value) (py.Value, bool) {
 	return floatNumeric(op, fl, fr), true
 }
 
-// smallNumeric adds, subtracts and multiplies what does not overflow.
+// smallNumeric adds, subtracts and multiplies int64 values. It returns false on overflow.
 func smallNumeric(op string, i, j int64) (py.Value, bool) {
 	switch op {
 	case "+":

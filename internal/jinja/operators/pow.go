@@ -7,11 +7,11 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// powPrecision is enough for correct rounding of all but contrived cases.
+// powPrecision is the precision in bits. It rounds correctly in all but constructed cases.
 const powPrecision = 192
 
-// powFloat is x ** y for floats. math.Pow may be off in the last digits, which Python's is not, so what has no simple
-// answer is corrected by the logarithm of both sides, computed with many digits.
+// powFloat is x ** y for floats. The last digits of math.Pow may differ from Python's result. So powFloat corrects
+// results that are not simple by comparing the logarithms of both sides, computed with many digits.
 func powFloat(b *py.Budget, x, y float64) float64 {
 	p := math.Pow(x, y)
 	if p == 0 || math.IsInf(p, 0) || math.IsNaN(p) || x == 1 || y == 0 || y == 1 || math.IsInf(y, 0) {

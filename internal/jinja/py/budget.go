@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Error is why a template failed: a Python exception or, with Kind LimitError, an exceeded limit.
+// Error is the reason why a template failed: a Python exception or, with Kind LimitError, an exceeded limit.
 type Error struct {
 	Kind      string // class of the exception, for example TemplateSyntaxError, UndefinedError or TypeError
 	Message   string
@@ -110,7 +110,7 @@ func (b *Budget) Grow(n int64) {
 	b.Step(1 + n/64)
 }
 
-// GrowTimes spends n bytes times k, without overflowing.
+// GrowTimes spends n times k bytes. The product cannot overflow.
 func (b *Budget) GrowTimes(n, k int64) {
 	if n <= 0 || k <= 0 {
 		b.Grow(0)

@@ -56,7 +56,7 @@ var Absent Value = &absent{}
 
 type absent struct{ _ byte }
 
-// Signature names the parameters of a function, a method, a filter or a test. It is the one way of binding arguments.
+// Signature names the parameters of a function, a method, a filter or a test. All calls bind their arguments with it.
 type Signature struct {
 	Name            string
 	params          []param
@@ -168,7 +168,7 @@ func Index(v Value) (int64, bool) {
 	return 0, false
 }
 
-// IntArg is an argument that must be an integer.
+// IntArg returns an argument that must be an integer.
 func IntArg(v Value) int64 {
 	i, ok := Index(v)
 	if !ok {
@@ -177,7 +177,7 @@ func IntArg(v Value) int64 {
 	return i
 }
 
-// TextArg is an argument that must be text.
+// TextArg returns an argument that must be text.
 func TextArg(v Value) string {
 	s, ok := AsString(v)
 	if !ok {
@@ -186,7 +186,7 @@ func TextArg(v Value) string {
 	return s
 }
 
-// Flag is an argument that is an int used as a truth, as that of sort is.
+// Flag returns an argument that must be an integer, as a bool. An example is the argument reverse of sort.
 func Flag(v Value) bool {
 	i := IntArg(v)
 	if int64(int32(i)) != i {

@@ -43,7 +43,7 @@ func Equal(b *Budget, x, y Value) bool {
 	return Same(x, y)
 }
 
-// is reports whether x is y or equals it, which is how elements are compared.
+// is reports whether x is y or equals y. Python compares elements of containers in this way.
 func is(b *Budget, x, y Value) bool { return Same(x, y) || Equal(b, x, y) }
 
 func equalItems(b *Budget, x, y []Value) bool {
@@ -74,10 +74,10 @@ func equalDicts(b *Budget, x, y *Dict) bool {
 	return true
 }
 
-// Same is x is y. Small values of equal type and content count as one object, as they mostly do in Python.
+// Same is Python's operator "is". Small values of equal type and content count as one object, as in most cases in Python.
 func Same(x, y Value) bool { return x == y }
 
-// compareNumbers is -1, 0 or 1; 2 when a number is not a number.
+// compareNumbers returns -1, 0 or 1, or 2 if one of the numbers is NaN.
 func compareNumbers(x, y Value) int {
 	if i, ok := Small(x); ok {
 		if j, ok := Small(y); ok {
@@ -189,7 +189,7 @@ func Contains(b *Budget, seq, x Value) bool {
 	return false
 }
 
-// Find returns the index of the first element that equals x, -1 if there is none, and how often there is one.
+// Find returns the index of the first element that equals x (-1 = none), and the number of such elements.
 func Find(b *Budget, items []Value, x Value) (first int, count int64) {
 	first = -1
 	for i, it := range items {
@@ -208,7 +208,7 @@ func Sort(b *Budget, items, keys []Value, reverse bool) {
 	SortFunc(b, items, reverse, func(i, j int) bool { return Less(b, "<", keys[i], keys[j]) })
 }
 
-// SortFunc is Sort by a comparison of two elements, named by their place in items as it was.
+// SortFunc is Sort with a comparison function. less gets the indexes of two elements in the unsorted items.
 func SortFunc(b *Budget, items []Value, reverse bool, less func(i, j int) bool) {
 	b.GrowTimes(2*valueSize, int64(len(items)))
 	order := make([]int, len(items))

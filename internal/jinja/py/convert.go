@@ -22,7 +22,7 @@ func FromBig(x *big.Int) Value {
 	return x
 }
 
-// CheckBits raises for an integer that would have too many bits, and pays for the others.
+// CheckBits raises for an integer that would have too many bits. Otherwise it charges the budget for the integer.
 func CheckBits(b *Budget, bits int) {
 	if bits > MaxIntBits {
 		Raise(LimitError, "the template computes a number of more than %d bits", MaxIntBits)
@@ -161,7 +161,7 @@ func asciiDigits(s string) string {
 		if r < 0x80 || !unicode.Is(unicode.Nd, r) {
 			return r
 		}
-		// Digits stand in runs of ten that begin with zero; the mathematical ones in five runs without a gap.
+		// Unicode has digits in runs of ten that begin with zero. The mathematical digits are five runs without a gap.
 		if r >= 0x1d7ce && r <= 0x1d7ff {
 			return '0' + (r-0x1d7ce)%10
 		}
@@ -192,7 +192,7 @@ func Float(b *Budget, v Value) float64 {
 	return f
 }
 
-// RealNumber is an argument that must be a number.
+// RealNumber returns an argument that must be a number.
 func RealNumber(v Value) float64 {
 	RaiseUndefined(v)
 	f, ok := ToFloat(v)

@@ -21,7 +21,7 @@ type entry struct {
 
 const smallDict = 8
 
-// Hash keys of values that are no comparable Go values, or would be equal to others.
+// Types of hash keys for values that Go cannot compare, or that Go would compare as equal to a different value.
 type (
 	hashNone  struct{}
 	hashUndef struct{}
@@ -128,7 +128,7 @@ func (d *Dict) getHash(h any) (Value, bool) {
 	return nil, false
 }
 
-// Set stores a value under a key and pays for a new entry. Values that cannot be keys raise TypeError.
+// Set stores a value under a key and charges the budget for a new entry. Values that cannot be keys raise TypeError.
 func (d *Dict) Set(b *Budget, key, val Value) {
 	h := mustHash(b, key)
 	if d.find(h) < 0 {
@@ -137,7 +137,7 @@ func (d *Dict) Set(b *Budget, key, val Value) {
 	d.put(entry{h, key, val})
 }
 
-// Put stores a value under a key without paying, as for data that is decoded before the template runs.
+// Put stores a value under a key without charging a budget. It is for data that is decoded before the template runs.
 func (d *Dict) Put(key string, val Value) {
 	var k Value = key
 	d.put(entry{k, k, val})
@@ -174,7 +174,7 @@ func (d *Dict) Delete(b *Budget, key Value) (Value, bool) {
 		return nil, false
 	}
 	v := d.entries[i].val
-	b.Scan(len(d.entries)) // the entries behind it move
+	b.Scan(len(d.entries)) // the later entries move
 	last := i == len(d.entries)-1
 	hash := d.entries[i].hash
 	d.entries = slices.Delete(d.entries, i, i+1)
@@ -222,7 +222,7 @@ type View struct {
 // View returns a view of a kind: keys, values or items.
 func (d *Dict) View(kind string) *View { return &View{dict: d, kind: kind} }
 
-// iter walks the entries; the dictionary must keep its size meanwhile.
+// iter iterates the entries. It raises if the size of the dictionary changes meanwhile.
 func (v *View) iter(b *Budget) func() (Value, bool) {
 	i, size := -1, v.dict.Len()
 	return func() (Value, bool) {
@@ -235,7 +235,7 @@ func (v *View) iter(b *Budget) func() (Value, bool) {
 	}
 }
 
-// reversed walks the entries backwards.
+// reversed iterates the entries backwards.
 func (v *View) reversed(b *Budget) func() (Value, bool) {
 	i := v.dict.Len()
 	return func() (Value, bool) {

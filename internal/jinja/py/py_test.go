@@ -14,7 +14,7 @@ func budget() *Budget {
 	return NewBudget(Limits{Steps: 1_000_000, Memory: 16 << 20, Depth: 100, Time: time.Minute})
 }
 
-// TestDictBehavesLikeAListOfPairs compares a dictionary with the simplest thing that behaves like one.
+// TestDictBehavesLikeAListOfPairs compares a dictionary with a list of pairs under random operations.
 func TestDictBehavesLikeAListOfPairs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -92,7 +92,7 @@ func TestEqualNumbersAreOneKey(t *testing.T) {
 	require.Panics(t, func() { d.Set(b, &List{}, nil) })
 }
 
-func TestBudgetEnds(t *testing.T) {
+func TestExceededBudgetRaisesLimitError(t *testing.T) {
 	t.Parallel()
 	ends := func(want string, f func(b *Budget)) {
 		t.Helper()

@@ -63,7 +63,7 @@ func ReprSorted(b *Budget, v Value) string {
 	return p.sb.String()
 }
 
-// SortedKeys returns the keys of a dictionary in order; what does not compare is ordered by type.
+// SortedKeys returns the keys of a dictionary in order. Keys that cannot be compared are ordered by type.
 func SortedKeys(b *Budget, d *Dict) []Value {
 	keys := Items(b, d)
 	was := slices.Clone(keys)
@@ -136,7 +136,8 @@ func (p *printer) repr(v Value) {
 	}
 }
 
-// enter notes that a container is being printed. It is false when it contains itself and an ellipsis was printed.
+// enter records that a container is being printed. If the container contains itself, enter prints an ellipsis and returns
+// false.
 func (p *printer) enter(v Value, start, end string) bool {
 	if slices.Contains(p.open, v) {
 		p.w(start + "..." + end)

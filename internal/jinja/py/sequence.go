@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// sequence gives access by index to the elements of a value. The length is asked for again at each step, since a list may
-// grow while it is walked.
+// sequence gives access by index to the elements of a value. Callers read the length again at each step, because a list
+// may grow during the iteration.
 type sequence struct {
 	len func() int
 	at  func(i int) Value
@@ -14,7 +14,7 @@ type sequence struct {
 
 func fixed(n int, at func(i int) Value) sequence { return sequence{func() int { return n }, at} }
 
-// sequenceOf returns the elements of what can be indexed; false for other values.
+// sequenceOf returns the elements of v, or false if v cannot be indexed.
 func sequenceOf(b *Budget, v Value) (sequence, bool) {
 	switch x := v.(type) {
 	case *List:
@@ -127,7 +127,8 @@ func sliced[T any](b *Budget, size int64, items []T, start, stop, step Value) []
 	return out
 }
 
-// sliceIndices are the bounds of a slice of n elements as Python computes them: inside 0 to n, or -1 to n-1 backwards.
+// sliceIndices returns the bounds of a slice of n elements as Python computes them: from 0 to n, or from -1 to n-1 if the
+// step is negative.
 func sliceIndices(n int64, start, stop, step Value) (first, last, s int64) {
 	s = sliceBound(step, 1)
 	low, high := int64(0), n
@@ -164,7 +165,7 @@ func sliceBound(v Value, absent int64) int64 {
 	return i
 }
 
-// Iter walks v; it raises TypeError if v cannot be walked.
+// Iter iterates v. It raises TypeError if v is not iterable.
 func Iter(b *Budget, v Value) func() (Value, bool) {
 	next, ok := TryIter(b, v)
 	if !ok {
@@ -200,7 +201,7 @@ func TryIter(b *Budget, v Value) (func() (Value, bool), bool) {
 	}, ok
 }
 
-// Items is list(v) without the list: all elements, paid for. The slice is the caller's.
+// Items returns the elements of list(v) and charges the budget for them. The caller owns the slice.
 func Items(b *Budget, v Value) []Value {
 	items := []Value(nil)
 	switch x := v.(type) {
@@ -220,7 +221,7 @@ func Items(b *Budget, v Value) []Value {
 	return append([]Value(nil), items...)
 }
 
-// Reversed is reversed(v); false if v cannot be walked backwards.
+// Reversed is reversed(v). It returns false if v cannot be iterated backwards.
 func Reversed(b *Budget, v Value) (*Iterator, bool) {
 	switch x := v.(type) {
 	case *Dict:
@@ -279,13 +280,13 @@ func IsASCII(s string) bool {
 	return true
 }
 
-// Runes converts text for work by character, and pays for it.
+// Runes converts text to characters and charges the budget for them.
 func Runes(b *Budget, s string) []rune {
 	b.GrowTimes(4, int64(len(s)))
 	return []rune(s)
 }
 
-// Joiner puts parts together with a separator and pays for the text.
+// Joiner joins parts with a separator and charges the budget for the text.
 type Joiner struct {
 	b   *Budget
 	sep string
@@ -307,5 +308,5 @@ func (j *Joiner) Add(part string) {
 	j.n++
 }
 
-// String is the text so far.
+// String returns the joined text.
 func (j *Joiner) String() string { return j.sb.String() }

@@ -1,10 +1,10 @@
 // Package py holds Python's values and operations as far as a Jinja2 template can see them: numbers, text, lists and
-// dictionaries, and how they print, compare, add up and fail. Results are those of Python 3.11, error messages are not.
+// dictionaries, and how they print, compare, compute and raise exceptions. Results are those of Python 3.11, error messages are not.
 // Methods of the values are in package methods, formatting is in package format.
 //
-// Every operation that can cost time or memory takes a Budget and pays before it acts, so a template can ask for
-// anything and get an error instead of a dead process. Operations fail by panicking with *Error, as Python raises
-// exceptions; package run recovers at the border. Nothing here is safe for concurrent use by two renderings of the
+// Every operation that can cost time or memory takes a Budget and charges it before the work. A template that asks for
+// too much gets an error, and the process survives. Operations fail by panicking with *Error, as Python raises
+// exceptions; package jinja recovers the panic. Nothing here is safe for concurrent use by two renderings of the
 // same values.
 package py
 
@@ -35,7 +35,7 @@ type Tuple struct {
 // Range is Python's range; it takes no memory for its elements.
 type Range struct{ Start, Stop, Step int64 }
 
-// Iterator is a generator or iterator: it can be walked once.
+// Iterator is a generator or iterator: it can be iterated once.
 type Iterator struct {
 	Next func() (Value, bool)
 }
@@ -46,7 +46,7 @@ type Object interface {
 	TypeName() string
 	// Attr returns an attribute, false if there is none.
 	Attr(b *Budget, name string) (Value, bool)
-	// Repr is how it prints.
+	// Repr returns repr(v).
 	Repr(b *Budget) string
 }
 
@@ -60,7 +60,7 @@ type Sized interface {
 	Len(b *Budget) int
 }
 
-// Iterable is an Object that can be walked.
+// Iterable is an Object that can be iterated.
 type Iterable interface {
 	Iter(b *Budget) func() (Value, bool)
 }
@@ -248,7 +248,7 @@ func MustLen(b *Budget, v Value) int64 {
 	return int64(n)
 }
 
-// Append adds an element and pays for it.
+// Append adds an element and charges the budget for it.
 func (l *List) Append(b *Budget, v Value) {
 	b.Grow(2 * valueSize)
 	l.Items = append(l.Items, v)

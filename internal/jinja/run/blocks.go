@@ -102,7 +102,7 @@ func (c *compiler) autoescapeBlock(n *syntax.Autoescape, f *frame) stmt {
 	}
 }
 
-// constant evaluates the truth of an expression without variables.
+// constant evaluates an expression without variables as a bool.
 func constant(n syntax.Node, value expr) (on, ok bool) {
 	depends := false
 	syntax.Walk(n, func(x syntax.Node) bool {

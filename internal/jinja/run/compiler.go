@@ -50,7 +50,7 @@ func (f *function) declare(v string) int {
 	return i
 }
 
-// ref is the place of a variable: a slot of the function that is up levels out.
+// ref locates a variable: a slot of the function that is up levels further out.
 type ref struct{ up, slot int }
 
 func (x ref) get(e *env) py.Value {
@@ -81,11 +81,11 @@ func (f *frame) softened() *frame { return &frame{symbols: f.symbols.copy(), sof
 type compiler struct {
 	fn   *function
 	line int // of the statement or output compiled last: where run-time errors are reported
-	// folding: a constant is being computed beforehand.
+	// folding: a constant expression is being computed at compile time.
 	folding bool
-	// foldSteps is what is left of the work that may be done beforehand.
+	// foldSteps is the remaining budget of work at compile time.
 	foldSteps int64
-	// Whether text is escaped, as far as that is known at compile time.
+	// Whether text is escaped. volatile: this is known only at run time.
 	autoescape, volatile bool
 	opts                 Options
 	// asks: an output prints a variable other than the metadata.
@@ -297,7 +297,7 @@ func (c *compiler) isMetadata(n syntax.Node) bool {
 	return false
 }
 
-// noted records when a printed value has a letter, a digit or a symbol.
+// noted records whether a printed value has a letter, a digit or a symbol.
 func noted(value expr) expr {
 	return func(r *render, e *env) py.Value {
 		v := value(r, e)
@@ -312,7 +312,7 @@ func noted(value expr) expr {
 	}
 }
 
-// known is the text of an output item, if the compiler knows it.
+// known returns the text of an output item if it is known at compile time.
 func (c *compiler) known(it syntax.Node, f *frame) (string, bool) {
 	if d, ok := it.(*syntax.Data); ok {
 		return d.Text, true

@@ -205,7 +205,7 @@ func (c *compiler) compare(n *syntax.Compare, f *frame) expr {
 
 func (c *compiler) concat(n *syntax.Concat, f *frame) expr {
 	items := c.exprs(n.Items, f)
-	// If escaping is known only at run time, the original forgets Markup in a concatenation.
+	// If escaping is known only at run time, the original loses Markup in a concatenation.
 	keepsSafe := c.autoescape && !c.volatile && !c.folding
 	return func(r *render, e *env) py.Value {
 		values := evalAll(r, e, items)
@@ -349,7 +349,7 @@ func (c *compiler) apply(def called, obj expr, args argsOf) expr {
 
 type called func(r *render, args py.Args) py.Value
 
-// callable finds a filter or test. Inside a condition a missing one fails only when it is reached.
+// callable finds a filter or test. Inside a condition, a missing one fails only when it is called.
 func (c *compiler) callable(kind, name string, callables map[string]*filters.Callable, line int, f *frame) called {
 	def := callables[name]
 	if def != nil {

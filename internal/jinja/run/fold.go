@@ -12,9 +12,9 @@ import (
 // foldSteps bounds the work of constant folding for a whole template.
 const foldSteps = 200_000
 
-// The original folds constant expressions before the template runs, by slightly other rules than at run time: invalid
-// slices are undefined, concatenation forgets Markup, and infinity is an unknown name. An expression whose folding
-// fails is evaluated at run time.
+// The original computes constant expressions at compile time (constant folding). The rules differ slightly from those at
+// run time: invalid slices are undefined, concatenation loses Markup, and infinity is an unknown name. An expression whose
+// folding fails is evaluated at run time.
 
 func foldLimits(steps int64) py.Limits {
 	return py.Limits{Steps: max(1, steps), Memory: 64 << 10, Depth: 150, Time: time.Second}
@@ -101,8 +101,8 @@ var contextFilters = map[string]bool{
 // notConstant is the panic that ends the folding of an expression that is not constant.
 type notConstant struct{}
 
-// depends reports whether an expression cannot be folded, whatever its operands. Filters and tests cannot if escaping
-// is known only at run time.
+// depends reports whether an expression cannot be folded, whatever its operands are. Filters and tests cannot be folded if
+// escaping is known only at run time.
 func (c *compiler) depends(n syntax.Node) bool {
 	switch x := n.(type) {
 	case *syntax.Name, *syntax.Call:
@@ -117,7 +117,7 @@ func (c *compiler) depends(n syntax.Node) bool {
 
 func depends(*render, *env) py.Value { panic(notConstant{}) }
 
-// mayFold reports whether folding is worth a try: the expression is constant, or its variable parts may not be reached.
+// mayFold reports whether folding may succeed: the expression is constant, or its variable parts may not be evaluated.
 // Reading the tree counts as work.
 func (c *compiler) mayFold(n syntax.Node) bool {
 	named, lazy := false, false

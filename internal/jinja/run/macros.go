@@ -18,7 +18,7 @@ type macroDef struct {
 	catchKw    bool
 	catchVar   bool
 	explicit   bool // caller is among args
-	line, last int  // of its beginning, and of the last compiled node in it
+	line, last int  // of its start, and of the last compiled node in it
 	enter      stmt
 	defaults   []expr // by argument; nil = none
 	body       stmt

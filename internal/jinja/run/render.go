@@ -49,7 +49,7 @@ func (p *Program) Render(limits py.Limits, output int, vars *py.Dict, out *Resul
 	}()
 	p.run(r, p.fn.newEnv(nil))
 	if r.root.wrong != "" {
-		r.line = 0 // the original finds out at the end of the template
+		r.line = 0 // the original raises this error at the end of the template
 	}
 	r.root.text()
 }
@@ -63,8 +63,8 @@ type render struct {
 	limit       int
 	full        bool     // the output reached its limit
 	informative bool     // a printed value had content
-	line        int      // being executed
-	piped       py.Value // text of the block whose filter begins
+	line        int      // the line being executed
+	piped       py.Value // text of the block that a filter chain processes
 }
 
 // sink collects the output of a template, macro or block.
@@ -73,7 +73,7 @@ type sink struct {
 	wrong string // type of the first piece that is not text; "" = none
 }
 
-// text is the collected text. As in the original, pieces that are not text are refused at the end.
+// text returns the collected text. As in the original, it raises if a piece is not text.
 func (s *sink) text() string {
 	if s.wrong != "" {
 		py.Raise("TypeError", "a block must end in text, not in a value of type %s", s.wrong)
@@ -136,7 +136,7 @@ func (r *render) resolve(name string) py.Value {
 	return missing
 }
 
-// safeIf makes text Markup where text is escaped.
+// safeIf returns text as Markup if text is escaped here.
 func safeIf(escaped bool, text string) py.Value {
 	if escaped {
 		return py.Markup(text)

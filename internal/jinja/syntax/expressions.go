@@ -2,7 +2,7 @@ package syntax
 
 import "strings"
 
-// Expressions, from the loosest to the tightest binding.
+// Expressions, from the lowest to the highest precedence.
 
 func (p *parser) parseExpression(condexpr bool) Node {
 	p.enter()
@@ -29,7 +29,7 @@ func (p *parser) parseCond() Node {
 	return expr
 }
 
-// binary reads operators of one strength between operands.
+// binary reads operators of one precedence and their operands.
 func (p *parser) binary(operand func() Node, operators ...string) Node {
 	line := p.cur().line
 	left := operand()

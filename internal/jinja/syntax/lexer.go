@@ -34,7 +34,7 @@ type token struct {
 	err   *py.Error // the error at the last token
 }
 
-// is tests a token against a kind, or against a name written as name:x.
+// is reports whether a token has a kind, or is the name x if kind is "name:x".
 func (t token) is(expr string) bool {
 	if name, ok := strings.CutPrefix(expr, "name:"); ok {
 		return t.kind == tokName && t.text == name
@@ -52,7 +52,7 @@ func (t token) describe() string {
 	return describe(t.kind)
 }
 
-// describe names a kind of token, or a name written as name:x.
+// describe names a kind of token, or the name x if kind is "name:x".
 func describe(expr string) string {
 	expr = strings.TrimPrefix(expr, "name:")
 	if n, ok := map[string]string{
@@ -97,7 +97,7 @@ func tokenize(src string) (tokens []token) {
 	for l.rest != "" {
 		l.tag()
 	}
-	line := 1 // the end of the template is reported where its last token is
+	line := 1 // the end of the template is reported at the line of the last token
 	if n := len(l.tokens); n > 0 {
 		line = l.tokens[n-1].line
 	}
@@ -106,7 +106,7 @@ func tokenize(src string) (tokens []token) {
 
 func (l *lexer) fail(format string, args ...any) { panic(mistake(l.line, format, args...)) }
 
-// skip moves behind n bytes and counts their lines.
+// skip skips n bytes and counts their lines.
 func (l *lexer) skip(n int) {
 	l.line += strings.Count(l.rest[:n], "\n")
 	l.rest = l.rest[n:]
@@ -118,10 +118,10 @@ func (l *lexer) emit(kind string, n int, value py.Value) {
 	l.skip(n)
 }
 
-// skipSpace moves behind white space.
+// skipSpace skips white space.
 func (l *lexer) skipSpace() { l.skip(len(l.rest) - len(strings.TrimLeftFunc(l.rest, py.IsSpace))) }
 
-// data makes a token of the n bytes before a tag, without trailing space if the tag says so by a minus sign.
+// data makes a token of the n bytes before a tag. It removes trailing space if the tag begins with a minus sign.
 func (l *lexer) data(n int, sign string) {
 	text := l.rest[:n]
 	if sign == "-" {

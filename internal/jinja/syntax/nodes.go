@@ -21,7 +21,7 @@ type Use int
 const (
 	Load  Use = iota // reads it
 	Store            // sets it
-	Param            // is given it by a loop, a macro or with
+	Param            // gets its value from a loop, a macro or with
 )
 
 // Expressions.
@@ -181,7 +181,7 @@ type (
 		Filter *Filter
 		Body   []Node
 	}
-	// With is a scope in which Targets[i] is Values[i].
+	// With is a scope that sets Targets[i] to Values[i].
 	With struct {
 		at
 		Targets, Values, Body []Node
@@ -316,7 +316,7 @@ func join(lists ...[]Node) []Node {
 	return out
 }
 
-// Walk calls f for n and everything below it. Where f returns false the children are left out.
+// Walk calls f for n and every node below it. If f returns false, the children of that node are skipped.
 func Walk(n Node, f func(Node) bool) {
 	if !f(n) {
 		return
@@ -326,7 +326,7 @@ func Walk(n Node, f func(Node) bool) {
 	}
 }
 
-// Undeclared returns those of names that nodes read without having declared them before, in reading order.
+// Undeclared returns the names that nodes read before they declare them, in the order of reading.
 func Undeclared(nodes []Node, names ...string) map[string]bool {
 	open := map[string]bool{}
 	for _, n := range names {

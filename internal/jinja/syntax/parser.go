@@ -26,7 +26,7 @@ func Parse(src string) *Template {
 	return &Template{at: 1, Body: p.subparse()}
 }
 
-// check raises an error of the lexer once the parser gets there, so that an earlier mistake is reported first.
+// check raises an error of the lexer when the parser reaches it, so that an earlier error of the parser is reported first.
 func (p *parser) check(i int) {
 	if t := p.tokens[i]; t.err != nil {
 		panic(t.err)
@@ -134,7 +134,7 @@ func (p *parser) parseStatements(ends ...string) []Node {
 	return body
 }
 
-// parseBody is parseStatements up to one end tag, which is passed over.
+// parseBody is parseStatements up to one end tag. It also reads that tag.
 func (p *parser) parseBody(end string) []Node {
 	body := p.parseStatements(end)
 	p.next()

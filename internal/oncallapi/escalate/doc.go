@@ -1,4 +1,4 @@
-// Package escalate serves the escalate button of Oncall's API: it opens an incident for a team. oncallapi mounts its routes.
+// Package escalate serves the escalate button of Oncall's API, which opens an incident for a team. oncallapi mounts its routes.
 package escalate
 
 import (
@@ -17,23 +17,23 @@ type Plans interface {
 	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
 }
 
-// Incidents opens incidents, durably.
+// Incidents opens incidents. Open returns when the incident is durable.
 type Incidents interface {
 	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
 }
 
-// Lookups finds what a role and a name mean.
+// Lookups finds the people that a role and a name mean.
 type Lookups interface {
 	Lookup(ctx context.Context, role, name string) (escalation.Lookup, error)
 }
 
 // Plan is a plan behind the escalate button.
 type Plan struct {
-	Name    string       // "" = the button does not offer it
-	Targets []RoleTarget // for the plan's dynamic targets, in order; without a target it is the team
+	Name    string       // "" = the button does not offer this plan
+	Targets []RoleTarget // of the plan's dynamic targets, in order; the team is the target of those that have none here
 }
 
-// Config holds what operators can choose. The zero value is the default.
+// Config is set by operators. The zero value is the default.
 type Config struct {
 	// Escalate is the application that the button opens incidents as; "" = there is no button.
 	Escalate       string

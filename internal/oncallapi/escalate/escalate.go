@@ -18,10 +18,10 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// RoleTarget is a dynamic target of a plan behind the escalate button.
+// RoleTarget is the role and name for a dynamic target of a plan.
 type RoleTarget struct {
 	Role   string `json:"role"`
-	Target string `json:"target,omitempty"` // "" = the team that is escalated to
+	Target string `json:"target,omitempty"` // "" = the team that is paged
 }
 
 func (a Deps) routes() []routing.Route {
@@ -46,7 +46,7 @@ func (a Deps) irisSettings(w http.ResponseWriter, _ *http.Request) error {
 
 const notEscalated = "Iris escalation failed"
 
-// escalate opens an incident for a team by one of the configured plans or its own.
+// escalate opens an incident for a team with one of the configured plans or the team's own plan.
 func (a Deps) escalate(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	if a.Config.Escalate == "" {
@@ -103,7 +103,7 @@ func (a Deps) chosenPlan(b jsonbody.Object, team oncall.Profile) (Plan, error) {
 	return plan, nil
 }
 
-// open opens the incident through our own port: it is durable when this returns.
+// open opens the incident. The incident is durable when open returns.
 func (a Deps) open(ctx context.Context, chosen Plan, team oncall.Profile, requester string, b jsonbody.Object) (int64, error) {
 	refused := func(why string) error { return fault.Titled(notEscalated, "Iris client error: "+why) }
 	plan, err := a.Plans.ByName(ctx, chosen.Name)
@@ -141,7 +141,7 @@ func (a Deps) open(ctx context.Context, chosen Plan, team oncall.Profile, reques
 	return int64(opened.ID), nil
 }
 
-// targetsOf fills the dynamic targets of a plan: as configured, the team where no target is.
+// targetsOf returns the targets for a plan's dynamic targets: the configured ones, else the team.
 func (a Deps) targetsOf(ctx context.Context, plan escalation.Plan, chosen Plan, team oncall.Profile) ([]incidents.DynamicTarget, error) {
 	want := plan.DynamicTargets()
 	if want == 0 {

@@ -1,5 +1,6 @@
-// Package events serves the calendar itself in Oncall's API: its shifts, which the wire calls events, and their edits, who is
-// on call, and the audit log. oncallapi mounts its routes.
+// Package events serves the calendar in Oncall's API: shifts, which the wire calls events, edits of shifts, who is on call, and
+// the audit log. oncallapi mounts its routes. Every authenticated caller may read. Members of a team may edit its shifts. An
+// application of the on-call API may do everything.
 package events
 
 import (
@@ -22,7 +23,7 @@ type Users interface {
 	All(ctx context.Context) ([]oncall.Person, error)
 }
 
-// Services finds services and the teams that they belong to.
+// Services finds services and their teams.
 type Services interface {
 	Service(ctx context.Context, name string) (oncall.Service, error)
 	ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error)
@@ -41,7 +42,7 @@ type Deps struct {
 	Users     Users
 	Services  Services
 	Audit     Audit
-	// Paid fetches the list of roles that are paid for, by team; nil = the bonus route does not exist.
+	// Paid fetches the list of paid roles by team; nil = there is no bonus route.
 	Paid  func(ctx context.Context) (json.RawMessage, error) `optional:"true"`
 	Bonus Bonus
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
+// createEvent adds a shift and answers with its number.
 func (a events) createEvent(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.Read(w, r, calendars.BadEvent)
 	if err != nil {
@@ -26,6 +27,7 @@ func (a events) createEvent(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, o.Add[0].ID)
 }
 
+// updateEvent changes the fields of a shift that the body has. If-Match that does not match is a 412.
 func (a events) updateEvent(w http.ResponseWriter, r *http.Request) error {
 	id, err := calendars.ShiftID(r, "id")
 	if err != nil {
@@ -46,6 +48,7 @@ func (a events) updateEvent(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
+// deleteEvent deletes a shift.
 func (a events) deleteEvent(w http.ResponseWriter, r *http.Request) error {
 	id, err := calendars.ShiftID(r, "id")
 	if err != nil {
@@ -62,6 +65,7 @@ func (a events) deleteEvent(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
+// createLinked adds several shifts with a common link id.
 func (a events) createLinked(w http.ResponseWriter, r *http.Request) error {
 	raw, err := jsonbody.ReadRaw(w, r)
 	if err != nil {
@@ -78,6 +82,7 @@ func (a events) createLinked(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, map[string]any{"link_id": o.Add[0].Link, "event_ids": o.AddedIDs()})
 }
 
+// updateLinked changes all shifts of a link.
 func (a events) updateLinked(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.Read(w, r, calendars.BadUpdate)
 	if err != nil {
@@ -93,6 +98,7 @@ func (a events) updateLinked(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusNoContent)
 }
 
+// deleteLinked deletes all shifts of a link.
 func (a events) deleteLinked(w http.ResponseWriter, r *http.Request) error {
 	e, err := a.LinkedDeletion(r.Context(), routing.Param(r, "link"))
 	if err != nil {
@@ -104,6 +110,7 @@ func (a events) deleteLinked(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
+// swapEvents exchanges the people of two shifts, or of two groups of linked shifts.
 func (a events) swapEvents(w http.ResponseWriter, r *http.Request) error {
 	if err := a.Swap(w, r, false); err != nil {
 		return err
@@ -111,6 +118,7 @@ func (a events) swapEvents(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
+// overrideEvents puts a substitute on call for a part of some shifts.
 func (a events) overrideEvents(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.Read(w, r, "Invalid override request")
 	if err != nil {

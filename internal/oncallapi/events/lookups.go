@@ -15,7 +15,7 @@ import (
 // searchAhead is how far ahead a summary searches for the next person.
 const searchAhead = 400 * 24 * time.Hour
 
-// contacts are a person's, with call and sms replaced by the override number where that is not empty.
+// contacts returns a person's contacts by mode. If override is not "", it replaces the numbers for call and sms.
 func contacts(p oncall.Person, override string) map[string]string {
 	out := map[string]string{}
 	for mode, destination := range p.Contacts {
@@ -37,7 +37,7 @@ func (a lookups) routes() []routing.Route {
 	}
 }
 
-// calendars reads the calendars of teams from now on, without people who are switched off, as paging does (promise P9).
+// calendars reads the calendars of teams from now on, without inactive people, as paging does (promise P9).
 func (a lookups) calendars(ctx context.Context, teams []int64, ahead time.Duration) (map[int64]*oncall.TeamCalendar, time.Time, error) {
 	now, err := a.People.Clock(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func (a lookups) calendars(ctx context.Context, teams []int64, ahead time.Durati
 	return out, now, nil
 }
 
-// paged is a calendar without the shifts of people who are switched off: pages pass them over.
+// paged returns c without the shifts of inactive people, who are not paged.
 func (a lookups) paged(ctx context.Context, c *oncall.TeamCalendar) (*oncall.TeamCalendar, error) {
 	if c == nil || len(c.Shifts()) == 0 {
 		return c, nil
@@ -74,6 +74,7 @@ func (a lookups) paged(ctx context.Context, c *oncall.TeamCalendar) (*oncall.Tea
 	return c.Without(off), nil
 }
 
+// teamOncall answers with the people on call for a team now, in one role or in all; an empty list for an unknown team.
 func (a lookups) teamOncall(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Team(r)
@@ -91,7 +92,7 @@ func (a lookups) teamOncall(w http.ResponseWriter, r *http.Request) error {
 	return a.answerOncall(w, r, shifts, func(s oncall.Shift, _ calendars.Crowd) string { return primaryOnly(s, t.OverridePhone) })
 }
 
-// running returns the shifts of a role, or of all, one for each person.
+// running returns the shifts that run now, one for each person: those of role, or of all roles if role is "".
 func running(c *oncall.TeamCalendar, role string, now time.Time) []oncall.Shift {
 	if c == nil {
 		return nil
@@ -102,6 +103,7 @@ func running(c *oncall.TeamCalendar, role string, now time.Time) []oncall.Shift 
 	return oncall.FirstOfEach(c.Now(now))
 }
 
+// primaryOnly returns phone for a primary shift; "" for other roles, which the override number does not replace.
 func primaryOnly(s oncall.Shift, phone string) string {
 	if s.Role != oncall.RolePrimary {
 		return ""
@@ -109,6 +111,7 @@ func primaryOnly(s oncall.Shift, phone string) string {
 	return phone
 }
 
+// serviceOncall answers with the people on call for the teams of a service now; an empty list for an unknown service.
 func (a lookups) serviceOncall(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	s, err := a.Services.Service(ctx, routing.Param(r, "service"))
@@ -142,6 +145,7 @@ func (a lookups) serviceOncall(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// answerOncall answers with shifts and contacts. phone returns the number that overrides a person's own; "" = none.
 func (a lookups) answerOncall(w http.ResponseWriter, r *http.Request, shifts []oncall.Shift, phone func(oncall.Shift, calendars.Crowd) string) error {
 	c, err := a.CrowdOf(r.Context(), shifts)
 	if err != nil {
@@ -158,6 +162,7 @@ func (a lookups) answerOncall(w http.ResponseWriter, r *http.Request, shifts []o
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// summary answers with the current and the next shifts of a team, by role.
 func (a lookups) summary(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Team(r)
@@ -195,7 +200,8 @@ func (a lookups) summary(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, map[string]any{"current": current, "next": next})
 }
 
-// summaryEntries are shifts of a summary; with roles, the entries of what comes next, which have numbers of role and team.
+// summaryEntries returns shifts of a summary on the wire. Entries of next shifts also have the numbers of role and team, which
+// need roles.
 func summaryEntries(shifts []oncall.Shift, c calendars.Crowd, roles []oncall.RoleInfo, phone string) []map[string]any {
 	out := make([]map[string]any, len(shifts))
 	for i, s := range shifts {

@@ -18,6 +18,7 @@ func (a auditLog) routes() []routing.Route {
 	return []routing.Route{routing.Get("/api/v0/audit", routing.Read, a.audit)}
 }
 
+// audit answers with the entries of the calendar's audit log that match the query.
 func (a auditLog) audit(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	query := oncall.AuditQuery{Teams: q["team"], Owners: q["owner"], Actions: q["action"]}
@@ -32,7 +33,7 @@ func (a auditLog) audit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if given { // whole seconds are compared: this one is included to its end
+	if given { // the end is a whole second, and all of that second is included
 		until = until.Add(time.Second - time.Microsecond)
 		query.Until = &until
 	}
@@ -47,13 +48,13 @@ func (a auditLog) audit(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// Bonus says which teams' shifts count for the bonus route. Both lists name teams.
+// Bonus has the names of teams whose shifts are always or never paid for.
 type Bonus struct {
 	Whitelist []string // always paid
 	Blacklist []string // never paid
 }
 
-// paid is which roles of a team are paid for, as the list that Paid fetches says.
+// paid is an entry of the list that Paid fetches: which roles of a team are paid for.
 type paid struct {
 	Name          string `json:"name"`
 	PrimaryPaid   any    `json:"primary_paid"`
@@ -67,7 +68,8 @@ func (a bonuses) routes() []routing.Route {
 	return []routing.Route{routing.Get("/api/v0/events/bonus", routing.Read, a.bonus)}
 }
 
-// bonus answers the shifts that are paid for, by person.
+// bonus answers with the paid shifts by person. Without filters it answers with future shifts. If the list of paid roles cannot be
+// read, the answer is a 503.
 func (a bonuses) bonus(w http.ResponseWriter, r *http.Request) error {
 	ctx, q := r.Context(), r.URL.Query()
 	if !slices.ContainsFunc(keys(q), func(k string) bool { return k != "fields" && k != "include_subscribed" }) {
@@ -126,6 +128,7 @@ func (a bonuses) counts(row oncall.ShiftRow, p paid) bool {
 	return false
 }
 
+// truthy decides a JSON value as Python does.
 func truthy(v any) bool {
 	switch v := v.(type) {
 	case bool:
@@ -138,6 +141,7 @@ func truthy(v any) bool {
 	return false
 }
 
+// keys returns the names of the parameters.
 func keys(q url.Values) []string {
 	out := make([]string, 0, len(q))
 	for k := range q {

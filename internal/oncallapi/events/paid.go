@@ -11,10 +11,10 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// maxPaid bounds the list of paid roles, in bytes.
+// maxPaid is the maximum length of the list of paid roles, in bytes.
 const maxPaid = 8 << 20
 
-// PaidRoles fetches the list of roles that are paid for; nil where none is configured.
+// PaidRoles returns a function that fetches the list of paid roles from url; nil if url is "". A failure is an Unavailable fault.
 func PaidRoles(url string) func(ctx context.Context) (json.RawMessage, error) {
 	if url == "" {
 		return nil

@@ -30,6 +30,7 @@ func (a events) routes() []routing.Route {
 	}
 }
 
+// listEvents answers with the shifts that match the query.
 func (a events) listEvents(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	query, none, err := a.eventQuery(r.Context(), q)
@@ -49,7 +50,8 @@ func (a events) listEvents(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, calendars.EventObjects(rows, asked))
 }
 
-// eventQuery reads the filters of a list of events. none: they name something that does not exist, nothing can be found.
+// eventQuery reads the filters of a list of shifts. none is true if a filter names a team, role or user that does not exist: the
+// list is then empty.
 func (a events) eventQuery(ctx context.Context, q url.Values) (query oncall.ShiftQuery, none bool, err error) {
 	known := map[string]params.Kind{"id": params.Number, "start": params.Number, "end": params.Number, "team_id": params.Number, "role": params.Text, "team": params.Text, "user": params.Text}
 	cs, others := params.Conditions(q, known)
@@ -92,7 +94,7 @@ func (a events) eventQuery(ctx context.Context, q url.Values) (query oncall.Shif
 	return query, false, nil
 }
 
-// narrow adds a comparison to a range of whole numbers.
+// narrow applies a comparison to a range of whole numbers, or to the list of excluded numbers.
 func narrow(at *oncall.Range, not *[]int64, c params.Condition) {
 	low := func(n int64) {
 		if at.Min == nil || *at.Min < n {
@@ -121,7 +123,7 @@ func narrow(at *oncall.Range, not *[]int64, c params.Condition) {
 	}
 }
 
-// exact returns the value of a lone comparison for equality, which is answered without reading everything.
+// exact returns the value if the only condition is that field equals it. Such a name is looked up without reading all names.
 func exact(cs []params.Condition, field string) (string, bool) {
 	if len(cs) == 1 && cs[0].Field == field && cs[0].Op == "eq" {
 		return cs[0].Text, true
@@ -129,6 +131,7 @@ func exact(cs []params.Condition, field string) (string, bool) {
 	return "", false
 }
 
+// matchingTeams returns the teams that meet the conditions, deleted teams included.
 func (a events) matchingTeams(ctx context.Context, cs []params.Condition) ([]int64, error) {
 	if name, ok := exact(cs, "team"); ok {
 		t, err := a.Teams.ByName(ctx, name)
@@ -152,6 +155,7 @@ func (a events) matchingTeams(ctx context.Context, cs []params.Condition) ([]int
 	return out, nil
 }
 
+// matchingRoles returns the roles that meet the conditions.
 func (a events) matchingRoles(ctx context.Context, cs []params.Condition) ([]string, error) {
 	roles, err := a.Roles.Roles(ctx)
 	var out []string
@@ -163,6 +167,7 @@ func (a events) matchingRoles(ctx context.Context, cs []params.Condition) ([]str
 	return out, err
 }
 
+// matchingUsers returns the people who meet the conditions.
 func (a events) matchingUsers(ctx context.Context, cs []params.Condition) ([]users.ID, error) {
 	if name, ok := exact(cs, "user"); ok {
 		u, err := a.People.ByName(ctx, name)
@@ -181,6 +186,7 @@ func (a events) matchingUsers(ctx context.Context, cs []params.Condition) ([]use
 	return out, err
 }
 
+// getEvent answers with a shift and its ETag.
 func (a events) getEvent(w http.ResponseWriter, r *http.Request) error {
 	id, err := calendars.ShiftID(r, "id")
 	if err != nil {

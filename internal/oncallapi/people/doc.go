@@ -1,5 +1,6 @@
-// Package people serves the people of Oncall's API: people and their pinned teams, the notices that they choose, and
-// calendar feeds with their secret addresses. oncallapi mounts its routes.
+// Package people serves the people of Oncall's API: people and their pinned teams, notice settings, and calendar feeds with
+// their feed keys. oncallapi mounts its routes. Every authenticated caller may read people; only a person, an administrator or
+// an application of the on-call API may change the person's settings.
 package people
 
 import (
@@ -28,12 +29,12 @@ type Pins interface {
 	Unpin(ctx context.Context, id users.ID, team int64) error
 }
 
-// NoticeTypes lists what people can be notified of.
+// NoticeTypes lists the types of reminders and notices.
 type NoticeTypes interface {
 	Types(ctx context.Context) ([]oncall.NoticeType, error)
 }
 
-// Notices stores what people want to be notified of.
+// Notices stores the notice settings of people.
 type Notices interface {
 	ByUser(ctx context.Context, user users.ID) ([]oncall.NoticeSetting, error)
 	ByID(ctx context.Context, id int64) (oncall.NoticeSetting, error)
@@ -42,7 +43,7 @@ type Notices interface {
 	Delete(ctx context.Context, id int64) error
 }
 
-// Keys stores the secret addresses of calendar feeds.
+// Keys stores feed keys.
 type Keys interface {
 	Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKey, error)
 	Key(ctx context.Context, key string) (oncall.IcalKey, error)
@@ -50,7 +51,7 @@ type Keys interface {
 	NewKey(ctx context.Context, requester users.ID, of oncall.IcalSubject) (string, error)
 }
 
-// KeyRemovals removes the secret addresses of calendar feeds.
+// KeyRemovals removes feed keys.
 type KeyRemovals interface {
 	DropKey(ctx context.Context, key string) error
 	DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error
@@ -72,7 +73,7 @@ type Deps struct {
 	Keys        Keys
 	KeyRemovals KeyRemovals
 	Feeds       Feeds
-	// Modes are those that people may be notified of shifts in.
+	// Modes are the modes in which people may be notified of shifts.
 	Modes []users.Mode
 }
 

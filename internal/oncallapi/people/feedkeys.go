@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// feedRoutes are the secret addresses of calendar feeds.
+// routes returns the routes of feed keys.
 func (a feedKeys) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/api/v0/ical_key/user/{user}", routing.Self, a.feedKey("view")),
@@ -28,7 +28,7 @@ func (a feedKeys) routes() []routing.Route {
 	}
 }
 
-// requester is the caller as a person: keys belong to people.
+// requester returns the caller as a person. It refuses applications, because feed keys belong to people.
 func (a feedKeys) requester(r *http.Request) (oncall.Person, error) {
 	actor := wire.Actor(r.Context())
 	if actor.Username == "" {
@@ -38,7 +38,7 @@ func (a feedKeys) requester(r *http.Request) (oncall.Person, error) {
 	return p, fault.When(err, fault.NotFound, auth.ErrPersonNeeded)
 }
 
-// feedKey answers with, replaces or deletes the caller's key for a calendar.
+// feedKey returns the handler that answers with, replaces or deletes the caller's key for a calendar.
 func (a feedKeys) feedKey(verb string) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		me, err := a.requester(r)
@@ -70,7 +70,7 @@ func (a feedKeys) feedKey(verb string) routing.Handler {
 	}
 }
 
-// feedOf finds whose calendar the path names: the caller's own, or any team's.
+// feedOf finds the calendar that the path names. Only the caller's own and those of teams are allowed.
 func (a feedKeys) feedOf(r *http.Request, me oncall.Person, verb string) (oncall.IcalSubject, error) {
 	if name := routing.Param(r, "user"); name != "" {
 		u, err := a.People.ByName(r.Context(), name)
@@ -90,6 +90,7 @@ func (a feedKeys) feedOf(r *http.Request, me oncall.Person, verb string) (oncall
 	return oncall.IcalSubject{TeamID: t.ID}, err
 }
 
+// plainText answers with a key as text.
 func plainText(w http.ResponseWriter, status int, s string) error {
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(status)
@@ -97,6 +98,7 @@ func plainText(w http.ResponseWriter, status int, s string) error {
 	return nil
 }
 
+// keyKind returns "user" or "team" for the calendar of a key.
 func keyKind(k oncall.IcalKey) string {
 	if k.TeamID != 0 {
 		return "team"
@@ -104,7 +106,7 @@ func keyKind(k oncall.IcalKey) string {
 	return "user"
 }
 
-// knownKey finds the key of the path for its requester or an administrator.
+// knownKey finds the key of the path. It refuses callers who are neither its requester nor an administrator.
 func (a feedKeys) knownKey(r *http.Request) (oncall.IcalKey, error) {
 	key, err := a.Keys.Key(r.Context(), routing.Param(r, "key"))
 	if err != nil {
@@ -120,6 +122,7 @@ func (a feedKeys) knownKey(r *http.Request) (oncall.IcalKey, error) {
 	return key, nil
 }
 
+// getKey answers with what a key opens, to its requester and to administrators.
 func (a feedKeys) getKey(w http.ResponseWriter, r *http.Request) error {
 	key, err := a.knownKey(r)
 	if err != nil {
@@ -130,6 +133,7 @@ func (a feedKeys) getKey(w http.ResponseWriter, r *http.Request) error {
 	}})
 }
 
+// deleteKey deletes a key. Its requester and administrators may.
 func (a feedKeys) deleteKey(w http.ResponseWriter, r *http.Request) error {
 	key, err := a.knownKey(r)
 	if err != nil {
@@ -141,7 +145,7 @@ func (a feedKeys) deleteKey(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
-// keysOf finds the requester of the path for themselves or an administrator.
+// keysOf finds the requester that the path names. It refuses callers who are neither that person nor an administrator.
 func (a feedKeys) keysOf(r *http.Request, verb string) (oncall.Person, error) {
 	name := routing.Param(r, "user")
 	u, err := a.People.ByName(r.Context(), name)
@@ -154,6 +158,7 @@ func (a feedKeys) keysOf(r *http.Request, verb string) (oncall.Person, error) {
 	return u, err
 }
 
+// listKeys answers with all keys of a requester, to the requester and to administrators.
 func (a feedKeys) listKeys(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.keysOf(r, "view")
 	if err != nil {
@@ -173,6 +178,7 @@ func (a feedKeys) listKeys(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// deleteKeys deletes all keys of a requester. The requester and administrators may.
 func (a feedKeys) deleteKeys(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.keysOf(r, "delete")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// routes are the calendar feeds. The route by key needs no other credentials, because calendar programs cannot log in.
+// routes returns the routes of calendar feeds. A feed key is the only credential of its route: calendar programs cannot log in.
 func (a feeds) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/api/v0/users/{user}/ical", routing.Read, a.userFeed),
@@ -25,6 +25,7 @@ func (a feeds) routes() []routing.Route {
 	}
 }
 
+// userFeed serves the feed of a person's shifts to callers who may read calendars.
 func (a feeds) userFeed(w http.ResponseWriter, r *http.Request) error {
 	name := routing.Param(r, "user")
 	u, err := a.People.ByName(r.Context(), name)
@@ -39,6 +40,7 @@ func (a feeds) userFeed(w http.ResponseWriter, r *http.Request) error {
 	return a.openFeed(w, r, u.Name, query)
 }
 
+// teamFeed serves the feed of a team's shifts to callers who may read calendars.
 func (a feeds) teamFeed(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if fault.Is(err, fault.NotFound) {
@@ -54,7 +56,7 @@ func (a feeds) teamFeed(w http.ResponseWriter, r *http.Request) error {
 	return a.openFeed(w, r, t.Name, oncall.FeedQuery{IcalSubject: oncall.IcalSubject{TeamID: t.ID}, Subscribed: subscribed})
 }
 
-// openFeed serves a feed to somebody who may read calendars.
+// openFeed serves a feed to callers who may read calendars.
 func (a feeds) openFeed(w http.ResponseWriter, r *http.Request, name string, query oncall.FeedQuery) error {
 	q := r.URL.Query()
 	since, given, err := params.Time(q, "start")
@@ -75,7 +77,7 @@ func (a feeds) openFeed(w http.ResponseWriter, r *http.Request, name string, que
 	return serveFeed(w, r, f)
 }
 
-// keyFeed serves the feed of a secret address. It never shows contacts.
+// keyFeed serves the feed that a feed key opens. The feed has no contacts.
 func (a feeds) keyFeed(w http.ResponseWriter, r *http.Request) error {
 	key, err := a.Keys.Key(r.Context(), routing.Param(r, "key"))
 	if err != nil {
@@ -122,6 +124,7 @@ func (a feeds) feed(ctx context.Context, name string, query oncall.FeedQuery, q 
 	return f, err
 }
 
+// contactsOf reads the contacts of the people of shifts.
 func (a feeds) contactsOf(ctx context.Context, shifts []oncall.FeedShift) (map[users.ID]map[users.Mode]string, error) {
 	out := map[users.ID]map[users.Mode]string{}
 	var ids []users.ID
@@ -141,7 +144,7 @@ func (a feeds) contactsOf(ctx context.Context, shifts []oncall.FeedShift) (map[u
 	return out, err
 }
 
-// serveFeed answers with a feed, or with 304 when the calendar has it already.
+// serveFeed answers with a feed, or with 304 if the calendar program already has this version.
 func serveFeed(w http.ResponseWriter, r *http.Request, f ical.Feed) error {
 	text := f.Text()
 	tag := ical.ETag(text)

@@ -26,6 +26,7 @@ func (a notices) routes() []routing.Route {
 	}
 }
 
+// listNoticeTypes answers with the types of reminders and notices.
 func (a notices) listNoticeTypes(w http.ResponseWriter, r *http.Request) error {
 	types, err := a.NoticeTypes.Types(r.Context())
 	if err != nil {
@@ -38,6 +39,7 @@ func (a notices) listNoticeTypes(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// listNotices answers with a person's notice settings that match the query.
 func (a notices) listNotices(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
 	if fault.Is(err, fault.NotFound) {
@@ -73,6 +75,7 @@ const (
 	invalidRoles    = "unable to create notification: invalid roles"
 )
 
+// createNotice adds a notice setting to a person. A reminder needs time_before, a notice needs only_if_involved.
 func (a notices) createNotice(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	u, err := a.Person(r)
@@ -111,6 +114,7 @@ func (a notices) createNotice(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id})
 }
 
+// badRoles gives a fault of unknown roles the text that clients expect.
 func badRoles(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Field != "roles" {
@@ -119,10 +123,10 @@ func badRoles(err error) error {
 	return fault.When(err, fault.Invalid, fault.Titled("invalid request", invalidRoles))
 }
 
-// maxBefore bounds how long before a shift somebody is reminded.
+// maxBefore is the longest time between a reminder and its shift.
 const maxBefore = 366 * 24 * time.Hour
 
-// readNotice reads what a body says of a setting into s.
+// readNotice copies the fields that the body has into s and checks each.
 func (a notices) readNotice(ctx context.Context, b jsonbody.Object, s *oncall.NoticeSetting) error {
 	if b.Given("type") {
 		name, err := b.Text("type")
@@ -176,7 +180,7 @@ func (a notices) readNotice(ctx context.Context, b jsonbody.Object, s *oncall.No
 	}
 	roles, given, err := b.Texts("roles")
 	if given {
-		if len(roles) == 0 { // nobody could see such a setting, nor take it back
+		if len(roles) == 0 { // a setting without roles appears in no list, so nobody could delete it
 			return fault.Titled("invalid request", invalidRoles)
 		}
 		s.Roles = roles
@@ -184,7 +188,7 @@ func (a notices) readNotice(ctx context.Context, b jsonbody.Object, s *oncall.No
 	return err
 }
 
-// setting finds the setting of the path for somebody who may change it.
+// setting finds the notice setting of the path. It refuses callers who may not change its person's settings.
 func (a notices) setting(r *http.Request) (oncall.NoticeSetting, error) {
 	id, err := calendars.ShiftID(r, "id")
 	if err != nil {
@@ -198,7 +202,7 @@ func (a notices) setting(r *http.Request) (oncall.NoticeSetting, error) {
 	return s, err
 }
 
-// updateNotice changes what the body names, of the setting as it is when it is stored.
+// updateNotice changes the fields that the body has. Storage applies the change to the current setting.
 func (a notices) updateNotice(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.setting(r)
 	if err != nil {
@@ -219,7 +223,7 @@ func (a notices) updateNotice(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
-// changeNotice changes what a body names of a setting and checks the whole.
+// changeNotice copies the fields that the body has from p to s and checks the result.
 func changeNotice(s *oncall.NoticeSetting, p oncall.NoticeSetting, b jsonbody.Object) error {
 	before := s.IsReminder
 	if b.Given("type") {
@@ -257,6 +261,7 @@ func changeNotice(s *oncall.NoticeSetting, p oncall.NoticeSetting, b jsonbody.Ob
 	return nil
 }
 
+// deleteNotice deletes a notice setting.
 func (a notices) deleteNotice(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.setting(r)
 	if err != nil {

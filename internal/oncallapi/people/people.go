@@ -31,6 +31,7 @@ func (a people) routes() []routing.Route {
 
 var userFields = []string{"id", "name", "full_name", "time_zone", "photo_url", "contacts", "active", "god"}
 
+// listUsers answers with the people who match the query.
 func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	asked, err := params.Fields(q, userFields, params.ErrFields)
@@ -56,6 +57,7 @@ func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// createUser adds a person with a name only. Only administrators of Iris and applications of the on-call API may.
 func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
@@ -70,6 +72,7 @@ func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusCreated)
 }
 
+// getUser answers with a person.
 func (a people) getUser(w http.ResponseWriter, r *http.Request) error {
 	asked, err := params.Fields(r.URL.Query(), userFields, params.ErrFields)
 	if err != nil {
@@ -82,6 +85,7 @@ func (a people) getUser(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, params.Pick(calendars.UserObject(u), asked))
 }
 
+// updateUser changes a person's settings and contacts. Only administrators and applications of the on-call API may change a name.
 func (a people) updateUser(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.Person(r)
 	if err != nil {
@@ -115,6 +119,7 @@ func (a people) updateUser(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusNoContent)
 }
 
+// personChange reads the changes of a body. Fields that the body does not have stay nil.
 func personChange(b jsonbody.Object) (oncall.PersonChange, error) {
 	var c oncall.PersonChange
 	var err error
@@ -155,6 +160,7 @@ func personChange(b jsonbody.Object) (oncall.PersonChange, error) {
 	return c, nil
 }
 
+// contactMode reports whether a person can have a contact of the mode.
 func contactMode(m users.Mode) bool {
 	for _, known := range users.Modes {
 		if m == known && m != users.Drop {
@@ -164,6 +170,8 @@ func contactMode(m users.Mode) bool {
 	return false
 }
 
+// deleteUser removes a person from teams and switches the person off. Administrators and applications of the on-call API delete
+// the person if nothing else refers to the person. An unknown person is no error.
 func (a people) deleteUser(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.Person(r)
 	if fault.Is(err, fault.NotFound) {
@@ -179,6 +187,7 @@ func (a people) deleteUser(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
+// userTeams answers with the names of a person's teams.
 func (a people) userTeams(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
 	if err != nil {
@@ -195,9 +204,10 @@ func (a people) userTeams(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, names)
 }
 
-// maxAhead bounds how many future shifts of a person are read.
+// maxAhead is the maximum number of future shifts of a person that are read.
 const maxAhead = 2000
 
+// upcoming answers with a person's next shifts; linked shifts are one entry with their number in num_events.
 func (a people) upcoming(w http.ResponseWriter, r *http.Request) error {
 	ctx, q := r.Context(), r.URL.Query()
 	limit, _, err := params.Integer(q, "limit")
@@ -239,6 +249,7 @@ func (a people) upcoming(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// search answers with the teams, services and people whose names match a keyword.
 func (a people) search(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	keyword, ok := params.Last(q, "keyword")
@@ -260,7 +271,7 @@ func (a people) search(w http.ResponseWriter, r *http.Request) error {
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
-		team = -1 // of a team that does not exist nobody is found
+		team = -1 // no team has this number, so an unknown team has no members
 		if err == nil {
 			team = t.ID
 		}

@@ -17,6 +17,7 @@ func (a pins) routes() []routing.Route {
 	}
 }
 
+// pinnedTeams answers with the names of a person's pinned teams.
 func (a pins) pinnedTeams(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
 	if fault.Is(err, fault.NotFound) {
@@ -32,6 +33,7 @@ func (a pins) pinnedTeams(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, routing.OrEmpty(names))
 }
 
+// pinTeam pins a team for a person.
 func (a pins) pinTeam(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid team pin"
 	u, err := a.Person(r)
@@ -59,6 +61,7 @@ func (a pins) pinTeam(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusCreated)
 }
 
+// unpinTeam removes a pin.
 func (a pins) unpinTeam(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.Person(r)
 	if err != nil {

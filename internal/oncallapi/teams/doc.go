@@ -1,5 +1,9 @@
 // Package teams serves the teams of Oncall's API: teams, their members, administrators and subscriptions, roles and
 // services, rosters, and weekly schedules. oncallapi mounts its routes.
+//
+// Every authenticated caller may read. A change of a team needs an administrator of the team, an administrator of Iris, or an
+// application of the on-call API; others get 403. An object of the path that does not exist is a 404, or a 422 on the routes
+// where Oncall answered 422. A name that exists already is a 422. The comments of handlers name the exceptions only.
 package teams
 
 import (
@@ -38,7 +42,7 @@ type Admins interface {
 	RemoveAdmin(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
 }
 
-// Subscriptions stores which shifts of other teams a team's calendar shows.
+// Subscriptions stores which roles of other teams a team's calendar also shows.
 type Subscriptions interface {
 	Subscriptions(ctx context.Context, team int64) ([]oncall.Subscription, error)
 	Subscribe(ctx context.Context, team, other, role int64) error
@@ -115,11 +119,11 @@ type Deps struct {
 	ScheduleChanges ScheduleChanges
 	Audit           Audit
 	Plans           Plans
-	// CheckPlans: a team may name only escalation plans that exist.
+	// CheckPlans refuses a team that names an escalation plan which does not exist.
 	CheckPlans bool
-	// TimeZones are those that teams may choose.
+	// TimeZones are the time zones that a team may choose.
 	TimeZones []string
-	// Modes are those that people may be notified of shifts in.
+	// Modes are the modes in which people may be notified of shifts.
 	Modes []users.Mode
 }
 

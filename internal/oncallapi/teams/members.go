@@ -26,6 +26,7 @@ func (a members) routes() []routing.Route {
 	}
 }
 
+// listMemberships answers with every pair of team and member.
 func (a members) listMemberships(w http.ResponseWriter, r *http.Request) error {
 	pairs, err := a.Members.Memberships(r.Context())
 	out := make([]map[string]string, len(pairs))
@@ -38,7 +39,8 @@ func (a members) listMemberships(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// teamPeople reads the people of the path's team; none where there is no such team.
+// teamPeople reads the people of the team in the path. It returns none for a team that does not exist, or whose activity is not
+// *active; nil = both.
 func (a members) teamPeople(r *http.Request, active *bool) ([]oncall.TeamPerson, error) {
 	t, err := a.Teams.ByName(r.Context(), routing.Param(r, "team"))
 	if fault.Is(err, fault.NotFound) || err == nil && active != nil && t.Active != *active {
@@ -50,6 +52,7 @@ func (a members) teamPeople(r *http.Request, active *bool) ([]oncall.TeamPerson,
 	return a.Members.People(r.Context(), t.ID)
 }
 
+// listMembers answers with the names of a team's members; an empty list for an unknown team.
 func (a members) listMembers(w http.ResponseWriter, r *http.Request) error {
 	var active *bool
 	if r.URL.Query().Has("active") {
@@ -72,6 +75,7 @@ func (a members) listMembers(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, names)
 }
 
+// listAdmins answers with the names of a team's administrators; an empty list for an unknown team.
 func (a members) listAdmins(w http.ResponseWriter, r *http.Request) error {
 	people, err := a.teamPeople(r, nil)
 	if err != nil {
@@ -86,6 +90,7 @@ func (a members) listAdmins(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, names)
 }
 
+// addMember adds a person to a team. Unknown people and members are a 422.
 func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
@@ -112,6 +117,7 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, calendars.UserObject(u))
 }
 
+// removeMember removes a person from a team.
 func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
@@ -127,6 +133,7 @@ func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
+// addAdmin makes a person an administrator of a team. Unknown people and administrators of the team are a 422.
 func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	const invalid = "invalid team or user"
 	t, err := a.Administered(r)
@@ -154,6 +161,7 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, calendars.UserObject(u))
 }
 
+// removeAdmin takes the administration of a team away from a person.
 func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
@@ -169,6 +177,7 @@ func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
+// listSubscriptions answers with the teams and roles that a team's calendar also shows; an empty list for an unknown team.
 func (a members) listSubscriptions(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -187,6 +196,7 @@ func (a members) listSubscriptions(w http.ResponseWriter, r *http.Request) error
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// subscribe adds a role of another team to a team's calendar. An unknown team or role and an existing subscription are a 422.
 func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid subscription"
 	t, err := a.Administered(r)
@@ -225,6 +235,7 @@ func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusCreated)
 }
 
+// unsubscribe removes a role of another team from a team's calendar.
 func (a members) unsubscribe(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {

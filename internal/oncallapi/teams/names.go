@@ -15,10 +15,10 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// badName is what no team's or roster's name may hold.
+// badName has the characters that the name of a team or roster may not have.
 const badName = "!\"#%&'()*+,./;<=>@[\\]^`{|}~"
 
-// nameProblem returns the first run of characters that a name may not hold, "" when it is fine.
+// nameProblem returns the first run of characters that a name may not have; "" for a valid name.
 func nameProblem(name string) string {
 	start := strings.IndexAny(name, badName)
 	if start < 0 {
@@ -35,7 +35,7 @@ func nameProblem(name string) string {
 	return name[start:end]
 }
 
-// maxName is the length of names in bytes.
+// maxName is the maximum length of a name, in bytes.
 const maxName = 255
 
 func (a services) routes() []routing.Route {
@@ -61,6 +61,7 @@ func (a roles) routes() []routing.Route {
 	}
 }
 
+// listRoles answers with the on-call roles that match the query.
 func (a roles) listRoles(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	asked, err := params.Fields(q, []string{"id", "name", "display_order"}, params.ErrFields)
@@ -81,6 +82,7 @@ func (a roles) listRoles(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// createRole creates a role. Only administrators of Iris and applications of the on-call API may.
 func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
@@ -95,6 +97,7 @@ func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusCreated)
 }
 
+// deleteRole deletes a role. Only administrators of Iris and applications of the on-call API may.
 func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
@@ -105,6 +108,7 @@ func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
+// listServices answers with the names of the services that match the query.
 func (a services) listServices(w http.ResponseWriter, r *http.Request) error {
 	cs, _ := params.Conditions(r.URL.Query(), map[string]params.Kind{"id": params.Number, "name": params.Text})
 	services, err := a.Services.Services(r.Context())
@@ -120,10 +124,12 @@ func (a services) listServices(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, names)
 }
 
+// createService creates a service. Only administrators of Iris and applications of the on-call API may.
 func (a services) createService(w http.ResponseWriter, r *http.Request) error {
 	return a.saveService(w, r, 0)
 }
 
+// renameService changes the name of a service. Only administrators of Iris and applications of the on-call API may.
 func (a services) renameService(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
@@ -135,6 +141,7 @@ func (a services) renameService(w http.ResponseWriter, r *http.Request) error {
 	return a.saveService(w, r, s.ID)
 }
 
+// saveService stores the name of a service; id 0 = a new service.
 func (a services) saveService(w http.ResponseWriter, r *http.Request, id int64) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
@@ -152,6 +159,7 @@ func (a services) saveService(w http.ResponseWriter, r *http.Request, id int64) 
 	return routing.Empty(w, http.StatusOK)
 }
 
+// getService answers with the number and name of a service.
 func (a services) getService(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
 	if err != nil {
@@ -160,6 +168,7 @@ func (a services) getService(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, map[string]any{"id": s.ID, "name": s.Name})
 }
 
+// deleteService deletes a service. Only administrators of Iris and applications of the on-call API may.
 func (a services) deleteService(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
@@ -174,6 +183,7 @@ func (a services) deleteService(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
+// serviceTeams answers with the names of a service's teams; an empty list for an unknown service.
 func (a services) serviceTeams(w http.ResponseWriter, r *http.Request) error {
 	names := []string{}
 	s, err := a.Services.Service(r.Context(), routing.Param(r, "service"))
@@ -193,6 +203,7 @@ func (a services) serviceTeams(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, names)
 }
 
+// listTeamServices answers with every pair of team and service.
 func (a services) listTeamServices(w http.ResponseWriter, r *http.Request) error {
 	pairs, err := a.TeamServices.AllTeamServices(r.Context())
 	if err != nil {
@@ -205,6 +216,7 @@ func (a services) listTeamServices(w http.ResponseWriter, r *http.Request) error
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// teamServices answers with the names of a team's services; an empty list for an unknown team.
 func (a services) teamServices(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if fault.Is(err, fault.NotFound) {
@@ -220,6 +232,7 @@ func (a services) teamServices(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, routing.OrEmpty(names))
 }
 
+// claimService adds a service to a team. A service of another team is a 422 that names that team.
 func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
@@ -239,6 +252,7 @@ func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusCreated)
 }
 
+// unclaimService removes a service from a team.
 func (a services) unclaimService(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
@@ -254,7 +268,7 @@ func (a services) unclaimService(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
-// foreignModes are those of Oncall that Iris lists for its clients and cannot send in.
+// foreignModes are the modes of Oncall that clients expect in the list although Iris cannot send in them.
 var foreignModes = []users.Mode{"teams_messenger"}
 
 func (a names) routes() []routing.Route {
@@ -264,10 +278,12 @@ func (a names) routes() []routing.Route {
 	}
 }
 
+// listModes answers with the modes in which people may be notified of shifts.
 func (a names) listModes(w http.ResponseWriter, _ *http.Request) error {
 	return routing.Answer(w, http.StatusOK, append(slices.Clone(a.Modes), foreignModes...))
 }
 
+// listTimeZones answers with the time zones that a team may choose.
 func (a names) listTimeZones(w http.ResponseWriter, _ *http.Request) error {
 	return routing.Answer(w, http.StatusOK, routing.OrEmpty(a.TimeZones))
 }

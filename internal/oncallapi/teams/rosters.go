@@ -31,12 +31,12 @@ func (a rosters) routes() []routing.Route {
 	}
 }
 
-// roster finds the roster that the path names, ignoring case; a NotFound fault when the team has none.
+// roster finds the team's roster that the path names, ignoring case. It returns a NotFound fault if there is none.
 func (a Deps) roster(r *http.Request, t oncall.Profile) (oncall.Roster, error) {
 	return a.RosterNamed(r.Context(), t, routing.Param(r, "roster"))
 }
 
-// managed finds the path's roster for somebody who may administer its team.
+// managed finds the roster of the path. It refuses callers who may not administer its team.
 func (a Deps) managed(r *http.Request) (oncall.Profile, oncall.Roster, error) {
 	t, err := a.Administered(r)
 	if err != nil {
@@ -46,7 +46,7 @@ func (a Deps) managed(r *http.Request) (oncall.Profile, oncall.Roster, error) {
 	return t, ro, err
 }
 
-// rosterObjects are a team's rosters by name, with the schedules that use each.
+// rosterObjects returns a team's rosters by name, each with the schedules that use it.
 func (a rosters) rosterObjects(ctx context.Context, t oncall.Profile, cs []params.Condition) (map[string]any, error) {
 	rosters, err := a.Rosters.ByTeam(ctx, t.ID)
 	if err != nil {
@@ -70,7 +70,7 @@ func (a rosters) rosterObjects(ctx context.Context, t oncall.Profile, cs []param
 	return out, nil
 }
 
-// schedulesOf are the wire's schedules of a roster; rotations have routes of their own.
+// schedulesOf returns the weekly schedules of a roster. /v1 serves rotations.
 func schedulesOf(schedules []scheduling.StoredSchedule, roster int64) []map[string]any {
 	out := []map[string]any{}
 	for _, s := range schedules {
@@ -81,6 +81,7 @@ func schedulesOf(schedules []scheduling.StoredSchedule, roster int64) []map[stri
 	return out
 }
 
+// listRosters answers with a team's rosters by name. An unknown team is a 422.
 func (a rosters) listRosters(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil {
@@ -94,6 +95,7 @@ func (a rosters) listRosters(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// rosterNameProblem returns the fault of a name that no roster may have; nil for a valid name.
 func rosterNameProblem(name string) error {
 	switch bad := nameProblem(name); {
 	case bad != "":
@@ -107,6 +109,7 @@ func rosterNameProblem(name string) error {
 // errNoName has the same text as title and description: clients read either one.
 var errNoName = fault.Titled("name attribute missing from request", "name attribute missing from request")
 
+// createRoster creates an empty roster.
 func (a rosters) createRoster(w http.ResponseWriter, r *http.Request) error {
 	t, missing := a.Administered(r)
 	if missing != nil && !fault.Is(missing, fault.NotFound) {
@@ -126,7 +129,7 @@ func (a rosters) createRoster(w http.ResponseWriter, r *http.Request) error {
 	if err := rosterNameProblem(name); err != nil {
 		return err
 	}
-	if missing != nil { // a quirk of the contract: of a team that does not exist it says the same
+	if missing != nil { // Oncall's clients expect the text of a duplicate name for an unknown team, too
 		return calendars.Integrity(`roster name "` + name + `" already exists for team ` + routing.Param(r, "team"))
 	}
 	if _, err := a.Rosters.Create(r.Context(), t, name, calendars.By(r, b.Raw)); err != nil {
@@ -135,6 +138,7 @@ func (a rosters) createRoster(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusCreated)
 }
 
+// getRoster answers with the members and weekly schedules of a roster.
 func (a rosters) getRoster(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil {
@@ -155,6 +159,7 @@ func (a rosters) getRoster(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, map[string]any{"users": members, "schedules": schedulesOf(schedules, ro.ID)})
 }
 
+// updateRoster changes the name of a roster, the order of its members, or both.
 func (a rosters) updateRoster(w http.ResponseWriter, r *http.Request) error {
 	t, ro, err := a.managed(r)
 	if err != nil {
@@ -190,7 +195,7 @@ func (a rosters) updateRoster(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
-// rosterOrder reads names as a permutation of a roster's members.
+// rosterOrder returns the ids of the named members in this order. names must have each member of the roster once.
 func rosterOrder(ro oncall.Roster, names []string) ([]users.ID, error) {
 	const title = "Invalid roster order"
 	left := map[string]users.ID{}
@@ -212,6 +217,7 @@ func rosterOrder(ro oncall.Roster, names []string) ([]users.ID, error) {
 	return order, nil
 }
 
+// deleteRoster deletes a roster and its schedules.
 func (a rosters) deleteRoster(w http.ResponseWriter, r *http.Request) error {
 	t, ro, err := a.managed(r)
 	if err != nil {
@@ -223,6 +229,7 @@ func (a rosters) deleteRoster(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
+// listRosterUsers answers with the names of a roster's members; an empty list for an unknown team or roster.
 func (a rosters) listRosterUsers(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	in, err := params.Flag(q, "in_rotation", true)
@@ -246,6 +253,7 @@ func (a rosters) listRosterUsers(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, names)
 }
 
+// addRosterUser adds a person to a roster. An unknown team, roster or person and a member of the roster are a 422.
 func (a rosters) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 	t, ro, err := a.managed(r)
 	switch {
@@ -281,6 +289,7 @@ func (a rosters) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, calendars.UserObject(u))
 }
 
+// updateRosterUser puts a member into the rotation or takes the member out of it. It ignores people who are not in the roster.
 func (a rosters) updateRosterUser(w http.ResponseWriter, r *http.Request) error {
 	t, ro, err := a.managed(r)
 	if err != nil {
@@ -301,12 +310,13 @@ func (a rosters) updateRosterUser(w http.ResponseWriter, r *http.Request) error 
 	if err == nil {
 		err = a.RosterMembers.SetInRotation(r.Context(), t, ro, u, in, calendars.By(r, b.Raw))
 	}
-	if err != nil && !fault.Is(err, fault.NotFound) { // an unknown user is no error here
+	if err != nil && !fault.Is(err, fault.NotFound) { // a user who is not in the roster is not an error
 		return err
 	}
 	return routing.Answer(w, http.StatusOK, []string{})
 }
 
+// removeRosterUser removes a person from a roster. It ignores people who are not in the roster.
 func (a rosters) removeRosterUser(w http.ResponseWriter, r *http.Request) error {
 	t, ro, err := a.managed(r)
 	if err != nil {
@@ -316,13 +326,13 @@ func (a rosters) removeRosterUser(w http.ResponseWriter, r *http.Request) error 
 	if err == nil {
 		err = a.RosterMembers.RemoveMember(r.Context(), t, ro, u, calendars.By(r, nil))
 	}
-	if err != nil && !fault.Is(err, fault.NotFound) { // an unknown user is no error here
+	if err != nil && !fault.Is(err, fault.NotFound) { // a user who is not in the roster is not an error
 		return err
 	}
 	return routing.Answer(w, http.StatusOK, []string{})
 }
 
-// suggest says who of a roster is free for a shift and has the most rest around it.
+// suggest answers with the member of a roster who is free for a shift and whose nearest other shift is the farthest away.
 func (a rosters) suggest(w http.ResponseWriter, r *http.Request) error {
 	ctx, q := r.Context(), r.URL.Query()
 	for _, name := range []string{"start", "end"} {
@@ -370,6 +380,7 @@ func (a rosters) suggest(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, suggestion(scheduling.Suggest(t.ID, role.Name, members, shifts, start, end), names))
 }
 
+// suggestion returns the suggested person, and the distance of each person's nearest shift in seconds, on the wire.
 func suggestion(s scheduling.Suggestion, names map[users.ID]string) map[string]any {
 	data := map[string]any{}
 	for id, distance := range s.Distance {

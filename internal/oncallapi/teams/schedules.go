@@ -32,7 +32,7 @@ func (a weekly) routes() []routing.Route {
 
 var scheduleFields = []string{"id", "roster", "auto_populate_threshold", "role", "team", "events", "advanced_mode", "timezone", "scheduler"}
 
-// scheduleObject is a schedule as the wire shows it. A rotation has no events: it has routes of its own.
+// scheduleObject returns a schedule on the wire. For a rotation the events are empty, because /v1 serves rotations.
 func scheduleObject(s scheduling.StoredSchedule) map[string]any {
 	scheduler := map[string]any{"name": s.Algorithm}
 	if len(s.OrderNames) > 0 {
@@ -49,7 +49,7 @@ func scheduleObject(s scheduling.StoredSchedule) map[string]any {
 	}
 }
 
-// shown keeps the asked fields of a schedule; the numbers come with the names, and the id always.
+// shown returns the requested fields of a schedule, and its id. roster, role and team also bring roster_id, role_id and team_id.
 func shown(object map[string]any, asked []string) map[string]any {
 	keys := append([]string{"id"}, asked...)
 	for _, f := range asked {
@@ -60,6 +60,7 @@ func shown(object map[string]any, asked []string) map[string]any {
 	return params.Pick(object, keys)
 }
 
+// listSchedules answers with the weekly schedules of a roster; an empty list for an unknown team or roster.
 func (a weekly) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	asked, err := params.Fields(q, scheduleFields, params.ErrFields)
@@ -95,6 +96,7 @@ func (a weekly) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
+// getSchedule answers with a schedule and its ETag.
 func (a weekly) getSchedule(w http.ResponseWriter, r *http.Request) error {
 	asked, err := params.Fields(r.URL.Query(), scheduleFields, params.ErrFields)
 	if err != nil {
@@ -108,6 +110,7 @@ func (a weekly) getSchedule(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, shown(scheduleObject(s), asked))
 }
 
+// createSchedule creates a weekly schedule. An unknown team or roster is a 422.
 func (a weekly) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, err := a.Administered(r)
@@ -148,7 +151,8 @@ func (a weekly) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id})
 }
 
-// updateSchedule changes what the body names, of the schedule as it is when it is stored.
+// updateSchedule changes the fields that the body has. Storage applies the change to the current schedule. If-Match that does not
+// match is a 412.
 func (a weekly) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid edit"
 	ctx := r.Context()
@@ -183,7 +187,8 @@ func (a weekly) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
-// newPlace reads the team and roster that a schedule is to belong to; nil = it stays where it is.
+// newPlace reads the team and roster that a schedule moves to; nil = the schedule does not move. The caller must be allowed to
+// administer both teams.
 func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.StoredSchedule, now oncall.Profile) (team, roster *int64, err error) {
 	name, err := b.Text("team")
 	if err != nil {
@@ -214,6 +219,7 @@ func (a weekly) newPlace(ctx context.Context, b jsonbody.Object, s scheduling.St
 	return &to.ID, &ro.ID, nil
 }
 
+// deleteSchedule deletes a schedule.
 func (a weekly) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	s, _, err := a.OwnSchedule(r)
 	if err != nil {
@@ -225,6 +231,7 @@ func (a weekly) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
+// populate makes the shifts of a schedule anew from an instant on.
 func (a weekly) populate(w http.ResponseWriter, r *http.Request) error {
 	s, _, err := a.OwnSchedule(r)
 	if err != nil {
@@ -244,7 +251,7 @@ func (a weekly) populate(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
-// previewSchedule answers what the calendar would show after a populate. It writes nothing.
+// previewSchedule answers with the shifts that the calendar would have after populate. It writes nothing.
 func (a weekly) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 	ctx, q := r.Context(), r.URL.Query()
 	for _, name := range []string{"start", "start__lt", "end__ge", "team__eq"} {
@@ -291,7 +298,7 @@ func (a weekly) previewSchedule(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, calendars.EventObjects(rows, calendars.EventFields))
 }
 
-// titledPreview gives a fault of the window the title that previews have here.
+// titledPreview gives a fault about the window the title that clients of this route expect.
 func titledPreview(err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Field == "end" {
@@ -300,7 +307,7 @@ func titledPreview(err error) error {
 	return err
 }
 
-// shownAfter returns what a team's calendar shows in a window after a plan, in the order that it will have once it is stored.
+// shownAfter returns the shifts that a team's calendar would show in a window if plan were stored, in their order after storing.
 func (a weekly) shownAfter(ctx context.Context, plan scheduling.Result, known scheduling.Calendars, t oncall.Profile, before, after time.Time) ([]oncall.Shift, error) {
 	subscriptions, err := a.Subscriptions.Subscriptions(ctx, t.ID)
 	if err != nil {
@@ -317,7 +324,7 @@ func (a weekly) shownAfter(ctx context.Context, plan scheduling.Result, known sc
 			out = append(out, s)
 		}
 	}
-	// New shifts get higher numbers than all others, in the order of the plan.
+	// New shifts will get higher numbers than all stored shifts, in the order of the plan.
 	slices.SortStableFunc(out, func(x, y oncall.Shift) int {
 		if c := x.Start.Compare(y.Start); c != 0 || x.ID == y.ID {
 			return c

@@ -28,6 +28,7 @@ func (a teams) routes() []routing.Route {
 	}
 }
 
+// listTeams answers with the names of teams: of active ones, or of deleted ones with active=0. get_id=1 adds the numbers.
 func (a teams) listTeams(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	active, err := activeParam(q)
@@ -57,6 +58,7 @@ func (a teams) listTeams(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, names)
 }
 
+// activeParam reads active or active__eq; true when neither is given.
 func activeParam(q url.Values) (bool, error) {
 	if v, ok := params.Last(q, "active__eq"); ok && !q.Has("active") {
 		q = url.Values{"active": {v}}
@@ -64,7 +66,7 @@ func activeParam(q url.Values) (bool, error) {
 	return params.Flag(q, "active", true)
 }
 
-// settings reads what a body says of a team into s.
+// settings copies the settings that the body has into s. Settings that the body does not have are unchanged.
 func settings(b jsonbody.Object, s *oncall.TeamSettings) error {
 	for name, at := range map[string]*string{
 		"description": &s.Description, "email": &s.Email, "slack_channel": &s.SlackChannel,
@@ -79,14 +81,14 @@ func settings(b jsonbody.Object, s *oncall.TeamSettings) error {
 			*at = strings.TrimSpace(*v)
 		}
 	}
-	if len(s.OverridePhone) > maxName { // any text, as Oncall takes it: teams were imported with notes in it
+	if len(s.OverridePhone) > maxName { // any text is accepted, as in Oncall: imported teams have notes in this field
 		return fault.Titled("invalid payload", "override_phone_number is longer than 255 bytes")
 	}
 	for name, at := range map[string]*bool{"iris_enabled": &s.IrisEnabled, "api_managed_roster": &s.APIManaged} {
 		if !b.Has(name) {
 			continue
 		}
-		// Unlike elsewhere, numbers are refused, and so is null.
+		// Only true and false are accepted here: other routes also accept 0, 1 and null.
 		if err := json.Unmarshal(b.Members[name], at); err != nil || !b.Given(name) {
 			return fault.Titled("invalid payload", name+" must be boolean")
 		}
@@ -94,6 +96,7 @@ func settings(b jsonbody.Object, s *oncall.TeamSettings) error {
 	return nil
 }
 
+// teamNameProblem returns the fault of a name that no team may have; nil for a valid name.
 func teamNameProblem(name string) error {
 	switch bad := nameProblem(name); {
 	case bad != "":
@@ -106,6 +109,7 @@ func teamNameProblem(name string) error {
 	return nil
 }
 
+// createTeam creates a team with one administrator. Every authenticated caller who is not read-only may.
 func (a teams) createTeam(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.Read(w, r, "invalid payload")
 	if err != nil {
@@ -128,6 +132,7 @@ func (a teams) createTeam(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusCreated)
 }
 
+// newSettings reads the settings of a new team, which must have a name and a time zone.
 func (a teams) newSettings(ctx context.Context, b jsonbody.Object) (oncall.TeamSettings, error) {
 	var s oncall.TeamSettings
 	for _, name := range []string{"name", "scheduling_timezone"} {
@@ -163,6 +168,7 @@ func (a teams) newSettings(ctx context.Context, b jsonbody.Object) (oncall.TeamS
 	return s, a.planExists(ctx, s.IrisPlan)
 }
 
+// planExists refuses an escalation plan that does not exist, if CheckPlans is set.
 func (a teams) planExists(ctx context.Context, plan string) error {
 	if plan == "" || !a.CheckPlans {
 		return nil
@@ -171,7 +177,7 @@ func (a teams) planExists(ctx context.Context, plan string) error {
 	return fault.When(err, fault.NotFound, fault.Titled("invalid iris escalation plan", "no iris plan named "+plan+" exists"))
 }
 
-// firstAdmin is the caller, or whom an application names.
+// firstAdmin returns the administrator of a new team: the caller, or the person whom an application names.
 func (a teams) firstAdmin(r *http.Request, b jsonbody.Object) (oncall.Person, error) {
 	name := wire.Actor(r.Context()).Username
 	if name == "" {
@@ -197,6 +203,7 @@ func teamObject(t oncall.Profile) map[string]any {
 	}
 }
 
+// getTeam answers with a team. fields selects its users, admins, services and rosters; without it the answer has all of them.
 func (a teams) getTeam(w http.ResponseWriter, r *http.Request) error {
 	q, ctx := r.URL.Query(), r.Context()
 	active, err := activeParam(q)
@@ -233,6 +240,7 @@ func (a teams) getTeam(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, object)
 }
 
+// addPeople adds the administrators and members of the team to object, if asked names them.
 func (a teams) addPeople(ctx context.Context, t oncall.Profile, asked []string, object map[string]any) error {
 	withUsers, withAdmins := slices.Contains(asked, "users"), slices.Contains(asked, "admins")
 	if !withUsers && !withAdmins {
@@ -266,6 +274,7 @@ func (a teams) addPeople(ctx context.Context, t oncall.Profile, asked []string, 
 	return err
 }
 
+// updateTeam changes the settings that the body has.
 func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
@@ -284,7 +293,7 @@ func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	// Applied again to the row as it is then, so that two concurrent changes of different fields both succeed.
+	// Storage applies the change again to the current row, so that two concurrent changes of different fields both succeed.
 	change := func(s *oncall.TeamSettings) error { return a.changeSettings(b, s) }
 	if err := a.Teams.Update(r.Context(), t.ID, change, calendars.By(r, b.Raw)); err != nil {
 		return fault.When(err, fault.Conflict, calendars.Integrity("A team named '"+after.Name+"' already exists"))
@@ -292,7 +301,7 @@ func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
-// changeSettings makes the changes that a body asks for.
+// changeSettings applies the changes of a body to s.
 func (a teams) changeSettings(b jsonbody.Object, s *oncall.TeamSettings) error {
 	before := s.TimeZone
 	name, err := b.TextPtr("name")
@@ -318,10 +327,12 @@ func (a teams) changeSettings(b jsonbody.Object, s *oncall.TeamSettings) error {
 	return nil
 }
 
+// quoted formats names as a Python list, as Oncall's texts have it.
 func quoted(names []string) string {
 	return "['" + strings.Join(names, "', '") + "']"
 }
 
+// deleteTeam deletes a team. Unlike /v1 it does not check whether plans or services use the team.
 func (a teams) deleteTeam(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Administered(r)
 	if err != nil {
@@ -333,7 +344,7 @@ func (a teams) deleteTeam(w http.ResponseWriter, r *http.Request) error {
 	return routing.Empty(w, http.StatusOK)
 }
 
-// teamChanges serves a team's part of the audit log. Oncall read a table that did not exist.
+// teamChanges answers with the entries of the audit log about a team. In Oncall this route always failed.
 func (a teams) teamChanges(w http.ResponseWriter, r *http.Request) error {
 	entries, err := a.Audit.Audit(r.Context(), oncall.AuditQuery{Teams: []string{routing.Param(r, "team")}})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/smtp"
 )
 
-// A mail server whose certificate is signed by a private authority is trusted with ca_file only.
+// The certificate of a private authority is trusted only if ca_file names the authority.
 func TestSMTPTrustsItsCAFile(t *testing.T) {
 	t.Parallel()
 	authority := httptest.NewTLSServer(nil)

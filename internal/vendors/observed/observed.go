@@ -72,7 +72,8 @@ func (w *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Pre
 	return call{p, w}, r, true
 }
 
-// Probe implements messages.Prober. A vendor that cannot be probed counts as reachable, so that a message finds out.
+// Probe implements messages.Prober. A vendor that cannot be probed counts as reachable, so that the next message
+// tests it.
 func (w *Vendor) Probe(ctx context.Context) bool {
 	p, ok := w.Vendor.(messages.Prober)
 	return !ok || p.Probe(ctx)

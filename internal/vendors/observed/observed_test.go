@@ -23,7 +23,7 @@ func (*moody) Account() string                                           { retur
 func (*moody) Modes() []users.Mode                                       { return []users.Mode{users.SMS} }
 func (m *moody) Send(context.Context, messages.Outbound) messages.Result { return m.result }
 
-func TestTheLogTellsOfVendors(t *testing.T) {
+func TestFailuresAndRecoveriesAreLogged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := observer.New(zap.InfoLevel)
@@ -72,7 +72,7 @@ func TestTheLogTellsOfVendors(t *testing.T) {
 	})
 }
 
-// Readiness names the account that fails, and why; the log names plan and target.
+// Readiness names the failing account and the cause. The log names plan and target.
 func TestReadinessNamesTheAccountThatFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestReadinessNamesTheAccountThatFails(t *testing.T) {
 	})
 }
 
-func TestDatesAreNoNumbersOfPeople(t *testing.T) {
+func TestDatesAreNotHiddenAsPhoneNumbers(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
 		"certificate has expired: current time 2026-11-22T04:42:50Z is after 2026-11-21T04:42:48Z", "no service before 2026-11-22 04:42", "asked 10.0.0.1:25",

@@ -23,7 +23,7 @@ func (r *ready) Prepare(context.Context, messages.Outbound) (messages.Prepared, 
 	return unprepared{New(&r.moody, zap.NewNop())}, messages.Result{}, true
 }
 
-func TestWatchedVendorsPrepare(t *testing.T) {
+func TestPrepareReachesTheWrappedVendor(t *testing.T) {
 	t.Parallel()
 	v := &ready{moody: moody{messages.Result{Outcome: messages.OutcomeSent, Detail: "fine"}}}
 	for _, w := range []*Vendor{New(v, zap.NewNop()), New(&v.moody, zap.NewNop())} {

@@ -69,7 +69,7 @@ type conduct struct {
 	end     func()          // closes it
 }
 
-// newConduct returns the conduct of a server that behaves. log nil = a new log.
+// newConduct returns the conduct of a server without faults. log nil = a new log.
 func newConduct(r Rate, log *Log) *conduct {
 	if log == nil {
 		log = NewLog(0)
@@ -94,7 +94,7 @@ func (c *conduct) Limit(r Rate) {
 	c.limiter = l
 }
 
-// Behave replaces how requests are treated. Without behaviours the server behaves well.
+// Behave replaces how requests are treated. Without behaviours the server has no faults.
 func (c *conduct) Behave(list ...Behaviour) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

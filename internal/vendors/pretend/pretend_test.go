@@ -171,7 +171,7 @@ func TestWebhookIsStrict(t *testing.T) {
 	require.Empty(t, v.Log().Accepted())
 }
 
-// talk has a conversation and returns the last code.
+// talk sends commands and returns the code of the last reply.
 func talk(t *testing.T, addr string, lines ...string) int {
 	t.Helper()
 	c, err := textproto.Dial("tcp", addr)
@@ -225,7 +225,7 @@ func TestSMTPIsStrict(t *testing.T) {
 	require.Len(t, v.Log().Accepted(), 2)
 }
 
-func TestRate(t *testing.T) {
+func TestRateLimitAnswers429(t *testing.T) {
 	t.Parallel()
 	v := start(t, pretend.Config{Slack: pretend.SlackConfig{Rate: pretend.Rate{PerSecond: 0.1, Burst: 3}}})
 	form := url.Values{"token": {"x"}, "channel": {"#ops"}, "text": {"x"}}
@@ -241,7 +241,7 @@ func TestRate(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, "questions have a limit of their own")
 }
 
-func TestBehaviourForSoManyAndForOneDestination(t *testing.T) {
+func TestBehaviourWithTimesAndDestination(t *testing.T) {
 	t.Parallel()
 	v := start(t, pretend.Config{})
 	v.Slack.Behave(
@@ -319,7 +319,7 @@ func TestControlOverHTTP(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, status)
 }
 
-func TestLogKeepsTheLast(t *testing.T) {
+func TestLogKeepsTheLatestEntries(t *testing.T) {
 	t.Parallel()
 	v := start(t, pretend.Config{Keep: 5})
 	for range 23 {
@@ -336,7 +336,7 @@ func TestLogKeepsTheLast(t *testing.T) {
 	require.Len(t, v.Log().After(21), 2)
 }
 
-func TestLogTellsWaiters(t *testing.T) {
+func TestLogWakesWaiters(t *testing.T) {
 	t.Parallel()
 	v := start(t, pretend.Config{})
 	done := make(chan error, 1)
@@ -350,7 +350,7 @@ func TestLogTellsWaiters(t *testing.T) {
 	require.ErrorIs(t, v.Log().Wait(ctx, func([]pretend.Entry) bool { return false }), context.Canceled)
 }
 
-func TestAddressTaken(t *testing.T) {
+func TestStartFailsIfTheAddressIsInUse(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -360,7 +360,7 @@ func TestAddressTaken(t *testing.T) {
 	v.Close()
 }
 
-// phone is a Twilio account with our callbacks, which check the signature and note what came.
+// phone is a Twilio account whose callbacks check the signature and record each request.
 type phone struct {
 	*pretend.Twilio
 	vendor *twilio.Vendor
@@ -423,7 +423,7 @@ func (p *phone) ring(t *testing.T, incident int64) string {
 	return r.VendorMessageID
 }
 
-func TestCallIsAnsweredAndAKeyPressed(t *testing.T) {
+func TestCallIsAnsweredAndKeyIsPressed(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, pretend.TwilioConfig{})
 	sid := p.ring(t, 17)
@@ -445,7 +445,7 @@ func TestCallIsAnsweredAndAKeyPressed(t *testing.T) {
 	require.ErrorContains(t, err, "too many redirects")
 }
 
-func TestAnswersByItself(t *testing.T) {
+func TestAutoAnswerAndAutoStatus(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, pretend.TwilioConfig{AutoAnswer: true, AutoStatus: true})
 	sid := p.ring(t, 17)
@@ -466,7 +466,7 @@ func TestAnswersByItself(t *testing.T) {
 	}, 5*time.Second, time.Millisecond, "a call that ended is completed")
 }
 
-func TestReplyAndStatus(t *testing.T) {
+func TestSMSReplyAndStatusCallback(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t, pretend.TwilioConfig{})
 	said, err := p.ReplySMS(t.Context(), p.api.URL+pretend.TwilioInboundPath, "+12025550123", "+12025550199", "1 claim")

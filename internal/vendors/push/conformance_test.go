@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/vendortest"
 )
 
-// phones are the devices of a test.
+// phones is the device directory of a test.
 type phones struct {
 	of   map[string][]string
 	off  chan string
@@ -31,7 +31,7 @@ func (p *phones) SwitchOff(_ context.Context, token string) error {
 	return nil
 }
 
-// accountKey is one key for all tests: making one takes up to a second.
+// accountKey is shared by all tests, because generating a key takes up to a second.
 var accountKey = sync.OnceValue(func() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -66,8 +66,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// A contact may also be one registration token.
-func TestConformanceOfATokenAsContact(t *testing.T) {
+// A contact may also be a single registration token.
+func TestConformanceWithATokenAsContact(t *testing.T) {
 	t.Parallel()
 	vendortest.Run(t, vendortest.Suite{
 		New: rig, Mode: users.Push, Destination: func(vendortest.Rig) string { return "token-of-ann:APA91" },

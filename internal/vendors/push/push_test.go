@@ -20,7 +20,7 @@ func page(destination string) messages.Outbound {
 		Application: "demo", Priority: users.High, IncidentID: 300, IdempotencyKey: "k"}
 }
 
-func TestEveryDeviceIsToldAndOneIsEnough(t *testing.T) {
+func TestEveryDeviceIsNotifiedAndOneSuccessIsEnough(t *testing.T) {
 	t.Parallel()
 	reject, fail := pretend.Behaviour{Do: pretend.Reject}, pretend.Behaviour{Do: pretend.Fail}
 	throttle, breaks := pretend.Behaviour{Do: pretend.Throttle, RetryAfter: 5}, pretend.Behaviour{Do: pretend.BreakAfter}
@@ -65,7 +65,7 @@ func TestEveryDeviceIsToldAndOneIsEnough(t *testing.T) {
 	}
 }
 
-func TestWhatPhonesGet(t *testing.T) {
+func TestNotificationPayload(t *testing.T) {
 	t.Parallel()
 	r, _ := rigWith(t)
 	m := page("devices:ann")
@@ -117,7 +117,7 @@ func TestAccessTokens(t *testing.T) {
 	require.Equal(t, messages.OutcomeSent, r.Vendor.Send(t.Context(), page("devices:ann")).Outcome, "with a new one")
 }
 
-func TestDevicesThatCannotBeLookedUp(t *testing.T) {
+func TestFailedDeviceLookupIsUnavailable(t *testing.T) {
 	t.Parallel()
 	r, known := rigWith(t)
 	known.fail = errors.New("the database is away")

@@ -13,7 +13,7 @@ func contextOf(t *testing.T, d time.Duration) (context.Context, context.CancelFu
 	return context.WithTimeout(t.Context(), d)
 }
 
-// serve returns the address of a server that hands out whole bodies.
+// serve starts a server that reads each request body for handle. It returns the address of the server.
 func serve(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, body []byte)) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -139,7 +139,7 @@ func lookups(p *pretend.Slack) (n int) {
 	return n
 }
 
-func TestLookupsAreRememberedUntilTheyFail(t *testing.T) {
+func TestLookupsAreCachedUntilTheyFail(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SlackConfig{})
 	m := messages.Outbound{MessageID: 1, Destination: "ann@example.com", Body: "x"}
@@ -176,7 +176,7 @@ func TestFailedLookupIsNeverInDoubt(t *testing.T) {
 	require.Empty(t, p.Log().Accepted())
 }
 
-func TestErrors(t *testing.T) {
+func TestOutcomeOfEachSlackError(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SlackConfig{})
 	for word, want := range map[string]struct {
@@ -197,7 +197,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestButtonsAndWords(t *testing.T) {
+func TestButtonsAndText(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SlackConfig{})
 	m := messages.Outbound{
@@ -247,7 +247,7 @@ func TestPlainTextIsEscapedForSlack(t *testing.T) {
 	require.Equal(t, "[a&amp;b] &lt;!channel&gt;\n&lt;https://evil.example|log in&gt; &amp; more", p.Log().Accepted()[0].Body)
 }
 
-func TestCustomBlocksHaveNoButtonsOfOurs(t *testing.T) {
+func TestCustomBlocksGetNoIrisButtons(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SlackConfig{})
 	button := func(id string) string {
@@ -298,7 +298,7 @@ func TestIDOf(t *testing.T) {
 	require.True(t, fault.Is(err, fault.Unavailable))
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejectsInvalidConfig(t *testing.T) {
 	t.Parallel()
 	for _, cfg := range []slack.Config{{}, {Token: "x", APIURL: "there"}, {Token: "x", APIURL: "ftp://x/"}} {
 		_, err := slack.New(cfg)
@@ -316,7 +316,7 @@ func TestNewRefuses(t *testing.T) {
 	require.Equal(t, messages.OutcomeUnavailable, r.Outcome, "the account is at fault, not the message")
 }
 
-// The pretend workspace signs as Slack does, and what it posts is understood.
+// The pretend workspace signs button presses as Slack does, and the slack package parses them.
 func TestPressedButton(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SlackConfig{SigningSecret: exampleSecret})

@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/smtp"
 )
 
-// BenchmarkSend sends as many messages as it can to a server in the same process, which shares its processors.
+// BenchmarkSend sends messages to a server in the same process. Client and server share the processors.
 func BenchmarkSend(b *testing.B) {
 	p := pretend.NewSMTP(pretend.SMTPConfig{Light: true}, pretend.NewLog(1000))
 	require.NoError(b, p.Start())

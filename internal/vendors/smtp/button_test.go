@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-func TestGmailsButton(t *testing.T) {
+func TestGmailButton(t *testing.T) {
 	t.Parallel()
 	v := &Vendor{cfg: Config{OneClick: func(m messages.Outbound) string {
 		if m.IncidentID == 0 {
@@ -35,7 +35,7 @@ func TestGmailsButton(t *testing.T) {
 	require.Equal(t, before, (&Vendor{}).withButton(before, messages.Outbound{IncidentID: 1}))
 }
 
-func TestMailsToSeveralPeopleNameThemAll(t *testing.T) {
+func TestToHeaderListsTheVisibleRecipients(t *testing.T) {
 	t.Parallel()
 	v, err := New(Config{Addr: "127.0.0.1:25", From: "iris@example.com", TLS: None})
 	require.NoError(t, err)

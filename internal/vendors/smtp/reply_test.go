@@ -18,7 +18,7 @@ func read(t *testing.T, text string) reply {
 	return r
 }
 
-func TestReplies(t *testing.T) {
+func TestReadReply(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, reply{code: 250, enhanced: [3]int{2, 1, 5}, lines: []string{"2.1.5 Ok"}}, read(t, "250 2.1.5 Ok\r\n"))
 	require.Equal(t, reply{code: 250, lines: []string{"one", "two", ""}}, read(t, "250-one\r\n250-two\r\n250\r\n"))
@@ -34,7 +34,7 @@ func TestReplies(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestOutcomes(t *testing.T) {
+func TestOutcomeOfEachReply(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]struct {
 		outcome messages.Outcome

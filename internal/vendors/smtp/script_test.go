@@ -15,15 +15,15 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/smtp"
 )
 
-// scripted is a server that says what it is told to, to find out about servers that no library would write.
+// scripted is an SMTP server with scripted answers. It simulates servers that break the protocol.
 type scripted struct {
 	mu    sync.Mutex
 	heard []string
 	conns int
 }
 
-// play starts a server that answers the n-th connection (from 1) as script says: answers by the command's first word,
-// "." for the end of the message, "" for the greeting. An answer "!" closes the connection.
+// play starts a server. script returns the answers for the n-th connection (from 1). Their keys are the first word of
+// the command, "." for the end of the message, and "" for the greeting. The answer "!" closes the connection.
 func play(t *testing.T, script func(conn int) map[string]string) (*smtp.Vendor, *scripted) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -56,7 +56,7 @@ func (s *scripted) serve(c net.Conn, answers map[string]string) {
 		"": "220 hi", "EHLO": "250-hi\r\n250 PIPELINING", "HELO": "250 hi", "MAIL": "250 ok", "RCPT": "250 ok", "DATA": "354 go", ".": "250 ok",
 		"RSET": "250 ok", "QUIT": "221 bye",
 	}
-	// say answers and returns what it said; "!" = the connection is to be closed.
+	// say sends the answer and returns it. After "!" the caller closes the connection.
 	say := func(word string) string {
 		s.mu.Lock()
 		text, ok := answers[word]
@@ -103,7 +103,7 @@ func always(answers map[string]string) func(int) map[string]string {
 	return func(int) map[string]string { return answers }
 }
 
-func TestOddServers(t *testing.T) {
+func TestOutcomeOfUnusualServers(t *testing.T) {
 	t.Parallel()
 	const plain = "250 hi" // no pipelining
 	for name, c := range map[string]struct {
@@ -156,8 +156,8 @@ func TestOddServers(t *testing.T) {
 	}
 }
 
-// A kept connection that died before it took anything is replaced once, whatever it died of.
-func TestKeptConnectionsThatDied(t *testing.T) {
+// A kept connection that fails before it accepted anything is replaced once, whatever the cause.
+func TestDeadConnectionIsReplacedOnce(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]string{"closed": "!", "says it leaves": "421 4.4.2 idle too long"} {
 		for _, features := range []string{"250-hi\r\n250 PIPELINING", "250 hi"} {
@@ -190,8 +190,8 @@ func TestKeptConnectionsThatDied(t *testing.T) {
 	}
 }
 
-// A refused recipient leaves a transaction open; the next message on the connection begins with RSET.
-func TestResetAfterRefusal(t *testing.T) {
+// A refused recipient leaves the SMTP transaction open, so the next message on the connection begins with RSET.
+func TestRSETFollowsARefusedRecipient(t *testing.T) {
 	t.Parallel()
 	answers := map[string]string{"RCPT": "550 5.1.1 who?", "DATA": "503 no"}
 	v, s := play(t, always(answers))
@@ -204,8 +204,8 @@ func TestResetAfterRefusal(t *testing.T) {
 	require.Equal(t, 1, conns)
 }
 
-// Failures before the recipient was named are the account's; all others may be the recipient's.
-func TestOneBadRecipientIsNoFailureOfTheAccount(t *testing.T) {
+// A failure before the RCPT command is caused by the account. Any other failure may be caused by the recipient.
+func TestRefusedRecipientIsNotAnAccountFailure(t *testing.T) {
 	t.Parallel()
 	const plain = "250 hi" // no pipelining
 	for name, c := range map[string]struct {
@@ -231,8 +231,8 @@ func TestOneBadRecipientIsNoFailureOfTheAccount(t *testing.T) {
 	}
 }
 
-// A server that greets late is no server that is away: the connection is kept for the next message.
-func TestALateGreetingIsKept(t *testing.T) {
+// A server with a late greeting is slow, not down: the connection is kept for the next message.
+func TestConnectionWithALateGreetingIsKept(t *testing.T) {
 	t.Parallel()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -27,7 +27,7 @@ func mail(id messages.ID) messages.Outbound {
 	return messages.Outbound{MessageID: id, Attempt: 1, Mode: users.Email, Destination: "ann@example.com", Subject: "s", Body: "b"}
 }
 
-// certificates returns a server's TLS configuration for 127.0.0.1, and one of a client that trusts it.
+// certificates returns the TLS configuration of a server on 127.0.0.1, and of a client that trusts its certificate.
 func certificates(t *testing.T) (server, client *tls.Config) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -105,7 +105,7 @@ func TestTLSAndLogIn(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreUsedAgain(t *testing.T) {
+func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SMTPConfig{}, smtp.Config{MaxConns: 4})
 	for range 20 {
@@ -119,7 +119,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	wg.Wait()
 	require.LessOrEqual(t, p.Connections(), int64(4))
 	require.Len(t, p.Log().Accepted(), 220)
-	// Refused messages cost no connection.
+	// A refused message does not close its connection.
 	p.Behave(pretend.Behaviour{Do: pretend.Reject, Times: 10})
 	for range 20 {
 		v.Send(t.Context(), mail(1))
@@ -127,7 +127,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	require.LessOrEqual(t, p.Connections(), int64(4))
 }
 
-func TestConnectionsEnd(t *testing.T) {
+func TestConnectionsEndAtTheirLimits(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SMTPConfig{}, smtp.Config{MaxPerConn: 5})
 	for range 20 {
@@ -153,8 +153,8 @@ func wait(t *testing.T, d time.Duration) {
 	<-ctx.Done()
 }
 
-// A server that went away and came back is not noticed: nothing of a message was taken by the dead connections.
-func TestRestartedServerIsNotNoticed(t *testing.T) {
+// A restart of the server fails no message, because the dead connections accepted no part of one.
+func TestServerRestartFailsNoMessage(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SMTPConfig{}, smtp.Config{})
 	var wg sync.WaitGroup
@@ -173,7 +173,7 @@ func TestRestartedServerIsNotNoticed(t *testing.T) {
 	require.Len(t, again.Log().Accepted(), 20)
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestRefusedConnectionIsUnavailable(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SMTPConfig{}, smtp.Config{})
 	p.Close()
@@ -182,7 +182,7 @@ func TestNobodyListens(t *testing.T) {
 	require.Contains(t, r.Detail, "connect")
 }
 
-func TestWaitingForAConnectionEnds(t *testing.T) {
+func TestWaitForAFreeConnectionEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SMTPConfig{}, smtp.Config{MaxConns: 1, Timeout: 5 * time.Second})
 	p.Behave(pretend.Behaviour{Do: pretend.Hang})
@@ -273,7 +273,7 @@ func TestCustomSender(t *testing.T) {
 	require.Equal(t, "<tracker@example.org>", send()["Reply-To"], "a message's own wins")
 }
 
-func TestAddressesBeyondASCII(t *testing.T) {
+func TestNonASCIIAddresses(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SMTPConfig{}, smtp.Config{})
 	m := mail(1)
@@ -291,7 +291,7 @@ func TestAddressesBeyondASCII(t *testing.T) {
 	require.Len(t, p.Log().Accepted(), 1)
 }
 
-func TestTooLarge(t *testing.T) {
+func TestTooLargeMessageIsRejected(t *testing.T) {
 	t.Parallel()
 	v, p := pair(t, pretend.SMTPConfig{MaxSize: 2000}, smtp.Config{})
 	m := mail(1)
@@ -303,7 +303,7 @@ func TestTooLarge(t *testing.T) {
 	require.Equal(t, messages.OutcomeSent, v.Send(t.Context(), mail(2)).Outcome)
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejectsInvalidConfig(t *testing.T) {
 	t.Parallel()
 	good := smtp.Config{Addr: "mail.example.com:25", From: "iris@example.com"}
 	for field, change := range map[string]func(*smtp.Config){

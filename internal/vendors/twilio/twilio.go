@@ -50,7 +50,7 @@ type Config struct {
 	APIURL string
 	// PublicURL is the address under which Twilio reaches our callbacks. "" = no status callbacks, and no calls.
 	PublicURL string
-	// CountryCode is put before numbers of 10 digits without one. "" = "1".
+	// CountryCode is the prefix for numbers of 10 digits, which have no country code. "" = "1".
 	CountryCode string
 	// DetectMachines asks Twilio to detect answering machines, so that a machine gets no menu.
 	DetectMachines bool

@@ -123,7 +123,7 @@ func TestParseReceipt(t *testing.T) {
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejectsInvalidConfig(t *testing.T) {
 	t.Parallel()
 	good := twilio.Config{AccountSID: "AC1", AuthToken: "t", From: "+12025550199", PublicURL: "https://iris.example"}
 	for name, change := range map[string]func(*twilio.Config){
@@ -151,7 +151,7 @@ func TestNewRefuses(t *testing.T) {
 	require.Equal(t, messages.OutcomeRejected, v.Send(t.Context(), messages.Outbound{Mode: users.Call, Destination: "+12025550123"}).Outcome)
 }
 
-func TestCodes(t *testing.T) {
+func TestOutcomeOfEachErrorCode(t *testing.T) {
 	t.Parallel()
 	r := rig(t)
 	p := r.Backend.(*pretend.Twilio)
@@ -172,7 +172,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-func TestAccountAtFaultKeepsTheMessage(t *testing.T) {
+func TestMisconfiguredAccountIsUnavailable(t *testing.T) {
 	t.Parallel()
 	p := pretend.NewTwilio(pretend.TwilioConfig{AccountSID: "AC1", AuthToken: "right", From: []string{"+12025550199"}}, nil)
 	require.NoError(t, p.Start())
@@ -192,7 +192,7 @@ func TestAccountAtFaultKeepsTheMessage(t *testing.T) {
 	}
 }
 
-func TestWhatIsSent(t *testing.T) {
+func TestRequestParameters(t *testing.T) {
 	t.Parallel()
 	r := rig(t)
 	p := r.Backend.(*pretend.Twilio)
@@ -242,7 +242,7 @@ func TestMessagingServiceAndKey(t *testing.T) {
 	require.Equal(t, messages.OutcomeSent, r.Outcome, r.Detail)
 }
 
-func TestApplicationsWithNumbersOfTheirOwn(t *testing.T) {
+func TestApplicationsWithTheirOwnSenderNumbers(t *testing.T) {
 	t.Parallel()
 	p := pretend.NewTwilio(pretend.TwilioConfig{AccountSID: "AC1", AuthToken: "token", From: []string{"+15005550001", "+15005550002", "+15005550003"}}, nil)
 	require.NoError(t, p.Start())

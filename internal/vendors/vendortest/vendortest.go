@@ -349,7 +349,7 @@ func concurrent(t *testing.T, s Suite) {
 	}
 }
 
-// nasty texts try to escape from their field.
+// nasty are injection texts: they try to break out of their field.
 var nasty = []string{
 	"a\r\nBcc: victim@example.com", "a\nX-Evil: 1", "a\r\n\r\nbody", "a\x00b", "a\xff\xfeb", "\r\n.\r\nMAIL FROM:<evil@example.com>\r\n",
 	".\r\n..\r\n", "a\u2028b", "\"}],\"ok\":false", "a&To=%2B15005550009&From=evil", "<script>alert(1)</script>", "\x1b[31mred", "=?utf-8?q?=0D=0A?=",

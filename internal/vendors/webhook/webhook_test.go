@@ -20,7 +20,7 @@ func TestSignKnownExample(t *testing.T) {
 	require.Equal(t, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", got)
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejectsInvalidConfig(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]webhook.Config{
 		"no secret":    {},
@@ -64,7 +64,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	require.Equal(t, int64(1), p.Log().Last())
 }
 
-func TestTheSameIDForTheSameMessageInDoubt(t *testing.T) {
+func TestRetryInDoubtSendsTheSameID(t *testing.T) {
 	t.Parallel()
 	r := rig(t)
 	p := r.Backend.(*pretend.Webhook)
@@ -76,7 +76,7 @@ func TestTheSameIDForTheSameMessageInDoubt(t *testing.T) {
 	require.NotEqual(t, send("", 1), send("", 2))
 }
 
-func TestStatusesOfReceivers(t *testing.T) {
+func TestOutcomeOfEachStatusCode(t *testing.T) {
 	t.Parallel()
 	r := rig(t)
 	p := r.Backend.(*pretend.Webhook)
@@ -94,7 +94,7 @@ func TestStatusesOfReceivers(t *testing.T) {
 	}
 }
 
-func TestTwoSecretsWhileRotating(t *testing.T) {
+func TestBothSecretsSignDuringRotation(t *testing.T) {
 	t.Parallel()
 	p := pretend.NewWebhook(pretend.WebhookConfig{Secret: secret}, nil)
 	require.NoError(t, p.Start())

@@ -17,31 +17,31 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// debugUser is who everybody is in debug mode.
+// debugUser is the name of every caller in debug mode.
 const debugUser = "test_user"
 
-// Standings reads which teams a person belongs to and administers.
+// Standings reads the teams that a person belongs to and administers.
 type Standings interface {
 	Standings(ctx context.Context, id users.ID) ([]oncall.Standing, error)
 }
 
-// Authenticator finds out who calls a calendar API. All parts but Sessions are required. It is safe for concurrent use.
+// Authenticator authenticates the callers of the calendar APIs. All parts but Sessions are required. It is safe for concurrent use.
 type Authenticator struct {
 	Applications auth.Applications
 	Users        wire.People
-	// Sessions is nil where nobody can log in.
+	// Sessions is nil if nobody can log in.
 	Sessions *scs.SessionManager `optional:"true"`
 	// UserKey is the session key that holds the name of the logged-in user.
 	UserKey   string
 	Standings Standings
 	Openings  auth.Openings
-	// DebugAuth lets everybody do everything as the user test_user. Never on a public address.
+	// DebugAuth allows everything to every caller, as the user test_user. It must never be used on a public address.
 	DebugAuth bool
 	Errors    *wire.Errors
 }
 
-// Identified finds out who a request comes from and keeps it with the request: an application's signature if there is one
-// (no fallback), else the session. Changes with a session need its CSRF token. Wrong credentials are answered at once.
+// Identified authenticates a request and stores its actor in the context. If the request has a signature, only the signature
+// counts; otherwise the session. A change with a session needs its CSRF token. Wrong credentials are refused.
 func (a *Authenticator) Identified(next http.Handler) http.Handler {
 	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, app, r, err := a.identify(w, r)
@@ -100,7 +100,8 @@ func (a *Authenticator) signed(r *http.Request, header string, body []byte) (aut
 	return app, nil
 }
 
-// bySession returns the actor of a logged-in person with their teams; nobody where there is no session and none is needed.
+// bySession returns the actor of a logged-in person with the person's teams; the zero value if there is no session and the request
+// needs none.
 func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application, error) {
 	var nobody auth.Actor
 	if a.Sessions == nil {
@@ -149,7 +150,7 @@ func standing(actor auth.Actor, standings []oncall.Standing) auth.Actor {
 	return actor
 }
 
-// debugActor is test_user, who may do everything, whether or not there is such a user.
+// debugActor returns the actor test_user, who may do everything. The user need not exist.
 func (a *Authenticator) debugActor(ctx context.Context) (auth.Actor, error) {
 	actor := auth.Actor{Username: debugUser}
 	user, err := a.Users.ByName(ctx, debugUser)

@@ -1,6 +1,6 @@
-// Package calendars decodes requests of the two calendar APIs, /api/v0 (oncallapi) and the calendar part of /v1 (api/calendar):
-// the caller, the objects that a path names, the edits in a body, and a shift on the wire. It decides nothing about calendars
-// (package oncall does) and stores nothing.
+// Package calendars has the code that the two calendar APIs share: /api/v0 (oncallapi) and the calendar part of /v1
+// (api/calendar). It authenticates callers, finds the objects of a path, decodes the edits of a body and encodes shifts. Package
+// oncall has the rules of calendars; this package has none, and it stores nothing.
 package calendars
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Teams finds teams. What does not exist is a NotFound fault.
+// Teams finds teams. A team that does not exist is a NotFound fault.
 type Teams interface {
 	ByName(ctx context.Context, name string) (oncall.Profile, error)
 	ByID(ctx context.Context, id int64) (oncall.Profile, error)
@@ -48,7 +48,7 @@ type Schedules interface {
 	ByID(ctx context.Context, id oncall.ScheduleID) (scheduling.StoredSchedule, error)
 }
 
-// ScheduleChanges stores schedules. What does not exist is a NotFound fault.
+// ScheduleChanges stores schedules. A schedule that does not exist is a NotFound fault.
 type ScheduleChanges interface {
 	Create(ctx context.Context, d scheduling.ScheduleDraft, by oncall.By) (oncall.ScheduleID, error)
 	Update(ctx context.Context, id oncall.ScheduleID, e schedules.Edit, by oncall.By) error
@@ -61,7 +61,7 @@ type Shifts interface {
 	Edit(ctx context.Context, e editing.Edit, by oncall.By) (editing.Outcome, error)
 }
 
-// Requests reads requests about calendars. All parts are required. It is safe for concurrent use.
+// Requests decodes requests about calendars. All parts are required. It is safe for concurrent use.
 type Requests struct {
 	Teams     Teams
 	People    People
@@ -70,7 +70,7 @@ type Requests struct {
 	Schedules Schedules
 	Shifts    Shifts
 	Openings  auth.Openings
-	// Grace is for how long after its start a shift may still be edited by the team.
+	// Grace is the time after the start of a shift in which members of the team may still edit it.
 	Grace time.Duration
 }
 

@@ -18,17 +18,17 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 )
 
-// Run makes the edit.
+// Run applies the edit.
 func (a Requests) Run(r *http.Request, e editing.Edit) (editing.Outcome, error) {
 	return a.Shifts.Edit(r.Context(), e, By(r, e.Body))
 }
 
-// Access says who edits. named: the request named the team, so a refusal may name it.
+// Access returns the permissions of the caller for edits. named is true if the request names the team: a refusal may then name it.
 func (a Requests) Access(ctx context.Context, named bool) editing.Access {
 	return editing.Access{Caller: wire.Actor(ctx), Grace: a.Grace, Named: named, Link: newLink()}
 }
 
-// newLink returns 32 fresh hex digits.
+// newLink returns 32 random hexadecimal digits.
 func newLink() string {
 	b := make([]byte, 16)
 	_, _ = rand.Read(b) // crypto/rand never fails
@@ -38,7 +38,7 @@ func newLink() string {
 // BadEvent is the title of faults of a new shift.
 const BadEvent = "Invalid event"
 
-// draft reads a requested shift. Whether the role and the user exist is checked later.
+// draft reads a requested shift. It does not check whether the role exists.
 func (a Requests) draft(ctx context.Context, b jsonbody.Object) (editing.ShiftRequest, error) {
 	var d editing.ShiftRequest
 	var err error
@@ -69,7 +69,7 @@ func (a Requests) draft(ctx context.Context, b jsonbody.Object) (editing.ShiftRe
 	return d, err
 }
 
-// Creation reads a request for one shift.
+// Creation reads an edit that adds one shift.
 func (a Requests) Creation(ctx context.Context, b jsonbody.Object) (editing.Edit, error) {
 	d, err := a.draft(ctx, b)
 	if err != nil {
@@ -103,7 +103,7 @@ func (a Requests) Creation(ctx context.Context, b jsonbody.Object) (editing.Edit
 	}, nil
 }
 
-// strangeSchedule is the refusal of drafts that ascribe a shift to a schedule which is not one of the team.
+// strangeSchedule returns the refusal of drafts that name a schedule of another team; nil if there is none.
 func (a Requests) strangeSchedule(ctx context.Context, team oncall.Profile, drafts ...editing.ShiftRequest) (refusal, err error) {
 	var own []scheduling.StoredSchedule
 	for _, d := range drafts {
@@ -122,20 +122,21 @@ func (a Requests) strangeSchedule(ctx context.Context, team oncall.Profile, draf
 	return nil, nil
 }
 
-// strayCreation is the refusal of a shift for a team that does not exist: what comes before it in the order of checks, or that.
+// strayCreation returns the refusal of a shift for a team that does not exist. If an earlier check of the fixed order fails too, it
+// returns that refusal.
 func (a Requests) strayCreation(ctx context.Context, d editing.ShiftRequest) error {
 	now, err := a.People.Clock(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = a.Access(ctx, true).Editor(now, editing.Membership{TeamID: -1, Name: d.TeamName}).Create(d) // nobody is part of it
+	_, err = a.Access(ctx, true).Editor(now, editing.Membership{TeamID: -1, Name: d.TeamName}).Create(d) // no team has this number
 	return err
 }
 
 // BadUpdate is the title of faults of a changed shift.
 const BadUpdate = "Invalid event update"
 
-// patch reads what a body changes of a shift; allowed are the keys that it may have.
+// patch reads the changes of a shift in a body. Keys that are not in allowed are refused.
 func (a Requests) patch(ctx context.Context, b jsonbody.Object, allowed ...string) (editing.Patch, error) {
 	var p editing.Patch
 	for key := range b.Members {
@@ -182,7 +183,7 @@ func (a Requests) patch(ctx context.Context, b jsonbody.Object, allowed ...strin
 	return p, err
 }
 
-// Change reads a request to edit one shift.
+// Change reads an edit that changes one shift.
 func (a Requests) Change(ctx context.Context, id oncall.ShiftID, b jsonbody.Object) (editing.Edit, error) {
 	p, err := a.patch(ctx, b, "start", "end", "role", "user", "note")
 	if err != nil {
@@ -191,10 +192,10 @@ func (a Requests) Change(ctx context.Context, id oncall.ShiftID, b jsonbody.Obje
 	return a.about(ctx, editing.Selection{IDs: []oncall.ShiftID{id}}, editing.Modify{Patch: p}, b.Raw)
 }
 
-// ErrGone says that there is no such thing, or no longer.
+// ErrGone is the refusal for an object that does not exist.
 var ErrGone = fault.New(fault.NotFound, "not found")
 
-// about returns an edit of selected shifts, with their names. The request names no team for some kinds of changes.
+// about returns an edit of selected shifts.
 func (a Requests) about(ctx context.Context, c editing.Selection, change editing.Change, body json.RawMessage) (editing.Edit, error) {
 	rows, err := a.ShiftRows(ctx, c)
 	named := true
@@ -205,7 +206,7 @@ func (a Requests) about(ctx context.Context, c editing.Selection, change editing
 	return editing.Edit{Access: a.Access(ctx, named), Selection: c, Change: change, Rows: rows, Body: body}, err
 }
 
-// Deletion is a request to remove one shift.
+// Deletion returns an edit that deletes one shift.
 func (a Requests) Deletion(ctx context.Context, id oncall.ShiftID) (editing.Edit, error) {
 	return a.about(ctx, editing.Selection{IDs: []oncall.ShiftID{id}}, editing.Remove{}, nil)
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 )
 
-// maxLinked is how many shifts one request may make: more than two a day for a year.
+// maxLinked is the maximum number of shifts that one request may make: more than two a day for a year.
 const maxLinked = 1000
 
-// LinkedCreation reads a request for several shifts that belong together.
+// LinkedCreation reads an edit that adds several shifts with a common link id.
 func (a Requests) LinkedCreation(ctx context.Context, raw json.RawMessage) (editing.Edit, error) {
 	const title = "Invalid argument"
 	var items []json.RawMessage
@@ -58,7 +58,7 @@ func (a Requests) LinkedCreation(ctx context.Context, raw json.RawMessage) (edit
 	}, nil
 }
 
-// unknownIn gives the roles of drafts their proper names, and returns the refusal of one that does not exist.
+// unknownIn replaces the roles of drafts by their stored spelling. It returns the refusal of a role that does not exist.
 func (a Requests) unknownIn(ctx context.Context, drafts []editing.ShiftRequest) (refusal, err error) {
 	proper := map[string]string{}
 	for i := range drafts {
@@ -78,7 +78,7 @@ func (a Requests) unknownIn(ctx context.Context, drafts []editing.ShiftRequest) 
 	return refusal, nil
 }
 
-// LinkedChange reads a request to edit all shifts of a link.
+// LinkedChange reads an edit that changes all shifts of a link.
 func (a Requests) LinkedChange(ctx context.Context, link string, b jsonbody.Object) (editing.Edit, error) {
 	p, err := a.patch(ctx, b, "role", "user", "note")
 	if err != nil {
@@ -87,7 +87,7 @@ func (a Requests) LinkedChange(ctx context.Context, link string, b jsonbody.Obje
 	return a.about(ctx, editing.Selection{Links: []string{link}}, editing.Modify{Patch: p, Linked: true}, b.Raw)
 }
 
-// LinkedDeletion is a request to remove all shifts of a link.
+// LinkedDeletion returns an edit that deletes all shifts of a link.
 func (a Requests) LinkedDeletion(ctx context.Context, link string) (editing.Edit, error) {
 	return a.about(ctx, editing.Selection{Links: []string{link}}, editing.Remove{Linked: true}, nil)
 }

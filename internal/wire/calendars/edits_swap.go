@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 )
 
-// Swapping reads a request to exchange the people of two sides. fromNow leaves the past of running shifts as it was.
+// Swapping reads an edit that exchanges the people of two sides. With fromNow, the past part of a running shift keeps its person.
 func (a Requests) Swapping(ctx context.Context, b jsonbody.Object, fromNow bool) (editing.Edit, error) {
 	const title = "Invalid event swap request"
 	var items []json.RawMessage
@@ -63,7 +63,7 @@ func readSide(b jsonbody.Object, title string) (editing.SideRef, error) {
 	return editing.SideRef{ID: oncall.ShiftID(id)}, nil
 }
 
-// Swap reads an exchange from a request and makes it.
+// Swap reads a swap from a request and applies it.
 func (a Requests) Swap(w http.ResponseWriter, r *http.Request, fromNow bool) error {
 	b, err := jsonbody.Read(w, r, "Invalid event swap request")
 	if err != nil {
@@ -77,7 +77,7 @@ func (a Requests) Swap(w http.ResponseWriter, r *http.Request, fromNow bool) err
 	return err
 }
 
-// Overriding reads a request to put a substitute in for a while.
+// Overriding reads an edit that puts a substitute on call for a part of some shifts.
 func (a Requests) Overriding(ctx context.Context, b jsonbody.Object) (editing.Edit, error) {
 	start, err := b.RequiredTime("start")
 	if err != nil {

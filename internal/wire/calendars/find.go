@@ -19,10 +19,10 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// ErrPersonNeeded refuses a program where a person must consent.
+// ErrPersonNeeded is the refusal of an application where a person must consent.
 var ErrPersonNeeded = auth.ErrPersonNeeded
 
-// Integrity is Oncall's 422.
+// Integrity returns the fault that Oncall's clients get as 422.
 func Integrity(text string) error {
 	return &fault.Error{Kind: fault.Mismatch, Message: "IntegrityError", Detail: text}
 }
@@ -37,7 +37,7 @@ func By(r *http.Request, raw json.RawMessage) oncall.By {
 	return oncall.By{Owner: owner, Body: raw}
 }
 
-// UserID finds a user's id; 0 when there is no such user.
+// UserID returns a user's id; 0 if there is no such user.
 func (a Requests) UserID(ctx context.Context, name string) (users.ID, error) {
 	u, err := a.People.ByName(ctx, name)
 	if fault.Is(err, fault.NotFound) {
@@ -46,7 +46,7 @@ func (a Requests) UserID(ctx context.Context, name string) (users.ID, error) {
 	return u.ID, err
 }
 
-// RoleName returns a role's proper name; ok is false when there is none.
+// RoleName returns the stored spelling of a role's name. ok is false if there is no such role.
 func (a Requests) RoleName(ctx context.Context, name string) (proper string, ok bool, err error) {
 	role, err := a.Role(ctx, name)
 	if fault.Is(err, fault.NotFound) {
@@ -55,7 +55,7 @@ func (a Requests) RoleName(ctx context.Context, name string) (proper string, ok 
 	return role.Name, err == nil, err
 }
 
-// PersonOf is the person that a request acts for: the caller, or whom an application names.
+// PersonOf returns the person for whom a request acts: the caller, or the person whom an application names.
 func (a Requests) PersonOf(ctx context.Context, b jsonbody.Object) (oncall.Person, error) {
 	name := wire.Actor(ctx).Username
 	if name == "" {
@@ -85,12 +85,12 @@ func (a Requests) Role(ctx context.Context, name string) (oncall.RoleInfo, error
 	return oncall.RoleInfo{}, fault.Newf(fault.NotFound, "there is no role %q", name)
 }
 
-// Person finds the user of the path for somebody who may change their settings.
+// Person finds the user of the path. It refuses callers who may not change the user's settings.
 func (a Requests) Person(r *http.Request) (oncall.Person, error) {
 	return a.PersonNamed(r.Context(), routing.Param(r, "user"))
 }
 
-// PersonNamed finds a user for somebody who may change their settings.
+// PersonNamed finds a user by name. It refuses callers who may not change the user's settings.
 func (a Requests) PersonNamed(ctx context.Context, name string) (oncall.Person, error) {
 	u, err := a.People.ByName(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -106,7 +106,7 @@ func (a Requests) PersonNamed(ctx context.Context, name string) (oncall.Person, 
 			return u, err
 		}
 		for _, t := range teams {
-			if !u.Admin { // who administers a team has no say over those who administer everything
+			if !u.Admin { // an administrator of a team may not change an administrator of Iris
 				theirs = append(theirs, t.ID)
 			}
 		}
@@ -117,7 +117,7 @@ func (a Requests) PersonNamed(ctx context.Context, name string) (oncall.Person, 
 	return u, err
 }
 
-// RosterNamed finds a roster of a team, ignoring case; a NotFound fault when the team has none of that name.
+// RosterNamed finds a roster of a team by name, ignoring case. It returns a NotFound fault if there is none.
 func (a Requests) RosterNamed(ctx context.Context, t oncall.Profile, name string) (oncall.Roster, error) {
 	rosters, err := a.Rosters.ByTeam(ctx, t.ID)
 	if err != nil {
@@ -131,7 +131,7 @@ func (a Requests) RosterNamed(ctx context.Context, t oncall.Profile, name string
 	return oncall.Roster{}, fault.New(fault.NotFound, "not found")
 }
 
-// Schedule finds the schedule of the path with its team.
+// Schedule finds the schedule of the path, and its team.
 func (a Requests) Schedule(r *http.Request) (scheduling.StoredSchedule, oncall.Profile, error) {
 	id, err := ShiftID(r, "id")
 	if err != nil {
@@ -145,7 +145,7 @@ func (a Requests) Schedule(r *http.Request) (scheduling.StoredSchedule, oncall.P
 	return s, t, err
 }
 
-// OwnSchedule finds the schedule of the path for somebody who may administer its team.
+// OwnSchedule finds the schedule of the path, and its team. It refuses callers who may not administer the team.
 func (a Requests) OwnSchedule(r *http.Request) (scheduling.StoredSchedule, oncall.Profile, error) {
 	s, t, err := a.Schedule(r)
 	if err == nil {
@@ -154,17 +154,17 @@ func (a Requests) OwnSchedule(r *http.Request) (scheduling.StoredSchedule, oncal
 	return s, t, err
 }
 
-// ScheduleEdit is a change of a schedule by the caller, under the tags of the request.
+// ScheduleEdit returns an edit of a schedule by the caller, with the If-Match tags of the request.
 func ScheduleEdit(r *http.Request, change schedules.Change) schedules.Edit {
 	return schedules.Edit{Editor: wire.Actor(r.Context()), IfMatch: routing.IfMatch(r), Change: change}
 }
 
-// ScheduleReplacement is an edit that stores a whole draft.
+// ScheduleReplacement returns an edit that stores a complete draft.
 func ScheduleReplacement(r *http.Request, d scheduling.ScheduleDraft) schedules.Edit {
 	return ScheduleEdit(r, schedules.Replace{Draft: d})
 }
 
-// ShiftID returns the number of the path; NotFound if it is none.
+// ShiftID returns the number in the path. A text that is not a number is a NotFound fault.
 func ShiftID(r *http.Request, name string) (int64, error) {
 	n, err := strconv.ParseInt(routing.Param(r, name), 10, 64)
 	if err != nil || n <= 0 {
@@ -178,7 +178,7 @@ func (a Requests) Team(r *http.Request) (oncall.Profile, error) {
 	return a.ActiveTeam(r.Context(), routing.Param(r, "team"))
 }
 
-// ActiveTeam finds a team by name; a team that is switched off is not found.
+// ActiveTeam finds a team by name. It returns a NotFound fault for a deleted team.
 func (a Requests) ActiveTeam(ctx context.Context, name string) (oncall.Profile, error) {
 	t, err := a.Teams.ByName(ctx, name)
 	if err == nil && !t.Active {
@@ -187,7 +187,7 @@ func (a Requests) ActiveTeam(ctx context.Context, name string) (oncall.Profile, 
 	return t, err
 }
 
-// Administered finds the path's team for somebody who may administer it.
+// Administered finds the team of the path. It refuses callers who may not administer the team.
 func (a Requests) Administered(r *http.Request) (oncall.Profile, error) {
 	t, err := a.Team(r)
 	if err != nil {
@@ -196,7 +196,7 @@ func (a Requests) Administered(r *http.Request) (oncall.Profile, error) {
 	return t, wire.Actor(r.Context()).MayAdministerTeam(t.ID, t.Name)
 }
 
-// ZoneName checks a time zone and returns its proper name: clients also send "utc".
+// ZoneName checks a time zone and returns its IANA spelling, because clients also send "utc".
 func ZoneName(name string) (string, error) {
 	if strings.EqualFold(name, "utc") {
 		return "UTC", nil
@@ -208,7 +208,7 @@ func ZoneName(name string) (string, error) {
 	return name, err
 }
 
-// ZoneOf returns the time zone of a team, UTC where it has none that is known.
+// ZoneOf returns the time zone of a team; UTC if its zone is unknown.
 func (a Requests) ZoneOf(t oncall.Profile) *time.Location {
 	zone, err := time.LoadLocation(t.TimeZone)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Crowd is the people and teams of a look-up.
+// Crowd has the people and teams of some shifts, by id.
 type Crowd struct {
 	People map[users.ID]oncall.Person
 	Teams  map[int64]oncall.Profile
@@ -35,7 +35,7 @@ func (a Requests) CrowdOf(ctx context.Context, shifts []oncall.Shift) (Crowd, er
 	return c, err
 }
 
-// ShiftRows reads chosen shifts with their names.
+// ShiftRows reads the selected shifts, with the names of their people and teams.
 func (a Requests) ShiftRows(ctx context.Context, c editing.Selection) (map[oncall.ShiftID]oncall.ShiftRow, error) {
 	out := map[oncall.ShiftID]oncall.ShiftRow{}
 	add := func(q oncall.ShiftQuery) error {
@@ -58,7 +58,7 @@ func (a Requests) ShiftRows(ctx context.Context, c editing.Selection) (map[oncal
 	return out, nil
 }
 
-// Named adds the names that people know to shifts.
+// Named adds the names of people and teams to shifts.
 func (a Requests) Named(ctx context.Context, shifts []oncall.Shift) ([]oncall.ShiftRow, error) {
 	ids, teams := []users.ID{}, map[int64]string{}
 	for _, s := range shifts {

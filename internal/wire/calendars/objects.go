@@ -17,7 +17,7 @@ func IDsOf(people []oncall.TeamPerson) []users.ID {
 	return out
 }
 
-// UserObject is a user as the wire shows it.
+// UserObject returns a user on the wire.
 func UserObject(u oncall.Person) map[string]any {
 	contacts := map[string]string{}
 	for mode, destination := range u.Contacts {
@@ -36,7 +36,7 @@ func UserObject(u oncall.Person) map[string]any {
 // EventFields are the fields of a shift on the wire.
 var EventFields = []string{"id", "start", "end", "role", "team", "user", "full_name", "schedule_id", "link_id", "note"}
 
-// EventObjects are shifts as the wire shows them, with the fields that were asked for.
+// EventObjects returns shifts on the wire, with the requested fields.
 func EventObjects(rows []oncall.ShiftRow, asked []string) []map[string]any {
 	out := make([]map[string]any, len(rows))
 	for i, row := range rows {
@@ -46,7 +46,7 @@ func EventObjects(rows []oncall.ShiftRow, asked []string) []map[string]any {
 	return out
 }
 
-// OrNull is null for an empty text.
+// OrNull returns nil for an empty text.
 func OrNull(s string) *string {
 	if s == "" {
 		return nil
@@ -54,7 +54,7 @@ func OrNull(s string) *string {
 	return &s
 }
 
-// Bool01 is a boolean as Oncall shows it: 0 or 1.
+// Bool01 returns a boolean on Oncall's wire: 0 or 1.
 func Bool01(b bool) int {
 	if b {
 		return 1

@@ -18,7 +18,7 @@ import (
 // BadSchedule is the title of faults of a schedule.
 const BadSchedule = "invalid schedule"
 
-// ReadSchedule reads the fields of a schedule in a body, and looks up the people and roles that it names.
+// ReadSchedule reads the fields of a schedule that the body has, and finds the people and role that the body names.
 func (a Requests) ReadSchedule(ctx context.Context, b jsonbody.Object) (p schedules.Patch, err error) {
 	if b.Given("events") {
 		if p.Slots, err = readPattern(b); err != nil {
@@ -78,13 +78,13 @@ func readPattern(b jsonbody.Object) ([]scheduling.Slot, error) {
 		if !given || duration <= 0 {
 			return nil, fault.Titled(b.Title, "schedule event duration must be positive")
 		}
-		const most = 1 << 31 // seconds; the domain bounds what is sensible
+		const most = 1 << 31 // seconds; the domain has the real limit
 		out[i] = scheduling.Slot{Start: time.Duration(max(min(start, most), -most)) * time.Second, Duration: time.Duration(min(duration, most)) * time.Second}
 	}
 	return out, nil
 }
 
-// MaxNames is how many people one order or rotation may name: each is looked up.
+// MaxNames is the maximum number of people in one order or rotation. Each name is looked up.
 const MaxNames = 500
 
 // readScheduler reads {"name": ..., "data": [names in order]}.

@@ -1,5 +1,5 @@
-// Package jsonbody reads the JSON bodies of requests, for every edge. Its getters name the field in their faults, under the
-// title that the clients of a route expect.
+// Package jsonbody reads the JSON bodies of requests, for every edge. The faults of its getters name the field, and have the title
+// that the clients of a route expect.
 package jsonbody
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Object is a decoded JSON object. Its getters name the field in their faults, under the route's title.
+// Object is a decoded JSON object. The faults of its getters name the field, and have the title of the route.
 type Object struct {
 	Members map[string]json.RawMessage
 	Title   string
-	// Where ends the text of each fault: it names the place of the object in the body, as in " in step 2". "" = the body itself.
+	// Where is the end of the text of each fault. It names the place of the object in the body, such as " in step 2"; "" = the body.
 	Where string
 	Raw   json.RawMessage
-	Place string // where the object is in the body, as in steps[0][1]; "" = it is the body
+	Place string // the place of the object in the body, such as steps[0][1]; "" = the body
 }
 
 // ReadRaw reads a JSON value, whatever its Content-Type.
@@ -47,7 +47,7 @@ func badJSON(raw []byte, err error) error {
 	return fault.Titled("invalid JSON", "failed to decode json: "+why)
 }
 
-// Read reads a JSON object. title is that of the faults of its fields.
+// Read reads a JSON object. title is the title of the faults of its fields.
 func Read(w http.ResponseWriter, r *http.Request, title string) (Object, error) {
 	raw, err := ReadRaw(w, r)
 	if err != nil {
@@ -56,7 +56,7 @@ func Read(w http.ResponseWriter, r *http.Request, title string) (Object, error) 
 	return Parse(raw, title)
 }
 
-// Parse reads a JSON object. title is that of the faults of its fields.
+// Parse reads a JSON object. title is the title of the faults of its fields.
 func Parse(raw json.RawMessage, title string) (Object, error) {
 	b := Object{Title: title, Raw: raw}
 	if len(raw) == 0 || bytes.TrimLeft(raw, " \t\r\n")[0] != '{' {
@@ -69,7 +69,7 @@ func Parse(raw json.RawMessage, title string) (Object, error) {
 	return b, nil
 }
 
-// ParseMember reads an object inside of a body; name says which one.
+// ParseMember reads an object inside a body. Faults name it by name.
 func ParseMember(name string, raw json.RawMessage, title string) (Object, error) {
 	b := Object{Title: title, Raw: raw}
 	if json.Unmarshal(raw, &b.Members) != nil || b.Members == nil {
@@ -78,10 +78,10 @@ func ParseMember(name string, raw json.RawMessage, title string) (Object, error)
 	return b, nil
 }
 
-// Has reports whether the key is there, null or not.
+// Has reports whether the object has the key, even with the value null.
 func (b Object) Has(name string) bool { _, ok := b.Members[name]; return ok }
 
-// Given reports whether the key is there with a value that is not null.
+// Given reports whether the object has the key with a value other than null.
 func (b Object) Given(name string) bool {
 	raw, ok := b.Members[name]
 	return ok && string(raw) != "null"
@@ -102,7 +102,7 @@ func (b Object) Missing(name string) error {
 	return &fault.Error{Kind: fault.Invalid, Field: b.field(name), Message: "Missing field", Detail: `"` + name + `" is required`}
 }
 
-// Text returns a string, "" for null or none.
+// Text returns a string; "" for null or a missing key.
 func (b Object) Text(name string) (string, error) {
 	if !b.Given(name) {
 		return "", nil
@@ -114,7 +114,7 @@ func (b Object) Text(name string) (string, error) {
 	return s, nil
 }
 
-// TextPtr returns a string, nil when the key is not there; null is "".
+// TextPtr returns a string; nil for a missing key, "" for null.
 func (b Object) TextPtr(name string) (*string, error) {
 	if !b.Has(name) {
 		return nil, nil
@@ -123,7 +123,7 @@ func (b Object) TextPtr(name string) (*string, error) {
 	return &s, err
 }
 
-// Required returns a string that must be there.
+// Required returns a string. Null and a missing key are an Invalid fault.
 func (b Object) Required(name string) (string, error) {
 	if !b.Given(name) {
 		return "", b.Missing(name)
@@ -131,7 +131,7 @@ func (b Object) Required(name string) (string, error) {
 	return b.Text(name)
 }
 
-// Flag returns a JSON boolean, or 0 and 1; ok is false for none and null.
+// Flag returns a boolean, which may be written as 0 or 1. ok is false for null and a missing key.
 func (b Object) Flag(name string) (value, ok bool, err error) {
 	if !b.Given(name) {
 		return false, false, nil
@@ -145,7 +145,7 @@ func (b Object) Flag(name string) (value, ok bool, err error) {
 	return false, false, b.Fault(name, "%s must be boolean", name)
 }
 
-// Number returns a whole number; floats are rounded, strings of digits taken. ok is false for none and null.
+// Number returns a whole number. It rounds fractions and accepts strings of digits. ok is false for null and a missing key.
 func (b Object) Number(name string) (value int64, ok bool, err error) {
 	if !b.Given(name) {
 		return 0, false, nil
@@ -202,7 +202,7 @@ func unquoted(raw json.RawMessage) (string, bool) {
 // LastSecond is the last second that requests may name: the end of the year 9999. Larger numbers are usually milliseconds.
 const LastSecond = 253402300799
 
-// Time returns an instant from Unix seconds; ok is false for none and null.
+// Time returns an instant from Unix seconds. ok is false for null and a missing key.
 func (b Object) Time(name string) (t time.Time, ok bool, err error) {
 	n, ok, err := b.Number(name)
 	if err != nil || !ok {
@@ -214,7 +214,7 @@ func (b Object) Time(name string) (t time.Time, ok bool, err error) {
 	return time.Unix(n, 0).UTC(), true, nil
 }
 
-// RequiredTime is at for a field that must be there.
+// RequiredTime is Time for a field that must be given.
 func (b Object) RequiredTime(name string) (time.Time, error) {
 	t, ok, err := b.Time(name)
 	if err == nil && !ok {
@@ -223,7 +223,7 @@ func (b Object) RequiredTime(name string) (time.Time, error) {
 	return t, err
 }
 
-// Texts returns a list of strings; ok is false for none and null.
+// Texts returns a list of strings. ok is false for null and a missing key.
 func (b Object) Texts(name string) (list []string, ok bool, err error) {
 	if !b.Given(name) {
 		return nil, false, nil
@@ -258,7 +258,7 @@ func (b Object) Without(names ...string) Object {
 	return out
 }
 
-// ReadKnown reads a JSON object that may have no other members than the known ones.
+// ReadKnown reads a JSON object. Members that are not in known are an Invalid fault.
 func ReadKnown(w http.ResponseWriter, r *http.Request, known ...string) (Object, error) {
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
@@ -267,7 +267,7 @@ func ReadKnown(w http.ResponseWriter, r *http.Request, known ...string) (Object,
 	return parseKnown(raw, known)
 }
 
-// ReadOptional is ReadKnown for routes that need no body: none is an empty object.
+// ReadOptional is ReadKnown for routes that need no body. A missing body is an empty object.
 func ReadOptional(w http.ResponseWriter, r *http.Request, known ...string) (Object, error) {
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil || len(bytes.TrimSpace(raw)) == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// At reads an object inside a body that may have no other members than the known ones. place says where it is, as in
-// steps[0][1]. Its faults name the whole place.
+// At reads an object inside a body. Members that are not in known are an Invalid fault. place is the place of the object, such as
+// steps[0][1]; faults name it.
 func At(place string, raw json.RawMessage, known ...string) (Object, error) {
 	b := Object{Raw: raw, Place: place}
 	if json.Unmarshal(raw, &b.Members) != nil || b.Members == nil {
@@ -23,7 +23,7 @@ func At(place string, raw json.RawMessage, known ...string) (Object, error) {
 	return b, nil
 }
 
-// Member is At for a member of the object; ok is false for none and null.
+// Member is At for a member of the object. ok is false for null and a missing member.
 func (b Object) Member(name string, known ...string) (o Object, ok bool, err error) {
 	if !b.Given(name) {
 		return Object{}, false, nil
@@ -32,8 +32,8 @@ func (b Object) Member(name string, known ...string) (o Object, ok bool, err err
 	return o, err == nil, err
 }
 
-// List returns the elements of a list of at most most elements; place says where it is. The place of an element is
-// place[0] and so on.
+// List returns the elements of a list. More than most elements are an Invalid fault. The places of the elements are place[0] and
+// so on.
 func List(place string, raw json.RawMessage, most int) ([]json.RawMessage, error) {
 	var out []json.RawMessage
 	if json.Unmarshal(raw, &out) != nil || out == nil {
@@ -45,7 +45,7 @@ func List(place string, raw json.RawMessage, most int) ([]json.RawMessage, error
 	return out, nil
 }
 
-// Objects reads a list of objects that must be there.
+// Objects reads a list of objects that must be given.
 func (b Object) Objects(name string, most int, known ...string) ([]Object, error) {
 	if !b.Given(name) {
 		return nil, b.Missing(name)
@@ -64,7 +64,7 @@ func (b Object) Objects(name string, most int, known ...string) ([]Object, error
 	return out, nil
 }
 
-// Names is Texts for at most most strings.
+// Names is Texts with an Invalid fault for more than most strings.
 func (b Object) Names(name string, most int) (list []string, ok bool, err error) {
 	list, ok, err = b.Texts(name)
 	if len(list) > most {
@@ -73,7 +73,7 @@ func (b Object) Names(name string, most int) (list []string, ok bool, err error)
 	return list, ok, err
 }
 
-// Whole returns a JSON number without a fraction, from 0 to most; otherwise when there is none.
+// Whole returns a number without a fraction, from 0 to most; otherwise for null and a missing key.
 func (b Object) Whole(name string, most, otherwise int64) (int64, error) {
 	if !b.Given(name) {
 		return otherwise, nil
@@ -85,7 +85,7 @@ func (b Object) Whole(name string, most, otherwise int64) (int64, error) {
 	return n, nil
 }
 
-// field is the place of a member in the body.
+// field returns the place of a member in the body.
 func (b Object) field(name string) string {
 	if b.Place == "" {
 		return name

@@ -11,15 +11,15 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 )
 
-// Comparison is one key of a query with its values: field__op=value, or field=value, whose operator is eq.
+// Comparison is one key of a query with its values: field__op=value, or field=value with the operator eq.
 type Comparison struct {
 	Field  string
 	Op     filters.Op
 	Values []string
 }
 
-// Comparisons returns the comparisons of a query over known fields, in the order of their keys, and the keys of other
-// parameters. It checks neither operators nor values: each edge has rules of its own for them.
+// Comparisons returns the comparisons of known fields in a query, sorted by key, and the keys of other parameters. It does not
+// check operators and values, because each edge has its own rules for them.
 func Comparisons(q url.Values, known filters.Schema) (out []Comparison, others []string) {
 	for _, key := range slices.Sorted(maps.Keys(q)) {
 		field, op, given := strings.Cut(key, "__")
@@ -35,7 +35,7 @@ func Comparisons(q url.Values, known filters.Schema) (out []Comparison, others [
 	return out, others
 }
 
-// Condition is one comparison of a list of Oncall's API.
+// Condition is one comparison in a query of Oncall's API.
 type Condition struct {
 	Field   string
 	Op      filters.Op
@@ -44,16 +44,16 @@ type Condition struct {
 	numeric bool
 }
 
-// Kind of filter fields.
+// Kind is the kind of a field.
 type Kind = filters.Kind
 
-// The kinds of fields that Conditions knows.
+// The kinds of fields of Conditions.
 const (
 	Text   = filters.Text // eq, contains, startswith, endswith
 	Number = filters.Int  // eq, ne, gt, ge, lt, le
 )
 
-// operator reports whether Oncall's API knows an operator for a kind of field.
+// operator reports whether Oncall's API has an operator for a kind of field.
 func operator(k Kind, op filters.Op) bool {
 	switch op {
 	case filters.Eq:
@@ -67,8 +67,8 @@ func operator(k Kind, op filters.Op) bool {
 	return false
 }
 
-// Conditions reads the comparisons over known fields by the rules of Oncall's API: of a repeated key the last value counts, and
-// a value that is no number is 0. Other keys are returned, for the route to ignore or refuse.
+// Conditions reads the comparisons of known fields by the rules of Oncall's API: the last value of a repeated key counts, and a
+// value that is not a number is 0. It also returns the other keys, which the route ignores or refuses.
 func Conditions(q url.Values, known filters.Schema) (out []Condition, others []string) {
 	all, others := Comparisons(q, known)
 	for _, c := range all {
@@ -86,7 +86,7 @@ func Conditions(q url.Values, known filters.Schema) (out []Condition, others []s
 	return out, others
 }
 
-// Only keeps the conditions on some fields.
+// Only returns the conditions on the given fields.
 func Only(cs []Condition, fields ...string) []Condition {
 	var out []Condition
 	for _, c := range cs {
@@ -97,13 +97,13 @@ func Only(cs []Condition, fields ...string) []Condition {
 	return out
 }
 
-// Values is how a row shows the fields it can be filtered by.
+// Values has the values of a row's fields that conditions compare.
 type Values struct {
 	Text map[string]string
 	Num  map[string]int64
 }
 
-// Match reports whether all conditions hold. Text is compared with its case; % and _ are wildcards.
+// Match reports whether all conditions hold. Comparisons of text are case-sensitive; % and _ are wildcards.
 func Match(cs []Condition, v Values) bool {
 	for _, c := range cs {
 		if c.numeric && !c.holdsFor(v.Num[c.Field]) || !c.numeric && !c.fits(v.Text[c.Field]) {
@@ -141,7 +141,7 @@ func (c Condition) fits(s string) bool {
 	return s == c.Text
 }
 
-// like is SQL's LIKE without an escape: % is any run of characters, _ any one character.
+// like is SQL's LIKE without an escape character: % matches any characters, _ matches one character.
 func like(s, pattern string) bool {
 	text, p := []rune(s), []rune(pattern)
 	i, j, star, mark := 0, 0, -1, 0

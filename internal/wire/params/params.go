@@ -1,5 +1,5 @@
-// Package params reads the query of requests, for every edge: single parameters, the fields that are asked for, and filters
-// of the form field__op=value.
+// Package params reads the query of requests, for every edge: single parameters, the requested fields, and filters of the form
+// field__op=value.
 package params
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 )
 
-// Fields reads the query's fields parameter against the ones there are. The first unknown one is a fault, or left out where
-// refuse is nil. Without any, all are asked for.
+// Fields returns the known fields that the parameter fields selects; all if the query has none. For an unknown field it returns
+// refuse; if refuse is nil it ignores the field.
 func Fields(q url.Values, known []string, refuse error) ([]string, error) {
 	asked := q["fields"]
 	if len(asked) == 0 {
@@ -32,10 +32,10 @@ func Fields(q url.Values, known []string, refuse error) ([]string, error) {
 	return out, nil
 }
 
-// ErrFields refuses a field that is not known.
+// ErrFields is the refusal of an unknown field.
 var ErrFields = fault.Titled("Bad fields", "One or more invalid fields")
 
-// Pick keeps the asked ones of an object's fields.
+// Pick returns the requested fields of an object.
 func Pick(object map[string]any, asked []string) map[string]any {
 	out := make(map[string]any, len(asked))
 	for _, f := range asked {
@@ -46,12 +46,12 @@ func Pick(object map[string]any, asked []string) map[string]any {
 	return out
 }
 
-// Missing refuses a query without a parameter that is required.
+// Missing returns the fault of a query without a required parameter.
 func Missing(name string) error {
 	return &fault.Error{Kind: fault.Invalid, Field: name, Message: "Missing parameter", Detail: `The "` + name + `" parameter is required.`}
 }
 
-// Invalid refuses the value of a parameter.
+// Invalid returns the fault of a parameter with a wrong value.
 func Invalid(name, why string) error {
 	return &fault.Error{Kind: fault.Invalid, Field: name, Message: "Invalid parameter", Detail: `The "` + name + `" parameter is invalid. ` + why}
 }
@@ -65,7 +65,7 @@ func Last(q url.Values, name string) (string, bool) {
 	return v[len(v)-1], true
 }
 
-// Flag reads a boolean in any of the spellings that clients use.
+// Flag reads a boolean in any of the spellings that clients use; otherwise if the query does not have it.
 func Flag(q url.Values, name string, otherwise bool) (bool, error) {
 	v, ok := Last(q, name)
 	if !ok {
@@ -89,7 +89,7 @@ func ParseFlag(v string) (value, ok bool) {
 	return false, false
 }
 
-// Integer reads a whole number of the query; floats are rounded.
+// Integer reads a whole number of the query. It rounds fractions.
 func Integer(q url.Values, name string) (n int64, ok bool, err error) {
 	v, ok := Last(q, name)
 	if !ok {
@@ -102,7 +102,7 @@ func Integer(q url.Values, name string) (n int64, ok bool, err error) {
 	return n, true, nil
 }
 
-// Time reads an instant of the query.
+// Time reads an instant of the query, in Unix seconds.
 func Time(q url.Values, name string) (t time.Time, ok bool, err error) {
 	n, ok, err := Integer(q, name)
 	if err != nil || !ok {

@@ -1,5 +1,5 @@
-// Package replay makes requests with an Idempotency-Key act once: sent again, they get the stored answer. The edges that take
-// changes share it. It knows no domain.
+// Package replay makes requests with an Idempotency-Key act once. A repeated request gets the stored answer. api and irisapi call
+// it. It knows no routes.
 package replay
 
 import (
@@ -27,7 +27,7 @@ const (
 	replayedHeader = "Idempotent-Replayed"
 )
 
-// Transaction is the transaction of one request: all changes of the request, and its answer.
+// Transaction is the transaction of one request. It has all changes of the request, and its answer.
 type Transaction interface {
 	// Commit stores the answer and commits.
 	Commit(ctx context.Context, a auth.Answer) error
@@ -37,22 +37,22 @@ type Transaction interface {
 
 // Store begins transactions.
 type Store[T Transaction] interface {
-	// Begin returns the answer that is stored for a request, or else a transaction for it. While the same request runs, Begin
-	// waits for its end.
+	// Begin returns the stored answer of a request, or a transaction for it if there is none. While another request with the same key
+	// runs, Begin waits.
 	Begin(ctx context.Context, k auth.ReplayKey) (*auth.Answer, T, error)
 }
 
-// Unit is the unit of work of one request: a transaction, and the parts of an edge that store their changes in it. One goroutine
-// may use the parts at a time.
+// Unit is the unit of work of one request: a transaction, and the parts of an edge that work in this transaction. Only one
+// goroutine at a time may use the parts.
 type Unit[P any] struct {
 	Transaction
 	Parts P
 }
 
-// Begin returns the answer that is stored for a request, or else a unit of work for it.
+// Begin returns the stored answer of a request, or a unit of work for it if there is none.
 type Begin[P any] func(ctx context.Context, k auth.ReplayKey) (*auth.Answer, *Unit[P], error)
 
-// Units returns the Begin of an edge. parts makes the parts of the edge over a transaction.
+// Units returns the Begin of an edge. parts returns the parts of the edge that work in a transaction.
 func Units[T Transaction, P any](s Store[T], parts func(T) P) Begin[P] {
 	return func(ctx context.Context, k auth.ReplayKey) (*auth.Answer, *Unit[P], error) {
 		stored, tx, err := s.Begin(ctx, k)
@@ -63,7 +63,7 @@ func Units[T Transaction, P any](s Store[T], parts func(T) P) Begin[P] {
 	}
 }
 
-// Keys runs requests of an edge once. All parts are required. It is safe for concurrent use.
+// Keys runs each request with an Idempotency-Key once. All parts are required. It is safe for concurrent use.
 type Keys[P any] struct {
 	Begin  Begin[P]
 	Errors *wire.Errors
@@ -73,22 +73,22 @@ type Keys[P any] struct {
 	Replayed func()
 }
 
-// Wake takes the buckets that a request changed. Their processors are woken when the change is committed.
+// Wake records the buckets that a request changed. Their processors are notified after the commit.
 type Wake = func(buckets.Set)
 
-// Over returns the handler that serves a request with the parts of its unit of work. The handler must call wake with the buckets
-// that it changed.
+// Over returns the handler of a request, with the parts of its unit of work. The handler must call wake with the buckets that it
+// changed.
 type Over[P any] func(parts P, wake Wake) http.Handler
 
-// Once makes a request with an Idempotency-Key act once per application, person and path: sent again, it gets the stored
-// answer. Only successes are stored; after anything else the key is free, so that the request can be tried again. Requests
-// without a key are served by next.
+// Once makes a request with an Idempotency-Key act once for an application, person and path. A repeated request gets the stored
+// answer. Only successes are stored: after a failure the request can be sent again with the same key. next serves requests without
+// a key.
 func (k *Keys[P]) Once(next http.Handler, over Over[P]) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Header.Get(idempotencyHeader)
 		actor := wire.Actor(r.Context())
 		if name == "" || actor.ApplicationID == 0 || actor.MayWrite() != nil {
-			next.ServeHTTP(w, r) // nothing to store, or next refuses the caller
+			next.ServeHTTP(w, r) // there is no key, or next refuses the caller
 			return
 		}
 		key, r, err := replayKey(w, r, name, actor)
@@ -100,7 +100,7 @@ func (k *Keys[P]) Once(next http.Handler, over Over[P]) http.Handler {
 	})
 }
 
-// Table returns the Once of a Mount. table makes the routes of the edge over the parts of a unit.
+// Table returns the Once of a Mount. table returns the routes of the edge with the parts of a unit.
 func (k *Keys[P]) Table(table func(parts P, wake Wake) []routing.Route) func(routing.Route, routing.Serve) http.Handler {
 	return func(rt routing.Route, serve routing.Serve) http.Handler {
 		return k.Once(serve(rt), func(parts P, wake Wake) http.Handler {
@@ -129,7 +129,7 @@ func replayKey(w http.ResponseWriter, r *http.Request, name string, actor auth.A
 		Route: replayRoute(r, actor)}, r, nil
 }
 
-// maxReplayRoute is the length up to which a route is kept as it is; an index entry has a limit.
+// maxReplayRoute is the longest scope that is stored without a hash, because the length of an index entry is limited.
 const maxReplayRoute = 200
 
 // replayRoute returns the scope of a key: method, path and person. A scope that is long or cannot be stored is hashed.
@@ -142,7 +142,7 @@ func replayRoute(r *http.Request, actor auth.Actor) string {
 	return r.Method + " sha256:" + hex.EncodeToString(sum[:])
 }
 
-// maxUnit bounds the time of a unit of work, which keeps a connection.
+// maxUnit is the maximum time of a unit of work, which holds a database connection.
 const maxUnit = 15 * time.Second
 
 // runOnce sends the stored answer, or runs the request in a unit of work and answers after the commit.
@@ -184,7 +184,7 @@ func answer(w http.ResponseWriter, s auth.Answer) {
 	wire.Raw(w, s.Status, s.Body)
 }
 
-// answerRecorder holds an answer back until it is kept. Answers of POST routes are small.
+// answerRecorder keeps an answer in memory until it is stored. Answers of POST routes are small.
 type answerRecorder struct {
 	header http.Header
 	status int

@@ -1,6 +1,6 @@
-// Package routing mounts tables of routes. An API declares its routes as values: method, path, who may use it, and a
-// handler that returns an error. A Mount adds what all routes have in common: who the caller is, whether they may, HEAD and
-// OPTIONS, and how errors are answered. It knows no domain.
+// Package routing mounts tables of routes. An API declares its routes as values: method, path, access, and a handler that returns
+// an error. A Mount adds the common parts: authentication, the check of access, HEAD and OPTIONS, and the answers to errors. The
+// APIs call it. It knows no domain.
 package routing
 
 import (
@@ -14,22 +14,22 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Access says who may use a route. The handler may refuse further callers.
+// Access is the group of callers that may use a route. The handler may refuse further callers.
 type Access int
 
-// The kinds of access. An API says in its Mount what each of them asks of a caller.
+// The kinds of access. The Admit of a Mount enforces them.
 const (
-	Public  Access = iota // everybody; nobody is identified
-	Read                  // every known caller; everybody where anonymous reads are opened
-	Someone               // every known caller, whatever is opened
-	Self                  // every known caller, read-only people included; the handler makes sure that it is about themselves
-	Write                 // every known caller but read-only people; the handler says who else may not
+	Public  Access = iota // everybody, without authentication
+	Read                  // every authenticated caller; everybody if anonymous reads are on
+	Someone               // every authenticated caller, even if anonymous reads are on
+	Self                  // every authenticated caller, including read-only people; the handler checks that the route is about the caller
+	Write                 // every authenticated caller except read-only people; the handler may refuse others
 )
 
-// Handler answers a request, or returns an error that is answered in the shape of the path.
+// Handler answers a request, or returns an error. The Mount answers errors in the form that the path's clients expect.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
-// Route is one row of a table of routes. Paths are absolute. Fixed segments win over parameters.
+// Route is one row of a table of routes. Paths are absolute. Fixed segments take precedence over parameters.
 type Route struct {
 	Method string
 	Path   string
@@ -57,19 +57,19 @@ func Delete(path string, access Access, h Handler) Route {
 	return Route{http.MethodDelete, path, access, h}
 }
 
-// Serve returns the handler of a route for callers who are identified.
+// Serve returns the handler of a route, without authentication.
 type Serve func(Route) http.Handler
 
-// Mount is what the routes of an API have in common.
+// Mount has the common parts of the routes of an API.
 type Mount struct {
 	Errors *wire.Errors
 	// Identify authenticates a request and stores its actor in the context. Public routes do not use it.
 	Identify func(http.Handler) http.Handler
 	// Admit refuses callers who may not use a route.
 	Admit func(rt Route, r *http.Request) error
-	// Translate changes an error for the clients of a path; nil = errors stay as they are.
+	// Translate converts an error for the clients of the API; nil = errors are not converted.
 	Translate func(err error) error `optional:"true"`
-	// Once serves the routes that answer POST; nil = as the others.
+	// Once serves the routes that answer POST; nil = they are served like the others.
 	Once func(Route, Serve) http.Handler `optional:"true"`
 	// Observe wraps all routes, outermost; nil = no wrapper.
 	Observe func(http.Handler) http.Handler `optional:"true"`
@@ -77,7 +77,7 @@ type Mount struct {
 	Options bool
 }
 
-// Routes mounts a table on a router, which should use wire.TrimSlash.
+// Routes mounts a table of routes on a router, which should use wire.TrimSlash.
 func (m Mount) Routes(r chi.Router, table []Route) {
 	turns := wire.NewTurns(m.Errors)
 	allowed := map[string][]string{}
@@ -110,10 +110,10 @@ func (m Mount) Routes(r chi.Router, table []Route) {
 	}
 }
 
-// Strict admits known callers, and to routes that change something those who may write. No compatibility switch opens a route.
+// Strict admits authenticated callers; to routes with Write only those who may write. It ignores compatibility switches.
 func Strict(rt Route, r *http.Request) error { return admit(rt, r, auth.Openings{}) }
 
-// Opened is Strict, but with the compatibility switches of an API.
+// Opened is Strict with the compatibility switches of an API.
 func Opened(open auth.Openings) func(rt Route, r *http.Request) error {
 	return func(rt Route, r *http.Request) error { return admit(rt, r, open) }
 }
@@ -132,7 +132,7 @@ func admit(rt Route, r *http.Request, open auth.Openings) error {
 	return actor.MayCall(open)
 }
 
-// options answers with the methods of a path and nothing else.
+// options answers with the methods of a path in the Allow header.
 func options(methods []string) http.HandlerFunc {
 	slices.Sort(methods)
 	allow := strings.Join(append(methods, http.MethodOptions), ", ")
@@ -142,7 +142,7 @@ func options(methods []string) http.HandlerFunc {
 	}
 }
 
-// serve runs a handler for callers who may, and answers its errors, panics included.
+// serve checks access, runs the handler, and answers its errors and panics.
 func (m Mount) serve(rt Route) http.Handler {
 	return m.Errors.Recover(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := m.Admit(rt, r)
@@ -159,12 +159,12 @@ func (m Mount) serve(rt Route) http.Handler {
 	}))
 }
 
-// Param returns a path parameter as people write it: escapes decoded, "+" a space.
+// Param returns a path parameter with its escapes decoded and "+" replaced by a space.
 func Param(r *http.Request, name string) string {
 	return strings.TrimSpace(strings.ReplaceAll(wire.Param(r, name), "+", " "))
 }
 
-// Empty answers with a status and no body, still labelled JSON.
+// Empty answers with a status and an empty body with the Content-Type of JSON.
 func Empty(w http.ResponseWriter, status int) error {
 	wire.Empty(w, status)
 	return nil
@@ -176,7 +176,7 @@ func Answer(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// OrEmpty returns l, which a JSON encoder shows as [] and not as null.
+// OrEmpty returns l, or an empty list if l is nil, so that JSON has [] and not null.
 func OrEmpty[T any](l []T) []T {
 	if l == nil {
 		return []T{}

@@ -1,5 +1,5 @@
-// Package reading reads the parts of calendar requests that are more than a field: windows of time, and the holidays and
-// shifts of iCalendar texts. The calendar routes of /v1 call it. It stores nothing.
+// Package reading parses parts of calendar requests: windows of time, and the holidays and shifts of iCalendar texts. The
+// calendar routes of /v1 call it. It stores nothing.
 package reading
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/params"
 )
 
-// MaxWindow is the longest time that one request reads of a calendar.
+// MaxWindow is the longest window of a calendar that one request may read.
 const MaxWindow = 3 * 366 * 24 * time.Hour
 
-// Flag reads a boolean of the query, false when it is not given.
+// Flag reads a boolean of the query; false if the query does not have it.
 func Flag(r *http.Request, name string) (bool, error) { return params.Flag(r.URL.Query(), name, false) }
 
-// Window reads start and end of the query; when one is not given, the argument is used.
+// Window reads start and end of the query, in Unix seconds. The arguments are the defaults.
 func Window(r *http.Request, start, end time.Time) (from, to time.Time, err error) {
 	from, to = start, end
 	if t, given, err := params.Time(r.URL.Query(), "start"); err != nil {

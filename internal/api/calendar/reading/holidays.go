@@ -15,15 +15,15 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
 
-// How long a holiday may last, how many days a calendar may name, and for how long recurring holidays are written out.
+// Limits: the days of one holiday, the days of one calendar, and the years for which recurring holidays are stored.
 const (
 	maxHoliday  = 60
 	maxHolidays = 5000
 	yearsAhead  = 20
 )
 
-// Holidays returns the days of an iCalendar's events: all days that each begins on or covers, and for those that recur,
-// those of all times. Faults name the event, or the line, and say what to do.
+// Holidays returns the days of the events of an iCalendar text: every day on which an event begins or which it covers. Recurrences
+// count for 20 years. A fault names the event or line, and what to do.
 func Holidays(raw []byte) ([]scheduling.Holiday, error) {
 	calendar, err := ics.ParseCalendar(bytes.NewReader(raw))
 	if err != nil {
@@ -55,6 +55,7 @@ func Holidays(raw []byte) ([]scheduling.Holiday, error) {
 	return out, nil
 }
 
+// summaryOf returns the title of an event.
 func summaryOf(e *ics.VEvent) string {
 	if p := e.GetProperty(ics.ComponentPropertySummary); p != nil {
 		return ics.FromText(p.Value)
@@ -62,7 +63,7 @@ func summaryOf(e *ics.VEvent) string {
 	return ""
 }
 
-// called is how people find an event in the file.
+// called names an event in faults, so that people find it in the file.
 func called(e *ics.VEvent) string {
 	if name := summaryOf(e); name != "" {
 		return fmt.Sprintf("%.60q", name)
@@ -113,7 +114,7 @@ func holidayOf(e *ics.VEvent) ([]oncall.Date, error) {
 	return out, nil
 }
 
-// listedDays returns the days of RDATE or EXDATE, whatever the time of day.
+// listedDays returns the days of RDATE or EXDATE. It ignores the time of day.
 func listedDays(e *ics.VEvent, name ics.ComponentProperty) ([]oncall.Date, error) {
 	var out []oncall.Date
 	for _, p := range e.GetProperties(name) {
@@ -132,7 +133,7 @@ func listedDays(e *ics.VEvent, name ics.ComponentProperty) ([]oncall.Date, error
 	return out, nil
 }
 
-// holidayDays returns the first day of an event and the one after its last, on its own clock.
+// holidayDays returns the first day of an event and the day after its last one, in the event's own time zone.
 func holidayDays(e *ics.VEvent) (first, end oncall.Date, err error) {
 	p := e.GetProperty(ics.ComponentPropertyDtStart)
 	if p == nil {
@@ -154,7 +155,7 @@ func holidayDays(e *ics.VEvent) (first, end oncall.Date, err error) {
 		return start, start + 1, nil
 	}
 	if _, clock, timed := strings.Cut(p.Value, "T"); timed && !strings.HasPrefix(clock, "000000") {
-		last++ // an end within a day covers that day, too
+		last++ // an event that ends during a day covers that day, too
 	}
 	return start, last, nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 )
 
-// Shifts reads the shifts of an iCalendar text from c.Since to until into c. Clock times are of zone where the text names none.
+// Shifts reads the shifts of an iCalendar text from c.Since to until into c. zone is the time zone of times without one.
 func Shifts(c *editing.ExternalCalendar, raw []byte, candidates []editing.Candidate, zone *time.Location, until time.Time) ([]Unmatched, error) {
 	read, err := ical.Read(raw, zone, c.Since, until)
 	if err != nil {
@@ -19,7 +19,7 @@ func Shifts(c *editing.ExternalCalendar, raw []byte, candidates []editing.Candid
 	return unmatched, nil
 }
 
-// Unmatched is an event of a calendar, or some of its people, that became no shift.
+// Unmatched is an event of which no shift was made, or not for all of its people.
 type Unmatched struct {
 	UID     string   `json:"uid"`
 	Summary string   `json:"summary"`
@@ -27,7 +27,7 @@ type Unmatched struct {
 	Why     string   `json:"why"`
 }
 
-// occurrences finds the people of each occurrence. Names that mean nobody are listed once for each event.
+// occurrences finds the people of each occurrence. It reports unknown names once for each event.
 func occurrences(candidates []editing.Candidate, read ical.Calendar) (wanted []editing.OccurrenceShift, unmatched []Unmatched) {
 	unmatched = []Unmatched{}
 	for _, p := range read.Problems {

@@ -1,4 +1,4 @@
-// Package v0test has what the tests of the routes of /v0 share.
+// Package v0test has helpers for the tests of the routes of /v0.
 package v0test
 
 import (

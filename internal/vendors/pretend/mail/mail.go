@@ -1,4 +1,4 @@
-// Package mail checks mails as strict mail servers do, and reads what Iris wrote in them. The pretend mail server calls it.
+// Package mail checks mails as strict mail servers do, and parses the mails that Iris sends. The pretend mail server calls it.
 package mail
 
 import (
@@ -17,10 +17,10 @@ import (
 // single are the headers that a message must have exactly once.
 var single = []string{"From", "To", "Subject", "Date", "Message-Id", "Mime-Version", "Content-Type"}
 
-// Envelope is what SMTP said about a mail before its data.
+// Envelope is the part of a mail that SMTP sends before its data.
 type Envelope struct{ From, To string }
 
-// Mail is what a mail says.
+// Mail is a parsed mail.
 type Mail struct {
 	From, Subject, Body, HTML, VendorID string
 	Application, Plan, Priority         string
@@ -55,7 +55,7 @@ func (e *Mail) read(raw []byte, envelope Envelope, light bool) string {
 		return "From cannot be read"
 	}
 	if from[0].Address != envelope.From {
-		// A mail in the name of another address names its real sender.
+		// A mail in the name of another address must name its real sender.
 		sender, err := m.Header.AddressList("Sender")
 		if err != nil || len(sender) != 1 || sender[0].Address != envelope.From {
 			return "neither From nor Sender is the envelope's sender"
@@ -67,7 +67,7 @@ func (e *Mail) read(raw []byte, envelope Envelope, light bool) string {
 	case err != nil:
 		return "To cannot be read"
 	case m.Header.Get("X-Iris-Incident-Id") == "":
-		// A mail to several people names them all, except those with bcc.
+		// A mail to several people must name them all, except bcc recipients.
 	case len(to) != 1 || to[0].Address != envelope.To:
 		return "To is not the recipient"
 	}
