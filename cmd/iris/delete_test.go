@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhoIsInUseIsSwitchedOffOnlyByForce(t *testing.T) {
+func TestUserDisableNeedsForceForAUserInUse(t *testing.T) {
 	t.Parallel()
 	environ, db := installation(t)
 	active := func() (on bool) {
@@ -30,7 +30,7 @@ func TestWhoIsInUseIsSwitchedOffOnlyByForce(t *testing.T) {
 	require.Contains(t, errs, "ann is switched off already")
 }
 
-func TestWhatIsInUseIsDeletedOnlyByForce(t *testing.T) {
+func TestDeleteNeedsForceForObjectsInUse(t *testing.T) {
 	t.Parallel()
 	environ, db := installation(t)
 	exec := func(sql string) {

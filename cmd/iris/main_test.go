@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// iris runs the command and returns its exit code and what it wrote.
+// iris runs the command and returns its exit code, its standard output and its standard error.
 func iris(t *testing.T, environ []string, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -96,7 +96,7 @@ func TestFirstUse(t *testing.T) {
 	fails("there is no user nobody", "", "team", "add", "new", "--member", "nobody")
 }
 
-func TestDatabaseAway(t *testing.T) {
+func TestCommandsReportAnUnreachableDatabase(t *testing.T) {
 	t.Parallel()
 	code, _, errs := iris(t, []string{"IRIS_DATABASE_URL=postgres://x:secret@127.0.0.1:1/x"}, "", "user", "list")
 	require.Equal(t, 1, code)
@@ -112,7 +112,7 @@ func TestDatabaseAway(t *testing.T) {
 	}
 }
 
-// written returns the path of a configuration file that holds text.
+// written writes a configuration file with text and returns its path.
 func written(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "iris.yaml")
@@ -172,7 +172,7 @@ func TestRender(t *testing.T) {
 	require.Contains(t, errs, "context.json")
 }
 
-func TestBenchRefusesWhatWouldFailLater(t *testing.T) {
+func TestBenchRefusesWrongOptions(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"--processors 0": "--processors must be more than 0", "--connections 0": "--connections must be more than 0",
@@ -182,7 +182,7 @@ func TestBenchRefusesWhatWouldFailLater(t *testing.T) {
 		code, out, errs := iris(t, nil, "", append([]string{"bench", "--burst", "1"}, strings.Fields(line)...)...)
 		wantCode := 2
 		if strings.Contains(line, "/") && !strings.Contains(line, "--rate") || strings.Contains(want, "exactly one of") {
-			wantCode = 1 // a file that cannot be written; options that bench itself refuses
+			wantCode = 1 // an unwritable file, or options that the bench refuses
 		}
 		require.Equal(t, wantCode, code, line)
 		require.Empty(t, out)

@@ -62,7 +62,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or to the fal
 	} {
 		code, _, errs := iris(t, environ, "", append([]string{"oncall"}, args...)...)
 		wantCode := 2
-		if strings.HasPrefix(want, "there is no ") { // it is looked for in the database
+		if strings.HasPrefix(want, "there is no ") { // the database was searched for it
 			wantCode = 1
 		}
 		require.Equal(t, wantCode, code, errs)
@@ -75,8 +75,8 @@ Nobody has a shift as primary (pages go to the team's fixed order, or to the fal
 	require.Contains(t, out, "Exit code 0: every printed role")
 }
 
-// What a schedule has not reached yet is told apart from a time without anybody, and fails no check.
-func TestNotPopulatedYetIsNoGap(t *testing.T) {
+// A time that a schedule has not been populated for is listed separately from gaps, and does not fail the check.
+func TestATimeThatIsNotPopulatedYetIsNoGap(t *testing.T) {
 	t.Parallel()
 	later := operator.WhoGap{Kind: scheduling.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
 	teams := []operator.WhoTeam{{Team: "db", Zone: "UTC", Roles: []operator.WhoRole{{Role: "primary", People: []operator.WhoPerson{{Name: "ann"}}, Gaps: []operator.WhoGap{later}}}}}

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// installation is a database with ann and bob, team db of both, a calendar with a hand-off at 02:00 in Zurich on 22
-// November 2026, and the plan night: the primary twice, then whom the incident names.
+// installation returns a database with ann, bob and team db of both. The calendar has a hand-off at 02:00 in Zurich on 22
+// November 2026. Plan night pages the primary twice, then the dynamic target of the incident.
 func installation(t *testing.T) (environ []string, db *postgres.DB) {
 	t.Helper()
 	db = pgtest.New(t)

@@ -60,8 +60,8 @@ func TestSync(t *testing.T) {
 	require.Contains(t, errs, "not a known country code")
 }
 
-// What only shows when a directory is to be asked is said before that.
-func TestCheckConfigLooksAtTheDirectory(t *testing.T) {
+// check-config reports errors that otherwise occur only when the directory is read.
+func TestCheckConfigChecksTheDirectorySection(t *testing.T) {
 	t.Parallel()
 	environ := []string{"IRIS_DATABASE_URL=postgres://h/d"}
 	for content, want := range map[string]string{

@@ -20,8 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// The manual names every metric that there is and none that there is not, and the lines that it quotes are logged.
-func TestTheManualNamesWhatThereIs(t *testing.T) {
+// The manual names exactly the metrics that exist, and the log lines that it quotes exist in the code.
+func TestTheManualListsExactlyTheMetricsThatExist(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// runAPI runs an iris-api until the test ends or stop is called; stop returns what Run did.
+// runAPI runs an iris-api until the test ends or stop is called; stop returns the error of Run.
 func runAPI(t *testing.T, c config.Common, log *zap.Logger) (base string, stop func() error) {
 	t.Helper()
 	a, err := apiserver.New(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}}, server.Deps{Log: log})
@@ -35,7 +35,7 @@ func runProcessor(t *testing.T, c config.Common, log *zap.Logger) (base string, 
 	return "http://" + p.AdminAddr(), servertest.Background(t, p.Run)
 }
 
-func TestReadinessFromNothing(t *testing.T) {
+func TestServersBecomeReadyAfterMigrate(t *testing.T) {
 	t.Parallel()
 	c := servertest.Common(pgtest.EmptyURL(t))
 	a, err := apiserver.New(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}}, server.Deps{Log: servertest.Log(t)})
@@ -81,14 +81,14 @@ func TestMigrateAuto(t *testing.T) {
 	api, _ := runAPI(t, c, servertest.Log(t))
 	servertest.Eventually(t, api+"/readyz", http.StatusServiceUnavailable, "no message-processor is alive")
 
-	// Whoever comes later needs the key that the secret was wrapped with, and waiting for it is of no use.
+	// A later server needs the key that the secret was wrapped with. Waiting does not help, so it exits.
 	c.SecretKey = ""
 	p, err := processor.New(config.Processor{Common: c, Gossip: config.Gossip{Addr: "off"}}, server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
 	require.ErrorContains(t, p.Run(t.Context()), "IRIS_SECRET_KEY")
 }
 
-func TestUnreachableDatabaseIsSaidOnceAndNotSpunOn(t *testing.T) {
+func TestAnUnreachableDatabaseIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.WarnLevel)
 	c := servertest.Common("postgres://iris@127.0.0.1:1/iris?sslmode=disable")
@@ -101,7 +101,7 @@ func TestUnreachableDatabaseIsSaidOnceAndNotSpunOn(t *testing.T) {
 	require.NoError(t, stop())
 }
 
-func TestMailboxIsPassedOn(t *testing.T) {
+func TestTheMailboxIsProxied(t *testing.T) {
 	t.Parallel()
 	box := http.NewServeMux()
 	box.HandleFunc("GET /dev/mailbox.json", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode([]string{"letter"}) })
@@ -117,7 +117,7 @@ func TestMailboxIsPassedOn(t *testing.T) {
 	require.JSONEq(t, `["letter"]`, body)
 }
 
-func TestTheCollectorIsRelaxedUnlessTheOperatorSaysOtherwise(t *testing.T) {
+func TestRelaxCollectorKeepsGOGCOfTheOperator(t *testing.T) {
 	t.Parallel()
 	percent := 0
 	set := func(n int) int { percent = n; return 100 }

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-func TestFillMakesTheShareOfTheFullSize(t *testing.T) {
+func TestFillScalesTheNumberOfRows(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	require.NoError(t, bench.Fill(t.Context(), url, 0.001, io.Discard))

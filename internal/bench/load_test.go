@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/apiclient"
 )
 
-func TestBurstPostsEachOnceAndComesBackWhenAskedTo(t *testing.T) {
+func TestBurstPostsEachRequestOnceAndRetriesThrottledOnes(t *testing.T) {
 	t.Parallel()
 	var n, shed atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +46,7 @@ func TestBurstPostsEachOnceAndComesBackWhenAskedTo(t *testing.T) {
 	require.Equal(t, 200, r.Accepted+r.Unanswered+r.Refused["400 Bad Request"])
 }
 
-func TestSteadyKeepsItsRateWhateverTheServerDoes(t *testing.T) {
+func TestSteadyKeepsItsRateWhenTheServerIsSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -66,7 +66,7 @@ func TestSteadyKeepsItsRateWhateverTheServerDoes(t *testing.T) {
 		}
 		require.Equal(t, 100, y.result().Accepted)
 
-		// Connections bound what is under way; and the end of ctx ends all.
+		// The number of connections limits the requests in flight. The end of ctx ends the load.
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		var running, most atomic.Int64

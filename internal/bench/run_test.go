@@ -19,7 +19,7 @@ import (
 	"github.com/iris-oncall/iris/internal/freeport"
 )
 
-// TestMain lets the test binary play the sink's process.
+// TestMain lets the test binary run as the process of the sink.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == sinkCommand {
 		if err := RunSink(context.Background(), os.Args[2], os.Stdin, os.Stdout); err != nil {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// pager plays a whole Iris: it answers posts and mails, except where the test says otherwise.
+// pager is a fake Iris: it answers posts and sends mails, with exceptions for the tests.
 type pager struct {
 	sink   string
 	ids    atomic.Int64
@@ -58,7 +58,7 @@ func (p *pager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/v0/notifications":
 			p.mail("Subject: [a] "+body.Subject, number)
-		case id == 3: // lost
+		case id == 3: // this mail is lost
 		case id == 4:
 			p.mail("Subject: x", number, fmt.Sprintf("X-IRIS-INCIDENT-ID: %d", id))
 			p.mail("Subject: x", number, fmt.Sprintf("X-IRIS-INCIDENT-ID: %d", id))
@@ -112,7 +112,7 @@ func TestRunAgainstARunningServer(t *testing.T) {
 	}
 }
 
-func TestRunSaysWhatItCouldNotStart(t *testing.T) {
+func TestRunReportsWhatItCouldNotStart(t *testing.T) {
 	t.Parallel()
 	o := Options{Burst: 1, URL: "http://127.0.0.1:1", App: "a", Key: "k", Plan: "p", Sink: "203.0.113.1:25", Environ: os.Environ()}
 	_, err := Run(t.Context(), o)
@@ -121,7 +121,7 @@ func TestRunSaysWhatItCouldNotStart(t *testing.T) {
 	_, err = Run(t.Context(), o)
 	require.ErrorContains(t, err, "/does/not/exist")
 
-	// A server that is not there is a figure, not an error: the requests had no answer.
+	// An unreachable server is counted, not returned as an error: the request has no answer.
 	o.Program, o.Sink = "", freeAddress(t)
 	r, err := Run(t.Context(), o)
 	require.NoError(t, err)

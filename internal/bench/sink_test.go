@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSinkTellsEveryMail(t *testing.T) {
+func TestSinkReportsEveryMail(t *testing.T) {
 	t.Parallel()
 	in, ours := io.Pipe()
 	out, w := io.Pipe()
@@ -78,7 +78,7 @@ func TestMailboxTakesPipelinedMailsOfAnyShape(t *testing.T) {
 	require.Equal(t, int64(7), mails[0].MessageID)
 }
 
-func TestSinkThatCannotStart(t *testing.T) {
+func TestSinkReportsThatItCannotStart(t *testing.T) {
 	t.Parallel()
 	require.Error(t, RunSink(t.Context(), "127.0.0.1:99999", strings.NewReader(""), io.Discard))
 	require.Error(t, readSink(strings.NewReader(""), func(string) {}, func(delivery) {}))

@@ -13,7 +13,7 @@ var t0 = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func at(ms int) time.Time { return t0.Add(time.Duration(ms) * time.Millisecond) }
 
-func TestTallyComparesTheTwoLists(t *testing.T) {
+func TestTallyComparesAcceptedWithDelivered(t *testing.T) {
 	t.Parallel()
 	y := newTally(5, true, true)
 	for i := range 6 {
@@ -21,15 +21,15 @@ func TestTallyComparesTheTwoLists(t *testing.T) {
 	}
 	y.accept(101, at(0), at(10))
 	y.deliver(delivery{At: at(30), MessageID: 1, IncidentID: 101, Marker: -1})
-	y.deliver(delivery{At: at(5), MessageID: 2, IncidentID: 102}) // before its answer was read
+	y.deliver(delivery{At: at(5), MessageID: 2, IncidentID: 102}) // delivered before the answer was read
 	y.accept(102, at(1), at(12))
 	y.accept(103, at(2), at(20))
 	y.deliver(delivery{At: at(1020), MessageID: 3, IncidentID: 103})
-	y.deliver(delivery{At: at(4000), MessageID: 3, IncidentID: 103}) // again
-	y.accept(104, at(3), at(25))                                     // never arrives
+	y.deliver(delivery{At: at(4000), MessageID: 3, IncidentID: 103}) // a duplicate
+	y.accept(104, at(3), at(25))                                     // never delivered
 	y.refuse("404 Not Found")
 	y.noAnswer()
-	y.deliver(delivery{At: at(500), MessageID: 9, IncidentID: 999}) // whose answer was lost
+	y.deliver(delivery{At: at(500), MessageID: 9, IncidentID: 999}) // its answer was lost
 
 	p := y.progress(at(5000))
 	require.Equal(t, progress{posted: 6, accepted: 4, reached: 3, arrived: 5, quiet: time.Second}, p)
@@ -40,12 +40,12 @@ func TestTallyComparesTheTwoLists(t *testing.T) {
 	}, y.result())
 }
 
-func TestTallyOfSomebodyElsesPlan(t *testing.T) {
+func TestTallyOfAPlanWithSeveralRecipients(t *testing.T) {
 	t.Parallel()
 	y := newTally(1, true, false)
 	y.sending(at(0))
 	y.accept(1, at(0), at(1))
-	for _, id := range []int64{7, 8, 8} { // two people, one of them twice
+	for _, id := range []int64{7, 8, 8} { // two recipients, one of them twice
 		y.deliver(delivery{At: at(2), MessageID: id, IncidentID: 1})
 	}
 	r := y.result()
@@ -53,7 +53,7 @@ func TestTallyOfSomebodyElsesPlan(t *testing.T) {
 	require.Equal(t, 1, r.Delivered)
 }
 
-func TestTallyOfNotificationsGoesByTheirNumber(t *testing.T) {
+func TestTallyMatchesNotificationsByMarker(t *testing.T) {
 	t.Parallel()
 	y := newTally(2, false, true)
 	y.accept(1, at(0), at(1))
@@ -64,7 +64,7 @@ func TestTallyOfNotificationsGoesByTheirNumber(t *testing.T) {
 	require.Equal(t, 1, r.Delivered)
 }
 
-func TestTallyWithoutAnything(t *testing.T) {
+func TestTallyOfNothing(t *testing.T) {
 	t.Parallel()
 	y := newTally(1, true, true)
 	require.Zero(t, y.progress(at(0)).quiet)
@@ -78,8 +78,8 @@ func TestTallyWithoutAnything(t *testing.T) {
 	require.NotContains(t, keys, "reowned_seconds")
 }
 
-// Whatever the order of events, accepted = delivered + lost, and every mail is counted once.
-func TestTallyAddsUp(t *testing.T) {
+// In every order of events, accepted = delivered + lost, and every mail is counted once.
+func TestTallyAcceptedIsDeliveredPlusLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		y := newTally(20, true, true)

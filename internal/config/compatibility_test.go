@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSwitchesThatLetOthersIn(t *testing.T) {
+func TestSettingsThatWeakenAccessAreChecked(t *testing.T) {
 	t.Parallel()
 	for content, problem := range map[string]string{
 		"compatibility: {disable_auth: true}":                                                    `http.addr (IRIS_HTTP_ADDR): ":16649" can be reached from other machines`,

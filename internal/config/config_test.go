@@ -17,7 +17,7 @@ import (
 
 const databaseURL = "postgres://iris@db.example.com/iris"
 
-// minimal is an environment that suffices for both servers.
+// minimal is an environment that is sufficient for both servers.
 var minimal = []string{"IRIS_DATABASE_URL=" + databaseURL}
 
 func write(t *testing.T, content string) string {
@@ -122,14 +122,14 @@ func TestEveryVariableSetsItsKey(t *testing.T) {
 		var f file
 		l.unknownKeys(values, reflect.TypeFor[file](), "")
 		l.decode(values, &f)
-		for _, p := range l.problems { // values of the wrong kind are fine here, unknown keys are not
+		for _, p := range l.problems { // values of the wrong type are allowed here, unknown keys are not
 			require.NotContains(t, p.Message, "unknown key", v.name)
 		}
 	}
 }
 
 // The manual names every key and every variable.
-func TestTheManualIsWhole(t *testing.T) {
+func TestTheManualListsEveryKeyAndVariable(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../docs/configuration.md")
 	require.NoError(t, err)
@@ -146,7 +146,7 @@ func TestTheManualIsWhole(t *testing.T) {
 			case tag == ",squash":
 				walk(kind, path)
 			case tag == "compatibility":
-				require.Contains(t, manual, "`compatibility.*`") // its own paper has them
+				require.Contains(t, manual, "`compatibility.*`") // they are in a document of their own
 			case kind.Kind() == reflect.Struct:
 				walk(kind, path+tag+".")
 			case kind.Kind() == reflect.Slice && kind.Elem().Kind() == reflect.Struct:
@@ -197,7 +197,7 @@ func TestSecretsFromFiles(t *testing.T) {
 	}
 }
 
-func TestWhatLoadingRefuses(t *testing.T) {
+func TestLoadRefusesWrongSettings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ content, want string }{
 		"unknown key":         {"\npublic_ulr: x", "line 2 (public_ulr): unknown key public_ulr; did you mean public_url?"},
@@ -253,7 +253,7 @@ func TestAllProblemsAreReportedAtOnce(t *testing.T) {
 	require.NotContains(t, err.Error(), "together")
 }
 
-func TestARehearsalIsWarnedOf(t *testing.T) {
+func TestADryRunGivesAWarning(t *testing.T) {
 	t.Parallel()
 	c, err := load(t, "delivery: {dry_run: store}", minimal...)
 	require.NoError(t, err)
@@ -276,7 +276,7 @@ func TestDays(t *testing.T) {
 	require.ErrorContains(t, err, "must be at least 1d, not 13m0s; m means minutes")
 }
 
-func TestWhatProcessorRefuses(t *testing.T) {
+func TestProcessorRefusesWrongSettings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		content string
@@ -325,7 +325,7 @@ func TestWhatProcessorRefuses(t *testing.T) {
 	}
 }
 
-func TestWhatAPIRefuses(t *testing.T) {
+func TestAPIRefusesWrongSettings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ content, want string }{
 		"addr":    {"http: {addr: '16649'}", "must be host:port"},
@@ -343,7 +343,7 @@ func TestWhatAPIRefuses(t *testing.T) {
 	}
 }
 
-func TestVerifyingSectionsAreNoAccounts(t *testing.T) {
+func TestVerificationSecretsAloneAreNoVendorAccounts(t *testing.T) {
 	t.Parallel()
 	c, err := load(t, "", append([]string{"IRIS_SLACK_SIGNING_SECRET=s", "IRIS_TWILIO_AUTH_TOKEN=t"}, minimal...)...)
 	require.NoError(t, err)
@@ -357,14 +357,14 @@ func TestVerifyingSectionsAreNoAccounts(t *testing.T) {
 	require.Equal(t, Secret("t"), api.Twilio[0].AuthToken)
 }
 
-func TestUnknownVariablesAreWarnedOf(t *testing.T) {
+func TestUnknownVariablesGiveWarnings(t *testing.T) {
 	t.Parallel()
 	c, err := load(t, "", append([]string{"IRIS_SMTP_ADR=x", "IRIS_STATE_DIR=x", "IRIS_SERVICE_HOST=x", "IRIS_PORT_80_TCP=x"}, minimal...)...)
 	require.NoError(t, err)
 	require.Equal(t, []Problem{{"IRIS_SMTP_ADR", "unknown environment variable, ignored; did you mean IRIS_SMTP_ADDR?"}}, c.Warnings())
 }
 
-func TestFilesThatAreNoConfiguration(t *testing.T) {
+func TestFilesThatCannotBeConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ content, want string }{
 		"tabs":          {"http:\n\taddr: ':1'\n", "spaces, not with tabs"},
@@ -381,7 +381,7 @@ func TestFilesThatAreNoConfiguration(t *testing.T) {
 	}
 }
 
-func TestSecretGivenInTwoWays(t *testing.T) {
+func TestASecretGivenTwiceIsRefused(t *testing.T) {
 	t.Parallel()
 	c, err := load(t, "", append([]string{"IRIS_DATABASE_URL_FILE=/somewhere"}, minimal...)...)
 	require.EqualError(t, err, "IRIS_DATABASE_URL: both IRIS_DATABASE_URL and IRIS_DATABASE_URL_FILE are set; remove one")
@@ -390,7 +390,7 @@ func TestSecretGivenInTwoWays(t *testing.T) {
 	require.NoError(t, err, "it is not missing, too")
 }
 
-func TestSecretsDoNotShow(t *testing.T) {
+func TestSecretsAreNotPrinted(t *testing.T) {
 	t.Parallel()
 	c, err := load(t, "", "IRIS_DATABASE_URL=postgres://u:hidden@h/d", "IRIS_SLACK_TOKEN=hidden", "IRIS_SECRET_KEY=hidden")
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatPeopleMayChoose(t *testing.T) {
+func TestTimeZonesMailingListsAndMobileSettings(t *testing.T) {
 	t.Parallel()
 	for content, problem := range map[string]string{
 		"time_zones: [UTC, Europe/Zurich, US/Pacific]":   "",

@@ -23,7 +23,7 @@ import (
 
 const testWebhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// bench is a mailbox with everything that sends to it, and an iris-api that notes what it is asked.
+// mailboxBench is a mailbox, a client of every mode that sends to it, and an iris-api that records its requests.
 type mailboxBench struct {
 	box     *mailbox
 	page    *httptest.Server
@@ -128,7 +128,7 @@ func (b *mailboxBench) letters(t *testing.T) []letter {
 	return out
 }
 
-func TestMailboxShowsWhatLeft(t *testing.T) {
+func TestMailboxShowsSentMessages(t *testing.T) {
 	t.Parallel()
 	b := newMailboxBench(t)
 	_, body := b.get(t, "/dev/mailbox.json")
@@ -155,7 +155,7 @@ func TestMailboxShowsWhatLeft(t *testing.T) {
 	}
 }
 
-func TestMailboxPageEscapes(t *testing.T) {
+func TestMailboxPageEscapesMessages(t *testing.T) {
 	t.Parallel()
 	b := newMailboxBench(t)
 	b.send(t, users.Email, "ann@example.com")
@@ -173,12 +173,12 @@ func TestMailboxPageEscapes(t *testing.T) {
 	}
 	require.Equal(t, []string{"https://a.example/ack/x-", "https://a.example/ack/x_", "https://a.example/b"},
 		links("(https://a.example/ack/x-) https://a.example/ack/x_, *https://a.example/b*.", ""))
-	// A message that tries to become a link of another kind.
+	// Only links with http or https become links; the text is escaped.
 	require.Equal(t, `javascript:alert(1) &lt;b&gt; <a href="https://a.example/?q=1&amp;x=2" target="_blank" rel="noopener noreferrer">https://a.example/?q=1&amp;x=2</a>&#34; onclick=`,
 		string(linked(`javascript:alert(1) <b> https://a.example/?q=1&x=2" onclick=`)))
 }
 
-func TestMailboxListIsSentOnlyWhenItChanged(t *testing.T) {
+func TestMailboxListIsSentOnlyWhenItHasChanged(t *testing.T) {
 	t.Parallel()
 	b := newMailboxBench(t)
 	l := b.send(t, users.Slack, "@ann")
@@ -215,7 +215,7 @@ func (b *mailboxBench) post(t *testing.T, form url.Values, header http.Header) *
 	return resp
 }
 
-func TestMailboxAnswersLikeThePerson(t *testing.T) {
+func TestMailboxSendsRepliesAndButtonPressesOfTheRecipient(t *testing.T) {
 	t.Parallel()
 	b := newMailboxBench(t)
 	asked := func() url.Values {
@@ -265,13 +265,13 @@ func TestMailboxAnswersLikeThePerson(t *testing.T) {
 	require.Contains(t, l.Answers[0], "has no response")
 }
 
-func TestMailboxRefusesOtherPages(t *testing.T) {
+func TestMailboxRefusesRequestsFromOtherSites(t *testing.T) {
 	t.Parallel()
 	b := newMailboxBench(t)
 	form := url.Values{"id": {"1"}, "do": {"press"}, "what": {"x"}}
 	require.Equal(t, http.StatusForbidden, b.post(t, form, http.Header{"Sec-Fetch-Site": {"cross-site"}}).StatusCode)
 	require.Equal(t, http.StatusForbidden, b.post(t, form, http.Header{"Origin": {"https://evil.example"}}).StatusCode)
-	// Behind iris-api the page has another host than we see.
+	// Behind iris-api the page's host differs from the host that the mailbox sees.
 	require.Equal(t, http.StatusSeeOther, b.post(t, form, http.Header{"Origin": {"http://iris.local"}, "X-Forwarded-Host": {"iris.local"}}).StatusCode)
 	require.Equal(t, http.StatusBadRequest, b.post(t, url.Values{"id": {"one"}}, nil).StatusCode)
 }

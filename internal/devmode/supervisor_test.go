@@ -35,7 +35,8 @@ import (
 
 const patience = 60 * time.Second
 
-// TestMain lets the test binary play the servers, as `iris api` and `iris processor`, and a supervisor that can be killed.
+// TestMain lets the test binary run as the servers, like `iris api` and `iris processor`, and as a supervisor that can be
+// killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 {
 		var err error
@@ -63,7 +64,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// testDatabase does what the iris command does.
+// testDatabase does what the iris command does with the database.
 type testDatabase struct{}
 
 func at(url string) config.Common {
@@ -87,7 +88,7 @@ func (testDatabase) Operator(ctx context.Context, url string) (*operator.Operato
 	return operator.New(db, in.Keys), nil
 }
 
-// lockedBuffer is a bytes.Buffer for several goroutines.
+// lockedBuffer is a bytes.Buffer that is safe for concurrent use.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -112,7 +113,7 @@ func freeAddr(t *testing.T) string {
 	return addr
 }
 
-// stateDir is a directory that PostgreSQL's user can enter when we are root.
+// stateDir is a directory that PostgreSQL's user can enter if the test runs as root.
 func stateDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -120,7 +121,7 @@ func stateDir(t *testing.T) string {
 	return dir
 }
 
-// plainEnviron is the environment without what configures Iris.
+// plainEnviron is the environment without variables that configure Iris.
 func plainEnviron(more ...string) []string {
 	var out []string
 	for _, e := range os.Environ() {
@@ -182,7 +183,7 @@ func (d *dev) letters() []letter {
 	return letters
 }
 
-// post signs like the printed command and returns the incident's number.
+// post signs and posts like the printed command, and returns the incident's number.
 func (d *dev) post() int64 {
 	d.t.Helper()
 	body := []byte(`{"plan":"demo-plan","context":{"title":"checkout is slow","service":"shop","value":"2.4 s"}}`)
@@ -200,7 +201,7 @@ func (d *dev) post() int64 {
 	return id
 }
 
-// pages waits for the demo plan's first step.
+// pages waits for the pages of the demo plan's first step.
 func (d *dev) pages(incident int64) map[string]letter {
 	d.t.Helper()
 	byMode := map[string]letter{}
@@ -215,7 +216,7 @@ func (d *dev) pages(incident int64) map[string]letter {
 	return byMode
 }
 
-// children returns the processes that we started and that are still there.
+// children returns the running processes that parent started.
 func children(t *testing.T, parent int) []int {
 	t.Helper()
 	var out []int
@@ -224,7 +225,7 @@ func children(t *testing.T, parent int) []int {
 	for _, stat := range stats {
 		raw, err := os.ReadFile(stat)
 		if err != nil {
-			continue // it has just ended
+			continue // the process has just ended
 		}
 		text := string(raw)
 		fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
@@ -237,7 +238,7 @@ func children(t *testing.T, parent int) []int {
 	return out
 }
 
-func TestPagesKeepsDataAndStartsAnew(t *testing.T) {
+func TestDevSendsPagesAndKeepsItsDataUntilFresh(t *testing.T) {
 	dir := stateDir(t)
 	d := start(t, Options{StateDir: dir, Processors: 2})
 	first := d.post()
@@ -262,7 +263,7 @@ func TestPagesKeepsDataAndStartsAnew(t *testing.T) {
 	require.NoError(t, d.stop())
 }
 
-func TestKilledServersComeBack(t *testing.T) {
+func TestKilledServersAreRestarted(t *testing.T) {
 	d := start(t, Options{StateDir: stateDir(t)})
 	for _, pid := range children(t, os.Getpid()) { // PostgreSQL among them
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
@@ -279,7 +280,7 @@ func TestKilledServersComeBack(t *testing.T) {
 	require.NoError(t, d.stop())
 }
 
-func TestNothingOutlivesAKilledSupervisor(t *testing.T) {
+func TestChildrenEndWithAKilledSupervisor(t *testing.T) {
 	addr := freeAddr(t)
 	cmd := exec.Command("/proc/self/exe", "supervise")
 	cmd.Env = plainEnviron("IRIS_STATE_DIR="+stateDir(t), "IRIS_HTTP_ADDR="+addr)
@@ -306,11 +307,11 @@ func TestNothingOutlivesAKilledSupervisor(t *testing.T) {
 	}, patience, 10*time.Millisecond, "processes %v", left)
 }
 
-func TestWhatStandsInTheWay(t *testing.T) {
+func TestDevReportsWhyItCannotStart(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = taken.Close() }) // not a defer: the tests below run after this function
+	t.Cleanup(func() { _ = taken.Close() }) // not a defer: the parallel subtests run after this function
 	for name, c := range map[string]struct {
 		opt  Options
 		env  []string
@@ -337,14 +338,14 @@ func TestWhatStandsInTheWay(t *testing.T) {
 	}
 }
 
-// busyDatabase is one that other processors work on.
+// busyDatabase is a database that other processors use.
 type busyDatabase struct{ testDatabase }
 
 func (busyDatabase) InUse(context.Context, string) (string, error) { return "pager7", nil }
 
 func (busyDatabase) Migrate(context.Context, string) error { return errors.New("must not be touched") }
 
-func TestConfiguredDatabaseThatOthersWorkOn(t *testing.T) {
+func TestDevRefusesADatabaseThatProcessorsUse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New(Options{Out: io.Discard}, busyDatabase{})
@@ -353,7 +354,7 @@ func TestConfiguredDatabaseThatOthersWorkOn(t *testing.T) {
 	})
 }
 
-func TestNothingIsAnnouncedWhenTheServersDoNotStayUp(t *testing.T) {
+func TestNoBannerWhenTheServersExit(t *testing.T) {
 	t.Parallel()
 	var out lockedBuffer
 	s, err := New(Options{
@@ -364,7 +365,7 @@ func TestNothingIsAnnouncedWhenTheServersDoNotStayUp(t *testing.T) {
 	require.NotContains(t, out.String(), "Iris is running")
 }
 
-func TestBannerWithoutDemoDataSaysHowToBegin(t *testing.T) {
+func TestBannerWithoutDemoDataShowsTheFirstCommands(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	s, err := New(Options{NoDemo: true, Program: "/tmp/go-build1/b001/exe/iris", Out: &out}, testDatabase{})
@@ -417,7 +418,7 @@ func TestDevRefusesAnAddressThatOthersCanReach(t *testing.T) {
 	}
 }
 
-func TestInterruptedStartIsNoFailure(t *testing.T) {
+func TestAnInterruptedStartReturnsNoError(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	var out lockedBuffer
@@ -427,7 +428,7 @@ func TestInterruptedStartIsNoFailure(t *testing.T) {
 	require.True(t, strings.HasSuffix(out.String(), "iris dev: stopped\n"), out.String())
 }
 
-func TestDataOfANewerSchema(t *testing.T) {
+func TestDevRefusesDataOfANewerSchema(t *testing.T) {
 	t.Parallel()
 	dir := stateDir(t)
 	s, err := New(Options{StateDir: dir, Environ: plainEnviron("IRIS_HTTP_ADDR=" + freeAddr(t)), Out: io.Discard}, newerSchema{})

@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-func TestHealthSaysWhatIsMissingOnce(t *testing.T) {
+func TestHealthLogsAFailedCheckOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := observer.New(zap.InfoLevel)
@@ -65,7 +65,7 @@ func TestHealthSaysWhatIsMissingOnce(t *testing.T) {
 	})
 }
 
-func TestHealthTellsTheLogMoreThanTheWorld(t *testing.T) {
+func TestHealthLogsDetailsThatTheResponseHides(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)
 	h := New(zap.New(core), prometheus.NewRegistry())
@@ -76,7 +76,7 @@ func TestHealthTellsTheLogMoreThanTheWorld(t *testing.T) {
 		Check{"escalation", func(context.Context) error { return fmt.Errorf("late for %ds", waited) }},
 		Check{"processors", func(context.Context) error { return away }},
 	)
-	for range 2 { // the second time only a number is another
+	for range 2 { // the second error differs only in a number
 		w := httptest.NewRecorder()
 		h.at = time.Time{}
 		h.Readyz(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
@@ -90,7 +90,7 @@ func TestHealthTellsTheLogMoreThanTheWorld(t *testing.T) {
 		logs.All()[0].ContextMap()["reason"])
 }
 
-func TestLivenessNeedsNothing(t *testing.T) {
+func TestLivenessDoesNotDependOnChecks(t *testing.T) {
 	t.Parallel()
 	h := New(zap.NewNop(), prometheus.NewRegistry())
 	w := httptest.NewRecorder()
@@ -98,7 +98,7 @@ func TestLivenessNeedsNothing(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code)
 }
 
-func TestASlowCheckDoesNotUseUpTheTimeOfOthers(t *testing.T) {
+func TestASlowCheckDoesNotDelayOtherChecks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := New(zap.NewNop(), prometheus.NewRegistry())

@@ -29,7 +29,7 @@ func (l *lateness) OldestUnsent(context.Context) ([]engine.UnsentMessage, error)
 	return l.pending, l.err
 }
 
-func TestTheWatchTellsOfOverdueSteps(t *testing.T) {
+func TestTheWatchReportsOverdueSteps(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.ErrorLevel)
 	l := &lateness{due: []engine.BucketDue{{Bucket: 3, IncidentID: 7, Age: 29 * time.Second}}}
@@ -51,7 +51,7 @@ func TestTheWatchTellsOfOverdueSteps(t *testing.T) {
 	require.NotErrorAs(t, err, new(Concern))
 }
 
-func TestTheWatchTellsOfMessagesThatWait(t *testing.T) {
+func TestTheWatchReportsOldUnsentMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		core, logs := observer.New(zap.ErrorLevel)
@@ -74,7 +74,7 @@ func TestTheWatchTellsOfMessagesThatWait(t *testing.T) {
 	})
 }
 
-func TestAConcernIsShownAndKeepsNothingFromBeingReady(t *testing.T) {
+func TestAConcernIsShownButTheServerStaysReady(t *testing.T) {
 	t.Parallel()
 	h := New(zap.NewNop(), prometheus.NewRegistry())
 	h.Set(Check{"delivery", func(context.Context) error { return Concern("slow") }})
@@ -90,7 +90,7 @@ func (l *lonely) Members(context.Context) ([]buckets.MemberState, error) {
 
 func (l *lonely) BucketsWithoutLiveOwner(context.Context) (int, error) { return l.n, nil }
 
-func TestAHandOverTurnsNobodyAway(t *testing.T) {
+func TestBucketsThatChangeTheirOwnerDoNotFailReadiness(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lonely{n: 256, members: 1}

@@ -69,7 +69,7 @@ func FuzzEpoch(f *testing.F) {
 	})
 }
 
-func TestComparisonIsTold(t *testing.T) {
+func TestTheReportShowsTheComparison(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 22, 0, 0, 0, time.UTC)
 	r := NewReport("x", nil)

@@ -20,7 +20,7 @@ func (m Modes) Check() error {
 	return nil
 }
 
-// Ours returns the mode here for a mode of the predecessor; false if there is none.
+// Ours returns the mode of this release for a mode of the predecessor; false if there is none.
 func (m Modes) Ours(name string) (string, bool) {
 	if to, ok := m[name]; ok {
 		return to, true

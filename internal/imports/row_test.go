@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rowOf makes a row of texts; "null" stands for null.
+// rowOf makes a row of texts; "null" means null.
 func rowOf(values map[string]string) (*Row, *Class) {
 	raw := map[string][]byte{}
 	for name, value := range values {
@@ -85,7 +85,7 @@ func TestRowTexts(t *testing.T) {
 	require.Equal(t, []string{"note: name: spaces at the end were taken away", "note: nan: NaN and Infinity, which JSON does not know, became texts", "note: pasted: spaces around it were taken away"}, said(c))
 }
 
-func TestReportCountsAndSumsUp(t *testing.T) {
+func TestReportCountsByReason(t *testing.T) {
 	t.Parallel()
 	r := NewReport("root@db/iris", nil)
 	c := r.Class("users")

@@ -22,7 +22,7 @@ func TestCleanText(t *testing.T) {
 		"a\x00\xff":         {"a\uFFFD", textBytes},
 		"cafÃ©":             {"cafÃ©", textEncoded},
 		"â€œquotedâ€\u009d": {"â€œquotedâ€\u009d", textEncoded},
-		"ÃœbungÂ":           {"ÃœbungÂ", ""}, // its last byte begins a character that does not come
+		"ÃœbungÂ":           {"ÃœbungÂ", ""}, // its last byte begins a character that is cut off
 		"Ã© und 漢字":         {"Ã© und 漢字", ""},
 		"\r\n\ttabs":        {"\r\n\ttabs", ""},
 	} {
@@ -31,7 +31,7 @@ func TestCleanText(t *testing.T) {
 	}
 }
 
-func TestEncodedTwiceFindsWhatLatin1MadeOfUTF8(t *testing.T) {
+func TestEncodedTwiceFindsUTF8ThatWasReadAsLatin1(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")

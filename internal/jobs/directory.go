@@ -128,7 +128,7 @@ func (d *DirectorySync) logReport(r directory.Report) {
 	}
 	if n := len(r.Problems); n > d.unusable {
 		first := r.Problems[0]
-		for _, p := range r.Problems { // an error of ours comes first
+		for _, p := range r.Problems { // an entry with an error is reported first
 			if first.Err == nil && p.Err != nil {
 				first = p
 			}

@@ -20,13 +20,13 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// holderOf holds some buckets in one epoch.
+// holderOf holds the given leases.
 type holderOf []buckets.Lease
 
 func (h holderOf) ProcessID() string       { return "me" }
 func (h holderOf) Leases() []buckets.Lease { return h }
 
-// workspace is a Slack with so many people, u0, u1 ...
+// workspace is a Slack workspace with people of these names.
 func workspace(t *testing.T, names ...string) *pretend.Slack {
 	t.Helper()
 	var members []pretend.SlackMember
@@ -48,7 +48,7 @@ func slackSync(t *testing.T, db *postgres.DB, s *pretend.Slack, holder holderOf)
 	return NewDirectorySync(syncer, c.From, c.Every, pgpeople.NewDirectorySync(db, SyncActor), Engine{Leases: holder, Log: zap.New(core), Registerer: prometheus.NewRegistry()}), logs
 }
 
-func TestPeopleComeFromSlackOnceInTheCluster(t *testing.T) {
+func TestOneProcessSyncsPeopleFromSlack(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	exec := func(sql string) {

@@ -5,7 +5,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 )
 
-// anybody may do everything.
+// anybody is a caller with every permission.
 type anybody struct{}
 
 func (anybody) MayEditCalendar(int64, string) error   { return nil }

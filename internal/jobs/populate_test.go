@@ -86,7 +86,7 @@ func TestPopulatorFillsCalendarsAndWarns(t *testing.T) {
 	require.WithinDuration(t, time.Now(), gaps[0].Start, time.Hour, "what is over of a gap is not told")
 	require.Greater(t, gaps[0].Start.Sub(gaps[0].Since), 24*time.Hour)
 
-	// Nothing is due any more, and looking again makes and tells nothing new.
+	// No team is due any more: another pass makes no shifts and sends no messages.
 	require.NoError(t, p.pass(t.Context()))
 	_, err = db.Pool().Exec(t.Context(), `update team_populations set populated_at = populated_at - interval '2 hours'`)
 	require.NoError(t, err)
@@ -95,8 +95,8 @@ func TestPopulatorFillsCalendarsAndWarns(t *testing.T) {
 	require.Equal(t, 1, count(`select count(*) from notification_requests`))
 }
 
-// A team that cannot be filled is noted and delays no other.
-func TestPopulatorGoesOnAfterATeamThatFails(t *testing.T) {
+// A team that cannot be filled is marked as failed and does not delay other teams.
+func TestPopulatorContinuesAfterATeamThatFails(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	exec := func(sql string) {
@@ -114,8 +114,9 @@ func TestPopulatorGoesOnAfterATeamThatFails(t *testing.T) {
 	require.Equal(t, 1, made)
 }
 
-// A process that dies or loses its database while it warns a team has noted nothing, so that the next one warns it.
-func TestNoWarningIsLost(t *testing.T) {
+// A process that crashes or loses its database while it warns a team does not record the warning. So the next process sends
+// it.
+func TestAWarningThatCannotBeStoredIsSentLater(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	exec := func(sql string) {
@@ -140,8 +141,8 @@ func TestNoWarningIsLost(t *testing.T) {
 	require.Equal(t, 1, count(`select count(*) from notification_requests`))
 }
 
-// Shifts of somebody who was switched off after they were made page nobody: the team hears of it as of any gap.
-func TestShiftsOfPeopleSwitchedOffAreGaps(t *testing.T) {
+// Shifts of a person who was deactivated later page nobody: the team is warned of them as of every gap.
+func TestShiftsOfDeactivatedPeopleAreGaps(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	exec := func(sql string) {
@@ -162,8 +163,9 @@ func TestShiftsOfPeopleSwitchedOffAreGaps(t *testing.T) {
 	require.Positive(t, gaps())
 }
 
-// A rotation of office hours wants no cover at night, so nobody is warned of nights; unless the team says that it wants them.
-func TestNightsOutsideOfARotationAreNoGaps(t *testing.T) {
+// A rotation for office hours needs no cover at night, so the team is not warned of nights, unless a cover rule of the team
+// asks for them.
+func TestHoursOutsideARotationAreNoGaps(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	exec := func(sql string) {

@@ -16,19 +16,19 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// who is somebody's number.
+// who returns the id of a person.
 func (f *remindFixture) who(name string) users.ID {
 	f.Helper()
 	return users.ID(f.count("select id from users where name = '" + name + "'"))
 }
 
-// lastShift is the number of the shift that was added last.
+// lastShift returns the number of the shift that was added last.
 func (f *remindFixture) lastShift() oncall.ShiftID {
 	f.Helper()
 	return oncall.ShiftID(f.count("select max(id) from shifts"))
 }
 
-// ask makes a swap request of a new shift of ann's in so many hours; nobody named asks everybody.
+// ask makes a swap request for a new shift of ann that begins in hours. An empty name asks everybody.
 func (f *remindFixture) ask(to string, hours float64) int64 {
 	f.Helper()
 	f.shift("ann", "primary", hours, hours+10, 0, nil)
@@ -44,7 +44,7 @@ func (f *remindFixture) ask(to string, hours float64) int64 {
 	return id
 }
 
-// decide answers a swap request as somebody.
+// decide answers a swap request as a person.
 func (f *remindFixture) decide(id int64, who string, answer editing.RequestState) error {
 	f.Helper()
 	_, err := calendar.NewRequests(f.db).DecideSwap(f.Context(), id, editing.SwapAnswer{
@@ -53,7 +53,7 @@ func (f *remindFixture) decide(id int64, who string, answer editing.RequestState
 	return err
 }
 
-func TestSwapRequestsAreTold(t *testing.T) {
+func TestSwapRequestsSendNotices(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
 	f.exec("update notice_settings set type = 'event_deleted' where type = 'event_swapped'")
@@ -79,15 +79,15 @@ func TestSwapRequestsAreTold(t *testing.T) {
 		"ann email: Bob Ray declined your swap request for ops",
 		"bob sms: Ann Lee withdrew the swap request for ops",
 		"bob sms: Ann Lee asks you to take a shift of ops",
-		"eve email: Ann Lee asks you to take a shift of ops", // who has no contact at all: delivery says so
+		"eve email: Ann Lee asks you to take a shift of ops", // she has no contact: delivery reports that
 	}, f.messages())
 	require.Equal(t, 5, f.count("select count(*) from notification_requests where body like '%please%Answer: https://iris.example.com/me'"))
 	require.InDelta(t, 1, testutil.ToFloat64(r.made.WithLabelValues("swap_accepted")), 0)
 	require.Zero(t, f.count("select count(*) from notices"))
 }
 
-// Who has a setting for swaps hears of the swap in the modes of the setting, and only so.
-func TestNobodyHearsTwiceOfOneChange(t *testing.T) {
+// A person with a setting for swaps gets one notice of the swap, in the modes of the setting.
+func TestOneChangeSendsOneNoticePerPerson(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
 	f.exec("update notice_settings set type = 'event_swapped', only_if_involved = true where user_id = $1 and mode = 'sms'", f.who("ann"))
@@ -104,12 +104,12 @@ func TestNobodyHearsTwiceOfOneChange(t *testing.T) {
 		"ann sms: Swapped: shifts of Ann Lee and Bob Ray for ops",
 		"bob email: Swapped: shifts of Ann Lee and Bob Ray for ops",
 		"bob email: Covered: Bob Ray stands in for Ann Lee as primary for ops",
-		"ann email: Bob Ray took the pager of ops from you", // texts are not possible, she has no number
+		"ann email: Bob Ray took the pager of ops from you", // sms is not possible: she has no number
 	}, f.messages())
 }
 
-// Nobody looks at the calendar, and the request expires all the same.
-func TestExpiredSwapRequestsAreToldOnce(t *testing.T) {
+// A request expires even if nobody opens the calendar.
+func TestAnExpiredSwapRequestSendsOneNotice(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
 	begun, given, gone, open := f.ask("bob", 20), f.ask("bob", 40), f.ask("bob", 60), f.ask("bob", 80)
@@ -118,7 +118,7 @@ func TestExpiredSwapRequestsAreToldOnce(t *testing.T) {
 	f.exec("update shifts set user_id = $2 where id = (select give[1] from swap_requests where id = $1)", given, f.who("bob"))
 	f.exec("delete from shifts where id = (select give[1] from swap_requests where id = $1)", gone)
 	var running sync.WaitGroup
-	for range 4 { // processors that all believe to hold the bucket, and a page that is looked at
+	for range 4 { // several processors that own the bucket, and a page that is opened
 		running.Go(func() { _ = f.reminder(owner{epoch: 7}).pass(f.Context()) })
 	}
 	running.Go(func() {
@@ -136,7 +136,8 @@ func TestExpiredSwapRequestsAreToldOnce(t *testing.T) {
 	require.NoError(t, f.decide(open, "bob", editing.RequestAccepted))
 }
 
-// Whoever accepts while the request expires gets either: never a changed calendar with an expired request.
+// If a person accepts a request while it expires, either the request is accepted or it expires. An expired request never
+// changes the calendar.
 func TestARequestThatExpiresWhileItIsAcceptedChangesNothing(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
@@ -156,8 +157,8 @@ func TestARequestThatExpiresWhileItIsAcceptedChangesNothing(t *testing.T) {
 	require.Equal(t, 1, f.count("select count(*) from shifts s join users u on u.id = s.user_id where u.name = 'ann'"))
 }
 
-// A process that dies between two steps loses no message and makes none twice; its successor goes on.
-func TestSwapMessagesSurviveDeaths(t *testing.T) {
+// A process that crashes between two steps loses no message and duplicates none; the next process continues.
+func TestSwapNoticesAreSentOnceDespiteCrashes(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
 	for i := range 55 {
@@ -174,13 +175,13 @@ func TestSwapMessagesSurviveDeaths(t *testing.T) {
 	require.Equal(t, 55, f.count("select count(*) from messages"))
 }
 
-func TestTheAnswersPage(t *testing.T) {
+func TestAddressOfThePageForSwapRequests(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "https://iris.example.com/me", answersPage("https://iris.example.com"))
 	require.Empty(t, answersPage(""))
 }
 
-// interrupted is a caller whose request is decided after something else happened.
+// interrupted is a caller that runs a function just before its request is decided.
 type interrupted struct {
 	anybody
 	meanwhile func()

@@ -25,8 +25,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// remindSeed is a team of Ann in New York, who is reminded a day before her primary shifts and two hours before they end, and
-// Bob, who hears of every change.
+// remindSeed is a team with Ann in New York and Bob. Ann is reminded a day before her primary shifts and two hours before
+// they end. Bob gets a notice of every change.
 const remindSeed = `
 update bucket_leases set owner = 'me', epoch = 7;
 insert into users (name, full_name, time_zone) values ('ann', 'Ann Lee', 'America/New_York'), ('bob', 'Bob Ray', 'UTC');
@@ -74,7 +74,7 @@ func (f *remindFixture) count(sql string) (n int) {
 	return n
 }
 
-// shift gives somebody a shift that begins and ends in so many hours, and that was changed so many hours ago.
+// shift adds a shift of a person; begin, end and last change are in hours from now or before now.
 func (f *remindFixture) shift(user, role string, from, to, changed float64, link any) {
 	f.Helper()
 	f.exec(`insert into shifts (team_id, role_id, user_id, starts_at, ends_at, changed_at, link_id)
@@ -111,7 +111,7 @@ func (f *remindFixture) messages() (out []string) {
 	return out
 }
 
-func TestRemindersComeOnce(t *testing.T) {
+func TestRemindersAreSentOnce(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		shifts func(f *remindFixture)
@@ -153,7 +153,7 @@ func TestRemindersComeOnce(t *testing.T) {
 	}
 }
 
-func TestRemindersSpeakInThePersonsZone(t *testing.T) {
+func TestRemindersUseThePersonsTimeZone(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
 	f.shift("ann", "primary", 23, 48, 30, nil)
@@ -183,7 +183,7 @@ func (f *remindFixture) notice(kind oncall.NoticeKind, role string, people ...st
 	})
 }
 
-func TestNoticesAreTold(t *testing.T) {
+func TestNoticesAreSent(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
 	r := f.reminder(owner{epoch: 7})
@@ -200,7 +200,7 @@ func TestNoticesAreTold(t *testing.T) {
 		"bob email: Changed: primary shift of Ann Lee for ops",
 		"ann sms: Deleted: primary shift of Ann Lee for ops",
 		"bob email: Deleted: primary shift of Ann Lee for ops",
-		"bob email: Deleted: primary shift of Bob Ray for ops", // Ann only hears of her own
+		"bob email: Deleted: primary shift of Bob Ray for ops", // Ann gets only notices of her own shifts
 		"bob email: Swapped: shifts of Ann Lee and Bob Ray for ops",
 		"bob email: Covered: Bob Ray stands in for Ann Lee as primary for ops",
 	}, f.messages())
@@ -209,8 +209,8 @@ func TestNoticesAreTold(t *testing.T) {
 	require.InDelta(t, 1, testutil.ToFloat64(r.made.WithLabelValues("nobody")), 0, "nobody wants to hear of secondary shifts")
 }
 
-// More than one transaction holds, from many teams, with two processors that both believe to hold the buckets.
-func TestTwoProcessorsTellEverythingOnce(t *testing.T) {
+// More notices than one transaction handles, from many teams, with two processors that both own the buckets.
+func TestTwoProcessorsSendEveryNoticeOnce(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
 	for i := range 60 {
@@ -234,7 +234,7 @@ func TestTwoProcessorsTellEverythingOnce(t *testing.T) {
 	require.Equal(t, 120, f.count("select count(distinct id) from notification_requests"))
 }
 
-// dying is a store whose process dies, again and again, before or after its transactions.
+// dying is a store whose process repeatedly crashes, before or after a transaction.
 type dying struct {
 	*reminders.Reminders
 	dead func() bool
@@ -264,7 +264,7 @@ func (d dying) Remind(ctx context.Context, id string, l buckets.Lease, team int6
 	return reminders.Result{}, errors.Join(err, errDied)
 }
 
-func TestNothingIsLostOrTwiceWhenProcessesDie(t *testing.T) {
+func TestNoticesAreSentOnceDespiteCrashes(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
 	for i := range 210 {
@@ -288,7 +288,7 @@ func TestNothingIsLostOrTwiceWhenProcessesDie(t *testing.T) {
 	require.Zero(t, f.count("select count(*) from notices"))
 }
 
-func TestPeopleWithoutPhoneAreTold(t *testing.T) {
+func TestPeopleWithoutAPhoneNumberGetAMessage(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
 	f.shift("ann", "primary", 5, 6, 1, nil)
@@ -310,7 +310,7 @@ func TestPeopleWithoutPhoneAreTold(t *testing.T) {
 	require.Len(t, f.messages(), 2)
 }
 
-func TestOldRemindersAreForgotten(t *testing.T) {
+func TestOldRemindersAreDeleted(t *testing.T) {
 	t.Parallel()
 	f := newRemindFixture(t)
 	f.shift("ann", "primary", -3000, -2900, 3000, nil)

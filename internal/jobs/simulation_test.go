@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-func TestSimulationSaysWhichCalendarsAreNotPopulated(t *testing.T) {
+func TestSimulationReportsCalendarsThatAreNotPopulated(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	_, err := db.Pool().Exec(t.Context(), populateSeed+`

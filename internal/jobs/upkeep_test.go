@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-func TestAPassThatPanicsHasFailed(t *testing.T) {
+func TestAPassThatPanicsFails(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	passes, told := 0, []error{}
@@ -36,14 +36,14 @@ func TestAPassThatPanicsHasFailed(t *testing.T) {
 	require.EqualError(t, told[1], "away")
 }
 
-// A team over which a defect stumbles is noted as failed; the process lives and the other teams have their turn.
-func TestPopulatorOutlivesAPanic(t *testing.T) {
+// A team whose populate panics is marked as failed. The process continues, and the other teams are populated.
+func TestPopulatorContinuesAfterAPanic(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	_, err := db.Pool().Exec(t.Context(), populateSeed)
 	require.NoError(t, err)
 	p := testPopulator(t, db, owner{epoch: 7})
-	p.wake = func(buckets.Set) { panic("poison") } // reached for the team that has nobody
+	p.wake = func(buckets.Set) { panic("poison") } // called for the team without people
 	require.NoError(t, p.pass(t.Context()))
 	var problems, made int
 	require.NoError(t, db.Pool().QueryRow(t.Context(), `select count(*) from team_populations where problem <> ''`).Scan(&problems))

@@ -33,7 +33,7 @@ func (f *fakePending) set(counts map[int64]int64, err error) {
 	f.counts, f.err = counts, err
 }
 
-func TestLoadRefusesNotificationsFirstAndIncidentsLast(t *testing.T) {
+func TestUnderLoadNotificationsAreRefusedFirstAndIncidentsLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := &fakePending{counts: map[int64]int64{1: 9}}
@@ -43,7 +43,7 @@ func TestLoadRefusesNotificationsFirstAndIncidentsLast(t *testing.T) {
 		defer cancel()
 		go func() { _ = l.Run(ctx) }()
 		over := func() (bool, bool) {
-			_ = l.Notifications(t.Context(), app) // asks for a count
+			_ = l.Notifications(t.Context(), app) // requests a count
 			synctest.Wait()
 			wait, err := l.Overloaded(t.Context(), app)
 			require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestLoadRefusesNotificationsFirstAndIncidentsLast(t *testing.T) {
 		}
 		n, i := over()
 		require.False(t, n || i)
-		l.Accepted(1, 1) // counted before the next look
+		l.Accepted(1, 1) // counted before the next read
 		n, i = over()
 		require.True(t, n)
 		require.False(t, i)
@@ -71,7 +71,7 @@ func TestLoadRefusesNotificationsFirstAndIncidentsLast(t *testing.T) {
 	})
 }
 
-// blockedPending never returns a count before its context ends.
+// blockedPending returns no count before its context ends.
 type blockedPending struct{}
 
 func (blockedPending) Pending(ctx context.Context) (map[int64]int64, error) {
@@ -79,7 +79,7 @@ func (blockedPending) Pending(ctx context.Context) (map[int64]int64, error) {
 	return nil, ctx.Err()
 }
 
-// Issue: the count ran inside a POST, once a second.
+// A request must not wait for the count of pending messages. An earlier version counted inside a POST, once a second.
 func TestNoRequestWaitsForACount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

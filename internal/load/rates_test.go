@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/load"
 )
 
-// recent counts as it is told.
+// recent is a counter whose result the test sets.
 type recent func(application, plan int64, lookback time.Duration, most int) (int64, int64, error)
 
 func (r recent) Recent(_ context.Context, application, plan int64, lookback time.Duration, most int) (int64, int64, error) {

@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// answers is a directory that says one thing to everybody.
+// answers is a directory that gives the same answer for everybody.
 type answers struct {
 	entry directory.Entry
 	err   error
@@ -31,7 +31,7 @@ func (a *answers) Check(context.Context, string, string) (directory.Entry, error
 	return a.entry, a.err
 }
 
-func TestWhetherTheDirectoryAnswersIsToldOnce(t *testing.T) {
+func TestADirectoryOutageIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)
 	d := &answers{}
@@ -62,7 +62,7 @@ func TestWhetherTheDirectoryAnswersIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestWhoeverTheDirectoryKnowsComesIn(t *testing.T) {
+func TestEveryoneInTheDirectoryMayLogIn(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	rows, store := people.NewUsers(db), people.NewDirectorySync(db, "log-in")
@@ -88,7 +88,7 @@ func TestWhoeverTheDirectoryKnowsComesIn(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[users.Mode]string{users.Email: "ann@example.com", users.Slack: "@ann"}, contacts)
 
-	d.entry.Email = "none" // nothing of it can be used
+	d.entry.Email = "none" // the entry cannot be stored
 	_, err = accounts.Authenticate(t.Context(), "ann", "theirs")
 	require.NoError(t, err)
 	require.NoError(t, rows.SetActive(t.Context(), u.ID, false))
@@ -99,7 +99,7 @@ func TestWhoeverTheDirectoryKnowsComesIn(t *testing.T) {
 	require.ErrorIs(t, err, auth.ErrUnknownPerson)
 }
 
-func TestWhoTheDirectoryRenamedStaysTheSamePerson(t *testing.T) {
+func TestAPersonRenamedInTheDirectoryKeepsTheirAccount(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	rows, store := people.NewUsers(db), people.NewDirectorySync(db, "log-in")

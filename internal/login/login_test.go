@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// Wrong passwords of a stranger locked somebody out from every address.
-func TestWrongPasswordsLockNobodyElseOut(t *testing.T) {
+// Wrong passwords from a stranger's address must not lock a person out at other addresses.
+func TestWrongPasswordsDoNotLockOtherAddressesOut(t *testing.T) {
 	t.Parallel()
 	g := &loginGuard{}
 	now := time.Unix(1_800_000_000, 0)
@@ -44,7 +44,7 @@ func TestWrongPasswordsLockNobodyElseOut(t *testing.T) {
 	require.NoError(t, g.enter("6.6.6.6", "demo", now), "the right password ends the wait")
 }
 
-// Two processes of iris-api share the addresses; a process that starts again still knows them.
+// Two processes of iris-api share the known addresses, and a process knows them after a restart.
 func TestAKnownAddressIsNeverSlowedDown(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

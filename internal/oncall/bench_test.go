@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// BenchmarkResolveThousandTeams resolves oncall-primary of 1,000 teams at an instant through the resolver and the live
-// calendar, each as often as an incident asks.
+// BenchmarkResolveThousandTeams resolves oncall-primary of 1,000 teams at an instant, through the resolver and the live
+// calendar.
 func BenchmarkResolveThousandTeams(b *testing.B) {
 	store := newStore()
 	dir := newDirectory()

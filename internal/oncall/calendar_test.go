@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestACalendarAnswersLikeLookingThroughAllShifts(t *testing.T) {
+func TestOnCallEqualsALinearSearch(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		var shifts []Shift
@@ -35,7 +35,7 @@ func TestACalendarAnswersLikeLookingThroughAllShifts(t *testing.T) {
 			gap := slices.ContainsFunc(c.Gaps(RolePrimary, in(0), in(100)), func(g Span) bool { return !in(h).Before(g.Start) && in(h).Before(g.End) })
 			require.Equal(rt, len(want) == 0, gap, "hour %d", h)
 		}
-		// Hand-offs tell every change of who is on call.
+		// HandOffs returns every change of the people on call.
 		who := Holders(c.OnCall(RolePrimary, in(0)))
 		for _, change := range c.HandOffs(RolePrimary, in(0), 1000) {
 			require.Equal(rt, who, change.From)
@@ -48,7 +48,7 @@ func TestACalendarAnswersLikeLookingThroughAllShifts(t *testing.T) {
 	})
 }
 
-func TestSummaryIsWhoHasItAndWhoComesNext(t *testing.T) {
+func TestSummaryReturnsCurrentAndNextShifts(t *testing.T) {
 	t.Parallel()
 	now1, now2 := shift(1, RolePrimary, 1, in(-5), in(5)), shift(2, RolePrimary, 2, in(-4), in(4))
 	next1, next2, far := shift(3, RolePrimary, 3, in(5), in(9)), shift(4, RolePrimary, 4, in(5), in(9)), shift(5, RolePrimary, 1, in(9), in(12))

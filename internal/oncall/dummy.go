@@ -11,7 +11,7 @@ import (
 // FindUser finds a user by name, ignoring case; a NotFound fault if there is none.
 type FindUser func(ctx context.Context, name string) (users.User, error)
 
-// The user of the predecessor's dummy look-up, and the names that it answers with nobody.
+// The user of the predecessor's dummy look-up, and the names for which it returns nobody.
 const (
 	dummyUser   = "foo"
 	dummyRole   = "_invalid_role"

@@ -8,7 +8,7 @@ import (
 
 func userID(n int) users.ID { return users.ID(n) }
 
-// shift is one of team 7.
+// shift returns a shift of team 7.
 func shift(id int, role string, user int, start, end time.Time) Shift {
 	return Shift{ID: ShiftID(id), TeamID: 7, Role: role, User: userID(user), Start: start, End: end}
 }

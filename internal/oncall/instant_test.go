@@ -19,14 +19,14 @@ func TestParseInstant(t *testing.T) {
 		" Now ":                     "2026-11-22T01:02:03Z",
 		"+90m":                      "2026-11-22T02:32:03Z",
 		"+3d":                       "2026-11-25T01:02:03Z",
-		"+20w":                      "2027-04-11T00:02:03Z", // the same time of the clock, in summer
+		"+20w":                      "2027-04-11T00:02:03Z", // the same clock time, in summer time
 		"1763776923":                "2025-11-22T02:02:03Z",
 		"2026-11-22T02:00:00+01:00": "2026-11-22T01:00:00Z",
 		"2026-11-22 02:00":          "2026-11-22T01:00:00Z",
 		"2026-07-22T02:00":          "2026-07-22T00:00:00Z",
 		"2026-11-22 02:00:59":       "2026-11-22T01:00:59Z",
 		"2026-11-22":                "2026-11-21T23:00:00Z",
-		"2026-10-25 02:30":          "2026-10-25T00:30:00Z", // twice: the first
+		"2026-10-25 02:30":          "2026-10-25T00:30:00Z", // this time occurs twice: the first one
 	} {
 		got, err := ParseInstant(text, zone, now)
 		require.NoError(t, err, text)
@@ -39,7 +39,7 @@ func TestParseInstant(t *testing.T) {
 	}
 }
 
-func TestAWallClockThatTheZoneSkipsIsRefused(t *testing.T) {
+func TestAWallClockTimeThatTheZoneSkipsIsRefused(t *testing.T) {
 	t.Parallel()
 	zurich, err := time.LoadLocation("Europe/Zurich")
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestAWallClockThatTheZoneSkipsIsRefused(t *testing.T) {
 	require.True(t, fault.Is(err, fault.Invalid))
 	require.ErrorContains(t, err, "the clocks of Europe/Zurich skip 2026-03-29 02:30")
 
-	beirut, err := time.LoadLocation("Asia/Beirut") // its midnight is skipped: the day begins an hour later
+	beirut, err := time.LoadLocation("Asia/Beirut") // midnight is skipped: the day begins an hour later
 	require.NoError(t, err)
 	at, err := ParseInstant("2026-03-29", beirut, time.Now())
 	require.NoError(t, err)

@@ -22,7 +22,8 @@ func (f *fakeDirectory) Lists(_ context.Context, ids []int64) (map[int64]List, e
 	return out, f.fail
 }
 
-// withLists knows everybody and the lists all (201), idle (202), closed (203) and huge (204, only partly known).
+// withLists returns a directory with everybody and the lists all (201), idle (202), closed (203) and huge (204, only some
+// members known).
 func withLists() *fakeDirectory {
 	f := newDirectory()
 	f.lists[201] = List{TargetID: 201, Name: "all", Active: true, Members: []users.ID{1, 2, 3, 4}, Size: 4}
@@ -62,7 +63,7 @@ func TestResolveMailingLists(t *testing.T) {
 	require.EqualError(t, err, "mailing list none does not exist")
 }
 
-func TestMailingListsOfADirectoryThatFails(t *testing.T) {
+func TestMailingListsWhenTheDirectoryFails(t *testing.T) {
 	t.Parallel()
 	dir := withLists()
 	dir.fail = fault.New(fault.Unavailable, "away")

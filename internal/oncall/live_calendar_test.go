@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// fakeStore keeps shifts of teams; hang makes it wait for its context.
+// fakeStore holds shifts of teams; hang makes it wait until its context ends.
 type fakeStore struct {
 	mu       sync.Mutex
 	shifts   map[int64][]Shift
@@ -67,7 +67,7 @@ func newStore() *fakeStore {
 	return &fakeStore{shifts: map[int64][]Shift{}, versions: map[int64]int64{}}
 }
 
-func TestAnOverrideSavedASecondAgoIsPaged(t *testing.T) {
+func TestAnOverrideIsPagedOneSecondAfterItWasSaved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -98,19 +98,19 @@ func TestAnOverrideSavedASecondAgoIsPaged(t *testing.T) {
 		require.Equal(t, 2, store.reads, "read again only when it has changed")
 		require.Equal(t, 3, store.checks)
 
-		// Days later the window has to move on.
+		// After some days the window must move forward.
 		<-time.After(5 * 24 * time.Hour) // the clock of the bubble
 		require.Equal(t, []users.ID{1}, ask("oncall").Users)
 		require.Equal(t, 3, store.reads)
 
-		// A gap is filled from the fixed order, and the timeline tells.
+		// The fixed order fills a gap, and the rule on the timeline says so.
 		store.set(7, Shift{ID: 2, TeamID: 7, Role: RolePrimary, User: 3, Start: time.Now().Add(time.Hour), End: time.Now().Add(2 * time.Hour)})
 		<-time.After(time.Second) // the clock of the bubble
 		require.Equal(t, Answer{Users: []users.ID{1}, Rule: "primary of team db: first in its fixed order (nobody has a shift)"}, ask("oncall"))
 	})
 }
 
-func TestACalendarThatCannotBeReadStopsNoPage(t *testing.T) {
+func TestPagesAreSentWhenTheCalendarCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, breakIt := range map[string]func(*fakeStore){
 		"it fails": func(f *fakeStore) { f.fail = errors.New("the database is away") },
@@ -158,7 +158,7 @@ func TestACalendarThatCannotBeReadStopsNoPage(t *testing.T) {
 				_, ok = ask(7)
 				require.True(t, ok)
 
-				// The caller's own end is the only error.
+				// Only the end of the caller's context gives an error.
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
 				_, _, err := c.OnCall(ctx, Team{ID: 7}, RolePrimary, time.Now())
@@ -190,7 +190,7 @@ func TestManyTeamsAreReadAtOnce(t *testing.T) {
 	group.Wait()
 	require.Equal(t, 1, store.checks)
 	require.Equal(t, 1, store.reads)
-	// Another instant than now is read for itself; a team that does not exist has nothing to say.
+	// An instant outside the cached window gets its own read. A team that does not exist has no answer.
 	_, ok, err := c.OnCall(t.Context(), Team{ID: 5}, RolePrimary, time.Now().Add(100*24*time.Hour))
 	require.NoError(t, err)
 	require.False(t, ok)

@@ -56,7 +56,8 @@ func (f *fakeDirectory) UsersByID(_ context.Context, ids []users.ID) (map[users.
 	return out, f.fail
 }
 
-// newDirectory knows ana (1), bo (2, inactive), cy (3) and boss (4), in team db (target 101) in that order but for boss.
+// newDirectory returns ana (1), bo (2, inactive), cy (3) and boss (4). All but boss are in team db (target 101), in that
+// order.
 func newDirectory() *fakeDirectory {
 	f := &fakeDirectory{users: map[users.ID]users.User{}, teams: map[int64]Team{}, lists: map[int64]List{}}
 	for i, name := range []string{"ana", "bo", "cy", "boss"} {
@@ -160,7 +161,7 @@ func TestResolveAsksTheCalendarFirst(t *testing.T) {
 	require.Equal(t, fault.Internal, fault.KindOf(err), "worth trying again")
 }
 
-func TestResolveReportsADirectoryThatFails(t *testing.T) {
+func TestResolveReturnsTheErrorOfTheDirectory(t *testing.T) {
 	t.Parallel()
 	dir := newDirectory()
 	dir.fail = fault.New(fault.Unavailable, "away")
@@ -192,7 +193,7 @@ func TestPrefetchReadsEverythingInThreeReads(t *testing.T) {
 	require.Equal(t, 3, dir.reads)
 }
 
-func TestRecentForgets(t *testing.T) {
+func TestRecentReadsAgainAfterItsTTL(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var asked [][]string
@@ -223,8 +224,8 @@ func TestRecentForgets(t *testing.T) {
 	})
 }
 
-// Where the calendar has no secondary, the team's fixed order has one who is not the primary of that moment, as long as there is
-// anybody else; the same the other way round.
+// If the calendar has no secondary, the secondary is from the team's fixed order, without the present primary, while another
+// person is left. The same holds for a missing primary.
 func TestNobodyIsTheirOwnSecondary(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestAForeseenCalendarAnswersForAnyInstantAndReadsEachStretchOnce(t *testing.T) {
+func TestSimulationCalendarAnswersForAnyInstantAndReadsEachWindowOnce(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
 	store := newStore()

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestOperatorsRowsAreAudited(t *testing.T) {
+func TestOperatorChangesAreAudited(t *testing.T) {
 	t.Parallel()
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)

@@ -39,7 +39,7 @@ func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, du
 	})
 }
 
-// populated tells one simulation which times the schedules of teams have filled.
+// populated records, for one simulation, until when the schedules of teams have been filled.
 type populated struct {
 	db        *postgres.DB
 	directory *engine.Directory

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain lets the test binary play the owner of a server in a process of its own, so that it can be killed.
+// TestMain lets the test binary own a server in a separate process that a test can kill.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("PGSERVER_TEST_OWNER"); dir != "" {
 		start := Start
@@ -43,8 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// shareDownload lets the tests, which have state directories of their own, use one download when the downloaded server
-// is asked for.
+// shareDownload lets the tests share one download of the server, although each has its own state directory.
 func shareDownload() error {
 	if os.Getenv("IRIS_POSTGRES") != "embedded" {
 		return nil
@@ -85,7 +84,7 @@ func owner(t *testing.T, dir string, env ...string) (*exec.Cmd, string) {
 	return cmd, url
 }
 
-// stateDir is a temporary directory that the server's user can enter when we are root.
+// stateDir is a temporary directory that the server's user can enter if the test runs as root.
 func stateDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -131,7 +130,7 @@ func postmasterOf(t *testing.T, s *Server) postmaster {
 	return pm
 }
 
-func TestDataSurvivesARestartAndFreshStartsAnew(t *testing.T) {
+func TestDataSurvivesARestartAndFreshDeletesIt(t *testing.T) {
 	t.Parallel()
 	dir := stateDir(t)
 	s := start(t, Config{StateDir: dir})
@@ -168,7 +167,7 @@ func TestRestartKeepsThePort(t *testing.T) {
 	}
 }
 
-func TestFourColdStartersShareOneServer(t *testing.T) {
+func TestFourSimultaneousStartsShareOneServer(t *testing.T) {
 	t.Parallel()
 	dir := stateDir(t)
 	var wg sync.WaitGroup
@@ -195,7 +194,7 @@ func TestFourColdStartersShareOneServer(t *testing.T) {
 	require.ErrorContains(t, err, "another process uses the data")
 }
 
-func TestServerDiesWithAKilledOwner(t *testing.T) {
+func TestTheServerEndsWhenItsOwnerIsKilled(t *testing.T) {
 	t.Parallel()
 	dir := stateDir(t)
 	cmd, url := owner(t, dir)
@@ -206,7 +205,7 @@ func TestServerDiesWithAKilledOwner(t *testing.T) {
 
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	// At once, while the old server may still be shutting down.
+	// Start at once: the old server may still be shutting down.
 	s := start(t, Config{StateDir: dir})
 	require.True(t, s.Owner())
 	require.NotEqual(t, pm.pid, postmasterOf(t, s).pid)
@@ -214,7 +213,7 @@ func TestServerDiesWithAKilledOwner(t *testing.T) {
 	require.Equal(t, "1", query(t, s.URL(), "select '1'"))
 }
 
-func TestKilledServerIsNoticedAndStartsAgain(t *testing.T) {
+func TestAKilledServerIsDetectedAndCanStartAgain(t *testing.T) {
 	t.Parallel()
 	dir := stateDir(t)
 	s := start(t, Config{StateDir: dir})
@@ -233,12 +232,12 @@ func TestStalePidFiles(t *testing.T) {
 	s.Stop()
 	dead := exec.Command("true")
 	require.NoError(t, dead.Run())
-	sleeper := exec.Command("sleep", "600") // a living process of the user that the server runs as
+	sleeper := exec.Command("sleep", "600") // a running process of the user that the server runs as
 	sleeper.SysProcAttr = &syscall.SysProcAttr{Credential: s.set.user.credential}
 	require.NoError(t, sleeper.Start())
 	t.Cleanup(func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() })
 	zombie := exec.Command("true")
-	require.NoError(t, zombie.Start()) // not waited for
+	require.NoError(t, zombie.Start()) // a zombie: nobody waits for it
 	t.Cleanup(func() { _ = zombie.Wait() })
 	for name, content := range map[string]string{
 		"dead":    strconv.Itoa(dead.Process.Pid) + "\n" + data + "\n",
@@ -256,7 +255,7 @@ func TestStalePidFiles(t *testing.T) {
 	}
 }
 
-func TestOddEnvironmentDoesNoHarm(t *testing.T) {
+func TestTheServerIgnoresUnusualEnvironmentVariables(t *testing.T) {
 	t.Parallel()
 	_, url := owner(t, stateDir(t), "PGDATA=/nowhere", "PGPORT=1", "LC_ALL=tr_TR.UTF-8", "LANG=xx", "TZ=Asia/Tokyo",
 		"HOME=/nowhere", "PGHOST=/nowhere", "PGUSER=nobody", "TMPDIR=/nowhere")
@@ -264,10 +263,10 @@ func TestOddEnvironmentDoesNoHarm(t *testing.T) {
 	require.Equal(t, "C", query(t, url, "select datcollate::text from pg_database where datname = 'iris'"))
 }
 
-func TestDirectoryThatTheServersUserCannotEnter(t *testing.T) {
+func TestADirectoryThatTheServersUserCannotEnterIsRefused(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		// Only root runs the server as somebody else. As ourselves the same directory must work.
+		// Only root runs the server as another user. For other users the same directory must work.
 		closed := filepath.Join(stateDir(t), "closed")
 		require.NoError(t, os.Mkdir(closed, 0o700))
 		require.Equal(t, "1", query(t, start(t, Config{StateDir: closed}).URL(), "select '1'"))
@@ -280,7 +279,7 @@ func TestDirectoryThatTheServersUserCannotEnter(t *testing.T) {
 	require.ErrorContains(t, err, "--state-dir")
 }
 
-func TestUnusableDirectory(t *testing.T) {
+func TestAnUnusableDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
@@ -288,7 +287,7 @@ func TestUnusableDirectory(t *testing.T) {
 	require.ErrorContains(t, err, "state directory")
 }
 
-func TestTemporaryServersAreSeparateAndLeaveNothing(t *testing.T) {
+func TestTemporaryServersAreSeparateAndAreRemoved(t *testing.T) {
 	t.Parallel()
 	dir := stateDir(t)
 	for _, fast := range []bool{false, true} {
@@ -346,7 +345,7 @@ func TestChoiceOfBinaries(t *testing.T) {
 	}
 }
 
-func TestDownloadFailuresSayWhy(t *testing.T) {
+func TestDownloadFailuresReportTheReason(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
@@ -370,7 +369,7 @@ func TestDownloadFailuresSayWhy(t *testing.T) {
 	}
 }
 
-func TestDownloadCanBeBrokenOff(t *testing.T) {
+func TestADownloadCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	repository := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -29,8 +29,8 @@ func NewBatches[T, R any](d *DB, size, runs int, run func(ctx context.Context, i
 	})}
 }
 
-// IsItemFault reports whether an error may be of one item of a batch. When the database is away or busy, splitting the batch
-// would only take longer.
+// IsItemFault reports whether one item of a batch may have caused an error. If the database is unreachable or busy,
+// splitting the batch would only take longer.
 func IsItemFault(err error) bool { return !fault.Is(MapError(err), fault.Unavailable) }
 
 // Do runs an item in some batch. When ctx ends first, the item may still be run.

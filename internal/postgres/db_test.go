@@ -200,7 +200,7 @@ func TestTransactionsSurviveARestartOfTheServer(t *testing.T) {
 	}
 	wg.Wait()
 
-	// What was lost in the middle is not run again: it may have had an effect.
+	// A transaction that lost its connection is not run again, because it may have been committed.
 	runs := 0
 	err = d.InTxRaw(t.Context(), func(ctx context.Context, tx pgx.Tx) error {
 		runs++
@@ -211,7 +211,7 @@ func TestTransactionsSurviveARestartOfTheServer(t *testing.T) {
 	require.Equal(t, 1, runs)
 }
 
-func TestTransactionsEndWithTheirCaller(t *testing.T) {
+func TestTransactionsEndWhenTheCallerCancelsOrPanics(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{MaxConns: 1})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -232,7 +232,7 @@ func TestTransactionsEndWithTheirCaller(t *testing.T) {
 	require.Zero(t, n)
 }
 
-func TestADatabaseThatKnowsOnlyASCIIIsNamed(t *testing.T) {
+func TestADatabaseWithAnASCIIOnlyLocaleIsLogged(t *testing.T) {
 	t.Parallel()
 	address := pgtest.URL(t)
 	admin := pgtest.Open(t, address, postgres.Config{})

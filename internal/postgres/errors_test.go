@@ -14,8 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// What goes wrong with the server itself is never the caller's mistake nor ours: requests are to come again.
-func TestTroubleOfTheServerIsUnavailable(t *testing.T) {
+// Errors of the server itself are not the caller's fault and no internal errors: callers should retry.
+func TestServerErrorsAreUnavailable(t *testing.T) {
 	t.Parallel()
 	for code, what := range map[string]string{
 		"53100": "disk full", "53200": "out of memory", "53300": "too many connections", "58030": "a disk that fails", "58P01": "a file is gone",
@@ -26,7 +26,7 @@ func TestTroubleOfTheServerIsUnavailable(t *testing.T) {
 	require.True(t, fault.Is(MapError(&pgconn.PgError{Code: "XX000"}), fault.Internal))
 }
 
-// A server with a full disk answers questions as if nothing was wrong; that it could not store something is remembered a while.
+// A server with a full disk still answers reads. Iris remembers for some time that a write failed.
 func TestAFullDiskIsRemembered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,8 +56,8 @@ func TestErrorsOfTheDriverAreOneLine(t *testing.T) {
 	require.Contains(t, oneLine{errors.New(plain)}.Error(), "refused TLS", "where TLS is required that is the reason")
 }
 
-// A server that answers but takes no writes is said to do so, also where another one is down.
-func TestAStandbyIsCalledOne(t *testing.T) {
+// If a server answers but accepts no writes, the error says so, even if another server is down.
+func TestAStandbyIsNamedInTheError(t *testing.T) {
 	t.Parallel()
 	down := &net.OpError{Op: "dial", Err: errors.New("refused")}
 	err := MapError(fmt.Errorf("a:\n%w\nb: ValidateConnect failed: read only connection", down))

@@ -35,7 +35,7 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, "the database refused: permission denied for schema public (let the user of Iris own its database: "+
 		"alter database NAME owner to USER)", postgres.Explain(poor))
 
-	// What the caller did wrong needs no cause, and other errors stay as they are.
+	// A caller's mistake is returned without a cause. Other errors are not changed.
 	require.Equal(t, "add: there is no user x (now)", postgres.Explain(fmt.Errorf("add: %w (now)",
 		fault.Wrap(fault.NotFound, errors.New("no rows"), "there is no user x"))))
 	require.Equal(t, "just this", postgres.Explain(errors.New("just this")))

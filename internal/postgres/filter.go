@@ -17,8 +17,8 @@ const MaxListRows = 20000
 type Column struct {
 	Expr string
 	Kind filters.Kind
-	// within, when not empty, wraps the comparison: each "%" in it is replaced by it, as in
-	// "exists (select 1 from messages m where m.incident_id = i.id and %)".
+	// Within, if not empty, wraps the comparison: each "%" in it is replaced by the comparison, as in "exists (select 1 from
+	// messages m where m.incident_id = i.id and %)".
 	Within string
 }
 

@@ -50,7 +50,7 @@ func TestMigrateFromEmptyWithFourStarters(t *testing.T) {
 	require.Equal(t, 1, installations)
 }
 
-func TestServersRunOnANewerSchemaThatSaysTheyCan(t *testing.T) {
+func TestServersRunOnANewerSchemaThatAllowsThem(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	d := pgtest.Open(t, url, postgres.Config{})
@@ -81,7 +81,7 @@ func TestServersRunOnANewerSchemaThatSaysTheyCan(t *testing.T) {
 	require.Equal(t, fault.Conflict, fault.KindOf(err))
 }
 
-func TestAMigrationThatRecordsNothingKeepsOlderServersOff(t *testing.T) {
+func TestOlderServersRefuseAMigrationThatDoesNotAllowThem(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{})
 	_, err := d.Pool().Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values (999, true)")
@@ -89,7 +89,8 @@ func TestAMigrationThatRecordsNothingKeepsOlderServersOff(t *testing.T) {
 	require.ErrorContains(t, d.CheckSchema(t.Context()), "use the newer release")
 }
 
-// From migration 27 on every migration says which release can still run on it, and keeps the one before it working.
+// From migration 27 on, every migration records the oldest release that can run on it, and the previous release must be able
+// to run.
 func TestEveryMigrationRecordsTheOldestReleaseThatCanRun(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{})
@@ -109,7 +110,7 @@ func TestEveryMigrationRecordsTheOldestReleaseThatCanRun(t *testing.T) {
 	require.NoError(t, rows.Err())
 }
 
-func TestMigrateSaysWhatIsWrong(t *testing.T) {
+func TestMigrateReportsErrorsWithoutThePassword(t *testing.T) {
 	t.Parallel()
 	err := postgres.Migrate(t.Context(), "postgres://u:geheim@[::bad", nil)
 	require.Equal(t, fault.Invalid, fault.KindOf(err))

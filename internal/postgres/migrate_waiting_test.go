@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/migrations"
 )
 
-// Messages of a release before migration 0025 are found again after it in every state, and after going back.
+// Messages that a release before migration 0025 stored are found after the migration in every state, and after its rollback.
 func TestMessagesMoveOverToTheWaitingIndex(t *testing.T) {
 	t.Parallel()
 	const before = 24
@@ -36,7 +36,7 @@ func TestMessagesMoveOverToTheWaitingIndex(t *testing.T) {
 	}
 	exec(`insert into users (name) values ('ann'); insert into applications (name) values ('demo');
 		insert into notification_requests (application_id) select id from applications where name = 'demo'`)
-	// The second pending one looks as if it had settled: nobody wrote such a row, and yet it must not be lost.
+	// The second pending message has settled_at set. No release wrote such a row, but the migration must not lose it.
 	exec(`insert into messages (id, bucket, request_id, application_id, recipient, user_id, target, class, mode, state, attempt, claim_by,
 			claim_until, settled_at, held_at)
 		select n, 7, r.id, r.application_id, 'user:' || n, 1, 'ann', 2, 'email', s, a, c, u, e, h
@@ -84,7 +84,7 @@ func TestMessagesMoveOverToTheWaitingIndex(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// What is taken and marked is not moved between indexes: both writes are the row alone.
+// Taking and marking a message does not move it between indexes: both only write the row.
 func TestTakingAndMarkingWriteTheRowOnly(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// ear collects wake-ups.
+// ear collects the wake-ups of a listener.
 type ear struct {
 	mu    sync.Mutex
 	heard []buckets.Set
@@ -33,7 +33,7 @@ func (e *ear) wake(s buckets.Set) {
 	e.heard = append(e.heard, s)
 }
 
-// all returns the union of what was heard since the last forget.
+// all returns the union of the buckets that were woken since the last forget.
 func (e *ear) all() (s buckets.Set) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -55,7 +55,7 @@ func (e *ear) count() int {
 	return len(e.heard)
 }
 
-// run starts a part and stops it, and waits for it, when the test ends.
+// run starts a part. When the test ends, it stops the part and waits for it.
 func run(t *testing.T, f func(context.Context) error) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -122,8 +122,8 @@ func TestListenerConnectsAgainAndWakesEverything(t *testing.T) {
 	eventually(t, "connected again", l.Connected)
 }
 
-// A database that stays away is told of once, not at every try, and its return is told, too.
-func TestListenerDoesNotFillTheLog(t *testing.T) {
+// The listener logs the first failed attempt of an outage, not every attempt, and logs when it is connected again.
+func TestListenerLogsAnOutageOnce(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse(pgtest.URL(t))
 	require.NoError(t, err)
@@ -182,7 +182,7 @@ func reconnects(t *testing.T, r *prometheus.Registry) float64 {
 	return 0
 }
 
-func TestListenerNoticesThatItIsDeaf(t *testing.T) {
+func TestSelfTestsWakeNothingAndUnknownPayloadsWakeEverything(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	var e ear
@@ -193,7 +193,7 @@ func TestListenerNoticesThatItIsDeaf(t *testing.T) {
 	before := e.count()
 	require.Never(t, func() bool { return e.count() != before }, 300*time.Millisecond, 20*time.Millisecond, "self-tests wake nobody")
 
-	// Words we do not know wake everything; pings of others wake nothing.
+	// An unknown payload wakes everything. A self-test of another process wakes nothing.
 	e.forget()
 	for _, words := range []string{"ping of another", "something new"} {
 		_, err := d.Pool().Exec(t.Context(), "select pg_notify('iris_wake', $1)", words)
@@ -202,7 +202,7 @@ func TestListenerNoticesThatItIsDeaf(t *testing.T) {
 	eventually(t, "woken", func() bool { return e.count() == 1 && e.all() == buckets.All() })
 }
 
-func TestNotifierKeepsWhatItCouldNotSend(t *testing.T) {
+func TestNotifierSendsLaterWhatItCouldNotSend(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	d := pgtest.Open(t, url, postgres.Config{MaxConns: 1})
@@ -212,7 +212,7 @@ func TestNotifierKeepsWhatItCouldNotSend(t *testing.T) {
 	eventually(t, "connected", func() bool { return e.count() == 1 })
 	e.forget()
 
-	// The only connection is in use: notifications must wait, and go together.
+	// The only connection is in use: notifications wait and are sent together.
 	conn, err := d.Pool().Acquire(t.Context())
 	require.NoError(t, err)
 	n := postgres.NewNotifier(d)

@@ -20,8 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// silencer stands between a client and a server. Once silent, it keeps connections open and passes nothing on, as a network
-// does that swallows packets.
+// silencer is a proxy between a client and a server. When silent, it keeps connections open and forwards nothing, like a
+// network that drops packets.
 type silencer struct {
 	net.Listener
 	silent atomic.Bool
@@ -68,7 +68,7 @@ func (s *silencer) pass(to io.Writer, from io.Reader) {
 	}
 }
 
-func TestASilentServerHoldsNobodyForEver(t *testing.T) {
+func TestCallsToASilentServerTimeOut(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse(pgtest.URL(t))
 	require.NoError(t, err)

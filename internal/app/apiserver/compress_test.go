@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// served is an API whose parts are there.
+// served starts an API whose parts are ready, and returns its URL.
 func served(t *testing.T) string {
 	t.Helper()
 	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour},
@@ -28,7 +28,7 @@ func served(t *testing.T) string {
 	return "http://" + a.Addr()
 }
 
-// ask returns an answer as it is on the wire.
+// ask returns the response and its body as sent, without decompression.
 func ask(t *testing.T, url string, header ...string) (*http.Response, []byte) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -60,7 +60,7 @@ func TestAnswersAreCompressed(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-func TestUnknownAddressesAreAStyledPageForBrowsers(t *testing.T) {
+func TestBrowsersGetAStyledPageForUnknownPaths(t *testing.T) {
 	t.Parallel()
 	api := served(t)
 	resp, body := ask(t, api+"/nowhere", "Accept", "text/html,application/xhtml+xml")
@@ -73,7 +73,7 @@ func TestUnknownAddressesAreAStyledPageForBrowsers(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(body), "{"))
 }
 
-func TestUnknownQueryParametersAreRefusedOrWarnedOf(t *testing.T) {
+func TestUnknownQueryParametersAreRefusedOrGetAWarning(t *testing.T) {
 	t.Parallel()
 	api := served(t)
 	resp, body := ask(t, api+"/v1/teams/ops/coverage?plam=x")

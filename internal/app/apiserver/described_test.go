@@ -18,13 +18,13 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// hidden are routes that say only that a path has no such method.
+// hidden are routes that only answer that the path does not support the method.
 var hidden = []string{"get /v0/incidents/claim"}
 
-// outside are routes that work without the database, and so are not in the router of the parts.
+// outside are routes that work without the database. So they are not in the router of the parts.
 var outside = []string{"get /livez", "get /readyz"}
 
-// TestEveryRouteIsDescribed holds the OpenAPI document to the router, both ways.
+// TestEveryRouteIsDescribed checks that the router and the OpenAPI document have the same routes.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
 	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour},
@@ -54,12 +54,12 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 		}
 		if rest, ok := strings.CutSuffix(route, "/*"); ok {
 			if method != http.MethodGet {
-				return nil // static files answer every method alike
+				return nil // static files answer every method in the same way
 			}
 			route = rest + "/{file}"
 		}
 		if trimmed := strings.TrimSuffix(route, "/"); trimmed != route && trimmed != "" && doc.Paths[route] == nil {
-			route = trimmed // with a slash it is the same page
+			route = trimmed // the same page with a slash at the end
 		}
 		served[strings.ToLower(method)+" "+route] = true
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// TestHeadAnswersAsGet asks every route that can be read for its head.
+// TestHeadAnswersAsGet sends HEAD to every route that supports GET.
 func TestHeadAnswersAsGet(t *testing.T) {
 	t.Parallel()
 	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}}, server.Deps{Log: servertest.Log(t)})

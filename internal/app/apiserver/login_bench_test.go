@@ -19,8 +19,9 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// BenchmarkLogins lets 200 people log in at once, each from an address of their own, while somebody reads a page of the API.
-// It reports when the last of them had an answer, how many were asked to try again, and the slowest of the other requests.
+// BenchmarkLogins lets 200 people log in at the same time, each from their own address, while another client reads a page of
+// the API. It reports when the last login was answered, how many logins were throttled, and the slowest of the other
+// requests.
 func BenchmarkLogins(b *testing.B) {
 	const people = 200
 	url := pgtest.URL(b)

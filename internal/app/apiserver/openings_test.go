@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// With authentication switched off a server is for its own machine only, and believes everybody there.
+// With authentication switched off, a server accepts only connections from its own machine, and accepts every user there.
 func TestAuthenticationIsSwitchedOffOnLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	databaseURL := pgtest.URL(t)
@@ -38,7 +38,7 @@ func TestAuthenticationIsSwitchedOffOnLoopbackOnly(t *testing.T) {
 	require.NoError(t, err)
 	base := "http://" + a.Addr()
 	servertest.Background(t, a.Run)
-	servertest.Eventually(t, base+"/healthcheck", 200, "GOOD") // it answers when the parts are there
+	servertest.Eventually(t, base+"/healthcheck", 200, "GOOD") // it answers when the parts are ready
 	for form, status := range map[string]int{"foo": 200, "nobody": 401} {
 		resp, err := http.PostForm(base+"/login", url.Values{"username": {form}, "password": {"any"}})
 		require.NoError(t, err)

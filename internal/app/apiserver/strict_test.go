@@ -20,9 +20,9 @@ import (
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)
 
-// TestCompatibilityDoesNotReachV1 switches on everything that opens the older APIs. The routes below /v1 take no request
-// without valid credentials all the same, except those of the calendar.
-func TestCompatibilityDoesNotReachV1(t *testing.T) {
+// TestCompatibilitySettingsDoNotAffectV1 sets every compatibility setting that weakens the older APIs. The routes below /v1
+// still refuse requests without valid credentials, except the routes of the calendar.
+func TestCompatibilitySettingsDoNotAffectV1(t *testing.T) {
 	t.Parallel()
 	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour},
 		Compatibility: config.Compatibility{AnonymousReads: true, ChangeAnyPlan: true, ApplicationsClaimForAnyone: true, SessionsActForAnyone: true,

@@ -34,8 +34,8 @@ func beginUnit(t testing.TB) (*apiShared, *postgres.DB) {
 	return s, unit.DB()
 }
 
-// An adapter that stayed on the DB of the process would commit its changes without those of the request.
-func TestAllAdaptersOfAUnitAreOverItsDB(t *testing.T) {
+// An adapter on the DB of the process would commit its changes even if those of the request are rolled back.
+func TestAllAdaptersOfAUnitUseItsDB(t *testing.T) {
 	t.Parallel()
 	s, d := beginUnit(t)
 	of, within := reflect.ValueOf(s.stored), reflect.ValueOf(s.within(d).stored)
@@ -45,7 +45,8 @@ func TestAllAdaptersOfAUnitAreOverItsDB(t *testing.T) {
 	}
 }
 
-// BenchmarkParts makes the parts of both edges that take requests with an Idempotency-Key over a unit, as each such request does.
+// BenchmarkParts makes the parts of both APIs that accept an Idempotency-Key, over a unit. Each request with a key does
+// this.
 func BenchmarkParts(b *testing.B) {
 	s, d := beginUnit(b)
 	b.ReportAllocs()

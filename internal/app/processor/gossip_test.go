@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 )
 
-// Two processors understand each other at every step of a rotation, also of the first one, which begins with the derived key.
+// Two processors can exchange gossip at every step of a key rotation. The first rotation begins with the derived key.
 func TestGossipKeysRotate(t *testing.T) {
 	t.Parallel()
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{7}, auth.SecretSize))

@@ -48,8 +48,8 @@ func TestAdminListener(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
-// A caller who reads nothing of an answer is cut off: the handler's write fails instead of waiting for ever.
-func TestAnAnswerThatNobodyReadsIsCutOff(t *testing.T) {
+// If a client does not read the response, the handler's write fails after a time limit instead of blocking forever.
+func TestAResponseThatTheClientDoesNotReadIsCutOff(t *testing.T) {
 	t.Parallel()
 	failed := make(chan error, 1)
 	s, err := newServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

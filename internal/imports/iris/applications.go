@@ -13,7 +13,7 @@ import (
 
 const maxShortKey = 8
 
-// applications takes applications with keys, variables, owners and modes.
+// applications imports applications with keys, variables, owners and modes.
 func (im *importer) applications(ctx context.Context) error {
 	if err := im.store.MakeRoom(ctx); err != nil {
 		return err
@@ -110,8 +110,9 @@ func (im *importer) isRelay(name string) bool {
 	return slices.ContainsFunc(im.options.Relays, func(relay string) bool { return strings.EqualFold(relay, name) })
 }
 
-// checkRelays refuses names of relays that are no application of the source. When answers were recorded and no relay is named,
-// the report says so: the source does not record which application passed an answer on.
+// checkRelays returns an Invalid fault for a relay that is no application of the source. If the source has recorded answers
+// and the operator named no relay, it adds a note to the report: the source does not record which application relayed an
+// answer.
 func (im *importer) checkRelays() error {
 	for _, relay := range im.options.Relays {
 		known := false
@@ -129,7 +130,8 @@ func (im *importer) checkRelays() error {
 	return nil
 }
 
-// applicationKeys reads the keys. An empty one would let everybody in.
+// applicationKeys reads the keys of an application. An empty key is not imported, because every client could authenticate
+// with it.
 func applicationKeys(row *imports.Row, id int64, name string) imports.ApplicationKeys {
 	k := imports.ApplicationKeys{ID: id, Name: name, Primary: row.Text("key"), Secondary: row.Text("secondary_key")}
 	if k.Primary == "" {

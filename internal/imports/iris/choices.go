@@ -7,7 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// choices takes what people set for themselves, and the categories that they may set something for.
+// choices imports the settings of people, and the categories that people have settings for.
 func (im *importer) choices(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{
 		im.contacts, im.userModes, im.userApplicationModes, im.userSettings, im.overrides, im.reprioritisations, im.devices,
@@ -57,7 +57,7 @@ func (im *importer) userModes(ctx context.Context) error {
 		})
 }
 
-// choice reads whose choice of which mode for which priority a row is.
+// choice reads the priority and the mode of a person's setting. ok is false if the row is not imported.
 func (im *importer) choice(row *imports.Row) (priority, mode string, ok bool) {
 	row.Label = "mode of " + im.named(row, "target_id")
 	name, ok := im.person(row, "target_id")
@@ -86,7 +86,7 @@ func (im *importer) userApplicationModes(ctx context.Context) error {
 		})
 }
 
-// userSettings takes the settings that are no columns of users. An unknown time zone stays readable as a setting.
+// userSettings imports the settings that have no column in users. An unknown time zone is kept as a setting.
 func (im *importer) userSettings(ctx context.Context) error {
 	table := imports.Table{Name: "user_settings", Key: []string{"user_id", "name"}, Columns: []imports.Column{
 		{Name: "user_id", Type: "bigint", Ref: toUser}, {Name: "name", Type: "text"}, {Name: "value", Type: "text"},
@@ -99,7 +99,7 @@ func (im *importer) userSettings(ctx context.Context) error {
 				return nil, false
 			}
 			if isZone(row) {
-				row.Uncount() // it stands with the user
+				row.Uncount() // imported with the user
 				return nil, false
 			}
 			if name == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// row makes a row of "column=value" pairs; a column alone is null.
+// row makes a row of "column=value" pairs; a column without a value is null.
 func row(pairs ...string) (*imports.Row, *imports.Class) {
 	values := map[string][]byte{}
 	for _, p := range pairs {
@@ -77,7 +77,7 @@ func FuzzContextOf(f *testing.F) {
 	})
 }
 
-func TestOldWords(t *testing.T) {
+func TestTextsFromOldColumns(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		mode, subject, body, html, said string
@@ -101,7 +101,7 @@ func TestOldWords(t *testing.T) {
 	}
 }
 
-func TestWhom(t *testing.T) {
+func TestTargetsOfSteps(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		pairs []string
@@ -202,9 +202,9 @@ func TestModes(t *testing.T) {
 	require.True(t, fault.Is(Options{Modes: map[string]string{"im": "fax"}}.Check(), fault.Invalid))
 }
 
-// TestWhatIsNotTakenIsDocumented: test/import shows that every column of Iris is read or known here; what is known must stand
-// in docs/importing.md.
-func TestWhatIsNotTakenIsDocumented(t *testing.T) {
+// test/import checks that every column of Iris is either read or listed here as not imported. This test checks that
+// docs/importing.md names the listed columns.
+func TestColumnsThatAreNotImportedAreDocumented(t *testing.T) {
 	t.Parallel()
 	docs, err := os.ReadFile("../../../docs/importing.md")
 	require.NoError(t, err)
@@ -216,7 +216,7 @@ func TestWhatIsNotTakenIsDocumented(t *testing.T) {
 	}
 }
 
-func TestRelaysAreNamed(t *testing.T) {
+func TestRelaysMustExistInTheSource(t *testing.T) {
 	t.Parallel()
 	im := newImporter()
 	im.apps, im.options.Relays = map[int64]string{1: "iris-relay", 2: "db"}, []string{"Iris-Relay"}

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// escalation takes plans: all versions, which one is active, and their steps.
+// escalation imports all versions of plans, which version is active, and their steps.
 func (im *importer) escalation(ctx context.Context) error {
 	im.plans = map[int64]string{}
 	table := imports.Table{Name: "plans", Key: []string{"id"}, Columns: []imports.Column{
@@ -74,7 +74,7 @@ func (im *importer) tracking(row *imports.Row) (mode, key, template any) {
 	return ours, row.TextOrNil("tracking_key"), value
 }
 
-// notifications takes the steps. Positions within a step are in the order of the numbers.
+// notifications imports the steps. Notifications of a step are ordered by their numbers.
 func (im *importer) notifications(ctx context.Context) error {
 	place := "@plan_id || ' ' || @step || ' ' || @position"
 	table := imports.Table{Name: "plan_notifications", Key: []string{"id"}, Unique: []string{place}, Columns: []imports.Column{
@@ -116,7 +116,7 @@ func (im *importer) notifications(ctx context.Context) error {
 		})
 }
 
-// whom reads whom a notification pages: role and target, or the index of a target that the incident gives.
+// whom reads whom a notification pages: a role and a target, or the index of one of the incident's dynamic targets.
 func (im *importer) whom(row *imports.Row) (role, target, index any, ok bool) {
 	if !row.Null("dynamic_index") {
 		if !row.Null("role_id") || !row.Null("target_id") {
@@ -136,7 +136,7 @@ func (im *importer) whom(row *imports.Row) (role, target, index any, ok bool) {
 	return name, row.Int("target_id"), nil, true
 }
 
-// routes takes what leads to plans: quotas and addresses that open incidents.
+// routes imports the objects that open incidents on plans: quotas and incident e-mail addresses.
 func (im *importer) routes(ctx context.Context) error {
 	quotas := imports.Table{Name: "application_quotas", Key: []string{"application_id"}, Columns: []imports.Column{
 		{Name: "application_id", Type: "bigint", Ref: toApp}, {Name: "hard_threshold", Type: "int"}, {Name: "soft_threshold", Type: "int"},

@@ -10,7 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// incidents takes incidents with contexts, dynamic targets and comments. Their progress follows from messages, which come later.
+// incidents imports incidents with contexts, dynamic targets and comments. Their progress is computed later, from their
+// messages.
 func (im *importer) incidents(ctx context.Context) error {
 	table := imports.Table{Name: "incidents", Key: []string{"id"}, Columns: []imports.Column{
 		{Name: "id", Type: "bigint"}, {Name: "plan_id", Type: "bigint", Ref: toPlan}, {Name: "application_id", Type: "bigint", Ref: toApp},
@@ -67,7 +68,7 @@ func (im *importer) incident(row *imports.Row) ([]any, bool) {
 	return []any{id, row.Int("plan_id"), row.Int("application_id"), created, updated, owner, step, active, resolved, contextOf(row)}, true
 }
 
-// contextOf is an incident's context. What cannot be read as JSON stays, as a text in a context of our own.
+// contextOf returns an incident's context. Text that is not JSON is kept as a variable of a new context.
 func contextOf(row *imports.Row) json.RawMessage {
 	value, text, ok := row.JSON("context")
 	switch {

@@ -1,5 +1,5 @@
-// Package iris takes over the database of LinkedIn's Iris. It knows Iris's tables and what their values mean here; reading
-// and storing is done by package imports and its Store.
+// Package iris imports the database of LinkedIn's Iris. It knows Iris's tables and converts their values. Package imports
+// and its Store read and store the rows. internal/operator/transfer calls it.
 package iris
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // Options are the choices of the operator.
 type Options struct {
-	// Modes says as which of our modes a mode is taken that we do not have, such as im.
+	// Modes maps modes of the source that do not exist here, such as im, to modes that do.
 	Modes map[string]string
 	// StopActive ends the escalation of incidents that still escalate.
 	StopActive bool
@@ -44,7 +44,7 @@ type importer struct {
 	apps       map[int64]string
 	plans      map[int64]string
 	templates  map[int64]string
-	// plansBy and templatesBy are the active versions by their names, as names are compared here.
+	// plansBy and templatesBy are the active versions by folded name.
 	plansBy     map[string]int64
 	templatesBy map[string]int64
 }
@@ -81,7 +81,7 @@ func Run(ctx context.Context, source *imports.Source, store imports.Store, repor
 	return nil
 }
 
-// from is where the rows of a class come from.
+// from selects the source of a class of rows.
 type from struct {
 	class   string
 	table   string
@@ -106,7 +106,7 @@ func (im *importer) each(ctx context.Context, f from, do func(*imports.Row)) err
 	return im.rows.Each(ctx, f.of(), do)
 }
 
-// vocabulary reads the small tables of names.
+// vocabulary reads the small tables of the source that give names to numbers.
 func (im *importer) vocabulary(ctx context.Context) error {
 	read := func(class, one, table string, into *map[int64]string, do func(*imports.Row, string)) error {
 		*into = map[int64]string{}
@@ -139,7 +139,7 @@ func (im *importer) vocabulary(ctx context.Context) error {
 	})
 }
 
-// priorityModes takes over the default modes of priorities. Those of a new installation give way on the first import.
+// priorityModes imports the default modes of priorities. The first import replaces the defaults of a new installation.
 func (im *importer) priorityModes(ctx context.Context) error {
 	table := imports.Table{Name: "priorities", Key: []string{"name"}, Columns: []imports.Column{
 		{Name: "name", Type: "text"},
@@ -162,12 +162,12 @@ func (im *importer) priorityModes(ctx context.Context) error {
 		})
 }
 
-// ourMode returns what a mode of Iris is called here.
+// ourMode returns the mode here for a mode of Iris; false if there is none.
 func (im *importer) ourMode(name string) (string, bool) {
 	return imports.Modes(im.options.Modes).Ours(name)
 }
 
-// mode returns the mode of a row. A row with a mode that does not exist here is not taken.
+// mode returns the mode of a row. A row whose mode does not exist here is not imported.
 func (im *importer) mode(row *imports.Row, column string) (string, bool) {
 	name, known := im.modes[row.Int(column)]
 	if !known {
@@ -181,7 +181,7 @@ func (im *importer) mode(row *imports.Row, column string) (string, bool) {
 	return mode, ok
 }
 
-// priority returns the priority of a row, as mode does.
+// priority returns the priority of a row. A row whose priority does not exist here is not imported.
 func (im *importer) priority(row *imports.Row) (string, bool) {
 	name, known := im.priorities[row.Int("priority_id")]
 	if !known {
@@ -195,7 +195,7 @@ func (im *importer) priority(row *imports.Row) (string, bool) {
 	return name, true
 }
 
-// person checks that a row is about a person.
+// person returns the name of the person that a row belongs to. A row of another target is not imported.
 func (im *importer) person(row *imports.Row, column string) (name string, ok bool) {
 	t, known := im.targets[row.Int(column)]
 	switch {
@@ -209,10 +209,10 @@ func (im *importer) person(row *imports.Row, column string) (name string, ok boo
 	return t.name, true
 }
 
-// made reports whether the creator of a version exists here; otherwise the version is not taken.
+// made reports whether the creator of a version is imported; otherwise the version is not imported.
 func (im *importer) made(row *imports.Row) bool { return im.targets[row.Int("user_id")].kind == "user" }
 
-// named names the target that a row is about, for labels.
+// named returns the name of a row's target, for labels.
 func (im *importer) named(row *imports.Row, column string) string {
 	if t, ok := im.targets[row.Int(column)]; ok {
 		return t.name
@@ -220,7 +220,7 @@ func (im *importer) named(row *imports.Row, column string) string {
 	return "target " + row.Text(column)
 }
 
-// app names the application of a row for labels.
+// app returns the name of a row's application, for labels.
 func (im *importer) app(row *imports.Row) string { return nameOr(im.apps, row.Int("application_id")) }
 
 func nameOr(names map[int64]string, id int64) string {
@@ -238,7 +238,7 @@ func instant(t time.Time, ok bool) any {
 	return t
 }
 
-// References to rows of ours by Iris's numbers.
+// References to rows in this database by Iris's numbers.
 var (
 	toUser         = &imports.Ref{Table: "users", Match: "target_id", Take: "id"}
 	toUserIfHere   = &imports.Ref{Table: "users", Match: "target_id", Take: "id", Optional: true}

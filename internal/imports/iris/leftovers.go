@@ -2,14 +2,14 @@ package iris
 
 import "context"
 
-// derived are tables and columns that are known and not taken, because nothing is lost by it: docs/importing.md says why.
+// derived are tables and columns that are not imported because they hold no further information: see docs/importing.md.
 var derived = map[string]string{
 	"application_stats": "*", "global_stats": "*", // computed from the imported rows
-	"twilio_retry": "*",          // which message was sent again; both messages are taken
-	"oncall_team":  "*",          // Oncall's numbers of teams: its own import brings them
-	"plan":         "step_count", // counted
-	"incident":     "bucket_id",  // ours are computed
-	// Nobody sees the numbers of variables: they have names.
+	"twilio_retry": "*",          // which message was sent again; both messages are imported
+	"oncall_team":  "*",          // Oncall's numbers of teams: the import of Oncall has them
+	"plan":         "step_count", // computed here
+	"incident":     "bucket_id",  // computed here
+	// Numbers of variables are not visible outside: variables have names.
 	"template_variable": "id",
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// messages takes messages into history, with their audit log, what vendors said of them and what people answered. Only
-// then it is known how far incidents got, and those that escalate go on.
+// messages imports messages into the history, with their audit log, the receipts of vendors and the answers of people. After
+// that the progress of incidents is known, and active incidents continue to escalate.
 func (im *importer) messages(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{im.messageRows, im.changes, im.receipts, im.responses} {
 		if err := part(ctx); err != nil {
@@ -46,7 +46,7 @@ func (im *importer) messageRows(ctx context.Context) error {
 	return nil
 }
 
-// failedMessages reads which messages could not be handed to a vendor other than Twilio. They are few.
+// failedMessages reads which messages a vendor other than Twilio did not accept. There are few of them.
 func (im *importer) failedMessages(ctx context.Context) (map[int64]bool, error) {
 	failed := map[int64]bool{}
 	err := im.each(ctx, from{"delivery states", "generic_message_sent_status", "", []string{"message_id", "status"}}, func(row *imports.Row) {
@@ -122,11 +122,11 @@ func (im *importer) changes(ctx context.Context) error {
 		})
 }
 
-// outcomes is what Twilio's states mean; others were still on their way.
+// outcomes maps Twilio's final states. A message in another state was still in flight.
 var outcomes = map[string]string{"delivered": "delivered", "completed": "delivered", "sent": "sent", "failed": "rejected",
 	"undelivered": "rejected", "busy": "unavailable", "no-answer": "unavailable", "canceled": "cancelled"}
 
-// receipts takes Twilio's last status of each message.
+// receipts imports Twilio's last status of each message.
 func (im *importer) receipts(ctx context.Context) error {
 	table := imports.Table{Name: "receipts", Key: []string{"vendor", "vendor_message_id", "message_id"}, Columns: []imports.Column{
 		{Name: "vendor", Type: "text"}, {Name: "vendor_message_id", Type: "text"}, {Name: "status", Type: "text", State: true},

@@ -8,7 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// people takes users, teams, lists and their members, and the roles that plans name.
+// people imports users, teams, mailing lists and their members, and the roles that plans use.
 func (im *importer) people(ctx context.Context) error {
 	admins, zones, err := im.aboutUsers(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (im *importer) people(ctx context.Context) error {
 	return nil
 }
 
-// aboutUsers reads who is an administrator, and time zones.
+// aboutUsers reads which users are administrators, and the time zones of users.
 func (im *importer) aboutUsers(ctx context.Context) (admins map[int64]bool, zones map[int64]string, err error) {
 	admins, zones = map[int64]bool{}, map[int64]string{}
 	err = im.each(ctx, from{"administrators", "user", "", []string{"target_id", "admin"}}, func(row *imports.Row) {
@@ -58,7 +58,7 @@ func (im *importer) aboutUsers(ctx context.Context) (admins map[int64]bool, zone
 	return admins, zones, err
 }
 
-// isZone reports whether a row of user_setting is a time zone that we know.
+// isZone reports whether a row of user_setting is a known time zone.
 func isZone(row *imports.Row) bool {
 	if !strings.EqualFold(row.Name("name"), "timezone") {
 		return false
@@ -67,7 +67,7 @@ func isZone(row *imports.Row) bool {
 	return ok
 }
 
-// zoneOf reads the value of a setting as a time zone.
+// zoneOf parses the value of a setting as a time zone.
 func zoneOf(row *imports.Row) (string, bool) {
 	value := strings.TrimSpace(row.Text("value"))
 	if value == "" || value == "Local" {
@@ -99,7 +99,7 @@ func (im *importer) readTargets(ctx context.Context) error {
 	})
 }
 
-// ofKind is convert for the targets of one kind.
+// ofKind returns convert for the targets of one kind; rows of other kinds are not counted.
 func (im *importer) ofKind(kind string, convert func(row *imports.Row, name string) []any) func(*imports.Row) ([]any, bool) {
 	return func(row *imports.Row) ([]any, bool) {
 		t, ok := im.targets[row.Int("id")]
@@ -173,7 +173,7 @@ func (im *importer) teams(ctx context.Context) error {
 		})
 }
 
-// head is who leads a team. Nobody there says nothing about who does here.
+// head is the column of a team's manager or director. A null in the source does not conflict with a value here.
 func head(name string) imports.Column {
 	return imports.Column{Name: name, Type: "bigint", Ref: toUserIfHere, Empty: "t." + name + " is null",
 		Same: "s." + name + " is null or s." + name + " is not distinct from t." + name}
@@ -210,7 +210,8 @@ func (im *importer) lists(ctx context.Context) error {
 		})
 }
 
-// targetRoles takes roles that sites added, such as oncall-manager. Roles have no order there; ours come first.
+// targetRoles imports roles that sites added, such as oncall-manager. Iris does not order roles; the built-in ones come
+// first.
 func (im *importer) targetRoles(ctx context.Context) error {
 	im.roles = map[int64]string{}
 	table := imports.Table{Name: "target_roles", Key: []string{"name"}, Unique: []string{"lower(@name)"}, Columns: []imports.Column{
@@ -235,12 +236,12 @@ func (im *importer) targetRoles(ctx context.Context) error {
 		})
 }
 
-// orphans reports rows about people who are not there. They can only have come around the foreign keys.
+// orphans reports rows about people who do not exist. Such rows were written without foreign key checks.
 func (im *importer) orphans(ctx context.Context) error {
 	return im.each(ctx, from{"users", "user", "target_id", []string{"target_id"}}, func(row *imports.Row) { im.belongs(row, "user") })
 }
 
-// belongs loses a row about a target of a kind that is not there.
+// belongs reports a row as lost if the target that it refers to does not exist or has another kind.
 func (im *importer) belongs(row *imports.Row, kind string) {
 	row.Label = kind + " " + row.Text("target_id")
 	if im.targets[row.Int("target_id")].kind != kind {

@@ -36,8 +36,8 @@ func (im *importer) templateVersions(ctx context.Context) error {
 	return im.contents(ctx)
 }
 
-// active takes which version of a name is active, for templates and plans, and returns them by name. Which one it is
-// changes here later.
+// active imports which versions of templates or plans are active, and returns the active versions by name. After the import,
+// another version may become active here.
 func (im *importer) active(ctx context.Context, class, table, column string, ref *imports.Ref, versions map[int64]string) (map[string]int64, error) {
 	names := map[string]int64{}
 	t := imports.Table{Name: table, Key: []string{"name_key"}, Columns: []imports.Column{

@@ -17,17 +17,18 @@ import (
 // back is how much of the past is compared.
 const back = 90 * 24 * time.Hour
 
-// teamRole is a role of a team there.
+// teamRole is a role of a team, by Oncall's numbers.
 type teamRole struct{ team, role int64 }
 
-// duty is one event there.
+// duty is one event of the source.
 type duty struct {
 	user       int64
 	start, end time.Time
 }
 
-// compare reads the events there once more and asks, at every instant at which anything changes on either side, who holds
-// each role of each team: by Oncall's rules there (start <= t < end, with what a team subscribes to), by our calendar here.
+// compare reads the events of the source again. At every instant at which either side changes, it compares who holds each
+// role of each team. For the source it uses Oncall's rule (start <= t < end, with subscriptions), for this side our
+// calendar.
 func (im *importer) compare(ctx context.Context) error {
 	since := im.now.Add(-back)
 	there, until, err := im.duties(ctx, since)
@@ -62,8 +63,8 @@ func (im *importer) compare(ctx context.Context) error {
 	return nil
 }
 
-// duties reads the events that end after since, and until when there are any. Events whose team, role or person is not
-// there make nobody on call in Oncall either.
+// duties reads the events that end after since, and returns the end of the last one. It skips events whose team, role or
+// person does not exist: in Oncall they put nobody on call either.
 func (im *importer) duties(ctx context.Context, since time.Time) (map[teamRole][]duty, time.Time, error) {
 	out, until := map[teamRole][]duty{}, im.now.Add(time.Second)
 	aside := imports.NewReport("", nil)
@@ -87,7 +88,7 @@ func (im *importer) duties(ctx context.Context, since time.Time) (map[teamRole][
 	return out, until, nil
 }
 
-// zones reads the time zones of teams. Odd ones are reported when teams are taken.
+// zones reads the time zones of teams. Invalid zones are reported when the teams are imported.
 func (im *importer) zones(ctx context.Context) (map[int64]*time.Location, error) {
 	out := map[int64]*time.Location{}
 	aside := imports.Loader{Source: im.Source, Report: imports.NewReport("", nil)}
@@ -99,7 +100,7 @@ func (im *importer) zones(ctx context.Context) (map[int64]*time.Location, error)
 	return out, err
 }
 
-// subscribed reads which other teams' events of a role a team shows. A deleted team shows nothing to others.
+// subscribed reads the subscriptions of teams to roles of other teams. Subscriptions to a deleted team have no effect.
 func (im *importer) subscribed(ctx context.Context) (map[teamRole][]int64, error) {
 	out := map[teamRole][]int64{}
 	err := im.Each(ctx, from("subscriptions", "team_subscription", "", "team_id subscription_id role_id"), func(row *imports.Row) {
@@ -111,12 +112,12 @@ func (im *importer) subscribed(ctx context.Context) (map[teamRole][]int64, error
 	return out, err
 }
 
-// comparing is one role of one team.
+// comparing is the comparison of one role of one team.
 type comparing struct {
 	im           *importer
 	team, role   int64
 	there        []duty
-	here         *calendar.TeamCalendar // nil = the team is not here
+	here         *calendar.TeamCalendar // nil = the team does not exist here
 	people       map[users.ID]int64
 	zone         *time.Location // of the team
 	since, until time.Time
@@ -167,7 +168,7 @@ func (c comparing) run(into *imports.Comparison) {
 	}
 }
 
-// thereAt returns who holds the role there, each once, in order.
+// thereAt returns the people who hold the role at t in the source, in order, without duplicates.
 func (c comparing) thereAt(t time.Time) []int64 {
 	var out []int64
 	for _, d := range c.there {
@@ -182,7 +183,7 @@ func (c comparing) thereAt(t time.Time) []int64 {
 	return slices.Compact(out)
 }
 
-// hereAt is thereAt for our side, with Oncall's numbers.
+// hereAt returns the people who hold the role at t here, by Oncall's numbers.
 func (c comparing) hereAt(role string, t time.Time) []int64 {
 	if c.here == nil {
 		return nil

@@ -19,7 +19,7 @@ var began = time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC)
 
 func minute(n int) time.Time { return began.Add(time.Duration(n) * time.Minute) }
 
-// TestCompareMinuteByMinute: what the comparison finds by boundaries is what asking both sides every minute finds.
+// The comparison computes only at boundaries of shifts. It must find the same differences as a comparison of every minute.
 func TestCompareMinuteByMinute(t *testing.T) {
 	t.Parallel()
 	const window = 120
@@ -29,7 +29,7 @@ func TestCompareMinuteByMinute(t *testing.T) {
 		for i := range rapid.IntRange(0, 8).Draw(t, "events") {
 			user, start := rapid.Int64Range(1, 3).Draw(t, "user"), rapid.IntRange(-40, window+20).Draw(t, "start")
 			end := start + rapid.IntRange(1, 60).Draw(t, "length")
-			side := rapid.IntRange(0, 5).Draw(t, "side") // mostly both
+			side := rapid.IntRange(0, 5).Draw(t, "side") // most shifts are on both sides
 			if side != 1 && end > 0 {
 				there = append(there, duty{user, minute(start), minute(end)})
 			}
@@ -75,7 +75,7 @@ func TestCompareMinuteByMinute(t *testing.T) {
 	})
 }
 
-func TestCompareATeamThatIsNotHere(t *testing.T) {
+func TestCompareReportsAMissingTeam(t *testing.T) {
 	t.Parallel()
 	c := comparing{
 		im:   &importer{roles: map[int64]string{1: "primary"}, teams: map[int64]team{7: {"db", true}}, people: map[int64]person{1: {"ann", true}}},
@@ -113,9 +113,9 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotTakenIsDocumented: test/import shows that every column of Oncall is read or known here; what is known must stand
-// in docs/importing.md.
-func TestWhatIsNotTakenIsDocumented(t *testing.T) {
+// test/import checks that every column of Oncall is either read or listed here as not imported. This test checks that
+// docs/importing.md names the listed columns.
+func TestColumnsThatAreNotImportedAreDocumented(t *testing.T) {
 	t.Parallel()
 	docs, err := os.ReadFile("../../../docs/importing.md")
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package oncall takes over the database of LinkedIn's Oncall. It knows Oncall's tables and what their values mean here;
-// reading and storing is done by package imports and its Store.
+// Package oncall imports the database of LinkedIn's Oncall. It knows Oncall's tables and converts their values. Package
+// imports and its Store read and store the rows. internal/operator/transfer calls it.
 package oncall
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // Options are the choices of the operator.
 type Options struct {
-	// Modes says as which of our modes a mode is taken that we do not have, such as teams_messenger.
+	// Modes maps modes of the source that do not exist here, such as teams_messenger, to modes that do.
 	Modes imports.Modes
 }
 
@@ -81,12 +81,12 @@ func Run(ctx context.Context, source *imports.Source, store imports.OnCallStore,
 	return nil
 }
 
-// from is where the rows of a class come from; columns are separated by spaces.
+// from selects the source of a class of rows; columns are separated by spaces.
 func from(class, table, order, columns string) imports.From {
 	return imports.From{Class: class, Table: table, Order: order, Columns: strings.Fields(columns)}
 }
 
-// vocabulary reads the small tables of names. Odd names are reported when their rows are stored.
+// vocabulary reads the small tables that give names to numbers. Invalid names are reported when their rows are imported.
 func (im *importer) vocabulary(ctx context.Context) error {
 	unreported := imports.Loader{Source: im.Source, Report: imports.NewReport("", nil)}
 	for _, v := range []struct {
@@ -111,7 +111,7 @@ func (im *importer) vocabulary(ctx context.Context) error {
 	return unreported.Each(ctx, from("schedules", "schedule", "id", "id"), func(row *imports.Row) { im.schedules[row.Int("id")] = true })
 }
 
-// names reads people and teams, and gives those who are here already, and the roles, the numbers that they have there.
+// names reads people and teams. Existing people, teams and roles with the same names get their numbers from Oncall.
 func (im *importer) names(ctx context.Context) error {
 	im.people, im.numbers, im.teams = map[int64]person{}, map[string]int64{}, map[int64]team{}
 	var wanted []imports.Target
@@ -144,7 +144,7 @@ func (im *importer) names(ctx context.Context) error {
 	}
 	for id, name := range im.roles {
 		if id < 1 || id > imports.HighestNumber {
-			continue // it is not taken
+			continue // the role is not imported
 		}
 		wanted = append(wanted, imports.Target{Kind: "role", Name: name, Number: id})
 	}
@@ -153,7 +153,7 @@ func (im *importer) names(ctx context.Context) error {
 	return err
 }
 
-// mode returns the mode of a row. A row with a mode that does not exist here is not taken.
+// mode returns the mode of a row. A row whose mode does not exist here is not imported.
 func (im *importer) mode(row *imports.Row) (string, bool) {
 	name, known := im.modes[row.Int("mode_id")]
 	if !known {
@@ -167,7 +167,7 @@ func (im *importer) mode(row *imports.Row) (string, bool) {
 	return mode, ok
 }
 
-// who and where name people and teams in labels.
+// who and where return names of people and teams for labels.
 func (im *importer) who(row *imports.Row, column string) string {
 	id := row.Int(column)
 	if p, ok := im.people[id]; ok {
@@ -200,7 +200,7 @@ func (im *importer) role(row *imports.Row) string {
 	return fmt.Sprintf("role %d", id)
 }
 
-// zone reads a time zone. One that does not exist is UTC.
+// zone reads a time zone. An unknown zone becomes UTC.
 func zone(row *imports.Row, column string) string {
 	name := row.Name(column)
 	if name == "" {
@@ -221,7 +221,7 @@ func instant(t time.Time, ok bool) any {
 	return t
 }
 
-// References to rows of ours by Oncall's numbers.
+// References to rows in this database by Oncall's numbers.
 var (
 	toUser       = &imports.Ref{Table: "users", Match: "oncall_id", Take: "id"}
 	toUserIfHere = &imports.Ref{Table: "users", Match: "oncall_id", Take: "id", Optional: true}

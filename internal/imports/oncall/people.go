@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// persons takes users. The existing values of a person who is here already take precedence.
+// persons imports users. For a person who exists here, the existing values take precedence.
 func (im *importer) persons(ctx context.Context) error {
 	table := imports.Table{Name: "users", Key: []string{"oncall_id"}, Unique: []string{"lower(@name)"}, Columns: []imports.Column{
 		{Name: "oncall_id", Type: "bigint"},
@@ -23,7 +23,7 @@ func (im *importer) persons(ctx context.Context) error {
 	}}
 	return im.Load(ctx, from("users", "user", "id", "id name active full_name time_zone photo_url god"), table, func(row *imports.Row) ([]any, bool) {
 		p, ok := im.people[row.Int("id")]
-		if !ok { // it has no name, which the report says
+		if !ok { // it has no name and was reported
 			row.Uncount()
 			return nil, false
 		}
@@ -54,7 +54,7 @@ func (im *importer) contacts(ctx context.Context) error {
 	})
 }
 
-// teamRows takes teams, deleted ones too.
+// teamRows imports teams, including deleted ones.
 func (im *importer) teamRows(ctx context.Context) error {
 	table := imports.Table{Name: "teams", Key: []string{"oncall_id"}, Unique: []string{"lower(@name)"}, Columns: []imports.Column{
 		{Name: "oncall_id", Type: "bigint"},
@@ -101,13 +101,13 @@ func (im *importer) teamRows(ctx context.Context) error {
 		})
 }
 
-// optional is a setting of a team that may be empty. An empty value there does not change the value here.
+// optional is a column of a team setting that may be empty. An empty value in the source does not change the value here.
 func optional(name string) imports.Column {
 	return imports.Column{Name: name, Type: "text", Empty: "t." + name + " is null",
 		Same: "coalesce(s." + name + ", '') = '' or s." + name + " is not distinct from t." + name}
 }
 
-// members takes who belongs to a team and who administers it; here that is one row.
+// members imports members and administrators of teams, which are in one table here.
 func (im *importer) members(ctx context.Context) error {
 	type pair struct{ team, user int64 }
 	admins, members := map[pair]bool{}, map[pair]bool{}
@@ -135,7 +135,7 @@ func (im *importer) members(ctx context.Context) error {
 	}
 	return im.Load(ctx, from("team administrators", "team_admin", "team_id, user_id", "team_id user_id"), table, func(row *imports.Row) ([]any, bool) {
 		p := of(row)
-		if members[p] { // taken with the membership
+		if members[p] { // imported with the membership
 			row.Uncount()
 			return nil, false
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 )
 
-// rosterRows takes roles, rosters and who is in them, in order.
+// rosterRows imports roles, rosters and the members of rosters, in order.
 func (im *importer) rosterRows(ctx context.Context) error {
 	roles := imports.Table{Name: "oncall_roles", Key: []string{"id"}, Unique: []string{"lower(@name)"}, Columns: []imports.Column{
 		{Name: "id", Type: "bigint"}, {Name: "name", Type: "text", Same: "lower(s.name) = lower(t.name)"},
@@ -55,16 +55,16 @@ func (im *importer) rosterRows(ctx context.Context) error {
 		})
 }
 
-// slot is one shift of a weekly pattern as it is stored here.
+// slot is one slot of a weekly pattern in its stored form.
 type slot struct {
 	Start    int64 `json:"start"`
 	Duration int64 `json:"duration"`
 }
 
-// longest is how far into a pattern a shift may begin, and how long it may last, in seconds.
+// longest is the maximum start of a slot within its pattern, and the maximum length of a slot, in seconds.
 const longest = 366 * 24 * 3600
 
-// patterns reads the shifts of all schedules.
+// patterns reads the weekly patterns of all schedules.
 func (im *importer) patterns(ctx context.Context) (map[int64][]slot, error) {
 	out := map[int64][]slot{}
 	err := im.Each(ctx, from("schedule patterns", "schedule_event", "schedule_id, start, id", "id schedule_id start duration"), func(row *imports.Row) {
@@ -110,7 +110,7 @@ func (im *importer) schedule(ctx context.Context) error {
 		})
 }
 
-// algorithms are those of Oncall that we have.
+// algorithms are the algorithms of Oncall that exist here.
 var algorithms = map[string]bool{
 	string(scheduling.Default): true, string(scheduling.RoundRobin): true, string(scheduling.NoSkipMatching): true, string(scheduling.MultiTeam): true,
 }
@@ -145,7 +145,7 @@ func (im *importer) scheduleRow(row *imports.Row, pattern []slot) ([]any, bool) 
 	}, true
 }
 
-// eventColumns are what a shift is made of.
+// eventColumns are the columns of an event that become a shift.
 const eventColumns = "id team_id role_id schedule_id link_id user_id start end note"
 
 func (im *importer) events(ctx context.Context) error {
@@ -175,7 +175,7 @@ func (im *importer) events(ctx context.Context) error {
 	})
 }
 
-// span reads from when to when an event lasts.
+// span reads start and end of an event. An event without a length is not imported.
 func span(row *imports.Row) (start, end time.Time, ok bool) {
 	start, begins := row.Epoch("start")
 	end, ends := row.Epoch("end")

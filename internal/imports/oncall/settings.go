@@ -95,7 +95,8 @@ func (im *importer) settings(ctx context.Context) error {
 	})
 }
 
-// keys takes the secret addresses of calendar feeds. There they name people and teams by name, here by number.
+// keys imports the keys of calendar feeds. The source refers to people and teams by name; here a key refers to them by
+// number.
 func (im *importer) keys(ctx context.Context) error {
 	teams := map[string]int64{}
 	for id, t := range im.teams {
@@ -141,8 +142,8 @@ func (im *importer) keys(ctx context.Context) error {
 		})
 }
 
-// applications takes programs with their keys. They may use the on-call API; an application of Iris with the same name is
-// the same program, which then has both keys.
+// applications imports programs with their keys, and permits them to use the on-call API. If an application of Iris has the
+// same name, it gets both keys.
 func (im *importer) applications(ctx context.Context) error {
 	var keys []imports.ApplicationKeys
 	err := im.Each(ctx, from("applications", "application", "id", "id name key"), func(row *imports.Row) {
@@ -167,7 +168,7 @@ func (im *importer) applications(ctx context.Context) error {
 	return err
 }
 
-// audit takes the log of who changed what.
+// audit imports the audit log.
 func (im *importer) audit(ctx context.Context) error {
 	highest, err := im.Source.Max(ctx, "audit", "id")
 	if err != nil {
@@ -204,7 +205,7 @@ func (im *importer) audit(ctx context.Context) error {
 	})
 }
 
-// derived are tables and columns that are known and not taken: docs/importing.md says why.
+// derived are tables and columns that are not imported because they hold no further information: see docs/importing.md.
 var derived = map[string]string{
 	"session": "*", "notification_queue": "*", "notifier_state": "*",
 	"notification_type": "subject body is_reminder",

@@ -18,7 +18,7 @@ var editorNow = time.Date(2026, 6, 10, 12, 0, 0, 0, time.UTC)
 
 func in(h int) time.Time { return editorNow.Add(time.Duration(h) * time.Hour) }
 
-// editor returns the editor of team 7 with a (1) to d (4) in it, and e (5) who is switched off, at editorNow.
+// editor returns the editor of team 7 at editorNow. The members are a (1) to d (4), and e (5), who is deactivated.
 func editor() Editor {
 	return Editor{
 		Now: editorNow, Link: links()(),
@@ -225,7 +225,7 @@ func TestSwapOfARunningShiftBeginsNow(t *testing.T) {
 	require.Empty(t, same.Add, "shifts ahead only change their people")
 }
 
-func TestOverrideSplitsAsTheContractSays(t *testing.T) {
+func TestOverrideSplitsShiftsLikeOncall(t *testing.T) {
 	t.Parallel()
 	one, two := shift(1, oncall.RolePrimary, 1, in(10), in(20)), shift(2, oncall.RolePrimary, 1, in(20), in(30))
 	one.Schedule, two.Schedule, one.Note = 5, 5, "kept"
@@ -270,7 +270,7 @@ func TestOverrideSplitsAsTheContractSays(t *testing.T) {
 	}
 }
 
-func TestOverrideRefuses(t *testing.T) {
+func TestOverrideRefusesWrongRequests(t *testing.T) {
 	t.Parallel()
 	one, apart := shift(1, oncall.RolePrimary, 1, in(10), in(20)), shift(2, oncall.RolePrimary, 1, in(21), in(30))
 	next, role, elsewhere := apart, apart, apart
@@ -302,7 +302,7 @@ func TestOverrideRefuses(t *testing.T) {
 	require.ErrorIs(t, err, errMember)
 }
 
-func TestAnOverrideChangesWhoIsOnCallAndNothingElse(t *testing.T) {
+func TestAnOverrideChangesOnlyWhoIsOnCall(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		var shifts []oncall.Shift
@@ -413,7 +413,7 @@ func TestSwapRequestsNeedConsent(t *testing.T) {
 	_, err = d.Withdraw(r, 2)
 	require.True(t, fault.Is(err, fault.Forbidden))
 
-	// The calendar has changed meanwhile.
+	// The calendar was changed in the meantime.
 	moved, begun := give, d
 	moved.User, begun.Now = 3, in(10)
 	for _, stale := range []struct {
@@ -430,7 +430,7 @@ func TestSwapRequestsNeedConsent(t *testing.T) {
 	_, ok := r.Expire(editorNow, []oncall.Shift{give}, []oncall.Shift{take})
 	require.False(t, ok)
 
-	// To everybody: the first one takes it.
+	// A request to everybody: the first person who accepts gets the shift.
 	r, err = d.Request(1, 0, []oncall.Shift{give}, nil, "")
 	require.NoError(t, err)
 	_, err = d.Decline(r, 2)
@@ -440,7 +440,7 @@ func TestSwapRequestsNeedConsent(t *testing.T) {
 	require.Equal(t, users.ID(4), c.Update[0].After.User)
 }
 
-func TestSwapRequestsThatCannotBe(t *testing.T) {
+func TestInvalidSwapRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	give, take := shift(1, oncall.RolePrimary, 1, in(10), in(20)), shift(2, oncall.RolePrimary, 2, in(20), in(30))
 	begun, elsewhere := give, give
@@ -465,8 +465,8 @@ func TestSwapRequestsThatCannotBe(t *testing.T) {
 	}
 }
 
-// A person who is switched off gets no notices and no pages, so they get no new shift.
-func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
+// A deactivated person gets no notices and no pages. So they get no new shifts.
+func TestDeactivatedPeopleCannotBePutOnCall(t *testing.T) {
 	t.Parallel()
 	const off = "the user is switched off and cannot be put on call"
 	d, five := editor(), users.ID(5)
@@ -488,7 +488,7 @@ func TestNobodyWhoIsSwitchedOffIsPutOnCall(t *testing.T) {
 	require.Equal(t, note, c.Update[0].After.Note)
 }
 
-func TestNobodyWhoLeftTheTeamGetsShiftsByASwap(t *testing.T) {
+func TestASwapGivesNoShiftsToFormerMembers(t *testing.T) {
 	t.Parallel()
 	give, take := shift(1, oncall.RolePrimary, 1, in(10), in(20)), shift(2, oncall.RolePrimary, 2, in(20), in(30))
 	r, err := editor().Request(1, 2, []oncall.Shift{give}, []oncall.Shift{take}, "")

@@ -14,12 +14,12 @@ import (
 
 func userID(n int) users.ID { return users.ID(n) }
 
-// people of the examples, by number.
+// names are the people of the examples, by number.
 const names = ".abcdefgh"
 
 func nameOf(id users.ID) string { return string(names[id]) }
 
-// links counts up instead of being random.
+// links returns a function that counts links up instead of drawing random ones.
 func links() func() string {
 	n := 0
 	return func() string { n++; return fmt.Sprintf("%032x", n) }
@@ -34,7 +34,7 @@ func lines(shifts []oncall.Shift, zone *time.Location) []string {
 	return out
 }
 
-// store numbers the shifts that a plan adds, as storage would.
+// store numbers the shifts that a plan adds, as storage does.
 func store(shifts []oncall.Shift, c oncall.Changes) []oncall.Shift {
 	out := c.Apply(shifts)
 	next := oncall.ShiftID(1)
@@ -58,7 +58,7 @@ func requireField(t testing.TB, field string, err error) {
 	require.Equal(t, field, f.Field)
 }
 
-// shift is one of team 7.
+// shift returns a shift of team 7.
 func shift(id int, role string, user int, start, end time.Time) oncall.Shift {
 	return oncall.Shift{ID: oncall.ShiftID(id), TeamID: 7, Role: role, User: userID(user), Start: start, End: end}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestWhoIsMeant(t *testing.T) {
+func TestMatchPeople(t *testing.T) {
 	t.Parallel()
 	candidates := []Candidate{
 		{1, "ann", "Ann Lee", "ann@example.com"}, {2, "bob", "Bob Ray", ""}, {3, "sam", "Sam Fox", "sam@example.com"}, {4, "sam2", "Sam Fox", ""},
@@ -46,7 +46,7 @@ func TestWhoIsMeant(t *testing.T) {
 	}
 }
 
-func TestPlanTakeOver(t *testing.T) {
+func TestImportShifts(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_000_000, 0).UTC()
 	at := func(h int) time.Time { return now.Add(time.Duration(h) * time.Hour) }

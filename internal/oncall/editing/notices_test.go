@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestWhoHearsOfSwapRequests(t *testing.T) {
+func TestRecipientsOfSwapRequestNotices(t *testing.T) {
 	t.Parallel()
 	give, take := shift(1, oncall.RolePrimary, 1, in(10), in(20)), shift(2, oncall.RoleSecondary, 2, in(20), in(30))
 	d := editor()
@@ -36,7 +36,7 @@ func TestWhoHearsOfSwapRequests(t *testing.T) {
 	require.True(t, over)
 	require.Equal(t, "a shift has begun", told(expired)[0].Note)
 	require.Equal(t, []users.ID{1}, told(expired)[0].Users)
-	for by, want := range map[users.ID][]users.ID{1: {2}, 2: {1}, 3: {1, 2}} { // 2 and 3 as administrators
+	for by, want := range map[users.ID][]users.ID{1: {2}, 2: {1}, 3: {1, 2}} { // 2 and 3 are administrators
 		withdrawn, err := d.Withdraw(r, by)
 		require.NoError(t, err)
 		require.Equal(t, oncall.SwapWithdrawn, told(withdrawn)[0].Kind)
@@ -48,7 +48,7 @@ func TestWhoHearsOfSwapRequests(t *testing.T) {
 	require.Empty(t, told(r), "it is open")
 }
 
-func TestThePagerTellsWhoTookAndWhoLostIt(t *testing.T) {
+func TestTakingThePagerNotifiesBothHolders(t *testing.T) {
 	t.Parallel()
 	shifts := []oncall.Shift{shift(1, oncall.RolePrimary, 1, in(-6), in(6)), shift(2, oncall.RolePrimary, 2, in(6), in(20))}
 	c, err := editor().TakePager(shifts, oncall.RolePrimary, 3, in(8))

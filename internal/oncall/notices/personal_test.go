@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-func TestPersonalWords(t *testing.T) {
+func TestTextsOfPersonalNotices(t *testing.T) {
 	t.Parallel()
 	monday := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	ann := NoticeFact{User: 1, Role: "primary", Name: "Ann Lee", Start: monday, End: monday.Add(24 * time.Hour)}
@@ -48,7 +48,7 @@ func TestPersonalWords(t *testing.T) {
 			PersonalNotice{Kind: oncall.PagerTaken, Reader: 1, By: "Ann Lee", Facts: []NoticeFact{ann, bob}},
 			Text{"You have the pager of ops", "You are primary of ops from now until Tue 24 Nov 09:00 UTC."},
 		},
-		"who lost it": { // only what is taken of the shift
+		"who lost it": { // lists only the part that was taken
 			PersonalNotice{Kind: oncall.PagerTaken, Reader: 2, By: "Ann Lee", Facts: []NoticeFact{ann,
 				{User: 2, Role: "primary", Start: monday.Add(-time.Hour), End: monday.Add(time.Hour)}, {User: 3, Role: "primary", Start: monday.Add(time.Hour), End: ann.End}}},
 			Text{"Ann Lee took the pager of ops from you", "Ann Lee is on call in your place: primary Mon 23 Nov 09:00 to Mon 23 Nov 10:00 UTC."},

@@ -9,7 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
-func TestReminderWords(t *testing.T) {
+func TestTextsOfReminders(t *testing.T) {
 	t.Parallel()
 	zurich, err := time.LoadLocation("Europe/Zurich")
 	require.NoError(t, err)
@@ -27,7 +27,7 @@ func TestReminderWords(t *testing.T) {
 	require.Equal(t, Text{"Your primary shift for ops ends in 1 hour", "Your shift as primary of team ops ends at 2026-10-25 02:30:00 CET."}, r.Text())
 }
 
-func TestNoticeWords(t *testing.T) {
+func TestTextsOfNotices(t *testing.T) {
 	t.Parallel()
 	a := NoticeFact{Role: "primary", Name: "Ann", Start: time.Unix(0, 0), End: time.Unix(3600, 0)}
 	b := NoticeFact{Role: "secondary", Name: "Bob", Start: time.Unix(7200, 0), End: time.Unix(10800, 0)}

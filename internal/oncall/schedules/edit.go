@@ -21,7 +21,7 @@ type Administrator interface {
 // calls Decide, and stores the draft with its entry in the audit log.
 type Edit struct {
 	Editor Administrator
-	// IfMatch are the tags of which the schedule must have one; "*" is any, nil allows every state.
+	// IfMatch are the tags of which the schedule must have one; "*" allows every tag, nil every state.
 	IfMatch []string
 	Change  Change
 }
@@ -31,8 +31,8 @@ type Change interface {
 	Decide(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error)
 }
 
-// Decide returns what becomes of the schedule, or the refusal. etag.ErrStale refuses an edit of a schedule that is in
-// another state than IfMatch asks for.
+// Decide returns the new state of the schedule, or the refusal. etag.ErrStale refuses an edit of a schedule whose tag is not
+// in IfMatch.
 func (e Edit) Decide(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, error) {
 	if err := e.Editor.MayAdministerTeam(is.TeamID, is.Team); err != nil {
 		return scheduling.ScheduleDraft{}, err
@@ -43,7 +43,8 @@ func (e Edit) Decide(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, er
 	return e.Change.Decide(is)
 }
 
-// Replace stores a whole draft. It is stale when the schedule has another team by now: the draft's roster is of the old one.
+// Replace stores a whole draft. It is stale if the schedule was moved to another team, because the draft's roster belongs to
+// the former team.
 type Replace struct{ Draft scheduling.ScheduleDraft }
 
 // Decide implements Change.

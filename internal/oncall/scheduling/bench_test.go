@@ -11,8 +11,8 @@ var benchNow = time.Date(2026, 10, 19, 8, 0, 0, 0, time.UTC)
 
 func twelve() []Member { return roster(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12) }
 
-// aYear is the calendar of a team of 12 for a year: a weekly primary by Oncall's default, a daily secondary in turns with
-// office hours apart.
+// aYear is the calendar of a team of 12 people for a year. The primary rotates weekly by Oncall's default algorithm. The
+// secondary rotates daily, with a layer for office hours.
 func aYear(b testing.TB) []oncall.Shift {
 	zurich := mustZone(b, "Europe/Zurich")
 	primary := weekly(zurich, Default)
@@ -37,7 +37,7 @@ func BenchmarkYearOfATeam(b *testing.B) {
 	b.ReportMetric(float64(made), "shifts")
 }
 
-// BenchmarkOnCall looks up a role in a year's calendar.
+// BenchmarkOnCall resolves a role in a year's calendar.
 func BenchmarkOnCall(b *testing.B) {
 	c := oncall.NewTeamCalendar(7, benchNow, benchNow.AddDate(1, 0, 0), aYear(b))
 	at := benchNow.AddDate(0, 7, 3)
@@ -48,8 +48,8 @@ func BenchmarkOnCall(b *testing.B) {
 	}
 }
 
-// BenchmarkPopulateThousandSchedules populates 1,000 schedules of 12 people three weeks ahead: half of them Oncall's weekly
-// pattern, half daily rotations, each with a quarter's shifts of its team.
+// BenchmarkPopulateThousandSchedules populates 1,000 schedules of 12 people three weeks ahead. Half are Oncall's weekly
+// pattern, half are daily rotations. Each team has shifts of a quarter of a year.
 func BenchmarkPopulateThousandSchedules(b *testing.B) {
 	zurich := mustZone(b, "Europe/Zurich")
 	var known []oncall.Shift

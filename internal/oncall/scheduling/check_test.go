@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// TestSchedulesAreBounded has the largest schedules that there may be, and the first that are refused: one team's must not keep the
-// scheduler from all others (promise P7).
+// TestSchedulesAreBounded checks the largest schedules that are allowed, and the first that are refused. The schedule of one
+// team must not delay all others (promise P7).
 func TestSchedulesAreBounded(t *testing.T) {
 	t.Parallel()
 	minutes := func(slots int) []Slot {

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// office is a rotation of one week in the office's hours, made until a day.
+// office is a rotation of one week during office hours, populated until the day made.
 func office(t testing.TB, zone *time.Location, made string, days ...time.Weekday) Schedule {
 	return Schedule{
 		ID: 6, TeamID: 7, Zone: zone, Role: oncall.RolePrimary, Algorithm: ByRotation, Threshold: 21, Roster: roster(1, 2),
@@ -31,7 +31,7 @@ func spansOf(gaps []Gap, zone *time.Location) []string {
 	return out
 }
 
-func TestGapsAreWhatTheTeamWantsAndNobodyHas(t *testing.T) {
+func TestGapsAreHoursThatTheTeamWantsCoveredAndNobodyHolds(t *testing.T) {
 	t.Parallel()
 	zurich := mustZone(t, "Europe/Zurich")
 	at := func(s string) time.Time { return on(t, zurich, s) }
@@ -43,7 +43,7 @@ func TestGapsAreWhatTheTeamWantsAndNobodyHas(t *testing.T) {
 	idle := whole
 	idle.Threshold = 0
 	weeks := weekly(zurich, Default)
-	weeks.Progress.Last = at("2026-11-22 00:00") // hand-offs on Mondays at 09:00: made until the 30th
+	weeks.Progress.Last = at("2026-11-22 00:00") // hand-offs are on Mondays at 09:00: populated until the 30th
 	monday := shift(1, oncall.RolePrimary, 1, at("2026-11-23 09:00"), at("2026-11-23 17:00"))
 	for name, tc := range map[string]struct {
 		coverage Coverage
@@ -128,8 +128,9 @@ func TestGapsAreWhatTheTeamWantsAndNobodyHas(t *testing.T) {
 	}
 }
 
-// Whatever a schedule makes for people who are all there, it leaves no gap where it has been, and all beyond is not populated yet.
-func TestWhatASchedulePopulatesHasNoGap(t *testing.T) {
+// A schedule whose people are all available leaves no gap in the time that it was populated for. All later time is not
+// populated yet.
+func TestAPopulatedScheduleHasNoGaps(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		zone := mustZone(t, rapid.SampledFrom([]string{"Europe/Zurich", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"}).Draw(rt, "zone"))
@@ -154,7 +155,7 @@ func TestWhatASchedulePopulatesHasNoGap(t *testing.T) {
 	})
 }
 
-func TestWishesForCoverAreChecked(t *testing.T) {
+func TestCoverRulesAreChecked(t *testing.T) {
 	t.Parallel()
 	hours := []Window{{From: 9 * time.Hour, To: 17 * time.Hour}}
 	require.NoError(t, CoverRule{Role: oncall.RolePrimary, Cover: CoverHours, Hours: hours}.Check())

@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// weekly is a schedule of one shift a week, from Monday 09:00, of a (1), b (2) and c (3) of team 7.
+// weekly is a schedule of one shift a week, from Monday 09:00, for a (1), b (2) and c (3) of team 7.
 func weekly(zone *time.Location, algorithm Algorithm) Schedule {
 	return Schedule{
 		ID: 5, TeamID: 7, Zone: zone, Role: oncall.RolePrimary, RoleOrder: 1, Roster: roster(1, 2, 3), Order: []users.ID{1, 2, 3},
@@ -24,8 +24,8 @@ func shift(id int, role string, user int, start, end time.Time) oncall.Shift {
 	return oncall.Shift{ID: oncall.ShiftID(id), TeamID: 7, Role: role, User: userID(user), Start: start, End: end}
 }
 
-// TestWorkedExamplesOfAlgorithms populates from Monday 2026-10-19 for three weeks: over the end of daylight-saving time in
-// Zurich (10-25) and, where the example says so, over its beginning (2026-03-29).
+// TestWorkedExamplesOfAlgorithms populates three weeks from Monday 2026-10-19, across the end of daylight-saving time in
+// Zurich (10-25). Some examples are across its beginning (2026-03-29).
 func TestWorkedExamplesOfAlgorithms(t *testing.T) {
 	t.Parallel()
 	zurich := mustZone(t, "Europe/Zurich")
@@ -129,7 +129,7 @@ func TestWorkedExamplesOfAlgorithms(t *testing.T) {
 	}
 }
 
-func TestAWeekLastsAnHourLessOrMoreWhenClocksChange(t *testing.T) {
+func TestAWeekIsAnHourShorterOrLongerWhenClocksChange(t *testing.T) {
 	t.Parallel()
 	zurich := mustZone(t, "Europe/Zurich")
 	for start, hours := range map[string]float64{"2026-03-23 09:00": 167, "2026-10-19 09:00": 169, "2026-06-01 09:00": 168} {
@@ -174,7 +174,7 @@ func make12(n int) []Slot {
 	return out
 }
 
-func TestFillGoesOnWhereItWasAndRemembersWhatNobodyCouldTake(t *testing.T) {
+func TestFillContinuesAndRetriesUnfilledPeriods(t *testing.T) {
 	t.Parallel()
 	zurich := mustZone(t, "Europe/Zurich")
 	now := on(t, zurich, "2026-10-21 12:00")
@@ -187,7 +187,7 @@ func TestFillGoesOnWhereItWasAndRemembersWhatNobodyCouldTake(t *testing.T) {
 	require.Equal(t, on(t, zurich, "2026-11-01 00:00"), plan.Progress.Last)
 	require.Empty(t, Fill(now.Add(time.Hour), []Schedule{with(s, plan)}, Calendars{Shifts: store(nil, plan.Changes), NewLink: links()})[0].Add)
 
-	// A week later b has left the roster and a is away: the new week stays open, is tried again, and c takes it.
+	// A week later b has left the roster and a is away. The new week stays unfilled and is tried again; then c takes it.
 	shifts := store(nil, plan.Changes)
 	shifts = append(shifts, oncall.Shift{ID: 70, TeamID: 9, Role: oncall.RoleVacation, User: 1, Start: now, End: now.Add(40 * 24 * time.Hour)})
 	s = with(s, plan)
@@ -214,7 +214,7 @@ func with(s Schedule, p Result) Schedule {
 	return s
 }
 
-func TestSchedulesOfATeamSeeEachOther(t *testing.T) {
+func TestSchedulesOfATeamSeeEachOthersShifts(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 6, 1, 9, 0, 0, 0, time.UTC)
 	second := weekly(time.UTC, Default)
@@ -230,7 +230,7 @@ func TestSchedulesOfATeamSeeEachOther(t *testing.T) {
 
 func TestSomebodyIsOnCallBeforeTheFirstHandOff(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 5, 31, 23, 0, 0, 0, time.UTC) // a Sunday, hand-offs are on Mondays
+	now := time.Date(2026, 5, 31, 23, 0, 0, 0, time.UTC) // a Sunday; hand-offs are on Mondays
 	s := weekly(time.UTC, Default)
 	plan := Fill(now, []Schedule{s}, Calendars{NewLink: links()})[0]
 	require.Equal(t, []string{"05-31 23:00 - 06-01 09:00 a", "06-01 09:00 - 06-08 09:00 b", "06-08 09:00 - 06-15 09:00 c", "06-15 09:00 - 06-22 09:00 a"},
@@ -258,7 +258,7 @@ func TestPopulateStartsWithTheNextHandOff(t *testing.T) {
 	_, err = Populate(now, s, time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC), Calendars{NewLink: links()})
 	require.Equal(t, fault.Titled("Invalid populate/preview request", "cannot populate/preview starting in the past"), err)
 
-	// Far beyond the threshold nothing happens; a jump ahead leaves what it jumps over to Fill.
+	// An instant far beyond the threshold changes nothing. After a jump ahead, Fill makes the skipped periods.
 	plan, err = Populate(now, s, now.AddDate(0, 6, 0), Calendars{NewLink: links()})
 	require.NoError(t, err)
 	require.True(t, plan.Empty())
@@ -270,9 +270,9 @@ func TestPopulateStartsWithTheNextHandOff(t *testing.T) {
 	require.Equal(t, []string{"06-08 09:00 - 06-15 09:00 a"}, lines(filled.Add, time.UTC))
 }
 
-func TestPopulateReplacesItsOwnAndKeepsWhatHandsMade(t *testing.T) {
+func TestPopulateReplacesItsOwnShiftsAndKeepsManualEdits(t *testing.T) {
 	t.Parallel()
-	// b, whose week was given away, has rested longest; in turns, it is a's week all the same.
+	// b, whose week was given to another person, has rested longest. With turns, a still has the next week.
 	for algorithm, last := range map[Algorithm]string{Default: "b", NoSkipMatching: "b", RoundRobin: "a"} {
 		t.Run(string(algorithm), func(t *testing.T) {
 			t.Parallel()
@@ -289,7 +289,7 @@ func TestPopulateReplacesItsOwnAndKeepsWhatHandsMade(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, again.Empty(), "the same shifts keep their numbers")
 
-			// b's week goes to c by hand; a prolongs the first week; two days of c's week are overridden.
+			// By hand, b's week goes to c, a's first week is prolonged, and two days of c's week are overridden.
 			d := editing.Editor{Now: now, Team: editing.Membership{TeamID: 7, Name: "t", Members: map[users.ID]bool{1: true, 2: true, 3: true, 4: true}}}
 			three, until := users.ID(3), time.Date(2026, 6, 8, 12, 0, 0, 0, time.UTC)
 			later := until
@@ -319,9 +319,9 @@ func TestPopulateReplacesItsOwnAndKeepsWhatHandsMade(t *testing.T) {
 	}
 }
 
-// A person whose primary shift becomes a vacation is no longer on call: populating fills the time with somebody else, and leaves
-// the vacation alone. Shifts that another team ascribes to the schedule are nothing to it.
-func TestPopulateFillsWhatLostItsRole(t *testing.T) {
+// A person whose primary shift is changed to a vacation is no longer on call. Populate fills the time with another person
+// and keeps the vacation. It ignores shifts of another team that name the schedule.
+func TestPopulateFillsTheTimeOfAShiftThatGotAnotherRole(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 6, 1, 8, 0, 0, 0, time.UTC)
 	start := now.Add(time.Hour)

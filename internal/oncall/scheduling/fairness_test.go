@@ -33,7 +33,7 @@ func TestFairnessCountsOnTheTeamsClock(t *testing.T) {
 	zurich := mustZone(t, "Europe/Zurich")
 	at := func(s string) time.Time { return on(t, zurich, s) }
 	shifts := []oncall.Shift{
-		// The night in which the clocks go back: one hour more, all of it night from 22:00 to 06:00.
+		// In this night the clocks go back: it has an hour more, and the whole of 22:00 to 06:00 counts as night.
 		shift(1, oncall.RolePrimary, 1, at("2026-10-24 18:00"), at("2026-10-25 18:00")),
 		shift(2, oncall.RolePrimary, 2, at("2026-10-26 00:00"), at("2026-10-27 00:00")),
 		shift(3, oncall.RoleVacation, 2, at("2026-10-24 00:00"), at("2026-10-27 00:00")),
@@ -72,12 +72,12 @@ func TestRecurringAbsencesKeepTheirLocalTime(t *testing.T) {
 	require.Empty(t, got)
 }
 
-func TestRecurringAbsencesThatCannotBe(t *testing.T) {
+func TestInvalidRecurringAbsencesAreRefused(t *testing.T) {
 	t.Parallel()
 	for rule, field := range map[string]string{
 		"": "length", "FREQ=SECONDLY": "rule", "FREQ=HOURLY": "rule", "FREQ=DAILY;BYHOUR=1,2": "rule", "every Tuesday": "rule", "FREQ=DAILY;INTERVAL=-1": "rule",
 		"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30": "rule",
-		// The library panics over these, some of them months after their first time.
+		// The library panics on these rules, for some of them months after the first occurrence.
 		"FREQ=MONTHLY;BYDAY=9MO": "rule", "FREQ=MONTHLY;BYDAY=1MO,9MO": "rule", "FREQ=MONTHLY;BYDAY=-1MO,-9MO": "rule", "FREQ=YEARLY;BYEASTER=1000": "rule",
 		"FREQ=YEARLY;BYMONTH=1,12;BYDAY=1MO,9MO": "rule", "FREQ=YEARLY;BYDAY=1MO,54MO": "rule",
 	} {

@@ -14,7 +14,7 @@ import (
 
 func userID(n int) users.ID { return users.ID(n) }
 
-// people of the examples, by number.
+// names are the people of the examples, by number.
 const names = ".abcdefgh"
 
 func nameOf(id users.ID) string { return string(names[id]) }
@@ -25,14 +25,14 @@ func mustZone(t testing.TB, name string) *time.Location {
 	return zone
 }
 
-// on reads 2026-11-21 09:00 in a zone.
+// on parses a time like 2026-11-21 09:00 in a zone.
 func on(t testing.TB, zone *time.Location, s string) time.Time {
 	at, err := time.Parse("2006-01-02 15:04", s)
 	require.NoError(t, err)
 	return oncall.LocalOf(at).In(zone)
 }
 
-// links counts up instead of being random.
+// links returns a function that counts links up instead of drawing random ones.
 func links() func() string {
 	n := 0
 	return func() string { n++; return fmt.Sprintf("%032x", n) }
@@ -47,7 +47,7 @@ func lines(shifts []oncall.Shift, zone *time.Location) []string {
 	return out
 }
 
-// store numbers the shifts that a plan adds, as storage would.
+// store numbers the shifts that a plan adds, as storage does.
 func store(shifts []oncall.Shift, c oncall.Changes) []oncall.Shift {
 	out := c.Apply(shifts)
 	next := oncall.ShiftID(1)

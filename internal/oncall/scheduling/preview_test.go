@@ -47,7 +47,7 @@ func TestANewRotationCoversNow(t *testing.T) {
 }
 
 // Whatever a schedule was populated to, its preview shows what populate and then Fill store.
-func TestAPreviewShowsWhatComes(t *testing.T) {
+func TestAPreviewEqualsWhatPopulateThenStores(t *testing.T) {
 	t.Parallel()
 	zurich := mustZone(t, "Europe/Zurich")
 	rapid.Check(t, func(rt *rapid.T) {

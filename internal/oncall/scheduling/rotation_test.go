@@ -187,7 +187,7 @@ func aSchedule(rt *rapid.T, all []zoneChanges) (Schedule, time.Time, Calendars) 
 	return s, now, known
 }
 
-func TestRotationsNeverOverlapAndExtendingThemIsLikeMakingThemAtOnce(t *testing.T) {
+func TestRotationsDoNotOverlapAndDoNotDependOnHowTheyAreExtended(t *testing.T) {
 	t.Parallel()
 	all := zones(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -245,7 +245,7 @@ func hours(shifts []oncall.Shift) []oncall.Shift {
 	return out
 }
 
-func TestTurnsAreThoseOfWalkingFromTheStart(t *testing.T) {
+func TestTurnsEqualCountingFromTheStart(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		base := oncall.LocalDate(2026, 5, 13, 0)
@@ -274,7 +274,7 @@ func TestTurnsAreThoseOfWalkingFromTheStart(t *testing.T) {
 	})
 }
 
-func TestRotationsThatCannotBe(t *testing.T) {
+func TestInvalidRotationsAreRefused(t *testing.T) {
 	t.Parallel()
 	monday := oncall.LocalDate(2026, 10, 19, 9*hour)
 	good := Layer{Start: monday, Every: 1, Unit: Days, Members: members(1)}

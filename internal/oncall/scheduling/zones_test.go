@@ -26,7 +26,7 @@ var (
 	zonesTo   = time.Date(2041, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// everyZone returns every zone of tzdata; of those that always were alike from 2000 on, one.
+// everyZone returns every zone of tzdata. Of zones with the same offsets since 2000 it returns one.
 var everyZone = sync.OnceValues(func() ([]zoneChanges, error) {
 	f, err := os.Open("testdata/zones.txt")
 	if err != nil {
@@ -51,7 +51,7 @@ var everyZone = sync.OnceValues(func() ([]zoneChanges, error) {
 			}
 			_, now := t.Zone()
 			if now == offset {
-				continue // only the name changes
+				continue // only the abbreviation changes
 			}
 			offset = now
 			z.changes = append(z.changes, t)
@@ -87,7 +87,7 @@ func offsetsAround(l oncall.Local, zone *time.Location) []int64 {
 	}
 }
 
-func TestWallClockTimesMeanTheRightInstantAtEveryChangeOfEveryZone(t *testing.T) {
+func TestWallClockTimesAtEveryOffsetChangeOfEveryZone(t *testing.T) {
 	t.Parallel()
 	checked := 0
 	for _, z := range zones(t) {
@@ -101,7 +101,7 @@ func TestWallClockTimesMeanTheRightInstantAtEveryChangeOfEveryZone(t *testing.T)
 	require.Greater(t, checked, 80_000)
 }
 
-// checkWallClock compares with what can be said without any cleverness.
+// checkWallClock compares a conversion with a search through all offsets.
 func checkWallClock(t *testing.T, l oncall.Local, zone *time.Location) {
 	got := l.In(zone)
 	offsets := offsetsAround(l, zone)
@@ -117,14 +117,14 @@ func checkWallClock(t *testing.T, l oncall.Local, zone *time.Location) {
 		}
 		return
 	}
-	// Skipped: on the offset after the skip, which is before the skip on the clock.
+	// A skipped time uses the offset after the skip, so on the clock it is before the skip.
 	_, end := got.ZoneBounds()
 	if after := oncall.LocalIn(end, zone); after <= l || l-oncall.LocalIn(got, zone) != after-(oncall.LocalIn(end.Add(-time.Second), zone)+1) {
 		require.Fail(t, "not on the offset after the skip", "%s in %s: %s", l, zone, got)
 	}
 }
 
-func TestOncallsExamplesOfSkippedAndRepeatedTimes(t *testing.T) {
+func TestSkippedAndRepeatedTimesFollowOncallsRule(t *testing.T) {
 	t.Parallel()
 	la, err := time.LoadLocation("US/Pacific")
 	require.NoError(t, err)
@@ -132,7 +132,7 @@ func TestOncallsExamplesOfSkippedAndRepeatedTimes(t *testing.T) {
 	require.Equal(t, "2026-11-01T08:30:00Z", oncall.LocalDate(2026, 11, 1, hour+30*minute).In(la).UTC().Format(time.RFC3339))
 }
 
-// tilings are rotations that never leave anybody out: every instant belongs to somebody.
+// tilings are rotations in which somebody is on call at every instant.
 func tilings() map[string]Layer {
 	nine := oncall.LocalDate(1999, 12, 6, 9*hour) // a Monday
 	two := []LayerMember{{User: 1}, {User: 2}, {User: 3}}
@@ -150,7 +150,7 @@ func tilings() map[string]Layer {
 	}
 }
 
-func TestRotationsTileEveryChangeOfEveryZone(t *testing.T) {
+func TestRotationsHaveNoGapAtEveryOffsetChangeOfEveryZone(t *testing.T) {
 	t.Parallel()
 	for name, layer := range tilings() {
 		t.Run(name, func(t *testing.T) {
@@ -167,8 +167,8 @@ func TestRotationsTileEveryChangeOfEveryZone(t *testing.T) {
 	}
 }
 
-// checkTiling: pieces follow each other without gap or overlap, and each hand-off is at its local time or, where that is
-// skipped, where the rule says.
+// checkTiling checks that pieces follow each other without gap or overlap. Each hand-off must be at its local time; a
+// hand-off at a skipped time must follow the rule for skipped times.
 func checkTiling(t *testing.T, zone *time.Location, w oncall.Span, l *Layer, pieces []piece) {
 	fail := func(what string, p piece) {
 		require.Fail(t, what, "%s: %s to %s in %s", what, p.Start.In(zone), p.End.In(zone), zone)
@@ -192,8 +192,8 @@ func checkTiling(t *testing.T, zone *time.Location, w oncall.Span, l *Layer, pie
 	}
 }
 
-// skipsNear reports whether the clocks jump forward soon after t, by more than the time until then: turns of before the jump
-// have given way to it.
+// skipsNear reports whether the clocks jump forward soon after t, by more than the time until the jump. Then a turn before
+// the jump has no length.
 func skipsNear(t time.Time, zone *time.Location) bool {
 	_, before := t.Add(-time.Second).In(zone).Zone()
 	_, end := t.Add(-time.Second).In(zone).ZoneBounds()
@@ -204,7 +204,7 @@ func skipsNear(t time.Time, zone *time.Location) bool {
 	return after > before && end.Sub(t) <= time.Duration(after-before)*time.Second
 }
 
-func TestWeeklyPatternsTileFortyYearsOfEveryZone(t *testing.T) {
+func TestWeeklyPatternsHaveNoGapInFortyYearsOfEveryZone(t *testing.T) {
 	t.Parallel()
 	half := make([]Slot, 14)
 	daily := make([]Slot, 7)
@@ -247,7 +247,7 @@ func roster(ids ...int) []Member {
 	return out
 }
 
-// The library's bounds of an offset may stand still at the turn of a year that tzdata does not list.
+// For years that tzdata does not list, the library's bounds of an offset may be wrong at the turn of the year.
 func TestWallClockTimesAtEveryTurnOfTheYear(t *testing.T) {
 	t.Parallel()
 	for _, z := range zones(t) {

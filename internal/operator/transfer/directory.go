@@ -13,30 +13,30 @@ import (
 )
 
 type (
-	// DirectoryOptions say how to follow the directory.
+	// DirectoryOptions are the options of a sync with the directory.
 	DirectoryOptions = directory.Options
-	// DirectoryReport says what changed.
+	// DirectoryReport lists the changes of a sync.
 	DirectoryReport = directory.Report
 	// ListChange is a change of a mailing list.
 	ListChange = directory.ListChange
 )
 
-// SwitchOff is the change of a person or list that the directory has no more.
+// SwitchOff is the change of a person or list that is no longer in the directory.
 const SwitchOff = directory.SwitchOff
 
-// DirectoryProblem says what is wrong with the configured directory that the configuration itself cannot see; nil = nothing.
-// It asks no directory.
+// DirectoryProblem returns a problem of the configured directory that the configuration cannot detect by itself; nil = none.
+// It does not connect to the directory.
 func DirectoryProblem(l config.LDAP, s config.Sync, workspaces []config.Slack) error {
 	return connect.Problem(l, s, workspaces)
 }
 
-// actor stands in the audit log.
+// actor is the actor of the entries in the audit log.
 const actor = "iris command"
 
-// syncWithin bounds a run, waiting for a slow directory included.
+// syncWithin bounds a run, including the time to wait for a slow directory.
 const syncWithin = 10 * time.Minute
 
-// Directory brings people in step with the configured directory at once. See directory.Syncer.Run.
+// Directory syncs people from the configured directory once. See directory.Syncer.Run.
 func Directory(ctx context.Context, c config.Directory, o DirectoryOptions) (DirectoryReport, error) {
 	syncer, err := connect.Syncer(c.Sync, c.LDAP, c.Slack)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package transfer brings data of other systems in when an operator asks for it: all of a predecessor's database, or the
-// people of a directory. cmd/iris calls it. What the data means is decided in internal/imports and internal/directory.
+// Package transfer imports data of other systems at an operator's request: the whole database of a predecessor, or the
+// people of a directory. cmd/iris calls it. Packages imports and directory decide what the data means.
 package transfer
 
 import (
@@ -17,31 +17,31 @@ import (
 )
 
 type (
-	// Report says what became of the data.
+	// Report is the result of an import.
 	Report = imports.Report
-	// IrisOptions say how to take the data of Iris.
+	// IrisOptions are the options of the import of Iris.
 	IrisOptions = iris.Options
-	// OncallOptions say how to take the data of Oncall.
+	// OncallOptions are the options of the import of Oncall.
 	OncallOptions = oncall.Options
 )
 
-// Import says where to take data over from, and how.
+// Import is the source of an import and its settings.
 type Import struct {
 	From     string // address of the MySQL database
-	Password string // instead of the address's; "" = the address's
+	Password string // replaces the password of the address; "" = that of the address
 	DryRun   bool
-	Progress func(class string, rows int64) // nil = silent
+	Progress func(class string, rows int64) // nil = no progress
 }
 
-// Iris takes over the data of Iris, all of it or, in a dry run or when it contradicts what is here, nothing. The
-// report is returned in both cases; an error means that there is none.
+// Iris imports all data of Iris. In a dry run, or if the data conflicts with existing data, it stores nothing. It returns
+// the report in all these cases; with an error there is no report.
 func Iris(ctx context.Context, c config.Common, in Import, options IrisOptions) (*Report, error) {
 	return runImport(ctx, c, in, "iris", func(source *imports.Source, store imports.Store, report *imports.Report) error {
 		return iris.Run(ctx, source, store, report, options, time.Now())
 	})
 }
 
-// Oncall takes over the data of Oncall, like Iris, and compares who is on call there and here.
+// Oncall imports the data of Oncall like Iris, and compares who is on call in the source and here.
 func Oncall(ctx context.Context, c config.Common, in Import, options OncallOptions) (*Report, error) {
 	return runImport(ctx, c, in, "oncall", func(source *imports.Source, store imports.Store, report *imports.Report) error {
 		return oncall.Run(ctx, source, store.OnCallStore, report, options, time.Now())

@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// TestABrokenUnavailabilityDelaysNobody (promise P7): the rule is as if it were not there, and the log names it.
-func TestABrokenUnavailabilityDelaysNobody(t *testing.T) {
+// The schedule is populated as if an invalid unavailability rule did not exist, and the log names the rule (promise P7).
+func TestAnInvalidUnavailabilityRuleIsIgnoredAndLogged(t *testing.T) {
 	t.Parallel()
 	core, logged := observer.New(zap.ErrorLevel)
 	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{Log: zap.New(core)})

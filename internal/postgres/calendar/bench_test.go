@@ -14,8 +14,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// BenchmarkFillThousandSchedules fills 1,000 schedules of 1,000 teams, of 12 people each, three weeks ahead and stores it: half of them
-// Oncall's weekly pattern, half daily rotations.
+// BenchmarkFillThousandSchedules fills 1,000 schedules of 1,000 teams three weeks ahead and stores the shifts. Each team has
+// 12 people. Half of the schedules are Oncall's weekly pattern, half are daily rotations.
 func BenchmarkFillThousandSchedules(b *testing.B) {
 	d := pgtest.New(b)
 	_, err := d.Pool().Exec(b.Context(), `update bucket_leases set owner = 'me', epoch = 7;

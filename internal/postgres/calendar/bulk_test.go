@@ -13,9 +13,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// However many shifts a change adds or deletes, the calendar's version is raised once for each, numbers follow the order of the shifts,
-// and calendars outside are told of everything that went.
-func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
+// A change of many shifts raises the calendar's version once. The numbers of added shifts follow their order, and feeds show
+// every deleted shift as cancelled.
+func TestAChangeOfManyShiftsRaisesTheCalendarVersionOnce(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	count := func(sql string) (n int64) {
@@ -60,7 +60,7 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 	require.EqualValues(t, 50, count("select count(*) from notices"))
 	require.Zero(t, count(`select count(*) from (select (facts -> 0 ->> 'start')::bigint as at, lag((facts -> 0 ->> 'start')::bigint) over (order by id) as last from notices) n where at < last`))
 
-	// Two pieces of one shift are one event outside; both go at once, and are struck out as one.
+	// Feeds show two parts of one shift as one event. When both parts are deleted, they are cancelled as one event.
 	whole := done.Add[0]
 	pieces := []oncall.Shift{whole, whole}
 	for i := range pieces {
@@ -77,7 +77,7 @@ func TestManyShiftsChangeTheCalendarOnce(t *testing.T) {
 	require.EqualValues(t, 50, count("select count(distinct feed_id) from cancelled_shifts"))
 	require.Zero(t, count("select calendar_version from teams where name = 'other'"))
 
-	// A role that is deleted meanwhile adds nothing at all.
+	// If a role is deleted in the meantime, no shift is added.
 	c.Add[7].Role = "boss"
 	_, err = calendar.NewShifts(db).Edit(t.Context(), edited(editing.Selection{TeamID: team}, func(editing.Editor, []oncall.Shift) (oncall.Changes, error) {
 		return c, nil

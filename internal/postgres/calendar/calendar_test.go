@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// A calendar that is kept in memory is read again after everything that may change an answer: an override that was saved a
-// moment ago is paged.
+// The resolver reads a cached calendar again after every change that may change an answer. So an override is paged as soon
+// as it is saved.
 func TestResolverSeesEveryChangeOfTheCalendar(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

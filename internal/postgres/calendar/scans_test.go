@@ -9,8 +9,9 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// A page asks who is on call, and that looks at the team's shifts of now, whatever five years of forty teams left behind.
-func TestWhoIsOnCallScansLittle(t *testing.T) {
+// A page resolves who is on call. That reads only the team's present shifts, although forty teams have five years of
+// history.
+func TestResolvingWhoIsOnCallScansFewRows(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	_, err := d.Pool().Exec(t.Context(), `insert into users (name) select 'u' || n from generate_series(1, 50) n;
@@ -32,7 +33,7 @@ func TestWhoIsOnCallScansLittle(t *testing.T) {
 	require.LessOrEqual(t, pgtest.Scanned(t, d, file, "CalendarShifts", map[string]any{
 		"team_ids": []int64{one, two}, "window_start": now.Add(-time.Hour), "window_end": now.Add(8 * 24 * time.Hour)}), 600,
 		"at most the running and coming shifts, not the past")
-	// An edit and a look at one shift find it by its number.
+	// An edit and a read of one shift find it by its number.
 	require.LessOrEqual(t, pgtest.Scanned(t, d, file, "ChosenShifts", map[string]any{
 		"ids": []int64{shift}, "links": []string{}, "running": false, "team_id": 0, "until": nil}), few)
 	require.LessOrEqual(t, pgtest.Scanned(t, d, file, "ChosenShifts", map[string]any{

@@ -22,7 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// onDuty lets e's runner page from the calendar, which is looked at anew for every page, and gives team db a zone.
+// onDuty makes e's runner resolve from the calendar, which is read again for every page, and sets the time zone of team db.
 func onDuty(e *pgtest.Escalating, zone string) {
 	e.T.Helper()
 	e.Exec(`update teams set time_zone = $1 where name = 'db'`, zone)
@@ -36,7 +36,7 @@ func onDuty(e *pgtest.Escalating, zone string) {
 	require.NoError(e.T, err)
 }
 
-// shift gives a role of team db to somebody and returns the shift's number.
+// addShift adds a shift of a person in a role of team db and returns the shift's number.
 func addShift(e *pgtest.Escalating, who, role string, start, end time.Time) oncall.ShiftID {
 	e.T.Helper()
 	return oncall.ShiftID(e.ID(`insert into shifts (team_id, role_id, user_id, starts_at, ends_at)
@@ -44,7 +44,7 @@ func addShift(e *pgtest.Escalating, who, role string, start, end time.Time) onca
 		e.People[who], role, start, end))
 }
 
-// edit changes the calendar of team db the way the API does.
+// editShifts changes the calendar of team db as the API does.
 func editShifts(e *pgtest.Escalating, decide func(desk editing.Editor, chosen []oncall.Shift) (oncall.Changes, error), ids ...oncall.ShiftID) {
 	e.T.Helper()
 	_, err := calendar.NewShifts(e.DB).Edit(e.Ctx(), edited(editing.Selection{IDs: ids}, func(d editing.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
@@ -56,7 +56,7 @@ func editShifts(e *pgtest.Escalating, decide func(desk editing.Editor, chosen []
 	require.NoError(e.T, err)
 }
 
-// foretell simulates the plan now and returns what pages and timeline would say.
+// simulate simulates the plan now and returns the predicted pages and timeline.
 func simulate(e *pgtest.Escalating, plan int64) (pages, timeline []string) {
 	e.T.Helper()
 	keys, err := auth.NewKeys(bytes.Repeat([]byte{1}, auth.SecretSize))
@@ -87,7 +87,7 @@ func simulate(e *pgtest.Escalating, plan int64) (pages, timeline []string) {
 	return pages, timeline
 }
 
-// liveThrough has the real runner take an incident to its end; every message leaves at once.
+// runThrough runs the real runner until an incident ends; every message is sent at once.
 func runThrough(e *pgtest.Escalating, incident int64) (pages, timeline []string) {
 	e.T.Helper()
 	for looks := 0; ; looks++ {
@@ -148,7 +148,7 @@ func TestAHandOffPagesTheRightPersonOnEachSide(t *testing.T) {
 	}
 }
 
-func TestAnOverrideAndASwapOfASecondAgoArePaged(t *testing.T) {
+func TestAnOverrideAndASwapArePagedOneSecondLater(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	onDuty(e, "UTC")
@@ -177,7 +177,7 @@ func TestAnOverrideAndASwapOfASecondAgoArePaged(t *testing.T) {
 	require.Equal(t, []string{"1.0.0 primary bo sms pending"}, page(), "until the override is over")
 }
 
-func TestWhoIsOnCallWithoutAPhoneIsPassedOver(t *testing.T) {
+func TestAPersonOnCallWithoutAContactIsSkipped(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	onDuty(e, "UTC")
@@ -197,9 +197,9 @@ func TestWhoIsOnCallWithoutAPhoneIsPassedOver(t *testing.T) {
 	}, e.Timeline(id))
 }
 
-// The screen and the engine agree (promise P9): a simulation over the database says what the runner then does, over hand-offs,
-// an override, a vacation, gaps, people who cannot be reached, and their own settings.
-func TestASimulationIsWhatTheRunnerDoes(t *testing.T) {
+// A simulation over the database predicts what the runner then does (promise P9). The cases are hand-offs, an override, a
+// vacation, gaps, people who cannot be reached, and people's settings.
+func TestASimulationPredictsWhatTheRunnerDoes(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	onDuty(e, "Europe/Zurich")
@@ -208,7 +208,7 @@ func TestASimulationIsWhatTheRunnerDoes(t *testing.T) {
 	first := addShift(e, "ana", "primary", at(-60), at(7))
 	addShift(e, "bo", "primary", at(7), at(20))
 	addShift(e, "mute", "primary", at(20), at(30))
-	addShift(e, "cy", "secondary", at(-60), at(15)) // then the fixed order stands in
+	addShift(e, "cy", "secondary", at(-60), at(15)) // after that, the fixed order applies
 	addShift(e, "bo", "vacation", at(-600), at(600))
 	editShifts(e, func(d editing.Editor, chosen []oncall.Shift) (oncall.Changes, error) {
 		c, _, err := d.Override(chosen, at(3), at(5), users.ID(e.People["cy"]))

@@ -56,7 +56,7 @@ func TestAChangeOfAnApplicationIsAllOrNothing(t *testing.T) {
 	require.Equal(t, fault.NotFound, fault.KindOf(a.Delete(ctx, id, "root")))
 }
 
-// Keys that are changed by two at once are changed by one after the other.
+// Concurrent changes of the keys of an application run one after the other.
 func TestKeysAreChangedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
@@ -113,7 +113,7 @@ func TestTagsAreReplaced(t *testing.T) {
 	require.Empty(t, found)
 }
 
-// Several processes that want statistics in the same hour compute them once.
+// If several processes request statistics in the same hour, one of them computes the statistics.
 func TestStatisticsAreComputedOnce(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)

@@ -190,9 +190,9 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 	return r, err
 }
 
-// Create saves a new version of a plan and makes it the active one of its name. A template, role or creator that
-// vanished meanwhile is an Invalid fault. An active version that d does not replace is a Conflict fault when there may be none, else
-// a Stale fault.
+// Create saves a new version of a plan and makes it the active one of its name. A template, role or creator that no longer
+// exists is an Invalid fault. d.Replaces names the active version that d may replace: if another version is active, Create
+// returns a Stale fault, or a Conflict fault if none may be active.
 func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escalation.PlanID, err error) {
 	defer p.active.Clear()
 	err = p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {

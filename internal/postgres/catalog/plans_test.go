@@ -51,7 +51,7 @@ func TestPlansAreVersioned(t *testing.T) {
 	recent, err := plans.Recent(t.Context(), "pager")
 	require.NoError(t, err)
 	require.Equal(t, first, recent.ID)
-	require.NoError(t, plans.SetActive(t.Context(), second, false)) // not the active one: nothing happens
+	require.NoError(t, plans.SetActive(t.Context(), second, false)) // not the active version: no effect
 	require.NoError(t, plans.SetActive(t.Context(), first, false))
 	_, err = plans.Recent(t.Context(), "pager")
 	require.True(t, fault.Is(err, fault.NotFound))
@@ -99,7 +99,7 @@ func TestPlansAreListedAndFiltered(t *testing.T) {
 	}
 }
 
-func TestPlanWithIncidentsStays(t *testing.T) {
+func TestAPlanWithIncidentsCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	c := pgtest.NewCatalog(t)
 	plans := catalog.NewPlans(c.DB)
@@ -117,7 +117,7 @@ func TestPlanWithIncidentsStays(t *testing.T) {
 	require.True(t, fault.Is(plans.Delete(t.Context(), "free"), fault.NotFound))
 }
 
-func TestReachTellsWhoIsBehindNames(t *testing.T) {
+func TestReachCountsThePeopleBehindNames(t *testing.T) {
 	t.Parallel()
 	c := pgtest.NewCatalog(t)
 	templates, plans := catalog.NewTemplates(c.DB), catalog.NewPlans(c.DB)
@@ -139,7 +139,7 @@ func TestReachTellsWhoIsBehindNames(t *testing.T) {
 	require.True(t, exists)
 }
 
-func TestPlanHasTextForAnApplication(t *testing.T) {
+func TestHasTextOfAPlanForAnApplication(t *testing.T) {
 	t.Parallel()
 	c := pgtest.NewCatalog(t)
 	plans := catalog.NewPlans(c.DB)

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Why a (role, target) pair does not name anybody. Faults of Targets.Resolve wrap one of these.
+// Reasons why a role and a name do not refer to a target. Faults of Targets.Resolve wrap one of these.
 var (
 	ErrRoleNotFound       = errors.New("role not found")
 	ErrTargetNotFound     = errors.New("target not found")
@@ -24,9 +24,9 @@ type Targets struct{ db *postgres.DB }
 // NewTargets returns the adapter over d.
 func NewTargets(d *postgres.DB) *Targets { return &Targets{db: d} }
 
-// Resolve returns the public target number of the active target that a role and a name mean, ignoring case. Otherwise
-// an Invalid fault that wraps ErrRoleNotFound, ErrTargetNotFound (no active target of that name at all) or
-// ErrRoleNotAppropriate (one of another kind).
+// Resolve returns the public number of the active target with a role and a name, ignoring case. Otherwise it returns an
+// Invalid fault that wraps ErrRoleNotFound, ErrTargetNotFound (no active target of any kind has the name) or
+// ErrRoleNotAppropriate (the target is of another kind).
 func (t *Targets) Resolve(ctx context.Context, role, name string) (int64, error) {
 	var row db.ResolveTargetRow
 	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {

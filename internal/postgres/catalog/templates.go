@@ -108,8 +108,8 @@ func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id mess
 	return id, err
 }
 
-// SetActive makes a version the active one of its name, or takes that away from it. Plans keep naming the template.
-// Deactivating a version that is not active changes nothing. Unknown: NotFound.
+// SetActive makes a version the active one of its name, or inactive. Plans still name the template. Deactivating a version
+// that is not active changes nothing. Unknown: NotFound.
 func (t *Templates) SetActive(ctx context.Context, id messages.TemplateID, active bool) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.TemplateByID(ctx, int64(id)); err != nil {

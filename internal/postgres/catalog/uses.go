@@ -15,13 +15,13 @@ type Uses struct{ db *postgres.DB }
 // NewUses returns the adapter over d.
 func NewUses(d *postgres.DB) *Uses { return &Uses{db: d} }
 
-// OfTeam returns the plans, fallbacks, quotas, escalating incidents and services that mean a team.
+// OfTeam returns the plans, fallbacks, quotas, escalating incidents and services that refer to a team.
 func (u *Uses) OfTeam(ctx context.Context, t oncall.Team) ([]string, error) {
 	return u.read(ctx, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, t.TargetID) },
 		func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTeam(ctx, t.ID) })
 }
 
-// OfPerson returns the plans, fallbacks, quotas, escalating incidents, rosters and shifts to come that mean a person.
+// OfPerson returns the plans, fallbacks, quotas, escalating incidents, rosters and future shifts that refer to a person.
 func (u *Uses) OfPerson(ctx context.Context, p users.User) ([]string, error) {
 	return u.read(ctx, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, p.TargetID) },
 		func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfPerson(ctx, int64(p.ID)) })

@@ -20,7 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// mostHeld is how many held pages leave in one transaction; those of a larger flood make several digests.
+// mostHeld is how many held pages are sent in one transaction; a larger flood gets several digests.
 const mostHeld = 2000
 
 // Releases implements escalation.Digests.

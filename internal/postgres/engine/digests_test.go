@@ -20,7 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// aggregate makes a plan bundle what exceeds so many pages in a minute, every minute, until a minute passes without one.
+// aggregatePlan makes a plan aggregate the pages beyond threshold in a minute. A digest is sent every minute until a minute
+// has no page.
 func aggregatePlan(e *pgtest.Escalating, plan int64, threshold int) {
 	e.T.Helper()
 	e.Exec(`update plans set threshold_window = 60, threshold_count = $2, aggregation_window = 60, aggregation_reset = 60 where id = $1`, plan, threshold)
@@ -60,7 +61,7 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	e.Pass()
 	require.Contains(t, e.Pages(ids[3]), "1.0.0 primary ana sms cancelled", "what is acknowledged leaves the set")
 
-	// Another process takes over; nothing is lost, nothing leaves early.
+	// Another process takes over: it loses no page and sends none early.
 	e.Holder = e.Own("heir")
 	e.Runner = e.Start(e.Holder)
 	e.Later(30 * time.Second)
@@ -106,7 +107,7 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(quiet), "after a longer gap it is back to immediate")
 }
 
-func TestALonelyHeldPageLeavesAsItIs(t *testing.T) {
+func TestASingleHeldPageIsSentUnchanged(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plan := e.Plan("pair", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high"})
@@ -122,7 +123,7 @@ func TestALonelyHeldPageLeavesAsItIs(t *testing.T) {
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(held))
 	require.Equal(t, "held: the held page to ana is sent by sms alone: no others came", e.Timeline(held)[len(e.Timeline(held))-1])
-	// It is sent although the plan is exhausted, but not once somebody has it.
+	// The digest is sent although the plan is exhausted, but not after an acknowledgement.
 	queue := queue.New(e.DB)
 	claimed := pgtest.TakeMessages(e, queue)
 	require.Len(t, claimed, 2)
@@ -132,7 +133,7 @@ func TestALonelyHeldPageLeavesAsItIs(t *testing.T) {
 	require.Len(t, marked, 1)
 }
 
-// digest brings two incidents into one digest for ana.
+// makeDigest puts two incidents into one digest for ana.
 func makeDigest(e *pgtest.Escalating) (first, second int64, batch string) {
 	e.T.Helper()
 	plan := e.Plan("storm", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour})
@@ -147,7 +148,7 @@ func makeDigest(e *pgtest.Escalating) (first, second int64, batch string) {
 	return first, second, e.Text(`select batch from messages where purpose = 'digest'`)
 }
 
-func TestADigestLeavesAsLongAsOneOfItsIncidentsWaits(t *testing.T) {
+func TestADigestIsSentUntilAllItsIncidentsAreAcknowledged(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	first, second, batch := makeDigest(e)

@@ -44,7 +44,7 @@ func TestDirectoryReadsPeopleAndTeams(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, none)
 
-	// A deleted team has a random name; people know it by the old one.
+	// A deleted team has a random name; people know its old name.
 	e.Exec(`insert into deleted_teams (team_id, old_name, new_name) select id, name, 'b7e9' from teams where name = 'db'`)
 	e.Exec(`update teams set active = false, name = 'b7e9' where name = 'db'`)
 	teams, err = dir.Teams(t.Context(), []int64{target})
@@ -53,7 +53,7 @@ func TestDirectoryReadsPeopleAndTeams(t *testing.T) {
 	require.False(t, teams[target].Active)
 }
 
-func TestDirectoryReadsHowPeopleAreReached(t *testing.T) {
+func TestDirectoryReadsContacts(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	dir := engine.NewDirectory(e.DB)

@@ -26,8 +26,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// engine is everything between an accepted incident and a vendor, in one process, over a database that it shares with
-// another one.
+// pipeline is every part between an accepted incident and a vendor, in one process. Another process shares the database.
 type pipeline struct {
 	runner *runner.Runner
 	worker *delivery.Worker
@@ -72,7 +71,7 @@ type noLinks struct{}
 func (noLinks) AckURL(incidents.ID, messages.ID, users.ID) string { return "" }
 func (noLinks) IncidentURL(incidents.ID) string                   { return "" }
 
-// moody is a vendor with every kind of answer, which later takes back some of what it said.
+// moody is a vendor that gives every kind of answer, and later sends receipts that contradict some answers.
 type moody struct {
 	name  string
 	modes []users.Mode
@@ -122,10 +121,10 @@ func (m *moody) Send(ctx context.Context, out messages.Outbound) messages.Result
 	return messages.Result{Outcome: messages.OutcomeSent, VendorMessageID: number}
 }
 
-// The whole engine twice over one database (one of the two is stale), a vendor with every mood and late receipts, and people who
-// acknowledge, resolve and take it back, all at once. Afterwards everything has come to its right end, and nothing began later
-// than a second after an acknowledgement.
-func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
+// Two engines run over one database, one of them with a stale lease. A vendor gives every kind of answer and late receipts.
+// People acknowledge, resolve and reopen at the same time. At the end every incident and message has its correct final
+// state, and no send began later than a second after an acknowledgement.
+func TestTheEngineWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plan := e.Plan("busy",
@@ -176,7 +175,8 @@ func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
 		return nil
 	})
 
-	// Meanwhile people leave and come back, lose their numbers, and the application may not use texts.
+	// At the same time people are deactivated and activated, lose their phone numbers, and the application loses the mode
+	// sms.
 	group.Go(func() error {
 		for gctx.Err() == nil {
 			for _, change := range []string{
@@ -207,7 +207,7 @@ func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
 	for who := range 4 {
 		people.Go(func() error {
 			for range 40 {
-				id := ids[rand.IntN(count/8)*4+who] // the other half is left alone
+				id := ids[rand.IntN(count/8)*4+who] // the other half is not changed
 				c := incidents.Change{IDs: []incidents.ID{id}, Actor: "ana", Via: incidents.ViaAPI}
 				mu.Lock()
 				delete(silent, id)
@@ -271,7 +271,8 @@ func TestTheEngineAmongMoodyVendorsAndPeople(t *testing.T) {
 	for _, id := range ids[count/2:] {
 		require.Equal(t, int64(3), e.ID(`select count(distinct step) from messages where incident_id = $1 and state <> 'cancelled'`, int64(id)), "P1: every step fired")
 		require.Zero(t, e.ID(`select count(*) from messages where incident_id = $1 and state = 'cancelled'`, int64(id)))
-		// Whoever could not be reached in any mode has somebody paged instead, or the timeline says that nobody is left.
+		// If a person could not be reached in any mode, another person was paged instead, or the timeline says that nobody
+		// is left.
 		require.Zero(t, e.ID(`select count(*) from messages m where m.incident_id = $1 and m.state = 'failed' and not exists (
 			select from timeline_entries t where t.incident_id = m.incident_id and t.kind in ('fallback', 'delivery') and t.text like '%' || m.target || '%')`, int64(id)), "P8")
 	}
@@ -295,7 +296,7 @@ func (c *callLog) take() []messages.Receipt {
 	return out
 }
 
-// tell shows what has not come to its end.
+// logIncidents logs the incidents that have not ended.
 func logIncidents(e *pgtest.Escalating) {
 	rows, err := e.DB.Pool().Query(context.Background(), `select format('%s active %s owner %s resolved %s due %s step %s reopened %s: %s', i.id, i.active, i.owner_id,
 		i.resolved, i.due_at - clock_timestamp(), i.current_step, i.reopen_count, (select string_agg(format('%s/%s.%s.%s %s %s %s %s%s %s %s', m.id, m.step, m.position, m.repeat, m.purpose, m.target, m.mode,

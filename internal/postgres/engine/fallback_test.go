@@ -14,13 +14,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// fail lets every waiting message of an incident fail for good, as delivery records it.
+// failMessages fails every pending message of an incident permanently, as delivery records it.
 func failMessages(e *pgtest.Escalating, incident int64) {
 	e.T.Helper()
 	e.Exec(`update messages set state = 'failed', settled_at = $2, needs_fallback = true where incident_id = $1 and state = 'pending'`, incident, e.Now)
 }
 
-func TestFallbacksGoThroughTheWholeChain(t *testing.T) {
+func TestFallbacksTryTheWholeChain(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plan := e.Plan("chain", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Minute})
@@ -43,7 +43,7 @@ func TestFallbacksGoThroughTheWholeChain(t *testing.T) {
 	}, e.Timeline(id)[1:])
 	require.Len(t, e.Pages(id), 4)
 
-	// Somebody who cannot be resolved goes the same way.
+	// A person who cannot be resolved is replaced in the same way.
 	e.Exec(`update users set active = false where name in ('ana', 'bo')`)
 	second := e.Open(plan)
 	e.Pass()
@@ -52,7 +52,7 @@ func TestFallbacksGoThroughTheWholeChain(t *testing.T) {
 		"tried before: fallback of plan chain, bo: user bo is not active", e.Timeline(second)[0])
 }
 
-func TestAStepWhereEverybodyFailedForGoodIsNotWaitedFor(t *testing.T) {
+func TestAStepWhoseMessagesAllFailedIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plan := e.Plan("lost",
@@ -60,13 +60,13 @@ func TestAStepWhereEverybodyFailedForGoodIsNotWaitedFor(t *testing.T) {
 		pgtest.Intent{Step: 2, Role: "user", Target: "bo", Priority: "high", Wait: time.Hour})
 	lost, away := e.Open(plan), e.Open(plan)
 	e.Pass()
-	for range 2 { // ana, then the plan's creator
+	for range 2 { // ana, then the creator of the plan
 		failMessages(e, lost)
 		failMessages(e, away)
 		e.Exec(`update messages set failed_for_good = true where incident_id = $1 and state = 'failed'`, lost)
 		e.Pass()
 	}
-	e.Pass() // the last failure made it due
+	e.Pass() // due because of the last failure
 	require.Equal(t, []string{"1.0.0 primary ana sms failed", "1.0.0 fallback owner sms failed", "2.0.0 primary bo sms pending"}, e.Pages(lost))
 	require.Contains(t, e.Timeline(lost), "skipped: step 1: every page of notification 1 failed for good; it is neither waited for nor repeated")
 	require.Equal(t, 1, e.Standing(away).Step, "an outage is waited for")
@@ -75,7 +75,7 @@ func TestAStepWhereEverybodyFailedForGoodIsNotWaitedFor(t *testing.T) {
 	require.Contains(t, e.Pages(away), "1.0.1 primary ana sms pending", "and its round is repeated")
 }
 
-func TestAFallbackWhoIsPagedAlreadyIsNotPagedTwice(t *testing.T) {
+func TestAFallbackRecipientWhoWasPagedIsNotPagedAgain(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plan := e.Plan("both", pgtest.Intent{Step: 1, Role: "team", Target: "db", Priority: "high", Wait: time.Minute})
@@ -86,13 +86,13 @@ func TestAFallbackWhoIsPagedAlreadyIsNotPagedTwice(t *testing.T) {
 	e.Pass()
 	require.Len(t, e.Pages(id), 3)
 	require.Equal(t, "fallback: step 1: ana could not be reached in any mode; bo is paged already (fallback of plan both, bo)", e.Timeline(id)[1])
-	// Bo's own failure goes on from there.
+	// When Bo's message fails as well, the next fallback is paged.
 	e.Exec(`update messages set state = 'failed', settled_at = $2, needs_fallback = true where incident_id = $1 and target = 'bo'`, id, e.Now)
 	e.Pass()
 	require.Contains(t, e.Pages(id), "1.0.0 fallback owner sms pending")
 }
 
-func TestAFallbackThatAnAcknowledgementStoppedIsMadeUpForAfterReopening(t *testing.T) {
+func TestAFallbackCancelledByAnAcknowledgementIsSentAfterReopening(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	id := e.Open(e.Plan("stopped", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
@@ -105,7 +105,7 @@ func TestAFallbackThatAnAcknowledgementStoppedIsMadeUpForAfterReopening(t *testi
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms failed", "1.0.0 primary ana sms pending/1"}, e.Pages(id), "nobody heard of it yet")
 
-	// Reopened before the acknowledgement was noticed: the fallback is still to be made, and only that.
+	// The incident is reopened before the runner saw the acknowledgement: only the fallback is still missing.
 	quick := e.Open(e.Plan("quick", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
 	e.Pass()
 	failMessages(e, quick)
@@ -115,7 +115,7 @@ func TestAFallbackThatAnAcknowledgementStoppedIsMadeUpForAfterReopening(t *testi
 	require.Equal(t, []string{"1.0.0 fallback owner sms pending/1", "1.0.0 primary ana sms failed"}, sorted(e.Pages(quick)))
 }
 
-func TestAnExhaustedIncidentStillGetsItsFallback(t *testing.T) {
+func TestAnExhaustedIncidentGetsItsFallback(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	id := e.Open(e.Plan("late", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high"}))
@@ -123,7 +123,7 @@ func TestAnExhaustedIncidentStillGetsItsFallback(t *testing.T) {
 	e.Settle(id, "sent")
 	e.Pass()
 	require.False(t, e.Standing(id).Active)
-	// The vendor says only now that it could not deliver, and every other mode failed as well.
+	// The vendor reports only now that it could not deliver. Every other mode failed as well.
 	e.Exec(`update messages set state = 'failed', needs_fallback = true where incident_id = $1`, id)
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 fallback owner sms pending", "1.0.0 primary ana sms failed"}, sorted(e.Pages(id)))
@@ -136,7 +136,7 @@ func TestAnExhaustedIncidentStillGetsItsFallback(t *testing.T) {
 	require.Contains(t, e.Pages(id), "1.0.0 fallback owner sms cancelled", "an acknowledgement silences it all the same")
 }
 
-func TestPuttingOffDoesNotHideAnAcknowledgement(t *testing.T) {
+func TestADelayedIncidentIsDueAfterAnAcknowledgement(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	id := e.Open(e.Plan("raced", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
@@ -154,7 +154,7 @@ func TestPuttingOffDoesNotHideAnAcknowledgement(t *testing.T) {
 	require.True(t, e.Holder.LostSet.Empty())
 }
 
-func TestABucketFullOfFailuresIsDoneInOnePass(t *testing.T) {
+func TestABucketFullOfFailuresIsProcessedInOnePass(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	e.FallbackTo("applications", e.App, "user", "boss")
@@ -166,9 +166,9 @@ func TestABucketFullOfFailuresIsDoneInOnePass(t *testing.T) {
 	require.Equal(t, int64(300), e.ID(`select count(*) from messages where purpose = 'fallback' and target = 'boss'`))
 }
 
-// A vendor's outage takes whole parts of the chain: those who are tried again and again, and for whom the next one was
-// asked already, must not be taken for told.
-func TestTheChainGoesOnPastThoseWhoAreTriedInVain(t *testing.T) {
+// During a vendor's outage several people of the chain are retried, and the next person of the chain was already requested
+// for them. They must not count as notified.
+func TestTheFallbackChainContinuesWhileEarlierPeopleAreRetried(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plan := e.Plan("outage", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Minute})
@@ -177,7 +177,7 @@ func TestTheChainGoesOnPastThoseWhoAreTriedInVain(t *testing.T) {
 	id := e.Open(plan)
 	e.Pass()
 	for range 3 {
-		// As delivery records it: every mode was tried once, and is tried again.
+		// As delivery records it: every mode was tried once and is retried.
 		e.Exec(`update messages set needs_fallback = true, cycles = 1 where incident_id = $1 and cycles = 0`, id)
 		e.Pass()
 	}
@@ -185,9 +185,9 @@ func TestTheChainGoesOnPastThoseWhoAreTriedInVain(t *testing.T) {
 		"1.0.0 primary ana sms pending"}, sorted(e.Pages(id)))
 }
 
-// A page that was on its way during an acknowledgement that was taken back fails: the fallback that the acknowledgement
-// had cancelled is not in the way of the one that is called for now.
-func TestAFallbackAfterReopeningIsNotHiddenByACancelledOne(t *testing.T) {
+// A page that was in flight during an acknowledgement fails after the incident was reopened. The fallback that the
+// acknowledgement cancelled must not prevent the fallback of this failure.
+func TestACancelledFallbackDoesNotBlockANewOneAfterReopening(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plan := e.Plan("hidden", pgtest.Intent{Step: 1, Role: "team", Target: "db", Priority: "high", Wait: time.Hour})
@@ -204,7 +204,7 @@ func TestAFallbackAfterReopeningIsNotHiddenByACancelledOne(t *testing.T) {
 	require.Contains(t, e.Pages(id), "1.0.0 fallback boss sms cancelled")
 	e.Exec(`update messages set state = 'failed', settled_at = $2, needs_fallback = true where incident_id = $1 and target = 'ana'`, id, e.Now)
 	e.Reopen(id)
-	e.Exec(`update incidents set due_at = due_at + interval '1 hour' where id = $1`, id) // its turn comes later
+	e.Exec(`update incidents set due_at = due_at + interval '1 hour' where id = $1`, id) // due later
 	e.Pass()
 	require.Contains(t, e.Pages(id), "1.0.0 fallback boss sms pending/1", "P8: %v", e.Timeline(id))
 }

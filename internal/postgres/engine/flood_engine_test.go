@@ -18,10 +18,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// A flood through the whole engine twice (one of the two is stale), among moody vendors and people who acknowledge and take it
-// back, with a rule of reprioritisation and a quota that is never reached. Afterwards nothing is held any more, and of every
-// incident that was left alone its page, or the digest that stands for it, left or went to somebody else.
-func TestAFloodAmongMoodyVendorsAndPeople(t *testing.T) {
+// A flood of incidents goes through two engines, one of them with a stale lease. Vendors are unreliable, people acknowledge
+// and reopen, and there are a reprioritisation rule and a quota that is never reached. At the end no page is held. For every
+// incident that nobody changed, the page or its digest was sent, or a fallback was paged.
+func TestAFloodWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plan := e.Plan("flood",
@@ -60,7 +60,7 @@ func TestAFloodAmongMoodyVendorsAndPeople(t *testing.T) {
 	ana := users.User{ID: users.ID(e.People["ana"]), Name: "ana"}
 	silent := map[incidents.ID]bool{}
 	for range 60 {
-		id := ids[rand.IntN(count/2)*2] // every second one is left alone
+		id := ids[rand.IntN(count/2)*2] // every second incident is not changed
 		c := incidents.Change{IDs: []incidents.ID{id}, Actor: "ana", Via: incidents.ViaAPI}
 		_, err := answers.Acknowledge(ctx, c, ana)
 		require.NoError(t, err)

@@ -41,7 +41,7 @@ func TestAPlanPagesAMailingList(t *testing.T) {
 	require.Contains(t, e.Timeline(id)[0], "mailing list all@example.com")
 }
 
-func TestAMailingListOfNobodyOrOfTooManyGoesToTheFallback(t *testing.T) {
+func TestAnEmptyOrTooLargeMailingListPagesTheFallback(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	e.MailingList("none")
@@ -67,7 +67,7 @@ func TestAMailingListOfNobodyOrOfTooManyGoesToTheFallback(t *testing.T) {
 	}
 }
 
-func TestAPlanThatNamesAMailingListIsWarnedOfLikeOthers(t *testing.T) {
+func TestReachCountsTheMembersOfAMailingList(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	e.MailingList("all@example.com", "ana", "bo")

@@ -40,7 +40,7 @@ func acquire(t *testing.T, c *engine.Cluster, id string, bs buckets.Set, suspect
 	return got
 }
 
-// age makes a member's last heartbeat that much older.
+// age moves a member's last heartbeat into the past by a duration.
 func age(t *testing.T, d *postgres.DB, id string, by time.Duration) {
 	t.Helper()
 	_, err := d.Pool().Exec(t.Context(),
@@ -48,7 +48,7 @@ func age(t *testing.T, d *postgres.DB, id string, by time.Duration) {
 	require.NoError(t, err)
 }
 
-func TestAcquireNeverOvertakesTheLiving(t *testing.T) {
+func TestAcquireTakesNoBucketsOfLiveMembers(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	c := engine.NewCluster(d)
@@ -74,7 +74,7 @@ func TestAcquireNeverOvertakesTheLiving(t *testing.T) {
 	age(t, d, "a", 2*time.Second)
 	require.Len(t, acquire(t, c, "b", some), 2, "by the database's word alone")
 
-	// The dead and the draining get nothing.
+	// Dead and draining members get no buckets.
 	age(t, d, "b", 4*time.Second)
 	require.Empty(t, acquire(t, c, "b", buckets.Of(100)))
 	require.NoError(t, c.Beat(ctx, member("b")))
@@ -88,7 +88,7 @@ func TestAcquireNeverOvertakesTheLiving(t *testing.T) {
 	require.False(t, found)
 }
 
-func TestAcquireRaces(t *testing.T) {
+func TestConcurrentAcquiresGiveEachBucketOneOwner(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	c := engine.NewCluster(d)
@@ -163,8 +163,8 @@ func TestFence(t *testing.T) {
 	lost(check("a", leases[0], buckets.Lease{Bucket: 1}), 1)
 }
 
-// While a transaction of the owner runs, its buckets can neither be taken nor released; when it ended after the owner's
-// supposed death, a second one of the same owner fails.
+// While a transaction of the owner runs, other members cannot take its buckets, and the owner cannot release them. If the
+// lease expired during the transaction, the owner's next transaction fails.
 func TestFenceHoldsUntilTheTransactionEnds(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
@@ -178,7 +178,7 @@ func TestFenceHoldsUntilTheTransactionEnds(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	require.NoError(t, postgres.Fence(ctx, db.New(tx), "a", leases[:2]))
-	// Two transactions of one owner do not hinder each other.
+	// Two transactions of one owner do not block each other.
 	require.NoError(t, d.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.Fence(ctx, q, "a", leases) }))
 
 	age(t, d, "a", time.Minute)
@@ -193,7 +193,7 @@ func TestFenceHoldsUntilTheTransactionEnds(t *testing.T) {
 	require.ErrorIs(t, err, buckets.ErrLost)
 }
 
-func TestMembersComeAndGo(t *testing.T) {
+func TestMembersJoinAndLeave(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	c := engine.NewCluster(d)
@@ -261,7 +261,7 @@ func TestMembersComeAndGo(t *testing.T) {
 		require.Empty(t, l.Owner)
 	}
 
-	// A minute after its death nobody speaks of a member any more.
+	// A minute after its last heartbeat a member is no longer listed.
 	age(t, d, "b", time.Minute)
 	require.NoError(t, c.Beat(ctx, member("a")))
 	told("a")
@@ -270,7 +270,7 @@ func TestMembersComeAndGo(t *testing.T) {
 	require.Len(t, ms, 1)
 }
 
-func TestListenerHearsOfMembers(t *testing.T) {
+func TestListenerReceivesMemberChanges(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	c := engine.NewCluster(d)
@@ -281,7 +281,7 @@ func TestListenerHearsOfMembers(t *testing.T) {
 	var g errgroup.Group
 	g.Go(func() error { return l.Run(ctx) })
 	require.Equal(t, buckets.All(), <-woken)
-	<-changed // after the connect
+	<-changed // sent after the listener connected
 	require.NoError(t, c.Beat(ctx, member("a")))
 	<-changed
 	require.Empty(t, woken, "no work because of that")
@@ -289,7 +289,7 @@ func TestListenerHearsOfMembers(t *testing.T) {
 	require.NoError(t, g.Wait())
 }
 
-func TestBenchLooks(t *testing.T) {
+func TestBenchReadsOwnersAndQueues(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	c, b := engine.NewCluster(d), queue.NewBench(d)
@@ -334,7 +334,7 @@ func TestBenchLooks(t *testing.T) {
 	require.Equal(t, 3, n)
 }
 
-// wire is one process's connection to the database, which a test can cut.
+// wire is the database connection of one process; a test can cut it.
 type wire struct {
 	*engine.Cluster
 	mu  sync.Mutex
@@ -379,7 +379,7 @@ func (w *wire) Acquire(ctx context.Context, a buckets.Acquisition) ([]buckets.Le
 	return w.Cluster.Acquire(ctx, a)
 }
 
-// rumours is a gossip that says what the test wants.
+// rumours is a gossip that reports the members that the test sets.
 type rumours struct {
 	mu   sync.Mutex
 	dead []string
@@ -399,7 +399,7 @@ func (r *rumours) spread(dead ...string) {
 	r.dead = dead
 }
 
-// processor is a holder on real PostgreSQL and a loop that works, fenced, on all that it is offered.
+// processor is a holder on real PostgreSQL, with a loop that works on all leases of the holder in fenced transactions.
 type processor struct {
 	*buckets.Holder
 	wire    *wire
@@ -431,7 +431,7 @@ func startProcessor(t *testing.T, d *postgres.DB, id string) *processor {
 	return p
 }
 
-// work writes down, in fenced transactions, which buckets this process holds in which epoch.
+// work records, in fenced transactions, which buckets this process holds in which epoch.
 func (p *processor) work(ctx context.Context, d *postgres.DB) error {
 	for ctx.Err() == nil {
 		var ids []int16
@@ -479,8 +479,8 @@ func settledOn(ps ...*processor) func() bool {
 	}
 }
 
-// requireOneHand checks the whole history: in every bucket epochs only rise, each is used by one owner, and the
-// sequence numbers, drawn behind the fence, tell the order.
+// requireOneHand checks the history of every bucket: epochs only rise, and each epoch has one owner. Sequence numbers, drawn
+// inside the fenced transactions, give the order.
 func requireOneHand(t *testing.T, d *postgres.DB) {
 	t.Helper()
 	var total, wrong int
@@ -511,7 +511,7 @@ func TestClusterOnPostgres(t *testing.T) {
 	b := startProcessor(t, d, "b")
 	settles("joined", a, b)
 
-	// A split of gossip in which all reach PostgreSQL changes nothing.
+	// A partition of the gossip changes nothing while all members reach PostgreSQL.
 	before, since := a.Leases(), time.Now()
 	a.rumours.spread("b")
 	b.rumours.spread("a")
@@ -520,12 +520,13 @@ func TestClusterOnPostgres(t *testing.T) {
 	a.rumours.spread()
 	b.rumours.spread()
 
-	// One is killed.
+	// One member is killed.
 	b.kill()
 	require.NoError(t, b.wg.Wait())
 	settles("taken over", a)
 
-	// One loses the database while its gossip and its loops live on: it gives up by itself, and comes back.
+	// One member loses the database while its gossip and its loops continue. It gives up its buckets without help, and
+	// returns later.
 	c := startProcessor(t, d, "c")
 	settles("joined again", a, c)
 	c.wire.set(true)
@@ -534,7 +535,7 @@ func TestClusterOnPostgres(t *testing.T) {
 	c.wire.set(false)
 	settles("back", a, c)
 
-	// One leaves in order.
+	// One member drains.
 	require.NoError(t, c.Drain(t.Context()))
 	settles("left", a)
 	requireOneHand(t, d)
@@ -566,7 +567,7 @@ func TestProcessorsPublishTheModesTheyHaveAVendorFor(t *testing.T) {
 	require.False(t, known, "one of an earlier release does not say")
 }
 
-// A heartbeat does not wait for a slow standby, which would make a live process look dead.
+// A heartbeat does not wait for a slow synchronous standby: otherwise a live process would look dead.
 func TestHeartbeatsDoNotWaitForAStandby(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{})

@@ -20,12 +20,12 @@ func addRule(e *pgtest.Escalating, user, from, to string, count int) {
 		e.People[user], from, to, count)
 }
 
-func TestPeopleWhoGetTooMuchAreToldAnotherWay(t *testing.T) {
+func TestReprioritisationSendsExcessMessagesInAnotherMode(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	addRule(e, "ana", "sms", "slack", 2)
 	addRule(e, "ana", "slack", "email", 1)
-	addRule(e, "ana", "email", "sms", 1) // a circle
+	addRule(e, "ana", "email", "sms", 1) // the rules form a cycle
 	plan := e.Plan("many", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour})
 	var ids []int64
 	for range 4 {
@@ -48,7 +48,7 @@ func TestPeopleWhoGetTooMuchAreToldAnotherWay(t *testing.T) {
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(after), "long after")
 
-	// Who cannot be reached there, or in a mode that the application may not use, is told as before.
+	// A person who has no contact in the new mode, or whose application may not use it, gets messages in the old mode.
 	e.Exec(`delete from user_contacts where user_id = $1 and mode = 'slack'`, e.People["ana"])
 	for range 3 {
 		after = e.Open(plan)
@@ -65,7 +65,7 @@ func setQuota(e *pgtest.Escalating, hard, soft int) {
 		values ($1, $2, $3, 60, 60, 'breach', (select target_id from users where name = 'boss'), 3600)`, e.App, hard, soft)
 }
 
-func TestAQuotaTellsAndDrops(t *testing.T) {
+func TestAQuotaNotifiesAtTheSoftLimitAndDropsAtTheHardLimit(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	setQuota(e, 3, 2)
@@ -92,7 +92,7 @@ func TestAQuotaTellsAndDrops(t *testing.T) {
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(after), "it goes on as soon as the quota allows")
 
-	// Claimed, but too soon for another one; then not.
+	// The first breach is acknowledged. A second incident is opened only after some time.
 	breach := e.ID(`select max(i.id) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`)
 	e.Acknowledge(breach)
 	for range 3 {
@@ -107,7 +107,7 @@ func TestAQuotaTellsAndDrops(t *testing.T) {
 	}
 	require.Equal(t, int64(2), e.ID(`select count(*) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`))
 
-	// Nobody claims the second one: it stands in the way of a third, and says so, now and then.
+	// Nobody acknowledges the second breach. It prevents a third incident, and gets a timeline entry from time to time.
 	breach = e.ID(`select max(i.id) from incidents i join applications a on a.id = i.application_id where a.name = 'iris'`)
 	require.NotContains(t, strings.Join(e.Timeline(breach), "\n"), "again")
 	e.Later(2 * time.Hour)
@@ -125,8 +125,8 @@ func TestAQuotaTellsAndDrops(t *testing.T) {
 	require.Equal(t, 2, strings.Count(strings.Join(e.Timeline(breach), "\n"), "limited: application shop exceeds its hard quota again"))
 }
 
-// The quota is the cluster's and exact, whoever makes the messages, and the most urgent are the last to be dropped.
-func TestAQuotaCountsWhatEverybodyMakes(t *testing.T) {
+// The quota counts exactly over the whole cluster. The most urgent messages are dropped last.
+func TestAQuotaCountsTheMessagesOfAllProcesses(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	setQuota(e, 4, 100)
@@ -149,7 +149,7 @@ func TestAQuotaCountsWhatEverybodyMakes(t *testing.T) {
 	require.Equal(t, messages.QuotaDropText, e.Text(`select c.description from message_changes c join messages m on m.id = c.message_id where m.literal = 'x@example.com'`))
 }
 
-func TestAStandardQuotaBearsOnThoseWithoutTheirOwn(t *testing.T) {
+func TestTheStandardQuotaAppliesToApplicationsWithoutTheirOwn(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	store := notifications.New(e.DB).WithQuota(&quotas.StandardQuota{Quota: messages.Quota{HardLimit: 1, HardWithin: time.Minute}, Target: "Boss"})

@@ -28,7 +28,7 @@ func benchRunner(b *testing.B, e *pgtest.Escalating) *runner.Runner {
 // A burst of 6,000 incidents, each with three pages in its first step: the pass that makes them, in an empty database and
 // among 1,000,000 incidents that are due later.
 //
-//	IRIS_DATABASE_URL=... go test ./internal/postgres -run '^$' -bench RunnerBurst -benchtime 5x
+//	IRIS_DATABASE_URL=... go test ./internal/postgres/engine -run '^$' -bench RunnerBurst -benchtime 5x
 func BenchmarkRunnerBurst(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { benchBurst(b, pgtest.NewEscalating(b)) })
 	b.Run("among a million", func(b *testing.B) {
@@ -54,13 +54,13 @@ func benchBurst(b *testing.B, e *pgtest.Escalating) {
 	}
 	b.ReportMetric(float64(burst*b.N)/b.Elapsed().Seconds(), "incidents/s")
 	require.Zero(b, e.ID(`select count(*) from incidents where current_step <> 1`))
-	b.ReportMetric(0, "ns/op") // the figure above says it better
+	b.ReportMetric(0, "ns/op") // the metric above replaces it
 }
 
 // waitingMillion adds 1,000,000 active incidents that are due in an hour.
 func waitingMillion(e *pgtest.Escalating) {
 	plan := e.Plan("idle", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "medium", Wait: time.Hour})
-	for range 20 { // below the statement timeout
+	for range 20 { // each statement stays below the statement timeout
 		e.Exec(`insert into incidents (plan_id, application_id, current_step, progress, due_at)
 			select $1, $2, 1, '{"n":[{"m":1,"a":"2025-03-30T00:59:00Z"}]}', clock_timestamp() + interval '1 hour' + n * interval '1 ms'
 			from generate_series(1, 50000) n`, plan, e.App)
@@ -68,9 +68,9 @@ func waitingMillion(e *pgtest.Escalating) {
 	e.Exec(`analyze incidents`)
 }
 
-// An idle pass over 256 buckets while 1,000,000 active incidents are due later, and the look for when to wake up.
+// An idle pass over 256 buckets while 1,000,000 active incidents are due later, and the read of the next due time.
 //
-//	IRIS_DATABASE_URL=... go test ./internal/postgres -run '^$' -bench RunnerIdle
+//	IRIS_DATABASE_URL=... go test ./internal/postgres/engine -run '^$' -bench RunnerIdle
 func BenchmarkRunnerIdle(b *testing.B) {
 	e := pgtest.NewEscalating(b)
 	r := benchRunner(b, e)

@@ -22,9 +22,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Two runners that both believe they own everything (one is stale), people who acknowledge and reopen, and a delivery
-// that records what left, all at once and on the database's clock. Afterwards every incident must have come to its
-// right end, with each message made once.
+// Two runners own all buckets, one of them with a stale lease. People acknowledge and reopen, and a delivery records sent
+// messages, all at the same time and on the database's clock. At the end every incident must have its correct state, and
+// every message must exist once.
 func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
@@ -59,7 +59,7 @@ func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 	answers := pgincidents.New(e.DB)
 	ana := users.User{ID: users.ID(e.People["ana"]), Name: "ana"}
 	for range 150 {
-		id := ids[rand.IntN(count/2)] // the other half is left alone
+		id := ids[rand.IntN(count/2)] // the other half is not changed
 		_, err := answers.Acknowledge(ctx, incidents.Change{IDs: []incidents.ID{id}, Actor: "ana", Via: incidents.ViaAPI}, ana)
 		require.NoError(t, err)
 		if rand.IntN(2) == 0 {
@@ -78,7 +78,7 @@ func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 	require.Zero(t, e.ID(`select count(*) from messages where state in ('pending', 'taken', 'sending')`))
 	require.Zero(t, e.ID(`select count(*) from (select from messages where state = 'sent'
 		group by incident_id, step, repeat, position, recipient, purpose having count(*) > 1) twice`), "what left is not made again")
-	// The incidents that nobody touched: every page of the plan left once, in order, and the plan is exhausted.
+	// For incidents that nobody changed, every page of the plan was sent once and in order, and the plan is exhausted.
 	for _, id := range ids[count/2:] {
 		require.Equal(t, []string{
 			"1.0.0 primary ana call sent", "1.0.1 primary ana call sent",
@@ -91,7 +91,7 @@ func TestRunnerAmongAcknowledgementsReopeningsAndDelivery(t *testing.T) {
 		and b.reopen_count = a.reopen_count where a.settled_at > b.created_at and a.state = 'sent'`), "no step began before the one before it had left")
 }
 
-// deliver records messages as sent the way delivery does: incidents locked first, and the next look moved up.
+// deliver records messages as sent, as delivery does: it locks the incidents first and makes them due earlier.
 func deliver(ctx context.Context, e *pgtest.Escalating) error {
 	for ctx.Err() == nil {
 		err := pgx.BeginFunc(ctx, e.DB.Pool(), func(tx pgx.Tx) error {

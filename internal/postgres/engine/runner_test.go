@@ -54,7 +54,7 @@ func TestRunnerPagesWaitsAndPagesTheNextStep(t *testing.T) {
 	require.Equal(t, "exhausted: plan night is exhausted: 2 steps are over and nobody acknowledged; nobody is paged any more", e.Timeline(id)[2])
 }
 
-func TestRunnerRepeatsAndSaysSo(t *testing.T) {
+func TestRunnerLogsRepeatsOnTheTimeline(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	id := e.Open(e.Plan("again", pgtest.Intent{Step: 1, Role: "oncall-secondary", Target: "db", Priority: "high", Wait: time.Minute, Repeat: 1}))
@@ -69,7 +69,7 @@ func TestRunnerRepeatsAndSaysSo(t *testing.T) {
 	}, e.Timeline(id))
 }
 
-func TestRunnerEscalatesWhatDoesNotLeave(t *testing.T) {
+func TestRunnerEscalatesWhenAMessageIsNotSent(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	id := e.Open(e.Plan("stuck",
@@ -92,7 +92,7 @@ func TestRunnerEscalatesWhatDoesNotLeave(t *testing.T) {
 	require.False(t, e.Standing(id).Active)
 }
 
-func TestRunnerCancelsWhatAnAcknowledgementStopsAndMakesItAgainAfterReopening(t *testing.T) {
+func TestRunnerCancelsMessagesOnAcknowledgementAndRecreatesThemAfterReopening(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	id := e.Open(e.Plan("twice",
@@ -121,7 +121,7 @@ func TestRunnerCancelsWhatAnAcknowledgementStopsAndMakesItAgainAfterReopening(t 
 	require.Len(t, e.Pages(id), 6, "once")
 }
 
-func TestRunnerMakesAgainWhatWasMovedToHistory(t *testing.T) {
+func TestRunnerRecreatesMessagesThatWereMovedToHistory(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	id := e.Open(e.Plan("old", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
@@ -139,7 +139,7 @@ func TestRunnerMakesAgainWhatWasMovedToHistory(t *testing.T) {
 	require.Equal(t, []string{"1.0.0 primary ana sms pending/1"}, e.Pages(id))
 }
 
-func TestRunnerReopensBeforeAnythingWasCancelled(t *testing.T) {
+func TestRunnerKeepsMessagesWhenReopenedBeforeTheCancel(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	id := e.Open(e.Plan("quick", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
@@ -187,7 +187,7 @@ func TestRunnerPagesTheFallback(t *testing.T) {
 	require.Equal(t, "target-change manager|empty boss", audit)
 }
 
-func TestRunnerNobodyAtAll(t *testing.T) {
+func TestRunnerWhenNobodyCanBePaged(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	e.Exec(`update users set active = false where name = 'owner'`)
@@ -275,7 +275,7 @@ func TestRunnerTwoProcessesMakeOneSetOfMessages(t *testing.T) {
 	first := e.Runner
 	started := make(chan error, 1)
 	go func() { started <- first.Pass(context.WithoutCancel(t.Context())) }()
-	second := e.Start(e.Own("second")) // in the middle of the first one's pass, or before it
+	second := e.Start(e.Own("second")) // during the pass of the first runner, or before it
 	require.NoError(t, second.Pass(t.Context()))
 	require.NoError(t, <-started)
 	require.NoError(t, second.Pass(t.Context()))
@@ -284,13 +284,13 @@ func TestRunnerTwoProcessesMakeOneSetOfMessages(t *testing.T) {
 	require.Equal(t, int64(300), e.ID(`select count(*) from incidents where current_step = 1 and version = 1`))
 }
 
-func TestRunnerDoesNotOverlookWhatSettlesWhileItDecides(t *testing.T) {
+func TestRunnerSeesMessagesThatSettleWhileItDecides(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	id := e.Open(e.Plan("between", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "low", Wait: time.Minute},
 		pgtest.Intent{Step: 2, Role: "user", Target: "bo", Priority: "low", Wait: time.Minute}))
 	e.Pass()
-	e.Exec(`update incidents set due_at = $2 where id = $1`, id, e.Now) // a look for another reason
+	e.Exec(`update incidents set due_at = $2 where id = $1`, id, e.Now) // due for another reason
 	store := engine.NewRunner(e.DB)
 	due, err := store.Due(t.Context(), e.Holder.Held, runner.Ask{Limit: 10, PerBucket: 10, Now: e.Now})
 	require.NoError(t, err)
@@ -306,7 +306,7 @@ func TestRunnerDoesNotOverlookWhatSettlesWhileItDecides(t *testing.T) {
 	require.Equal(t, time.Minute, e.Standing(id).Due)
 }
 
-func TestRunnerPutsAPoisonedIncidentOffAlone(t *testing.T) {
+func TestRunnerDelaysOnlyTheIncidentThatFails(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	good := e.Plan("good", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour})
@@ -333,7 +333,7 @@ func TestRunnerPutsAPoisonedIncidentOffAlone(t *testing.T) {
 	}
 }
 
-func TestRunnerBrokenProgressAndSteps(t *testing.T) {
+func TestRunnerHandlesUnreadableProgressAndMissingSteps(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plan := e.Plan("broken", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour})

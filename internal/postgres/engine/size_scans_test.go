@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 )
 
-// newSized returns a database with so many sleeping incidents and a history of as many messages of other incidents.
+// newSized returns a database with rows sleeping incidents and a history of rows messages of other incidents.
 func newSized(t testing.TB, rows int) *postgres.DB {
 	t.Helper()
 	d := pgtest.New(t)
@@ -44,11 +44,11 @@ func TestTheIncidentPageDoesNotScanHistory(t *testing.T) {
 func TestTheLoadCountDoesNotReadSleepingIncidents(t *testing.T) {
 	t.Parallel()
 	d := newSized(t, 20_000)
-	// 256 buckets are one row each of generate_series, and no row of incidents.
+	// The plan reads 256 rows of generate_series, one for each bucket, and no row of incidents.
 	require.LessOrEqual(t, pgtest.Scanned(t, d, "queues.sql", "PendingByApplication", nil), 20)
 }
 
-func TestRetentionDoesNotReadWhatIsYoung(t *testing.T) {
+func TestRetentionDoesNotReadRecentRows(t *testing.T) {
 	t.Parallel()
 	d := newSized(t, 20_000)
 	_, err := d.Pool().Exec(t.Context(), `insert into notification_requests (application_id, created_at) select 2, clock_timestamp() from generate_series(1, 20000);
@@ -90,7 +90,7 @@ func TestPausedIncidentsAreNotDueUntilTheyAreResumed(t *testing.T) {
 	e.Exec(`analyze incidents`)
 	versions := func() int64 { return e.ID(`select sum(version)::bigint from incidents`) }
 	before := versions()
-	for range 3 { // the runner leaves them alone, and does not read them
+	for range 3 { // the runner does not read or change them
 		e.Later(10 * time.Second)
 		e.Pass()
 	}
@@ -107,7 +107,8 @@ func TestPausedIncidentsAreNotDueUntilTheyAreResumed(t *testing.T) {
 	require.Equal(t, int64(5001), e.ID(`select count(*) from incidents where due_at <= $1`, e.Now))
 }
 
-// BenchmarkAtSize measures what pages and POSTs read while the database holds 500,000 sleeping incidents and as many past messages.
+// BenchmarkAtSize measures what pages and POSTs read while the database holds 500,000 sleeping incidents and 500,000 past
+// messages.
 func BenchmarkAtSize(b *testing.B) {
 	d := newSized(b, 500_000)
 	incidents, queues, runner := incidents.New(d), queue.NewQueues(d), engine.NewRunner(d)

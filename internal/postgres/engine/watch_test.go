@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// The age of a message counts from when it first became due: neither a retry nor its state makes it younger.
+// The age of a message starts when it first became due. A retry or another state does not reset it.
 func TestTheOldestUnsentMessage(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
@@ -52,7 +52,7 @@ func TestTheOldestUnsentMessage(t *testing.T) {
 	require.Empty(t, oldest())
 }
 
-func TestOneProcessLooksAtUnsentMessagesForAll(t *testing.T) {
+func TestTheAgeOfUnsentMessagesIsSharedBetweenProcesses(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	first, second := engine.NewRunner(e.DB), engine.NewRunner(e.DB)

@@ -23,7 +23,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// moving is a database that something is imported into.
+// moving is a database that receives an import.
 type moving struct {
 	t  *testing.T
 	db *postgres.DB
@@ -38,7 +38,7 @@ func newMoving(t *testing.T) moving {
 	return moving{t: t, db: db, im: pgimports.New(db, keys)}
 }
 
-// run imports and keeps what was done.
+// run runs an import and commits it.
 func (m moving) run(f func(imports.Store)) {
 	m.t.Helper()
 	require.NoError(m.t, m.im.Run(m.t.Context(), "test", func(s imports.Store) (bool, error) { f(s); return true, nil }))
@@ -62,7 +62,7 @@ func records(rows [][]any) imports.Records {
 	}
 }
 
-// words are the reasons of an outcome.
+// words returns the reasons of an outcome.
 func words(o imports.Outcome) (out []string) {
 	for _, r := range o.Reasons {
 		out = append(out, fmt.Sprintf("%s: %s (%d) %s", r.Kind, r.Text, r.Rows, strings.Join(r.Examples, "; ")))
@@ -71,7 +71,7 @@ func words(o imports.Outcome) (out []string) {
 	return out
 }
 
-// one returns the rows of a query, each as one text.
+// rows returns the rows of a query, each as one string.
 func (m moving) rows(query string) (out []string) {
 	m.t.Helper()
 	rows, err := m.db.Pool().Query(m.t.Context(), query)
@@ -177,7 +177,7 @@ func TestImportRenumbersTargets(t *testing.T) {
 	require.Equal(t, []string{"1"}, bound.rows("select target_id from users"))
 }
 
-func TestImportKeepsNothingUnlessToldSo(t *testing.T) {
+func TestImportStoresNothingUnlessCommitted(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
 	add := func(s imports.Store) { m.load(s, peopleTable, []any{100, "ann", true, ""}) }
@@ -202,8 +202,8 @@ func TestImportKeepsNothingUnlessToldSo(t *testing.T) {
 	require.ErrorContains(t, err, "wait a minute and try again")
 }
 
-// TestImportedIncidentsGoOn gives what Resume reconstructs to the engine's own decision.
-func TestImportedIncidentsGoOn(t *testing.T) {
+// The test passes the progress that Resume reconstructs to the engine's own decision function.
+func TestImportedIncidentsContinueToEscalate(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
 	_, err := m.db.Pool().Exec(t.Context(), `insert into users (target_id, name) values (10, 'ann'), (11, 'bob');
@@ -290,8 +290,9 @@ func TestImportSealsKeys(t *testing.T) {
 	})
 }
 
-// Figures that were computed before an import do not count what came; people and applications that came count at once.
-func TestStatisticsCountWhatAnImportBrought(t *testing.T) {
+// Statistics that were computed before an import do not include the imported incidents. Imported people and applications
+// count at once.
+func TestStatisticsIncludeImportedRows(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
 	statistics := incidents.NewStatistics(m.db)

@@ -36,7 +36,7 @@ func TestImportAdoptsOnCallNumbers(t *testing.T) {
 	require.Equal(t, []string{"3 ann"}, m.rows("select oncall_id, name from teams"))
 	require.Equal(t, []string{"2 primary", "4 manager", "5 vacation", "6 unavailable", "8 secondary", "9 shadow"}, m.rows("select id, name from oncall_roles order by 1"))
 
-	// Later somebody came by hand here and there, and somebody has another name here.
+	// Later, people were added on both sides, and one person was renamed here.
 	m.exec("insert into users (oncall_id, name) values (50, 'late'); update users set name = 'robert' where name = 'Bob'")
 	wanted = append(wanted, imports.Target{Kind: "user", Name: "late", Number: 60}, imports.Target{Kind: "user", Name: "zoe", Number: 2})
 	m.run(func(s imports.Store) {
@@ -53,7 +53,7 @@ insert into schedules (team_id, roster_id, role_id, algorithm) select r.team_id,
 	require.Equal(t, []string{"1"}, bound.rows("select id from oncall_roles where name = 'primary'"))
 }
 
-func TestImportAllowsOnCall(t *testing.T) {
+func TestImportGivesApplicationsAccessToTheOnCallAPI(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
 	m.exec("insert into applications (id, name) overriding system value values (50, 'watch'), (51, 'full')")
@@ -85,8 +85,8 @@ func TestImportAllowsOnCall(t *testing.T) {
 	})
 }
 
-// TestImportPutsOnCallApplicationsBack: Iris's applications come after Oncall's, under numbers of their own.
-func TestImportPutsOnCallApplicationsBack(t *testing.T) {
+// Applications that came from Oncall get new numbers after Iris's applications are imported.
+func TestImportRenumbersOnCallApplications(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
 	allow := func(s imports.Store) {
@@ -107,7 +107,7 @@ func TestImportPutsOnCallApplicationsBack(t *testing.T) {
 		m.rows("select name, id, allow_oncall, secondary_key_sealed is not null, allow_authenticating_users, (select count(*) from application_modes x where x.application_id = a.id) from applications a order by name"))
 }
 
-func TestImportKeepsWhatIsHere(t *testing.T) {
+func TestImportKeepsExistingValues(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
 	m.exec("insert into users (oncall_id, name, full_name) values (1, 'ann', 'Ann Here'), (2, 'bob', '')")
@@ -144,12 +144,13 @@ func TestImportSeesItsOwnCalendar(t *testing.T) {
 	})
 }
 
-// TestImportSealsFeedKeys: no key of a feed is stored in clear, and another import finds those that are here.
+// TestImportSealsFeedKeys checks that no feed key is stored in plain text, and that a second import finds the keys that
+// exist.
 func TestImportSealsFeedKeys(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
 	m.exec("insert into users (oncall_id, name) values (1, 'ann'), (2, 'bob')")
-	m.exec("insert into ical_keys (key, requester_id, user_id) select 'key-of-bob', id, id from users where name = 'bob'") // in clear, as the release before writes it
+	m.exec("insert into ical_keys (key, requester_id, user_id) select 'key-of-bob', id, id from users where name = 'bob'") // in plain text, as by the previous release
 	user := &imports.Ref{Table: "users", Match: "oncall_id", Take: "id"}
 	table := imports.Table{Name: "ical_keys", Key: []string{"key"}, Columns: []imports.Column{
 		{Name: "key", Type: "text", Hidden: true}, {Name: "requester_id", Type: "bigint", Ref: user}, {Name: "user_id", Type: "bigint", Ref: user},

@@ -7,8 +7,9 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// The statements of a load. Three temporary tables hold its rows: staged holds them as they were read, resolved with our numbers
-// (lost is the reason why a row cannot be imported), fresh the new ones. All names come from our descriptions of tables.
+// The statements of a load. Three temporary tables hold its rows: staged has the rows as they were read, resolved has them
+// with the numbers of this database (lost is the reason why a row cannot be imported), and fresh has the new rows. All names
+// come from the descriptions of tables in our code.
 
 func column(name string) string { return `"` + name + `"` }
 

@@ -47,8 +47,8 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 	return out, err
 }
 
-// ByKey finds the incident that takes a firing delivery instead of a new one: the open incident with its key (Known), or the
-// resolved one for which it waits because it is late (Held). It returns false when there is none. Calls that come at the same
+// ByKey finds the incident for a firing delivery, so that none is opened: the open incident with its key (Known), or for a
+// late delivery the resolved incident that holds it (Held). It returns false when there is none. Calls that come at the same
 // time share a look-up.
 func (i *Incidents) ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error) {
 	f, err := i.finding.Do(ctx, n)

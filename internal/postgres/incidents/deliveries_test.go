@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// group is an alert group of a source: what its peers deliver, on an engine that stands still unless it is told to move.
+// group is an alert group of a source whose peers deliver alerts. The engine's clock stops until the test moves it.
 type group struct {
 	*pgtest.Escalating
 	in   *pgincidents.Incidents
@@ -49,7 +49,7 @@ func alerts(names ...string) []incidents.Alert {
 	return out
 }
 
-// fire delivers firing alerts as a webhook does and returns the incident that took them.
+// fire delivers firing alerts as a webhook does, and returns the incident that they belong to.
 func (g group) fire(alerts []incidents.Alert) incidents.Opened {
 	g.T.Helper()
 	n := g.request(alerts...)
@@ -81,7 +81,7 @@ func (g group) resolvedAgo(d time.Duration) {
 	g.Exec(`update resolved_groups set resolved_at = statement_timestamp() - make_interval(secs => $1)`, d.Seconds())
 }
 
-// exhaust lets the plan of an incident come to its end.
+// exhaust runs the plan of an incident to its end.
 func (g group) exhaust(id incidents.ID) {
 	g.T.Helper()
 	g.Later(2 * time.Second)
@@ -127,7 +127,7 @@ func TestLateFiringIsHeldOnTheResolvedIncident(t *testing.T) {
 	require.False(t, g.resolve("a", "b"), "nothing is open or held")
 }
 
-func TestLateFiringEscalatesWhereNoResolveFollows(t *testing.T) {
+func TestALateFiringEscalatesWhenNoResolveFollows(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)
 	id := g.fire(alerts("a")).ID
@@ -148,7 +148,7 @@ func TestLateFiringEscalatesWhereNoResolveFollows(t *testing.T) {
 	require.EqualValues(t, 1, g.incidents())
 }
 
-func TestWhatIsNotLateOpensAtOnce(t *testing.T) {
+func TestAnAlertThatIsNotLateOpensAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*group)
@@ -189,7 +189,7 @@ func TestWhatIsNotLateOpensAtOnce(t *testing.T) {
 	}
 }
 
-func TestAPersonEndsTheWaitOfALateFiring(t *testing.T) {
+func TestAPersonsChangeEndsTheWaitOfALateFiring(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(g group, c incidents.Change) error{
 		"acknowledged": func(g group, c incidents.Change) error {
@@ -216,7 +216,7 @@ func TestAPersonEndsTheWaitOfALateFiring(t *testing.T) {
 	}
 }
 
-func TestALateFiringIsNotEscalatedWhereItsGroupIsOpenAgain(t *testing.T) {
+func TestALateFiringIsNotEscalatedWhenItsGroupIsOpenAgain(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)
 	id := g.fire(alerts("a")).ID
@@ -230,7 +230,7 @@ func TestALateFiringIsNotEscalatedWhereItsGroupIsOpenAgain(t *testing.T) {
 	require.Empty(t, g.Pages(int64(id)))
 }
 
-func TestANewAlertStartsAnExhaustedPlanAgain(t *testing.T) {
+func TestANewAlertRestartsAnExhaustedPlan(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)
 	id := g.fire(alerts("a")).ID
@@ -259,7 +259,7 @@ func TestANewAlertStartsAnExhaustedPlanAgain(t *testing.T) {
 	require.Len(t, g.Pages(int64(id)), 3, "it waited, and was not forgotten")
 }
 
-func TestARepeatStartsAnExhaustedPlanAgainAfterItsTime(t *testing.T) {
+func TestARepeatedAlertRestartsAnExhaustedPlanAfterRepageAfter(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		sql  string
@@ -290,7 +290,7 @@ func TestARepeatStartsAnExhaustedPlanAgainAfterItsTime(t *testing.T) {
 	}
 }
 
-func TestAnIncidentOfBeforeTheUpgradeStartsAgainOnANewAlertOnly(t *testing.T) {
+func TestAnIncidentFromBeforeTheUpgradeRestartsOnlyOnANewAlert(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)
 	id := g.fire(alerts("a")).ID
@@ -320,7 +320,7 @@ func TestALargeGroupIsStoredAsRows(t *testing.T) {
 	require.EqualValues(t, 9_999, g.ID(`select count(*) from incident_alerts where status = 'firing'`))
 }
 
-func TestAStormOfRepeatsUsesNoIncidentNumbers(t *testing.T) {
+func TestRepeatedAlertsUseNoIncidentNumbers(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)
 	first := g.fire(alerts("a"))
@@ -339,8 +339,9 @@ func TestAStormOfRepeatsUsesNoIncidentNumbers(t *testing.T) {
 	require.Equal(t, first.ID+1, g.fire(alerts("a")).ID)
 }
 
-// A look-up of keys reads what it finds, however many incidents are open or past, and so does the look at timers.
-func TestLookUpsOfDeliveriesScanLittle(t *testing.T) {
+// A look-up of keys reads only the rows that it returns, however many incidents are open or past. So does the read of
+// timers.
+func TestLookUpsOfDeliveriesScanFewRows(t *testing.T) {
 	t.Parallel()
 	g := newGroup(t)
 	g.Exec(`insert into incidents (plan_id, application_id, active, resolved, dedup_key, plan_key)

@@ -23,7 +23,8 @@ func onceKey(application int64, key string) auth.ReplayKey {
 	return auth.ReplayKey{ApplicationID: application, Route: "POST /v0/incidents", Key: key, BodyHash: []byte("1")}
 }
 
-// once sends the stored answer of a key, or runs work in a unit and commits it with an answer when work returns true.
+// once sends the stored answer of a key. Without one it runs work in a unit, and commits the unit with an answer if work
+// returns true.
 func once(t *testing.T, s *postgres.Idempotency, k auth.ReplayKey, work func(d *postgres.DB) bool) (*auth.Answer, error) {
 	t.Helper()
 	stored, unit, err := s.Begin(t.Context(), k)
@@ -44,7 +45,7 @@ func TestAKeyedRequestRunsOnce(t *testing.T) {
 	key := onceKey(c.Demo, "k")
 	var ran, replayed atomic.Int32
 	var wg sync.WaitGroup
-	for range 40 { // more than there are connections
+	for range 40 { // more than the pool has connections
 		wg.Go(func() {
 			stored, err := once(t, s, key, func(*postgres.DB) bool {
 				ran.Add(1)
@@ -85,7 +86,7 @@ func TestAKeyedRequestRunsOnce(t *testing.T) {
 	require.EqualValues(t, 1, n)
 }
 
-// TestAKeyedRequestIsOneTransaction: the changes of all adapters over a unit are stored exactly when its answer is.
+// The changes of all adapters of a unit are stored exactly when the answer of the unit is stored.
 func TestAKeyedRequestIsOneTransaction(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)
@@ -96,7 +97,7 @@ func TestAKeyedRequestIsOneTransaction(t *testing.T) {
 		require.NoError(t, err)
 		_, err = in.AddComment(ctx, opened.ID, p.ann, "c")
 		require.NoError(t, err)
-		_, err = in.AddComment(ctx, opened.ID+1000, p.ann, "c") // a change that fails leaves the others alone
+		_, err = in.AddComment(ctx, opened.ID+1000, p.ann, "c") // a change that fails does not affect the other changes
 		require.True(t, fault.Is(err, fault.NotFound), "%v", err)
 		seen, err := in.Get(ctx, opened.ID)
 		require.NoError(t, err, "reads see the changes of the unit")

@@ -344,7 +344,8 @@ var viaText = map[incidents.Via]string{
 	incidents.ViaEmail: "by e-mail", incidents.ViaHook: "through a webhook",
 }
 
-// byWay returns the text of the actor, unless it was said already, and of the way (link, button, reply ...).
+// byWay returns the end of a timeline entry: the actor, unless said is the actor, and the way of the change (link, button,
+// reply ...).
 func byWay(c incidents.Change, said string) string {
 	s := ""
 	switch {

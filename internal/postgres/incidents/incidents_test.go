@@ -74,7 +74,7 @@ func (p paging) texts(t testing.TB, id incidents.ID) []string {
 	return out
 }
 
-// state reads what the runner goes by.
+// state reads the columns that the runner uses.
 func (p paging) state(t testing.TB, id incidents.ID) (version int, due *time.Time) {
 	t.Helper()
 	require.NoError(t, p.Pool().QueryRow(t.Context(), "select version, due_at from incidents where id = $1", id).Scan(&version, &due))
@@ -162,7 +162,7 @@ func TestOpenWithAKeyOpensOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, o.Known, "the first is resolved")
 
-	// The resolution of the first is taken back: the second keeps the key.
+	// The first incident is reopened after a second one was opened: the second keeps the key.
 	_, err = p.in.Resolve(t.Context(), incidents.Change{IDs: []incidents.ID{first}, Actor: "ann"}, false)
 	require.NoError(t, err)
 	again, err := p.in.Open(t.Context(), p.request("group"))
@@ -170,7 +170,7 @@ func TestOpenWithAKeyOpensOnce(t *testing.T) {
 	require.Equal(t, o.ID, again.ID)
 }
 
-// Two processes open the same keys in opposite orders, over and over.
+// Two processes repeatedly open the same keys in opposite orders.
 func TestOpenDoesNotDeadlock(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)
@@ -256,7 +256,7 @@ func TestOpenIsSplitByBytes(t *testing.T) {
 	wg.Wait()
 }
 
-func TestOpenWithoutADatabaseSaysSo(t *testing.T) {
+func TestOpenReportsAnUnreachableDatabase(t *testing.T) {
 	t.Parallel()
 	d, err := postgres.Open(t.Context(), postgres.Config{URL: "postgres://x@127.0.0.1:1/x"})
 	require.NoError(t, err)
@@ -309,7 +309,7 @@ func TestAcknowledge(t *testing.T) {
 	require.Empty(t, done)
 }
 
-func TestAcknowledgingAsksBeforeItTakesOver(t *testing.T) {
+func TestAcknowledgeWithAskFirstDoesNotTakeOver(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)
 	ctx := t.Context()
@@ -336,7 +336,7 @@ func TestAcknowledgingAsksBeforeItTakesOver(t *testing.T) {
 	require.Equal(t, "bob", got.Owner)
 }
 
-func TestConcurrentAcknowledgementsLeaveOneLine(t *testing.T) {
+func TestConcurrentAcknowledgementsAddOneTimelineEntry(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)
 	ids := []incidents.ID{p.open(t), p.open(t), p.open(t)}
@@ -358,7 +358,7 @@ func TestConcurrentAcknowledgementsLeaveOneLine(t *testing.T) {
 	}
 }
 
-// Somebody who presses the button while another transaction holds the incident for longer than the lock timeout is not turned away.
+// An acknowledgement waits for an incident that another transaction has locked for longer than the lock timeout.
 func TestAcknowledgeWaitsForALockedIncident(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)
@@ -407,7 +407,7 @@ func TestReopenAndResolve(t *testing.T) {
 	_, due := p.state(t, id)
 	require.NotNil(t, due)
 
-	// The plan was exhausted: nobody owns it and it does not escalate.
+	// The plan was exhausted: the incident has no owner and does not escalate.
 	_, err = p.Pool().Exec(ctx, "update incidents set active = false")
 	require.NoError(t, err)
 	_, err = p.in.Reopen(ctx, c)
@@ -461,7 +461,7 @@ func TestADeliveryUpdatesAnOpenIncident(t *testing.T) {
 	}
 
 	var wg sync.WaitGroup
-	for range 5 { // every member of the pair delivers it
+	for range 5 { // every peer of the pair delivers it
 		wg.Go(func() { require.NoError(t, update(o.ID, `{"b":2,  "a":1}`, `{"f": 2}`, "another alert")) })
 	}
 	wg.Wait()
@@ -511,7 +511,7 @@ func TestComments(t *testing.T) {
 	require.Empty(t, got)
 }
 
-func TestTimelineTellsEveryVendorCall(t *testing.T) {
+func TestTimelineShowsEveryVendorCall(t *testing.T) {
 	t.Parallel()
 	p := newPaging(t)
 	id := p.open(t)

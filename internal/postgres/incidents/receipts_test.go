@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 )
 
-// leave records that every waiting message of an incident left for Twilio, under the number SM<message id>.
+// sendMessage records that every pending message of an incident was sent by Twilio, with the vendor's id SM<message id>.
 func sendMessage(e *pgtest.Escalating, incident int64) (message int64) {
 	e.T.Helper()
 	e.Exec(`update messages set attempt = attempt + 1, mode_attempt = mode_attempt + 1 where incident_id = $1 and state = 'pending'`, incident)
@@ -37,7 +37,7 @@ func undelivered(number string, outcome messages.Outcome) messages.Receipt {
 	return messages.Receipt{Vendor: "twilio", VendorMessageID: number, Status: "undelivered", Outcome: outcome, Detail: "30003"}
 }
 
-func TestReceiptsMoveMessagesOn(t *testing.T) {
+func TestReceiptsChangeTheStateOfMessages(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	s := pgincidents.NewReceipts(e.DB)
@@ -122,7 +122,7 @@ func TestReceiptsMoveMessagesOn(t *testing.T) {
 	})
 }
 
-func TestReceiptsThatComeTooEarlyWait(t *testing.T) {
+func TestEarlyReceiptsAreKeptUntilTheirMessageIsSent(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	s := pgincidents.NewReceipts(e.DB)
@@ -148,7 +148,7 @@ func TestReceiptsThatComeTooEarlyWait(t *testing.T) {
 	require.Zero(t, n)
 }
 
-// A vendor tells only once: a receipt that meets a locked incident must not be lost, nor hold up others.
+// A vendor sends a receipt only once. A receipt for a locked incident must not be lost, and must not delay other receipts.
 func TestAReceiptThatCannotBeAppliedNowIsKept(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
@@ -178,7 +178,7 @@ func TestAReceiptThatCannotBeAppliedNowIsKept(t *testing.T) {
 	require.Equal(t, "pending sms refused {sms}", stateOf(e, bm))
 }
 
-// Twilio's word may come hours after the message has gone to history.
+// Twilio may send a receipt hours after the message was moved to history.
 func TestReceiptsFindMessagesInHistory(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)

@@ -25,7 +25,7 @@ func notification(c pgtest.Catalog, subject string) messages.Notification {
 		Recipients: []messages.NotificationRecipient{
 			{Recipient: messages.ToUser(c.Ann), UserID: c.Ann, Target: "ann", Mode: users.Email, Changed: true},
 			{Recipient: messages.ToLiteral("#room"), Target: "#room", Mode: users.Slack, Literal: "#room"},
-			{Recipient: messages.ToUser(c.Ann), UserID: c.Ann, Target: "ann", Mode: users.Email}, // named twice: one message
+			{Recipient: messages.ToUser(c.Ann), UserID: c.Ann, Target: "ann", Mode: users.Email}, // listed twice: one message
 		}}
 }
 
@@ -65,7 +65,7 @@ func TestABadNotificationFailsAlone(t *testing.T) {
 		wg.Go(func() {
 			nt := notification(c, "s")
 			if i%10 == 3 {
-				nt.ApplicationID = 4711 // deleted meanwhile
+				nt.ApplicationID = 4711 // deleted in the meantime
 			}
 			_, err := n.Create(t.Context(), nt)
 			require.Equal(t, i%10 == 3, fault.Is(err, fault.Invalid), "%v", err)
@@ -157,7 +157,7 @@ func TestMessagesAreReadFromQueueAndHistory(t *testing.T) {
 	require.Empty(t, status)
 }
 
-func TestQueuesTellDepthAndAge(t *testing.T) {
+func TestQueuesReportDepthAndAge(t *testing.T) {
 	t.Parallel()
 	c := pgtest.NewCatalog(t)
 	ctx := t.Context()
@@ -188,7 +188,7 @@ func TestQueuesTellDepthAndAge(t *testing.T) {
 	require.EqualValues(t, 1, pending[c.Demo+1])
 }
 
-func TestBareNotificationsAreToldApart(t *testing.T) {
+func TestBareNotificationsAreMarked(t *testing.T) {
 	t.Parallel()
 	c := pgtest.NewCatalog(t)
 	bare := notification(c, "Re: 27 it burns")
@@ -224,7 +224,7 @@ func TestMailboxes(t *testing.T) {
 		{[]string{"ann@example.com"}, "", false},
 		{[]string{"a\x00\xff", "page@iris.example"}, "Page@Iris.example", true},
 		{[]string{"second@iris.example", "page@iris.example"}, "second@iris.example", true},
-		{[]string{"taken@example.com"}, "taken@example.com", true}, // mailboxes win over contacts
+		{[]string{"taken@example.com"}, "taken@example.com", true}, // mailboxes take precedence over contacts
 		{[]string{"taken@example.com", "second@iris.example"}, "taken@example.com", true},
 	} {
 		box, opens, err := s.Mailbox(t.Context(), q.to)

@@ -31,7 +31,7 @@ func schemaBefore(t *testing.T, version int64) string {
 	return url
 }
 
-func TestNamesThatFoldToAnotherAreRefused(t *testing.T) {
+func TestNamesWithTheCanonicalFormOfAnotherAreRefused(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	people, onCall := pgpeople.NewUsers(d), pgpeople.NewOncallPeople(d)
@@ -76,7 +76,8 @@ func TestMigrationReportsNameConflictsBeforeItChangesAnything(t *testing.T) {
 	require.Equal(t, []string{"sysadm", "carol", "ann"}, names)
 }
 
-// TestCanonicalNamesOfTheReleaseBefore writes users as the release before does, which does not know the column.
+// TestCanonicalNamesOfTheReleaseBefore writes users as the previous release does, which does not know the column
+// canonical_name.
 func TestCanonicalNamesOfTheReleaseBefore(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)

@@ -42,7 +42,7 @@ func newContacts(t *testing.T) *contactsFixture {
 		people.NewContacts(db, keys, notifications.New(db)), incidents.NewResponses(db), keys}
 }
 
-// add makes a person with an address that an administrator gave.
+// add creates a person with an address that an administrator set.
 func (f *contactsFixture) add(name string) users.User {
 	f.Helper()
 	u, err := f.users.Create(f.Context(), people.NewUser{Name: name, Contacts: map[users.Mode]string{users.Email: name + "@example.com"}})
@@ -50,7 +50,7 @@ func (f *contactsFixture) add(name string) users.User {
 	return u
 }
 
-// choose is a person's own change.
+// choose changes a contact as the person themself.
 func (f *contactsFixture) choose(u users.User, mode users.Mode, destination string) error {
 	f.Helper()
 	p, err := f.people.ByName(f.Context(), u.Name)
@@ -58,7 +58,7 @@ func (f *contactsFixture) choose(u users.User, mode users.Mode, destination stri
 	return f.people.Update(f.Context(), p, oncall.PersonChange{Contacts: map[users.Mode]string{mode: destination}})
 }
 
-// is requires that a reply from a contact is a person's; "" = nobody's.
+// is requires that a reply from a contact is attributed to a person; "" = nobody.
 func (f *contactsFixture) is(name string, mode users.Mode, source string) {
 	f.Helper()
 	u, err := f.answers.ByContact(f.Context(), mode, source)
@@ -76,8 +76,8 @@ func (f *contactsFixture) exec(sql string, args ...any) {
 	require.NoError(f, err)
 }
 
-// A person's own change says nothing about who they are until they enter the code.
-func TestOwnContactsNeedACode(t *testing.T) {
+// A contact that a person set does not identify the person until they enter the code.
+func TestAContactThatAPersonSetsIsVerifiedByACode(t *testing.T) {
 	t.Parallel()
 	f := newContacts(t)
 	ctx := t.Context()
@@ -87,7 +87,7 @@ func TestOwnContactsNeedACode(t *testing.T) {
 	f.is("ann", users.SMS, "(555) 010-0001")
 	f.is("ann", users.Call, "+15550100001")
 
-	// eve takes ann's number: pages go there, and answers stay ann's.
+	// eve enters ann's number: eve's pages go to that number, but replies from it still count as ann's.
 	require.NoError(t, f.choose(eve, users.SMS, "+15550100001"))
 	f.is("ann", users.SMS, "+15550100001")
 	require.NoError(t, f.choose(eve, users.Email, "other@example.com"))
@@ -116,7 +116,7 @@ func TestOwnContactsNeedACode(t *testing.T) {
 	f.is("eve", users.Email, "other@example.com")
 	require.Equal(t, fault.Conflict, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.Email, code[1])), "it is verified already")
 
-	// Saving the same contact again keeps the mark, another one loses it.
+	// Saving the same contact again keeps it verified; saving another contact does not.
 	require.NoError(t, f.choose(eve, users.Email, "Other@example.com"))
 	f.is("eve", users.Email, "other@example.com")
 	require.NoError(t, f.choose(eve, users.Email, "third@example.com"))
@@ -124,7 +124,7 @@ func TestOwnContactsNeedACode(t *testing.T) {
 	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Verify(ctx, eve.ID, users.Email, code[1])), "a code is for one contact")
 }
 
-func TestCodesAreFewAndShortLived(t *testing.T) {
+func TestCodesAreLimitedAndExpire(t *testing.T) {
 	t.Parallel()
 	f := newContacts(t)
 	ctx := t.Context()
@@ -157,7 +157,8 @@ func TestCodesAreFewAndShortLived(t *testing.T) {
 	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.SendCode(ctx, 1, eve.ID, users.Webhook)))
 }
 
-// A release that knows no marks goes on: what it changes is not verified, and it meets no constraint.
+// A release that does not know the column for verified contacts can still write contacts. They are not verified, and no
+// constraint refuses them.
 func TestAnEarlierReleaseSetsContacts(t *testing.T) {
 	t.Parallel()
 	f := newContacts(t)
@@ -173,15 +174,15 @@ func TestAnEarlierReleaseSetsContacts(t *testing.T) {
 	f.is("ann", users.Email, "bob@example.com")
 }
 
-// Mailboxes win over contacts, and nobody's contact is a mailbox.
-func TestAContactSilencesNoMailbox(t *testing.T) {
+// Mailboxes take precedence over contacts, and a contact cannot be a mailbox.
+func TestAContactDoesNotReplaceAMailbox(t *testing.T) {
 	t.Parallel()
 	f := newContacts(t)
 	eve := f.add("eve")
 	f.exec(`insert into incident_emails (email, application_id, plan_key) select 'Page@example.com', id, 'pager' from applications limit 1`)
 	require.Equal(t, fault.Invalid, fault.KindOf(f.choose(eve, users.Email, "page@example.com")))
 	require.Equal(t, fault.Invalid, fault.KindOf(f.users.SetContact(t.Context(), eve.ID, users.Email, "PAGE@example.com")))
-	f.exec(`update user_contacts set destination = 'page@example.com'`) // a contact from before the mailbox
+	f.exec(`update user_contacts set destination = 'page@example.com'`) // a contact that was set before the mailbox
 	require.Equal(t, fault.Invalid, fault.KindOf(f.contacts.Confirm(t.Context(), eve.ID, users.Email)))
 	box, opens, err := f.answers.Mailbox(t.Context(), []string{"page@example.com"})
 	require.NoError(t, err)
@@ -189,7 +190,7 @@ func TestAContactSilencesNoMailbox(t *testing.T) {
 	require.Equal(t, "pager", box.Plan)
 }
 
-// The recipient of a message answers it from where it went, also when that is not verified.
+// The recipient of a message may answer from its destination, even if that contact is not verified.
 func TestQuotedMessagesIdentifyTheirRecipient(t *testing.T) {
 	t.Parallel()
 	f := newContacts(t)
@@ -212,7 +213,7 @@ func TestQuotedMessagesIdentifyTheirRecipient(t *testing.T) {
 	require.Equal(t, fault.NotFound, fault.KindOf(err))
 }
 
-// Contacts from before the upgrade count as verified unless two people share them.
+// Contacts from before the upgrade count as verified, unless two people share them.
 func TestExistingContactsAreVerifiedUnlessShared(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)

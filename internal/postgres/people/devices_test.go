@@ -40,7 +40,7 @@ func TestRegisteredPhonesArePushContacts(t *testing.T) {
 	require.Equal(t, []string{"phone", "tablet"}, tokens("ANA"))
 	require.Empty(t, tokens("nobody\x00\xff"))
 
-	// A message in that mode is for all of them.
+	// A message in mode push goes to all devices.
 	e.Exec(`insert into application_modes (application_id, mode) values ($1, 'push') on conflict do nothing`, app)
 	id := e.Open(e.Plan("push", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
 	e.Pass()

@@ -98,7 +98,7 @@ func TestDirectorySyncStoresPeople(t *testing.T) {
 	require.Equal(t, []string{"user switched off", "user switched on", "user switched off", "user changed", "user added"}, actions)
 }
 
-// Of all processes only the owner of the lease stores anything.
+// Only the process that owns the lease stores people.
 func TestDirectorySyncIsFenced(t *testing.T) {
 	t.Parallel()
 	ctx, d := t.Context(), pgtest.New(t)
@@ -141,7 +141,7 @@ func TestDirectorySyncStoresLists(t *testing.T) {
 	require.True(t, fault.Is(s.ApplyList(ctx, directory.ListChange{Kind: directory.Update, ID: 99, Name: "x"}), fault.Invalid))
 }
 
-func TestDirectorySyncIsDueNowAndThen(t *testing.T) {
+func TestDirectorySyncIsDuePeriodically(t *testing.T) {
 	t.Parallel()
 	ctx, d := t.Context(), pgtest.New(t)
 	s := people.NewDirectorySync(d, "directory sync")
@@ -163,7 +163,7 @@ func TestDirectorySyncIsDueNowAndThen(t *testing.T) {
 	require.True(t, good && problem, "when it last went well is remembered")
 }
 
-func TestADirectoryRenamesPeople(t *testing.T) {
+func TestDirectorySyncRenamesPeople(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	ctx := t.Context()

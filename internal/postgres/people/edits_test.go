@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// Two people who change different things of a team or a person at once both have their way.
-func TestEditsOfTeamsAndPeopleKeepWhatOthersChangedMeanwhile(t *testing.T) {
+// Two people edit different fields of a team or a person at the same time: both edits are kept.
+func TestConcurrentEditsOfOtherFieldsAreKept(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
 	_, err := db.Pool().Exec(t.Context(), `insert into teams (name) values ('ops'); insert into users (name, photo_url) values ('ann', 'https://example.com/ann.png')`)
@@ -37,7 +37,7 @@ func TestEditsOfTeamsAndPeopleKeepWhatOthersChangedMeanwhile(t *testing.T) {
 	require.NoError(t, err)
 	off, name, none := false, "Ann Lee", ""
 	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{Active: &off}))
-	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{FullName: &name})) // from a page that was loaded before
+	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{FullName: &name})) // from a form that was loaded before
 	photo, _, err := pgpeople.NewUsers(db).Shown(t.Context(), ann.ID)
 	require.NoError(t, err)
 	require.Equal(t, ann.PhotoURL, photo)

@@ -71,7 +71,7 @@ func TestUsers(t *testing.T) {
 	require.NoError(t, u.SetMode(ctx, ann.ID, users.High, users.SMS))
 }
 
-func TestUsersRefuse(t *testing.T) {
+func TestUsersRefuseWrongData(t *testing.T) {
 	t.Parallel()
 	u := people.NewUsers(pgtest.New(t))
 	ctx := t.Context()
@@ -230,7 +230,7 @@ func TestApplications(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"Demo", "iris"}, names)
 
-	// A sealed key that was moved to another row is useless there.
+	// A sealed key that was copied to another row cannot be unsealed.
 	other, _, err := a.Create(ctx, "other")
 	require.NoError(t, err)
 	_, err = d.Pool().Exec(ctx, "update applications set key_sealed = (select key_sealed from applications where id = $1) where id = $2", id, other)
@@ -372,7 +372,7 @@ func TestTwoPoolsDoNotShareARegistry(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestWhatEndsSessionsRaisesTheEpoch(t *testing.T) {
+func TestChangesThatEndSessionsRaiseTheEpoch(t *testing.T) {
 	t.Parallel()
 	u := people.NewUsers(pgtest.New(t))
 	ctx := t.Context()

@@ -48,7 +48,7 @@ func TestSettingsOfAPerson(t *testing.T) {
 		Devices:    []users.Device{{RegistrationID: "token", Platform: "Android"}},
 	}, p)
 
-	// What a person chose is what paging sees.
+	// Paging uses the settings that the person saved.
 	seen, err := engine.NewDirectory(e.DB).Responders(ctx, []users.ResponderKey{{User: ana.ID, Application: e.App}})
 	require.NoError(t, err)
 	r := seen[users.ResponderKey{User: ana.ID, Application: e.App}]
@@ -68,7 +68,7 @@ func TestSettingsOfAPerson(t *testing.T) {
 	require.True(t, fault.Is(err, fault.NotFound))
 }
 
-func TestSettingsRefuse(t *testing.T) {
+func TestSettingsRefuseWrongData(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	s, ctx := people.NewSettings(e.DB), t.Context()
@@ -101,7 +101,7 @@ func TestSettingsRefuse(t *testing.T) {
 	require.Less(t, e.ID(`select max(length(detail)) from audit_log`), int64(600))
 }
 
-func TestReprioritisationsAreOneForEachMode(t *testing.T) {
+func TestAModeHasOneReprioritisation(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	s, ctx := people.NewSettings(e.DB), t.Context()

@@ -21,7 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Escalating is the setup of one test: a database, a clock that moves only when told, and a runner that holds every bucket.
+// Escalating is the setup of one test: a database, a clock that only the test moves, and a runner that holds every bucket.
 type Escalating struct {
 	T      testing.TB
 	DB     *postgres.DB

@@ -15,7 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// newWords is a catalog with a template in two versions, a plan with a dynamic target, an incident and a notification.
+// newWords returns a catalog with a template in two versions, a plan with a dynamic target, an incident and a notification.
 func newWords(t *testing.T) (c pgtest.Catalog, w *queue.Loader, incident, request, plan int64) {
 	t.Helper()
 	c = pgtest.NewCatalog(t)
@@ -94,7 +94,7 @@ func TestTextOfTemplates(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, got)
 
-	// A new version is used soon, not before it is worth reading again.
+	// A new version is used after the cache has expired.
 	_, err = c.Pool().Exec(t.Context(), `update template_contents set body = 'newer' where body = 'new'`)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
-// What stands between a request and its incident, or is asked every second, looks at what it finds and no further.
-func TestTheHotPathScansLittle(t *testing.T) {
+// Statements between a request and its incident, and those that run every second, read only the rows that they return.
+func TestTheHotPathScansFewRows(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)
 	_, err := d.Pool().Exec(t.Context(), `insert into users (name) values ('ann'); insert into applications (name) values ('demo');
@@ -28,8 +28,8 @@ func TestTheHotPathScansLittle(t *testing.T) {
 	require.LessOrEqual(t, pgtest.Scanned(t, d, "floods.sql", "DueAggregations", map[string]any{"buckets": []int16{0, 1, 2}, "now": nil}), 20)
 }
 
-// Outcomes of a flood are recorded by one statement for many: what it looks at grows with their number, not with its square.
-func TestRecordingIsLinear(t *testing.T) {
+// One statement records the outcomes of many messages. The rows that it reads grow linearly with the number of messages.
+func TestRecordingOutcomesScansLinearly(t *testing.T) {
 	t.Parallel()
 	const n = 200
 	d := pgtest.New(t)

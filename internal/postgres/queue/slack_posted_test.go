@@ -34,7 +34,7 @@ func TestSlackMessagesAreFoundByTheirTimeStamps(t *testing.T) {
 	}
 }
 
-func TestAnApplicationMaySayThatItsContextsContainMarkup(t *testing.T) {
+func TestContextsOfAnApplicationMayContainMarkup(t *testing.T) {
 	t.Parallel()
 	c, w, incident, request, _ := newWords(t)
 	_, err := c.Pool().Exec(t.Context(), `update applications set markup = true where name = 'demo'`)

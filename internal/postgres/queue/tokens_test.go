@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 )
 
-// A copy of the database must not acknowledge anything: stored texts hold no tokens of links, also those that an earlier release
-// stored.
+// A person who reads a copy of the database must not be able to acknowledge: stored texts contain no link tokens. This
+// includes texts that an earlier release stored.
 func TestStoredMessagesHoldNoLinkTokens(t *testing.T) {
 	t.Parallel()
 	const link = "see https://iris.example/ack/AQNhY2sCAgICAgICAgICAgICAg-_x and https://iris.example/ack/AQNhY2sDAwMDAwMDAwMDAwM"

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRowsAreMadeOnlyWhenTheyAreNotKnownToBeThere(t *testing.T) {
+func TestRowsAreInsertedOnlyUntilTheyAreKnown(t *testing.T) {
 	t.Parallel()
 	known := NewKnownKeys[string]()
 	table := map[string]int{}
@@ -37,7 +37,7 @@ func TestRowsAreMadeOnlyWhenTheyAreNotKnownToBeThere(t *testing.T) {
 	require.Equal(t, 1, made, "both are known")
 	require.Len(t, lock("b", "c"), 2)
 	require.Equal(t, 2, made)
-	delete(table, "a") // forgotten, or never committed
+	delete(table, "a") // deleted, or never committed
 	require.Len(t, lock("a"), 1)
 	require.Equal(t, 3, made)
 }

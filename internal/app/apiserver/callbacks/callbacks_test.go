@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
 )
 
-// Who pressed a button in Slack is asked of the workspaces whose token is known, until one of them knows the address.
+// The address of a Slack user is read from one workspace after the other, until a workspace knows the user.
 func TestSlackEmail(t *testing.T) {
 	t.Parallel()
 	var c config.API
