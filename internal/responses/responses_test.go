@@ -38,7 +38,8 @@ type world struct {
 	woken      buckets.Set
 	replies    []string // in Slack
 	asked      map[messages.ID]messages.AnsweredMessage
-	known      bool // the messages of receipts exist
+	slackRuns  messages.ID // the message whose call to Slack runs until the next query ends
+	known      bool        // the messages of receipts exist
 	sent       []messages.Notification
 	opened     []incidents.New
 	noText     bool // the plan's templates have no text for the application
@@ -61,7 +62,11 @@ func (w *world) Asked(_ context.Context, id messages.ID) (messages.AnsweredMessa
 
 // SlackMessages: Slack calls message 27 "27.1", and so on.
 func (w *world) SlackMessages(_ context.Context, ts string, _ messages.ID) ([]messages.ID, error) {
+	defer w.recordSlackAnswer()
 	for id := range w.asked {
+		if id == w.slackRuns {
+			continue
+		}
 		if ts == fmt.Sprintf("%d.1", id) {
 			return []messages.ID{id}, nil
 		}
@@ -69,7 +74,13 @@ func (w *world) SlackMessages(_ context.Context, ts string, _ messages.ID) ([]me
 	return nil, nil
 }
 
-func (w *world) SlackUnknown(_ context.Context, id messages.ID) (bool, error) { return id == 29, nil }
+func (w *world) SlackUnknown(_ context.Context, id messages.ID) (bool, error) {
+	defer w.recordSlackAnswer()
+	return id == 29 || id == w.slackRuns, nil
+}
+
+// recordSlackAnswer records Slack's answer to the call that runs.
+func (w *world) recordSlackAnswer() { w.slackRuns = 0 }
 
 // counted returns the numbers of existing incidents.
 type counted func() (active, recent int64)
@@ -620,6 +631,15 @@ func TestSlackButtonMustBelongToItsMessage(t *testing.T) {
 	require.Empty(t, w.owners)
 	require.Contains(t, press("29", "99.9"), "Failed to match incident for message(29).", "its time stamp is not known: the call is in doubt")
 	require.Contains(t, press("27", "27.1"), "Iris incident(300) claimed.")
+}
+
+// A person may press while Iris records Slack's answer: the call runs for the first query and has a time stamp for the second.
+func TestSlackButtonWhileTheAnswerIsRecorded(t *testing.T) {
+	t.Parallel()
+	w, _, h := setup(t)
+	w.slackRuns = 27
+	_, body := call(t, h, http.MethodPost, "/api/v0/slack/messages/relay", url.Values{"press": {"27 27.1"}}, "X-Slack-Signature", "good")
+	require.Contains(t, body, "Iris incident(300) claimed.")
 }
 
 // A contact may be the e-mail address that somebody has in Slack.

@@ -116,21 +116,19 @@ func (s *slack) answer(ctx context.Context, p Pressed, r messages.Reply, record 
 // checkMessage checks that the button belongs to the message that its value names. Anybody can write a value into a message, but
 // Slack reports which message has the button.
 func (s *slack) checkMessage(ctx context.Context, p Pressed) error {
+	// The order matters: Slack's answer may be recorded between the two queries. Then the second query finds the time stamp.
+	unknown, err := s.Posted.SlackUnknown(ctx, p.MessageID)
+	if err != nil {
+		return err
+	}
 	var posted []messages.ID
 	if p.Timestamp != "" {
-		found, err := s.Posted.SlackMessages(ctx, p.Timestamp, p.MessageID)
-		if err != nil {
+		if posted, err = s.Posted.SlackMessages(ctx, p.Timestamp, p.MessageID); err != nil {
 			return err
 		}
-		posted = found
 	}
-	if slices.Contains(posted, p.MessageID) {
+	if slices.Contains(posted, p.MessageID) || len(posted) == 0 && unknown {
 		return nil
-	}
-	if len(posted) == 0 {
-		if unknown, err := s.Posted.SlackUnknown(ctx, p.MessageID); unknown || err != nil {
-			return err
-		}
 	}
 	s.log.Warn("a Slack button was refused: its value names another message than the one it belongs to",
 		zap.Int64("message_id", int64(p.MessageID)), zap.String("slack_ts", p.Timestamp), zap.String("slack_user", p.UserID))
