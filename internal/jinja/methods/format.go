@@ -20,26 +20,30 @@ func Mod(b *py.Budget, x, y py.Value) py.Value {
 	return operators.Mod(b, x, y)
 }
 
-var mapSignature = py.ParseSignature("format_map(mapping, /)")
-
-// formatMethod returns str.format and str.format_map, whose fields find attributes and items as the sandbox does.
-func formatMethod(s py.Value, name string) (py.Value, bool) {
-	if name != "format" && name != "format_map" {
-		return nil, false
+// formatMethod returns str.format and str.format_map.
+func formatMethod(self py.Value, name string) (py.Value, bool) {
+	switch name {
+	case "format":
+		return py.NewFunc("format(self, /, ...)", func(b *py.Budget, a []py.Value) py.Value {
+			args := a[1].(py.Args)
+			return formatted(formatter{b: b, pos: args.Pos, kw: args.Kw}, a)
+		}).Method(self), true
+	case "format_map":
+		return py.NewFunc("format_map(self, mapping, /)", func(b *py.Budget, a []py.Value) py.Value {
+			return formatted(formatter{b: b, mapping: a[1]}, a)
+		}).Method(self), true
 	}
-	return &py.Func{Name: name, Self: s, Fn: func(b *py.Budget, args py.Args) py.Value {
-		f := formatter{b: b, pos: args.Pos, kw: args.Kw}
-		if name == "format_map" {
-			a, _ := mapSignature.Bind(args)
-			f.pos, f.mapping = nil, a[0]
-		}
-		_, f.escape = s.(py.Markup)
-		f.format(text(s), 2)
-		if f.escape {
-			return py.Markup(f.out.String())
-		}
-		return f.out.String()
-	}}, true
+	return nil, false
+}
+
+// formatted replaces the fields of a[0], which find attributes and items as the sandbox does.
+func formatted(f formatter, a []py.Value) py.Value {
+	_, f.escape = a[0].(py.Markup)
+	f.format(text(a[0]), 2)
+	if f.escape {
+		return py.Markup(f.out.String())
+	}
+	return f.out.String()
 }
 
 type formatter struct {
@@ -113,7 +117,7 @@ func (f *formatter) field(text string, depth int) string {
 		inner.format(spec, depth-1)
 		spec, f.auto = inner.out.String(), inner.auto
 	}
-	f.write(f.formatted(v, spec))
+	f.write(f.value(v, spec))
 	return text[end+1:]
 }
 
@@ -145,7 +149,7 @@ func fieldEnds(text string) (end, nameEnd int) {
 	return 0, 0
 }
 
-func (f *formatter) formatted(v py.Value, spec string) string {
+func (f *formatter) value(v py.Value, spec string) string {
 	if !f.escape {
 		return format.Spec(f.b, v, spec)
 	}

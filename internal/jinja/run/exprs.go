@@ -340,28 +340,25 @@ func (c *compiler) test(n *syntax.Test, f *frame) expr {
 	return c.apply(def, c.expr(n.Obj, f), c.args(&n.Arguments, f))
 }
 
-func (c *compiler) apply(def called, obj expr, args argsOf) expr {
+func (c *compiler) apply(fn *py.Func, obj expr, args argsOf) expr {
 	return func(r *render, e *env) py.Value {
 		v := obj(r, e)
-		return def(r, args(r, e, v))
+		return py.Call(r.Budget, fn, args(r, e, v))
 	}
 }
 
-type called func(r *render, args py.Args) py.Value
-
 // callable finds a filter or test. Inside a condition, a missing one fails only when it is called.
-func (c *compiler) callable(kind, name string, callables map[string]*filters.Callable, line int, f *frame) called {
-	def := callables[name]
-	if def != nil {
-		return func(r *render, args py.Args) py.Value { return def.Call(&r.Scope, args) }
+func (c *compiler) callable(kind, name string, callables map[string]*py.Func, line int, f *frame) *py.Func {
+	if fn := callables[name]; fn != nil {
+		return fn
 	}
 	if !f.soft {
 		c.failAt(line, filters.NotFound(kind, name, callables))
 	}
-	return func(*render, py.Args) py.Value {
+	return &py.Func{Fn: func(*py.Budget, py.Args) py.Value {
 		py.Raise("TemplateRuntimeError", "%s", filters.NotFound(kind, name, callables))
 		return nil
-	}
+	}}
 }
 
 // filterChain compiles the filter of a block, which gets the block's text.

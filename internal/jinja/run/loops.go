@@ -260,14 +260,13 @@ func (l *loopContext) Iter(b *py.Budget) func() (py.Value, bool) {
 }
 
 func (l *loopContext) Call(b *py.Budget, args py.Args) py.Value {
-	a, _ := loopCall.Bind(args)
-	if l.recurse == nil {
-		py.Raise("TypeError", "only a loop that is marked as recursive can be called")
-	}
-	return l.recurse.run(l.r, a[0], l.depth0+1)
+	return py.NewFunc("loop(iterable)", func(_ *py.Budget, a []py.Value) py.Value {
+		if l.recurse == nil {
+			py.Raise("TypeError", "only a loop that is marked as recursive can be called")
+		}
+		return l.recurse.run(l.r, a[0], l.depth0+1)
+	}).Fn(b, args)
 }
-
-var loopCall = py.ParseSignature("loop(iterable)")
 
 func (l *loopContext) Attr(b *py.Budget, name string) (py.Value, bool) {
 	index := int64(l.index0 + 1)
