@@ -98,7 +98,7 @@ var plainFilters = table{
 	},
 	"length(obj, /)": simple(func(b *py.Budget, v py.Value) py.Value { return py.MustLen(b, v) }),
 	"escape(s)":      simple(func(b *py.Budget, v py.Value) py.Value { return py.Escape(b, v) }),
-	"abs(x, /)":      simple(operators.Abs),
+	"abs(x, /)":      simple(func(b *py.Budget, v py.Value) py.Value { return operators.Unary(b, "abs", v) }),
 	"attr(obj, name)": func(b *py.Budget, a []py.Value) py.Value {
 		name := py.TextArg(a[1])
 		py.RaiseUndefined(a[0])
@@ -196,14 +196,14 @@ func round(b *py.Budget, a []py.Value) py.Value {
 	default:
 		py.Raise("FilterArgumentError", "the method of round must be common, ceil or floor, not %s", py.Shown(a[2]))
 	}
-	scale := operators.Pow(b, int64(10), a[1])
-	scaled := operators.Mul(b, a[0], scale)
+	scale := operators.Binary(b, "**", int64(10), a[1])
+	scaled := operators.Binary(b, "*", a[0], scale)
 	if f, ok := scaled.(float64); ok && method == "ceil" {
 		scaled = py.Int(b, math.Ceil(f), 10)
 	} else if ok {
 		scaled = py.Int(b, math.Floor(f), 10)
 	}
-	return operators.Div(b, scaled, scale)
+	return operators.Binary(b, "/", scaled, scale)
 }
 
 var jsonUnsafe = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`)

@@ -117,8 +117,8 @@ func batch(b *py.Budget, a []py.Value) nextFunc {
 			return nil, false
 		}
 		if a[2] != nil && py.Less(b, "<", int64(len(last)), a[1]) {
-			missing := operators.Sub(b, a[1], int64(len(last)))
-			last = append(last, py.Items(b, operators.Mul(b, &py.List{Items: a[2:3]}, missing))...)
+			missing := operators.Binary(b, "-", a[1], int64(len(last)))
+			last = append(last, py.Items(b, operators.Binary(b, "*", &py.List{Items: a[2:3]}, missing))...)
 		}
 		return &py.List{Items: last}, true
 	}
@@ -127,7 +127,7 @@ func batch(b *py.Budget, a []py.Value) nextFunc {
 func slice(b *py.Budget, a []py.Value) nextFunc {
 	seq := py.Items(b, a[0])
 	length := int64(len(seq))
-	operators.FloorDiv(b, length, a[1]) // raises if a[1] is zero or not a number
+	operators.Binary(b, "//", length, a[1]) // raises if a[1] is zero or not a number
 	slices := py.IntArg(a[1])
 	size, extra := length/slices, length%slices
 	n, start := int64(0), int64(0)
@@ -311,7 +311,7 @@ func sum(b *py.Budget, a []py.Value) py.Value {
 		py.Raise("TypeError", "the filter sum does not add text: use join")
 	}
 	for v, ok := next(); ok; v, ok = next() {
-		total = operators.Add(b, total, get(v))
+		total = operators.Binary(b, "+", total, get(v))
 	}
 	return total
 }

@@ -1,7 +1,7 @@
 package filters
 
 import (
-	"github.com/iris-oncall/iris/internal/jinja/methods"
+	"github.com/iris-oncall/iris/internal/jinja/operators"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
@@ -36,14 +36,16 @@ func Comparison(op string) func(b *py.Budget, x, y py.Value) bool {
 }
 
 func remainder(want int64) py.Body {
-	return simple(func(b *py.Budget, v py.Value) py.Value { return py.Equal(b, methods.Mod(b, v, int64(2)), want) })
+	return simple(func(b *py.Budget, v py.Value) py.Value {
+		return py.Equal(b, operators.Binary(b, "%", v, int64(2)), want)
+	})
 }
 
 var tests = table{
 	"odd(value)":  remainder(1),
 	"even(value)": remainder(0),
 	"divisibleby(value, num)": func(b *py.Budget, a []py.Value) py.Value {
-		return py.Equal(b, methods.Mod(b, a[0], a[1]), int64(0))
+		return py.Equal(b, operators.Binary(b, "%", a[0], a[1]), int64(0))
 	},
 	"defined(value)":   is(func(v py.Value) bool { return !py.IsUndefined(v) }),
 	"undefined(value)": is(py.IsUndefined),

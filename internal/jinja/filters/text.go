@@ -82,14 +82,14 @@ func truncate(b *py.Budget, a []py.Value) py.Value {
 	if !py.Less(b, ">=", width, endLen) || !py.Less(b, ">=", leeway, int64(0)) {
 		py.Raise("AssertionError", "truncate needs a length of at least %d and a leeway of at least 0", endLen)
 	}
-	if py.Less(b, "<=", py.MustLen(b, s), operators.Add(b, width, leeway)) {
+	if py.Less(b, "<=", py.MustLen(b, s), operators.Binary(b, "+", width, leeway)) {
 		return s
 	}
-	cut := py.Slice(b, s, nil, operators.Sub(b, width, endLen), nil)
+	cut := py.Slice(b, s, nil, operators.Binary(b, "-", width, endLen), nil)
 	if !py.Truth(b, a[2]) {
 		cut = py.Subscript(b, methods.Call(b, cut, "rsplit", " ", int64(1)), int64(0))
 	}
-	return operators.Add(b, cut, end)
+	return operators.Binary(b, "+", cut, end)
 }
 
 func wordCount(b *py.Budget, v py.Value) py.Value {
@@ -169,7 +169,7 @@ func formatted(b *py.Budget, a []py.Value) py.Value {
 		methods.Update(b, d, rest)
 		arg = d
 	}
-	return methods.Mod(b, py.SoftStr(b, a[0]), arg)
+	return operators.Binary(b, "%", py.SoftStr(b, a[0]), arg)
 }
 
 func xmlAttr(b *py.Budget, a []py.Value) py.Value {

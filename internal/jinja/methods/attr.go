@@ -81,7 +81,7 @@ func Attr(b *py.Budget, obj py.Value, name string) (py.Value, bool) {
 		}
 		return bind(tupleMethods, name, obj)
 	case bool, int64, *big.Int, float64:
-		return numberAttr(obj, name)
+		return numberAttr(b, obj, name)
 	case *py.Range:
 		bounds := map[string]py.Value{"start": x.Start, "stop": x.Stop, "step": x.Step}
 		if v, ok := bounds[name]; ok {

@@ -201,31 +201,29 @@ var viewMethods = py.NewFuncs(map[string]py.Body{
 })
 
 // numberAttr finds the attributes of integers and floats.
-func numberAttr(v py.Value, name string) (py.Value, bool) {
+func numberAttr(b *py.Budget, v py.Value, name string) (py.Value, bool) {
 	f, isFloat := v.(float64)
 	switch {
-	case name == "real":
-		return operators.Pos(v), true
+	case name == "real", name == "numerator" && !isFloat:
+		return operators.Unary(b, "+", v), true
 	case name == "imag" && isFloat:
 		return 0.0, true
 	case name == "imag":
 		return int64(0), true
+	case name == "denominator" && !isFloat:
+		return int64(1), true
 	case isFloat:
 		return bind(floatMethods, name, f)
-	case name == "numerator":
-		return operators.Pos(v), true
-	case name == "denominator":
-		return int64(1), true
 	}
 	return bind(intMethods, name, v)
 }
 
-func itself(b *py.Budget, a []py.Value) py.Value { return operators.Pos(a[0]) }
+func itself(b *py.Budget, a []py.Value) py.Value { return operators.Unary(b, "+", a[0]) }
 
 func ratio(b *py.Budget, a []py.Value) py.Value {
 	f, ok := a[0].(float64)
 	if !ok {
-		return &py.Tuple{Items: []py.Value{operators.Pos(a[0]), int64(1)}}
+		return &py.Tuple{Items: []py.Value{operators.Unary(b, "+", a[0]), int64(1)}}
 	}
 	py.Truncate(f) // raises if f is not finite
 	r := new(big.Rat).SetFloat64(f)

@@ -142,46 +142,29 @@ func (c *compiler) dict(n *syntax.Dict, f *frame) expr {
 // builtins are the filters and tests of all templates. They are constant.
 var builtins = filters.New()
 
-var binaryOps = map[string]func(b *py.Budget, x, y py.Value) py.Value{
-	"+": operators.Add, "-": operators.Sub, "*": operators.Mul, "/": operators.Div, "//": operators.FloorDiv, "%": methods.Mod, "**": operators.Pow,
-}
-
 func (c *compiler) binary(n *syntax.Bin, f *frame) expr {
 	left, right := c.expr(n.Left, f), c.expr(n.Right, f)
-	switch n.Op {
-	case "and":
+	if n.Op == "and" || n.Op == "or" {
 		return func(r *render, e *env) py.Value {
 			v := left(r, e)
-			if py.Truth(r.Budget, v) {
+			if py.Truth(r.Budget, v) == (n.Op == "and") {
 				return right(r, e)
 			}
 			return v
 		}
-	case "or":
-		return func(r *render, e *env) py.Value {
-			v := left(r, e)
-			if py.Truth(r.Budget, v) {
-				return v
-			}
-			return right(r, e)
-		}
 	}
-	op := binaryOps[n.Op]
 	return func(r *render, e *env) py.Value {
 		x := left(r, e)
-		return op(r.Budget, x, right(r, e))
+		return operators.Binary(r.Budget, n.Op, x, right(r, e))
 	}
 }
 
 func (c *compiler) unary(n *syntax.Unary, f *frame) expr {
 	operand := c.expr(n.Operand, f)
-	switch n.Op {
-	case "-":
-		return func(r *render, e *env) py.Value { return operators.Neg(r.Budget, operand(r, e)) }
-	case "+":
-		return func(r *render, e *env) py.Value { return operators.Pos(operand(r, e)) }
+	if n.Op == "not" {
+		return func(r *render, e *env) py.Value { return !py.Truth(r.Budget, operand(r, e)) }
 	}
-	return func(r *render, e *env) py.Value { return !py.Truth(r.Budget, operand(r, e)) }
+	return func(r *render, e *env) py.Value { return operators.Unary(r.Budget, n.Op, operand(r, e)) }
 }
 
 func (c *compiler) compare(n *syntax.Compare, f *frame) expr {
