@@ -10,7 +10,7 @@ func (c *compiler) assignBlock(n *syntax.AssignBlock, f *frame) stmt {
 	in := f.inner()
 	in.visitAll(n.Body)
 	if n.Filter != nil {
-		in.visitAll(n.Filter.Nodes())
+		in.visitAll(syntax.Children(n.Filter))
 	}
 	enter := c.enter(in)
 	body := c.block(n.Body, in)
