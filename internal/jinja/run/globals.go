@@ -75,23 +75,16 @@ func newCycler(b *py.Budget, a []py.Value) py.Value {
 	}
 	items, pos := py.Items(b, &py.Tuple{Items: args.Pos}), 0
 	return &object{"Cycler", func(name string) (py.Value, bool) {
-		switch name {
-		case "items":
-			return &py.Tuple{Items: items}, true
-		case "pos":
-			return int64(pos), true
-		case "current":
-			return items[pos], true
-		case "next":
-			return py.NewFunc("next()", func(*py.Budget, []py.Value) py.Value {
+		v, ok := map[string]py.Value{
+			"items": &py.Tuple{Items: items}, "pos": int64(pos), "current": items[pos],
+			"reset": py.NewFunc("reset()", func(*py.Budget, []py.Value) py.Value { pos = 0; return nil }),
+			"next": py.NewFunc("next()", func(*py.Budget, []py.Value) py.Value {
 				v := items[pos]
 				pos = (pos + 1) % len(items)
 				return v
-			}), true
-		case "reset":
-			return py.NewFunc("reset()", func(*py.Budget, []py.Value) py.Value { pos = 0; return nil }), true
-		}
-		return nil, false
+			}),
+		}[name]
+		return v, ok
 	}}
 }
 
