@@ -149,18 +149,18 @@ func (r reading) since(before reading) *Usage {
 	for name, seconds := range r.cpu {
 		u.CPU[name] = thousandths(seconds - before.cpu[name])
 	}
-	increase := func(histogram, prefix string) []Sum {
+	increase := func(histogram, name string) []Sum { // name "" = the label
 		var out []Sum
 		for label, after := range r.sums[histogram] {
 			was := before.sums[histogram][label]
 			if after.Count > was.Count {
-				out = append(out, Sum{strings.TrimSpace(prefix + label), after.Count - was.Count, thousandths(after.Total - was.Total)})
+				out = append(out, Sum{cmp.Or(name, label), after.Count - was.Count, thousandths(after.Total - was.Total)})
 			}
 		}
 		slices.SortFunc(out, func(a, b Sum) int { return cmp.Or(cmp.Compare(b.Total, a.Total), strings.Compare(a.Name, b.Name)) })
 		return out
 	}
-	u.Batches = slices.Concat(increase(openBatches, "open"), increase(escalated, "escalate"), increase(deliveryBatch, "deliver: "))
+	u.Batches = slices.Concat(increase(openBatches, "open"), increase(escalated, "escalate"), increase(deliveryBatch, ""))
 	u.Statements = increase(statements, "")
 	return u
 }
