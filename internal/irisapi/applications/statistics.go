@@ -140,10 +140,7 @@ func (s statistics) global(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s statistics) application(w http.ResponseWriter, r *http.Request) error {
-	found, err := s.Applications.Describe(r.Context(), v0.ApplicationName(r))
-	if fault.Is(err, fault.NotFound) {
-		return noSuchApplication(v0.ApplicationName(r))
-	}
+	found, err := s.described(r)
 	if err != nil {
 		return err
 	}

@@ -19,24 +19,10 @@ var planColumns = v0.Columns[escalation.Plan]{
 	{"threshold_count", func(p escalation.Plan) any { return p.ThresholdCount }},
 	{"aggregation_window", func(p escalation.Plan) any { return v0.Seconds(p.AggregationWindow) }},
 	{"aggregation_reset", func(p escalation.Plan) any { return v0.Seconds(p.AggregationReset) }},
-	{"tracking_type", func(p escalation.Plan) any {
-		if p.Tracking == nil {
-			return nil
-		}
-		return p.Tracking.Mode
-	}},
-	{"tracking_key", func(p escalation.Plan) any {
-		if p.Tracking == nil {
-			return nil
-		}
-		return p.Tracking.Key
-	}},
-	{trackingTemplate, func(p escalation.Plan) any { // lists have the JSON as a string, single plans as an object
-		if p.Tracking == nil {
-			return nil
-		}
-		return string(p.Tracking.Template)
-	}},
+	{"tracking_type", tracked(func(t escalation.Tracking) any { return t.Mode })},
+	{"tracking_key", tracked(func(t escalation.Tracking) any { return t.Key })},
+	// Lists have the JSON as a string, single plans as an object.
+	{trackingTemplate, tracked(func(t escalation.Tracking) any { return string(t.Template) })},
 	{"description", func(p escalation.Plan) any { return p.Description }},
 	{"created", func(p escalation.Plan) any { return v0.Unix(p.CreatedAt) }},
 	{"creator", func(p escalation.Plan) any { return p.Creator }},
@@ -45,8 +31,18 @@ var planColumns = v0.Columns[escalation.Plan]{
 
 const trackingTemplate = "tracking_template"
 
-var planList = v0.List{Schema: escalation.PlanFilters, Columns: planColumns.Names(), Limited: true,
-	Unique: []string{"id", "created", "description", trackingTemplate}}
+// tracked returns the value of a column that is null without a tracking notification.
+func tracked(value func(escalation.Tracking) any) func(escalation.Plan) any {
+	return func(p escalation.Plan) any {
+		if p.Tracking == nil {
+			return nil
+		}
+		return value(*p.Tracking)
+	}
+}
+
+var planRows = v0.Rows[escalation.Plan]{Columns: planColumns, Kind: "plan", ID: func(p escalation.Plan) int64 { return int64(p.ID) },
+	Query: v0.List{Schema: escalation.PlanFilters, Limited: true, Unique: []string{"id", "created", "description", trackingTemplate}}}
 
 func (a plans) routes() []routing.Route {
 	return []routing.Route{
@@ -60,26 +56,8 @@ func (a plans) routes() []routing.Route {
 	}
 }
 
-func planNumber(p escalation.Plan) int64 { return int64(p.ID) }
-
 func (a plans) list(w http.ResponseWriter, r *http.Request) error {
-	rows := a.Tags.List(planList)
-	q, err := rows.Read(w, r)
-	if err != nil {
-		return err
-	}
-	if done, err := rows.Counted(w, r, q, a.Plans.Count); done || err != nil {
-		return err
-	}
-	found, err := a.Plans.List(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	cols, err := v0.Tagged(r.Context(), a.Tags, planColumns.Pick(q.Fields), q.Fields, "plan", found, planNumber)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, cols.Records(found))
+	return planRows.Answer(w, r, a.Tags, a.Plans.List, a.Plans.Count)
 }
 
 // versions finds plans with their steps; those that list finds have no steps.
@@ -106,11 +84,7 @@ func (a plans) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cols, err := v0.Tagged(r.Context(), a.Tags, planColumns, nil, "plan", []escalation.Plan{p.Plan}, planNumber)
-	if err != nil {
-		return err
-	}
-	page := cols.Record(p.Plan)
+	page, err := planRows.Record(r.Context(), a.Tags, p.Plan)
 	for i := range page {
 		if page[i].Name == trackingTemplate && p.Tracking != nil {
 			page[i].Value = p.Tracking.Template
@@ -123,7 +97,7 @@ func (a plans) get(w http.ResponseWriter, r *http.Request) error {
 			steps[i] = append(steps[i], planNotification(n, i+1, p.Lost))
 		}
 	}
-	return routing.Answer(w, http.StatusOK, append(page, v0.Member{"steps", steps}))
+	return v0.Answer(w, append(page, v0.Member{"steps", steps}), err)
 }
 
 func planNotification(n escalation.Notification, step int, lost map[string]bool) v0.Record {
@@ -141,14 +115,8 @@ func planNotification(n escalation.Notification, step int, lost map[string]bool)
 		{"role", role}, {"target", target}, {"template", template}, {"priority", n.Priority}, {"dynamic_index", index}}
 }
 
-// activate activates or deactivates a version. A name means the newest version when it is activated, and the active version
-// when it is deactivated.
 func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
-	b, err := v0.ReadBody(w, r, "")
-	if err != nil {
-		return err
-	}
-	active, err := activeField(b, `"active" field required`, fault.New(fault.Invalid, "Invalid active field"))
+	active, err := activeField(v0.ReadBody(w, r, ""), `"active" field required`, fault.New(fault.Invalid, "Invalid active field"))
 	if err != nil {
 		return err
 	}
@@ -159,25 +127,18 @@ func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
 	if !wire.Actor(r.Context()).MayChange(p.CreatorID, a.Openings) {
 		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the plan %s", p.Creator, p.Name)
 	}
-	if err := a.PlanChanges.SetActive(r.Context(), p.ID, active); err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, v0.Flag(active))
+	return v0.Answer(w, v0.Flag(active), a.PlanChanges.SetActive(r.Context(), p.ID, active))
 }
 
 // remove deletes a plan. Its versions stay as history.
 func (a plans) remove(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	p, err := a.versions().activeOrNewest(ctx, wire.Param(r, "plan"))
-	none := fault.New(fault.Invalid, "No plan matched")
-	if err != nil {
-		return fault.When(err, fault.NotFound, none)
+	if err == nil && !wire.Actor(ctx).MayChange(p.CreatorID, a.Openings) {
+		err = fault.Newf(fault.Forbidden, "Only %s or an admin may delete the plan %s", p.Creator, p.Name)
 	}
-	if !wire.Actor(ctx).MayChange(p.CreatorID, a.Openings) {
-		return fault.Newf(fault.Forbidden, "Only %s or an admin may delete the plan %s", p.Creator, p.Name)
+	if err == nil {
+		err = a.PlanChanges.Delete(ctx, p.Name)
 	}
-	if err := a.PlanChanges.Delete(ctx, p.Name); err != nil {
-		return fault.When(err, fault.NotFound, none)
-	}
-	return v0.Done(w)
+	return v0.Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, "No plan matched")))
 }

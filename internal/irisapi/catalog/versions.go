@@ -74,13 +74,8 @@ func (v versions[T]) newest(ctx context.Context, name string) (T, error) {
 
 // activeField reads the integer flag of the routes that activate a version. missing is the title for a body without the flag.
 func activeField(b v0.Body, missing string, invalid error) (bool, error) {
-	raw, ok := b.Members["active"]
-	if !ok {
-		return false, fault.Invalidf("active", "%s", missing)
-	}
-	n, ok := v0.Integer(raw)
-	if !ok {
-		return false, invalid
-	}
-	return n != 0, nil
+	b.Check(b.Has("active"), fault.Invalidf("active", "%s", missing))
+	n, ok := v0.Integer(b.Members["active"])
+	b.Check(ok, invalid)
+	return n != 0, b.Err()
 }

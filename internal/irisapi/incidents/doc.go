@@ -94,8 +94,8 @@ func read(w http.ResponseWriter, r *http.Request) (incidents.ID, v0.Body, error)
 	if err != nil {
 		return 0, v0.Body{}, err
 	}
-	b, err := v0.ReadBody(w, r, "")
-	return id, b, err
+	b := v0.ReadBody(w, r, "")
+	return id, b, b.Err()
 }
 
 // change returns a change of incidents by the caller.

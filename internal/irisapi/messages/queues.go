@@ -28,8 +28,5 @@ var queueColumns = v0.Columns[messages.QueueDepth]{
 // list answers with the number of waiting messages by mode, application and class. Iris had no such route.
 func (a queues) list(w http.ResponseWriter, r *http.Request) error {
 	depths, err := a.Queues.Depths(r.Context())
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, queueColumns.Records(depths))
+	return v0.Answer(w, queueColumns.Records(depths), err)
 }

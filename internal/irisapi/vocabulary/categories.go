@@ -38,8 +38,5 @@ func (v categories) list(w http.ResponseWriter, r *http.Request) error {
 		q.Conditions = append(q.Conditions, filters.Condition{Field: "application", Op: filters.Eq, Values: []any{v0.StorableName(app)}})
 	}
 	found, err := v.Categories.Categories(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, categoryColumns.Records(found))
+	return v0.Answer(w, categoryColumns.Records(found), err)
 }

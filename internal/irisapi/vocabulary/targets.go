@@ -29,10 +29,7 @@ func (v targets) list(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	names, err := v.Targets.Names(r.Context(), prefix)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, routing.OrEmpty(names))
+	return v0.Answer(w, routing.OrEmpty(names), err)
 }
 
 // targetList filters the targets of one kind.
@@ -55,18 +52,12 @@ func (v targets) ofKind(w http.ResponseWriter, r *http.Request) error {
 		q.Conditions = append(q.Conditions, filters.Condition{Field: "name", Op: filters.StartsWith, Values: []any{prefix}})
 	}
 	names, err := v.Targets.NamesOfKind(r.Context(), kind, q)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, routing.OrEmpty(names))
+	return v0.Answer(w, routing.OrEmpty(names), err)
 }
 
 func (v targets) exists(w http.ResponseWriter, r *http.Request) error {
 	exists, err := v.Targets.Exists(r.Context(), wire.Param(r, "name"))
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, v0.Record{{"exists", exists}})
+	return v0.Answer(w, v0.Record{{"exists", exists}}, err)
 }
 
 func (v targets) inLists(w http.ResponseWriter, r *http.Request) error {
@@ -86,8 +77,5 @@ func (v targets) inLists(w http.ResponseWriter, r *http.Request) error {
 		return params.Missing("list")
 	}
 	on, err := v.Targets.OnAnyList(r.Context(), wire.Param(r, "username"), lists)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, v0.Record{{"is_member", on}})
+	return v0.Answer(w, v0.Record{{"is_member", on}}, err)
 }
