@@ -31,7 +31,7 @@ type Authenticator struct {
 	sessions     *scs.SessionManager
 	userKey      string
 	errors       *Errors
-	unverified    bool
+	unverified   bool
 }
 
 // NewAuthenticator returns an Authenticator. With nil sessions, only applications can authenticate. userKey is the session key of

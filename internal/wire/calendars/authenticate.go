@@ -32,9 +32,9 @@ type Authenticator struct {
 	// Sessions is nil if nobody can log in.
 	Sessions *scs.SessionManager `optional:"true"`
 	// UserKey is the session key that holds the name of the logged-in user.
-	UserKey   string
+	UserKey     string
 	Memberships Memberships
-	Openings  auth.Openings
+	Openings    auth.Openings
 	// DebugAuth allows everything to every caller, as the user test_user. It must never be used on a public address.
 	DebugAuth bool
 	Errors    *wire.Errors
