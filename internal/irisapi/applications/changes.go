@@ -233,10 +233,11 @@ func parseCategories(raw []byte) ([]applications.Category, error) {
 		b.Check(b.Given("name") && b.Given("description") && b.Given("mode"), missing)
 		c := applications.Category{Name: strings.TrimSpace(b.Text("name")), Description: strings.TrimSpace(b.Text("description"))}
 		mode := strings.TrimSpace(b.Text("mode"))
+		key := strings.ToLower(c.Name)
 		b.Check(c.Name != "", missing)
 		b.Check(len(c.Name) <= maxVariable, fault.Invalidf("name", "The name of a category must not be longer than %d bytes", maxVariable))
-		b.Check(!seen[strings.ToLower(c.Name)], fault.Invalidf("name", "The category %s is given twice", c.Name))
-		seen[strings.ToLower(c.Name)] = true
+		b.Check(!seen[key], fault.Invalidf("name", "The category %s is given twice", c.Name))
+		seen[key] = true
 		c.Mode, ok = users.ParseMode(mode)
 		b.Check(ok, fault.Titled("Invalid mode", mode))
 		if err := b.Err(); err != nil {

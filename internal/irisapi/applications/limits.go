@@ -121,12 +121,13 @@ func (a limits) setEmails(w http.ResponseWriter, r *http.Request) error {
 	b := v0.ReadBody(w, r, "")
 	plans, seen := map[string]string{}, map[string]bool{}
 	for _, email := range slices.Sorted(maps.Keys(b.Members)) {
-		plan, key := "", strings.TrimSpace(email)
+		var plan string
+		key := strings.ToLower(strings.TrimSpace(email))
 		err := json.Unmarshal(b.Members[email], &plan)
 		b.Check(err == nil && b.Given(email), fault.Invalidf("", "The plan of %s must be a string", email))
 		b.Check(catalog.Destination(email) && strings.Contains(email, "@"), fault.Invalidf("", "%s is not an e-mail address", email))
-		b.Check(!seen[strings.ToLower(key)], fault.Invalidf("", "The address %s is given twice", email))
-		seen[strings.ToLower(key)], plans[key] = true, plan
+		b.Check(!seen[key], fault.Invalidf("", "The address %s is given twice", email))
+		seen[key], plans[strings.TrimSpace(email)] = true, plan
 	}
 	if err := b.Err(); err != nil {
 		return err
