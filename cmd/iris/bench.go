@@ -157,6 +157,9 @@ func printFigures(w io.Writer, r bench.Result) {
 	if r.Killed != nil {
 		fmt.Fprintf(w, "killed      %8d  every bucket owned again after %.2f s, %d attempts in doubt\n", *r.Killed, *r.ReownedSeconds, *r.InDoubt)
 	}
+	if r.Usage != nil {
+		fmt.Fprint(w, r.Usage)
+	}
 }
 
 type benchSinkCommand struct {

@@ -141,6 +141,8 @@ type run struct {
 	stand *stand // nil with a running server
 
 	shown   progress // last printed progress, used by watch
+	before  reading  // at the first request
+	usage   *Usage   // until everything had arrived, used by watch
 	waiting bool     // reported that messages are in flight, used by watch
 	failed  bool
 }
@@ -164,6 +166,11 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 	} else {
 		profiled <- nil
 	}
+	if r.stand != nil {
+		if r.before, err = r.stand.read(ctx, r.sink.child.Pid()); err != nil {
+			return Result{}, err
+		}
+	}
 	posting := make(chan struct{})
 	go func() {
 		defer close(posting)
@@ -181,6 +188,7 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 	stopProfiles()
 	watchErr = errors.Join(watchErr, <-profiled)
 	result := r.tally.result()
+	result.Usage = r.usage
 	if killed != nil {
 		n, err := r.stand.inDoubt(context.WithoutCancel(ctx))
 		result.Killed, result.ReownedSeconds, result.InDoubt = &killed.n, &killed.reowned, &n
@@ -248,6 +256,9 @@ func (r *run) watch(ctx context.Context, posting <-chan struct{}) (*kill, error)
 			if complete.IsZero() {
 				complete = now
 				r.show(p)
+				if err := r.readUsage(ctx); err != nil {
+					return done, err
+				}
 			}
 			if now.Sub(complete) >= settle && (p.quiet >= r.Patience || r.settled(ctx)) {
 				return done, nil
@@ -256,6 +267,18 @@ func (r *run) watch(ctx context.Context, posting <-chan struct{}) (*kill, error)
 			return done, nil
 		}
 	}
+}
+
+// readUsage stores what the bench's own servers used so far.
+func (r *run) readUsage(ctx context.Context) error {
+	if r.stand == nil {
+		return nil
+	}
+	now, err := r.stand.read(ctx, r.sink.child.Pid())
+	if err == nil {
+		r.usage = now.since(r.before)
+	}
+	return err
 }
 
 // settled reports whether no message is in flight, as far as the bench can know.

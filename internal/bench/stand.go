@@ -119,6 +119,14 @@ type server struct {
 	log    *os.File
 }
 
+// servers returns the started servers.
+func (s *stand) servers() []*server {
+	if s.api == nil {
+		return s.processors
+	}
+	return append([]*server{s.api}, s.processors...)
+}
+
 // end returns why a server ended.
 func (s *server) end() error {
 	if err := s.Err(); err != nil {
@@ -284,7 +292,7 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 
 // ended returns an error if a server ended without being killed by the bench.
 func (s *stand) ended() error {
-	for _, p := range append([]*server{s.api}, s.processors...) {
+	for _, p := range s.servers() {
 		if !p.killed.Load() && closed(p.Done()) {
 			text, _ := os.ReadFile(p.log.Name())
 			return fmt.Errorf("%s ended: %w; last lines of its log (%s):\n%s", p.name, p.end(), p.log.Name(), tail(text, 2000))
@@ -351,7 +359,7 @@ func (s *stand) profile(ctx context.Context, dir string) error {
 		return err
 	}
 	var wg errgroup.Group
-	for _, p := range append([]*server{s.api}, s.processors...) {
+	for _, p := range s.servers() {
 		wg.Go(func() error {
 			// The length of a profile is fixed at its start, and the length of the load is not known: record short profiles in a row.
 			for i := 1; ctx.Err() == nil; i++ {
@@ -393,10 +401,7 @@ func fetch(url, file string) error {
 // stop stops all servers together, then the database. It deletes the logs unless they are needed.
 func (s *stand) stop(keepLogs bool) {
 	var wg sync.WaitGroup
-	for _, p := range append([]*server{s.api}, s.processors...) {
-		if p == nil {
-			continue
-		}
+	for _, p := range s.servers() {
 		wg.Go(func() {
 			p.Stop(syscall.SIGTERM, 10*time.Second)
 			_ = p.log.Close()

@@ -161,6 +161,8 @@ type Result struct {
 	ReownedSeconds *float64 `json:"reowned_seconds,omitempty"`
 	InDoubt        *int     `json:"in_doubt,omitempty"`
 	LostIDs        []int64  `json:"lost_ids,omitempty"` // of the first lost units
+
+	Usage *Usage `json:"usage,omitempty"` // of servers that the bench started
 }
 
 // maxLostIDs is the maximum length of LostIDs.

@@ -128,7 +128,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	f.deps = deps{
 		Requests: calendars.Requests{Teams: teams, People: people, Roles: names, Rosters: rosters, Schedules: schedules, Shifts: shifts},
 		Authenticator: calendars.Authenticator{Applications: apps, Users: pgpeople.NewUsers(f.db), Sessions: f.sessions, UserKey: userKey,
-			Standings: teams, Errors: problems},
+			Memberships: teams, Errors: problems},
 		Teams: oncallteams.Deps{Teams: teams, Members: teams, Admins: teams, Subscriptions: teams, Rosters: rosters, RosterMembers: rosters,
 			RoleChanges: names, Services: names, TeamServices: names, ScheduleChanges: schedules, Audit: notices, Plans: plans,
 			TimeZones: []string{"UTC", "America/New_York", "Europe/Zurich"}, Modes: modes},

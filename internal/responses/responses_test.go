@@ -267,7 +267,7 @@ func setup(t *testing.T) (*world, *auth.Links, http.Handler) {
 func setupOpen(t *testing.T) (*world, http.Handler) {
 	t.Helper()
 	w, _, h := setupWith(t, func(d *Deps) {
-		d.Authenticator, d.Answers.Openings = d.Authenticator.Believing(), auth.Openings{NoCredentials: true}
+		d.Authenticator, d.Answers.Openings = d.Authenticator.WithoutVerification(), auth.Openings{NoCredentials: true}
 	})
 	return w, h
 }

@@ -82,7 +82,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s.strict = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, a.errors)
 	s.authenticator = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, a.errors)
 	if a.cfg.Compatibility.DisableAuth {
-		s.authenticator = s.authenticator.Believing()
+		s.authenticator = s.authenticator.WithoutVerification()
 	}
 	s.load = load.New(s.queues, a.log)
 	if b := a.cfg.IncidentRates; b.Enabled {
@@ -184,7 +184,7 @@ func (s *apiShared) calendarParts() calendarParts {
 		Openings: open, Grace: c.Grace,
 	}
 	p.authenticator = &calendars.Authenticator{
-		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: login.UserKey, Standings: teams,
+		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: login.UserKey, Memberships: teams,
 		Openings: open, DebugAuth: s.cfg.Compatibility.OncallDebugAuth, Errors: s.errors,
 	}
 	return p
