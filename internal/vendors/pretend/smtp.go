@@ -2,6 +2,7 @@ package pretend
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/md5"
@@ -69,7 +70,7 @@ func NewSMTP(cfg SMTPConfig, log *Log) *SMTP {
 
 // Start listens.
 func (s *SMTP) Start() error {
-	ln, err := net.Listen("tcp", or(s.cfg.Addr, "127.0.0.1:0"))
+	ln, err := net.Listen("tcp", cmp.Or(s.cfg.Addr, "127.0.0.1:0"))
 	if err != nil {
 		return err
 	}
@@ -233,11 +234,11 @@ func (m *mailSession) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 		m.s.hang(context.Background())
 		return errClosed
 	case Fail:
-		return m.refused(smtpError(or(b.Status, 451), gosmtp.EnhancedCodeNotSet, or(b.Text, "out of order")))
+		return m.refused(smtpError(cmp.Or(b.Status, 451), gosmtp.EnhancedCodeNotSet, cmp.Or(b.Text, "out of order")))
 	case Throttle:
 		return m.refused(tooFast(b.RetryAfter))
 	case Reject:
-		return m.refused(smtpError(or(b.Status, 550), enhanced(or(b.Code, "5.1.1")), or(b.Text, "User unknown")))
+		return m.refused(smtpError(cmp.Or(b.Status, 550), enhanced(cmp.Or(b.Code, "5.1.1")), cmp.Or(b.Text, "User unknown")))
 	}
 	return nil
 }
