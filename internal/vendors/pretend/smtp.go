@@ -22,8 +22,6 @@ import (
 
 	"github.com/emersion/go-sasl"
 	gosmtp "github.com/emersion/go-smtp"
-
-	"github.com/iris-oncall/iris/internal/vendors/pretend/mail"
 )
 
 // SMTPConfig of the mail server.
@@ -275,16 +273,6 @@ func (m *mailSession) ends(hard bool) {
 	reset(m.conn.Conn(), hard)
 }
 
-// readMail describes a mail in the entry. It returns why the mail is refused.
-func (m *mailSession) readMail(raw []byte) string {
-	got, why := mail.Read(raw, mail.Envelope{From: m.entry.From, To: m.entry.To}, m.s.cfg.Light)
-	e := &m.entry
-	e.From, e.Subject, e.Body, e.HTML, e.Headers = got.From, got.Subject, got.Body, got.HTML, got.Headers
-	e.MessageID, e.IncidentID, e.VendorID, e.IdempotencyKey = got.MessageID, got.IncidentID, got.VendorID, got.IdempotencyKey
-	e.Application, e.Plan, e.Priority = got.Application, got.Plan, got.Priority
-	return why
-}
-
 func (m *mailSession) Data(r io.Reader) error {
 	var raw bytes.Buffer
 	if _, err := raw.ReadFrom(r); err != nil {
@@ -294,7 +282,7 @@ func (m *mailSession) Data(r io.Reader) error {
 		}
 		return err
 	}
-	if why := m.readMail(raw.Bytes()); why != "" {
+	if why := m.entry.readMail(raw.Bytes(), m.s.cfg.Light); why != "" {
 		return m.refused(smtpError(554, gosmtp.EnhancedCode{5, 6, 0}, why))
 	}
 	e := &m.entry

@@ -5,13 +5,13 @@ package slack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -44,6 +44,7 @@ type Config struct {
 
 // Vendor posts to channels and people. Safe for concurrent use.
 type Vendor struct {
+	vendors.Identity
 	cfg    Config
 	client *vendors.Client
 	api    *slack.Client
@@ -58,48 +59,26 @@ const (
 
 // New checks cfg and returns a vendor; it opens no connection.
 func New(cfg Config) (*Vendor, error) {
-	if cfg.Account == "" {
-		cfg.Account = "main"
-	}
-	if cfg.APIURL == "" {
-		cfg.APIURL = slack.APIURL
-	}
-	if cfg.MaxConns <= 0 {
-		cfg.MaxConns = vendors.DefaultConnections
-	}
-	if cfg.Timeout <= 0 {
-		cfg.Timeout = 10 * time.Second
-	}
+	v := &Vendor{Identity: vendors.NewIdentity("slack", cfg.Account, vendors.Connections(cfg.MaxConns), users.Slack)}
+	cfg.Timeout = cmp.Or(max(cfg.Timeout, 0), vendors.DefaultTimeout)
 	if cfg.Token == "" {
 		return nil, fault.Invalidf("token", "slack: the token is missing")
 	}
-	if u, err := url.Parse(cfg.APIURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fault.Invalidf("api_url", "slack: api_url is not an http or https URL")
+	cfg.APIURL = strings.TrimRight(cmp.Or(cfg.APIURL, slack.APIURL), "/") + "/"
+	if err := v.CheckURL("api_url", cfg.APIURL); err != nil {
+		return nil, err
 	}
-	cfg.APIURL = strings.TrimRight(cfg.APIURL, "/") + "/"
-	v := &Vendor{cfg: cfg, people: cache.New(cache.Config[string, string]{TTL: lookupTTL, Entries: maxPeople})}
-	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: cfg.MaxConns, MaxBody: 512 << 10})
+	v.cfg, v.people = cfg, cache.New(cache.Config[string, string]{TTL: lookupTTL, Entries: maxPeople})
+	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: v.Connections(), MaxBody: 512 << 10})
 	v.api = slack.New(cfg.Token, slack.OptionAPIURL(cfg.APIURL), slack.OptionHTTPClient(doer{v}))
 	return v, nil
 }
-
-// Name is the vendor's kind.
-func (v *Vendor) Name() string { return "slack" }
-
-// Account distinguishes accounts of one kind.
-func (v *Vendor) Account() string { return v.cfg.Account }
-
-// Modes are the modes the vendor carries.
-func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Slack} }
 
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
 
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.cfg.APIURL) }
-
-// Connections is how many calls can be in flight at once.
-func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
 // Prepare looks the destination up and opens the connection that the call of m needs.
 func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
