@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -239,24 +240,16 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 
 // The meaning of Slack's errors. All others refuse the message.
 var (
-	goneErrors = set(`channel_not_found user_not_found users_not_found is_archived user_disabled user_not_visible
+	goneErrors = strings.Fields(`channel_not_found user_not_found users_not_found is_archived user_disabled user_not_visible
 		cannot_dm_bot messages_tab_disabled`)
-	accountErrors = set(`invalid_auth not_authed account_inactive token_revoked token_expired missing_scope no_permission
-		org_login_required ekm_access_denied team_access_not_granted access_denied two_factor_setup_required
-		not_allowed_token_type deprecated_endpoint method_deprecated service_unavailable request_timeout
-		accesslimited team_added_to_org enterprise_is_restricted`)
-	rateErrors = set(`ratelimited rate_limited message_limit_exceeded`)
+	accountErrors = strings.Fields(`invalid_auth not_authed account_inactive token_revoked token_expired missing_scope
+		no_permission org_login_required ekm_access_denied team_access_not_granted access_denied
+		two_factor_setup_required not_allowed_token_type deprecated_endpoint method_deprecated service_unavailable
+		request_timeout accesslimited team_added_to_org enterprise_is_restricted`)
+	rateErrors = strings.Fields(`ratelimited rate_limited message_limit_exceeded`)
 	// With these errors, Slack says, some of the operation may have succeeded.
-	doubtfulErrors = set(`internal_error fatal_error`)
+	doubtfulErrors = strings.Fields(`internal_error fatal_error`)
 )
-
-func set(s string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		set[w] = true
-	}
-	return set
-}
 
 func (v *Vendor) result(err error) messages.Result {
 	var status *refusal
@@ -267,13 +260,13 @@ func (v *Vendor) result(err error) messages.Result {
 	if errors.As(err, &said) {
 		word := vendors.Clean(said.Err, v.cfg.Token)
 		switch {
-		case goneErrors[said.Err]:
+		case slices.Contains(goneErrors, said.Err):
 			return vendors.Gone("%s", word)
-		case accountErrors[said.Err]:
+		case slices.Contains(accountErrors, said.Err):
 			return vendors.AccountFailed(vendors.Unavailable("%s", word))
-		case rateErrors[said.Err]:
+		case slices.Contains(rateErrors, said.Err):
 			return vendors.Throttled(0, "%s", word)
-		case doubtfulErrors[said.Err]:
+		case slices.Contains(doubtfulErrors, said.Err):
 			return vendors.Unknown("%s", word)
 		default:
 			return vendors.Rejected("%s", word)
