@@ -37,13 +37,6 @@ var categoryColumns = v0.Columns[applications.Category]{
 var rows = v0.Rows[applications.Application]{Query: v0.List{Schema: applications.FilterSchema, Limited: true}, Columns: columns,
 	Kind: "application", ID: func(a applications.Application) int64 { return a.ID }}
 
-func (a reads) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/applications", routing.Read, a.list),
-		routing.Get("/v0/applications/{app}", routing.Read, a.get),
-	}
-}
-
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	return rows.Answer(w, r, a.Tags, a.Applications.List, nil)
 }

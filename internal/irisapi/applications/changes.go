@@ -18,16 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (a changes) routes() []routing.Route {
-	return []routing.Route{
-		routing.Post("/v0/applications", routing.Write, a.create),
-		routing.Put("/v0/applications/{app}", routing.Write, a.change),
-		routing.Delete("/v0/applications/{app}", routing.Write, a.remove),
-		routing.Put("/v0/applications/{app}/rename", routing.Write, a.rename),
-		routing.Post("/v0/categories/{app}", routing.Write, a.setCategories),
-	}
-}
-
 func (a changes) create(w http.ResponseWriter, r *http.Request) error {
 	actor := wire.Actor(r.Context())
 	if actor.MayAdminister() != nil {

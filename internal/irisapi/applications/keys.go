@@ -6,17 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
-
-func (a keys) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/applications/{app}/key", routing.Write, a.key),
-		routing.Get("/v0/applications/{app}/secondary", routing.Write, a.secondary),
-		routing.Post("/v0/applications/{app}/secondary", routing.Write, a.addSecondary),
-		routing.Post("/v0/applications/{app}/rekey", routing.Write, a.rekey),
-	}
-}
 
 const noRekey = "You don't have permissions to re-key this app."
 

@@ -15,16 +15,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (a limits) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/applications/{app}/quota", routing.Read, a.getQuota),
-		routing.Post("/v0/applications/{app}/quota", routing.Write, a.setQuota),
-		routing.Delete("/v0/applications/{app}/quota", routing.Write, a.removeQuota),
-		routing.Get("/v0/applications/{app}/incident_emails", routing.Someone, a.getEmails),
-		routing.Put("/v0/applications/{app}/incident_emails", routing.Write, a.setEmails),
-	}
-}
-
 // getQuota answers {} for an application that has no quota or does not exist.
 func (a limits) getQuota(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.Applications.Describe(r.Context(), v0.ApplicationName(r))

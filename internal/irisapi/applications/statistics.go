@@ -18,14 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (s statistics) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/stats", routing.Read, s.global),
-		routing.Get("/v0/applications/{app}/stats", routing.Read, s.application),
-		routing.Get("/v0/singlestats/{name}", routing.Read, s.single),
-	}
-}
-
 // figure is one statistic: its name on the wire, and its value at a point in time. A value of nil is not defined.
 type figure struct {
 	name  string

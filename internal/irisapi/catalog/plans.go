@@ -1,15 +1,12 @@
 package catalog
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var planColumns = v0.Columns[escalation.Plan]{
@@ -44,39 +41,12 @@ func tracked(value func(escalation.Tracking) any) func(escalation.Plan) any {
 var planRows = v0.Rows[escalation.Plan]{Columns: planColumns, Kind: "plan", ID: func(p escalation.Plan) int64 { return int64(p.ID) },
 	Query: v0.List{Schema: escalation.PlanFilters, Limited: true, Unique: []string{"id", "created", "description", trackingTemplate}}}
 
-func (a plans) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/plans", routing.Read, a.list),
-		routing.Post("/v0/plans", routing.Write, a.create),
-		routing.Get("/v0/plans/{plan}", routing.Read, a.get),
-		routing.Post("/v0/plans/{plan}", routing.Write, a.activate),
-		routing.Delete("/v0/plans/{plan}", routing.Write, a.remove),
-		routing.Get("/v0/applications/{app}/plans", routing.Read, a.ofApplication),
-		routing.Get("/v0/internal/plan_aggregation_settings", routing.Read, a.aggregation),
-	}
-}
-
 func (a plans) list(w http.ResponseWriter, r *http.Request) error {
 	return planRows.Answer(w, r, a.Tags, a.Plans.List, a.Plans.Count)
 }
 
-// versions finds plans with their steps; those that list finds have no steps.
-func (a plans) versions() versions[escalation.PlanSteps] {
-	return versions[escalation.PlanSteps]{
-		byID: func(ctx context.Context, id int64) (escalation.PlanSteps, error) {
-			return a.Plans.ByID(ctx, escalation.PlanID(id))
-		},
-		byName: a.Plans.ByName,
-		list: func(ctx context.Context, q filters.Query) ([]escalation.PlanSteps, error) {
-			found, err := a.Plans.List(ctx, q)
-			out := make([]escalation.PlanSteps, len(found))
-			for i, p := range found {
-				out[i].Plan = p
-			}
-			return out, err
-		},
-		missing: fault.New(fault.NotFound, "no such plan"),
-	}
+func (a plans) versions() versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID] {
+	return versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]{a.Plans, planRows.ID, fault.New(fault.NotFound, "no such plan")}
 }
 
 func (a plans) get(w http.ResponseWriter, r *http.Request) error {

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -31,15 +29,6 @@ var templateColumns = v0.Columns[messages.TemplateVersion]{
 var templateRows = v0.Rows[messages.TemplateVersion]{
 	Query:   v0.List{Schema: messages.TemplateFilters, Limited: true, Unique: []string{"id", "created"}},
 	Columns: templateColumns, Kind: "template", ID: func(t messages.TemplateVersion) int64 { return int64(t.ID) },
-}
-
-func (a templates) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/templates", routing.Read, a.list),
-		routing.Post("/v0/templates", routing.Write, a.create),
-		routing.Get("/v0/templates/{template}", routing.Read, a.get),
-		routing.Post("/v0/templates/{template}", routing.Write, a.activate),
-	}
 }
 
 func (a templates) list(w http.ResponseWriter, r *http.Request) error {
@@ -76,23 +65,8 @@ func (a templates) get(w http.ResponseWriter, r *http.Request) error {
 		{"created", v0.Unix(t.CreatedAt)}, {"content", content}, {"plans", plans}})
 }
 
-// versions finds templates with their content; those that list finds have no content.
-func (a templates) versions() versions[messages.TemplateDetails] {
-	return versions[messages.TemplateDetails]{
-		byID: func(ctx context.Context, id int64) (messages.TemplateDetails, error) {
-			return a.Templates.ByID(ctx, messages.TemplateID(id))
-		},
-		byName: a.Templates.ByName,
-		list: func(ctx context.Context, q filters.Query) ([]messages.TemplateDetails, error) {
-			found, err := a.Templates.List(ctx, q)
-			out := make([]messages.TemplateDetails, len(found))
-			for i, t := range found {
-				out[i].TemplateVersion = t
-			}
-			return out, err
-		},
-		missing: noSuchTemplate(),
-	}
+func (a templates) versions() versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID] {
+	return versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]{a.Templates, templateRows.ID, noSuchTemplate()}
 }
 
 // create saves a new version of a template, which becomes the active one of its name.

@@ -18,14 +18,6 @@ import (
 // maxClaims is how many incidents one request may claim. They are changed in one transaction.
 const maxClaims = 1000
 
-func (a claims) routes() []routing.Route {
-	return []routing.Route{
-		routing.Post("/v0/incidents/claim", routing.Write, a.many),
-		routing.Post("/v0/incidents/{id}", routing.Write, a.one),
-		routing.Post("/v0/incidents/{id}/resolve", routing.Write, a.resolve),
-	}
-}
-
 // claim is the body of both claim routes: an owner, or null to take the claim back.
 type claim struct {
 	owner string // "" = take the claim back

@@ -7,15 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
-
-func (a comments) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/incidents/{id}/comments", routing.Read, a.list),
-		routing.Post("/v0/incidents/{id}/comments", routing.Write, a.add),
-	}
-}
 
 var commentColumns = v0.Columns[incidents.Comment]{
 	{"author", func(c incidents.Comment) any { return c.Author }},

@@ -9,7 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var columns = v0.Columns[incidents.Incident]{
@@ -58,13 +57,6 @@ func title(i incidents.Incident) any {
 		return v
 	}
 	return nil
-}
-
-func (a reads) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/incidents", routing.Read, a.list),
-		routing.Get("/v0/incidents/{id}", routing.Read, a.get),
-	}
 }
 
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {

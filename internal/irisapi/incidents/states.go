@@ -6,12 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
-
-func (a states) routes() []routing.Route {
-	return []routing.Route{routing.Post("/v0/internal/incident/{id}", routing.Write, v0.Internal(a.InternalApplications, a.set))}
-}
 
 // set sets the step of an incident and whether the incident escalates.
 func (a states) set(w http.ResponseWriter, r *http.Request) error {

@@ -9,7 +9,6 @@ import (
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var columns = v0.Columns[messages.Message]{
@@ -44,14 +43,6 @@ func rendered(m messages.Message, text string) any {
 		return nil
 	}
 	return text
-}
-
-func (a reads) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/messages", routing.Read, a.list),
-		routing.Get("/v0/messages/{id}", routing.Read, a.get),
-		routing.Get("/v0/messages/{id}/auditlog", routing.Read, a.changes),
-	}
 }
 
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {

@@ -13,12 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
-
-func (a incoming) routes() []routing.Route {
-	return []routing.Route{routing.Post("/v0/notifications", routing.Write, a.notify)}
-}
 
 // notification is the body of a notification. Parsing checks only the body, not whether its targets exist. A body with
 // target_list is a list.

@@ -5,12 +5,7 @@ import (
 
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
-
-func (a queues) routes() []routing.Route {
-	return []routing.Route{routing.Get("/v0/queues", routing.Someone, a.list)}
-}
 
 // classes are the names of the classes of messages.
 var classes = map[messages.Class]string{messages.ClassUrgent: "urgent", messages.ClassRoutine: "routine",

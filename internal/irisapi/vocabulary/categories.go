@@ -6,7 +6,6 @@ import (
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/filters"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var categoryList = v0.List{Schema: filters.Schema{
@@ -19,13 +18,6 @@ var categoryColumns = v0.Columns[applications.Category]{
 	{"application", func(c applications.Category) any { return c.Application }},
 	{"description", func(c applications.Category) any { return c.Description }},
 	{"mode", func(c applications.Category) any { return c.Mode }},
-}
-
-func (v categories) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/categories", routing.Read, v.list),
-		routing.Get("/v0/categories/{app}", routing.Read, v.list),
-	}
 }
 
 // list answers with the categories of all applications, or of the one in the path. An unknown application has none.

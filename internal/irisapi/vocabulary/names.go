@@ -9,16 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (v names) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/target_roles", routing.Read, v.listRoles),
-		routing.Get("/v0/modes", routing.Someone, v.listModes),
-		routing.Get("/v0/priorities", routing.Someone, v.listPriorities),
-		routing.Get("/v0/internal/priority_mode_map", routing.Read, v.priorityModes),
-		routing.Get("/v0/timezones", routing.Read, v.listZones),
-	}
-}
-
 func (v names) listRoles(w http.ResponseWriter, r *http.Request) error {
 	roles, err := v.Roles.Roles(r.Context())
 	out := make([]v0.Record, len(roles))

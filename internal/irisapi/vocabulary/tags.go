@@ -9,14 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (v tags) routes() []routing.Route {
-	routes := []routing.Route{routing.Get("/v0/allowed_metadata_tags", routing.Read, v.allowed)}
-	for _, kind := range []string{"incident", "application", "plan", "template", "target"} {
-		routes = append(routes, routing.Put("/v0/internal/"+kind+"_tag", routing.Write, v0.Internal(v.InternalApplications, v.set(kind))))
-	}
-	return routes
-}
-
 // allowed lists the names of the tags that may be attached.
 func (v tags) allowed(w http.ResponseWriter, _ *http.Request) error {
 	return routing.Answer(w, http.StatusOK, routing.OrEmpty(v.Tags.Names))

@@ -14,15 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (v targets) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/targets", routing.Someone, v.list),
-		routing.Get("/v0/targets/{kind}", routing.Someone, v.ofKind),
-		routing.Get("/v0/targets/{name}/exists", routing.Someone, v.exists),
-		routing.Get("/v0/users/{username}/in_lists", routing.Someone, v.inLists),
-	}
-}
-
 func (v targets) list(w http.ResponseWriter, r *http.Request) error {
 	prefix, _, err := v0.Parameter(r, "startswith")
 	if err != nil {
