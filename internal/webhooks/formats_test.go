@@ -10,12 +10,12 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -127,7 +127,7 @@ func TestRefusalsOfFormats(t *testing.T) {
 func TestOnlyEnabledFormatsAreServed(t *testing.T) {
 	t.Parallel()
 	core, logged := observer.New(zap.WarnLevel)
-	f, log := &fakes{}, zaptest.NewLogger(t)
+	f, log := &fakes{}, testlog.New(t, zap.DebugLevel)
 	d := Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(buckets.Set) {}, Log: zap.New(core)}
 	s, err := New(d)
 	require.NoError(t, err)
