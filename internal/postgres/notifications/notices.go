@@ -83,9 +83,9 @@ func (n *Notices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, er
 	return id, err
 }
 
-// Update locks a setting, applies change, and stores the result. Roles that do not exist are an Invalid fault for the field
-// "roles"; a NotFound fault when there is no such setting.
-func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.NoticeSetting) error) error {
+// Update locks a setting and stores what p decides. Roles that do not exist are an Invalid fault for the field "roles"; a
+// NotFound fault when there is no such setting.
+func (n *Notices) Update(ctx context.Context, id int64, p oncall.NoticePatch) error {
 	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockNoticeSetting(ctx, id); err != nil {
 			return err
@@ -97,8 +97,8 @@ func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.No
 		if len(found) == 0 {
 			return fault.New(fault.NotFound, "not found")
 		}
-		s := found[0]
-		if err := change(&s); err != nil {
+		s, err := p.Decide(found[0])
+		if err != nil {
 			return err
 		}
 		err = postgres.RequireRow(q.UpdateNoticeSetting(ctx, db.UpdateNoticeSettingParams{

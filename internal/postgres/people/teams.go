@@ -92,9 +92,8 @@ func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin u
 	return number, err
 }
 
-// Update locks a team, applies change to its settings, and stores them. A fault of change is returned as it is. A name that
-// another team has is a Conflict fault.
-func (t *OncallTeams) Update(ctx context.Context, id int64, change func(*oncall.TeamSettings) error, by oncall.By) error {
+// Update locks a team and changes its settings. A name that another team has is a Conflict fault.
+func (t *OncallTeams) Update(ctx context.Context, id int64, p oncall.TeamPatch, by oncall.By) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, id); err != nil {
 			return err
@@ -103,10 +102,7 @@ func (t *OncallTeams) Update(ctx context.Context, id int64, change func(*oncall.
 		if err != nil {
 			return err
 		}
-		s := profileOf(db.OncallTeamByNameRow(row)).TeamSettings
-		if err := change(&s); err != nil {
-			return err
-		}
+		s := p.Apply(profileOf(db.OncallTeamByNameRow(row)).TeamSettings)
 		err = postgres.RequireRow(q.UpdateOncallTeam(ctx, db.UpdateOncallTeamParams{
 			ID: id, Name: s.Name, Description: s.Description, TimeZone: s.TimeZone, Email: postgres.NullText(s.Email),
 			SlackChannel: postgres.NullText(s.SlackChannel), SlackChannelNotifications: postgres.NullText(s.SlackNotifications),
