@@ -67,12 +67,8 @@ func (delegate) MergeRemoteState(buf []byte, join bool) {}
 // is bounded by the number of nodes. put never blocks.
 type hintBuffer struct {
 	filled chan struct{} // holds a token while there may be hints to take
-	*bufferState
-}
-
-type bufferState struct {
-	mu  sync.Mutex
-	now hints
+	mu     sync.Mutex
+	now    hints
 }
 
 type hints struct {
@@ -84,11 +80,9 @@ type hints struct {
 // maxNodes bounds the number of different senders between two takes.
 const maxNodes = 4096
 
-func newHintBuffer() hintBuffer {
-	return hintBuffer{filled: make(chan struct{}, 1), bufferState: &bufferState{}}
-}
+func newHintBuffer() *hintBuffer { return &hintBuffer{filled: make(chan struct{}, 1)} }
 
-func (m hintBuffer) put(s message) {
+func (m *hintBuffer) put(s message) {
 	m.mu.Lock()
 	switch s.kind {
 	case kindChanged:
@@ -110,7 +104,7 @@ func (m hintBuffer) put(s message) {
 	}
 }
 
-func (m hintBuffer) take() hints {
+func (m *hintBuffer) take() hints {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := m.now

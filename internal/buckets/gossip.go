@@ -48,8 +48,7 @@ type Gossip struct {
 	hooks GossipHooks
 	log   *zap.Logger
 
-	inbox  hintBuffer
-	outbox hintBuffer
+	inbox, outbox *hintBuffer
 
 	mu       sync.Mutex
 	addr     string                     // empty while not running

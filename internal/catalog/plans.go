@@ -188,7 +188,7 @@ func checkNotification(n *escalation.Notification, reach escalation.Reach, step,
 		return refuse("template", InvalidPlan, "Invalid data for step %d", step+1)
 	}
 	if t.Applications == 0 {
-		warnings = append(warnings, "the template "+n.Template+" has no words for any application")
+		warnings = append(warnings, "the template "+n.Template+" has no text for any application")
 	}
 	return warnings, nil
 }

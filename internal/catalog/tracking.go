@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,7 +37,7 @@ func (t Tracking) Check(syntax func(string) error) (*escalation.Tracking, error)
 		return nil, invalid("tracking.destination", invalidTracking, "Invalid email address")
 	}
 	kept := map[string]map[string]string{}
-	for _, app := range sortedKeys(apps) {
+	for _, app := range slices.Sorted(maps.Keys(apps)) {
 		text, err := trackingText(mode, app, apps[app], syntax)
 		if err != nil {
 			return nil, err
@@ -105,13 +106,4 @@ func trackingText(mode users.Mode, app string, raw json.RawMessage, syntax func(
 		}
 	}
 	return text, nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

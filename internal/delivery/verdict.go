@@ -29,7 +29,7 @@ type decider struct {
 // after decides where a message goes after a call.
 func (d *decider) after(ctx context.Context, it *item, r messages.Result) Verdict {
 	b := d.cfg.Budgets[it.c.Class]
-	move, wait := b.After(account.Standing{
+	move, wait := b.After(account.State{
 		Class: it.c.Class, ModeAttempt: it.c.ModeAttempt + 1, InMode: it.waitedInMode(), Age: it.age(), Spread: spread(),
 	}, r)
 	if move == account.Done {

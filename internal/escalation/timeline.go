@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -271,11 +270,7 @@ const maxCause = 300
 func FailureEntry(cause error, failures int, pause time.Duration) incidents.Entry {
 	text := cause.Error()
 	if len(text) > maxCause {
-		text = text[:maxCause]
-		for !utf8.ValidString(text) && text != "" {
-			text = text[:len(text)-1]
-		}
-		text += "..."
+		text = strings.ToValidUTF8(text[:maxCause], "") + "..."
 	}
 	return Entryf(time.Time{}, incidents.EntryFailure, "escalation failed (%s so far), trying again in %s: %s",
 		humanize.Count(failures, "time", "times"), pause.Round(time.Second), text)

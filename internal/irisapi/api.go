@@ -87,11 +87,7 @@ func New(d Deps) (*API, error) {
 	if d.Registerer == nil {
 		return nil, errors.New("irisapi: a part is missing: Registerer")
 	}
-	m, err := newMetrics(d.Registerer)
-	if err != nil {
-		return nil, err
-	}
-	a := &API{metrics: m}
+	a := &API{metrics: newMetrics(d.Registerer)}
 	keys := &replay.Keys[Deps]{Begin: d.Begin, Errors: d.Mount.Errors, Wake: d.Wake, Replayed: d.Replayed}
 	d.Mount.Admit, d.Mount.Once = routing.Opened(d.Incidents.Openings), keys.Table(a.table)
 	a.Deps = a.with(d, d.Wake)

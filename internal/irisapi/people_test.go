@@ -421,6 +421,6 @@ func TestChangesOfSettingsAreInTheAuditLog(t *testing.T) {
 }
 
 func withoutCredentials(d *parts) {
-	d.Authenticator = d.Authenticator.Believing()
+	d.Authenticator = d.Authenticator.WithoutVerification()
 	d.Config.Openings.NoCredentials = true
 }

@@ -146,7 +146,7 @@ func TestPlansThatReachNobodyAreSavedWithWarnings(t *testing.T) {
 	}
 	rec := f.do(asAnn, post, "/v0/plans", planJSON(`"template":"words"`, `"template":"blänk"`))
 	require.Equal(t, 201, rec.Code)
-	require.Equal(t, []string{`step 1: the template bl\u00e4nk has no words for any application`}, rec.Header().Values("X-Iris-Warning"))
+	require.Equal(t, []string{`step 1: the template bl\u00e4nk has no text for any application`}, rec.Header().Values("X-Iris-Warning"))
 }
 
 func TestActivateAndDeletePlans(t *testing.T) {

@@ -2,8 +2,10 @@ package messages
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -83,18 +85,9 @@ func (f *alertFacts) ofGroup(g alertGroup) {
 		labels = first.Labels
 	}
 	for _, from := range []map[string]string{g.CommonLabels, first.Labels} {
-		for _, name := range []string{"severity", "priority", "level"} {
-			if f.severity == "" {
-				f.severity = from[name]
-			}
-		}
+		f.severity = cmp.Or(f.severity, from["severity"], from["priority"], from["level"])
 	}
-	names := make([]string, 0, len(labels))
-	for name := range labels {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		if !slices.Contains(ordinary, name) {
 			f.label(name, labels[name])
 		}
@@ -112,22 +105,12 @@ func (f *alertFacts) ofGroup(g alertGroup) {
 }
 
 func (f *alertFacts) alertLines(g alertGroup) {
-	for n, a := range g.Alerts {
-		if n == maxAlertLines {
-			break
-		}
-		text := a.Annotations["summary"]
-		for _, other := range []string{a.Annotations["title"], a.Annotations["description"], a.Labels["alertname"]} {
-			if text == "" {
-				text = other
-			}
-		}
+	for _, a := range g.Alerts[:min(len(g.Alerts), maxAlertLines)] {
+		text := cmp.Or(a.Annotations["summary"], a.Annotations["title"], a.Annotations["description"], a.Labels["alertname"])
 		if where := a.Labels["instance"]; where != "" && !strings.Contains(text, where) {
 			text = strings.TrimSpace(text + " on " + where)
 		}
-		if text == "" {
-			text = "an alert without a name"
-		}
+		text = cmp.Or(text, "an alert without a name")
 		if a.Status != "" && a.Status != f.status {
 			text += ": " + a.Status
 		}

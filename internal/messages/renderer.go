@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -58,38 +60,37 @@ func (s *source) outOfBand() bool { return s.IncidentID == 0 }
 // load reads the data of the requests, one query per kind.
 func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	sources := make([]source, len(reqs))
-	var incidentIDs []incidents.ID
-	var requestIDs, planIDs []int64
-	var diverted []ID
-	seenI, seenR, seenP := map[incidents.ID]bool{}, map[int64]bool{}, map[int64]bool{}
+	incidentIDs, requestIDs, planIDs, diverted := map[incidents.ID]bool{}, map[int64]bool{}, map[int64]bool{}, map[ID]bool{}
 	for i, q := range reqs {
 		sources[i].Request = q
 		if q.Purpose == Fallback && q.Note == "" {
-			diverted = append(diverted, q.MessageID)
+			diverted[q.MessageID] = true
 		}
 		switch {
 		case q.IncidentID != 0:
-			incidentIDs = appendNew(incidentIDs, seenI, q.IncidentID)
+			incidentIDs[q.IncidentID] = true
 		case q.RequestID != 0:
-			requestIDs = appendNew(requestIDs, seenR, q.RequestID)
+			requestIDs[q.RequestID] = true
 		}
 		if q.PlanID != 0 {
-			planIDs = appendNew(planIDs, seenP, q.PlanID)
+			planIDs[q.PlanID] = true
 		}
 	}
-	found, err := r.loadIncidents(ctx, incidentIDs)
+	found, err := readAll(ctx, "contexts of incidents", incidentIDs, r.loader.Incidents)
 	if err != nil {
 		return nil, err
 	}
-	notices, err := r.loadRequests(ctx, requestIDs)
+	notices, err := readAll(ctx, "notifications", requestIDs, r.loader.Requests)
 	if err != nil {
 		return nil, err
 	}
-	plans, err := r.loadPlans(ctx, planIDs)
+	plans, err := readAll(ctx, "plans", planIDs, func(ctx context.Context, ids []int64) (map[int64]PlanData, error) {
+		return r.plans.GetAll(ctx, ids, r.loader.Plans) // a version of a plan never changes
+	})
 	if err != nil {
 		return nil, err
 	}
-	detours, err := r.loadDetours(ctx, diverted)
+	detours, err := readAll(ctx, "changes of targets", diverted, r.loader.Detours)
 	if err != nil {
 		return nil, err
 	}
@@ -118,45 +119,16 @@ func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	return sources, r.loadTemplates(ctx, sources)
 }
 
-func appendNew[K comparable](ids []K, seen map[K]bool, id K) []K {
-	if seen[id] {
-		return ids
-	}
-	seen[id] = true
-	return append(ids, id)
-}
-
-func (r *Renderer) loadIncidents(ctx context.Context, ids []incidents.ID) (map[incidents.ID]IncidentData, error) {
-	if len(ids) == 0 {
+// readAll reads what belongs to the keys with one query, and with none if there is no key.
+func readAll[K comparable, V any](ctx context.Context, what string, keys map[K]bool, read func(context.Context, []K) (map[K]V, error)) (map[K]V, error) {
+	if len(keys) == 0 {
 		return nil, nil
 	}
-	out, err := r.loader.Incidents(ctx, ids)
+	found, err := read(ctx, slices.Collect(maps.Keys(keys)))
 	if err != nil {
-		return nil, fmt.Errorf("load contexts of incidents: %w", err)
+		return nil, fmt.Errorf("load %s: %w", what, err)
 	}
-	return out, nil
-}
-
-func (r *Renderer) loadRequests(ctx context.Context, ids []int64) (map[int64]RequestData, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	out, err := r.loader.Requests(ctx, ids)
-	if err != nil {
-		return nil, fmt.Errorf("load notifications: %w", err)
-	}
-	return out, nil
-}
-
-func (r *Renderer) loadDetours(ctx context.Context, ids []ID) (map[ID]Change, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	out, err := r.loader.Detours(ctx, ids)
-	if err != nil {
-		return nil, fmt.Errorf("load changes of targets: %w", err)
-	}
-	return out, nil
+	return found, nil
 }
 
 // maxDetour bounds, in characters, the sentence before a message that says why it goes to another person. A text
@@ -181,18 +153,8 @@ func detourNote(c Change) string {
 	return "You get this instead of " + cutRunes(meant+". "+why, maxDetour) + "."
 }
 
-// loadPlans returns plans, from the cache if possible. A version of a plan never changes.
-func (r *Renderer) loadPlans(ctx context.Context, ids []int64) (map[int64]PlanData, error) {
-	plans, err := r.plans.GetAll(ctx, ids, r.loader.Plans)
-	if err != nil {
-		return nil, fmt.Errorf("load plans: %w", err)
-	}
-	return plans, nil
-}
-
 func (r *Renderer) loadTemplates(ctx context.Context, sources []source) error {
-	var keys []TemplateKey
-	seen := map[TemplateKey]bool{}
+	keys := map[TemplateKey]bool{}
 	for i := range sources {
 		s := &sources[i]
 		if s.Template == "" || s.Plain || s.gone || s.Purpose == TrackingMsg {
@@ -202,19 +164,13 @@ func (r *Renderer) loadTemplates(ctx context.Context, sources []source) error {
 		if s.Mode == users.Drop {
 			s.key.Mode = users.Email
 		}
-		keys = appendNew(keys, seen, s.key)
+		keys[s.key] = true
 	}
-	if len(keys) == 0 {
-		return nil
-	}
-	found, err := r.loader.Templates(ctx, keys)
-	if err != nil {
-		return fmt.Errorf("load templates: %w", err)
-	}
+	found, err := readAll(ctx, "templates", keys, r.loader.Templates)
 	for i := range sources {
 		sources[i].found = found[sources[i].key]
 	}
-	return nil
+	return err
 }
 
 // one renders one message. It never fails: an error becomes a plain text and a Problem.

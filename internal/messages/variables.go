@@ -2,6 +2,7 @@ package messages
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja"
@@ -49,20 +50,13 @@ func (s *source) iris() []jinja.Field {
 }
 
 func (s *source) dynamic() bool {
-	for _, p := range s.plan.Dynamic {
-		if p.Step == s.Step && p.Position == s.Position {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.plan.Dynamic, StepPosition{s.Step, s.Position})
 }
 
 // priorityID is the number of a priority on the wire; nil without a priority.
 func priorityID(p users.Priority) any {
-	for i, q := range users.Priorities {
-		if q == p {
-			return int64(i + 1)
-		}
+	if i := slices.Index(users.Priorities, p); i >= 0 {
+		return int64(i + 1)
 	}
 	return nil
 }

@@ -55,8 +55,8 @@ type TeamPerson struct {
 	Active bool
 }
 
-// Standing is a person's part in one team, by the team's internal id.
-type Standing struct {
+// Membership is a person's part in one team, by the team's internal id.
+type Membership struct {
 	TeamID int64
 	Member bool
 	Admin  bool

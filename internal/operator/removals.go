@@ -80,8 +80,8 @@ func (r *Removals) AdministersTeam(ctx context.Context, person users.ID, name st
 		}
 		return false, err
 	}
-	memberships, err := r.profiles.Standings(ctx, person)
-	return slices.ContainsFunc(memberships, func(s oncall.Standing) bool { return s.Admin && s.TeamID == t.ID }), err
+	memberships, err := r.profiles.MembershipsOf(ctx, person)
+	return slices.ContainsFunc(memberships, func(s oncall.Membership) bool { return s.Admin && s.TeamID == t.ID }), err
 }
 
 func (r *Removals) team(ctx context.Context, name string, force bool, actor string) error {

@@ -113,6 +113,9 @@ func (u *Unit) Close(ctx context.Context) {
 // LockTimeout is the SQLSTATE of a statement that waited too long for a lock.
 const LockTimeout = "55P03"
 
+// queryCanceled is the SQLSTATE of a statement that took longer than statement_timeout.
+const queryCanceled = "57014"
+
 // answered locks the key until the transaction ends, and returns the answer that is stored for it; nil = none.
 func answered(ctx context.Context, q *db.Queries, k auth.ReplayKey) (*auth.Answer, error) {
 	err := q.LockIdempotencyKey(ctx, db.LockIdempotencyKeyParams{ApplicationID: k.ApplicationID, Route: k.Route, Key: k.Key})

@@ -148,63 +148,46 @@ func (a *answers) carryOutFor(ctx context.Context, user users.User, via incident
 		return "", err
 	}
 	record.UserID = user.ID
-	text, incident, err := a.execute(ctx, user, via, r)
-	record.IncidentID = incident
-	return text, err
-}
-
-// execute returns the text for the person, and the incident if the reply was about one incident.
-func (a *answers) execute(ctx context.Context, user users.User, via incidents.Via, r messages.Reply) (string, incidents.ID, error) {
 	switch r.Command {
 	case messages.CommandSorry:
-		return textSorry, 0, nil
+		return textSorry, nil
 	case messages.CommandClaim:
 		if r.Batch != "" {
-			text, err := a.claimBatch(ctx, user, via, r.Batch)
-			return text, 0, err
+			return a.claimBatch(ctx, user, via, r.Batch)
 		}
-		return a.claimMessage(ctx, user, via, r.MessageID)
+		return a.claimMessage(ctx, user, via, r.MessageID, record)
 	case messages.CommandClaimLast:
 		m, ok, err := a.Paged.Newest(ctx, user.ID)
-		if err != nil {
-			return "", 0, err
+		if err != nil || !ok {
+			return textNothing, err
 		}
-		if !ok {
-			return textNothing, 0, nil
-		}
-		text, err := a.claim(ctx, user, via, m.IncidentID)
-		return text, m.IncidentID, err
+		record.IncidentID = m.IncidentID
+		return a.claim(ctx, user, via, m.IncidentID)
 	case messages.CommandClaimAll:
-		text, err := a.claimAll(ctx, user, via)
-		return text, 0, err
+		return a.claimAll(ctx, user, via)
 	case messages.CommandOther:
 	}
-	return textUnknown, 0, nil
+	return textUnknown, nil
 }
 
 // message returns the message that is answered; an Invalid fault if there is no such message.
 func (a *answers) message(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error) {
 	m, err := a.Messages.Asked(ctx, id)
-	if fault.Is(err, fault.NotFound) {
-		err = fault.Newf(fault.Invalid, "Invalid message(%d): no application found.", id)
-	}
-	return m, err
+	return m, fault.When(err, fault.NotFound, fault.Newf(fault.Invalid, "Invalid message(%d): no application found.", id))
 }
 
-func (a *answers) claimMessage(ctx context.Context, user users.User, via incidents.Via, id messages.ID) (string, incidents.ID, error) {
+func (a *answers) claimMessage(ctx context.Context, user users.User, via incidents.Via, id messages.ID, record *messages.Answer) (string, error) {
 	m, err := a.message(ctx, id)
-	if err != nil {
-		return "", 0, err
+	switch {
+	case err != nil:
+		return "", err
+	case m.Batch != "":
+		return a.claimBatch(ctx, user, via, m.Batch)
+	case m.IncidentID == 0:
+		return fmt.Sprintf("Failed to match incident for message(%d).", id), nil
 	}
-	if m.Batch != "" {
-		text, err := a.claimBatch(ctx, user, via, m.Batch)
-		return text, 0, err
-	}
-	if m.IncidentID == 0 {
-		return fmt.Sprintf("Failed to match incident for message(%d).", id), 0, nil
-	}
-	text, err := a.claim(ctx, user, via, m.IncidentID)
-	return text, m.IncidentID, err
+	record.IncidentID = m.IncidentID
+	return a.claim(ctx, user, via, m.IncidentID)
 }
 
 // claimBatch acknowledges every incident of a digest.

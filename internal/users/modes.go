@@ -1,5 +1,7 @@
 package users
 
+import "slices"
+
 // ModeFor returns the mode in which r wants a message of priority p from an application: the user's choice for the
 // application, else the application's default, else the user's choice, else the priority's default
 // (docs/reference/escalation.md 3). It does not check whether r has a contact for the mode or the application supports
@@ -28,14 +30,8 @@ func CanUse(r Responder, app AppModes, m Mode) bool {
 // NextMode returns the first usable mode that was not tried yet, and false if none is left. Drop is never a fallback: a
 // page that was not delivered is not to be discarded.
 func NextMode(r Responder, app AppModes, tried []Mode) (Mode, bool) {
-next:
 	for _, m := range fallbackOrder {
-		for _, t := range tried {
-			if t == m {
-				continue next
-			}
-		}
-		if CanUse(r, app, m) {
+		if !slices.Contains(tried, m) && CanUse(r, app, m) {
 			return m, true
 		}
 	}

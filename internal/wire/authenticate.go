@@ -31,7 +31,7 @@ type Authenticator struct {
 	sessions     *scs.SessionManager
 	userKey      string
 	errors       *Errors
-	believing    bool
+	unverified   bool
 }
 
 // NewAuthenticator returns an Authenticator. With nil sessions, only applications can authenticate. userKey is the session key of
@@ -41,11 +41,11 @@ func NewAuthenticator(apps auth.Applications, people People, sessions *scs.Sessi
 		userKey: userKey, errors: e}
 }
 
-// Believing returns an Authenticator that accepts names without credentials. It refuses every request that a page of another site
+// WithoutVerification returns an Authenticator that accepts names without credentials. It refuses every request that a page of another site
 // sent. Only a server on a loopback address with authentication switched off may use it.
-func (a *Authenticator) Believing() *Authenticator {
+func (a *Authenticator) WithoutVerification() *Authenticator {
 	b := *a
-	b.believing = true
+	b.unverified = true
 	return &b
 }
 
@@ -66,7 +66,7 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, app, r, err := a.identify(w, r)
-		if err == nil && (actor.Session || a.believing) && !fromAllowedOrigin(r.Context()) {
+		if err == nil && (actor.Session || a.unverified) && !fromAllowedOrigin(r.Context()) {
 			if cross.Check(r) != nil {
 				err = fault.New(fault.Forbidden, "This request was sent by a page of another site")
 			}
@@ -95,7 +95,7 @@ func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.A
 		return actor, app, r, err
 	}
 	header, username := r.Header.Get("Authorization"), r.Header.Get(UsernameHeader)
-	if a.believing {
+	if a.unverified {
 		app, err := auth.Unverified(r.Context(), a.applications, auth.SignedRequest{Authorization: header, Username: username})
 		if err != nil {
 			return auth.Actor{}, auth.Application{}, r, err

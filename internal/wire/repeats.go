@@ -35,19 +35,19 @@ func (r *repeats) again(reason string, log *zap.Logger) bool {
 		r.counts = map[string]int{}
 	}
 	r.counts[reason] = 0
-	time.AfterFunc(repeatsEvery, func() { r.tell(reason, log) })
+	time.AfterFunc(repeatsEvery, func() { r.logCount(reason, log) })
 	return false
 }
 
-// tell logs how many requests failed since the last line. Without further requests the reason is deleted.
-func (r *repeats) tell(reason string, log *zap.Logger) {
+// logCount logs how many requests failed since the last line. Without further requests the reason is deleted.
+func (r *repeats) logCount(reason string, log *zap.Logger) {
 	r.mu.Lock()
 	n := r.counts[reason]
 	if n == 0 {
 		delete(r.counts, reason)
 	} else {
 		r.counts[reason] = 0
-		time.AfterFunc(repeatsEvery, func() { r.tell(reason, log) })
+		time.AfterFunc(repeatsEvery, func() { r.logCount(reason, log) })
 	}
 	r.mu.Unlock()
 	if n > 0 {

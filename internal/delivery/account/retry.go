@@ -56,8 +56,8 @@ func (b Budget) Gap(n int, spread float64) time.Duration {
 	return time.Duration(g * (0.5 + spread/2))
 }
 
-// Standing is what decides about a message after an attempt.
-type Standing struct {
+// State is what decides about a message after an attempt.
+type State struct {
 	Class       messages.Class
 	ModeAttempt int           // attempts in this mode, the last one included
 	InMode      time.Duration // since it got the mode
@@ -82,7 +82,7 @@ const (
 const leastUnstarted = 4
 
 // After decides what follows an attempt, and how long to wait before (Retry).
-func (b Budget) After(s Standing, r messages.Result) (Move, time.Duration) {
+func (b Budget) After(s State, r messages.Result) (Move, time.Duration) {
 	switch r.Outcome {
 	case messages.OutcomeSent:
 		return Done, 0

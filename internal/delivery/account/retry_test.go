@@ -14,13 +14,13 @@ import (
 func TestMoveAfterEachAttempt(t *testing.T) {
 	t.Parallel()
 	b := DefaultBudgets()[messages.ClassUrgent]
-	fresh := Standing{ModeAttempt: 1, InMode: 10 * time.Millisecond, Age: time.Second}
-	tired := Standing{ModeAttempt: 9, InMode: b.PerMode, Age: 30 * time.Second}
-	old := Standing{ModeAttempt: 1, InMode: 0, Age: 2 * time.Minute}
-	ancient := Standing{ModeAttempt: 1, Age: b.GiveUp}
+	fresh := State{ModeAttempt: 1, InMode: 10 * time.Millisecond, Age: time.Second}
+	tired := State{ModeAttempt: 9, InMode: b.PerMode, Age: 30 * time.Second}
+	old := State{ModeAttempt: 1, InMode: 0, Age: 2 * time.Minute}
+	ancient := State{ModeAttempt: 1, Age: b.GiveUp}
 	for _, c := range []struct {
 		name string
-		s    Standing
+		s    State
 		r    messages.Result
 		want Move
 	}{

@@ -34,51 +34,28 @@ var categoryColumns = v0.Columns[applications.Category]{
 	{"mode", func(c applications.Category) any { return c.Mode }},
 }
 
-var list = v0.List{Schema: applications.FilterSchema, Columns: columns.Names(), Limited: true}
-
-func (a reads) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/applications", routing.Read, a.list),
-		routing.Get("/v0/applications/{app}", routing.Read, a.get),
-	}
-}
+var rows = v0.Rows[applications.Application]{Query: v0.List{Schema: applications.FilterSchema, Limited: true}, Columns: columns,
+	Kind: "application", ID: func(a applications.Application) int64 { return a.ID }}
 
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := a.Tags.List(list).Read(w, r)
-	if err != nil {
-		return err
-	}
-	found, err := a.Applications.List(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	cols, err := v0.Tagged(r.Context(), a.Tags, columns.Pick(q.Fields), q.Fields, "application", found, number)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, cols.Records(found))
-}
-
-func noSuchApplication(name string) error {
-	return fault.Newf(fault.Invalid, "Application %s not found", name)
+	return rows.Answer(w, r, a.Tags, a.Applications.List, nil)
 }
 
 func (a reads) get(w http.ResponseWriter, r *http.Request) error {
-	found, err := a.Applications.Describe(r.Context(), v0.ApplicationName(r))
-	if fault.Is(err, fault.NotFound) {
-		return noSuchApplication(v0.ApplicationName(r))
-	}
+	found, err := a.described(r)
 	if err != nil {
 		return err
 	}
-	cols, err := v0.Tagged(r.Context(), a.Tags, columns, nil, "application", []applications.Application{found}, number)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, cols.Record(found))
+	page, err := rows.Record(r.Context(), a.Tags, found)
+	return v0.Answer(w, page, err)
 }
 
-func number(a applications.Application) int64 { return a.ID }
+// described finds the application of the path; an Invalid fault if there is none.
+func (d Deps) described(r *http.Request) (applications.Application, error) {
+	name := v0.ApplicationName(r)
+	found, err := d.Applications.Describe(r.Context(), name)
+	return found, fault.When(err, fault.NotFound, fault.Newf(fault.Invalid, "Application %s not found", name))
+}
 
 // refusals are the texts with which a route refuses callers.
 type refusals struct {

@@ -18,38 +18,20 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (a changes) routes() []routing.Route {
-	return []routing.Route{
-		routing.Post("/v0/applications", routing.Write, a.create),
-		routing.Put("/v0/applications/{app}", routing.Write, a.change),
-		routing.Delete("/v0/applications/{app}", routing.Write, a.remove),
-		routing.Put("/v0/applications/{app}/rename", routing.Write, a.rename),
-		routing.Post("/v0/categories/{app}", routing.Write, a.setCategories),
-	}
-}
-
 func (a changes) create(w http.ResponseWriter, r *http.Request) error {
 	actor := wire.Actor(r.Context())
 	if actor.MayAdminister() != nil {
 		return fault.New(fault.Unauthenticated, "Only admins can create apps")
 	}
-	b, err := v0.ReadBody(w, r, "")
-	if err != nil {
+	b := v0.ReadBody(w, r, "")
+	name := b.Text("name")
+	b.Check(strings.TrimSpace(name) != "", fault.Invalidf("name", "Missing app name"))
+	if err := b.Err(); err != nil {
 		return err
-	}
-	name, err := b.Text("name")
-	if err != nil {
-		return err
-	}
-	if strings.TrimSpace(name) == "" {
-		return fault.Invalidf("name", "Missing app name")
 	}
 	id, err := a.Changes.Add(r.Context(), name, actor.String())
-	if fault.Is(err, fault.Conflict) {
-		return fault.Invalidf("name", "This app already exists")
-	}
 	if err != nil {
-		return err
+		return fault.When(err, fault.Conflict, fault.Invalidf("name", "This app already exists"))
 	}
 	return routing.Answer(w, http.StatusCreated, v0.Record{{"id", id}})
 }
@@ -60,11 +42,7 @@ func (a changes) change(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, err := v0.ReadBody(w, r, "")
-	if err != nil {
-		return err
-	}
-	c, err := parseChange(b)
+	c, err := parseChange(v0.ReadBody(w, r, ""))
 	if err != nil {
 		return err
 	}
@@ -72,10 +50,7 @@ func (a changes) change(w http.ResponseWriter, r *http.Request) error {
 		c.Modes = nil // only administrators may change them; Iris ignores them silently for other callers
 		keepOwner(&c, actor)
 	}
-	if err := a.Changes.Change(r.Context(), found.ID, c, actor.String()); err != nil {
-		return err
-	}
-	return v0.Done(w)
+	return v0.Done(w, a.Changes.Change(r.Context(), found.ID, c, actor.String()))
 }
 
 // keepOwner adds the caller to the new owners: owners cannot remove themselves.
@@ -87,61 +62,36 @@ func keepOwner(c *applications.Change, actor auth.Actor) {
 
 // parseChange checks the fields in the order of Iris, because clients depend on which error comes first.
 func parseChange(b v0.Body) (c applications.Change, err error) {
-	if err = parseSample(b, &c); err != nil {
-		return c, err
-	}
+	c.SampleContext = parseSample(b)
 	for _, f := range []struct {
 		name string
 		into **string
 	}{{"context_template", &c.ContextTemplate}, {"summary_template", &c.SummaryTemplate}, {"mobile_template", &c.MobileTemplate}} {
-		if _, ok := b.Members[f.name]; !ok {
-			return c, fault.Invalidf(f.name, "%s must be specified", f.name)
-		}
-		if b.Given(f.name) {
-			text, err := b.Text(f.name)
-			if err != nil {
-				return c, err
-			}
+		b.Check(b.Has(f.name), fault.Invalidf(f.name, "%s must be specified", f.name))
+		if text := b.Text(f.name); b.Given(f.name) {
 			*f.into = &text
 		}
 	}
-	if c.Variables, err = parseVariables(b); err != nil {
-		return c, err
-	}
-	if c.TitleVariable, err = b.Text("title_variable"); err != nil {
-		return c, err
-	}
-	if c.TitleVariable != "" && !slices.Contains(c.Variables, c.TitleVariable) {
-		return c, fault.Invalidf("title_variable", "title variable is invalid")
-	}
+	c.Variables = parseVariables(b)
+	c.TitleVariable = b.Text("title_variable")
+	b.Check(c.TitleVariable == "" || slices.Contains(c.Variables, c.TitleVariable), fault.Invalidf("title_variable", "title variable is invalid"))
 	if b.Given("owners") {
 		owners, ok := v0.Texts(b.Members["owners"])
-		if !ok {
-			return c, fault.Invalidf("owners", "To change owners, you must pass a list of strings")
-		}
+		b.Check(ok, fault.Invalidf("owners", "To change owners, you must pass a list of strings"))
 		c.Owners = &owners
 	}
-	if c.SenderAddresses, err = parseSenders(b); err != nil {
-		return c, err
-	}
-	return c, parseModes(b, &c)
+	c.SenderAddresses = parseSenders(b)
+	parseModes(b, &c)
+	return c, b.Err()
 }
 
 // parseSample reads sample_context: a string that holds JSON, or null, which is the value of an application without one.
-func parseSample(b v0.Body, c *applications.Change) error {
-	const wrong = "sample_context must be valid json"
-	if _, ok := b.Members["sample_context"]; !ok {
-		return fault.Invalidf("sample_context", wrong)
-	}
-	if !b.Given("sample_context") {
-		return nil
-	}
-	var text string
-	if json.Unmarshal(b.Members["sample_context"], &text) != nil || !wire.Storable(text) || wire.CheckJSON([]byte(text)) != nil {
-		return fault.Invalidf("sample_context", wrong)
-	}
-	c.SampleContext = &text
-	return nil
+func parseSample(b v0.Body) *string {
+	var text *string
+	err := json.Unmarshal(b.Members["sample_context"], &text)
+	valid := err == nil && (text == nil || wire.Storable(*text) && wire.CheckJSON([]byte(*text)) == nil)
+	b.Check(valid, fault.Invalidf("sample_context", "sample_context must be valid json"))
+	return text
 }
 
 const (
@@ -149,81 +99,61 @@ const (
 	maxVariables = 1000
 )
 
-func parseVariables(b v0.Body) ([]string, error) {
+func parseVariables(b v0.Body) []string {
 	names, ok := v0.Texts(b.Members["variables"])
-	if !ok {
-		return nil, fault.Invalidf("variables", "variables must be specified and be a list")
-	}
-	if len(names) > maxVariables {
-		return nil, fault.Invalidf("variables", "an application can have at most %d variables", maxVariables)
-	}
-	for _, name := range names {
-		if name == "" || len(name) > maxVariable {
-			return nil, fault.Invalidf("variables", "variables must be names of 1 to %d bytes", maxVariable)
-		}
-	}
-	return names, nil
+	b.Check(ok, fault.Invalidf("variables", "variables must be specified and be a list"))
+	b.Check(len(names) <= maxVariables, fault.Invalidf("variables", "an application can have at most %d variables", maxVariables))
+	wrong := slices.ContainsFunc(names, func(name string) bool { return name == "" || len(name) > maxVariable })
+	b.Check(!wrong, fault.Invalidf("variables", "variables must be names of 1 to %d bytes", maxVariable))
+	return names
 }
 
-func parseSenders(b v0.Body) (map[users.Mode]string, error) {
-	const wrong = "To change custom addresses, you must pass a dictionary of mode: address pairings"
+func parseSenders(b v0.Body) map[users.Mode]string {
 	if !b.Given("custom_sender_addresses") {
-		return nil, nil
+		return nil
 	}
 	var given map[string]*string
-	if json.Unmarshal(b.Members["custom_sender_addresses"], &given) != nil {
-		return nil, fault.Invalidf("custom_sender_addresses", wrong)
-	}
+	err := json.Unmarshal(b.Members["custom_sender_addresses"], &given)
+	b.Check(err == nil, fault.Invalidf("custom_sender_addresses", "To change custom addresses, you must pass a dictionary of mode: address pairings"))
 	out := map[users.Mode]string{}
 	for _, mode := range slices.Sorted(maps.Keys(given)) {
-		if parsed, _ := users.ParseMode(mode); parsed != users.Email {
-			return nil, fault.Titled("%s does not support custom sender addresses", mode) // clients know the title with its %s
-		}
+		parsed, _ := users.ParseMode(mode)
+		b.Check(parsed == users.Email, fault.Titled("%s does not support custom sender addresses", mode)) // clients know the title with its %s
 		out[users.Email] = ""
 		if address := given[mode]; address != nil {
-			if *address != "" && (!catalog.Destination(*address) || !strings.Contains(*address, "@")) {
-				return nil, fault.Invalidf("custom_sender_addresses", "The custom sender address of email must be an e-mail address")
-			}
+			valid := *address == "" || catalog.Destination(*address) && strings.Contains(*address, "@")
+			b.Check(valid, fault.Invalidf("custom_sender_addresses", "The custom sender address of email must be an e-mail address"))
 			out[users.Email] = strings.TrimSpace(*address)
 		}
 	}
-	return out, nil
+	return out
 }
 
-func parseModes(b v0.Body, c *applications.Change) error {
+func parseModes(b v0.Body, c *applications.Change) {
 	if b.Given("supported_modes") {
 		names, ok := v0.Texts(b.Members["supported_modes"])
-		if !ok {
-			return fault.Invalidf("supported_modes", "To change modes, you must pass a list of strings")
-		}
+		b.Check(ok, fault.Invalidf("supported_modes", "To change modes, you must pass a list of strings"))
 		modes := make([]users.Mode, len(names))
 		for i, name := range names {
-			mode, known := users.ParseMode(name)
-			if !known {
-				return fault.Titled("Invalid mode", name)
-			}
-			modes[i] = mode
+			modes[i], ok = users.ParseMode(name)
+			b.Check(ok, fault.Titled("Invalid mode", name))
 		}
 		c.Modes = &modes
 	}
 	if !b.Given("default_modes") {
-		return nil
+		return
 	}
 	var given map[string]string
-	if json.Unmarshal(b.Members["default_modes"], &given) != nil {
-		return fault.Invalidf("default_modes", "default_modes must be an object of priority: mode pairings")
-	}
+	err := json.Unmarshal(b.Members["default_modes"], &given)
+	b.Check(err == nil, fault.Invalidf("default_modes", "default_modes must be an object of priority: mode pairings"))
 	c.DefaultModes = map[users.Priority]users.Mode{}
 	for _, priority := range slices.Sorted(maps.Keys(given)) {
 		p, known := users.ParsePriority(priority)
-		if !known {
-			return fault.Titled("Invalid priority", priority)
-		}
+		b.Check(known, fault.Titled("Invalid priority", priority))
 		if mode, known := users.ParseMode(given[priority]); known {
 			c.DefaultModes[p] = mode // Iris ignores unknown modes silently
 		}
 	}
-	return nil
 }
 
 func (a changes) remove(w http.ResponseWriter, r *http.Request) error {
@@ -233,15 +163,9 @@ func (a changes) remove(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	switch err := a.Changes.Delete(r.Context(), found.ID, actor.String()); {
-	case fault.Is(err, fault.Conflict):
-		return fault.New(fault.Invalid, "Cannot remove app. It has likely already in use.")
-	case fault.Is(err, fault.NotFound):
-		return fault.New(fault.Invalid, gone)
-	case err != nil:
-		return err
-	}
-	return v0.Done(w)
+	err = a.Changes.Delete(r.Context(), found.ID, actor.String())
+	err = fault.When(err, fault.Conflict, fault.New(fault.Invalid, "Cannot remove app. It has likely already in use."))
+	return v0.Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, gone)))
 }
 
 func (a changes) rename(w http.ResponseWriter, r *http.Request) error {
@@ -250,30 +174,16 @@ func (a changes) rename(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, err := v0.ReadBody(w, r, "")
-	if err != nil {
+	b := v0.ReadBody(w, r, "")
+	name := strings.TrimSpace(b.Text("new_name"))
+	b.Check(name != "", fault.Invalidf("new_name", "Missing new_name from post body"))
+	b.Check(name != cmp.Or(found.Name, v0.ApplicationName(r)), fault.Invalidf("new_name", "New and old app name are identical"))
+	if err := b.Err(); err != nil {
 		return err
 	}
-	name, err := b.Text("new_name")
-	if err != nil {
-		return err
-	}
-	name = strings.TrimSpace(name)
-	switch name {
-	case "":
-		return fault.Invalidf("new_name", "Missing new_name from post body")
-	case cmp.Or(found.Name, v0.ApplicationName(r)):
-		return fault.Invalidf("new_name", "New and old app name are identical")
-	}
-	switch err := a.Changes.Rename(r.Context(), found.ID, name, actor.String()); {
-	case fault.Is(err, fault.Conflict):
-		return fault.Invalidf("new_name", "Destination app name likely already exists")
-	case fault.Is(err, fault.NotFound):
-		return fault.New(fault.Invalid, "No rows changed; old app name incorrect")
-	case err != nil:
-		return err
-	}
-	return v0.Done(w)
+	err = a.Changes.Rename(r.Context(), found.ID, name, actor.String())
+	err = fault.When(err, fault.Conflict, fault.Invalidf("new_name", "Destination app name likely already exists"))
+	return v0.Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, "No rows changed; old app name incorrect")))
 }
 
 // setCategories replaces the categories of an application.
@@ -294,10 +204,7 @@ func (a changes) setCategories(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Changes.SetCategories(r.Context(), found.ID, all, actor.String()); err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, v0.Record{})
+	return v0.Answer(w, v0.Record{}, a.Changes.SetCategories(r.Context(), found.ID, all, actor.String()))
 }
 
 func parseCategories(raw []byte) ([]applications.Category, error) {
@@ -308,40 +215,25 @@ func parseCategories(raw []byte) ([]applications.Category, error) {
 	if !ok {
 		return nil, fault.Titled(wire.InvalidJSON, "a list of objects with name, description and mode is expected")
 	}
-	var out []applications.Category
+	missing := fault.New(fault.Invalid, "Missing required attributes")
+	out := make([]applications.Category, len(given))
 	seen := map[string]bool{}
-	for _, g := range given {
+	for i, g := range given {
 		b := v0.Of(g, "", "")
-		if !b.Given("name") || !b.Given("description") || !b.Given("mode") {
-			return nil, fault.New(fault.Invalid, "Missing required attributes")
+		b.Check(b.Given("name") && b.Given("description") && b.Given("mode"), missing)
+		c := applications.Category{Name: strings.TrimSpace(b.Text("name")), Description: strings.TrimSpace(b.Text("description"))}
+		mode := strings.TrimSpace(b.Text("mode"))
+		key := strings.ToLower(c.Name)
+		b.Check(c.Name != "", missing)
+		b.Check(len(c.Name) <= maxVariable, fault.Invalidf("name", "The name of a category must not be longer than %d bytes", maxVariable))
+		b.Check(!seen[key], fault.Invalidf("name", "The category %s is given twice", c.Name))
+		seen[key] = true
+		c.Mode, ok = users.ParseMode(mode)
+		b.Check(ok, fault.Titled("Invalid mode", mode))
+		if err := b.Err(); err != nil {
+			return nil, err
 		}
-		var c applications.Category
-		var mode string
-		var isMode bool
-		for _, f := range []struct {
-			name string
-			into *string
-		}{{"name", &c.Name}, {"description", &c.Description}, {"mode", &mode}} {
-			text, err := b.Required(f.name)
-			if err != nil {
-				return nil, err
-			}
-			*f.into = strings.TrimSpace(text)
-		}
-		c.Mode, isMode = users.ParseMode(mode)
-		switch key := strings.ToLower(c.Name); {
-		case c.Name == "":
-			return nil, fault.New(fault.Invalid, "Missing required attributes")
-		case len(c.Name) > maxVariable:
-			return nil, fault.Invalidf("name", "The name of a category must not be longer than %d bytes", maxVariable)
-		case seen[key]:
-			return nil, fault.Invalidf("name", "The category %s is given twice", c.Name)
-		case !isMode:
-			return nil, fault.Titled("Invalid mode", mode)
-		default:
-			seen[key] = true
-		}
-		out = append(out, c)
+		out[i] = c
 	}
 	return out, nil
 }

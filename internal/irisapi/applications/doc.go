@@ -4,7 +4,6 @@ package applications
 
 import (
 	"context"
-	"slices"
 
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/filters"
@@ -65,5 +64,26 @@ type (
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(reads{d}.routes(), changes{d}.routes(), keys{d}.routes(), limits{d}.routes(), statistics{d}.routes())
+	read, change, key, limit, figures := reads{d}, changes{d}, keys{d}, limits{d}, statistics{d}
+	return []routing.Route{
+		routing.Get("/v0/applications", routing.Read, read.list),
+		routing.Get("/v0/applications/{app}", routing.Read, read.get),
+		routing.Post("/v0/applications", routing.Write, change.create),
+		routing.Put("/v0/applications/{app}", routing.Write, change.change),
+		routing.Delete("/v0/applications/{app}", routing.Write, change.remove),
+		routing.Put("/v0/applications/{app}/rename", routing.Write, change.rename),
+		routing.Post("/v0/categories/{app}", routing.Write, change.setCategories),
+		routing.Get("/v0/applications/{app}/key", routing.Write, key.key),
+		routing.Get("/v0/applications/{app}/secondary", routing.Write, key.secondary),
+		routing.Post("/v0/applications/{app}/secondary", routing.Write, key.addSecondary),
+		routing.Post("/v0/applications/{app}/rekey", routing.Write, key.rekey),
+		routing.Get("/v0/applications/{app}/quota", routing.Read, limit.getQuota),
+		routing.Post("/v0/applications/{app}/quota", routing.Write, limit.setQuota),
+		routing.Delete("/v0/applications/{app}/quota", routing.Write, limit.removeQuota),
+		routing.Get("/v0/applications/{app}/incident_emails", routing.Someone, limit.getEmails),
+		routing.Put("/v0/applications/{app}/incident_emails", routing.Write, limit.setEmails),
+		routing.Get("/v0/stats", routing.Read, figures.global),
+		routing.Get("/v0/applications/{app}/stats", routing.Read, figures.application),
+		routing.Get("/v0/singlestats/{name}", routing.Read, figures.single),
+	}
 }

@@ -6,17 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
-
-func (a keys) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/applications/{app}/key", routing.Write, a.key),
-		routing.Get("/v0/applications/{app}/secondary", routing.Write, a.secondary),
-		routing.Post("/v0/applications/{app}/secondary", routing.Write, a.addSecondary),
-		routing.Post("/v0/applications/{app}/rekey", routing.Write, a.rekey),
-	}
-}
 
 const noRekey = "You don't have permissions to re-key this app."
 
@@ -26,21 +16,15 @@ var noKey = refusals{program: "You must be a logged in user to view this app's k
 
 func (a keys) key(w http.ResponseWriter, r *http.Request) error {
 	primary, _, err := a.both(r)
-	if err != nil {
-		return err
+	if err == nil && primary == "" { // the application of web sessions has no key until somebody makes one
+		err = fault.New(fault.Invalid, noKey.unknown)
 	}
-	if primary == "" { // the application of web sessions has no key until somebody makes one
-		return fault.New(fault.Invalid, noKey.unknown)
-	}
-	return answerKey(w, primary)
+	return answerKey(w, primary, err)
 }
 
 func (a keys) secondary(w http.ResponseWriter, r *http.Request) error {
 	_, secondary, err := a.both(r)
-	if err != nil {
-		return err
-	}
-	return answerKey(w, secondary)
+	return answerKey(w, secondary, err)
 }
 
 // both returns the keys of the application of the path; "" = there is no such key.
@@ -52,9 +36,11 @@ func (a keys) both(r *http.Request) (primary, secondary string, err error) {
 	return a.Keys.Key(r.Context(), found.ID)
 }
 
-func answerKey(w http.ResponseWriter, key string) error {
-	w.Header().Set("Cache-Control", "no-store")
-	return routing.Answer(w, http.StatusOK, v0.Record{{"key", v0.OrNull(key)}})
+func answerKey(w http.ResponseWriter, key string, err error) error {
+	if err == nil {
+		w.Header().Set("Cache-Control", "no-store")
+	}
+	return v0.Answer(w, v0.Record{{"key", v0.OrNull(key)}}, err)
 }
 
 func (a keys) addSecondary(w http.ResponseWriter, r *http.Request) error {
@@ -74,12 +60,7 @@ func (a keys) change(w http.ResponseWriter, r *http.Request, change func(ctx con
 	if err != nil {
 		return err
 	}
-	err = change(r.Context(), found.ID, actor.String())
-	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
-		return fault.New(fault.Invalid, say.unknown)
-	}
-	if err != nil {
-		return err
-	}
-	return v0.Done(w)
+	unknown := fault.New(fault.Invalid, say.unknown)
+	err = fault.When(change(r.Context(), found.ID, actor.String()), fault.Conflict, unknown)
+	return v0.Done(w, fault.When(err, fault.NotFound, unknown))
 }

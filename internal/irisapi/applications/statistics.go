@@ -18,14 +18,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (s statistics) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/stats", routing.Read, s.global),
-		routing.Get("/v0/applications/{app}/stats", routing.Read, s.application),
-		routing.Get("/v0/singlestats/{name}", routing.Read, s.single),
-	}
-}
-
 // figure is one statistic: its name on the wire, and its value at a point in time. A value of nil is not defined.
 type figure struct {
 	name  string
@@ -140,10 +132,7 @@ func (s statistics) global(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s statistics) application(w http.ResponseWriter, r *http.Request) error {
-	found, err := s.Applications.Describe(r.Context(), v0.ApplicationName(r))
-	if fault.Is(err, fault.NotFound) {
-		return noSuchApplication(v0.ApplicationName(r))
-	}
+	found, err := s.described(r)
 	if err != nil {
 		return err
 	}

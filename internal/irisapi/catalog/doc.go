@@ -4,7 +4,6 @@ package catalog
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -17,13 +16,19 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Plans reads versions of plans. A version that does not exist is a NotFound fault.
-type Plans interface {
-	List(ctx context.Context, q filters.Query) ([]escalation.Plan, error)
+// Versions reads versions of plans or templates: V without and D with its content. A version that does not exist is a NotFound fault.
+type Versions[V, D any, ID ~int64] interface {
+	List(ctx context.Context, q filters.Query) ([]V, error)
 	// Count counts the rows of List, and the rows for each value of the fields.
 	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
-	ByID(ctx context.Context, id escalation.PlanID) (escalation.PlanSteps, error)
-	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
+	ByID(ctx context.Context, id ID) (D, error)
+	// ByName finds the active version.
+	ByName(ctx context.Context, name string) (D, error)
+}
+
+// Plans reads versions of plans.
+type Plans interface {
+	Versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]
 	// Aggregation lists the active plans.
 	Aggregation(ctx context.Context) ([]escalation.Plan, error)
 }
@@ -34,13 +39,8 @@ type PlanChanges interface {
 	Delete(ctx context.Context, name string) error
 }
 
-// Templates reads versions of templates. A version that does not exist is a NotFound fault.
-type Templates interface {
-	List(ctx context.Context, q filters.Query) ([]messages.TemplateVersion, error)
-	Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
-	ByID(ctx context.Context, id messages.TemplateID) (messages.TemplateDetails, error)
-	ByName(ctx context.Context, name string) (messages.TemplateDetails, error)
-}
+// Templates reads versions of templates.
+type Templates = Versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]
 
 // TemplateChanges activates templates.
 type TemplateChanges interface {
@@ -78,4 +78,19 @@ type (
 )
 
 // Routes returns the routes on the parts.
-func Routes(d Deps) []routing.Route { return slices.Concat(plans{d}.routes(), templates{d}.routes()) }
+func Routes(d Deps) []routing.Route {
+	plan, template := plans{d}, templates{d}
+	return []routing.Route{
+		routing.Get("/v0/plans", routing.Read, plan.list),
+		routing.Post("/v0/plans", routing.Write, plan.create),
+		routing.Get("/v0/plans/{plan}", routing.Read, plan.get),
+		routing.Post("/v0/plans/{plan}", routing.Write, plan.activate),
+		routing.Delete("/v0/plans/{plan}", routing.Write, plan.remove),
+		routing.Get("/v0/applications/{app}/plans", routing.Read, plan.ofApplication),
+		routing.Get("/v0/internal/plan_aggregation_settings", routing.Read, plan.aggregation),
+		routing.Get("/v0/templates", routing.Read, template.list),
+		routing.Post("/v0/templates", routing.Write, template.create),
+		routing.Get("/v0/templates/{template}", routing.Read, template.get),
+		routing.Post("/v0/templates/{template}", routing.Write, template.activate),
+	}
+}

@@ -1,15 +1,12 @@
 package catalog
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var planColumns = v0.Columns[escalation.Plan]{
@@ -19,24 +16,10 @@ var planColumns = v0.Columns[escalation.Plan]{
 	{"threshold_count", func(p escalation.Plan) any { return p.ThresholdCount }},
 	{"aggregation_window", func(p escalation.Plan) any { return v0.Seconds(p.AggregationWindow) }},
 	{"aggregation_reset", func(p escalation.Plan) any { return v0.Seconds(p.AggregationReset) }},
-	{"tracking_type", func(p escalation.Plan) any {
-		if p.Tracking == nil {
-			return nil
-		}
-		return p.Tracking.Mode
-	}},
-	{"tracking_key", func(p escalation.Plan) any {
-		if p.Tracking == nil {
-			return nil
-		}
-		return p.Tracking.Key
-	}},
-	{trackingTemplate, func(p escalation.Plan) any { // lists have the JSON as a string, single plans as an object
-		if p.Tracking == nil {
-			return nil
-		}
-		return string(p.Tracking.Template)
-	}},
+	{"tracking_type", tracked(func(t escalation.Tracking) any { return t.Mode })},
+	{"tracking_key", tracked(func(t escalation.Tracking) any { return t.Key })},
+	// Lists have the JSON as a string, single plans as an object.
+	{trackingTemplate, tracked(func(t escalation.Tracking) any { return string(t.Template) })},
 	{"description", func(p escalation.Plan) any { return p.Description }},
 	{"created", func(p escalation.Plan) any { return v0.Unix(p.CreatedAt) }},
 	{"creator", func(p escalation.Plan) any { return p.Creator }},
@@ -45,60 +28,25 @@ var planColumns = v0.Columns[escalation.Plan]{
 
 const trackingTemplate = "tracking_template"
 
-var planList = v0.List{Schema: escalation.PlanFilters, Columns: planColumns.Names(), Limited: true,
-	Unique: []string{"id", "created", "description", trackingTemplate}}
-
-func (a plans) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/plans", routing.Read, a.list),
-		routing.Post("/v0/plans", routing.Write, a.create),
-		routing.Get("/v0/plans/{plan}", routing.Read, a.get),
-		routing.Post("/v0/plans/{plan}", routing.Write, a.activate),
-		routing.Delete("/v0/plans/{plan}", routing.Write, a.remove),
-		routing.Get("/v0/applications/{app}/plans", routing.Read, a.ofApplication),
-		routing.Get("/v0/internal/plan_aggregation_settings", routing.Read, a.aggregation),
+// tracked returns the value of a column that is null without a tracking notification.
+func tracked(value func(escalation.Tracking) any) func(escalation.Plan) any {
+	return func(p escalation.Plan) any {
+		if p.Tracking == nil {
+			return nil
+		}
+		return value(*p.Tracking)
 	}
 }
 
-func planNumber(p escalation.Plan) int64 { return int64(p.ID) }
+var planRows = v0.Rows[escalation.Plan]{Columns: planColumns, Kind: "plan", ID: func(p escalation.Plan) int64 { return int64(p.ID) },
+	Query: v0.List{Schema: escalation.PlanFilters, Limited: true, Unique: []string{"id", "created", "description", trackingTemplate}}}
 
 func (a plans) list(w http.ResponseWriter, r *http.Request) error {
-	rows := a.Tags.List(planList)
-	q, err := rows.Read(w, r)
-	if err != nil {
-		return err
-	}
-	if done, err := rows.Counted(w, r, q, a.Plans.Count); done || err != nil {
-		return err
-	}
-	found, err := a.Plans.List(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	cols, err := v0.Tagged(r.Context(), a.Tags, planColumns.Pick(q.Fields), q.Fields, "plan", found, planNumber)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, cols.Records(found))
+	return planRows.Answer(w, r, a.Tags, a.Plans.List, a.Plans.Count)
 }
 
-// versions finds plans with their steps; those that list finds have no steps.
-func (a plans) versions() versions[escalation.PlanSteps] {
-	return versions[escalation.PlanSteps]{
-		byID: func(ctx context.Context, id int64) (escalation.PlanSteps, error) {
-			return a.Plans.ByID(ctx, escalation.PlanID(id))
-		},
-		byName: a.Plans.ByName,
-		list: func(ctx context.Context, q filters.Query) ([]escalation.PlanSteps, error) {
-			found, err := a.Plans.List(ctx, q)
-			out := make([]escalation.PlanSteps, len(found))
-			for i, p := range found {
-				out[i].Plan = p
-			}
-			return out, err
-		},
-		missing: fault.New(fault.NotFound, "no such plan"),
-	}
+func (a plans) versions() versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID] {
+	return versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]{a.Plans, planRows.ID, fault.New(fault.NotFound, "no such plan")}
 }
 
 func (a plans) get(w http.ResponseWriter, r *http.Request) error {
@@ -106,11 +54,7 @@ func (a plans) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cols, err := v0.Tagged(r.Context(), a.Tags, planColumns, nil, "plan", []escalation.Plan{p.Plan}, planNumber)
-	if err != nil {
-		return err
-	}
-	page := cols.Record(p.Plan)
+	page, err := planRows.Record(r.Context(), a.Tags, p.Plan)
 	for i := range page {
 		if page[i].Name == trackingTemplate && p.Tracking != nil {
 			page[i].Value = p.Tracking.Template
@@ -123,7 +67,7 @@ func (a plans) get(w http.ResponseWriter, r *http.Request) error {
 			steps[i] = append(steps[i], planNotification(n, i+1, p.Lost))
 		}
 	}
-	return routing.Answer(w, http.StatusOK, append(page, v0.Member{"steps", steps}))
+	return v0.Answer(w, append(page, v0.Member{"steps", steps}), err)
 }
 
 func planNotification(n escalation.Notification, step int, lost map[string]bool) v0.Record {
@@ -141,14 +85,8 @@ func planNotification(n escalation.Notification, step int, lost map[string]bool)
 		{"role", role}, {"target", target}, {"template", template}, {"priority", n.Priority}, {"dynamic_index", index}}
 }
 
-// activate activates or deactivates a version. A name means the newest version when it is activated, and the active version
-// when it is deactivated.
 func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
-	b, err := v0.ReadBody(w, r, "")
-	if err != nil {
-		return err
-	}
-	active, err := activeField(b, `"active" field required`, fault.New(fault.Invalid, "Invalid active field"))
+	active, err := activeField(v0.ReadBody(w, r, ""), `"active" field required`, fault.New(fault.Invalid, "Invalid active field"))
 	if err != nil {
 		return err
 	}
@@ -159,25 +97,18 @@ func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
 	if !wire.Actor(r.Context()).MayChange(p.CreatorID, a.Openings) {
 		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the plan %s", p.Creator, p.Name)
 	}
-	if err := a.PlanChanges.SetActive(r.Context(), p.ID, active); err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, v0.Flag(active))
+	return v0.Answer(w, v0.Flag(active), a.PlanChanges.SetActive(r.Context(), p.ID, active))
 }
 
 // remove deletes a plan. Its versions stay as history.
 func (a plans) remove(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	p, err := a.versions().activeOrNewest(ctx, wire.Param(r, "plan"))
-	none := fault.New(fault.Invalid, "No plan matched")
-	if err != nil {
-		return fault.When(err, fault.NotFound, none)
+	if err == nil && !wire.Actor(ctx).MayChange(p.CreatorID, a.Openings) {
+		err = fault.Newf(fault.Forbidden, "Only %s or an admin may delete the plan %s", p.Creator, p.Name)
 	}
-	if !wire.Actor(ctx).MayChange(p.CreatorID, a.Openings) {
-		return fault.Newf(fault.Forbidden, "Only %s or an admin may delete the plan %s", p.Creator, p.Name)
+	if err == nil {
+		err = a.PlanChanges.Delete(ctx, p.Name)
 	}
-	if err := a.PlanChanges.Delete(ctx, p.Name); err != nil {
-		return fault.When(err, fault.NotFound, none)
-	}
-	return v0.Done(w)
+	return v0.Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, "No plan matched")))
 }

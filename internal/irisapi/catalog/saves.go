@@ -17,10 +17,7 @@ import (
 // create saves a new version of a plan, which becomes the active one of its name.
 func (a plans) create(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	b, err := v0.ReadBody(w, r, catalog.InvalidPlan)
-	if err != nil {
-		return err
-	}
+	b := v0.ReadBody(w, r, catalog.InvalidPlan)
 	head, err := parsePlanHead(b)
 	if err != nil {
 		return err
@@ -35,11 +32,10 @@ func (a plans) create(w http.ResponseWriter, r *http.Request) error {
 	}
 	plans := catalog.Plans{Store: a.PlanStore, Authors: a.authors(), Syntax: messages.CheckSyntax, MaxLength: a.MaxPlanLength, ListLimit: a.ListLimit}
 	id, warnings, err := plans.Save(ctx, wire.Actor(ctx), creator, p.PlanContent, p.tracking)
-	if err != nil {
-		return err
+	if err == nil {
+		wire.Warn(w, warnings)
 	}
-	wire.Warn(w, warnings)
-	return v0.Created(w, int64(id), "plans")
+	return v0.Created(w, int64(id), "plans", err)
 }
 
 // creator finds the person in whose name a plan or template is saved. The caller must be allowed to act for that person.

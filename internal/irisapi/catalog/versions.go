@@ -12,32 +12,29 @@ import (
 )
 
 // versions finds versions of plans or templates.
-type versions[T any] struct {
-	byID   func(ctx context.Context, id int64) (T, error)
-	byName func(ctx context.Context, name string) (T, error) // the active version
-	list   func(ctx context.Context, q filters.Query) ([]T, error)
-	// missing is the fault for a version that cannot exist.
-	missing error
+type versions[V, D any, ID ~int64] struct {
+	Versions[V, D, ID]
+	id      func(V) int64
+	missing error // the fault for a version that cannot exist
 }
 
 // find takes the number of any version, or the name of an active version.
-func (v versions[T]) find(ctx context.Context, idOrName string) (T, error) {
-	var none T
+func (v versions[V, D, ID]) find(ctx context.Context, idOrName string) (none D, err error) {
 	if !wire.Storable(idOrName) {
 		return none, v.missing
 	}
 	if !v0.Digits(idOrName) {
-		return v.byName(ctx, idOrName)
+		return v.ByName(ctx, idOrName)
 	}
 	id, err := strconv.ParseInt(idOrName, 10, 64)
 	if err != nil {
 		return none, v.missing
 	}
-	return v.byID(ctx, id)
+	return v.ByID(ctx, ID(id))
 }
 
 // activeOrNewest is find, but a name without an active version means the newest version.
-func (v versions[T]) activeOrNewest(ctx context.Context, idOrName string) (T, error) {
+func (v versions[V, D, ID]) activeOrNewest(ctx context.Context, idOrName string) (D, error) {
 	found, err := v.find(ctx, idOrName)
 	if fault.Is(err, fault.NotFound) && !v0.Digits(idOrName) {
 		return v.newest(ctx, idOrName)
@@ -47,9 +44,9 @@ func (v versions[T]) activeOrNewest(ctx context.Context, idOrName string) (T, er
 
 // toSet finds the version that the path names, to activate or deactivate it. A name means the newest version when it is activated,
 // and the active version when it is deactivated.
-func (v versions[T]) toSet(r *http.Request, parameter string, activate bool) (T, error) {
+func (v versions[V, D, ID]) toSet(r *http.Request, parameter string, activate bool) (D, error) {
 	if id, ok := v0.PathID(r, parameter); ok {
-		return v.byID(r.Context(), id)
+		return v.ByID(r.Context(), ID(id))
 	}
 	if activate {
 		return v.newest(r.Context(), wire.Param(r, parameter))
@@ -57,30 +54,24 @@ func (v versions[T]) toSet(r *http.Request, parameter string, activate bool) (T,
 	return v.activeOrNewest(r.Context(), wire.Param(r, parameter))
 }
 
-func (v versions[T]) newest(ctx context.Context, name string) (T, error) {
-	var none T
+func (v versions[V, D, ID]) newest(ctx context.Context, name string) (none D, err error) {
 	if !wire.Storable(name) {
 		return none, v.missing
 	}
-	found, err := v.list(ctx, filters.Query{Limit: 1, Conditions: []filters.Condition{{Field: "name", Op: filters.Eq, Values: []any{name}}}})
+	found, err := v.List(ctx, filters.Query{Limit: 1, Conditions: []filters.Condition{{Field: "name", Op: filters.Eq, Values: []any{name}}}})
 	if err != nil {
 		return none, err
 	}
 	if len(found) == 0 {
 		return none, v.missing
 	}
-	return found[0], nil
+	return v.ByID(ctx, ID(v.id(found[0])))
 }
 
 // activeField reads the integer flag of the routes that activate a version. missing is the title for a body without the flag.
 func activeField(b v0.Body, missing string, invalid error) (bool, error) {
-	raw, ok := b.Members["active"]
-	if !ok {
-		return false, fault.Invalidf("active", "%s", missing)
-	}
-	n, ok := v0.Integer(raw)
-	if !ok {
-		return false, invalid
-	}
-	return n != 0, nil
+	b.Check(b.Has("active"), fault.Invalidf("active", "%s", missing))
+	n, ok := v0.Integer(b.Members["active"])
+	b.Check(ok, invalid)
+	return n != 0, b.Err()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -17,14 +18,6 @@ import (
 // maxClaims is how many incidents one request may claim. They are changed in one transaction.
 const maxClaims = 1000
 
-func (a claims) routes() []routing.Route {
-	return []routing.Route{
-		routing.Post("/v0/incidents/claim", routing.Write, a.many),
-		routing.Post("/v0/incidents/{id}", routing.Write, a.one),
-		routing.Post("/v0/incidents/{id}/resolve", routing.Write, a.resolve),
-	}
-}
-
 // claim is the body of both claim routes: an owner, or null to take the claim back.
 type claim struct {
 	owner string // "" = take the claim back
@@ -33,21 +26,10 @@ type claim struct {
 
 // parseClaim reads the owner; missing is the title for a body without one.
 func parseClaim(b v0.Body, missing string) (claim, error) {
-	raw, ok := b.Members["owner"]
-	if !ok {
-		return claim{}, fault.Invalidf("owner", "%s", missing)
-	}
-	if v0.IsNull(raw) {
-		return claim{raw: raw}, nil
-	}
-	owner, err := b.Text("owner")
-	if err != nil {
-		return claim{}, err
-	}
-	if owner == "" {
-		return claim{}, noSuchOwner()
-	}
-	return claim{owner: owner, raw: raw}, nil
+	c := claim{owner: b.Text("owner"), raw: b.Members["owner"]}
+	b.Check(b.Has("owner"), fault.Invalidf("owner", "%s", missing))
+	b.Check(!b.Given("owner") || c.owner != "", noSuchOwner())
+	return c, b.Err()
 }
 
 func noSuchOwner() error { return fault.New(fault.Invalid, "Invalid claim: no matching owner") }
@@ -72,10 +54,7 @@ func (a claims) one(w http.ResponseWriter, r *http.Request) error {
 // many claims incidents, or takes the claims back.
 func (a claims) many(w http.ResponseWriter, r *http.Request) error {
 	const missing = "Missing owner or incident_ids fields"
-	b, err := v0.ReadBody(w, r, "")
-	if err != nil {
-		return err
-	}
+	b := v0.ReadBody(w, r, "")
 	c, err := parseClaim(b, missing)
 	if err != nil {
 		return err
@@ -102,30 +81,23 @@ func (a claims) many(w http.ResponseWriter, r *http.Request) error {
 }
 
 func incidentIDs(b v0.Body, missing string) ([]incidents.ID, error) {
-	raw, ok := b.Members["incident_ids"]
-	if !ok {
-		return nil, fault.Invalidf("incident_ids", "%s", missing)
-	}
+	wrong := fault.Invalidf("incident_ids", "incident_ids must be a list of incident ids")
+	b.Check(b.Has("incident_ids"), fault.Invalidf("incident_ids", "%s", missing))
 	var given []json.RawMessage
-	if v0.IsNull(raw) || json.Unmarshal(raw, &given) != nil {
-		return nil, fault.Invalidf("incident_ids", "incident_ids must be a list of incident ids")
-	}
-	if len(given) > maxClaims {
-		return nil, fault.Invalidf("incident_ids", "incident_ids must not name more than %d incidents", maxClaims)
-	}
+	err := json.Unmarshal(b.Members["incident_ids"], &given)
+	b.Check(err == nil && given != nil, wrong)
+	b.Check(len(given) <= maxClaims, fault.Invalidf("incident_ids", "incident_ids must not name more than %d incidents", maxClaims))
 	ids := make([]incidents.ID, 0, len(given))
 	seen := map[int64]bool{}
 	for _, g := range given {
 		n, ok := v0.Integer(g)
-		if !ok {
-			return nil, fault.Invalidf("incident_ids", "incident_ids must be a list of incident ids")
-		}
+		b.Check(ok, wrong)
 		if !seen[n] {
 			seen[n] = true
 			ids = append(ids, incidents.ID(n))
 		}
 	}
-	return ids, nil
+	return ids, b.Err()
 }
 
 // claim checks the caller, the incidents and the owner before it changes anything.
@@ -154,12 +126,8 @@ func (a claims) claim(r *http.Request, c claim, ids []incidents.ID) ([]incidents
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range done {
-		if !d.Found {
-			return nil, noSuchIncident()
-		}
-	}
-	if len(done) != len(ids) {
+	missing := func(d incidents.Acknowledged) bool { return !d.Found }
+	if len(done) != len(ids) || slices.ContainsFunc(done, missing) {
 		return nil, noSuchIncident()
 	}
 	a.wake(done)
@@ -172,13 +140,10 @@ func (a claims) allExist(ctx context.Context, ids []incidents.ID) error {
 		values[i] = int64(id)
 	}
 	found, err := a.Incidents.List(ctx, filters.Query{Conditions: []filters.Condition{{Field: "id", Op: filters.In, Values: values}}})
-	if err != nil {
-		return err
+	if err == nil && len(found) != len(ids) {
+		err = noSuchIncident()
 	}
-	if len(found) != len(ids) {
-		return noSuchIncident()
-	}
-	return nil
+	return err
 }
 
 func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
@@ -198,5 +163,5 @@ func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
 		return noSuchIncident()
 	}
 	a.wake(done)
-	return routing.Answer(w, http.StatusOK, v0.Record{{"incident_id", strconv.FormatInt(int64(id), 10)}, {"resolved", raw}})
+	return v0.Answer(w, v0.Record{{"incident_id", strconv.FormatInt(int64(id), 10)}, {"resolved", raw}}, nil)
 }

@@ -7,15 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
-
-func (a comments) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/incidents/{id}/comments", routing.Read, a.list),
-		routing.Post("/v0/incidents/{id}/comments", routing.Write, a.add),
-	}
-}
 
 var commentColumns = v0.Columns[incidents.Comment]{
 	{"author", func(c incidents.Comment) any { return c.Author }},
@@ -29,10 +21,7 @@ func (a comments) list(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	comments, err := a.Comments.Comments(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, commentColumns.Records(comments))
+	return v0.Answer(w, commentColumns.Records(comments), err)
 }
 
 func (a comments) add(w http.ResponseWriter, r *http.Request) error {
@@ -40,16 +29,10 @@ func (a comments) add(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	author, err := b.Required("author")
-	if err != nil {
+	author, content := b.Required("author"), b.Required("content")
+	b.Check(content != "", fault.Invalidf("content", "Empty comment"))
+	if err := b.Err(); err != nil {
 		return err
-	}
-	content, err := b.Required("content")
-	if err != nil {
-		return err
-	}
-	if content == "" {
-		return fault.Invalidf("content", "Empty comment")
 	}
 	user, err := v0.Person(r.Context(), a.People, author)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -65,11 +48,5 @@ func (a comments) add(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		n, err = a.Comments.AddComment(r.Context(), id, user, content)
 	}
-	if fault.Is(err, fault.NotFound) {
-		return fault.New(fault.Invalid, "Failed to post comment")
-	}
-	if err != nil {
-		return err
-	}
-	return v0.Created(w, n, "")
+	return v0.Created(w, n, "", fault.When(err, fault.NotFound, fault.New(fault.Invalid, "Failed to post comment")))
 }

@@ -5,7 +5,6 @@ package incidents
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -72,7 +71,17 @@ type (
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(reads{d}.routes(), claims{d}.routes(), states{d}.routes(), comments{d}.routes())
+	read, claim, state, comment := reads{d}, claims{d}, states{d}, comments{d}
+	return []routing.Route{
+		routing.Get("/v0/incidents", routing.Read, read.list),
+		routing.Get("/v0/incidents/{id}", routing.Read, read.get),
+		routing.Post("/v0/incidents/claim", routing.Write, claim.many),
+		routing.Post("/v0/incidents/{id}", routing.Write, claim.one),
+		routing.Post("/v0/incidents/{id}/resolve", routing.Write, claim.resolve),
+		routing.Post("/v0/internal/incident/{id}", routing.Write, v0.Internal(state.InternalApplications, state.set)),
+		routing.Get("/v0/incidents/{id}/comments", routing.Read, comment.list),
+		routing.Post("/v0/incidents/{id}/comments", routing.Write, comment.add),
+	}
 }
 
 // id reads the incident of the path.
@@ -94,8 +103,8 @@ func read(w http.ResponseWriter, r *http.Request) (incidents.ID, v0.Body, error)
 	if err != nil {
 		return 0, v0.Body{}, err
 	}
-	b, err := v0.ReadBody(w, r, "")
-	return id, b, err
+	b := v0.ReadBody(w, r, "")
+	return id, b, b.Err()
 }
 
 // change returns a change of incidents by the caller.

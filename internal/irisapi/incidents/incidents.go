@@ -6,11 +6,9 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var columns = v0.Columns[incidents.Incident]{
@@ -28,8 +26,19 @@ var columns = v0.Columns[incidents.Incident]{
 	{"resolved", func(i incidents.Incident) any { return v0.Flag(i.Resolved) }},
 }
 
-var list = v0.List{Schema: incidents.FilterSchema, AnyOf: []string{"target"}, Columns: columns.Names(), Limited: true,
-	Unique: []string{"id", "context", "created", "updated"}}
+var rows = v0.Rows[incidents.Incident]{
+	Query: v0.List{Schema: incidents.FilterSchema, AnyOf: []string{"target"}, Limited: true,
+		Unique: []string{"id", "context", "created", "updated"}},
+	Columns: columns, Kind: "incident", ID: number, TooBroad: "Incident query too broad, add filter or limit", Derived: withTitle,
+}
+
+// withTitle adds the column title to lists that have the fields from which a client would derive it.
+func withTitle(c v0.Columns[incidents.Incident], fields []string) v0.Columns[incidents.Incident] {
+	if len(fields) == 0 || slices.Contains(fields, "context") && slices.Contains(fields, "title_variable_name") {
+		return c.With("title", title)
+	}
+	return c
+}
 
 func contextOf(i incidents.Incident) json.RawMessage {
 	if len(i.Context) == 0 {
@@ -50,44 +59,15 @@ func title(i incidents.Incident) any {
 	return nil
 }
 
-func (a reads) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/incidents", routing.Read, a.list),
-		routing.Get("/v0/incidents/{id}", routing.Read, a.get),
-	}
-}
-
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
-	all := a.Tags.List(list)
-	q, err := all.Read(w, r)
-	if err != nil {
-		return err
-	}
-	if len(q.Conditions) == 0 && q.Limit == 0 {
-		return fault.New(fault.Invalid, "Incident query too broad, add filter or limit")
-	}
-	if done, err := all.Counted(w, r, q, a.Incidents.Count); done || err != nil {
-		return err
-	}
-	found, err := a.Incidents.List(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	cols, err := v0.Tagged(r.Context(), a.Tags, columns.Pick(q.Fields), q.Fields, "incident", found, number)
-	if err != nil {
-		return err
-	}
-	if len(q.Fields) == 0 || (slices.Contains(q.Fields, "context") && slices.Contains(q.Fields, "title_variable_name")) {
-		cols = cols.With("title", title)
-	}
-	return routing.Answer(w, http.StatusOK, cols.Records(found))
+	return rows.Answer(w, r, a.Tags, a.Incidents.List, a.Incidents.Count)
 }
 
 func number(i incidents.Incident) int64 { return int64(i.ID) }
 
 // single are the columns of a single incident. Its steps and comments follow them.
-var single = columns.Pick([]string{"id", "plan_id", "plan", "created", "updated", "context", "owner", "application",
-	"current_step", "active", "resolved"})
+var single = v0.Rows[incidents.Incident]{Kind: "incident", ID: number, Columns: columns.Pick([]string{"id", "plan_id", "plan", "created",
+	"updated", "context", "owner", "application", "current_step", "active", "resolved"})}
 
 var steps = v0.Columns[messages.Message]{
 	{"id", func(m messages.Message) any { return m.ID }},
@@ -127,11 +107,7 @@ func (a reads) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cols, err := v0.Tagged(r.Context(), a.Tags, single, nil, "incident", []incidents.Incident{in}, number)
-	if err != nil {
-		return err
-	}
-	page := cols.Record(in)
+	page, err := single.Record(r.Context(), a.Tags, in)
 	page = append(page, v0.Member{"steps", steps.Records(sent)}, v0.Member{"comments", commentColumns.Records(comments)})
-	return routing.Answer(w, http.StatusOK, page)
+	return v0.Answer(w, page, err)
 }

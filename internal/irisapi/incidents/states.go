@@ -6,12 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
-
-func (a states) routes() []routing.Route {
-	return []routing.Route{routing.Post("/v0/internal/incident/{id}", routing.Write, v0.Internal(a.InternalApplications, a.set))}
-}
 
 // set sets the step of an incident and whether the incident escalates.
 func (a states) set(w http.ResponseWriter, r *http.Request) error {
@@ -19,23 +14,18 @@ func (a states) set(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	step, err := b.Whole("current_step", 0, math.MaxInt16)
-	if err != nil {
+	step := b.Whole("current_step", 0, math.MaxInt16)
+	b.Check(b.Given("active"), b.Fault("active", "%s is required", "active"))
+	if err := b.Err(); err != nil {
 		return err
-	}
-	if !b.Given("active") {
-		return b.Fault("active", "%s is required", "active")
 	}
 	done, err := a.Transitions.SetState(r.Context(), change(r, id), int(step), v0.Truthy(b.Members["active"]))
-	if fault.Is(err, fault.Conflict) {
-		return fault.Invalidf("active", "A resolved incident cannot escalate")
-	}
 	if err != nil {
-		return err
+		return fault.When(err, fault.Conflict, fault.Invalidf("active", "A resolved incident cannot escalate"))
 	}
 	if len(done) != 1 || !done[0].Found {
 		return fault.New(fault.NotFound, "no such incident")
 	}
 	a.wake(done)
-	return v0.Done(w)
+	return v0.Done(w, nil)
 }

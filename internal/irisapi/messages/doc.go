@@ -4,7 +4,6 @@ package messages
 
 import (
 	"context"
-	"slices"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/filters"
@@ -47,5 +46,12 @@ type (
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(reads{d}.routes(), queues{d}.routes(), incoming{d}.routes())
+	read, queue, in := reads{d}, queues{d}, incoming{d}
+	return []routing.Route{
+		routing.Get("/v0/messages", routing.Read, read.list),
+		routing.Get("/v0/messages/{id}", routing.Read, read.get),
+		routing.Get("/v0/messages/{id}/auditlog", routing.Read, read.changes),
+		routing.Get("/v0/queues", routing.Someone, queue.list),
+		routing.Post("/v0/notifications", routing.Write, in.notify),
+	}
 }

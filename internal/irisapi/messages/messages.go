@@ -2,13 +2,13 @@ package messages
 
 import (
 	"net/http"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var columns = v0.Columns[messages.Message]{
@@ -29,7 +29,8 @@ var columns = v0.Columns[messages.Message]{
 	{"target_changed", func(m messages.Message) any { return v0.Flag(m.TargetChanged) }},
 }
 
-var list = v0.List{Schema: messages.FilterSchema, Columns: columns.Names(), Limited: true}
+var rows = v0.Rows[messages.Message]{Query: v0.List{Schema: messages.FilterSchema, Limited: true}, Columns: columns,
+	TooBroad: "Message query too broad, add limit or filter"}
 
 // waiting reports whether a message is "active" on the wire: not sent yet, and not failed or cancelled.
 func waiting(m messages.Message) bool {
@@ -44,27 +45,8 @@ func rendered(m messages.Message, text string) any {
 	return text
 }
 
-func (a reads) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/messages", routing.Read, a.list),
-		routing.Get("/v0/messages/{id}", routing.Read, a.get),
-		routing.Get("/v0/messages/{id}/auditlog", routing.Read, a.changes),
-	}
-}
-
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := list.Read(w, r)
-	if err != nil {
-		return err
-	}
-	if len(q.Conditions) == 0 && q.Limit == 0 {
-		return fault.New(fault.Invalid, "Message query too broad, add limit or filter")
-	}
-	found, err := a.Messages.List(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, columns.Pick(q.Fields).Records(found))
+	return rows.Answer(w, r, v0.Tags{}, a.Messages.List, nil)
 }
 
 // id reads the message of the path.
@@ -85,18 +67,11 @@ func (a reads) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var page v0.Record
-	for _, part := range columns.Record(m) {
-		if part.Name != "mode_changed" && part.Name != "target_changed" {
-			page = append(page, part)
-		}
-	}
+	onlyInLists := func(part v0.Member) bool { return part.Name == "mode_changed" || part.Name == "target_changed" }
+	page := slices.DeleteFunc(columns.Record(m), onlyInLists)
 	status, err := a.Messages.ReceiptStatus(r.Context(), m.ID, "twilio")
-	if err != nil {
-		return err
-	}
 	page = append(page, v0.Member{"twilio_delivery_status", v0.OrNull(status)}, v0.Member{"generic_message_sent_status", sentStatus(m)})
-	return routing.Answer(w, http.StatusOK, page)
+	return v0.Answer(w, page, err)
 }
 
 // sentStatus is 1 for a message that was sent and 0 for one that failed. It is nil for other messages, and in modes that Twilio
@@ -140,8 +115,5 @@ func (a reads) changes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	changes, err := a.Messages.Changes(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, changeColumns.Records(changes))
+	return v0.Answer(w, changeColumns.Records(changes), err)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/irisapi/v0/v0test"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -15,7 +16,8 @@ func FuzzNotificationBody(f *testing.F) {
 	f.Add([]byte(`{"target_list":[{"role":"user","target":"ann","bcc":true}],"subject":"s","mode":"email","email_html":"h"}`))
 	f.Add([]byte(`{"role":"literal_target","target":"x","subject":null}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		n, err := parseNotify(raw)
+		b, _ := v0.ParseBody(raw, "")
+		n, err := parseNotify(b)
 		v0test.Mistake(t, err)
 		if err != nil {
 			return

@@ -5,12 +5,7 @@ import (
 
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
-
-func (a queues) routes() []routing.Route {
-	return []routing.Route{routing.Get("/v0/queues", routing.Someone, a.list)}
-}
 
 // classes are the names of the classes of messages.
 var classes = map[messages.Class]string{messages.ClassUrgent: "urgent", messages.ClassRoutine: "routine",
@@ -28,8 +23,5 @@ var queueColumns = v0.Columns[messages.QueueDepth]{
 // list answers with the number of waiting messages by mode, application and class. Iris had no such route.
 func (a queues) list(w http.ResponseWriter, r *http.Request) error {
 	depths, err := a.Queues.Depths(r.Context())
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, queueColumns.Records(depths))
+	return v0.Answer(w, queueColumns.Records(depths), err)
 }

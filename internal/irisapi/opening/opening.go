@@ -24,59 +24,30 @@ type newIncident struct {
 }
 
 // parseIncident reads the body. It does not check whether the plan, application and targets exist.
-func parseIncident(raw []byte) (newIncident, error) {
-	var n newIncident
-	b, err := v0.ParseBody(raw, "")
-	if err != nil {
-		return n, err
-	}
-	if n.plan, err = b.Text("plan"); err != nil {
-		return n, err
-	}
-	if n.plan == "" {
-		return n, fault.Invalidf("plan", "missing plan name attribute")
-	}
-	if n.application, err = b.Text("application"); err != nil {
-		return n, err
-	}
-	ctx, ok := b.Members["context"]
-	if !ok {
-		return n, fault.Invalidf("context", "context is required")
-	}
-	if json.Unmarshal(ctx, &n.context) != nil || n.context == nil {
-		return n, fault.Invalidf("context", "context must be an object")
-	}
-	n.raw = ctx
+func parseIncident(b v0.Body) (n newIncident, err error) {
+	n.plan = b.Text("plan")
+	b.Check(n.plan != "", fault.Invalidf("plan", "missing plan name attribute"))
+	n.application = b.Text("application")
+	b.Check(b.Has("context"), fault.Invalidf("context", "context is required"))
+	n.raw = b.Members["context"]
+	err = json.Unmarshal(n.raw, &n.context)
+	b.Check(err == nil && n.context != nil, fault.Invalidf("context", "context must be an object"))
 	if !b.Given("dynamic_targets") {
-		return n, nil
+		return n, b.Err()
 	}
 	given, ok := v0.Objects(b.Members["dynamic_targets"])
-	if !ok {
-		return n, fault.Invalidf("dynamic_targets", "dynamic_targets must be a list of objects with role and target")
-	}
+	b.Check(ok, fault.Invalidf("dynamic_targets", "dynamic_targets must be a list of objects with role and target"))
 	for _, g := range given {
-		t := v0.Of(g, "Invalid incident", "")
-		role, err := t.Required("role")
-		if err != nil {
-			return n, err
-		}
-		name, err := t.Required("target")
-		if err != nil {
-			return n, err
-		}
-		n.targets = append(n.targets, incidents.Target{Role: role, Name: name})
+		t := b.In(g, "Invalid incident", "")
+		n.targets = append(n.targets, incidents.Target{Role: t.Required("role"), Name: t.Required("target")})
 	}
-	return n, nil
+	return n, b.Err()
 }
 
 // open checks in the order of Iris, which clients expect: plan, application, dynamic targets, context, template.
 func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	raw, _, err := wire.Body(w, r, wire.MaxBody)
-	if err != nil {
-		return err
-	}
-	posted, err := parseIncident(raw)
+	posted, err := parseIncident(v0.ReadBody(w, r, ""))
 	if err != nil {
 		return err
 	}
@@ -123,7 +94,7 @@ func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.Load.Accepted(app.ID, 1)
 	a.Wake(buckets.Of(opened.Bucket))
-	return v0.Created(w, int64(opened.ID), "incidents")
+	return v0.Created(w, int64(opened.ID), "incidents", nil)
 }
 
 // application returns the application in whose name the incident is opened: the caller, unless the body names one.

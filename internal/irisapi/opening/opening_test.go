@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/irisapi/v0/v0test"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -16,7 +17,8 @@ func FuzzIncidentBody(f *testing.F) {
 	f.Add([]byte(`{"plan":null,"context":[]}`))
 	f.Add([]byte(`{"plan":"p","context":{"host":"\\u0000"}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		n, err := parseIncident(raw)
+		b, _ := v0.ParseBody(raw, "")
+		n, err := parseIncident(b)
 		v0test.Mistake(t, err)
 		if err != nil {
 			return

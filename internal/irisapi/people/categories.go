@@ -14,14 +14,13 @@ import (
 
 func (p categories) get(w http.ResponseWriter, r *http.Request, u users.User) error {
 	choices, err := p.Categories.Categories(r.Context(), u.ID, wire.Param(r, "application"))
-	if err != nil {
-		return err
-	}
-	out := make([]v0.Record, len(choices))
-	for i, c := range choices {
-		out[i] = v0.Record{{"mode", c.Mode}, {"category", c.Category}, {"application", c.Application}}
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return v0.Answer(w, choiceColumns.Records(choices), err)
+}
+
+var choiceColumns = v0.Columns[users.CategoryChoice]{
+	{"mode", func(c users.CategoryChoice) any { return c.Mode }},
+	{"category", func(c users.CategoryChoice) any { return c.Category }},
+	{"application", func(c users.CategoryChoice) any { return c.Application }},
 }
 
 // set stores the modes that a person chooses for categories of an application; null removes a choice.
@@ -31,24 +30,20 @@ func (p categories) set(w http.ResponseWriter, r *http.Request) error {
 	if unknown != nil && !fault.Is(unknown, fault.NotFound) {
 		return unknown
 	}
-	b, err := v0.ReadBody(w, r, "")
-	if err != nil {
-		return err
-	}
+	b := v0.ReadBody(w, r, "")
 	choices := make([]users.CategoryChoice, 0, len(b.Members))
 	for _, category := range slices.Sorted(maps.Keys(b.Members)) {
 		c := users.CategoryChoice{Application: application, Category: category}
 		if b.Given(category) {
 			mode, known := modeOf(b.Members[category])
-			if !known {
-				return fault.Titled("Invalid mode", string(b.Members[category]))
-			}
+			b.Check(known, fault.Titled("Invalid mode", string(b.Members[category])))
 			c.Mode = mode
 		}
 		choices = append(choices, c)
 	}
-	if unknown != nil {
-		return fault.New(fault.Invalid, "Invalid user specified")
+	b.Check(unknown == nil, fault.New(fault.Invalid, "Invalid user specified"))
+	if err := b.Err(); err != nil {
+		return err
 	}
 	if err := p.Categories.SetCategories(r.Context(), u, choices, v0.By(r)); err != nil {
 		return err
@@ -57,8 +52,5 @@ func (p categories) set(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p categories) clear(w http.ResponseWriter, r *http.Request, u users.User) error {
-	if err := p.Categories.ClearCategories(r.Context(), u, wire.Param(r, "application"), v0.By(r)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusNoContent)
+	return v0.Empty(w, http.StatusNoContent, p.Categories.ClearCategories(r.Context(), u, wire.Param(r, "application"), v0.By(r)))
 }

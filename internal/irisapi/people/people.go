@@ -59,10 +59,7 @@ func (p profiles) show(w http.ResponseWriter, r *http.Request) error {
 
 func (p profiles) showUser(w http.ResponseWriter, r *http.Request, u users.User) error {
 	profile, err := p.Profiles.Profile(r.Context(), u.ID)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, userPage(profile))
+	return v0.Answer(w, userPage(profile), err)
 }
 
 // userPage is the profile of a person on the wire.

@@ -3,6 +3,7 @@ package people
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -52,22 +53,15 @@ func (p devices) register(w http.ResponseWriter, r *http.Request) error {
 	if err := actor.MayRegisterDevice(users.User{ID: actor.UserID, Name: actor.Username}, p.DeviceApplications); err != nil {
 		return err
 	}
-	b, err := v0.ReadBody(w, r, "")
-	if err != nil {
+	b := v0.ReadBody(w, r, "")
+	name := b.Text("username")
+	d := users.Device{RegistrationID: b.Text("registration_id"), Platform: b.Text("platform")}
+	blank := slices.ContainsFunc([]string{name, d.RegistrationID, d.Platform}, func(s string) bool { return strings.TrimSpace(s) == "" })
+	b.Check(!blank, fault.New(fault.Invalid, "Missing parameters for adding device"))
+	b.Check(len(d.RegistrationID) <= maxRegistration && len(d.Platform) <= 100,
+		fault.Invalidf("registration_id", "registration_id can have %d bytes, platform 100", maxRegistration))
+	if err := b.Err(); err != nil {
 		return err
-	}
-	var name string
-	var d users.Device
-	for field, into := range map[string]*string{"username": &name, "registration_id": &d.RegistrationID, "platform": &d.Platform} {
-		if *into, err = b.Text(field); err != nil {
-			return err
-		}
-	}
-	if strings.TrimSpace(name) == "" || strings.TrimSpace(d.RegistrationID) == "" || strings.TrimSpace(d.Platform) == "" {
-		return fault.New(fault.Invalid, "Missing parameters for adding device")
-	}
-	if len(d.RegistrationID) > maxRegistration || len(d.Platform) > 100 {
-		return fault.Invalidf("registration_id", "registration_id can have %d bytes, platform 100", maxRegistration)
 	}
 	u, err := v0.Person(r.Context(), p.People, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -79,8 +73,5 @@ func (p devices) register(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.Invalidf("username", "User %s not found", name)
 	}
-	if err := p.Devices.RegisterDevice(r.Context(), u, d, v0.By(r)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusCreated)
+	return v0.Empty(w, http.StatusCreated, p.Devices.RegisterDevice(r.Context(), u, d, v0.By(r)))
 }

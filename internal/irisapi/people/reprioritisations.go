@@ -9,35 +9,24 @@ import (
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 func (p reprioritisations) get(w http.ResponseWriter, r *http.Request, u users.User) error {
 	rules, err := p.Reprioritisations.Reprioritisations(r.Context(), u.ID)
-	if err != nil {
-		return err
-	}
 	out := make([]v0.Record, len(rules))
 	for i, rule := range rules {
 		out[i] = v0.Record{{"target", u.Name}, {"src_mode", rule.Source}, {"dst_mode", rule.Destination},
 			{"count", rule.Count}, {"duration", int(rule.Window.Seconds())}}
 	}
-	return routing.Answer(w, http.StatusOK, out)
+	return v0.Answer(w, out, err)
 }
 
 func (p reprioritisations) set(w http.ResponseWriter, r *http.Request, u users.User) error {
-	b, err := v0.ReadBody(w, r, "")
+	rule, err := parseReprioritisation(v0.ReadBody(w, r, ""))
 	if err != nil {
 		return err
 	}
-	rule, err := parseReprioritisation(b)
-	if err != nil {
-		return err
-	}
-	if err := p.Reprioritisations.SetReprioritisation(r.Context(), u, rule, v0.By(r)); err != nil {
-		return err
-	}
-	return v0.Done(w)
+	return v0.Done(w, p.Reprioritisations.SetReprioritisation(r.Context(), u, rule, v0.By(r)))
 }
 
 // Bounds of a rule, from the v0 wire.
@@ -47,39 +36,24 @@ const (
 	mostMessages   = 255
 )
 
-func parseReprioritisation(b v0.Body) (users.Reprioritisation, error) {
-	var rule users.Reprioritisation
+func parseReprioritisation(b v0.Body) (rule users.Reprioritisation, err error) {
 	for _, name := range []string{"duration", "count", "src_mode", "dst_mode"} {
-		if !b.Given(name) {
-			return rule, fault.Titled("Missing argument", "missing arg: "+name)
-		}
+		b.Check(b.Given(name), fault.Titled("Missing argument", "missing arg: "+name))
 	}
 	seconds, ok := v0.Integer(b.Members["duration"])
-	switch {
-	case !ok:
-		return rule, fault.Titled("Invalid duration", "duration must be an integer")
-	case seconds < shortestWindow:
-		return rule, fault.Titled("Invalid duration", "duration must be greater than 1 minute")
-	case seconds > longestWindow:
-		return rule, fault.Titled("Invalid duration", "duration must be at most 3600 seconds")
-	}
+	b.Check(ok, fault.Titled("Invalid duration", "duration must be an integer"))
+	b.Check(seconds >= shortestWindow, fault.Titled("Invalid duration", "duration must be greater than 1 minute"))
+	b.Check(seconds <= longestWindow, fault.Titled("Invalid duration", "duration must be at most 3600 seconds"))
 	count, ok := v0.Integer(b.Members["count"])
-	switch {
-	case !ok:
-		return rule, fault.Titled("Invalid count", "count must be an integer")
-	case count <= 0:
-		return rule, fault.Titled("Invalid count", "count must be greater than 0")
-	case count > mostMessages:
-		return rule, fault.Titled("Invalid count", "count must be under 255")
-	}
+	b.Check(ok, fault.Titled("Invalid count", "count must be an integer"))
+	b.Check(count > 0, fault.Titled("Invalid count", "count must be greater than 0"))
+	b.Check(count <= mostMessages, fault.Titled("Invalid count", "count must be under 255"))
 	rule.Window, rule.Count = time.Duration(seconds)*time.Second, int(count)
-	if rule.Source, ok = modeOf(b.Members["src_mode"]); !ok {
-		return rule, fault.Titled("Invalid source mode.", "Invalid source mode.")
-	}
-	if rule.Destination, ok = modeOf(b.Members["dst_mode"]); !ok {
-		return rule, fault.Titled("Invalid destination mode.", "Invalid destination mode.")
-	}
-	return rule, nil
+	rule.Source, ok = modeOf(b.Members["src_mode"])
+	b.Check(ok, fault.Titled("Invalid source mode.", "Invalid source mode."))
+	rule.Destination, ok = modeOf(b.Members["dst_mode"])
+	b.Check(ok, fault.Titled("Invalid destination mode.", "Invalid destination mode."))
+	return rule, b.Err()
 }
 
 // modeOf reads the name of a mode; false when it is none.
@@ -96,8 +70,5 @@ func (p reprioritisations) remove(w http.ResponseWriter, r *http.Request, u user
 	if !known {
 		return fault.New(fault.NotFound, "no such mode")
 	}
-	if err := p.Reprioritisations.RemoveReprioritisation(r.Context(), u, mode, v0.By(r)); err != nil {
-		return err
-	}
-	return v0.Done(w)
+	return v0.Done(w, p.Reprioritisations.RemoveReprioritisation(r.Context(), u, mode, v0.By(r)))
 }

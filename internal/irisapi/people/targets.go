@@ -10,7 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/params"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // get answers with the people that a role of a target means now, and with the profile of each.
@@ -41,7 +40,7 @@ func (t targets) get(w http.ResponseWriter, r *http.Request) error {
 		}
 		people[profile.Name] = userPage(profile)
 	}
-	return routing.Answer(w, http.StatusOK, v0.Record{{"error", v0.OrNull(problem)}, {"users", people}})
+	return v0.Answer(w, v0.Record{{"error", v0.OrNull(problem)}, {"users", people}}, nil)
 }
 
 // meant resolves a role of a target. problem is the text that says why the role means nobody.

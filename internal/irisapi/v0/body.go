@@ -10,59 +10,70 @@ import (
 )
 
 // Body is a JSON object of a request. Its getters refuse NUL characters and fractions, with the texts that clients of /v0
-// know; those of other edges replace NUL and round.
-type Body struct{ jsonbody.Object }
+// know; those of other edges replace NUL and round. Body keeps the first fault, which Err returns. A getter of a wrong field
+// returns the zero value, so a handler reads all fields and checks Err once.
+type Body struct {
+	jsonbody.Object
+	first *error
+}
 
 // ReadBody reads the JSON object in a request, whatever its Content-Type. title is that of the faults of its fields.
-func ReadBody(w http.ResponseWriter, r *http.Request, title string) (Body, error) {
+func ReadBody(w http.ResponseWriter, r *http.Request, title string) Body {
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
-		return Body{}, err
+		return Body{first: &err}
 	}
-	return ParseBody(raw, title)
+	b, _ := ParseBody(raw, title)
+	return b
 }
 
-// ParseBody reads a JSON object. title is that of the faults of its fields.
+// ParseBody reads a JSON object. title is that of the faults of its fields. The error is that of Err.
 func ParseBody(raw []byte, title string) (Body, error) {
 	members, err := wire.Object(raw)
-	return Of(members, title, ""), err
+	return Body{jsonbody.Object{Members: members, Title: title}, &err}, err
 }
 
-// Of returns an object inside of a body. where ends the texts of its faults.
+// Of returns a decoded object. where ends the texts of its faults.
 func Of(members map[string]json.RawMessage, title, where string) Body {
-	return Body{jsonbody.Object{Members: members, Title: title, Where: where}}
+	return Body{jsonbody.Object{Members: members, Title: title, Where: where}, new(error)}
+}
+
+// Err returns the first fault of the body; nil = there is none.
+func (b Body) Err() error { return *b.first }
+
+// Check records a fault unless ok is true. Faults after the first one are dropped.
+func (b Body) Check(ok bool, otherwise error) {
+	if !ok && *b.first == nil {
+		*b.first = otherwise
+	}
+}
+
+// In returns an object inside of the body, whose faults are those of the body. where ends their texts.
+func (b Body) In(members map[string]json.RawMessage, title, where string) Body {
+	return Body{jsonbody.Object{Members: members, Title: title, Where: where}, b.first}
 }
 
 // Required returns a string that must be there.
-func (b Body) Required(name string) (string, error) {
-	if !b.Given(name) {
-		return "", b.Fault(name, "%s is required", name)
-	}
+func (b Body) Required(name string) string {
+	b.Check(b.Given(name), b.Fault(name, "%s is required", name))
 	return b.Text(name)
 }
 
 // Text returns a string, "" for null or none.
-func (b Body) Text(name string) (string, error) {
+func (b Body) Text(name string) string {
 	s, err := b.Object.Text(name)
-	if err == nil && !wire.Storable(s) {
-		return "", b.Fault(name, "%s must not contain NUL characters", name)
-	}
-	return s, err
+	b.Check(err == nil, err)
+	b.Check(wire.Storable(s), b.Fault(name, "%s must not contain NUL characters", name))
+	return s
 }
 
 // Whole returns a required whole number between lowest and highest. Clients also send 1.0 and "1".
-func (b Body) Whole(name string, lowest, highest int64) (int64, error) {
-	if !b.Given(name) {
-		return 0, b.Fault(name, "%s is required", name)
-	}
+func (b Body) Whole(name string, lowest, highest int64) int64 {
+	b.Check(b.Given(name), b.Fault(name, "%s is required", name))
 	n, ok := jsonbody.ParseWhole(b.Members[name])
-	if !ok {
-		return 0, b.Fault(name, "%s must be an integer", name)
-	}
-	if n < lowest || n > highest {
-		return 0, b.Fault(name, "%s must be between %d and %d", name, lowest, highest)
-	}
-	return n, nil
+	b.Check(ok, b.Fault(name, "%s must be an integer", name))
+	b.Check(n >= lowest && n <= highest, b.Fault(name, "%s must be between %d and %d", name, lowest, highest))
+	return n
 }
 
 // Integer reads a whole number, or a string or boolean that Python takes for one.

@@ -55,8 +55,11 @@ func Internal(allowed []string, h routing.Handler) routing.Handler {
 	}
 }
 
-// Created answers with a bare id and the address of the new object.
-func Created(w http.ResponseWriter, id int64, collection string) error {
+// Created answers with a bare id and the address of the new object, unless err is a failure: then it returns err.
+func Created(w http.ResponseWriter, id int64, collection string, err error) error {
+	if err != nil {
+		return err
+	}
 	n := strconv.FormatInt(id, 10)
 	if collection != "" {
 		w.Header().Set("Location", "/"+collection+"/"+n)
@@ -65,5 +68,21 @@ func Created(w http.ResponseWriter, id int64, collection string) error {
 	return nil
 }
 
-// Done answers 200 with [], as Iris does after most changes.
-func Done(w http.ResponseWriter) error { return routing.Answer(w, http.StatusOK, []int{}) }
+// Answer answers 200 with v as JSON, unless err is a failure: then it returns err.
+func Answer(w http.ResponseWriter, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, v)
+}
+
+// Done is Answer with [], the answer of Iris to most changes.
+func Done(w http.ResponseWriter, err error) error { return Answer(w, []int{}, err) }
+
+// Empty is Answer with another status and without a body.
+func Empty(w http.ResponseWriter, status int, err error) error {
+	if err != nil {
+		return err
+	}
+	return routing.Empty(w, status)
+}

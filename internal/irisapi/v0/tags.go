@@ -40,26 +40,24 @@ func (t Tags) List(l List) List {
 	return l
 }
 
-// Tagged adds the field tags to the columns of a list, if the request asks for it. id returns the number of an object.
-func Tagged[T any](ctx context.Context, t Tags, cols Columns[T], fields []string, kind string, items []T, id func(T) int64) (Columns[T], error) {
-	if len(t.Names) == 0 || len(fields) > 0 && !slices.Contains(fields, tagsField) {
+// taggedColumns adds the field tags to the columns of a list, if the request asks for it.
+func taggedColumns[T any](ctx context.Context, t Tags, l Rows[T], fields []string, items []T) (Columns[T], error) {
+	cols := l.Columns.Pick(fields)
+	if l.Kind == "" || len(t.Names) == 0 || len(fields) > 0 && !slices.Contains(fields, tagsField) {
 		return cols, nil
 	}
 	ids := make([]int64, len(items))
 	for i, item := range items {
-		ids[i] = id(item)
+		ids[i] = l.ID(item)
 	}
-	found, err := t.Store.Of(ctx, kind, ids)
-	if err != nil {
-		return nil, err
-	}
+	found, err := t.Store.Of(ctx, l.Kind, ids)
 	return cols.With(tagsField, func(item T) any {
 		shown := map[string][]string{}
-		for name, values := range found[id(item)] {
+		for name, values := range found[l.ID(item)] {
 			if slices.Contains(t.Names, name) {
 				shown[name] = values
 			}
 		}
 		return shown
-	}), nil
+	}), err
 }

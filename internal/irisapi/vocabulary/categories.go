@@ -6,7 +6,6 @@ import (
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/filters"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 var categoryList = v0.List{Schema: filters.Schema{
@@ -21,13 +20,6 @@ var categoryColumns = v0.Columns[applications.Category]{
 	{"mode", func(c applications.Category) any { return c.Mode }},
 }
 
-func (v categories) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/categories", routing.Read, v.list),
-		routing.Get("/v0/categories/{app}", routing.Read, v.list),
-	}
-}
-
 // list answers with the categories of all applications, or of the one in the path. An unknown application has none.
 func (v categories) list(w http.ResponseWriter, r *http.Request) error {
 	q, err := categoryList.Read(w, r)
@@ -38,8 +30,5 @@ func (v categories) list(w http.ResponseWriter, r *http.Request) error {
 		q.Conditions = append(q.Conditions, filters.Condition{Field: "application", Op: filters.Eq, Values: []any{v0.StorableName(app)}})
 	}
 	found, err := v.Categories.Categories(r.Context(), q)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, categoryColumns.Records(found))
+	return v0.Answer(w, categoryColumns.Records(found), err)
 }

@@ -4,7 +4,6 @@ package vocabulary
 
 import (
 	"context"
-	"slices"
 
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/escalation"
@@ -59,5 +58,23 @@ type (
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(targets{d}.routes(), names{d}.routes(), categories{d}.routes(), tags{d}.routes())
+	target, name, category, tag := targets{d}, names{d}, categories{d}, tags{d}
+	routes := []routing.Route{
+		routing.Get("/v0/targets", routing.Someone, target.list),
+		routing.Get("/v0/targets/{kind}", routing.Someone, target.ofKind),
+		routing.Get("/v0/targets/{name}/exists", routing.Someone, target.exists),
+		routing.Get("/v0/users/{username}/in_lists", routing.Someone, target.inLists),
+		routing.Get("/v0/target_roles", routing.Read, name.listRoles),
+		routing.Get("/v0/modes", routing.Someone, name.listModes),
+		routing.Get("/v0/priorities", routing.Someone, name.listPriorities),
+		routing.Get("/v0/internal/priority_mode_map", routing.Read, name.priorityModes),
+		routing.Get("/v0/timezones", routing.Read, name.listZones),
+		routing.Get("/v0/categories", routing.Read, category.list),
+		routing.Get("/v0/categories/{app}", routing.Read, category.list),
+		routing.Get("/v0/allowed_metadata_tags", routing.Read, tag.allowed),
+	}
+	for _, kind := range []string{"incident", "application", "plan", "template", "target"} {
+		routes = append(routes, routing.Put("/v0/internal/"+kind+"_tag", routing.Write, v0.Internal(d.InternalApplications, tag.set(kind))))
+	}
+	return routes
 }

@@ -9,26 +9,13 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (v names) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/target_roles", routing.Read, v.listRoles),
-		routing.Get("/v0/modes", routing.Someone, v.listModes),
-		routing.Get("/v0/priorities", routing.Someone, v.listPriorities),
-		routing.Get("/v0/internal/priority_mode_map", routing.Read, v.priorityModes),
-		routing.Get("/v0/timezones", routing.Read, v.listZones),
-	}
-}
-
 func (v names) listRoles(w http.ResponseWriter, r *http.Request) error {
 	roles, err := v.Roles.Roles(r.Context())
-	if err != nil {
-		return err
-	}
 	out := make([]v0.Record, len(roles))
 	for i, role := range roles {
 		out[i] = v0.Record{{"name", role.Name}, {"type", role.Kind}}
 	}
-	return routing.Answer(w, http.StatusOK, out)
+	return v0.Answer(w, out, err)
 }
 
 // listModes lists the modes alphabetically, without drop, which reaches nobody.
@@ -45,14 +32,11 @@ func (v names) listModes(w http.ResponseWriter, _ *http.Request) error {
 
 func (v names) listPriorities(w http.ResponseWriter, r *http.Request) error {
 	modes, err := v.Roles.PriorityModes(r.Context())
-	if err != nil {
-		return err
-	}
 	out := make([]v0.Record, len(users.Priorities))
 	for i, p := range users.Priorities {
 		out[i] = v0.Record{{"name", p}, {"default_mode", modes[p]}}
 	}
-	return routing.Answer(w, http.StatusOK, out)
+	return v0.Answer(w, out, err)
 }
 
 func (v names) listZones(w http.ResponseWriter, _ *http.Request) error {
@@ -62,9 +46,6 @@ func (v names) listZones(w http.ResponseWriter, _ *http.Request) error {
 // priorityModes answers with the numbers of priorities and modes, and the default mode of each priority.
 func (v names) priorityModes(w http.ResponseWriter, r *http.Request) error {
 	defaults, err := v.Roles.PriorityModes(r.Context())
-	if err != nil {
-		return err
-	}
 	priorities, modes := map[users.Priority]int{}, map[users.Mode]int{}
 	for n, p := range users.Priorities {
 		priorities[p] = n + 1
@@ -72,5 +53,5 @@ func (v names) priorityModes(w http.ResponseWriter, r *http.Request) error {
 	for n, m := range users.Modes {
 		modes[m] = n + 1
 	}
-	return routing.Answer(w, http.StatusOK, v0.Record{{"priority_map", priorities}, {"mode_id_map", modes}, {"default_priority_map", defaults}})
+	return v0.Answer(w, v0.Record{{"priority_map", priorities}, {"mode_id_map", modes}, {"default_priority_map", defaults}}, err)
 }

@@ -9,14 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (v tags) routes() []routing.Route {
-	routes := []routing.Route{routing.Get("/v0/allowed_metadata_tags", routing.Read, v.allowed)}
-	for _, kind := range []string{"incident", "application", "plan", "template", "target"} {
-		routes = append(routes, routing.Put("/v0/internal/"+kind+"_tag", routing.Write, v0.Internal(v.InternalApplications, v.set(kind))))
-	}
-	return routes
-}
-
 // allowed lists the names of the tags that may be attached.
 func (v tags) allowed(w http.ResponseWriter, _ *http.Request) error {
 	return routing.Answer(w, http.StatusOK, routing.OrEmpty(v.Tags.Names))
@@ -31,24 +23,15 @@ const (
 // set replaces the values of one tag of an object.
 func (v tags) set(kind string) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		b, err := v0.ReadBody(w, r, "")
-		if err != nil {
-			return err
-		}
-		id, err := b.Whole("id", 1, 1<<62)
-		if err != nil {
-			return err
-		}
-		name, err := b.Required("name")
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(v.Tags.Names, name) {
-			return fault.Invalidf("name", "The tag %s is not one of those that are allowed", name)
-		}
+		b := v0.ReadBody(w, r, "")
+		id, name := b.Whole("id", 1, 1<<62), b.Required("name")
+		b.Check(slices.Contains(v.Tags.Names, name), fault.Invalidf("name", "The tag %s is not one of those that are allowed", name))
 		values, ok := v0.Texts(b.Members["values"])
-		if !ok || len(values) > maxTagValues || slices.ContainsFunc(values, func(v string) bool { return v == "" || len(v) > maxTagValue }) {
-			return fault.Invalidf("values", "values must be a list of at most %d texts of 1 to %d bytes", maxTagValues, maxTagValue)
+		wrong := slices.ContainsFunc(values, func(v string) bool { return v == "" || len(v) > maxTagValue })
+		b.Check(ok && len(values) <= maxTagValues && !wrong,
+			fault.Invalidf("values", "values must be a list of at most %d texts of 1 to %d bytes", maxTagValues, maxTagValue))
+		if err := b.Err(); err != nil {
+			return err
 		}
 		if err := v.Tags.Store.Set(r.Context(), kind, id, name, values); err != nil {
 			return fault.When(err, fault.NotFound, fault.New(fault.Invalid, fault.Public(err)))

@@ -14,25 +14,13 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (v targets) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v0/targets", routing.Someone, v.list),
-		routing.Get("/v0/targets/{kind}", routing.Someone, v.ofKind),
-		routing.Get("/v0/targets/{name}/exists", routing.Someone, v.exists),
-		routing.Get("/v0/users/{username}/in_lists", routing.Someone, v.inLists),
-	}
-}
-
 func (v targets) list(w http.ResponseWriter, r *http.Request) error {
 	prefix, _, err := v0.Parameter(r, "startswith")
 	if err != nil {
 		return err
 	}
 	names, err := v.Targets.Names(r.Context(), prefix)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, routing.OrEmpty(names))
+	return v0.Answer(w, routing.OrEmpty(names), err)
 }
 
 // targetList filters the targets of one kind.
@@ -55,18 +43,12 @@ func (v targets) ofKind(w http.ResponseWriter, r *http.Request) error {
 		q.Conditions = append(q.Conditions, filters.Condition{Field: "name", Op: filters.StartsWith, Values: []any{prefix}})
 	}
 	names, err := v.Targets.NamesOfKind(r.Context(), kind, q)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, routing.OrEmpty(names))
+	return v0.Answer(w, routing.OrEmpty(names), err)
 }
 
 func (v targets) exists(w http.ResponseWriter, r *http.Request) error {
 	exists, err := v.Targets.Exists(r.Context(), wire.Param(r, "name"))
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, v0.Record{{"exists", exists}})
+	return v0.Answer(w, v0.Record{{"exists", exists}}, err)
 }
 
 func (v targets) inLists(w http.ResponseWriter, r *http.Request) error {
@@ -86,8 +68,5 @@ func (v targets) inLists(w http.ResponseWriter, r *http.Request) error {
 		return params.Missing("list")
 	}
 	on, err := v.Targets.OnAnyList(r.Context(), wire.Param(r, "username"), lists)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, v0.Record{{"is_member", on}})
+	return v0.Answer(w, v0.Record{{"is_member", on}}, err)
 }

@@ -22,8 +22,7 @@ var (
 	tailRe   = regexp.MustCompile(`(?:[)>.,\n]|&gt;)+$`)
 )
 
-func urlize(r *Scope, a []py.Value, _ py.Args) py.Value {
-	b := r.Budget
+func urlize(b *py.Budget, a []py.Value) py.Value {
 	rel := []string{"noopener"}
 	if a[4] != nil && py.Truth(b, a[4]) {
 		text, ok := py.AsString(a[4])
@@ -57,7 +56,7 @@ func urlize(r *Scope, a []py.Value, _ py.Args) py.Value {
 		text = py.EscapeHTML(b, py.Str(b, a[0]))
 	}
 	out := u.text(text)
-	if r.Autoescape {
+	if b.Autoescape {
 		return py.Markup(out)
 	}
 	return out

@@ -10,8 +10,7 @@ import (
 )
 
 // wordWrap wraps each line of a text on its own, as Python's textwrap does.
-func wordWrap(r *Scope, a []py.Value, _ py.Args) py.Value {
-	b := r.Budget
+func wordWrap(b *py.Budget, a []py.Value) py.Value {
 	w := wrapper{b: b, width: a[1], breakLong: py.Truth(b, a[2]), hyphens: a[4] == true, breakHyphens: py.Truth(b, a[4])}
 	sep := a[3]
 	if sep == nil {

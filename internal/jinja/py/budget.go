@@ -55,7 +55,10 @@ func Try(f func()) (err *Error) {
 // LimitError. A Budget belongs to one goroutine.
 type Budget struct {
 	// Marks says how text is escaped. It is set before the budget is used.
-	Marks    Marks
+	Marks Marks
+	// Autoescape: printed text is escaped here. Filters return Markup then.
+	Autoescape bool
+
 	steps    int64
 	memory   int64
 	depth    int

@@ -169,6 +169,36 @@ func AsString(v Value) (string, bool) {
 	return "", false
 }
 
+// Elements returns the elements of a list or tuple. It returns false for other types.
+func Elements(v Value) ([]Value, bool) {
+	switch x := v.(type) {
+	case *List:
+		return x.Items, true
+	case *Tuple:
+		return x.Items, true
+	}
+	return nil, false
+}
+
+// WithText returns a text of v's class: str, Markup or bytes.
+func WithText(v Value, s string) Value {
+	switch v.(type) {
+	case Markup:
+		return Markup(s)
+	case Bytes:
+		return Bytes(s)
+	}
+	return s
+}
+
+// WithElements returns a list or tuple, as v is, of other elements.
+func WithElements(v Value, items []Value) Value {
+	if _, ok := v.(*Tuple); ok {
+		return &Tuple{Items: items}
+	}
+	return &List{Items: items}
+}
+
 // IsInt reports whether v is an int or a bool.
 func IsInt(v Value) bool {
 	switch v.(type) {
@@ -215,28 +245,23 @@ func Truth(b *Budget, v Value) bool {
 // Len is len(v); false if v has no length.
 func Len(b *Budget, v Value) (int, bool) {
 	switch x := v.(type) {
-	case string:
-		return RuneCount(x), true
-	case Markup:
-		return RuneCount(string(x)), true
-	case Bytes:
-		return len(x), true
-	case *List:
-		return len(x.Items), true
-	case *Tuple:
-		return len(x.Items), true
 	case *Dict:
 		return x.Len(), true
 	case *View:
 		return x.dict.Len(), true
-	case *Range:
-		return int(x.Len()), true
 	case *Undefined:
 		return 0, true
 	case Sized:
 		return x.Len(b), true
 	}
-	return 0, false
+	if s, ok := AsString(v); ok {
+		return RuneCount(s), true
+	}
+	seq, ok := sequenceOf(b, v)
+	if !ok {
+		return 0, false
+	}
+	return seq.len(), true
 }
 
 // MustLen is Len that raises TypeError if v has no length.

@@ -10,7 +10,7 @@ func (c *compiler) assignBlock(n *syntax.AssignBlock, f *frame) stmt {
 	in := f.inner()
 	in.visitAll(n.Body)
 	if n.Filter != nil {
-		in.visitAll(n.Filter.Nodes())
+		in.visitAll(syntax.Children(n.Filter))
 	}
 	enter := c.enter(in)
 	body := c.block(n.Body, in)
@@ -83,8 +83,8 @@ func (c *compiler) autoescapeBlock(n *syntax.Autoescape, f *frame) stmt {
 	enter := c.enter(in)
 	line, savedOn, savedVolatile := c.line, c.autoescape, c.volatile
 	value := c.expr(n.Value, in)
-	if v, ok := constant(n.Value, value); ok {
-		c.autoescape = v
+	if v, r, ok := c.fold(n.Value, in); ok {
+		c.autoescape = py.Truth(r.Budget, v)
 	} else {
 		c.volatile = true
 	}
@@ -100,26 +100,4 @@ func (c *compiler) autoescapeBlock(n *syntax.Autoescape, f *frame) stmt {
 		r.Autoescape = saved
 		leave(r, e)
 	}
-}
-
-// constant evaluates an expression without variables as a bool.
-func constant(n syntax.Node, value expr) (on, ok bool) {
-	depends := false
-	syntax.Walk(n, func(x syntax.Node) bool {
-		switch x.(type) {
-		case *syntax.Name, *syntax.Call, *syntax.Filter, *syntax.Test:
-			depends = true
-		}
-		return !depends
-	})
-	if depends {
-		return false, false
-	}
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	r := newRender(foldLimits(foldSteps), py.NoMarks, nil)
-	return py.Truth(r.Budget, value(r, &env{})), true
 }

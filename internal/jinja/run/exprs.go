@@ -142,46 +142,29 @@ func (c *compiler) dict(n *syntax.Dict, f *frame) expr {
 // builtins are the filters and tests of all templates. They are constant.
 var builtins = filters.New()
 
-var binaryOps = map[string]func(b *py.Budget, x, y py.Value) py.Value{
-	"+": operators.Add, "-": operators.Sub, "*": operators.Mul, "/": operators.Div, "//": operators.FloorDiv, "%": methods.Mod, "**": operators.Pow,
-}
-
 func (c *compiler) binary(n *syntax.Bin, f *frame) expr {
 	left, right := c.expr(n.Left, f), c.expr(n.Right, f)
-	switch n.Op {
-	case "and":
+	if n.Op == "and" || n.Op == "or" {
 		return func(r *render, e *env) py.Value {
 			v := left(r, e)
-			if py.Truth(r.Budget, v) {
+			if py.Truth(r.Budget, v) == (n.Op == "and") {
 				return right(r, e)
 			}
 			return v
 		}
-	case "or":
-		return func(r *render, e *env) py.Value {
-			v := left(r, e)
-			if py.Truth(r.Budget, v) {
-				return v
-			}
-			return right(r, e)
-		}
 	}
-	op := binaryOps[n.Op]
 	return func(r *render, e *env) py.Value {
 		x := left(r, e)
-		return op(r.Budget, x, right(r, e))
+		return operators.Binary(r.Budget, n.Op, x, right(r, e))
 	}
 }
 
 func (c *compiler) unary(n *syntax.Unary, f *frame) expr {
 	operand := c.expr(n.Operand, f)
-	switch n.Op {
-	case "-":
-		return func(r *render, e *env) py.Value { return operators.Neg(r.Budget, operand(r, e)) }
-	case "+":
-		return func(r *render, e *env) py.Value { return operators.Pos(operand(r, e)) }
+	if n.Op == "not" {
+		return func(r *render, e *env) py.Value { return !py.Truth(r.Budget, operand(r, e)) }
 	}
-	return func(r *render, e *env) py.Value { return !py.Truth(r.Budget, operand(r, e)) }
+	return func(r *render, e *env) py.Value { return operators.Unary(r.Budget, n.Op, operand(r, e)) }
 }
 
 func (c *compiler) compare(n *syntax.Compare, f *frame) expr {
@@ -340,28 +323,25 @@ func (c *compiler) test(n *syntax.Test, f *frame) expr {
 	return c.apply(def, c.expr(n.Obj, f), c.args(&n.Arguments, f))
 }
 
-func (c *compiler) apply(def called, obj expr, args argsOf) expr {
+func (c *compiler) apply(fn *py.Func, obj expr, args argsOf) expr {
 	return func(r *render, e *env) py.Value {
 		v := obj(r, e)
-		return def(r, args(r, e, v))
+		return py.Call(r.Budget, fn, args(r, e, v))
 	}
 }
 
-type called func(r *render, args py.Args) py.Value
-
 // callable finds a filter or test. Inside a condition, a missing one fails only when it is called.
-func (c *compiler) callable(kind, name string, callables map[string]*filters.Callable, line int, f *frame) called {
-	def := callables[name]
-	if def != nil {
-		return func(r *render, args py.Args) py.Value { return def.Call(&r.Scope, args) }
+func (c *compiler) callable(kind, name string, callables map[string]*py.Func, line int, f *frame) *py.Func {
+	if fn := callables[name]; fn != nil {
+		return fn
 	}
 	if !f.soft {
 		c.failAt(line, filters.NotFound(kind, name, callables))
 	}
-	return func(*render, py.Args) py.Value {
+	return &py.Func{Fn: func(*py.Budget, py.Args) py.Value {
 		py.Raise("TemplateRuntimeError", "%s", filters.NotFound(kind, name, callables))
 		return nil
-	}
+	}}
 }
 
 // filterChain compiles the filter of a block, which gets the block's text.

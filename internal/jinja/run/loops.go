@@ -260,64 +260,55 @@ func (l *loopContext) Iter(b *py.Budget) func() (py.Value, bool) {
 }
 
 func (l *loopContext) Call(b *py.Budget, args py.Args) py.Value {
-	a, _ := loopCall.Bind(args)
-	if l.recurse == nil {
-		py.Raise("TypeError", "only a loop that is marked as recursive can be called")
-	}
-	return l.recurse.run(l.r, a[0], l.depth0+1)
+	return py.NewFunc("loop(iterable)", func(_ *py.Budget, a []py.Value) py.Value {
+		if l.recurse == nil {
+			py.Raise("TypeError", "only a loop that is marked as recursive can be called")
+		}
+		return l.recurse.run(l.r, a[0], l.depth0+1)
+	}).Fn(b, args)
 }
-
-var loopCall = py.ParseSignature("loop(iterable)")
 
 func (l *loopContext) Attr(b *py.Budget, name string) (py.Value, bool) {
-	index := int64(l.index0 + 1)
-	switch name {
-	case "index":
-		return index, true
-	case "index0":
-		return index - 1, true
-	case "revindex":
-		return int64(l.Len(b)) - index + 1, true
-	case "revindex0":
-		return int64(l.Len(b)) - index, true
-	case "first":
-		return l.index0 == 0, true
-	case "last":
-		return l.peek() == missing, true
-	case "length":
-		return int64(l.Len(b)), true
-	case "depth":
-		return int64(l.depth0 + 1), true
-	case "depth0":
-		return int64(l.depth0), true
-	case "previtem":
-		if l.index0 == 0 {
-			return &py.Undefined{Hint: "there is no previous item"}, true
-		}
-		return l.before, true
-	case "nextitem":
-		if v := l.peek(); v != missing {
-			return v, true
-		}
-		return &py.Undefined{Hint: "there is no next item"}, true
-	case "cycle":
-		return &py.Func{Name: name, Fn: l.cycle}, true
-	case "changed":
-		return &py.Func{Name: name, Fn: l.change}, true
+	attr, ok := loopAttrs[name]
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	return attr(l, b), true
 }
 
-func (l *loopContext) cycle(_ *py.Budget, args py.Args) py.Value {
-	if len(args.Pos) == 0 {
+var loopAttrs = map[string]func(l *loopContext, b *py.Budget) py.Value{
+	"index":     func(l *loopContext, _ *py.Budget) py.Value { return int64(l.index0 + 1) },
+	"index0":    func(l *loopContext, _ *py.Budget) py.Value { return int64(l.index0) },
+	"revindex":  func(l *loopContext, b *py.Budget) py.Value { return int64(l.Len(b) - l.index0) },
+	"revindex0": func(l *loopContext, b *py.Budget) py.Value { return int64(l.Len(b) - l.index0 - 1) },
+	"first":     func(l *loopContext, _ *py.Budget) py.Value { return l.index0 == 0 },
+	"last":      func(l *loopContext, _ *py.Budget) py.Value { return l.peek() == missing },
+	"length":    func(l *loopContext, b *py.Budget) py.Value { return int64(l.Len(b)) },
+	"depth":     func(l *loopContext, _ *py.Budget) py.Value { return int64(l.depth0 + 1) },
+	"depth0":    func(l *loopContext, _ *py.Budget) py.Value { return int64(l.depth0) },
+	"previtem":  func(l *loopContext, _ *py.Budget) py.Value { return neighbour(l.before, "previous") },
+	"nextitem":  func(l *loopContext, _ *py.Budget) py.Value { return neighbour(l.peek(), "next") },
+	"cycle":     func(l *loopContext, _ *py.Budget) py.Value { return py.NewFunc("cycle(...)", l.cycle) },
+	"changed":   func(l *loopContext, _ *py.Budget) py.Value { return py.NewFunc("changed(...)", l.change) },
+}
+
+func neighbour(v py.Value, which string) py.Value {
+	if v == missing {
+		return &py.Undefined{Hint: "there is no " + which + " item"}
+	}
+	return v
+}
+
+func (l *loopContext) cycle(_ *py.Budget, a []py.Value) py.Value {
+	items := a[0].(py.Args).Pos
+	if len(items) == 0 {
 		py.Raise("TypeError", "loop.cycle needs at least one item")
 	}
-	return args.Pos[max(l.index0, 0)%len(args.Pos)]
+	return items[max(l.index0, 0)%len(items)]
 }
 
-func (l *loopContext) change(b *py.Budget, args py.Args) py.Value {
-	b.Grow(int64(24 * len(args.Pos)))
-	v := &py.Tuple{Items: append([]py.Value(nil), args.Pos...)}
+func (l *loopContext) change(b *py.Budget, a []py.Value) py.Value {
+	v := &py.Tuple{Items: py.Items(b, &py.Tuple{Items: a[0].(py.Args).Pos})}
 	if l.changed != missing && py.Equal(b, l.changed, v) {
 		return false
 	}

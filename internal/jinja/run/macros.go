@@ -139,52 +139,32 @@ func (d *macroDef) run(r *render, up *env, values []py.Value) {
 
 // bind assigns the arguments of a call to the parameters.
 func (m *macroValue) bind(b *py.Budget, args py.Args) []py.Value {
-	d := m.def
-	kw := slices.Clone(args.Kw)
-	pop := func(name string) py.Value {
-		i := slices.IndexFunc(kw, func(k py.Keyword) bool { return k.Name == name })
-		if i < 0 {
-			return missing
-		}
-		v := kw[i].Value
-		kw = slices.Delete(kw, i, i+1)
-		return v
+	d, rest := m.def, py.NewDict()
+	for _, k := range args.Kw {
+		rest.Set(b, k.Name, k.Value)
 	}
-	values := append([]py.Value(nil), args.Pos[:min(len(args.Pos), len(d.args))]...)
-	found := d.explicit
-	if len(values) != len(d.args) {
-		found = false
-		for _, name := range d.args[len(values):] {
-			found = found || name == "caller"
-			values = append(values, pop(name))
+	values := slices.Repeat([]py.Value{missing}, len(d.args))
+	n := copy(values, args.Pos)
+	for i := n; i < len(values); i++ {
+		if v, ok := rest.Delete(b, d.args[i]); ok {
+			values[i] = v
 		}
 	}
-	if d.caller && !found {
-		v := pop("caller")
-		if v == missing || v == nil {
+	if d.caller && !d.explicit {
+		v, _ := rest.Delete(b, "caller")
+		if v == nil {
 			v = &py.Undefined{Hint: "the macro is not called by a call block"}
 		}
 		values = append(values, v)
 	}
-	switch {
-	case d.catchKw:
-		rest := py.NewDict()
-		for _, k := range kw {
-			rest.Set(b, k.Name, k.Value)
-		}
+	if !d.catchKw && rest.Len() > 0 || !d.catchVar && len(args.Pos) > n {
+		py.Raise("TypeError", "macro %s takes only the arguments %q", d.name, d.args)
+	}
+	if d.catchKw {
 		values = append(values, rest)
-	case len(kw) > 0:
-		py.Raise("TypeError", "macro %s has no argument named %q", d.name, kw[0].Name)
 	}
-	var rest []py.Value
-	if len(args.Pos) > len(d.args) {
-		rest = append(rest, args.Pos[len(d.args):]...)
-	}
-	switch {
-	case d.catchVar:
-		values = append(values, &py.Tuple{Items: rest})
-	case rest != nil:
-		py.Raise("TypeError", "macro %s takes at most %d arguments, not %d", d.name, len(d.args), len(args.Pos))
+	if d.catchVar {
+		values = append(values, &py.Tuple{Items: slices.Clone(args.Pos[n:])})
 	}
 	return values
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/jinja/filters"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
@@ -56,7 +55,7 @@ func (p *Program) Render(limits py.Limits, output int, vars *py.Dict, out *Resul
 
 // render is the state of one rendering.
 type render struct {
-	filters.Scope
+	*py.Budget
 	vars        *py.Dict
 	root        sink  // the output
 	out         *sink // current destination of text: root, or the capture of a macro or block
@@ -82,8 +81,7 @@ func (s *sink) text() string {
 }
 
 func newRender(limits py.Limits, marks py.Marks, vars *py.Dict) *render {
-	r := &render{vars: vars, line: 1}
-	r.Budget = py.NewBudget(limits)
+	r := &render{Budget: py.NewBudget(limits), vars: vars, line: 1}
 	r.Marks = marks
 	r.out = &r.root
 	return r

@@ -94,7 +94,7 @@ func runThrough(e *pgtest.Escalating, incident int64) (pages, timeline []string)
 		require.Less(e.T, looks, 200)
 		e.Pass()
 		e.Settle(incident, "sent")
-		s := e.Standing(incident)
+		s := e.Progress(incident)
 		if !s.Active {
 			break
 		}

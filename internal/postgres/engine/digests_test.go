@@ -55,7 +55,7 @@ func TestAFloodBecomesADigest(t *testing.T) {
 	require.Equal(t, "sent-change|aggregated|Aggregated with key ("+fmt.Sprint(plan)+", shop, high, ana)", e.Text(`select c.change_type || '|' || c.new || '|' || c.description
 		from message_changes c join messages m on m.id = c.message_id where m.incident_id = $1 and m.target = 'ana'`, held))
 	e.Pass()
-	require.Equal(t, 2, e.Standing(held).Step, "a held page counts as sent for its step")
+	require.Equal(t, 2, e.Progress(held).Step, "a held page counts as sent for its step")
 
 	e.Acknowledge(ids[3])
 	e.Pass()
@@ -118,7 +118,7 @@ func TestASingleHeldPageIsSentUnchanged(t *testing.T) {
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms aggregated"}, e.Pages(held))
 	e.Pass()
-	require.False(t, e.Standing(held).Active, "it counts as sent, and the plan is over")
+	require.False(t, e.Progress(held).Active, "it counts as sent, and the plan is over")
 	e.Later(time.Minute)
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(held))

@@ -69,7 +69,7 @@ func TestAStepWhoseMessagesAllFailedIsNotWaitedFor(t *testing.T) {
 	e.Pass() // due because of the last failure
 	require.Equal(t, []string{"1.0.0 primary ana sms failed", "1.0.0 fallback owner sms failed", "2.0.0 primary bo sms pending"}, e.Pages(lost))
 	require.Contains(t, e.Timeline(lost), "skipped: step 1: every page of notification 1 failed for good; it is neither waited for nor repeated")
-	require.Equal(t, 1, e.Standing(away).Step, "an outage is waited for")
+	require.Equal(t, 1, e.Progress(away).Step, "an outage is waited for")
 	e.Later(time.Hour)
 	e.Pass()
 	require.Contains(t, e.Pages(away), "1.0.1 primary ana sms pending", "and its round is repeated")
@@ -122,7 +122,7 @@ func TestAnExhaustedIncidentGetsItsFallback(t *testing.T) {
 	e.Pass()
 	e.Settle(id, "sent")
 	e.Pass()
-	require.False(t, e.Standing(id).Active)
+	require.False(t, e.Progress(id).Active)
 	// The vendor reports only now that it could not deliver. Every other mode failed as well.
 	e.Exec(`update messages set state = 'failed', needs_fallback = true where incident_id = $1`, id)
 	e.Pass()
@@ -146,7 +146,7 @@ func TestADelayedIncidentIsDueAfterAnAcknowledgement(t *testing.T) {
 	require.Len(t, due, 1)
 	e.Acknowledge(id)
 	require.NoError(t, store.Delay(t.Context(), "me", due[0], time.Hour, incidents.Entry{Kind: incidents.EntryFailure, Text: "no"}, e.Now))
-	require.Zero(t, e.Standing(id).Due, "it is looked at now")
+	require.Zero(t, e.Progress(id).Due, "it is looked at now")
 	due, err = store.Due(t.Context(), e.Holder.Held, runner.Ask{Limit: 10, PerBucket: 10, Now: e.Now, Excluded: []int64{id}})
 	require.NoError(t, err)
 	require.Len(t, due, 1, "also while it is left alone for its failures")

@@ -31,11 +31,11 @@ func TestRunnerPagesWaitsAndPagesTheNextStep(t *testing.T) {
 	require.Equal(t, []string{"1.0.0 primary ana email pending", "1.1.0 primary ana sms pending"}, e.Pages(id))
 	require.Equal(t, []string{"step: step 1: paging ana by email and sms (high and medium, named in the plan)"}, e.Timeline(id))
 	require.True(t, e.Woken.Has(int(id&255)))
-	require.Equal(t, pgtest.Standing{Step: 1, Active: true, HasDue: true, Due: 2 * time.Minute}, e.Standing(id), "high waits 2 min for what does not leave")
+	require.Equal(t, pgtest.Progress{Step: 1, Active: true, HasDue: true, Due: 2 * time.Minute}, e.Progress(id), "high waits 2 min for what does not leave")
 
 	e.Later(5 * time.Second)
 	e.Settle(id, "sent")
-	require.Equal(t, time.Minute, e.Standing(id).Due)
+	require.Equal(t, time.Minute, e.Progress(id).Due)
 	e.Later(59 * time.Second)
 	e.Pass()
 	require.Len(t, e.Pages(id), 2, "not before the wait is over")
@@ -50,7 +50,7 @@ func TestRunnerPagesWaitsAndPagesTheNextStep(t *testing.T) {
 	e.Settle(id, "sent")
 	e.Later(time.Minute)
 	e.Pass()
-	require.Equal(t, pgtest.Standing{Step: 2}, e.Standing(id))
+	require.Equal(t, pgtest.Progress{Step: 2}, e.Progress(id))
 	require.Equal(t, "exhausted: plan night is exhausted: 2 steps are over and nobody acknowledged; nobody is paged any more", e.Timeline(id)[2])
 }
 
@@ -85,11 +85,11 @@ func TestRunnerEscalatesWhenAMessageIsNotSent(t *testing.T) {
 	require.Len(t, e.Pages(id), 2)
 	e.Later(10 * time.Minute)
 	e.Pass()
-	require.True(t, e.Standing(id).Active, "pages that are still on their way keep the incident open")
+	require.True(t, e.Progress(id).Active, "pages that are still on their way keep the incident open")
 	e.Settle(id, "sent")
 	e.Later(time.Minute)
 	e.Pass()
-	require.False(t, e.Standing(id).Active)
+	require.False(t, e.Progress(id).Active)
 }
 
 func TestRunnerCancelsMessagesOnAcknowledgementAndRecreatesThemAfterReopening(t *testing.T) {
@@ -106,7 +106,7 @@ func TestRunnerCancelsMessagesOnAcknowledgementAndRecreatesThemAfterReopening(t 
 		"1.0.0 primary ana sms cancelled", "1.1.0 primary ana email sent", "1.1.0 primary bo email sent", "1.1.0 primary cy email cancelled",
 	}, e.Pages(id))
 	require.Equal(t, "cancelled: 2 pages that were not sent yet were cancelled", e.Timeline(id)[1])
-	require.Equal(t, pgtest.Standing{Step: 1}, e.Standing(id))
+	require.Equal(t, pgtest.Progress{Step: 1}, e.Progress(id))
 
 	e.Later(time.Minute)
 	e.Reopen(id)
@@ -217,7 +217,7 @@ func TestRunnerReplacesMessagesThatFailedInEveryMode(t *testing.T) {
 	e.Pass()
 	require.Equal(t, []string{"1.0.0 fallback boss sms pending", "1.0.0 primary ana sms failed"}, sorted(e.Pages(id)))
 	require.Equal(t, "fallback: step 1: ana could not be reached in any mode; paging boss by sms instead (fallback of plan failing, boss)", e.Timeline(id)[1])
-	require.Equal(t, 1, e.Standing(id).Step, "the fallback's page must leave before the wait starts")
+	require.Equal(t, 1, e.Progress(id).Step, "the fallback's page must leave before the wait starts")
 	fail()
 	e.Pass()
 	require.Equal(t, "1.0.0 fallback owner sms pending", sorted(e.Pages(id))[1])
@@ -227,7 +227,7 @@ func TestRunnerReplacesMessagesThatFailedInEveryMode(t *testing.T) {
 	require.Equal(t, "fallback: step 1: owner could not be reached in any mode and there is no further fallback (fallback of plan failing, boss: could not be reached either; creator of plan failing: the same person)", e.Timeline(id)[3])
 	e.Later(time.Minute)
 	e.Pass()
-	require.Equal(t, 2, e.Standing(id).Step)
+	require.Equal(t, 2, e.Progress(id).Step)
 	require.Zero(t, e.ID(`select count(*) from messages where needs_fallback`))
 }
 
@@ -256,7 +256,7 @@ func TestRunnerStaleEpochWritesNothing(t *testing.T) {
 	e.Pass()
 	require.Empty(t, e.Pages(id))
 	require.Empty(t, e.Timeline(id))
-	require.Zero(t, e.Standing(id).Step)
+	require.Zero(t, e.Progress(id).Step)
 	require.True(t, e.Holder.LostSet.Has(int(id&255)), "the holder is told")
 	require.NoError(t, e.Start(other).Pass(t.Context()))
 	require.Len(t, e.Pages(id), 1)
@@ -303,7 +303,7 @@ func TestRunnerSeesMessagesThatSettleWhileItDecides(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, written, "built on what is no longer true")
 	e.Pass()
-	require.Equal(t, time.Minute, e.Standing(id).Due)
+	require.Equal(t, time.Minute, e.Progress(id).Due)
 }
 
 func TestRunnerDelaysOnlyTheIncidentThatFails(t *testing.T) {
@@ -326,7 +326,7 @@ func TestRunnerDelaysOnlyTheIncidentThatFails(t *testing.T) {
 			require.Empty(t, e.Pages(id))
 			require.Len(t, e.Timeline(id), 1)
 			require.Contains(t, e.Timeline(id)[0], "failure: escalation failed (1 time so far), trying again in")
-			require.Positive(t, e.Standing(id).Due)
+			require.Positive(t, e.Progress(id).Due)
 			continue
 		}
 		require.Len(t, e.Pages(id), 1)
@@ -344,11 +344,11 @@ func TestRunnerHandlesUnreadableProgressAndMissingSteps(t *testing.T) {
 	require.Equal(t, []string{"1.0.0 primary ana sms pending"}, e.Pages(unreadable))
 	require.Contains(t, e.Timeline(unreadable)[0], "failure: the stored progress cannot be read")
 	require.Equal(t, []string{"exhausted: the incident is at step 7, but plan broken has only 1 step: escalation ends here"}, e.Timeline(beyond))
-	require.False(t, e.Standing(beyond).Active)
+	require.False(t, e.Progress(beyond).Active)
 	require.Equal(t, []string{"1.0.0 fallback owner sms pending"}, e.Pages(none))
 	require.Contains(t, strings.Join(e.Timeline(none), "\n"), "fallback: step 1: plan nothing has no steps; paging owner by sms instead (creator of plan nothing)")
 	require.Contains(t, strings.Join(e.Timeline(none), "\n"), "exhausted: plan nothing has no steps: escalation ends here")
-	require.False(t, e.Standing(none).Active)
+	require.False(t, e.Progress(none).Active)
 }
 
 func TestRunnerTracking(t *testing.T) {
@@ -365,7 +365,7 @@ func TestRunnerTracking(t *testing.T) {
 	e.Later(time.Minute)
 	e.Pass()
 	require.Len(t, e.Pages(id), 2)
-	require.False(t, e.Standing(id).Active)
+	require.False(t, e.Progress(id).Active)
 
 	e.Exec(`update plans set tracking_type = 'call' where id = $1`, plan)
 	called := e.Open(plan)

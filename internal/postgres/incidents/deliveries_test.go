@@ -89,7 +89,7 @@ func (g group) exhaust(id incidents.ID) {
 	g.Settle(int64(id), "sent")
 	g.Later(time.Minute)
 	g.Pass()
-	require.False(g.T, g.Standing(int64(id)).Active)
+	require.False(g.T, g.Progress(int64(id)).Active)
 }
 
 func (g group) incidents() int64 { return g.ID(`select count(*) from incidents`) }
@@ -142,7 +142,7 @@ func TestALateFiringEscalatesWhenNoResolveFollows(t *testing.T) {
 	g.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms sent", "1.0.0 primary ana sms pending/1"}, g.Pages(int64(id)))
 	require.Contains(t, g.Timeline(int64(id)), "reopened: no resolve followed the late firing delivery: escalation starts again")
-	require.Equal(t, pgtest.Standing{Step: 1, Active: true, HasDue: true, Due: 2 * time.Minute}, g.Standing(int64(id)))
+	require.Equal(t, pgtest.Progress{Step: 1, Active: true, HasDue: true, Due: 2 * time.Minute}, g.Progress(int64(id)))
 	require.Equal(t, id, g.fire(alerts("a")).ID)
 	require.True(t, g.resolve("a"), "it is open again")
 	require.EqualValues(t, 1, g.incidents())
@@ -236,7 +236,7 @@ func TestANewAlertRestartsAnExhaustedPlan(t *testing.T) {
 	id := g.fire(alerts("a")).ID
 	g.exhaust(id)
 	require.Equal(t, id, g.fire(alerts("a")).ID)
-	require.False(t, g.Standing(int64(id)).Active, "a repeat")
+	require.False(t, g.Progress(int64(id)).Active, "a repeat")
 
 	g.fire(alerts("a", "b"))
 	require.Equal(t, []string{"updated: news", "reopened: escalation starts again: there is a new alert"}, g.Timeline(int64(id))[3:])
@@ -247,11 +247,11 @@ func TestANewAlertRestartsAnExhaustedPlan(t *testing.T) {
 	g.Settle(int64(id), "sent")
 	g.Later(time.Minute)
 	g.Pass()
-	require.False(t, g.Standing(int64(id)).Active)
+	require.False(t, g.Progress(int64(id)).Active)
 	g.fire(alerts("a", "b", "c"))
 	require.Regexp(t, `there is a new alert: escalation starts again in (5m|4m5[0-9]s) \(at most every 5m and 24 times a day\)`, g.lastLine(id))
 	g.Pass()
-	require.False(t, g.Standing(int64(id)).Active, "not twice within five minutes")
+	require.False(t, g.Progress(int64(id)).Active, "not twice within five minutes")
 	g.fire(alerts("a", "b", "c", "d"))
 	g.Now = time.Now().Truncate(time.Second).Add(5*time.Minute + time.Second)
 	g.Pass()
@@ -281,7 +281,7 @@ func TestARepeatedAlertRestartsAnExhaustedPlanAfterRepageAfter(t *testing.T) {
 			g.Exec(c.sql)
 			again := g.fire(alerts("a"))
 			require.Equal(t, id, again.ID)
-			require.Equal(t, c.want, g.Standing(int64(id)).Active)
+			require.Equal(t, c.want, g.Progress(int64(id)).Active)
 			if c.want {
 				require.True(t, again.Repage)
 				require.Equal(t, "reopened: escalation starts again: the alert is still firing", g.lastLine(id))
@@ -299,9 +299,9 @@ func TestAnIncidentFromBeforeTheUpgradeRestartsOnlyOnANewAlert(t *testing.T) {
 	g.Exec(`update incidents set exhausted_at = null`)
 	g.Exec(`update incident_contexts set dedup_facts = $1`, fmt.Sprintf(`[{"f":"a","s":"firing","t":%q}]`, groupStart.Format(time.RFC3339Nano)))
 	g.fire(alerts("a"))
-	require.False(t, g.Standing(int64(id)).Active)
+	require.False(t, g.Progress(int64(id)).Active)
 	g.fire(alerts("a", "b"))
-	require.True(t, g.Standing(int64(id)).Active)
+	require.True(t, g.Progress(int64(id)).Active)
 }
 
 func TestALargeGroupIsStoredAsRows(t *testing.T) {

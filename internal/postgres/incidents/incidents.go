@@ -44,14 +44,14 @@ where true`
 
 var incidentColumns = map[string]postgres.Column{
 	"id":           {Expr: "i.id", Kind: filters.Int},
-	"plan":         {Expr: "p.name", Kind: filters.Text},
+	"plan":         planName("i"),
 	"plan_id":      {Expr: "i.plan_id", Kind: filters.Int},
 	"active":       {Expr: "i.active", Kind: filters.Flag},
 	"resolved":     {Expr: "i.resolved", Kind: filters.Flag},
 	"claimed":      {Expr: "(i.owner_id is not null)", Kind: filters.Bool},
 	"created":      {Expr: "i.created_at", Kind: filters.Time},
 	"updated":      {Expr: "(case when i.updated_at - i.created_at >= interval '1 ms' then i.updated_at end)", Kind: filters.Time},
-	"application":  {Expr: "a.name", Kind: filters.Text},
+	"application":  applicationName("i"),
 	"context":      {Expr: "c.context::text", Kind: filters.Text},
 	"owner":        {Expr: "u.name", Kind: filters.Text},
 	"current_step": {Expr: "i.current_step", Kind: filters.Int},
@@ -60,19 +60,37 @@ var incidentColumns = map[string]postgres.Column{
     select 1 from message_history m where m.incident_id = i.id and %)`},
 }
 
+// planName filters by the plan of the rows of alias; a name may have several versions.
+func planName(alias string) postgres.Column {
+	return postgres.Column{Expr: "x.name", Kind: filters.Text, Ref: alias + ".plan_id", Table: "plans"}
+}
+
+// applicationName filters by the application of the rows of alias.
+func applicationName(alias string) postgres.Column {
+	return postgres.Column{Expr: "x.name", Kind: filters.Text, Ref: alias + ".application_id", Table: "applications", Unique: true}
+}
+
 // List returns the incidents that match, in ascending order of ids, or newest first when there is a limit. The context
 // is left out when q.Fields names fields without it.
 func (i *Incidents) List(ctx context.Context, q filters.Query) ([]incidents.Incident, error) {
+	sql, args, err := incidentList(q)
+	if err != nil {
+		return nil, err
+	}
+	return postgres.List(ctx, i.db, sql, args, scanIncident)
+}
+
+func incidentList(q filters.Query) (sql string, args []any, err error) {
 	what := "c.context"
 	if len(q.Fields) > 0 && !slices.Contains(q.Fields, "context") && !slices.Contains(q.Fields, "title") {
 		what = "null::json"
 	}
 	l := postgres.NewListQuery("ListIncidents", strings.Replace(incidentSelection, "%CONTEXT%", what, 1)).Tagged("incident", "i.id")
 	if err := l.Filter(q, incidentColumns); err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	sql, args := l.Order(q.Limit, "i.created_at", "i.id")
-	return postgres.List(ctx, i.db, sql, args, scanIncident)
+	sql, args = l.Order(q.Limit, "i.created_at", "i.id")
+	return sql, args, nil
 }
 
 // Get returns an incident; a NotFound fault when there is none.

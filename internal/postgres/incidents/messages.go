@@ -80,7 +80,7 @@ func messageColumns(contents string) map[string]postgres.Column {
 		"incident_id": {Expr: "m.incident_id", Kind: filters.Int},
 		"request_id":  {Expr: "m.request_id", Kind: filters.Int},
 		"mode":        {Expr: "m.mode", Kind: filters.Text},
-		"application": {Expr: "a.name", Kind: filters.Text},
+		"application": applicationName("m"),
 		"priority":    {Expr: "m.priority", Kind: filters.Text},
 		"target":      {Expr: "m.target", Kind: filters.Text},
 	}
@@ -224,7 +224,9 @@ func (s *Messages) read(ctx context.Context, name, which string, q filters.Query
 	}
 	l.Order(q.Limit, "m.created_at", "m.id")
 	l.SQL.WriteString(") union all (" + pastMessages + which)
-	if err := l.Filter(q, messageColumns("m")); err != nil {
+	past := messageColumns("m")
+	past["active"] = postgres.Column{Expr: "false", Kind: filters.Flag} // only settled messages move to history
+	if err := l.Filter(q, past); err != nil {
 		return nil, err
 	}
 	l.Order(q.Limit, "m.created_at", "m.id")

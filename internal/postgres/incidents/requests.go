@@ -24,7 +24,7 @@ where true`
 
 var requestColumns = map[string]postgres.Column{
 	"id":          {Expr: "n.id", Kind: filters.Int},
-	"application": {Expr: "a.name", Kind: filters.Text},
+	"application": applicationName("n"),
 	"created":     {Expr: "n.created_at", Kind: filters.Time},
 }
 

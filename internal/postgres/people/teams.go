@@ -87,14 +87,14 @@ func (t *OncallTeams) Memberships(ctx context.Context) ([][2]string, error) {
 	return out, err
 }
 
-// Standings returns the teams of a person, and whether they administer them.
-func (t *OncallTeams) Standings(ctx context.Context, id users.ID) ([]oncall.Standing, error) {
-	var out []oncall.Standing
+// MembershipsOf returns the teams of a person, and whether they administer them.
+func (t *OncallTeams) MembershipsOf(ctx context.Context, id users.ID) ([]oncall.Membership, error) {
+	var out []oncall.Membership
 	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.Standing(ctx, int64(id))
-		out = make([]oncall.Standing, len(rows))
+		rows, err := q.Memberships(ctx, int64(id))
+		out = make([]oncall.Membership, len(rows))
 		for i, r := range rows {
-			out[i] = oncall.Standing{TeamID: r.TeamID, Member: r.Member, Admin: r.Admin}
+			out[i] = oncall.Membership{TeamID: r.TeamID, Member: r.Member, Admin: r.Admin}
 		}
 		return err
 	})

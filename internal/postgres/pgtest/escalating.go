@@ -221,18 +221,18 @@ func (e *Escalating) Timeline(incident int64) []string {
 	return out
 }
 
-// Standing is the progress of an incident.
-type Standing struct {
+// Progress is the progress of an incident.
+type Progress struct {
 	Step   int
 	Active bool
 	Due    time.Duration // from now; 0 with HasDue false = none
 	HasDue bool
 }
 
-// Standing reads the progress of an incident.
-func (e *Escalating) Standing(incident int64) Standing {
+// Progress reads the progress of an incident.
+func (e *Escalating) Progress(incident int64) Progress {
 	e.T.Helper()
-	var s Standing
+	var s Progress
 	var due *time.Time
 	require.NoError(e.T, e.DB.Pool().QueryRow(e.Ctx(), `select current_step, active, due_at from incidents where id = $1`, incident).
 		Scan(&s.Step, &s.Active, &due))

@@ -87,7 +87,7 @@ delete from notice_settings where team_id = @team_id and user_id = any(sqlc.arg(
 -- name: HasNoticeSettings :one
 select exists (select 1 from notice_settings where team_id = @team_id and user_id = @user_id)::boolean;
 
--- name: Standing :many
+-- name: Memberships :many
 select team_id, member, admin from team_members where user_id = @user_id;
 
 -- name: TeamServices :many

@@ -20,9 +20,9 @@ import (
 // debugUser is the name of every caller in debug mode.
 const debugUser = "test_user"
 
-// Standings reads the teams that a person belongs to and administers.
-type Standings interface {
-	Standings(ctx context.Context, id users.ID) ([]oncall.Standing, error)
+// Memberships reads the teams that a person belongs to and administers.
+type Memberships interface {
+	MembershipsOf(ctx context.Context, id users.ID) ([]oncall.Membership, error)
 }
 
 // Authenticator authenticates the callers of the calendar APIs. All parts but Sessions are required. It is safe for concurrent use.
@@ -32,9 +32,9 @@ type Authenticator struct {
 	// Sessions is nil if nobody can log in.
 	Sessions *scs.SessionManager `optional:"true"`
 	// UserKey is the session key that holds the name of the logged-in user.
-	UserKey   string
-	Standings Standings
-	Openings  auth.Openings
+	UserKey     string
+	Memberships Memberships
+	Openings    auth.Openings
 	// DebugAuth allows everything to every caller, as the user test_user. It must never be used on a public address.
 	DebugAuth bool
 	Errors    *wire.Errors
@@ -134,12 +134,12 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if !change {
 		return actor, app, nil
 	}
-	standings, err := a.Standings.Standings(ctx, user.ID)
-	return standing(actor, standings), app, err
+	memberships, err := a.Memberships.MembershipsOf(ctx, user.ID)
+	return withTeams(actor, memberships), app, err
 }
 
-func standing(actor auth.Actor, standings []oncall.Standing) auth.Actor {
-	for _, s := range standings {
+func withTeams(actor auth.Actor, memberships []oncall.Membership) auth.Actor {
+	for _, s := range memberships {
 		if s.Admin {
 			actor.TeamAdminOf = append(actor.TeamAdminOf, s.TeamID)
 		}

@@ -270,6 +270,36 @@ func (q *Queries) MakeTeamAdmin(ctx context.Context, arg MakeTeamAdminParams) (i
 	return result.RowsAffected(), nil
 }
 
+const memberships = `-- name: Memberships :many
+select team_id, member, admin from team_members where user_id = $1
+`
+
+type MembershipsRow struct {
+	TeamID int64
+	Member bool
+	Admin  bool
+}
+
+func (q *Queries) Memberships(ctx context.Context, userID int64) ([]MembershipsRow, error) {
+	rows, err := q.db.Query(ctx, memberships, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []MembershipsRow{}
+	for rows.Next() {
+		var i MembershipsRow
+		if err := rows.Scan(&i.TeamID, &i.Member, &i.Admin); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const oncallAudit = `-- name: OncallAudit :many
 select owner, team, action, at, context
 from oncall_audit
@@ -494,36 +524,6 @@ func (q *Queries) RetireTeam(ctx context.Context, arg RetireTeamParams) (int64, 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
-}
-
-const standing = `-- name: Standing :many
-select team_id, member, admin from team_members where user_id = $1
-`
-
-type StandingRow struct {
-	TeamID int64
-	Member bool
-	Admin  bool
-}
-
-func (q *Queries) Standing(ctx context.Context, userID int64) ([]StandingRow, error) {
-	rows, err := q.db.Query(ctx, standing, userID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []StandingRow{}
-	for rows.Next() {
-		var i StandingRow
-		if err := rows.Scan(&i.TeamID, &i.Member, &i.Admin); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const subscribe = `-- name: Subscribe :execrows
