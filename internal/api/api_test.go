@@ -26,6 +26,7 @@ import (
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	pgcatalog "github.com/iris-oncall/iris/internal/postgres/catalog"
@@ -77,17 +78,18 @@ func newFixture(t *testing.T) *fixture {
 	directory, idle := engine.NewDirectory(f.db), load.New(queue.NewQueues(f.db), testlog.New(t, zap.DebugLevel))
 	table := func(db *postgres.DB, wake func(buckets.Set)) []routing.Route {
 		in, calendar := pgincidents.New(db), pgpeople.NewOncallPeople(db)
-		plans := pgcatalog.NewPlans(db)
+		plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
 		return slices.Concat(
 			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Comments: in, Timelines: in, People: users, Wake: wake}),
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
 				Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(db), Directory: directory,
 					Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
-			catalog.Routes(catalog.Deps{Plans: plans, Templates: pgcatalog.NewTemplates(db), People: users,
+			catalog.Routes(catalog.Deps{Plans: plans, PlanStore: plans, Templates: templates, TemplateStore: templates, People: users,
 				Teammates: users.Teammates, MaxPlanLength: 24 * time.Hour}),
 			applications.Routes(applications.Deps{Applications: apps, People: users}),
 			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil)}),
-			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db)}),
+			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db),
+				Removals: operator.NewRemovals(db, plans, "")}),
 		)
 	}
 	wake := func(buckets.Set) {}

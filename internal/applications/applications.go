@@ -45,8 +45,8 @@ type Change struct {
 	IfMatch []string
 }
 
-// Match returns etag.ErrStale when the application is in another state than IfMatch asks for.
-func (c Change) Match(now Application) error { return etag.Match(c.IfMatch, now.Tag()) }
+// Match returns etag.ErrStale unless the application has one of the wanted tags. A nil wanted allows every state.
+func (a Application) Match(wanted []string) error { return etag.Match(wanted, a.Tag()) }
 
 // Tag names the state of what Change replaces: it is another one after every change.
 func (a Application) Tag() string {

@@ -50,30 +50,39 @@ func (a Authors) Creator(ctx context.Context, actor auth.Actor, name string) (us
 	return u, nil
 }
 
-// version is the active version that a new one replaces.
-type version struct {
-	kind, name, creator string
-	creatorID           users.ID
+// Version is a version of a plan or template: the facts that decide who may replace it.
+type Version struct {
+	Kind, Name, Creator string
+	CreatorID           users.ID
+}
+
+// MayActivate allows the activation of a version to people who may replace the active one. Without an active version (found is then
+// a NotFound fault) they must be allowed to replace the version itself.
+func (a Authors) MayActivate(ctx context.Context, actor auth.Actor, wanted, active Version, found error) error {
+	if fault.Is(found, fault.NotFound) {
+		active, found = wanted, nil
+	}
+	return a.mayReplace(ctx, actor, active, found)
 }
 
 // mayReplace allows a new version to the creator of the active one, to people in a team with the creator, and to actors for whom
 // auth.Actor.MayChange is true. found is the error of reading the active version; without an active version everything is allowed.
-func (a Authors) mayReplace(ctx context.Context, actor auth.Actor, v version, found error) error {
+func (a Authors) mayReplace(ctx context.Context, actor auth.Actor, v Version, found error) error {
 	switch {
 	case fault.Is(found, fault.NotFound):
 		return nil
 	case found != nil:
 		return found
-	case actor.MayChange(v.creatorID, a.Openings):
+	case actor.MayChange(v.CreatorID, a.Openings):
 		return nil
 	}
 	if actor.UserID != 0 && !actor.ReadOnly {
-		are, err := a.Teammates(ctx, actor.UserID, v.creatorID)
+		are, err := a.Teammates(ctx, actor.UserID, v.CreatorID)
 		if err != nil || are {
 			return err
 		}
 	}
-	return fault.Newf(fault.Forbidden, "Only %s, their teams or an admin may replace the %s %s", v.creator, v.kind, v.name)
+	return fault.Newf(fault.Forbidden, "Only %s, their teams or an admin may replace the %s %s", v.Creator, v.Kind, v.Name)
 }
 
 // invalid returns an Invalid fault about a field, with a title.

@@ -83,7 +83,7 @@ func (p Plans) Save(ctx context.Context, actor auth.Actor, creator users.User, c
 		}
 	}
 	active, found := p.Store.ByName(ctx, content.Name)
-	if err := p.mayReplace(ctx, actor, version{"plan", active.Name, active.Creator, active.CreatorID}, found); err != nil {
+	if err := p.mayReplace(ctx, actor, Version{"plan", active.Name, active.Creator, active.CreatorID}, found); err != nil {
 		return 0, nil, err
 	}
 	id, err = p.Store.Create(ctx, content)

@@ -35,7 +35,7 @@ func (t Templates) Save(ctx context.Context, actor auth.Actor, d messages.NewTem
 		}
 	}
 	active, found := t.Store.ByName(ctx, d.Name)
-	if err := t.mayReplace(ctx, actor, version{"template", active.Name, active.Creator, active.CreatorID}, found); err != nil {
+	if err := t.mayReplace(ctx, actor, Version{"template", active.Name, active.Creator, active.CreatorID}, found); err != nil {
 		return 0, err
 	}
 	id, err := t.Store.Create(ctx, d)

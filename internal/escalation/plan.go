@@ -2,8 +2,10 @@ package escalation
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -31,6 +33,11 @@ type Plan struct {
 	Tracking *Tracking
 	Fallback *Target // tried when a recipient cannot be reached; nil = the application's, else the plan's creator
 	Steps    []Step
+}
+
+// Match returns etag.ErrStale unless the number of the version is one of the wanted tags. A nil wanted allows every version.
+func (p Plan) Match(wanted []string) error {
+	return etag.Match(wanted, strconv.FormatInt(int64(p.ID), 10))
 }
 
 // Tracking is a destination that gets one message for every incident of the plan, before step 1.

@@ -1,8 +1,10 @@
 package messages
 
 import (
+	"strconv"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -18,6 +20,11 @@ type TemplateVersion struct {
 	CreatorID users.ID
 	CreatedAt time.Time
 	Active    bool
+}
+
+// Match returns etag.ErrStale unless the number of the version is one of the wanted tags. A nil wanted allows every version.
+func (t TemplateVersion) Match(wanted []string) error {
+	return etag.Match(wanted, strconv.FormatInt(int64(t.ID), 10))
 }
 
 // TemplateText is a template's text for one application in one mode.

@@ -8,7 +8,6 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
@@ -19,7 +18,6 @@ import (
 // and templates have no active version any more.
 type Removals struct {
 	uses      *catalog.Uses
-	audit     *access.Audit
 	teams     *pgpeople.Teams
 	profiles  *pgpeople.OncallTeams
 	users     *pgpeople.Users
@@ -33,24 +31,25 @@ type Removals struct {
 // as in use.
 func NewRemovals(db *postgres.DB, plans *catalog.Plans, catchAll string) *Removals {
 	return &Removals{
-		uses: catalog.NewUses(db), audit: access.NewAudit(db), teams: pgpeople.NewTeams(db), profiles: pgpeople.NewOncallTeams(db, nil),
+		uses: catalog.NewUses(db), teams: pgpeople.NewTeams(db), profiles: pgpeople.NewOncallTeams(db, nil),
 		users: pgpeople.NewUsers(db), people: pgpeople.NewOncallPeople(db), plans: plans, templates: catalog.NewTemplates(db),
 		catchAll: catchAll,
 	}
 }
 
 // Remove deletes an active object; kind is team, user, plan or template. It returns a NotFound fault if there is none, and
-// a Conflict fault that names the uses of the object, unless force is set. actor is stored in the audit log.
-func (r *Removals) Remove(ctx context.Context, kind, name string, force bool, actor string) error {
+// a Conflict fault that names the uses of the object, unless force is set. ifMatch are the tags of which a plan or template
+// must have one; nil = any. Otherwise it returns etag.ErrStale. actor is stored in the audit log.
+func (r *Removals) Remove(ctx context.Context, kind, name string, force bool, ifMatch []string, actor string) error {
 	switch kind {
 	case "team":
 		return r.team(ctx, name, force, actor)
 	case "user":
 		return r.person(ctx, name, force, actor)
 	case "plan":
-		return r.plan(ctx, name, force, actor)
+		return r.plan(ctx, name, force, ifMatch, actor)
 	case "template":
-		return r.template(ctx, name, force, actor)
+		return r.template(ctx, name, force, ifMatch, actor)
 	}
 	return fault.Newf(fault.NotFound, "%q cannot be deleted: use team, user, plan or template", kind)
 }
@@ -126,10 +125,13 @@ func (r *Removals) person(ctx context.Context, name string, force bool, actor st
 	return err
 }
 
-func (r *Removals) plan(ctx context.Context, name string, force bool, actor string) error {
+func (r *Removals) plan(ctx context.Context, name string, force bool, ifMatch []string, actor string) error {
 	p, err := r.plans.ByName(ctx, name)
 	if err != nil {
 		return notFound(err, "plan", name)
+	}
+	if err := p.Match(ifMatch); err != nil {
+		return err
 	}
 	uses, err := r.uses.OfPlan(ctx, p.Name)
 	if err != nil {
@@ -147,16 +149,16 @@ func (r *Removals) plan(ctx context.Context, name string, force bool, actor stri
 	if err := refuse("plan", p.Name, uses, force); err != nil {
 		return err
 	}
-	if err := r.plans.SetActive(ctx, p.ID, false); err != nil {
-		return err
-	}
-	return r.audit.Record(ctx, access.AuditRecord{Actor: actor, Action: "plan deleted", Object: "plan " + p.Name})
+	return r.plans.Switch(ctx, p.ID, 0, actor)
 }
 
-func (r *Removals) template(ctx context.Context, name string, force bool, actor string) error {
+func (r *Removals) template(ctx context.Context, name string, force bool, ifMatch []string, actor string) error {
 	t, err := r.templates.ByName(ctx, name)
 	if err != nil {
 		return notFound(err, "template", name)
+	}
+	if err := t.Match(ifMatch); err != nil {
+		return err
 	}
 	uses, err := r.uses.OfTemplate(ctx, t.Name)
 	if err != nil {
@@ -165,13 +167,10 @@ func (r *Removals) template(ctx context.Context, name string, force bool, actor 
 	if err := refuse("template", t.Name, uses, force); err != nil {
 		return err
 	}
-	if err := r.templates.SetActive(ctx, t.ID, false); err != nil {
-		return err
-	}
-	return r.audit.Record(ctx, access.AuditRecord{Actor: actor, Action: "template deleted", Object: "template " + t.Name})
+	return r.templates.Switch(ctx, t.ID, 0, actor)
 }
 
 // Remove deletes a team, user, plan or template. See Removals.Remove.
 func (o *Operator) Remove(ctx context.Context, kind, name string, force bool) error {
-	return NewRemovals(o.db, o.plans, o.CatchAll).Remove(ctx, kind, name, force, operatorName)
+	return NewRemovals(o.db, o.plans, o.CatchAll).Remove(ctx, kind, name, force, nil, operatorName)
 }

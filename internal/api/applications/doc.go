@@ -16,7 +16,7 @@ type Applications interface {
 	Describe(ctx context.Context, name string) (applications.Application, error)
 	Add(ctx context.Context, name, by string) (int64, error)
 	Change(ctx context.Context, id int64, c applications.Change, by string) error
-	Delete(ctx context.Context, id int64, by string) error
+	Delete(ctx context.Context, id int64, ifMatch []string, by string) error
 }
 
 // Deps are the parts that the routes work on. All are required.

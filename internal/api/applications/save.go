@@ -85,7 +85,7 @@ func (a routes) remove(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Applications.Delete(r.Context(), found.ID, actor.String()); err != nil {
+	if err := a.Applications.Delete(r.Context(), found.ID, routing.IfMatch(r), actor.String()); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -5,12 +5,12 @@ package catalog
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
@@ -20,28 +20,23 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Plans reads and stores versions of plans. What does not exist is a NotFound fault.
-type Plans interface {
-	List(ctx context.Context, q filters.Query) ([]escalation.Plan, error)
-	ByID(ctx context.Context, id escalation.PlanID) (escalation.PlanSteps, error)
-	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
-	Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error)
-	Create(ctx context.Context, d escalation.PlanContent) (escalation.PlanID, error)
-}
-
-// Templates reads and stores versions of templates. What does not exist is a NotFound fault.
-type Templates interface {
-	List(ctx context.Context, q filters.Query) ([]messages.TemplateVersion, error)
-	ByID(ctx context.Context, id messages.TemplateID) (messages.TemplateDetails, error)
-	ByName(ctx context.Context, name string) (messages.TemplateDetails, error)
-	Create(ctx context.Context, d messages.NewTemplate) (messages.TemplateID, error)
+// Versions finds and activates versions of plans or of templates. What does not exist is a NotFound fault.
+type Versions[V, D any, ID ~int64] interface {
+	List(ctx context.Context, q filters.Query) ([]V, error)
+	ByID(ctx context.Context, id ID) (D, error)
+	ByName(ctx context.Context, name string) (D, error)
+	// Switch makes version to the active one in place of version from; from 0 = none is active. It returns a Stale fault if from is
+	// not the active version. by is the actor of the audit log.
+	Switch(ctx context.Context, from, to ID, by string) error
 }
 
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
-	Plans     Plans
-	Templates Templates
-	People    wire.People
+	Plans         Versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]
+	PlanStore     catalog.PlanStore
+	Templates     Versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]
+	TemplateStore catalog.TemplateStore
+	People        wire.People
 	// Teammates reports whether two people belong to the same active team.
 	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
 	// MaxPlanLength refuses plans that take longer; 0 = any length.
@@ -50,37 +45,22 @@ type Deps struct {
 	ListLimit int
 }
 
-// The routes by resource.
-type (
-	plans     struct{ Deps }
-	templates struct{ Deps }
-)
-
 // Routes returns the routes on the parts.
-func Routes(d Deps) []routing.Route {
-	return slices.Concat(plans{d}.routes(), templates{d}.routes())
+func Routes(d Deps) []routing.Route { return slices.Concat(d.plans().routes(), d.templates().routes()) }
+
+func (d Deps) authors() catalog.Authors {
+	return catalog.Authors{People: d.People, Teammates: d.Teammates}
 }
 
-// versioned reads the query of a list of versions: active versions, or all with versions=all.
-func versioned(r *http.Request) (page.Query, filters.Query, error) {
-	var query filters.Query
-	q, err := page.Read(r, "name", "creator", "versions", "created_after", "created_before")
-	if err != nil {
-		return q, query, err
-	}
+// versions adds the condition of the parameter versions: active versions, or all.
+func versions(q page.Query, to *filters.Query) error {
 	switch text, ok := q.Text("versions"); {
 	case !ok || text == "active":
-		query.Conditions = append(query.Conditions, page.Equal("active", true))
+		to.Conditions = append(to.Conditions, page.Equal("active", true))
 	case text != "all":
-		return q, query, fault.Invalidf("versions", "versions must be active or all")
+		return fault.Invalidf("versions", "versions must be active or all")
 	}
-	if err := q.Texts(&query, "name", "creator"); err != nil {
-		return q, query, err
-	}
-	if err := q.Created(&query); err != nil {
-		return q, query, err
-	}
-	return q, query, q.Newest(&query)
+	return nil
 }
 
 // named reads the number of a version, or the name of an active version, from the path.
@@ -104,17 +84,6 @@ func activeName(r *http.Request, parameter string) (string, error) {
 	return name, err
 }
 
-// created answers 201 with an object and its address.
-func created(w http.ResponseWriter, path, name string, body any) error {
-	w.Header().Set("Location", path+url.PathEscape(name))
-	return routing.Answer(w, http.StatusCreated, body)
-}
-
-// missing gives a NotFound fault the text that names the missing object.
-func missing(err error, what string) error {
-	return fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no such %s", what))
-}
-
 // version has the fields that plans and templates share on the wire.
 type version struct {
 	ID        int64   `json:"id"`
@@ -123,7 +92,5 @@ type version struct {
 	Creator   string  `json:"creator"`
 	CreatedAt *string `json:"created_at"`
 }
-
-func tag(id int64) string { return strconv.FormatInt(id, 10) }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }

@@ -2,20 +2,21 @@ package catalog
 
 import (
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-func (a plans) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v1/plans", routing.Someone, a.list),
-		routing.Post("/v1/plans", routing.Write, a.create),
-		routing.Get("/v1/plans/{plan}", routing.Someone, a.get),
-		routing.Put("/v1/plans/{plan}", routing.Write, a.replace),
+func (d Deps) plans() resource[escalation.Plan, escalation.PlanSteps, escalation.PlanID] {
+	return resource[escalation.Plan, escalation.PlanSteps, escalation.PlanID]{
+		Versions: d.Plans, authors: d.authors(), kind: "plan", members: []string{"description", "steps", "flood", "tracking"},
+		row: func(p escalation.Plan) any { return showPlan(p) }, show: showWholePlan, name: catalog.PlanName, save: d.savePlan,
+		place: func(p escalation.Plan) (time.Time, int64) { return p.CreatedAt, int64(p.ID) },
+		head: func(p escalation.PlanSteps) (escalation.PlanID, catalog.Version) {
+			return p.ID, catalog.Version{Kind: "plan", Name: p.Name, Creator: p.Creator, CreatorID: p.CreatorID}
+		},
 	}
 }
 
@@ -79,38 +80,7 @@ func showTarget(t *escalation.Target) *target {
 	return &target{Role: t.Role, Name: t.Name}
 }
 
-func (a plans) list(w http.ResponseWriter, r *http.Request) error {
-	q, query, err := versioned(r)
-	if err != nil {
-		return err
-	}
-	found, err := a.Plans.List(r.Context(), query)
-	if err != nil {
-		return err
-	}
-	return page.Answer(w, q, found, func(p escalation.Plan) any { return showPlan(p) },
-		func(p escalation.Plan) (time.Time, int64) { return p.CreatedAt, int64(p.ID) })
-}
-
-func (a plans) get(w http.ResponseWriter, r *http.Request) error {
-	id, name, err := named(r, "plan")
-	if err != nil {
-		return err
-	}
-	var p escalation.PlanSteps
-	if name == "" {
-		p, err = a.Plans.ByID(r.Context(), escalation.PlanID(id))
-	} else {
-		p, err = a.Plans.ByName(r.Context(), name)
-	}
-	if err != nil {
-		return missing(err, "plan")
-	}
-	routing.ShowTag(w, tag(int64(p.ID)))
-	return routing.Answer(w, http.StatusOK, showWholePlan(p))
-}
-
-func showWholePlan(p escalation.PlanSteps) wholePlan {
+func showWholePlan(p escalation.PlanSteps) any {
 	body := wholePlan{plan: showPlan(p.Plan), Steps: make([][]notification, len(p.Steps)), Fallback: showTarget(p.Fallback), Flood: flood{
 		Count: p.ThresholdCount, WindowSeconds: seconds(p.ThresholdWindow), DigestSeconds: seconds(p.AggregationWindow),
 		UntilQuietSecond: seconds(p.AggregationReset),

@@ -13,102 +13,17 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// create saves the first version of a plan. A plan of that name is a 409.
-func (a plans) create(w http.ResponseWriter, r *http.Request) error {
-	b, err := jsonbody.ReadKnown(w, r, "name", "creator", "description", "steps", "flood", "tracking")
-	if err != nil {
-		return err
-	}
-	name, err := b.Required("name")
-	if err != nil {
-		return err
-	}
-	if name, err = catalog.PlanName(name); err != nil {
-		return err
-	}
-	return a.save(w, r, b, name, new(escalation.PlanID))
-}
-
-// replace saves a new version of the plan that the path names.
-func (a plans) replace(w http.ResponseWriter, r *http.Request) error {
-	name, err := activeName(r, "plan")
-	if err != nil {
-		return err
-	}
-	active, err := a.Plans.ByName(r.Context(), name)
-	if err != nil {
-		return missing(err, "plan")
-	}
-	b, err := jsonbody.ReadKnown(w, r, "creator", "description", "steps", "flood", "tracking")
-	if err != nil {
-		return err
-	}
-	conditional, err := routing.CheckTag(r, tag(int64(active.ID)))
-	if err != nil {
-		return err
-	}
-	if !conditional {
-		return a.save(w, r, b, active.Name, nil)
-	}
-	return a.save(w, r, b, active.Name, &active.ID)
-}
-
-// save stores a version of a plan and answers with it. replaces is the version that must be active; 0 = none, nil = any.
-func (a plans) save(w http.ResponseWriter, r *http.Request, b jsonbody.Object, name string, replaces *escalation.PlanID) error {
-	ctx := r.Context()
-	authors := catalog.Authors{People: a.People, Teammates: a.Teammates}
-	creator, err := creator(r, authors, b)
-	if err != nil {
-		return err
-	}
+// savePlan stores a version of a plan. replaces is as in resource.save.
+func (d Deps) savePlan(r *http.Request, b jsonbody.Object, name string, creator users.User, replaces *escalation.PlanID) (escalation.PlanID, []string, error) {
 	content, tracking, err := readPlan(b)
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
 	content.Name, content.Replaces = name, replaces
-	save := catalog.Plans{Store: a.Plans, Authors: authors, Syntax: messages.CheckSyntax, MaxLength: a.MaxPlanLength, ListLimit: a.ListLimit}
-	id, warnings, err := save.Save(ctx, wire.Actor(ctx), creator, content, tracking)
-	if err != nil {
-		return err
-	}
-	p, err := a.Plans.ByID(ctx, id)
-	if err != nil {
-		return err
-	}
-	wire.Warn(w, warnings)
-	return answerVersion(w, r, "/v1/plans/", p.Name, int64(p.ID), showWholePlan(p))
-}
-
-// creator finds the person in whose name a version is saved: the person that the body names, else the caller.
-func creator(r *http.Request, authors catalog.Authors, b jsonbody.Object) (users.User, error) {
-	actor := wire.Actor(r.Context())
-	name, err := b.Text("creator")
-	if err != nil {
-		return users.User{}, err
-	}
-	if name == "" {
-		name = actor.Username
-	}
-	if name == "" {
-		return users.User{}, fault.Invalidf("creator", "creator is required: the caller is no person")
-	}
-	u, err := authors.Creator(r.Context(), actor, name)
-	if err == nil && !u.Active {
-		err = fault.Invalidf("creator", "there is no active user %.100q", name)
-	}
-	return u, err
-}
-
-// answerVersion answers with a version that was saved. The answer to POST has its address.
-func answerVersion(w http.ResponseWriter, r *http.Request, path, name string, id int64, body any) error {
-	routing.ShowTag(w, tag(id))
-	if r.Method != http.MethodPost {
-		return routing.Answer(w, http.StatusOK, body)
-	}
-	return created(w, path, name, body)
+	save := catalog.Plans{Store: d.PlanStore, Authors: d.authors(), Syntax: messages.CheckSyntax, MaxLength: d.MaxPlanLength, ListLimit: d.ListLimit}
+	return save.Save(r.Context(), wire.Actor(r.Context()), creator, content, tracking)
 }
 
 // readPlan reads the content of a version of a plan.

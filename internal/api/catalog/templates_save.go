@@ -11,75 +11,29 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // maxContent is how many texts a template has at most.
 const maxContent = 2000
 
-// create saves the first version of a template. A template of that name is a 409.
-func (a templates) create(w http.ResponseWriter, r *http.Request) error {
-	b, err := jsonbody.ReadKnown(w, r, "name", "creator", "content")
-	if err != nil {
-		return err
-	}
-	name, err := b.Required("name")
-	if err != nil {
-		return err
-	}
+// templateName returns the name of a new template without the spaces around it. It must not look like the number of a version.
+func templateName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || utf8.RuneCountInString(name) > catalog.MaxName || catalog.IsNumber(name) {
-		return fault.Invalidf("name", "name must have 1 to %d characters and must not be a number", catalog.MaxName)
+		return name, fault.Invalidf("name", "name must have 1 to %d characters and must not be a number", catalog.MaxName)
 	}
-	return a.save(w, r, b, name, new(messages.TemplateID))
+	return name, nil
 }
 
-// replace saves a new version of the template that the path names.
-func (a templates) replace(w http.ResponseWriter, r *http.Request) error {
-	name, err := activeName(r, "template")
-	if err != nil {
-		return err
-	}
-	active, err := a.Templates.ByName(r.Context(), name)
-	if err != nil {
-		return missing(err, "template")
-	}
-	b, err := jsonbody.ReadKnown(w, r, "creator", "content")
-	if err != nil {
-		return err
-	}
-	conditional, err := routing.CheckTag(r, tag(int64(active.ID)))
-	if err != nil {
-		return err
-	}
-	if !conditional {
-		return a.save(w, r, b, active.Name, nil)
-	}
-	return a.save(w, r, b, active.Name, &active.ID)
-}
-
-// save stores a version of a template and answers with it. replaces is as for plans.
-func (a templates) save(w http.ResponseWriter, r *http.Request, b jsonbody.Object, name string, replaces *messages.TemplateID) error {
-	ctx := r.Context()
-	authors := catalog.Authors{People: a.People, Teammates: a.Teammates}
-	creator, err := creator(r, authors, b)
-	if err != nil {
-		return err
-	}
+// saveTemplate stores a version of a template. replaces is as in resource.save.
+func (d Deps) saveTemplate(r *http.Request, b jsonbody.Object, name string, creator users.User, replaces *messages.TemplateID) (messages.TemplateID, []string, error) {
 	texts, err := readContent(b)
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
-	save := catalog.Templates{Store: a.Templates, Authors: authors, Syntax: messages.CheckSyntax}
-	id, err := save.Save(ctx, wire.Actor(ctx), messages.NewTemplate{Name: name, CreatorID: creator.ID, Texts: texts, Replaces: replaces})
-	if err != nil {
-		return err
-	}
-	t, err := a.Templates.ByID(ctx, id)
-	if err != nil {
-		return err
-	}
-	return answerVersion(w, r, "/v1/templates/", t.Name, int64(t.ID), showWholeTemplate(t))
+	save := catalog.Templates{Store: d.TemplateStore, Authors: d.authors(), Syntax: messages.CheckSyntax}
+	id, err := save.Save(r.Context(), wire.Actor(r.Context()), messages.NewTemplate{Name: name, CreatorID: creator.ID, Texts: texts, Replaces: replaces})
+	return id, nil, err
 }
 
 // readContent reads the texts of a template. There is at most one for an application and mode.

@@ -33,9 +33,10 @@ type Fallbacks interface {
 }
 
 // Removals deletes objects by kind (team, user, plan, template) and name. An object that others use is a Conflict fault that
-// names them, unless force is set. An object that does not exist or is not active is a NotFound fault.
+// names them, unless force is set. An object that does not exist or is not active is a NotFound fault. A plan or template that has
+// none of the tags of ifMatch is a Stale fault; nil = any tag.
 type Removals interface {
-	Remove(ctx context.Context, kind, name string, force bool, actor string) error
+	Remove(ctx context.Context, kind, name string, force bool, ifMatch []string, actor string) error
 	// AdministersTeam reports whether a person administers a team.
 	AdministersTeam(ctx context.Context, person users.ID, team string) (bool, error)
 }

@@ -56,7 +56,7 @@ func (a removals) remove(kind string) routing.Handler {
 		if !wire.Storable(name) {
 			return fault.Newf(fault.NotFound, "there is no active %s of that name", kind)
 		}
-		if err := a.Removals.Remove(r.Context(), kind, name, force == "true", actor.String()); err != nil {
+		if err := a.Removals.Remove(r.Context(), kind, name, force == "true", routing.IfMatch(r), actor.String()); err != nil {
 			return err
 		}
 		w.WriteHeader(http.StatusNoContent)

@@ -78,33 +78,25 @@ func title(i incidents.Incident) *string {
 }
 
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := page.Read(r, "state", "plan", "application", "owner", "created_after", "created_before")
-	if err != nil {
-		return err
+	return page.List[incidents.Incident]{
+		Read: a.Incidents.List, Texts: []string{"plan", "application", "owner"}, More: []string{"state"}, Further: inState,
+		Show:  func(i incidents.Incident) any { return show(i) },
+		Place: func(i incidents.Incident) (time.Time, int64) { return i.CreatedAt, int64(i.ID) },
+	}.Answer(w, r)
+}
+
+// inState adds the conditions of the parameter state.
+func inState(q page.Query, to *filters.Query) error {
+	name, ok := q.Text("state")
+	if !ok {
+		return nil
 	}
-	var query filters.Query
-	if name, ok := q.Text("state"); ok {
-		conditions, known := states[name]
-		if !known {
-			return fault.Invalidf("state", "state must be one of open, escalating, acknowledged, exhausted and resolved")
-		}
-		query.Conditions = append(query.Conditions, conditions...)
+	conditions, known := states[name]
+	if !known {
+		return fault.Invalidf("state", "state must be one of open, escalating, acknowledged, exhausted and resolved")
 	}
-	if err := q.Texts(&query, "plan", "application", "owner"); err != nil {
-		return err
-	}
-	if err := q.Created(&query); err != nil {
-		return err
-	}
-	if err := q.Newest(&query); err != nil {
-		return err
-	}
-	found, err := a.Incidents.List(r.Context(), query)
-	if err != nil {
-		return err
-	}
-	return page.Answer(w, q, found, func(i incidents.Incident) any { return show(i) },
-		func(i incidents.Incident) (time.Time, int64) { return i.CreatedAt, int64(i.ID) })
+	to.Conditions = append(to.Conditions, conditions...)
+	return nil
 }
 
 func (a reads) get(w http.ResponseWriter, r *http.Request) error {

@@ -53,7 +53,7 @@ func Routes(d Deps) []routing.Route {
 
 func (a sent) routes() []routing.Route {
 	return []routing.Route{
-		routing.Get("/v1/messages", routing.Someone, a.list),
+		routing.Get("/v1/messages", routing.Someone, a.all().Answer),
 		routing.Get("/v1/messages/{id}", routing.Someone, a.get),
 		routing.Get("/v1/incidents/{id}/messages", routing.Someone, a.ofIncident),
 	}
@@ -108,15 +108,16 @@ func id(n int64) *int64 {
 	return &n
 }
 
-func (a sent) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := page.Read(r, "application", "target", "mode", "priority", "incident_id", "notification_id", "created_after", "created_before")
-	if err != nil {
-		return err
+func (a sent) all() page.List[messages.Message] {
+	return page.List[messages.Message]{
+		Read: a.Messages.List, Texts: []string{"application", "target", "mode", "priority"}, More: []string{"incident_id", "notification_id"},
+		Further: ofNumbers, Show: func(m messages.Message) any { return show(m) },
+		Place: func(m messages.Message) (time.Time, int64) { return m.CreatedAt, int64(m.ID) },
 	}
-	var query filters.Query
-	if err := q.Texts(&query, "application", "target", "mode", "priority"); err != nil {
-		return err
-	}
+}
+
+// ofNumbers adds the conditions of the parameters incident_id and notification_id.
+func ofNumbers(q page.Query, to *filters.Query) error {
 	for name, field := range map[string]string{"incident_id": "incident_id", "notification_id": "request_id"} {
 		text, ok := q.Text(name)
 		if !ok {
@@ -126,37 +127,17 @@ func (a sent) list(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return fault.Invalidf(name, "%s must be a number", name)
 		}
-		query.Conditions = append(query.Conditions, page.Equal(field, n))
+		to.Conditions = append(to.Conditions, page.Equal(field, n))
 	}
-	return a.answer(w, r, q, query)
+	return nil
 }
 
 func (a sent) ofIncident(w http.ResponseWriter, r *http.Request) error {
-	q, err := page.Read(r)
-	if err != nil {
-		return err
-	}
 	n, err := number(r)
 	if err != nil {
 		return err
 	}
-	return a.answer(w, r, q, filters.Query{Conditions: []filters.Condition{page.Equal("incident_id", n)}})
-}
-
-// answer answers with a page of the messages that a query finds.
-func (a sent) answer(w http.ResponseWriter, r *http.Request, q page.Query, query filters.Query) error {
-	if err := q.Created(&query); err != nil {
-		return err
-	}
-	if err := q.Newest(&query); err != nil {
-		return err
-	}
-	found, err := a.Messages.List(r.Context(), query)
-	if err != nil {
-		return err
-	}
-	return page.Answer(w, q, found, func(m messages.Message) any { return show(m) },
-		func(m messages.Message) (time.Time, int64) { return m.CreatedAt, int64(m.ID) })
+	return a.all().AnswerWhere(w, r, page.Equal("incident_id", n))
 }
 
 func (a sent) get(w http.ResponseWriter, r *http.Request) error {
@@ -187,7 +168,7 @@ func number(r *http.Request) (int64, error) {
 
 func (a requests) routes() []routing.Route {
 	return []routing.Route{
-		routing.Get("/v1/notifications", routing.Someone, a.list),
+		routing.Get("/v1/notifications", routing.Someone, a.all().Answer),
 		routing.Post("/v1/notifications", routing.Write, a.send),
 		routing.Get("/v1/notifications/{id}", routing.Someone, a.get),
 	}
@@ -206,26 +187,11 @@ func showRequest(n messages.Accepted) any {
 	return notification{ID: n.ID, Application: n.Application, Subject: n.Subject, Template: page.OrNull(n.Template), CreatedAt: page.Time(n.CreatedAt)}
 }
 
-func (a requests) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := page.Read(r, "application", "created_after", "created_before")
-	if err != nil {
-		return err
+func (a requests) all() page.List[messages.Accepted] {
+	return page.List[messages.Accepted]{
+		Read: a.Notifications.List, Texts: []string{"application"}, Show: showRequest,
+		Place: func(n messages.Accepted) (time.Time, int64) { return n.CreatedAt, n.ID },
 	}
-	var query filters.Query
-	if err := q.Texts(&query, "application"); err != nil {
-		return err
-	}
-	if err := q.Created(&query); err != nil {
-		return err
-	}
-	if err := q.Newest(&query); err != nil {
-		return err
-	}
-	found, err := a.Notifications.List(r.Context(), query)
-	if err != nil {
-		return err
-	}
-	return page.Answer(w, q, found, showRequest, func(n messages.Accepted) (time.Time, int64) { return n.CreatedAt, n.ID })
 }
 
 func (a requests) get(w http.ResponseWriter, r *http.Request) error {

@@ -3,6 +3,7 @@
 package page
 
 import (
+	"context"
 	"encoding/base64"
 	"net/http"
 	"slices"
@@ -94,8 +95,8 @@ func (q Query) Time(name string) (at time.Time, ok bool, err error) {
 	return at, true, nil
 }
 
-// Texts adds an equality condition for each of the fields that the query has.
-func (q Query) Texts(to *filters.Query, fields ...string) error {
+// texts adds an equality condition for each of the fields that the query has.
+func (q Query) texts(to *filters.Query, fields []string) error {
 	for _, name := range fields {
 		text, ok := q.Text(name)
 		if !ok {
@@ -109,8 +110,8 @@ func (q Query) Texts(to *filters.Query, fields ...string) error {
 	return nil
 }
 
-// Created adds the conditions created_after and created_before.
-func (q Query) Created(to *filters.Query) error {
+// created adds the conditions created_after and created_before.
+func (q Query) created(to *filters.Query) error {
 	for name, op := range map[string]filters.Op{"created_after": filters.Ge, "created_before": filters.Lt} {
 		at, ok, err := q.Time(name)
 		if err != nil {
@@ -128,9 +129,9 @@ func Equal(field string, value any) filters.Condition {
 	return filters.Condition{Field: field, Op: filters.Eq, Values: []any{value}}
 }
 
-// Newest adds the order and limit of the page, newest first. The limit is one row more than the page: that row shows that there is
+// newest adds the order and limit of the page, newest first. The limit is one row more than the page: that row shows that there is
 // a next page.
-func (q Query) Newest(to *filters.Query) error {
+func (q Query) newest(to *filters.Query) error {
 	to.Limit = q.Size + 1
 	if q.cursor == "" {
 		return nil
@@ -145,15 +146,62 @@ func (q Query) Newest(to *filters.Query) error {
 	return nil
 }
 
-// Answer answers with a page of the items that a query with Newest found. place returns the sort key of an item.
-func Answer[T any](w http.ResponseWriter, q Query, found []T, show func(T) any, place func(T) (time.Time, int64)) error {
+// List is a list of rows, newest first.
+type List[T any] struct {
+	Read  func(ctx context.Context, q filters.Query) ([]T, error)
+	Show  func(T) any
+	Place func(T) (time.Time, int64) // the sort key of a row
+	Texts []string                   // parameters that are equality conditions
+	// Further reads further parameters, which More names; nil = there are none.
+	More    []string
+	Further func(q Query, to *filters.Query) error
+}
+
+// Answer answers a request for a page of the list.
+func (l List[T]) Answer(w http.ResponseWriter, r *http.Request) error {
+	q, err := Read(r, slices.Concat(l.Texts, l.More, []string{"created_after", "created_before"})...)
+	if err != nil {
+		return err
+	}
+	var query filters.Query
+	if l.Further != nil {
+		if err := l.Further(q, &query); err != nil {
+			return err
+		}
+	}
+	if err := q.texts(&query, l.Texts); err != nil {
+		return err
+	}
+	if err := q.created(&query); err != nil {
+		return err
+	}
+	return l.answer(w, r, q, query)
+}
+
+// AnswerWhere is Answer for the rows that meet a condition. The query of the request has no parameters of its own.
+func (l List[T]) AnswerWhere(w http.ResponseWriter, r *http.Request, c filters.Condition) error {
+	q, err := Read(r)
+	if err != nil {
+		return err
+	}
+	return l.answer(w, r, q, filters.Query{Conditions: []filters.Condition{c}})
+}
+
+func (l List[T]) answer(w http.ResponseWriter, r *http.Request, q Query, query filters.Query) error {
+	if err := q.newest(&query); err != nil {
+		return err
+	}
+	found, err := l.Read(r.Context(), query)
+	if err != nil {
+		return err
+	}
 	next := ""
 	if len(found) > q.Size {
 		found = found[:q.Size]
-		at, id := place(found[len(found)-1])
+		at, id := l.Place(found[len(found)-1])
 		next = strconv.FormatInt(at.UnixMicro(), 10) + "." + strconv.FormatInt(id, 10)
 	}
-	return answer(w, found, show, next)
+	return answer(w, found, l.Show, next)
 }
 
 // AfterName returns the key after which a page of a list in the order of keys begins; "" = the first page.

@@ -188,7 +188,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake},
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
-		Catalog: api.CatalogParts{Plans: s.Plans, Templates: s.Templates,
+		Catalog: api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
 			People: s.Users, Teammates: s.Users.Teammates, MaxPlanLength: s.cfg.MaxPlanLength,
 			ListLimit: s.cfg.MailingLists.MaxMembers},
 		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users},

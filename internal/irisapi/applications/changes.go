@@ -163,7 +163,7 @@ func (a changes) remove(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = a.Changes.Delete(r.Context(), found.ID, actor.String())
+	err = a.Changes.Delete(r.Context(), found.ID, nil, actor.String())
 	err = fault.When(err, fault.Conflict, fault.New(fault.Invalid, "Cannot remove app. It has likely already in use."))
 	return v0.Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, gone)))
 }

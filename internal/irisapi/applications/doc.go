@@ -23,7 +23,7 @@ type Changes interface {
 	Add(ctx context.Context, name, by string) (int64, error)
 	Change(ctx context.Context, id int64, c applications.Change, by string) error
 	Rename(ctx context.Context, id int64, name, by string) error
-	Delete(ctx context.Context, id int64, by string) error
+	Delete(ctx context.Context, id int64, ifMatch []string, by string) error
 	SetCategories(ctx context.Context, id int64, all []applications.Category, by string) error
 }
 

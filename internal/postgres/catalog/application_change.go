@@ -19,7 +19,7 @@ import (
 func (a *Applications) Change(ctx context.Context, id int64, c applications.Change, by string) error {
 	return a.db.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		return changeIn(ctx, db.New(tx), id, by, "settings changed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
-			if err := matchApplication(ctx, tx, id, c); err != nil {
+			if err := matchApplication(ctx, tx, id, c.IfMatch); err != nil {
 				return err
 			}
 			return changeSettings(ctx, q, id, c)
@@ -27,9 +27,9 @@ func (a *Applications) Change(ctx context.Context, id int64, c applications.Chan
 	})
 }
 
-// matchApplication returns a Stale fault when the application is in another state than c.IfMatch asks for.
-func matchApplication(ctx context.Context, tx pgx.Tx, id int64, c applications.Change) error {
-	if c.IfMatch == nil {
+// matchApplication returns etag.ErrStale unless the application has one of the wanted tags. A nil wanted allows every state.
+func matchApplication(ctx context.Context, tx pgx.Tx, id int64, wanted []string) error {
+	if wanted == nil {
 		return nil
 	}
 	rows, err := tx.Query(ctx, applicationSelection+" and a.id = $1", id)
@@ -40,7 +40,7 @@ func matchApplication(ctx context.Context, tx pgx.Tx, id int64, c applications.C
 	if err != nil {
 		return err
 	}
-	return c.Match(now)
+	return now.Match(wanted)
 }
 
 func changeSettings(ctx context.Context, q *db.Queries, id int64, c applications.Change) error {
@@ -169,23 +169,27 @@ func applicationName(name string) (string, error) {
 }
 
 // Delete removes an application that nothing refers to: no variables, template contents, incidents or messages, present or past.
-// Otherwise it is a Conflict, as it is for the application of web sessions.
-func (a *Applications) Delete(ctx context.Context, id int64, by string) error {
+// Otherwise it is a Conflict, as it is for the application of web sessions. ifMatch is as in applications.Change.
+func (a *Applications) Delete(ctx context.Context, id int64, ifMatch []string, by string) error {
 	inUse := fault.New(fault.Conflict, "the application is in use")
-	err := a.changing(ctx, id, by, "deleted", func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
-		used, err := q.ApplicationInUse(ctx, id)
-		if err != nil {
-			return err
-		}
-		if used || row.Name == auth.SessionApplication {
-			return inUse
-		}
-		if err := q.DeleteTagsOf(ctx, db.DeleteTagsOfParams{Kind: "application", ObjectID: id}); err != nil {
-			return err
-		}
-		return postgres.RequireRow(q.DeleteApplication(ctx, id))
+	return a.db.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		return changeIn(ctx, db.New(tx), id, by, "deleted", func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
+			if err := matchApplication(ctx, tx, id, ifMatch); err != nil {
+				return err
+			}
+			used, err := q.ApplicationInUse(ctx, id)
+			if err != nil {
+				return err
+			}
+			if used || row.Name == auth.SessionApplication {
+				return inUse
+			}
+			if err := q.DeleteTagsOf(ctx, db.DeleteTagsOfParams{Kind: "application", ObjectID: id}); err != nil {
+				return err
+			}
+			return postgres.RequireRow(q.DeleteApplication(ctx, id))
+		})
 	})
-	return err
 }
 
 // AddSecondary adds a secondary key; a Conflict when there is one.

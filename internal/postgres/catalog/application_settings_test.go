@@ -50,10 +50,10 @@ func TestAChangeOfAnApplicationIsAllOrNothing(t *testing.T) {
 	require.Equal(t, fault.Conflict, fault.KindOf(err))
 	require.Equal(t, fault.Conflict, fault.KindOf(a.Rename(ctx, id, "IRIS", "root")))
 	require.Equal(t, fault.Invalid, fault.KindOf(a.Rename(ctx, id, "a:b", "root")))
-	require.Equal(t, fault.Conflict, fault.KindOf(a.Delete(ctx, id, "root")), "its variables count")
+	require.Equal(t, fault.Conflict, fault.KindOf(a.Delete(ctx, id, nil, "root")), "its variables count")
 	require.NoError(t, a.Change(ctx, id, applications.Change{}, "root"))
-	require.NoError(t, a.Delete(ctx, id, "root"))
-	require.Equal(t, fault.NotFound, fault.KindOf(a.Delete(ctx, id, "root")))
+	require.NoError(t, a.Delete(ctx, id, nil, "root"))
+	require.Equal(t, fault.NotFound, fault.KindOf(a.Delete(ctx, id, nil, "root")))
 }
 
 // Concurrent changes of the keys of an application run one after the other.
@@ -107,7 +107,7 @@ func TestTagsAreReplaced(t *testing.T) {
 	for _, kind := range []string{"incident", "plan", "template", "target", "application", "else"} {
 		require.Equal(t, fault.NotFound, fault.KindOf(tags.Set(ctx, kind, 999, "zone", []string{"x"})), kind)
 	}
-	require.NoError(t, apps.Delete(ctx, id, "root"))
+	require.NoError(t, apps.Delete(ctx, id, nil, "root"))
 	found, err = tags.Of(ctx, "application", []int64{id})
 	require.NoError(t, err)
 	require.Empty(t, found)

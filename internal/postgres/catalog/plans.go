@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -215,42 +216,44 @@ func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escala
 		if err != nil {
 			return fmt.Errorf("insert plan notifications: %w", err)
 		}
-		return activate(n, (*int64)(d.Replaces), "plan "+d.Name, activation{
-			newest: func(id int64) error { return q.ActivateNewestPlan(ctx, id) },
-			first:  func(id int64) (int64, error) { return q.ActivateFirstPlan(ctx, id) },
-			instead: func(id, replaced int64) (int64, error) {
-				return q.ReplaceActivePlan(ctx, db.ReplaceActivePlanParams{ID: id, Replaced: replaced})
-			},
-		})
+		if d.Replaces == nil {
+			return q.ActivateNewestPlan(ctx, n)
+		}
+		return activate(planActivation(ctx, q), int64(*d.Replaces), n, "plan "+d.Name)
 	})
 	return id, err
 }
 
-// activation makes a new version the active one of its name.
-type activation struct {
-	newest  func(id int64) error
-	first   func(id int64) (int64, error)           // 0 = the name has an active version
-	instead func(id, replaced int64) (int64, error) // 0 = the replaced version is not the active one
+// planActivation returns the statements that change the active version of a plan.
+func planActivation(ctx context.Context, q *db.Queries) activation {
+	return activation{
+		first: func(id int64) (int64, error) { return q.ActivateFirstPlan(ctx, id) },
+		instead: func(replaced, id int64) (int64, error) {
+			return q.ReplaceActivePlan(ctx, db.ReplaceActivePlanParams{ID: id, Replaced: replaced})
+		},
+		none: func(replaced int64) (int64, error) { return q.DeactivatePlan(ctx, replaced) },
+	}
 }
 
-// activate makes a version the active one, if it may replace what is active: see Replaces of escalation.PlanContent.
-func activate(id int64, replaces *int64, object string, a activation) error {
-	if replaces == nil {
-		return a.newest(id)
-	}
-	var done int64
-	var err error
-	refusal := fault.New(fault.Stale, "another version was saved meanwhile: reload it before you save")
-	if *replaces == 0 {
-		done, err = a.first(id)
-		refusal = fault.Newf(fault.Conflict, "there is a %s already: replace it with PUT", object)
-	} else {
-		done, err = a.instead(id, *replaces)
-	}
-	if err == nil && done == 0 {
-		err = refusal
-	}
-	return err
+// Switch makes version to the active one in place of version from, and adds an entry to the audit log. from 0 requires a name
+// without an active version; to 0 leaves the name without one. It returns a Stale fault if from is not the active version.
+func (p *Plans) Switch(ctx context.Context, from, to escalation.PlanID, by string) error {
+	defer p.active.Clear()
+	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		plan, err := q.PlanByID(ctx, int64(cmp.Or(to, from)))
+		if err != nil {
+			return err
+		}
+		if err := planActivation(ctx, q).change(int64(from), int64(to)); err != nil {
+			return err
+		}
+		if to == 0 {
+			if err := forgetPlan(ctx, q, plan.Name); err != nil {
+				return err
+			}
+		}
+		return auditSwitch(ctx, q, "plan", plan.Name, int64(to), by)
+	})
 }
 
 func notificationRows(plan int64, steps []escalation.Step) []db.InsertPlanNotificationParams {

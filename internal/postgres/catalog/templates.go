@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -97,15 +98,37 @@ func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id mess
 				return fault.Invalidf("content", "Application %s not found", w.Application)
 			}
 		}
-		return activate(n, (*int64)(d.Replaces), "template "+d.Name, activation{
-			newest: func(id int64) error { return q.ActivateNewestTemplate(ctx, id) },
-			first:  func(id int64) (int64, error) { return q.ActivateFirstTemplate(ctx, id) },
-			instead: func(id, replaced int64) (int64, error) {
-				return q.ReplaceActiveTemplate(ctx, db.ReplaceActiveTemplateParams{ID: id, Replaced: replaced})
-			},
-		})
+		if d.Replaces == nil {
+			return q.ActivateNewestTemplate(ctx, n)
+		}
+		return activate(templateActivation(ctx, q), int64(*d.Replaces), n, "template "+d.Name)
 	})
 	return id, err
+}
+
+// templateActivation returns the statements that change the active version of a template.
+func templateActivation(ctx context.Context, q *db.Queries) activation {
+	return activation{
+		first: func(id int64) (int64, error) { return q.ActivateFirstTemplate(ctx, id) },
+		instead: func(replaced, id int64) (int64, error) {
+			return q.ReplaceActiveTemplate(ctx, db.ReplaceActiveTemplateParams{ID: id, Replaced: replaced})
+		},
+		none: func(replaced int64) (int64, error) { return q.DeactivateTemplate(ctx, replaced) },
+	}
+}
+
+// Switch changes the active version as Plans.Switch does.
+func (t *Templates) Switch(ctx context.Context, from, to messages.TemplateID, by string) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		template, err := q.TemplateByID(ctx, int64(cmp.Or(to, from)))
+		if err != nil {
+			return err
+		}
+		if err := templateActivation(ctx, q).change(int64(from), int64(to)); err != nil {
+			return err
+		}
+		return auditSwitch(ctx, q, "template", template.Name, int64(to), by)
+	})
 }
 
 // SetActive makes a version the active one of its name, or inactive. Plans still name the template. Deactivating a version
