@@ -24,7 +24,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -55,8 +54,6 @@ type Config struct {
 	MaxConns int
 	// Timeout bounds a call, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
-	// TLS is the client's TLS configuration; nil = the system's roots.
-	TLS *tls.Config
 }
 
 // Vendor posts to the message's destination. Safe for concurrent use.
@@ -81,7 +78,7 @@ func New(cfg Config) (*Vendor, error) {
 		v.keys = append(v.keys, key)
 	}
 	v.client = vendors.NewClient(vendors.ClientConfig{
-		Timeout: cfg.Timeout, PublicOnly: !cfg.AllowPrivate, TLS: cfg.TLS, MaxConns: v.Connections(), MaxBody: 8 << 10,
+		Timeout: cfg.Timeout, PublicOnly: !cfg.AllowPrivate, MaxConns: v.Connections(), MaxBody: 8 << 10,
 	})
 	return v, nil
 }
