@@ -209,16 +209,12 @@ func eventID(m messages.Outbound) string {
 
 // Sign returns the webhook-signature header: one signature for each key.
 func Sign(keys [][]byte, id, timestamp string, body []byte) string {
-	signatures := make([]string, 0, len(keys))
-	for _, key := range keys {
-		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(sum(key, id, timestamp, body)))
+	signatures := make([]string, len(keys))
+	for i, key := range keys {
+		mac := hmac.New(sha256.New, key)
+		_, _ = io.WriteString(mac, id+"."+timestamp+".")
+		_, _ = mac.Write(body)
+		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	}
 	return strings.Join(signatures, " ")
-}
-
-func sum(key []byte, id, timestamp string, body []byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	_, _ = io.WriteString(mac, id+"."+timestamp+".")
-	_, _ = mac.Write(body)
-	return mac.Sum(nil)
 }
