@@ -279,18 +279,17 @@ func groupBy(b *py.Budget, a []py.Value) py.Value {
 }
 
 func joined(b *py.Budget, a []py.Value) py.Value {
-	b, get := b, getter(b, a[2], nil, false)
-	next := py.Iter(b, a[0])
+	get := getter(b, a[2], nil, false)
 	if !b.Autoescape {
 		j := py.NewJoiner(b, py.Str(b, a[1]))
-		for v, ok := next(); ok; v, ok = next() {
+		for v := range py.Each(b, a[0]) {
 			j.Add(py.Str(b, get(v)))
 		}
 		return j.String()
 	}
 	parts := &py.List{}
 	_, safe := a[1].(py.Markup)
-	for v, ok := next(); ok; v, ok = next() {
+	for v := range py.Each(b, a[0]) {
 		part := py.SoftStr(b, get(v))
 		if _, ok := part.(py.Markup); ok {
 			safe = true
@@ -305,12 +304,12 @@ func joined(b *py.Budget, a []py.Value) py.Value {
 }
 
 func sum(b *py.Budget, a []py.Value) py.Value {
-	get, next, total := getter(b, a[1], nil, false), py.Iter(b, a[0]), a[2]
+	get, items, total := getter(b, a[1], nil, false), py.Each(b, a[0]), a[2]
 	switch total.(type) {
 	case string, py.Markup, py.Bytes:
 		py.Raise("TypeError", "the filter sum does not add text: use join")
 	}
-	for v, ok := next(); ok; v, ok = next() {
+	for v := range items {
 		total = operators.Binary(b, "+", total, get(v))
 	}
 	return total

@@ -174,8 +174,7 @@ func formatted(b *py.Budget, a []py.Value) py.Value {
 
 func xmlAttr(b *py.Budget, a []py.Value) py.Value {
 	j := py.NewJoiner(b, " ")
-	next := py.Iter(b, methods.Call(b, a[0], "items"))
-	for v, ok := next(); ok; v, ok = next() {
+	for v := range py.Each(b, methods.Call(b, a[0], "items")) {
 		kv := v.(*py.Tuple).Items
 		if kv[1] == nil || py.IsUndefined(kv[1]) {
 			continue

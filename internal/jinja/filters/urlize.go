@@ -29,7 +29,7 @@ func urlize(b *py.Budget, a []py.Value) py.Value {
 		if !ok {
 			py.Raise("AttributeError", "rel must be text, not %s", py.TypeName(a[4]))
 		}
-		rel = append(rel, py.Fields(b, text, -1)...)
+		rel = append(rel, py.Fields(b, text, -1, false)...)
 	}
 	if py.Truth(b, a[2]) {
 		rel = append(rel, "nofollow")

@@ -159,8 +159,7 @@ var dictMethods = py.NewFuncs(map[string]py.Body{
 // FromKeys is dict.fromkeys.
 var FromKeys = py.NewFunc("fromkeys(iterable, value=none, /)", func(b *py.Budget, a []py.Value) py.Value {
 	d := py.NewDict()
-	next := py.Iter(b, a[0])
-	for k, ok := next(); ok; k, ok = next() {
+	for k := range py.Each(b, a[0]) {
 		d.Set(b, k, a[1])
 	}
 	return d
@@ -176,8 +175,7 @@ func Update(b *py.Budget, d *py.Dict, args py.Args) {
 		if src, ok := args.Pos[0].(*py.Dict); ok {
 			d.Update(b, src)
 		} else {
-			next := py.Iter(b, args.Pos[0])
-			for pair, ok := next(); ok; pair, ok = next() {
+			for pair := range py.Each(b, args.Pos[0]) {
 				kv := py.Unpack(b, pair, 2)
 				d.Set(b, kv[0], kv[1])
 			}
@@ -190,8 +188,7 @@ func Update(b *py.Budget, d *py.Dict, args py.Args) {
 
 var viewMethods = py.NewFuncs(map[string]py.Body{
 	"isdisjoint(self, other, /)": func(b *py.Budget, a []py.Value) py.Value {
-		next := py.Iter(b, a[1])
-		for v, ok := next(); ok; v, ok = next() {
+		for v := range py.Each(b, a[1]) {
 			if py.Contains(b, a[0], v) {
 				return false
 			}

@@ -186,7 +186,7 @@ func separator(v py.Value) string {
 func split(b *py.Budget, a []py.Value) py.Value {
 	s, limit := text(a[0]), py.IntArg(a[2])
 	if a[1] == nil {
-		return list(b, py.Fields(b, s, limit))
+		return list(b, py.Fields(b, s, limit, false))
 	}
 	sep := separator(a[1])
 	b.Scan(len(s))
@@ -201,7 +201,7 @@ func split(b *py.Budget, a []py.Value) py.Value {
 func rsplit(b *py.Budget, a []py.Value) py.Value {
 	s, limit := text(a[0]), py.IntArg(a[2])
 	if a[1] == nil {
-		return list(b, py.FieldsRight(b, s, limit))
+		return list(b, py.Fields(b, s, limit, true))
 	}
 	sep := separator(a[1])
 	b.Scan(len(s))
@@ -242,8 +242,7 @@ func partition(find func(s, sub string) int, last bool) py.Body {
 
 func join(b *py.Budget, a []py.Value) py.Value {
 	j := py.NewJoiner(b, text(a[0]))
-	next := py.Iter(b, a[1])
-	for it, ok := next(); ok; it, ok = next() {
+	for it := range py.Each(b, a[1]) {
 		j.Add(py.TextArg(it))
 	}
 	return j.String()

@@ -222,41 +222,15 @@ type View struct {
 // View returns a view of a kind: keys, values or items.
 func (d *Dict) View(kind string) *View { return &View{dict: d, kind: kind} }
 
-// iter iterates the entries. It raises if the size of the dictionary changes meanwhile.
-func (v *View) iter(b *Budget) func() (Value, bool) {
-	i, size := -1, v.dict.Len()
-	return func() (Value, bool) {
-		b.Step(1)
-		if v.dict.Len() != size {
-			Raise("RuntimeError", "a dictionary changed its size while it was iterated")
-		}
-		i++
-		return v.at(b, i)
-	}
-}
-
-// reversed iterates the entries backwards.
-func (v *View) reversed(b *Budget) func() (Value, bool) {
-	i := v.dict.Len()
-	return func() (Value, bool) {
-		b.Step(1)
-		i--
-		return v.at(b, i)
-	}
-}
-
-// at returns the i-th element, false if there is none.
-func (v *View) at(b *Budget, i int) (Value, bool) {
-	if i < 0 || i >= v.dict.Len() {
-		return nil, false
-	}
+// at returns the i-th element.
+func (v *View) at(b *Budget, i int) Value {
 	switch e := v.dict.entries[i]; v.kind {
 	case "values":
-		return e.val, true
+		return e.val
 	case "items":
 		b.GrowValues(3)
-		return &Tuple{Items: []Value{e.key, e.val}}, true
+		return &Tuple{Items: []Value{e.key, e.val}}
 	default:
-		return e.key, true
+		return e.key
 	}
 }
