@@ -68,17 +68,12 @@ func (v Vars) Each(f func(name, text string)) {
 	})
 }
 
-// Text returns a value as a template prints it. It leaves out very large or deep parts.
+// Text returns a value as a template prints it, or "..." if it is very large or deep.
 func Text(x any) string {
 	if s, ok := py.AsString(x); ok {
 		return s
 	}
-	s := "..."
-	func() {
-		defer func() { _ = recover() }()
-		s = py.Str(py.NewBudget(py.Limits{Steps: 100_000, Memory: 16 << 10, Depth: 20, Time: time.Second}), x)
-	}()
-	return s
+	return py.Brief(py.Limits{Steps: 100_000, Memory: 16 << 10, Depth: 20, Time: time.Second}, x, py.Str)
 }
 
 // maxJSONDepth bounds the nesting of decoded documents.

@@ -97,13 +97,18 @@ func (u *Undefined) Message() string {
 }
 
 // Shown is repr(v) for messages: "..." if it is long.
-func Shown(v Value) (s string) {
+func Shown(v Value) string {
+	return Brief(Limits{Steps: 10_000, Memory: 4096, Depth: 20, Time: 1 << 40}, v, Repr)
+}
+
+// Brief prints v within limits. It returns "..." if that fails.
+func Brief(l Limits, v Value, print func(b *Budget, v Value) string) (s string) {
 	defer func() {
 		if recover() != nil {
 			s = "..."
 		}
 	}()
-	return Repr(NewBudget(Limits{Steps: 10_000, Memory: 4096, Depth: 20, Time: 1 << 40}), v)
+	return print(NewBudget(l), v)
 }
 
 // RaiseUndefined raises the exception of the first value that is undefined.
@@ -244,20 +249,13 @@ func Truth(b *Budget, v Value) bool {
 
 // Len is len(v); false if v has no length.
 func Len(b *Budget, v Value) (int, bool) {
-	switch x := v.(type) {
-	case *Dict:
-		return x.Len(), true
-	case *View:
-		return x.dict.Len(), true
-	case *Undefined:
-		return 0, true
-	case Sized:
+	if x, ok := v.(Sized); ok {
 		return x.Len(b), true
 	}
 	if s, ok := AsString(v); ok {
 		return RuneCount(s), true
 	}
-	seq, ok := sequenceOf(b, v)
+	seq, ok := elementsOf(b, v)
 	if !ok {
 		return 0, false
 	}

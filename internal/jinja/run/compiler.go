@@ -363,10 +363,6 @@ func (c *compiler) target(n syntax.Node, f *frame) func(r *render, e *env, v py.
 	case *syntax.Name:
 		v, _ := f.find(x.Name)
 		to := c.lookup(v)
-		if to.up == 0 {
-			slot := to.slot
-			return func(_ *render, e *env, v py.Value) { e.slots[slot] = v }
-		}
 		return func(_ *render, e *env, v py.Value) { to.set(e, v) }
 	case *syntax.NSRef:
 		v, _ := f.find(x.Name)

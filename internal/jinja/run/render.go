@@ -39,9 +39,9 @@ type Result struct {
 }
 
 // Render renders the program into out. It panics with *py.Error; out then holds the output so far.
-func (p *Program) Render(limits py.Limits, output int, vars *py.Dict, out *Result) {
+func (p *Program) Render(limits py.Limits, vars *py.Dict, out *Result) {
 	r := newRender(limits, p.opts.Marks, vars)
-	r.limit = output
+	r.limit = limits.Output
 	r.Autoescape = p.opts.Marks != py.NoMarks
 	defer func() {
 		*out = Result{r.root.String(), r.line, r.informative || !p.asks, r.full}
@@ -119,6 +119,17 @@ func (r *render) capture(last int, f func()) string {
 	r.out = saved
 	r.line = last
 	return s.text()
+}
+
+// call is capture for a macro or a recursive loop, which begins in a line of its own.
+func (r *render) call(line, last int, f func()) string {
+	r.Enter()
+	saved := r.line
+	r.line = line
+	text := r.capture(last, f)
+	r.line = saved
+	r.Leave()
+	return text
 }
 
 // resolve returns the value of a context variable or a global.
