@@ -41,12 +41,11 @@ type Field struct {
 
 // Set gives a variable a dictionary of fields.
 func (v Vars) Set(name string, fields []Field) {
-	b := py.NewBudget(py.Limits{Steps: 1 << 40, Memory: 1 << 40, Depth: 10, Time: time.Hour})
 	d := py.NewDict()
 	for _, f := range fields {
-		d.Set(b, f.Name, f.Value)
+		d.Put(f.Name, f.Value)
 	}
-	v.dict.Set(b, name, d)
+	v.dict.Put(name, d)
 }
 
 // Get returns a variable as text, as a template would print it; false if there is none.

@@ -2,7 +2,6 @@ package filters
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja/methods"
@@ -92,35 +91,22 @@ func reverse(b *py.Budget, v py.Value) py.Value {
 func batch(b *py.Budget, a []py.Value) nextFunc {
 	next := py.Iter(b, a[0])
 	var batch []py.Value
-	done := false
 	return func() (py.Value, bool) {
-		for !done {
-			v, ok := next()
-			if !ok {
-				done = true
-				break
-			}
-			full := py.Equal(b, int64(len(batch)), a[1])
-			out := batch
-			if full {
-				batch = nil
-			}
+		for v, ok := next(); ok; v, ok = next() {
 			b.GrowValues(2)
-			batch = append(batch, v)
-			if full {
-				return &py.List{Items: out}, true
+			if full := batch; py.Equal(b, int64(len(full)), a[1]) {
+				batch = []py.Value{v}
+				return &py.List{Items: full}, true
 			}
+			batch = append(batch, v)
 		}
 		last := batch
-		batch = nil
-		if len(last) == 0 {
-			return nil, false
-		}
-		if a[2] != nil && py.Less(b, "<", int64(len(last)), a[1]) {
+		batch, next = nil, nothing
+		if a[2] != nil && len(last) > 0 && py.Less(b, "<", int64(len(last)), a[1]) {
 			missing := operators.Binary(b, "-", a[1], int64(len(last)))
 			last = append(last, py.Items(b, operators.Binary(b, "*", &py.List{Items: a[2:3]}, missing))...)
 		}
-		return &py.List{Items: last}, true
+		return &py.List{Items: last}, len(last) > 0
 	}
 }
 
@@ -160,11 +146,7 @@ func getter(b *py.Budget, attribute, def py.Value, caseless bool) func(py.Value)
 	if s, ok := py.AsString(attribute); ok {
 		path = nil
 		for _, part := range strings.Split(s, ".") {
-			if i, err := strconv.ParseUint(part, 10, 62); err == nil {
-				path = append(path, int64(i))
-			} else {
-				path = append(path, part)
-			}
+			path = append(path, methods.Key(part))
 		}
 	}
 	return func(v py.Value) py.Value {

@@ -121,10 +121,7 @@ func indent(b *py.Budget, a []py.Value) py.Value {
 		}
 		j.Add(line)
 	}
-	if _, safe := a[0].(py.Markup); safe {
-		return py.Markup(j.String())
-	}
-	return j.String()
+	return py.WithText(a[0], j.String())
 }
 
 func urlEncode(b *py.Budget, v py.Value) py.Value {
@@ -188,8 +185,5 @@ func xmlAttr(b *py.Budget, a []py.Value) py.Value {
 	if out != "" && py.Truth(b, a[1]) {
 		out = " " + out
 	}
-	if b.Autoescape {
-		return py.Markup(out)
-	}
-	return out
+	return py.MarkupIf(b.Autoescape, out)
 }

@@ -55,11 +55,7 @@ func urlize(b *py.Budget, a []py.Value) py.Value {
 	} else {
 		text = py.EscapeHTML(b, py.Str(b, a[0]))
 	}
-	out := u.text(text)
-	if b.Autoescape {
-		return py.Markup(out)
-	}
-	return out
+	return py.MarkupIf(b.Autoescape, u.text(text))
 }
 
 type urlizer struct {
@@ -72,12 +68,10 @@ type urlizer struct {
 func (u *urlizer) text(s string) string {
 	u.b.Step(int64(len(s)) / 4)
 	j := py.NewJoiner(u.b, "")
-	for s != "" {
-		rest := strings.TrimLeftFunc(s, func(c rune) bool { return !py.IsSpace(c) })
-		after := strings.TrimLeftFunc(rest, py.IsSpace)
-		j.Add(u.word(s[:len(s)-len(rest)]))
-		j.Add(rest[:len(rest)-len(after)])
-		s = after
+	for _, s := range py.Words(s) {
+		word := strings.TrimRightFunc(s, py.IsSpace)
+		j.Add(u.word(word))
+		j.Add(s[len(word):])
 	}
 	return j.String()
 }

@@ -3,6 +3,7 @@
 package format
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -56,24 +57,16 @@ func parse(spec, align string) layout {
 	if m == nil {
 		py.Raise("ValueError", "%s is not a format", py.Shown(spec))
 	}
-	l := layout{fill: m[1], align: m[2] + m[3], sign: m[4], alt: m[5] != "", width: size(m[7]), group: m[8], prec: -1, verb: m[10]}
+	l := layout{
+		fill: cmp.Or(m[1], m[6], " "), align: m[2] + m[3], sign: m[4], alt: m[5] != "", width: size(m[7]), group: m[8], prec: -1, verb: m[10],
+	}
 	if m[9] != "" {
 		l.prec = size(m[9])
 	}
-	if m[6] != "" {
-		if l.fill == "" {
-			l.fill = "0"
-		}
-		if l.align == "" && align == ">" {
-			l.align = "="
-		}
+	if m[6] != "" && align == ">" { // zeros go between the sign and the digits
+		align = "="
 	}
-	if l.fill == "" {
-		l.fill = " "
-	}
-	if l.align == "" {
-		l.align = align
-	}
+	l.align = cmp.Or(l.align, align)
 	return l
 }
 

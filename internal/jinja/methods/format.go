@@ -28,10 +28,7 @@ func formatMethod(self py.Value, name string) (py.Value, bool) {
 func formatted(f formatter, a []py.Value) py.Value {
 	_, f.escape = a[0].(py.Markup)
 	f.format(text(a[0]), 2)
-	if f.escape {
-		return py.Markup(f.String())
-	}
-	return f.String()
+	return py.WithText(a[0], f.String())
 }
 
 type formatter struct {
@@ -181,23 +178,23 @@ func (f *formatter) lookup(name string) py.Value {
 		if rest[0] == '.' {
 			v = GetAttr(f.B, v, key)
 		} else {
-			v = GetItem(f.B, v, numberOr(key))
+			v = GetItem(f.B, v, Key(key))
 		}
 		rest = after
 	}
 	return v
 }
 
-// numberOr returns a key in brackets: as a number if it is one, else as text.
-func numberOr(key string) py.Value {
-	if i, err := strconv.ParseUint(key, 10, 63); err == nil {
+// Key returns a key in a text: as a number if it is one, else as text.
+func Key(key string) py.Value {
+	if i, err := strconv.ParseUint(key, 10, 62); err == nil {
 		return int64(i)
 	}
 	return key
 }
 
 func (f *formatter) argument(name string) py.Value {
-	key := numberOr(name)
+	key := Key(name)
 	if _, isNumber := key.(int64); isNumber {
 		return py.Subscript(f.B, &py.Tuple{Items: f.pos}, key)
 	}

@@ -186,6 +186,18 @@ func SplitLines(b *Budget, s string, keepEnds bool) []string {
 	return out
 }
 
+// Words splits text into words, each with the space that follows it.
+func Words(s string) []string {
+	var out []string
+	for s != "" {
+		word := strings.TrimLeftFunc(s, func(r rune) bool { return !IsSpace(r) })
+		rest := strings.TrimLeftFunc(word, IsSpace)
+		out = append(out, s[:len(s)-len(rest)])
+		s = rest
+	}
+	return out
+}
+
 // Fields is str.split without a separator, or str.rsplit from the right. It splits at most limit times; negative means no
 // bound.
 func Fields(b *Budget, s string, limit int64, right bool) []string {

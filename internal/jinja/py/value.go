@@ -196,6 +196,14 @@ func WithText(v Value, s string) Value {
 	return s
 }
 
+// MarkupIf returns text as Markup if it is safe.
+func MarkupIf(safe bool, s string) Value {
+	if safe {
+		return Markup(s)
+	}
+	return s
+}
+
 // WithElements returns a list or tuple, as v is, of other elements.
 func WithElements(v Value, items []Value) Value {
 	if _, ok := v.(*Tuple); ok {

@@ -152,5 +152,5 @@ func lipsum(b *py.Budget, a []py.Value) py.Value {
 		}
 		paragraphs.Add(text)
 	}
-	return safeIf(html, paragraphs.String())
+	return py.MarkupIf(html, paragraphs.String())
 }

@@ -167,7 +167,7 @@ func (c *compiler) recursiveLoop(n *syntax.For, outer, loopFrame, elseFrame *fra
 	return func(r *render, e *env) {
 		var again recursion
 		again = func(iterable py.Value, depth int) py.Value {
-			return safeIf(escapes(r), r.call(line, last, func() { body(r, fn.newEnv(e), iterable, again, depth) }))
+			return py.MarkupIf(escapes(r), r.call(line, last, func() { body(r, fn.newEnv(e), iterable, again, depth) }))
 		}
 		r.line = line
 		r.write(py.Str(r.Budget, again(iter(r, e), 0)))

@@ -109,7 +109,7 @@ func (m *macroValue) Call(b *py.Budget, args py.Args) py.Value {
 	values := m.bind(b, args)
 	r := m.r
 	text := r.call(m.def.line, m.def.last, func() { m.def.run(r, m.up, values) })
-	return safeIf(r.Autoescape, text)
+	return py.MarkupIf(r.Autoescape, text)
 }
 
 func (d *macroDef) run(r *render, up *env, values []py.Value) {

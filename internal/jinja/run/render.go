@@ -144,11 +144,3 @@ func (r *render) resolve(name string) py.Value {
 	}
 	return missing
 }
-
-// safeIf returns text as Markup if text is escaped here.
-func safeIf(escaped bool, text string) py.Value {
-	if escaped {
-		return py.Markup(text)
-	}
-	return text
-}
