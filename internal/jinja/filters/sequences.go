@@ -20,9 +20,7 @@ var sequenceFilters = table{
 	}),
 	"last(seq)": simple(func(b *py.Budget, v py.Value) py.Value {
 		it, ok := py.Reversed(b, v)
-		if !ok {
-			py.Raise("TypeError", "a value of type %s has no last item", py.TypeName(v))
-		}
+		py.RaiseIf(!ok, "TypeError", "a value of type %s has no last item", py.TypeName(v))
 		if last, ok := it.Next(); ok {
 			return last
 		}
@@ -210,9 +208,7 @@ func sorted(b *py.Budget, a []py.Value) py.Value {
 func dictSort(b *py.Budget, a []py.Value) py.Value {
 	by, _ := py.AsString(a[2])
 	pos := slices.Index([]string{"key", "value"}, by)
-	if pos < 0 {
-		py.Raise("FilterArgumentError", "dictsort sorts by key or by value, not by %s", py.Shown(a[2]))
-	}
+	py.RaiseIf(pos < 0, "FilterArgumentError", "dictsort sorts by key or by value, not by %s", py.Shown(a[2]))
 	key := func(v py.Value) py.Value {
 		k := v.(*py.Tuple).Items[pos]
 		if insensitive(b, a[1]) {

@@ -26,9 +26,7 @@ func urlize(b *py.Budget, a []py.Value) py.Value {
 	rel := []string{"noopener"}
 	if a[4] != nil && py.Truth(b, a[4]) {
 		text, ok := py.AsString(a[4])
-		if !ok {
-			py.Raise("AttributeError", "rel must be text, not %s", py.TypeName(a[4]))
-		}
+		py.RaiseIf(!ok, "AttributeError", "rel must be text, not %s", py.TypeName(a[4]))
 		rel = append(rel, py.Fields(b, text, -1, false)...)
 	}
 	if py.Truth(b, a[2]) {
@@ -43,9 +41,7 @@ func urlize(b *py.Budget, a []py.Value) py.Value {
 	if a[5] != nil {
 		for _, v := range py.Items(b, a[5]) {
 			scheme := py.Str(b, v)
-			if !schemeRe.MatchString(scheme) {
-				py.Raise("FilterArgumentError", "%s is not the beginning of an address", py.Shown(v))
-			}
+			py.RaiseIf(!schemeRe.MatchString(scheme), "FilterArgumentError", "%s is not the beginning of an address", py.Shown(v))
 			u.schemes = append(u.schemes, scheme)
 		}
 	}

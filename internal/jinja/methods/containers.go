@@ -74,9 +74,7 @@ func index(b *py.Budget, a []py.Value) py.Value {
 	items := py.Items(b, a[0])
 	from, to := position(a[2], len(items)), position(a[3], len(items))
 	i, _ := py.Find(b, items[from:max(from, to)], a[1])
-	if i < 0 {
-		py.Raise("ValueError", "%s is not in the %s", py.Shown(a[1]), py.TypeName(a[0]))
-	}
+	py.RaiseIf(i < 0, "ValueError", "%s is not in the %s", py.Shown(a[1]), py.TypeName(a[0]))
 	return int64(from + i)
 }
 
@@ -139,9 +137,7 @@ var dictMethods = py.NewFuncs(map[string]py.Body{
 	},
 	"popitem(self, /)": func(b *py.Budget, a []py.Value) py.Value {
 		k, v, ok := a[0].(*py.Dict).PopLast(b)
-		if !ok {
-			py.Raise("KeyError", "the dictionary is empty")
-		}
+		py.RaiseIf(!ok, "KeyError", "the dictionary is empty")
 		b.GrowValues(2)
 		return &py.Tuple{Items: []py.Value{k, v}}
 	},
@@ -167,9 +163,7 @@ var FromKeys = py.NewFunc("fromkeys(iterable, value=none, /)", func(b *py.Budget
 
 // Update is dict.update and the body of dict(): entries of a mapping or pairs, then keywords.
 func Update(b *py.Budget, d *py.Dict, args py.Args) {
-	if len(args.Pos) > 1 {
-		py.Raise("TypeError", "a dictionary is made from at most 1 argument, not %d", len(args.Pos))
-	}
+	py.RaiseIf(len(args.Pos) > 1, "TypeError", "a dictionary is made from at most 1 argument, not %d", len(args.Pos))
 	if len(args.Pos) == 1 {
 		py.RaiseUndefined(args.Pos[0])
 		if src, ok := args.Pos[0].(*py.Dict); ok {

@@ -31,6 +31,13 @@ func Raise(kind, format string, args ...any) {
 	panic(fail(kind, format, args...))
 }
 
+// RaiseIf is Raise if the condition is true.
+func RaiseIf(condition bool, kind, format string, args ...any) {
+	if condition {
+		Raise(kind, format, args...)
+	}
+}
+
 func fail(kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }

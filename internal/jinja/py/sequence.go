@@ -157,9 +157,7 @@ func sliceBound(v Value, absent int64) int64 {
 		return absent
 	}
 	i, ok := Index(v)
-	if !ok {
-		Raise("TypeError", "the bounds of a slice must be integers, not %s", TypeName(v))
-	}
+	RaiseIf(!ok, "TypeError", "the bounds of a slice must be integers, not %s", TypeName(v))
 	return i
 }
 
@@ -200,9 +198,7 @@ func TryIter(b *Budget, v Value) (func() (Value, bool), bool) {
 	return func() (Value, bool) {
 		b.Step(1)
 		n := seq.len()
-		if n != size && !isList {
-			Raise("RuntimeError", "a dictionary changed its size while it was iterated")
-		}
+		RaiseIf(n != size && !isList, "RuntimeError", "a dictionary changed its size while it was iterated")
 		if i++; i >= n {
 			return nil, false
 		}
@@ -264,9 +260,7 @@ func Unpack(b *Budget, v Value, n int) []Value {
 		}
 		out = append(out, e)
 	}
-	if len(out) < n {
-		Raise("ValueError", "%d values are needed to unpack, there are %d", n, len(out))
-	}
+	RaiseIf(len(out) < n, "ValueError", "%d values are needed to unpack, there are %d", n, len(out))
 	return out
 }
 

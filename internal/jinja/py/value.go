@@ -93,12 +93,16 @@ func (u *Undefined) Message() string {
 	case u.Of != "":
 		return fmt.Sprintf("%s has no %s", u.Of, Shown(u.Name))
 	}
-	return Shown(u.Name) + " is undefined"
+	return Shown(u.Name).String() + " is undefined"
 }
 
-// Shown is repr(v) for messages: "..." if it is long.
-func Shown(v Value) string {
-	return Brief(Limits{Steps: 10_000, Memory: 4096, Depth: 20, Time: 1 << 40}, v, Repr)
+// Shown is repr(v) for messages: "..." if it is long. It is computed when the message is written.
+func Shown(v Value) fmt.Stringer { return shown{v} }
+
+type shown struct{ v Value }
+
+func (s shown) String() string {
+	return Brief(Limits{Steps: 10_000, Memory: 4096, Depth: 20, Time: 1 << 40}, s.v, Repr)
 }
 
 // Brief prints v within limits. It returns "..." if that fails.
@@ -273,9 +277,7 @@ func Len(b *Budget, v Value) (int, bool) {
 // MustLen is Len that raises TypeError if v has no length.
 func MustLen(b *Budget, v Value) int64 {
 	n, ok := Len(b, v)
-	if !ok {
-		Raise("TypeError", "a value of type %s has no length", TypeName(v))
-	}
+	RaiseIf(!ok, "TypeError", "a value of type %s has no length", TypeName(v))
 	return int64(n)
 }
 

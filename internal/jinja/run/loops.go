@@ -246,9 +246,7 @@ func (l *loopContext) Iter(b *py.Budget) func() (py.Value, bool) {
 
 func (l *loopContext) Call(b *py.Budget, args py.Args) py.Value {
 	return py.NewFunc("loop(iterable)", func(_ *py.Budget, a []py.Value) py.Value {
-		if l.recurse == nil {
-			py.Raise("TypeError", "only a loop that is marked as recursive can be called")
-		}
+		py.RaiseIf(l.recurse == nil, "TypeError", "only a loop that is marked as recursive can be called")
 		return l.recurse(a[0], l.depth0+1)
 	}).Fn(b, args)
 }
@@ -286,9 +284,7 @@ func neighbour(v py.Value, which string) py.Value {
 
 func (l *loopContext) cycle(_ *py.Budget, a []py.Value) py.Value {
 	items := a[0].(py.Args).Pos
-	if len(items) == 0 {
-		py.Raise("TypeError", "loop.cycle needs at least one item")
-	}
+	py.RaiseIf(len(items) == 0, "TypeError", "loop.cycle needs at least one item")
 	return items[max(l.index0, 0)%len(items)]
 }
 

@@ -74,9 +74,7 @@ type sink struct {
 
 // text returns the collected text. As in the original, it raises if a piece is not text.
 func (s *sink) text() string {
-	if s.wrong != "" {
-		py.Raise("TypeError", "a block must end in text, not in a value of type %s", s.wrong)
-	}
+	py.RaiseIf(s.wrong != "", "TypeError", "a block must end in text, not in a value of type %s", s.wrong)
 	return s.String()
 }
 
