@@ -151,14 +151,14 @@ func FuzzFormats(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for name, parse := range formats() {
-			d, err := parse(body, "db")
+		for name, f := range formats() {
+			d, err := f.parse(body, "db")
 			if err != nil {
 				require.Equal(t, fault.Invalid, fault.KindOf(err), "%s: a sender's mistake is never ours", name)
 				continue
 			}
 			require.True(t, json.Valid(d.context), name)
-			require.Empty(t, d.news(d.facts), "%s: the same delivery brings nothing new", name)
+			require.Empty(t, news(stored(d.facts), d.facts), "%s: the same delivery brings nothing new", name)
 			require.False(t, d.resolved && d.key == "", "%s: only a known group can be over", name)
 		}
 	})

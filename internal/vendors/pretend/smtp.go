@@ -2,6 +2,7 @@ package pretend
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/md5"
@@ -21,8 +22,6 @@ import (
 
 	"github.com/emersion/go-sasl"
 	gosmtp "github.com/emersion/go-smtp"
-
-	"github.com/iris-oncall/iris/internal/vendors/pretend/mail"
 )
 
 // SMTPConfig of the mail server.
@@ -69,7 +68,7 @@ func NewSMTP(cfg SMTPConfig, log *Log) *SMTP {
 
 // Start listens.
 func (s *SMTP) Start() error {
-	ln, err := net.Listen("tcp", or(s.cfg.Addr, "127.0.0.1:0"))
+	ln, err := net.Listen("tcp", cmp.Or(s.cfg.Addr, "127.0.0.1:0"))
 	if err != nil {
 		return err
 	}
@@ -233,11 +232,11 @@ func (m *mailSession) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 		m.s.hang(context.Background())
 		return errClosed
 	case Fail:
-		return m.refused(smtpError(or(b.Status, 451), gosmtp.EnhancedCodeNotSet, or(b.Text, "out of order")))
+		return m.refused(smtpError(cmp.Or(b.Status, 451), gosmtp.EnhancedCodeNotSet, cmp.Or(b.Text, "out of order")))
 	case Throttle:
 		return m.refused(tooFast(b.RetryAfter))
 	case Reject:
-		return m.refused(smtpError(or(b.Status, 550), enhanced(or(b.Code, "5.1.1")), or(b.Text, "User unknown")))
+		return m.refused(smtpError(cmp.Or(b.Status, 550), enhanced(cmp.Or(b.Code, "5.1.1")), cmp.Or(b.Text, "User unknown")))
 	}
 	return nil
 }
@@ -274,16 +273,6 @@ func (m *mailSession) ends(hard bool) {
 	reset(m.conn.Conn(), hard)
 }
 
-// readMail describes a mail in the entry. It returns why the mail is refused.
-func (m *mailSession) readMail(raw []byte) string {
-	got, why := mail.Read(raw, mail.Envelope{From: m.entry.From, To: m.entry.To}, m.s.cfg.Light)
-	e := &m.entry
-	e.From, e.Subject, e.Body, e.HTML, e.Headers = got.From, got.Subject, got.Body, got.HTML, got.Headers
-	e.MessageID, e.IncidentID, e.VendorID, e.IdempotencyKey = got.MessageID, got.IncidentID, got.VendorID, got.IdempotencyKey
-	e.Application, e.Plan, e.Priority = got.Application, got.Plan, got.Priority
-	return why
-}
-
 func (m *mailSession) Data(r io.Reader) error {
 	var raw bytes.Buffer
 	if _, err := raw.ReadFrom(r); err != nil {
@@ -293,7 +282,7 @@ func (m *mailSession) Data(r io.Reader) error {
 		}
 		return err
 	}
-	if why := m.readMail(raw.Bytes()); why != "" {
+	if why := m.entry.readMail(raw.Bytes(), m.s.cfg.Light); why != "" {
 		return m.refused(smtpError(554, gosmtp.EnhancedCode{5, 6, 0}, why))
 	}
 	e := &m.entry

@@ -61,6 +61,7 @@ type Config struct {
 
 // Vendor posts to the message's destination. Safe for concurrent use.
 type Vendor struct {
+	vendors.Identity
 	cfg    Config
 	keys   [][]byte
 	client *vendors.Client
@@ -68,16 +69,10 @@ type Vendor struct {
 
 // New checks cfg and returns a vendor; it opens no connection.
 func New(cfg Config) (*Vendor, error) {
-	if cfg.Account == "" {
-		cfg.Account = "main"
-	}
-	if cfg.MaxConns <= 0 {
-		cfg.MaxConns = vendors.DefaultConnections
-	}
 	if len(cfg.Secrets) == 0 {
 		return nil, fault.Invalidf("secrets", "webhook: at least one signing secret is needed")
 	}
-	v := &Vendor{cfg: cfg}
+	v := &Vendor{Identity: vendors.NewIdentity("webhook", cfg.Account, vendors.Connections(cfg.MaxConns), users.Webhook), cfg: cfg}
 	for _, s := range cfg.Secrets {
 		key, err := Key(s)
 		if err != nil {
@@ -86,7 +81,7 @@ func New(cfg Config) (*Vendor, error) {
 		v.keys = append(v.keys, key)
 	}
 	v.client = vendors.NewClient(vendors.ClientConfig{
-		Timeout: cfg.Timeout, PublicOnly: !cfg.AllowPrivate, TLS: cfg.TLS, MaxConns: cfg.MaxConns, MaxBody: 8 << 10,
+		Timeout: cfg.Timeout, PublicOnly: !cfg.AllowPrivate, TLS: cfg.TLS, MaxConns: v.Connections(), MaxBody: 8 << 10,
 	})
 	return v, nil
 }
@@ -100,20 +95,8 @@ func Key(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// Name is the vendor's kind.
-func (v *Vendor) Name() string { return "webhook" }
-
-// Account distinguishes accounts of one kind.
-func (v *Vendor) Account() string { return v.cfg.Account }
-
-// Modes are the modes the vendor carries.
-func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Webhook} }
-
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
-
-// Connections is how many calls can be in flight at once.
-func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
 // Prepare opens the connection that the call of m will need.
 func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
