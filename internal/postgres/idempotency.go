@@ -145,9 +145,8 @@ const expireBatch = 5000
 // Expire deletes answers older than a day and returns how many.
 func (i *Idempotency) Expire(ctx context.Context) (all int64, err error) {
 	for n := int64(expireBatch); n == expireBatch && err == nil; all += n {
-		err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-			n, err = q.ExpireIdempotencyKeys(ctx, db.ExpireIdempotencyKeysParams{KeepSeconds: replayFor.Seconds(), Most: expireBatch})
-			return err
+		n, err = Query(ctx, i.db, (*db.Queries).ExpireIdempotencyKeys, db.ExpireIdempotencyKeysParams{
+			KeepSeconds: replayFor.Seconds(), Most: expireBatch,
 		})
 	}
 	return all, err

@@ -194,13 +194,10 @@ func UserOf(r db.UserByNameRow) users.User {
 // PriorityModes returns the default mode of every priority.
 func PriorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
 	var out map[users.Priority]users.Mode
-	err := d.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.PriorityModes(ctx)
-		out = make(map[users.Priority]users.Mode, len(rows))
-		for _, row := range rows {
-			out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
-		}
-		return err
-	})
+	rows, err := Read(ctx, d, (*db.Queries).PriorityModes)
+	out = make(map[users.Priority]users.Mode, len(rows))
+	for _, row := range rows {
+		out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
+	}
 	return out, err
 }

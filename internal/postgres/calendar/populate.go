@@ -191,9 +191,7 @@ func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Le
 
 // Failed stores that filling a team's calendar failed, so that other teams are filled before it is retried.
 func (s *Schedules) Failed(ctx context.Context, team int64, problem string) error {
-	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return q.TeamPopulated(ctx, db.TeamPopulatedParams{TeamID: team, Problem: postgres.Storable(problem)})
-	})
+	return postgres.Exec(ctx, s.db, (*db.Queries).TeamPopulated, db.TeamPopulatedParams{TeamID: team, Problem: postgres.Storable(problem)})
 }
 
 // Due lists the active teams of the buckets whose schedules were not filled for the given time, longest waiting first.
@@ -202,16 +200,12 @@ func (s *Schedules) Due(ctx context.Context, bs []int, every time.Duration, limi
 	for i, b := range bs {
 		raw[i] = int16(b)
 	}
-	var out []oncall.TeamName
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.TeamsToPopulate(ctx, db.TeamsToPopulateParams{Buckets: raw, EverySeconds: every.Seconds(), MaxRows: int32(limit)})
-		out = make([]oncall.TeamName, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
-		}
-		return err
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).TeamsToPopulate, db.TeamsToPopulateParams{
+		Buckets: raw, EverySeconds: every.Seconds(), MaxRows: int32(limit),
 	})
-	return out, err
+	return postgres.Convert(rows, func(r db.TeamsToPopulateRow) oncall.TeamName {
+		return oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
+	}), err
 }
 
 func storePlan(ctx context.Context, q *db.Queries, plan scheduling.Result) (scheduling.Result, error) {

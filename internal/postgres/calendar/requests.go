@@ -24,42 +24,29 @@ func NewRequests(d *postgres.DB) *Requests { return &Requests{db: d} }
 
 // Absences lists the unavailability of people.
 func (w *Requests) Absences(ctx context.Context, people []users.ID) ([]scheduling.StoredAbsence, error) {
-	var out []scheduling.StoredAbsence
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = absencesOf(ctx, q, postgres.UserNumbers(people))
-		return err
+	return postgres.Get(ctx, w.db, func(ctx context.Context, q *db.Queries) ([]scheduling.StoredAbsence, error) {
+		return absencesOf(ctx, q, postgres.UserNumbers(people))
 	})
-	return out, err
 }
 
 // Absence returns one; a NotFound fault when there is none.
 func (w *Requests) Absence(ctx context.Context, id int64) (scheduling.StoredAbsence, error) {
-	var out scheduling.StoredAbsence
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		r, err := q.Absence(ctx, id)
-		out = absenceOf(r)
-		return err
-	})
-	return out, err
+	r, err := postgres.Query(ctx, w.db, (*db.Queries).Absence, id)
+	return absenceOf(r), err
 }
 
 // AddAbsence stores when a person cannot be on call. The caller has checked the rule.
 func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (int64, error) {
-	var id int64
 	start := a.Start.In(a.Zone)
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		id, err = q.AddAbsence(ctx, db.AddAbsenceParams{
-			UserID: int64(a.User), StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(), Rule: postgres.Storable(a.Rule),
-			Note: postgres.Storable(a.Reason), TeamID: a.TeamID, SetBy: postgres.Storable(a.SetBy),
-		})
-		return err
+	return postgres.Query(ctx, w.db, (*db.Queries).AddAbsence, db.AddAbsenceParams{
+		UserID: int64(a.User), StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(), Rule: postgres.Storable(a.Rule),
+		Note: postgres.Storable(a.Reason), TeamID: a.TeamID, SetBy: postgres.Storable(a.SetBy),
 	})
-	return id, err
 }
 
 // DropAbsence deletes one; a NotFound fault when there is none.
 func (w *Requests) DropAbsence(ctx context.Context, id int64) error {
-	return w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.RequireRow(q.DeleteAbsence(ctx, id)) })
+	return postgres.RequireRow(postgres.Query(ctx, w.db, (*db.Queries).DeleteAbsence, id))
 }
 
 // Holidays returns a team's holiday calendar; a NotFound fault when it has none.
@@ -116,22 +103,16 @@ func (w *Requests) Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, 
 	if err := w.expire(ctx, team); err != nil {
 		return nil, err
 	}
-	var out []editing.NamedSwap
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = swapsOf(ctx, q, db.SwapRequestsParams{TeamID: &team})
-		return err
+	return postgres.Get(ctx, w.db, func(ctx context.Context, q *db.Queries) ([]editing.NamedSwap, error) {
+		return swapsOf(ctx, q, db.SwapRequestsParams{TeamID: &team})
 	})
-	return out, err
 }
 
 // Swap returns one request; a NotFound fault when there is none.
 func (w *Requests) Swap(ctx context.Context, id int64) (editing.NamedSwap, error) {
-	var out editing.NamedSwap
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = swapOf(ctx, q, id)
-		return err
+	return postgres.Get(ctx, w.db, func(ctx context.Context, q *db.Queries) (editing.NamedSwap, error) {
+		return swapOf(ctx, q, id)
 	})
-	return out, err
 }
 
 func swapOf(ctx context.Context, q *db.Queries, id int64) (editing.NamedSwap, error) {
@@ -188,11 +169,7 @@ func rawShiftIDs(ids []oncall.ShiftID) []int64 {
 
 // expire ends the open requests of a team whose shifts changed or began, and notifies the people who asked.
 func (w *Requests) expire(ctx context.Context, team int64) error {
-	var over []int64
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		over, err = q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
-		return err
-	})
+	over, err := postgres.Query(ctx, w.db, (*db.Queries).TeamsWithOverSwaps, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
 	if err != nil || len(over) == 0 {
 		return err
 	}
@@ -371,12 +348,9 @@ func NewCalendars(d *postgres.DB) *Calendars { return &Calendars{db: d} }
 
 // CalendarVersions implements oncall.CalendarStore.
 func (c *Calendars) CalendarVersions(ctx context.Context, teams []int64) (map[int64]int64, error) {
-	var out map[int64]int64
-	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = versionsOf(ctx, q, teams)
-		return err
+	return postgres.Get(ctx, c.db, func(ctx context.Context, q *db.Queries) (map[int64]int64, error) {
+		return versionsOf(ctx, q, teams)
 	})
-	return out, err
 }
 
 func versionsOf(ctx context.Context, q *db.Queries, teams []int64) (map[int64]int64, error) {
@@ -390,12 +364,9 @@ func versionsOf(ctx context.Context, q *db.Queries, teams []int64) (map[int64]in
 
 // TeamCalendars implements oncall.CalendarStore. Versions are read first: a calendar may be newer than its version.
 func (c *Calendars) TeamCalendars(ctx context.Context, teams []int64, from, to time.Time) (map[int64]oncall.VersionedCalendar, error) {
-	var out map[int64]oncall.VersionedCalendar
-	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = TeamCalendars(ctx, q, teams, from, to)
-		return err
+	return postgres.Get(ctx, c.db, func(ctx context.Context, q *db.Queries) (map[int64]oncall.VersionedCalendar, error) {
+		return TeamCalendars(ctx, q, teams, from, to)
 	})
-	return out, err
 }
 
 // TeamCalendars returns the calendars of teams for a time, with the shifts of the teams that they subscribe to.

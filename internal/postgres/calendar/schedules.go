@@ -25,22 +25,16 @@ func NewSchedules(d *postgres.DB) *Schedules { return &Schedules{db: d} }
 
 // ByTeam returns the schedules of teams, by number.
 func (s *Schedules) ByTeam(ctx context.Context, teams ...int64) ([]scheduling.StoredSchedule, error) {
-	var out []scheduling.StoredSchedule
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = schedulesOf(ctx, q, db.SchedulesParams{TeamIds: postgres.NonNil(teams)})
-		return err
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) ([]scheduling.StoredSchedule, error) {
+		return schedulesOf(ctx, q, db.SchedulesParams{TeamIds: postgres.NonNil(teams)})
 	})
-	return out, err
 }
 
 // ByID returns one schedule; a NotFound fault when there is none.
 func (s *Schedules) ByID(ctx context.Context, id oncall.ScheduleID) (scheduling.StoredSchedule, error) {
-	var out scheduling.StoredSchedule
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = scheduleOf(ctx, q, id)
-		return err
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) (scheduling.StoredSchedule, error) {
+		return scheduleOf(ctx, q, id)
 	})
-	return out, err
 }
 
 func scheduleOf(ctx context.Context, q *db.Queries, id oncall.ScheduleID) (scheduling.StoredSchedule, error) {

@@ -94,9 +94,8 @@ func (p *Plans) Recent(ctx context.Context, name string) (escalation.PlanSteps, 
 func (p *Plans) HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error) {
 	key := planApplication{int64(plan), applicationID}
 	has, err := p.texts.Get(ctx, key, func(ctx context.Context) (has bool, err error) {
-		err = p.pool.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-			has, err = q.PlanHasText(ctx, db.PlanHasTextParams{PlanID: key.plan, ApplicationID: key.application})
-			return err
+		has, err = postgres.Query(ctx, p.pool, (*db.Queries).PlanHasText, db.PlanHasTextParams{
+			PlanID: key.plan, ApplicationID: key.application,
 		})
 		if err == nil && !has {
 			err = errNoText // false is not cached
@@ -393,16 +392,10 @@ func planNotification(r db.PlanNotificationsRow) escalation.Notification {
 
 // Aggregation lists the settings of aggregation of every active plan, by number.
 func (p *Plans) Aggregation(ctx context.Context) ([]escalation.Plan, error) {
-	var out []escalation.Plan
-	err := p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.PlanAggregation(ctx)
-		out = make([]escalation.Plan, len(rows))
-		for i, r := range rows {
-			out[i] = escalation.Plan{ID: escalation.PlanID(r.ID), Name: r.Name, ThresholdWindow: postgres.FromSeconds(r.ThresholdWindow),
-				ThresholdCount: int(r.ThresholdCount), AggregationWindow: postgres.FromSeconds(r.AggregationWindow),
-				AggregationReset: postgres.FromSeconds(r.AggregationReset)}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Read(ctx, p.db, (*db.Queries).PlanAggregation)
+	return postgres.Convert(rows, func(r db.PlanAggregationRow) escalation.Plan {
+		return escalation.Plan{ID: escalation.PlanID(r.ID), Name: r.Name, ThresholdWindow: postgres.FromSeconds(r.ThresholdWindow),
+			ThresholdCount: int(r.ThresholdCount), AggregationWindow: postgres.FromSeconds(r.AggregationWindow),
+			AggregationReset: postgres.FromSeconds(r.AggregationReset)}
+	}), err
 }

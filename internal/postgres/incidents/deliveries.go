@@ -33,17 +33,14 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 		p.DedupKeys = append(p.DedupKeys, shortKey(n.DedupKey))
 	}
 	out := make([]foundKey, len(batch))
-	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.FindByKeys(ctx, p)
-		for _, r := range rows {
-			f := foundKey{resolved: incidents.ID(r.ResolvedID), ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
-			if r.OpenID != 0 {
-				f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: postgres.BucketOf(r.OpenID), Known: true, Facts: r.DedupFacts, Repage: r.Repage}
-			}
-			out[r.Ord] = f
+	rows, err := postgres.Query(ctx, i.db, (*db.Queries).FindByKeys, p)
+	for _, r := range rows {
+		f := foundKey{resolved: incidents.ID(r.ResolvedID), ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
+		if r.OpenID != 0 {
+			f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: postgres.BucketOf(r.OpenID), Known: true, Facts: r.DedupFacts, Repage: r.Repage}
 		}
-		return err
-	})
+		out[r.Ord] = f
+	}
 	return out, err
 }
 

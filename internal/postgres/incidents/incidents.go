@@ -344,16 +344,10 @@ func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author user
 
 // Comments returns the comments on an incident, oldest first; none for an incident that does not exist.
 func (i *Incidents) Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error) {
-	var out []incidents.Comment
-	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.Comments(ctx, int64(id))
-		out = make([]incidents.Comment, len(rows))
-		for k, r := range rows {
-			out[k] = incidents.Comment{ID: r.ID, Author: r.Author, Content: r.Content, CreatedAt: r.CreatedAt}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Query(ctx, i.db, (*db.Queries).Comments, int64(id))
+	return postgres.Convert(rows, func(r db.CommentsRow) incidents.Comment {
+		return incidents.Comment{ID: r.ID, Author: r.Author, Content: r.Content, CreatedAt: r.CreatedAt}
+	}), err
 }
 
 var viaText = map[incidents.Via]string{

@@ -147,11 +147,7 @@ func (s *Messages) withAttempts(ctx context.Context, name string, cond filters.C
 	if len(queued) == 0 {
 		return out, nil
 	}
-	var calls []db.Attempt
-	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		calls, err = q.MessageAttempts(ctx, queued)
-		return err
-	})
+	calls, err := postgres.Query(ctx, s.db, (*db.Queries).MessageAttempts, queued)
 	for _, c := range calls {
 		m := &out[at[c.MessageID]]
 		m.Attempts = append(m.Attempts, attempt(c))

@@ -86,28 +86,21 @@ func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.Ical
 // DropKey deletes a key; a NotFound fault when there is none.
 func (n *Notices) DropKey(ctx context.Context, key string) error {
 	key = postgres.Storable(key)
-	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.DeleteIcalKey(ctx, db.DeleteIcalKeyParams{Key: key, Hash: n.keys.FeedKeyHash(key)}))
-	})
+	return postgres.RequireRow(postgres.Query(ctx, n.db, (*db.Queries).DeleteIcalKey, db.DeleteIcalKeyParams{
+		Key: key, Hash: n.keys.FeedKeyHash(key),
+	}))
 }
 
 // DropKeyFor deletes the requester's key for a calendar, if there is one.
 func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
-	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return q.DropIcalKey(ctx, db.DropIcalKeyParams{
-			RequesterID: int64(requester), UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID)),
-		})
+	return postgres.Exec(ctx, n.db, (*db.Queries).DropIcalKey, db.DropIcalKeyParams{
+		RequesterID: int64(requester), UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID)),
 	})
 }
 
 // DropKeys removes all keys of a requester and returns their number.
 func (n *Notices) DropKeys(ctx context.Context, requester users.ID) (int64, error) {
-	var dropped int64
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		dropped, err = q.DeleteIcalKeysOf(ctx, int64(requester))
-		return err
-	})
-	return dropped, err
+	return postgres.Query(ctx, n.db, (*db.Queries).DeleteIcalKeysOf, int64(requester))
 }
 
 // SealFeedKey returns the two stored forms of a key: a hash to find it by, and the sealed key.
@@ -131,10 +124,8 @@ const SealBatch = 500
 func (n *Notices) SealKeys(ctx context.Context) (int64, error) {
 	var total int64
 	for {
-		var sealed int64
-		err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-			sealed, err = SealFeedKeys(ctx, q, n.keys)
-			return err
+		sealed, err := postgres.Get(ctx, n.db, func(ctx context.Context, q *db.Queries) (int64, error) {
+			return SealFeedKeys(ctx, q, n.keys)
 		})
 		total += sealed
 		if err != nil || sealed < SealBatch {

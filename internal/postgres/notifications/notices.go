@@ -27,16 +27,10 @@ func NewNotices(d *postgres.DB, keys *auth.Keys) *Notices {
 
 // Types lists the kinds of notices.
 func (n *Notices) Types(ctx context.Context) ([]oncall.NoticeType, error) {
-	var out []oncall.NoticeType
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.NoticeTypes(ctx)
-		out = make([]oncall.NoticeType, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.NoticeType{Name: r.Name, IsReminder: r.IsReminder}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Read(ctx, n.db, (*db.Queries).NoticeTypes)
+	return postgres.Convert(rows, func(r db.NoticeTypesRow) oncall.NoticeType {
+		return oncall.NoticeType{Name: r.Name, IsReminder: r.IsReminder}
+	}), err
 }
 
 // ByUser lists a person's settings.
@@ -58,12 +52,9 @@ func (n *Notices) ByID(ctx context.Context, id int64) (oncall.NoticeSetting, err
 }
 
 func (n *Notices) settings(ctx context.Context, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
-	var out []oncall.NoticeSetting
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = noticeSettings(ctx, q, by)
-		return err
+	return postgres.Get(ctx, n.db, func(ctx context.Context, q *db.Queries) ([]oncall.NoticeSetting, error) {
+		return noticeSettings(ctx, q, by)
 	})
-	return out, err
 }
 
 func noticeSettings(ctx context.Context, q *db.Queries, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
@@ -92,9 +83,9 @@ func (n *Notices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, er
 	return id, err
 }
 
-// Update locks a setting, applies change, and stores the result. Roles that do not exist are an Invalid fault for the field
-// "roles"; a NotFound fault when there is no such setting.
-func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.NoticeSetting) error) error {
+// Update locks a setting and stores what p decides. Roles that do not exist are an Invalid fault for the field "roles"; a
+// NotFound fault when there is no such setting.
+func (n *Notices) Update(ctx context.Context, id int64, p oncall.NoticePatch) error {
 	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockNoticeSetting(ctx, id); err != nil {
 			return err
@@ -106,8 +97,8 @@ func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.No
 		if len(found) == 0 {
 			return fault.New(fault.NotFound, "not found")
 		}
-		s := found[0]
-		if err := change(&s); err != nil {
+		s, err := p.Decide(found[0])
+		if err != nil {
 			return err
 		}
 		err = postgres.RequireRow(q.UpdateNoticeSetting(ctx, db.UpdateNoticeSettingParams{
@@ -125,24 +116,19 @@ func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.No
 
 // Delete deletes a setting; a NotFound fault when there is none.
 func (n *Notices) Delete(ctx context.Context, id int64) error {
-	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.DeleteNoticeSetting(ctx, id))
-	})
+	return postgres.RequireRow(postgres.Query(ctx, n.db, (*db.Queries).DeleteNoticeSetting, id))
 }
 
 // Audit reads the audit log, oldest first. A log that is too long is an Invalid fault.
 func (n *Notices) Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error) {
 	var out []oncall.AuditEntry
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.OncallAudit(ctx, db.OncallAuditParams{
-			Teams: by.Teams, Owners: by.Owners, Actions: by.Actions, Since: by.Since, Until: by.Until, MaxRows: postgres.MaxListRows + 1,
-		})
-		out = make([]oncall.AuditEntry, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.AuditEntry{Owner: r.Owner, Team: r.Team, Action: r.Action, At: r.At, Context: r.Context}
-		}
-		return err
+	rows, err := postgres.Query(ctx, n.db, (*db.Queries).OncallAudit, db.OncallAuditParams{
+		Teams: by.Teams, Owners: by.Owners, Actions: by.Actions, Since: by.Since, Until: by.Until, MaxRows: postgres.MaxListRows + 1,
 	})
+	out = make([]oncall.AuditEntry, len(rows))
+	for i, r := range rows {
+		out[i] = oncall.AuditEntry{Owner: r.Owner, Team: r.Team, Action: r.Action, At: r.At, Context: r.Context}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -65,13 +65,10 @@ func (n *Notifications) Lookup(ctx context.Context, role, name string) (escalati
 
 // Category finds a category of an application by name, ignoring case; a NotFound fault when there is none.
 func (n *Notifications) Category(ctx context.Context, applicationID int64, name string) (messages.Category, error) {
-	var out messages.Category
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		row, err := q.CategoryByName(ctx, db.CategoryByNameParams{ApplicationID: applicationID, Name: postgres.Storable(name)})
-		out = messages.Category{ID: row.ID, Mode: users.Mode(row.Mode)}
-		return err
+	row, err := postgres.Query(ctx, n.db, (*db.Queries).CategoryByName, db.CategoryByNameParams{
+		ApplicationID: applicationID, Name: postgres.Storable(name),
 	})
-	return out, err
+	return messages.Category{ID: row.ID, Mode: users.Mode(row.Mode)}, err
 }
 
 // CategoryChoices returns the modes that people chose for a category. People without a choice are missing.
@@ -81,13 +78,10 @@ func (n *Notifications) CategoryChoices(ctx context.Context, category int64, peo
 		p.UserIds[i] = int64(id)
 	}
 	out := map[users.ID]users.Mode{}
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.CategoryModes(ctx, p)
-		for _, r := range rows {
-			out[users.ID(r.UserID)] = users.Mode(r.Mode)
-		}
-		return err
-	})
+	rows, err := postgres.Query(ctx, n.db, (*db.Queries).CategoryModes, p)
+	for _, r := range rows {
+		out[users.ID(r.UserID)] = users.Mode(r.Mode)
+	}
 	return out, err
 }
 

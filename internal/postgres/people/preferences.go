@@ -13,19 +13,13 @@ import (
 
 // Reprioritisations returns a person's rules in the order of their source modes.
 func (s *Settings) Reprioritisations(ctx context.Context, id users.ID) ([]users.Reprioritisation, error) {
-	var out []users.Reprioritisation
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.ReprioritisationsOfUser(ctx, int64(id))
-		out = make([]users.Reprioritisation, len(rows))
-		for i, r := range rows {
-			out[i] = users.Reprioritisation{
-				Source: users.Mode(r.SourceMode), Destination: users.Mode(r.DestinationMode), Count: int(r.Count),
-				Window: time.Duration(r.WindowSeconds) * time.Second,
-			}
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).ReprioritisationsOfUser, int64(id))
+	return postgres.Convert(rows, func(r db.ReprioritisationsOfUserRow) users.Reprioritisation {
+		return users.Reprioritisation{
+			Source: users.Mode(r.SourceMode), Destination: users.Mode(r.DestinationMode), Count: int(r.Count),
+			Window: time.Duration(r.WindowSeconds) * time.Second,
 		}
-		return err
-	})
-	return out, err
+	}), err
 }
 
 // SetReprioritisation stores a person's rule for a source mode and replaces the previous one.
@@ -47,12 +41,9 @@ func (s *Settings) RemoveReprioritisation(ctx context.Context, u users.User, sou
 
 // Categories returns a person's choices for the categories of an application; with an empty name, of all.
 func (s *Settings) Categories(ctx context.Context, id users.ID, application string) ([]users.CategoryChoice, error) {
-	var out []users.CategoryChoice
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = categoryChoices(ctx, q, int64(id), application)
-		return err
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) ([]users.CategoryChoice, error) {
+		return categoryChoices(ctx, q, int64(id), application)
 	})
-	return out, err
 }
 
 func categoryChoices(ctx context.Context, q *db.Queries, id int64, application string) ([]users.CategoryChoice, error) {

@@ -18,12 +18,9 @@ func NewRosters(t *OncallTeams) *Rosters { return &Rosters{teams: t} }
 
 // ByTeam returns a team's rosters with their members.
 func (r *Rosters) ByTeam(ctx context.Context, team int64) ([]oncall.Roster, error) {
-	var out []oncall.Roster
-	err := r.teams.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = rostersOf(ctx, q, team)
-		return err
+	return postgres.Get(ctx, r.teams.db, func(ctx context.Context, q *db.Queries) ([]oncall.Roster, error) {
+		return rostersOf(ctx, q, team)
 	})
-	return out, err
 }
 
 func rostersOf(ctx context.Context, q *db.Queries, team int64) ([]oncall.Roster, error) {

@@ -19,13 +19,8 @@ func NewSettings(d *postgres.DB) *Settings { return &Settings{db: d} }
 
 // ByTarget finds a person by public target number; a NotFound fault when there is none. Inactive people are found too.
 func (s *Settings) ByTarget(ctx context.Context, targetID int64) (users.User, error) {
-	var out users.User
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		row, err := q.UserByTarget(ctx, targetID)
-		out = postgres.UserOf(db.UserByNameRow(row))
-		return err
-	})
-	return out, err
+	row, err := postgres.Query(ctx, s.db, (*db.Queries).UserByTarget, targetID)
+	return postgres.UserOf(db.UserByNameRow(row)), err
 }
 
 // Profile returns everything about a person; a NotFound fault when there is none.
@@ -191,13 +186,10 @@ func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (
 // Others returns the named settings of a person that have no column of their own.
 func (s *Settings) Others(ctx context.Context, id users.ID) (map[string]string, error) {
 	out := map[string]string{}
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.SettingsOfUser(ctx, int64(id))
-		for _, r := range rows {
-			out[r.Name] = r.Value
-		}
-		return err
-	})
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).SettingsOfUser, int64(id))
+	for _, r := range rows {
+		out[r.Name] = r.Value
+	}
 	return out, err
 }
 

@@ -64,17 +64,14 @@ func (t *Teams) Create(ctx context.Context, n NewTeam) (oncall.Team, error) {
 // ByName finds a team by name, ignoring case; a NotFound fault when there is none.
 func (t *Teams) ByName(ctx context.Context, name string) (oncall.Team, error) {
 	var out oncall.Team
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		r, err := q.TeamByName(ctx, postgres.Storable(name))
-		out = oncall.Team{
-			ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, TimeZone: r.TimeZone, Active: r.Active,
-			ManagerID: users.ID(r.ManagerID), DirectorID: users.ID(r.DirectorID),
-		}
-		for _, id := range r.Members {
-			out.Members = append(out.Members, users.ID(id))
-		}
-		return err
-	})
+	r, err := postgres.Query(ctx, t.db, (*db.Queries).TeamByName, postgres.Storable(name))
+	out = oncall.Team{
+		ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, TimeZone: r.TimeZone, Active: r.Active,
+		ManagerID: users.ID(r.ManagerID), DirectorID: users.ID(r.DirectorID),
+	}
+	for _, id := range r.Members {
+		out.Members = append(out.Members, users.ID(id))
+	}
 	return out, err
 }
 
