@@ -84,8 +84,7 @@ func evalAll(r *render, e *env, items []expr) []py.Value {
 }
 
 func (c *compiler) name(n *syntax.Name, f *frame) expr {
-	v, _ := f.find(n.Name)
-	from, name := c.lookup(v), n.Name
+	from, name := c.variable(n.Name, f), n.Name
 	return func(r *render, e *env) py.Value {
 		r.Step(1)
 		if v := from.get(e); v != missing {
