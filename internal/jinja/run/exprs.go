@@ -168,15 +168,11 @@ func (c *compiler) unary(n *syntax.Unary, f *frame) expr {
 
 func (c *compiler) compare(n *syntax.Compare, f *frame) expr {
 	first, rest := c.expr(n.First, f), c.exprs(n.Rest, f)
-	ops := make([]func(b *py.Budget, x, y py.Value) bool, len(n.Ops))
-	for i, op := range n.Ops {
-		ops[i] = filters.Comparison(op)
-	}
 	return func(r *render, e *env) py.Value {
 		x := first(r, e)
-		for i, op := range ops {
+		for i, op := range n.Ops {
 			y := rest[i](r, e)
-			if !op(r.Budget, x, y) {
+			if !filters.Compare(r.Budget, op, x, y) {
 				return false
 			}
 			x = y

@@ -181,6 +181,16 @@ func (p *parser) list(open, end string, element func()) {
 	p.next()
 }
 
+// until reads elements with commas between them, up to a token that ends them.
+func (p *parser) until(end string, element func()) {
+	for first := true; p.cur().kind != end; first = false {
+		if !first {
+			p.expect(",")
+		}
+		element()
+	}
+}
+
 type tupleOptions struct {
 	simplified bool // names and literals only
 	condexpr   bool
@@ -250,12 +260,7 @@ func (p *parser) parseDot(n Node) Node {
 func (p *parser) parseSubscript(n Node) Node {
 	line := at(p.next().line)
 	var args []Node
-	for p.cur().kind != "]" {
-		if args != nil {
-			p.expect(",")
-		}
-		args = append(args, p.parseSubscribed())
-	}
+	p.until("]", func() { args = append(args, p.parseSubscribed()) })
 	p.next()
 	if len(args) == 1 {
 		return &GetItem{at: line, Obj: n, Arg: args[0]}

@@ -165,12 +165,7 @@ func (p *parser) parseStatement() Node {
 
 func (p *parser) parsePrint() Node {
 	n := &Output{at: at(p.next().line)}
-	for p.cur().kind != tokBlockEnd {
-		if n.Items != nil {
-			p.expect(",")
-		}
-		n.Items = append(n.Items, p.parseExpression(true))
-	}
+	p.until(tokBlockEnd, func() { n.Items = append(n.Items, p.parseExpression(true)) })
 	return n
 }
 
@@ -223,16 +218,13 @@ func (p *parser) parseIf() Node {
 
 func (p *parser) parseWith() Node {
 	n := &With{at: at(p.next().line)}
-	for p.cur().kind != tokBlockEnd {
-		if n.Targets != nil {
-			p.expect(",")
-		}
+	p.until(tokBlockEnd, func() {
 		target := p.parseTarget(false)
 		setUse(target, Param)
 		n.Targets = append(n.Targets, target)
 		p.expect("=")
 		n.Values = append(n.Values, p.parseExpression(true))
-	}
+	})
 	n.Body = p.parseBody("name:endwith")
 	return n
 }
@@ -246,10 +238,7 @@ func (p *parser) parseAutoescape() Node {
 
 func (p *parser) parseSignature(m *Macro) {
 	p.expect("(")
-	for p.cur().kind != ")" {
-		if m.Args != nil {
-			p.expect(",")
-		}
+	p.until(")", func() {
 		arg := p.parseName()
 		arg.Use = Param
 		if p.skipIf("=") {
@@ -258,7 +247,7 @@ func (p *parser) parseSignature(m *Macro) {
 			p.failAt(p.cur().line, "the argument '%s' needs a default, since one before it has one", arg.Name)
 		}
 		m.Args = append(m.Args, arg)
-	}
+	})
 	p.next()
 }
 
