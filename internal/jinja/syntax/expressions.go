@@ -82,7 +82,7 @@ func (p *parser) parseCompare() Node {
 }
 
 func (p *parser) parseConcat() Node {
-	n := &Concat{at: at(p.cur().line), Items: []Node{p.parseProduct()}}
+	n := &Concat{sequence{at(p.cur().line), []Node{p.parseProduct()}}}
 	for p.skipIf("~") {
 		n.Items = append(n.Items, p.parseProduct())
 	}
@@ -150,7 +150,7 @@ func (p *parser) parsePrimary(namespace bool) Node {
 		p.expect(")")
 		return n
 	case "[":
-		n := &List{at: line}
+		n := &List{sequence{at: line}}
 		p.list("[", "]", func() { n.Items = append(n.Items, p.parseExpression(true)) })
 		return n
 	case "{":
@@ -226,7 +226,7 @@ func (p *parser) parseTuple(o tupleOptions) Node {
 	case !isTuple && !o.parens:
 		p.failAt(p.cur().line, "Expected an expression, got '%s'", p.cur().describe())
 	}
-	return &Tuple{at: at(line), Items: items}
+	return &Tuple{sequence{at(line), items}}
 }
 
 func (p *parser) parsePostfix(n Node) Node {
@@ -265,7 +265,7 @@ func (p *parser) parseSubscript(n Node) Node {
 	if len(args) == 1 {
 		return &GetItem{at: line, Obj: n, Arg: args[0]}
 	}
-	return &GetItem{at: line, Obj: n, Arg: &Tuple{at: line, Items: args}}
+	return &GetItem{at: line, Obj: n, Arg: &Tuple{sequence{line, args}}}
 }
 
 func (p *parser) parseSubscribed() Node {
