@@ -334,12 +334,3 @@ func (c *compiler) callable(kind, name string, callables map[string]*py.Func, li
 		return nil
 	}}
 }
-
-// filterChain compiles the filter of a block, which gets the block's text.
-func (c *compiler) filterChain(n *syntax.Filter, f *frame) func(r *render, e *env, v py.Value) py.Value {
-	apply := c.filter(n, f)
-	return func(r *render, e *env, v py.Value) py.Value {
-		r.piped = v
-		return apply(r, e)
-	}
-}
