@@ -43,16 +43,9 @@ func Unmark(s string, escape func(c byte) string) string { return py.Unmark(s, e
 func Raw(s string) string { return py.Raw(s) }
 
 // Limits bound a template. Zero values mean the defaults.
-type Limits struct {
-	Source int           // bytes of source; 32 KiB
-	Output int           // bytes of output; 64 KiB
-	Steps  int64         // units of work, some tens of nanoseconds each; 1,000,000
-	Memory int64         // bytes allocated by one rendering in all; 16 MiB
-	Depth  int           // nested calls and nesting of data; 150
-	Time   time.Duration // by the clock; 1 s
-}
+type Limits = py.Limits
 
-func (l Limits) withDefaults() Limits {
+func withDefaults(l Limits) Limits {
 	return Limits{
 		Source: positive(l.Source, 32<<10), Output: positive(l.Output, 64<<10), Steps: positive(l.Steps, 1_000_000),
 		Memory: positive(l.Memory, 16<<20), Depth: positive(l.Depth, 150), Time: positive(l.Time, time.Second),
@@ -91,7 +84,7 @@ func Compile(src string, limits Limits) (*Template, error) {
 
 // CompileWith is Compile with all options.
 func CompileWith(src string, o Options) (t *Template, err error) {
-	limits := o.Limits.withDefaults()
+	limits := withDefaults(o.Limits)
 	if len(src) > limits.Source {
 		return nil, &Error{Kind: py.LimitError, Message: fmt.Sprintf("the template is longer than %d bytes", limits.Source)}
 	}
@@ -137,8 +130,7 @@ func (t *Template) RenderInformative(vars Vars) (out string, informative bool, e
 			out, informative, err = result.Text, result.Informative, e
 		}
 	}()
-	limits := py.Limits{Steps: t.limits.Steps, Memory: t.limits.Memory, Depth: t.limits.Depth, Time: t.limits.Time}
-	t.program.Render(limits, t.limits.Output, vars.dict, &result)
+	t.program.Render(t.limits, vars.dict, &result)
 	return result.Text, result.Informative, nil
 }
 

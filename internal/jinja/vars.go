@@ -41,12 +41,11 @@ type Field struct {
 
 // Set gives a variable a dictionary of fields.
 func (v Vars) Set(name string, fields []Field) {
-	b := py.NewBudget(py.Limits{Steps: 1 << 40, Memory: 1 << 40, Depth: 10, Time: time.Hour})
 	d := py.NewDict()
 	for _, f := range fields {
-		d.Set(b, f.Name, f.Value)
+		d.Put(f.Name, f.Value)
 	}
-	v.dict.Set(b, name, d)
+	v.dict.Put(name, d)
 }
 
 // Get returns a variable as text, as a template would print it; false if there is none.
@@ -68,17 +67,12 @@ func (v Vars) Each(f func(name, text string)) {
 	})
 }
 
-// Text returns a value as a template prints it. It leaves out very large or deep parts.
+// Text returns a value as a template prints it, or "..." if it is very large or deep.
 func Text(x any) string {
 	if s, ok := py.AsString(x); ok {
 		return s
 	}
-	s := "..."
-	func() {
-		defer func() { _ = recover() }()
-		s = py.Str(py.NewBudget(py.Limits{Steps: 100_000, Memory: 16 << 10, Depth: 20, Time: time.Second}), x)
-	}()
-	return s
+	return py.Brief(py.Limits{Steps: 100_000, Memory: 16 << 10, Depth: 20, Time: time.Second}, x, py.Str)
 }
 
 // maxJSONDepth bounds the nesting of decoded documents.

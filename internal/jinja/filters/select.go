@@ -92,9 +92,7 @@ func (l *Library) selected(want, byAttribute bool) func(b *py.Budget, a []py.Val
 		rest := a[1].(py.Args)
 		pos := rest.Pos
 		if byAttribute {
-			if len(pos) == 0 {
-				py.Raise("FilterArgumentError", "the name of an attribute is missing")
-			}
+			py.RaiseIf(len(pos) == 0, "FilterArgumentError", "the name of an attribute is missing")
 			get, pos = getter(b, pos[0], nil, false), pos[1:]
 		}
 		if len(pos) > 0 {

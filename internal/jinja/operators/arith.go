@@ -129,15 +129,11 @@ func smallNumeric(op string, i, j int64) (py.Value, bool) {
 }
 
 func checkDivisor(zero bool) {
-	if zero {
-		py.Raise("ZeroDivisionError", "division by zero")
-	}
+	py.RaiseIf(zero, "ZeroDivisionError", "division by zero")
 }
 
 func checkRange(result float64) float64 {
-	if math.IsInf(result, 0) {
-		py.Raise("OverflowError", "the result is too large for a float")
-	}
+	py.RaiseIf(math.IsInf(result, 0), "OverflowError", "the result is too large for a float")
 	return result
 }
 
@@ -182,9 +178,7 @@ func pow(b *py.Budget, x, y float64) float64 {
 	if math.IsInf(x, 0) || math.IsInf(y, 0) {
 		return powFloat(b, x, y)
 	}
-	if x < 0 && y != math.Trunc(y) {
-		py.Raise("ValueError", "complex numbers are not supported")
-	}
+	py.RaiseIf(x < 0 && y != math.Trunc(y), "ValueError", "complex numbers are not supported")
 	return checkRange(powFloat(b, x, y))
 }
 
@@ -247,9 +241,7 @@ func Unary(b *py.Budget, op string, x py.Value) py.Value {
 	if op != "abs" { // Undefined has no abs
 		py.RaiseUndefined(x)
 	}
-	if !py.IsNumber(x) {
-		py.Raise("TypeError", "%s does not work on %s", op, py.TypeName(x))
-	}
+	py.RaiseIf(!py.IsNumber(x), "TypeError", "%s does not work on %s", op, py.TypeName(x))
 	f, isFloat := x.(float64)
 	switch {
 	case isFloat && op == "abs":

@@ -57,9 +57,7 @@ func ToFloat(v Value) (float64, bool) {
 		return x, true
 	case *big.Int:
 		f, _ := new(big.Float).SetInt(x).Float64()
-		if math.IsInf(f, 0) {
-			Raise("OverflowError", "the integer is too large for a float")
-		}
+		RaiseIf(math.IsInf(f, 0), "OverflowError", "the integer is too large for a float")
 		return f, true
 	}
 	i, ok := Small(v)
@@ -83,9 +81,7 @@ func Int(b *Budget, v Value, base int64) Value {
 	if s, ok := AsString(v); ok {
 		return ParseInt(b, s, base)
 	}
-	if !IsInt(v) {
-		Raise("TypeError", "a value of type %s cannot be made an integer", TypeName(v))
-	}
+	RaiseIf(!IsInt(v), "TypeError", "a value of type %s cannot be made an integer", TypeName(v))
 	if i, ok := v.(bool); ok {
 		return BoolInt(i)
 	}
@@ -106,9 +102,7 @@ func Truncate(f float64) *big.Int {
 
 // ParseInt is int(s, base).
 func ParseInt(b *Budget, s string, base int64) Value {
-	if base != 0 && (base < 2 || base > 36) {
-		Raise("ValueError", "the base of an integer must be 0 or from 2 to 36, not %d", base)
-	}
+	RaiseIf(base != 0 && (base < 2 || base > 36), "ValueError", "the base of an integer must be 0 or from 2 to 36, not %d", base)
 	b.Grow(int64(len(s)))
 	t := asciiDigits(strings.TrimFunc(s, IsSpace))
 	neg := strings.HasPrefix(t, "-")
@@ -133,9 +127,7 @@ func ParseInt(b *Budget, s string, base int64) Value {
 	}
 	CheckBits(b, len(digits)*4)
 	i, isInt := new(big.Int).SetString(digits, int(base))
-	if invalid || !ok || !isInt {
-		Raise("ValueError", "%s is not an integer to base %d", Shown(s), base)
-	}
+	RaiseIf(invalid || !ok || !isInt, "ValueError", "%s is not an integer to base %d", Shown(s), base)
 	if neg {
 		i.Neg(i)
 	}
@@ -180,15 +172,11 @@ func Float(b *Budget, v Value) float64 {
 		return f
 	}
 	s, ok := AsString(v)
-	if !ok {
-		Raise("TypeError", "a value of type %s cannot be made a float", TypeName(v))
-	}
+	RaiseIf(!ok, "TypeError", "a value of type %s cannot be made a float", TypeName(v))
 	b.Grow(int64(len(s)))
 	t, ok := withoutUnderscores(asciiDigits(strings.TrimFunc(s, IsSpace)))
 	f, err := strconv.ParseFloat(t, 64)
-	if !ok || strings.ContainsAny(t, "xX_") || err != nil && !math.IsInf(f, 0) {
-		Raise("ValueError", "%s is not a number", Shown(s))
-	}
+	RaiseIf(!ok || strings.ContainsAny(t, "xX_") || err != nil && !math.IsInf(f, 0), "ValueError", "%s is not a number", Shown(s))
 	return f
 }
 
@@ -196,9 +184,7 @@ func Float(b *Budget, v Value) float64 {
 func RealNumber(v Value) float64 {
 	RaiseUndefined(v)
 	f, ok := ToFloat(v)
-	if !ok {
-		Raise("TypeError", "expected a number, not %s", TypeName(v))
-	}
+	RaiseIf(!ok, "TypeError", "expected a number, not %s", TypeName(v))
 	return f
 }
 
@@ -208,9 +194,7 @@ func Round(v Value, digits int64) Value {
 		return roundFloat(f, digits)
 	}
 	i, ok := BigInt(v)
-	if !ok {
-		Raise("TypeError", "a value of type %s cannot be rounded", TypeName(v))
-	}
+	RaiseIf(!ok, "TypeError", "a value of type %s cannot be rounded", TypeName(v))
 	switch {
 	case digits >= 0:
 		return FromBig(i)

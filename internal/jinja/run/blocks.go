@@ -26,7 +26,7 @@ func (c *compiler) assignBlock(n *syntax.AssignBlock, f *frame) stmt {
 		text := r.capture(line, func() { body(r, e) })
 		var v py.Value = text
 		if filter != nil {
-			v = filter(r, e, safeIf(escapes(r), text))
+			v = filter(r, e, py.MarkupIf(escapes(r), text))
 		}
 		if r.Autoescape {
 			v = filters.ToMarkup(r.Budget, v)
@@ -71,7 +71,7 @@ func (c *compiler) filterBlock(n *syntax.FilterBlock, f *frame) stmt {
 	return func(r *render, e *env) {
 		enter(r, e)
 		text := r.capture(line, func() { body(r, e) })
-		r.writeValue(filter(r, e, safeIf(escapes(r), text)))
+		r.writeValue(filter(r, e, py.MarkupIf(escapes(r), text)))
 		leave(r, e)
 	}
 }

@@ -154,35 +154,35 @@ func (c *compiler) lookup(v string) ref {
 
 // enter returns code that sets the first values of a frame's variables.
 func (c *compiler) enter(f *frame) stmt {
-	type start struct {
-		to, from ref
-		kind     loadKind
-		name     string
-	}
-	var starts []start
+	var starts []stmt
 	for _, v := range f.order {
 		l := f.loads[v]
-		s := start{kind: l.kind, name: l.from}
+		from := ref{}
+		if l.kind == loadAlias {
+			from = c.lookup(l.from)
+		}
+		slot := c.fn.declare(v)
 		switch l.kind {
 		case loadParam:
-			c.declare(v)
-			continue
+		case loadResolve:
+			starts = append(starts, func(r *render, e *env) { e.slots[slot] = r.resolve(l.from) })
 		case loadAlias:
-			s.from = c.lookup(l.from)
+			starts = append(starts, func(_ *render, e *env) { e.slots[slot] = from.get(e) })
+		case loadUndefined:
+			starts = append(starts, func(_ *render, e *env) { e.slots[slot] = missing })
 		}
-		s.to = c.declare(v)
-		starts = append(starts, s)
+	}
+	return sequence(starts)
+}
+
+// sequence returns code that runs statements one after the other.
+func sequence(stmts []stmt) stmt {
+	if len(stmts) == 1 {
+		return stmts[0]
 	}
 	return func(r *render, e *env) {
-		for _, s := range starts {
-			switch s.kind {
-			case loadResolve:
-				e.slots[s.to.slot] = r.resolve(s.name)
-			case loadAlias:
-				e.slots[s.to.slot] = s.from.get(e)
-			default:
-				e.slots[s.to.slot] = missing
-			}
+		for _, s := range stmts {
+			s(r, e)
 		}
 	}
 }
@@ -205,14 +205,7 @@ func (c *compiler) block(nodes []syntax.Node, f *frame) stmt {
 	for _, n := range nodes {
 		stmts = append(stmts, c.statement(n, f))
 	}
-	if len(stmts) == 1 {
-		return stmts[0]
-	}
-	return func(r *render, e *env) {
-		for _, s := range stmts {
-			s(r, e)
-		}
-	}
+	return sequence(stmts)
 }
 
 func (c *compiler) statement(n syntax.Node, f *frame) stmt {
@@ -363,10 +356,6 @@ func (c *compiler) target(n syntax.Node, f *frame) func(r *render, e *env, v py.
 	case *syntax.Name:
 		v, _ := f.find(x.Name)
 		to := c.lookup(v)
-		if to.up == 0 {
-			slot := to.slot
-			return func(_ *render, e *env, v py.Value) { e.slots[slot] = v }
-		}
 		return func(_ *render, e *env, v py.Value) { to.set(e, v) }
 	case *syntax.NSRef:
 		v, _ := f.find(x.Name)

@@ -277,18 +277,14 @@ func (c *compiler) args(a *syntax.Arguments, f *frame) argsOf {
 
 func spread(r *render, out *py.Args, v py.Value) {
 	d, ok := v.(*py.Dict)
-	if !ok {
-		py.Raise("TypeError", "the argument after ** must be a dictionary, not %s", py.TypeName(v))
-	}
+	py.RaiseIf(!ok, "TypeError", "the argument after ** must be a dictionary, not %s", py.TypeName(v))
 	given := map[string]bool{}
 	for _, k := range out.Kw {
 		given[k.Name] = true
 	}
 	d.Each(func(k, v py.Value) bool {
 		name := py.TextArg(k)
-		if given[name] {
-			py.Raise("TypeError", "the argument %q is given twice", name)
-		}
+		py.RaiseIf(given[name], "TypeError", "the argument %q is given twice", name)
 		r.Grow(40)
 		out.Kw = append(out.Kw, py.Keyword{Name: name, Value: v})
 		return true

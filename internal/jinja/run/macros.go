@@ -108,18 +108,13 @@ func (c *compiler) callBlock(n *syntax.CallBlock, f *frame) stmt {
 func (m *macroValue) Call(b *py.Budget, args py.Args) py.Value {
 	values := m.bind(b, args)
 	r := m.r
-	r.Enter()
-	savedLine := r.line
-	text := r.capture(m.def.last, func() { m.def.run(r, m.up, values) })
-	r.line = savedLine
-	r.Leave()
-	return safeIf(r.Autoescape, text)
+	text := r.call(m.def.line, m.def.last, func() { m.def.run(r, m.up, values) })
+	return py.MarkupIf(r.Autoescape, text)
 }
 
 func (d *macroDef) run(r *render, up *env, values []py.Value) {
 	e := d.fn.newEnv(up)
 	r.Grow(int64(32 + 16*len(e.slots)))
-	r.line = d.line
 	for i, v := range values {
 		e.slots[d.params[i]] = v
 	}
