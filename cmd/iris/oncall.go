@@ -49,7 +49,6 @@ func (c oncallCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	defer o.Close()
 	teams, err := o.Who(ctx, operator.WhoAsk{Team: c.Team, Service: c.Service, Role: c.Role, At: c.At, Ahead: ahead})
 	if err != nil {
 		return invalidIsUsage(err)

@@ -54,7 +54,6 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	defer o.Close()
 	sim, err := o.Simulate(ctx, simulation.TypedQuestion{
 		Plan: c.Plan, Application: c.Application, At: c.At, Assume: c.Assume, Targets: c.Target, Zone: z,
 	}, limit)

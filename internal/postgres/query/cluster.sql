@@ -20,11 +20,12 @@ where set_config('synchronous_commit', 'off', true) = 'off'
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
     gossip_addr = excluded.gossip_addr,
+    ended_at = null,
     draining = members.draining or excluded.draining
 returning (xmax = 0)::boolean as joined;
 
 -- name: ListMembers :many
-select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining,
+select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining, (ended_at is not null)::boolean as ended,
     extract(epoch from clock_timestamp() - heartbeat_at)::float8 as age_seconds
 from members
 order by process_id;
@@ -78,6 +79,11 @@ returning l.bucket;
 
 -- name: SetMemberDraining :execrows
 update members set draining = sqlc.arg(draining) where process_id = sqlc.arg(process_id);
+
+-- name: MarkMemberEnded :exec
+update members set ended_at = clock_timestamp()
+where process_id = sqlc.arg(process_id) and ended_at is null
+  and heartbeat_at < clock_timestamp() - make_interval(secs => sqlc.arg(fresh_seconds)::float8);
 
 -- name: DeleteMember :exec
 delete from members where process_id = sqlc.arg(process_id);

@@ -79,6 +79,7 @@ where set_config('synchronous_commit', 'off', true) = 'off'
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
     gossip_addr = excluded.gossip_addr,
+    ended_at = null,
     draining = members.draining or excluded.draining
 returning (xmax = 0)::boolean as joined
 `
@@ -170,7 +171,7 @@ func (q *Queries) ListLeases(ctx context.Context) ([]BucketLease, error) {
 }
 
 const listMembers = `-- name: ListMembers :many
-select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining,
+select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining, (ended_at is not null)::boolean as ended,
     extract(epoch from clock_timestamp() - heartbeat_at)::float8 as age_seconds
 from members
 order by process_id
@@ -185,6 +186,7 @@ type ListMembersRow struct {
 	StartedAt   time.Time
 	HeartbeatAt time.Time
 	Draining    bool
+	Ended       bool
 	AgeSeconds  float64
 }
 
@@ -206,6 +208,7 @@ func (q *Queries) ListMembers(ctx context.Context) ([]ListMembersRow, error) {
 			&i.StartedAt,
 			&i.HeartbeatAt,
 			&i.Draining,
+			&i.Ended,
 			&i.AgeSeconds,
 		); err != nil {
 			return nil, err
@@ -284,6 +287,22 @@ func (q *Queries) LockLeasesForAcquire(ctx context.Context, buckets []int16) ([]
 		return nil, err
 	}
 	return items, nil
+}
+
+const markMemberEnded = `-- name: MarkMemberEnded :exec
+update members set ended_at = clock_timestamp()
+where process_id = $1 and ended_at is null
+  and heartbeat_at < clock_timestamp() - make_interval(secs => $2::float8)
+`
+
+type MarkMemberEndedParams struct {
+	ProcessID    string
+	FreshSeconds float64
+}
+
+func (q *Queries) MarkMemberEnded(ctx context.Context, arg MarkMemberEndedParams) error {
+	_, err := q.db.Exec(ctx, markMemberEnded, arg.ProcessID, arg.FreshSeconds)
+	return err
 }
 
 const notifyMembers = `-- name: NotifyMembers :exec
