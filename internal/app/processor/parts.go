@@ -80,8 +80,9 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 		}
 		detector = parts.gossip
 	}
+	cluster := engine.NewCluster(p.cluster)
 	parts.holder, err = buckets.NewHolder(buckets.Deps{
-		Store:    engine.NewCluster(p.cluster),
+		Store: cluster, Ended: cluster,
 		Self:     buckets.Member{ProcessID: id, Host: host, Version: server.Version(), DataShape: dataShape, Modes: modesOf(p.vendors)},
 		Detector: detector, Gained: parts.wake, Log: log, Metrics: p.reg,
 	}, buckets.Config{})
