@@ -246,14 +246,11 @@ func Truth(b *Budget, v Value) bool {
 		return false
 	case bool:
 		return x
-	case int64:
-		return x != 0
-	case *big.Int:
-		return x.Sign() != 0
-	case float64:
-		return x != 0
 	case string:
 		return x != ""
+	}
+	if IsNumber(v) {
+		return compareNumbers(v, int64(0)) != 0
 	}
 	n, ok := Len(b, v)
 	return !ok || n != 0
