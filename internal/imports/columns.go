@@ -124,12 +124,3 @@ func Unreadable(text string) json.RawMessage {
 	}
 	return raw
 }
-
-// Lookup returns the name of a number. A row with an unknown number is not imported.
-func Lookup(row *Row, column string, names map[int64]string) string {
-	name, ok := names[row.Int(column)]
-	if !ok {
-		row.Lose("its %s is not there", column)
-	}
-	return name
-}

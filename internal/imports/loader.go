@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 )
@@ -33,8 +34,9 @@ type Loader struct {
 	Source *Source
 	Store  Loading
 	Report *Report
-	// Name returns the text for a column of a row in labels.
-	Name func(row *Row, column string) string
+	Modes  Modes
+	// Names are the names of the objects that columns of the source refer to: by column, then by number.
+	Names map[string]map[int64]string
 }
 
 // RunAll calls the parts of an import one after another, until one fails.
@@ -94,7 +96,7 @@ func (l Loader) records(ctx context.Context, t Table) Records {
 				return
 			}
 			row.muted = true
-			row.Label = os.Expand(t.Label, func(column string) string { return cmp.Or(l.Name(row, column), "(none)") })
+			row.Label = os.Expand(t.Label, func(column string) string { return l.label(row, column) })
 			row.muted = false
 			if values, ok := t.Convert(row); ok && !yield(Record{Label: row.Label, Values: values}, nil) {
 				return
@@ -117,13 +119,55 @@ func (l Loader) Each(ctx context.Context, from From, f func(*Row)) error {
 	return nil
 }
 
-// Names reads the names of a small table by number.
-func (l Loader) Names(ctx context.Context, table string) (map[int64]string, error) {
+// ReadNames reads the names of the objects that a column refers to from their table.
+func (l Loader) ReadNames(ctx context.Context, column, table string) error {
 	names := map[int64]string{}
+	l.Names[column] = names
 	l.Report = NewReport("", nil) // invalid names are reported when their rows are imported
-	return names, l.Each(ctx, From{Table: table, Order: "id", Columns: "id name"}, func(row *Row) {
-		names[row.Int("id")] = row.Name("name")
-	})
+	return l.Each(ctx, From{Table: table, Order: "id", Columns: "id name"}, func(row *Row) { names[row.Int("id")] = row.Name("name") })
+}
+
+// NameOf returns the name of the object that a column refers to; "" = there is no such object.
+func (l Loader) NameOf(row *Row, column string) string { return l.Names[column][row.Int(column)] }
+
+// label returns the text for a column in the label of a row.
+func (l Loader) label(row *Row, column string) string {
+	value := cmp.Or(row.Name(column), "(none)")
+	name, known := l.Names[column][row.Int(column)]
+	switch {
+	case column == "start": // of an event
+		start, _ := row.Epoch(column)
+		return start.Format(time.DateTime)
+	case len(l.Names[column]) == 0:
+		return value
+	case !known:
+		return "#" + value
+	case column == "template_id" || column == "plan_id": // versions have the same name
+		return value + " " + name
+	}
+	return cmp.Or(name, value)
+}
+
+// Known returns the name of the object that a column refers to. A row that refers to no object is not imported.
+func (l Loader) Known(row *Row, column string) any {
+	name, ok := l.Names[column][row.Int(column)]
+	if !ok {
+		row.Lose("its %s is not there", column)
+	}
+	return name
+}
+
+// Mode returns the mode of a row. A row whose mode does not exist here is not imported.
+func (l Loader) Mode(row *Row, column string) any {
+	name, ok := l.Names["mode_id"][row.Int(column)]
+	mode, ours := l.Modes.Ours(name)
+	switch {
+	case !ok:
+		row.Lose("its %s is not there", column)
+	case !ours:
+		row.Lose("there is no mode %s here: map it to another one with --mode %s=slack", name, name)
+	}
+	return mode
 }
 
 // Leftovers reports tables and columns that have data and were not read. known has the columns that are not imported

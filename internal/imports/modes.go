@@ -30,23 +30,12 @@ func (m Modes) Ours(name string) (string, bool) {
 
 func ours(mode string) bool { return slices.Contains(users.Modes, users.Mode(mode)) }
 
-// Convert returns the mode of a row. names are the predecessor's modes by number. A row whose mode does not exist here is not
-// imported.
-func (m Modes) Convert(row *Row, column string, names map[int64]string) any {
-	name := Lookup(row, column, names)
-	mode, ok := m.Ours(name)
-	if !ok && !row.dropped {
-		row.Lose("there is no mode %s here: map it to another one with --mode %s=slack", name, name)
-	}
-	return mode
-}
-
 // Destination returns a column with the address of a contact. A row without an address is left out. An address that no vendor
-// can use is imported and reported. mode converts the column mode_id.
-func Destination(mode func(row *Row, column string) any) Column {
+// can use is imported and reported.
+func (l Loader) Destination() Column {
 	return Column{Name: "destination", Value: func(row *Row, column string) any {
 		destination := Filled(row, column)
-		if mode := users.Mode(mode(row, "mode_id").(string)); !row.dropped && mode != users.Drop && users.CheckContact(mode, destination.(string)) != nil {
+		if mode := users.Mode(l.Mode(row, "mode_id").(string)); !row.dropped && mode != users.Drop && users.CheckContact(mode, destination.(string)) != nil {
 			row.Note("its spelling is not one that can be reached by %s here; it was taken as it is", mode)
 		}
 		return destination

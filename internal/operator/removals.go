@@ -41,17 +41,36 @@ func NewRemovals(db *postgres.DB, plans *catalog.Plans, catchAll string) *Remova
 // a Conflict fault that names the uses of the object, unless force is set. ifMatch are the tags of which a plan or template
 // must have one; nil = any. Otherwise it returns etag.ErrStale. actor is stored in the audit log.
 func (r *Removals) Remove(ctx context.Context, kind, name string, force bool, ifMatch []string, actor string) error {
-	switch kind {
-	case "team":
-		return r.team(ctx, name, force, actor)
-	case "user":
-		return r.person(ctx, name, force, actor)
-	case "plan":
-		return r.plan(ctx, name, force, ifMatch, actor)
-	case "template":
-		return r.template(ctx, name, force, ifMatch, actor)
+	find := map[string]func(context.Context, string, oncall.By) (removal, error){
+		"team": r.team, "user": r.person, "plan": r.plan, "template": r.template,
+	}[kind]
+	if find == nil {
+		return fault.Newf(fault.NotFound, "%q cannot be deleted: use team, user, plan or template", kind)
 	}
-	return fault.Newf(fault.NotFound, "%q cannot be deleted: use team, user, plan or template", kind)
+	found, err := find(ctx, name, oncall.By{Owner: actor})
+	if fault.Is(err, fault.NotFound) {
+		return fault.Newf(fault.NotFound, "there is no active %s %s", kind, name)
+	}
+	if err != nil {
+		return err
+	}
+	if found.match != nil {
+		if err := found.match(ifMatch); err != nil {
+			return err
+		}
+	}
+	if err := refuse(kind, found.name, found.uses, force); err != nil {
+		return err
+	}
+	return found.remove()
+}
+
+// removal is an active object to be deleted.
+type removal struct {
+	name   string
+	uses   []string
+	remove func() error
+	match  func(wanted []string) error // returns etag.ErrStale for another state; nil = the object has no tag
 }
 
 // refuse returns a Conflict fault that names the uses of an object.
@@ -60,14 +79,6 @@ func refuse(kind, name string, uses []string, force bool) error {
 		return nil
 	}
 	return fault.Newf(fault.Conflict, "%s %s is in use by: %s. Change these first, or use force", kind, name, strings.Join(uses, ", "))
-}
-
-// notFound replaces a NotFound fault by one that names the object.
-func notFound(err error, kind, name string) error {
-	if fault.Is(err, fault.NotFound) {
-		return fault.Newf(fault.NotFound, "there is no active %s %s", kind, name)
-	}
-	return err
 }
 
 // AdministersTeam reports whether a user is an administrator of a team. A team that does not exist has no administrators.
@@ -83,91 +94,63 @@ func (r *Removals) AdministersTeam(ctx context.Context, person users.ID, name st
 	return slices.ContainsFunc(memberships, func(s oncall.Membership) bool { return s.Admin && s.TeamID == t.ID }), err
 }
 
-func (r *Removals) team(ctx context.Context, name string, force bool, actor string) error {
+func (r *Removals) team(ctx context.Context, name string, by oncall.By) (removal, error) {
 	t, err := r.teams.ByName(ctx, name)
 	if err != nil {
-		return notFound(err, "team", name)
-	}
-	uses, err := r.uses.OfTeam(ctx, t)
-	if err != nil {
-		return err
-	}
-	if err := refuse("team", t.Name, uses, force); err != nil {
-		return err
+		return removal{}, err
 	}
 	profile, err := r.profiles.ByName(ctx, t.Name)
 	if err != nil {
-		return notFound(err, "team", name)
+		return removal{}, err
 	}
-	return r.profiles.Delete(ctx, profile, oncall.By{Owner: actor})
+	uses, err := r.uses.OfTeam(ctx, t)
+	return removal{t.Name, uses, func() error { return r.profiles.Delete(ctx, profile, by) }, nil}, err
 }
 
-func (r *Removals) person(ctx context.Context, name string, force bool, actor string) error {
+func (r *Removals) person(ctx context.Context, name string, by oncall.By) (removal, error) {
 	u, err := r.users.ByName(ctx, name)
 	if err == nil && !u.Active {
 		err = fault.New(fault.NotFound, "switched off")
 	}
 	if err != nil {
-		return notFound(err, "user", name)
-	}
-	uses, err := r.uses.OfPerson(ctx, u)
-	if err != nil {
-		return err
-	}
-	if err := refuse("user", u.Name, uses, force); err != nil {
-		return err
+		return removal{}, err
 	}
 	person, err := r.people.ByName(ctx, u.Name)
 	if err != nil {
-		return notFound(err, "user", name)
+		return removal{}, err
 	}
-	_, err = r.people.Remove(ctx, person, false, oncall.By{Owner: actor})
-	return err
+	uses, err := r.uses.OfPerson(ctx, u)
+	return removal{u.Name, uses, func() error {
+		_, err := r.people.Remove(ctx, person, false, by)
+		return err
+	}, nil}, err
 }
 
-func (r *Removals) plan(ctx context.Context, name string, force bool, ifMatch []string, actor string) error {
+func (r *Removals) plan(ctx context.Context, name string, by oncall.By) (removal, error) {
 	p, err := r.plans.ByName(ctx, name)
 	if err != nil {
-		return notFound(err, "plan", name)
-	}
-	if err := p.Match(ifMatch); err != nil {
-		return err
+		return removal{}, err
 	}
 	uses, err := r.uses.OfPlan(ctx, p.Name)
-	if err != nil {
-		return err
-	}
-	if r.catchAll != "" {
+	if err == nil && r.catchAll != "" {
 		catchAll, err := r.plans.ByName(ctx, r.catchAll)
 		if err != nil && !fault.Is(err, fault.NotFound) {
-			return err
+			return removal{}, err
 		}
 		if err == nil && catchAll.ID == p.ID {
 			uses = append(uses, "the setting intake.catch_all_plan")
 		}
 	}
-	if err := refuse("plan", p.Name, uses, force); err != nil {
-		return err
-	}
-	return r.plans.Switch(ctx, p.ID, 0, actor)
+	return removal{p.Name, uses, func() error { return r.plans.Switch(ctx, p.ID, 0, by.Owner) }, p.Match}, err
 }
 
-func (r *Removals) template(ctx context.Context, name string, force bool, ifMatch []string, actor string) error {
+func (r *Removals) template(ctx context.Context, name string, by oncall.By) (removal, error) {
 	t, err := r.templates.ByName(ctx, name)
 	if err != nil {
-		return notFound(err, "template", name)
-	}
-	if err := t.Match(ifMatch); err != nil {
-		return err
+		return removal{}, err
 	}
 	uses, err := r.uses.OfTemplate(ctx, t.Name)
-	if err != nil {
-		return err
-	}
-	if err := refuse("template", t.Name, uses, force); err != nil {
-		return err
-	}
-	return r.templates.Switch(ctx, t.ID, 0, actor)
+	return removal{t.Name, uses, func() error { return r.templates.Switch(ctx, t.ID, 0, by.Owner) }, t.Match}, err
 }
 
 // Remove deletes a team, user, plan or template. See Removals.Remove.

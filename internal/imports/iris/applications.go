@@ -66,7 +66,7 @@ func (im *importer) applicationTable(titles map[int64]string, keys *[]imports.Ap
 			row.Lose("an application needs a name without colons")
 			return nil
 		}
-		im.apps[id] = name
+		im.Names["application_id"][id] = name
 		*keys = append(*keys, applicationKeys(row, id, name))
 		return name
 	}
@@ -99,7 +99,7 @@ func (im *importer) applicationTable(titles map[int64]string, keys *[]imports.Ap
 
 // relay reports whether an application may relay the answers of other people.
 func (im *importer) relay(row *imports.Row, _ string) any {
-	name := im.apps[row.Int("id")]
+	name := im.Names["application_id"][row.Int("id")]
 	relay := im.isRelay(name)
 	if relay {
 		row.Note("it may pass on the answers of other people here, because --relay names it")
@@ -121,7 +121,7 @@ func (im *importer) isRelay(name string) bool {
 // answer.
 func (im *importer) checkRelays() error {
 	for _, relay := range im.options.Relays {
-		names := slices.Collect(maps.Values(im.apps))
+		names := slices.Collect(maps.Values(im.Names["application_id"]))
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, relay) }) {
 			return fault.Invalidf("relay", "--relay %s: the source has no application of that name", relay)
 		}

@@ -36,9 +36,9 @@ func said(c *imports.Class) string {
 }
 
 func testImporter() *importer {
-	im := newImporter(imports.Loader{Report: imports.NewReport("", nil)}, Options{Modes: imports.Modes{"im": "slack"}})
-	im.modes = map[int64]string{1: "email", 2: "sms", 3: "im", 4: "hipchat"}
-	im.priorities, im.roles = map[int64]string{1: "urgent", 2: "whenever"}, map[int64]string{1: "user"}
+	im := newImporter(imports.Loader{Report: imports.NewReport("", nil), Modes: imports.Modes{"im": "slack"}}, Options{})
+	im.Names["mode_id"] = map[int64]string{1: "email", 2: "sms", 3: "im", 4: "hipchat"}
+	im.Names["priority_id"], im.Names["role_id"] = map[int64]string{1: "urgent", 2: "whenever"}, map[int64]string{1: "user"}
 	im.targets = map[int64]target{10: {"user", "ann"}, 20: {"team", "db"}}
 	return im
 }
@@ -188,7 +188,7 @@ func TestModes(t *testing.T) {
 	im := testImporter()
 	for id, want := range map[string]string{"1": "email", "3": "slack", "4": "", "9": ""} {
 		r, c := row("mode_id=" + id)
-		mode := im.mode(r, "mode_id")
+		mode := im.Mode(r, "mode_id")
 		require.Equal(t, want == "", r.Dropped())
 		if want != "" {
 			require.Equal(t, want, mode)
@@ -197,7 +197,7 @@ func TestModes(t *testing.T) {
 			require.Contains(t, said(c), "not taken")
 		}
 	}
-	require.NoError(t, im.options.Modes.Check())
+	require.NoError(t, im.Modes.Check())
 	require.True(t, fault.Is(imports.Modes{"im": "fax"}.Check(), fault.Invalid))
 }
 
@@ -218,7 +218,7 @@ func TestColumnsThatAreNotImportedAreDocumented(t *testing.T) {
 func TestRelaysMustExistInTheSource(t *testing.T) {
 	t.Parallel()
 	im := testImporter()
-	im.apps, im.options.Relays = map[int64]string{1: "iris-relay", 2: "db"}, []string{"Iris-Relay"}
+	im.Names["application_id"], im.options.Relays = map[int64]string{1: "iris-relay", 2: "db"}, []string{"Iris-Relay"}
 	require.NoError(t, im.checkRelays())
 	require.True(t, im.isRelay("iris-relay"))
 	require.False(t, im.isRelay("db"))

@@ -16,7 +16,7 @@ func (im *importer) incidents(ctx context.Context) error {
 		Class: "dynamic targets", From: "dynamic_plan_map", Order: "incident_id, dynamic_index",
 		Label: "dynamic target $dynamic_index of incident $incident_id",
 		Name:  "incident_dynamic_targets", Key: []string{"incident_id", "dynamic_index"}, Columns: []imports.Column{
-			{Name: "incident_id", Ref: toIncident}, {Name: "role", From: "role_id", Value: im.role}, {Name: "target_id", Ref: toTarget},
+			{Name: "incident_id", Ref: toIncident}, {Name: "role", From: "role_id", Value: im.Known}, {Name: "target_id", Ref: toTarget},
 			{Name: "dynamic_index", Type: "int", Value: func(row *imports.Row, column string) any { return row.Int32(column, math.MinInt32) }},
 		},
 	}, imports.Table{

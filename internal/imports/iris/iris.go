@@ -29,14 +29,7 @@ type importer struct {
 	options Options
 	now     time.Time
 
-	kinds      map[int64]string // target types
-	targets    map[int64]target
-	roles      map[int64]string
-	modes      map[int64]string // by Iris's names
-	priorities map[int64]string
-	apps       map[int64]string
-	plans      map[int64]string
-	templates  map[int64]string
+	targets map[int64]target
 	// plansBy and templatesBy are the active versions by folded name.
 	plansBy     map[string]int64
 	templatesBy map[string]int64
@@ -53,7 +46,7 @@ func Run(ctx context.Context, source *imports.Source, store imports.Store, repor
 	if err := options.Modes.Check(); err != nil {
 		return err
 	}
-	im := newImporter(imports.Loader{Source: source, Store: store, Report: report}, options)
+	im := newImporter(imports.Loader{Source: source, Store: store, Report: report, Modes: options.Modes}, options)
 	im.store, im.now = store, now
 	if err := im.Check("Iris", "application", "target", "target_type", "user", "plan", "template", "incident", "mode", "priority"); err != nil {
 		return err
@@ -67,12 +60,11 @@ func Run(ctx context.Context, source *imports.Source, store imports.Store, repor
 }
 
 func newImporter(loader imports.Loader, options Options) *importer {
-	im := &importer{
-		Loader: loader, options: options, targets: map[int64]target{}, roles: map[int64]string{}, apps: map[int64]string{},
-		plans: map[int64]string{}, templates: map[int64]string{}, plansBy: map[string]int64{}, templatesBy: map[string]int64{},
+	people := map[int64]string{}
+	loader.Names = map[string]map[int64]string{
+		"target_id": people, "user_id": people, "team_id": people, "list_id": people, "role_id": {}, "application_id": {}, "plan_id": {}, "template_id": {},
 	}
-	im.Name = im.name
-	return im
+	return &importer{Loader: loader, options: options, targets: map[int64]target{}, plansBy: map[string]int64{}, templatesBy: map[string]int64{}}
 }
 
 // derived are tables and columns that are not imported because they hold no further information: see docs/importing.md.
@@ -90,24 +82,23 @@ var derived = map[string]string{
 // The first import replaces the defaults of a new installation.
 func (im *importer) vocabulary(ctx context.Context) error {
 	for _, v := range []struct {
-		class, one, table string
-		into              *map[int64]string
-		check             func(row *imports.Row, name string)
+		class, one, table, column string
+		check                     func(row *imports.Row, name string)
 	}{
-		{"target types", "target type", "target_type", &im.kinds, func(row *imports.Row, name string) { checkKind(row, name) }},
-		{"modes", "mode", "mode", &im.modes, func(row *imports.Row, name string) {
-			if _, ok := im.options.Modes.Ours(name); !ok {
+		{"target types", "target type", "target_type", "type_id", checkKind},
+		{"modes", "mode", "mode", "mode_id", func(row *imports.Row, name string) {
+			if _, ok := im.Modes.Ours(name); !ok {
 				row.Note("there is no such mode here; --mode %s=email (or another) says as what to take it", name)
 			}
 		}},
-		{"priorities", "priority", "priority", &im.priorities, func(row *imports.Row, name string) {
+		{"priorities", "priority", "priority", "priority_id", func(row *imports.Row, name string) {
 			if !isPriority(name) {
 				row.Lose("there is no such priority here; there are urgent, high, medium and low")
 			}
 		}},
 	} {
 		names := map[int64]string{}
-		*v.into = names
+		im.Names[v.column] = names
 		err := im.Each(ctx, imports.From{Class: v.class, Table: v.table, Order: "id", Columns: "id name mode_id type_id"}, func(row *imports.Row) {
 			name := row.Name("name")
 			row.Label = v.one + " " + name
@@ -130,7 +121,7 @@ func (im *importer) vocabulary(ctx context.Context) error {
 				return name
 			}},
 			{Name: "default_mode", From: "mode_id", Empty: fresh, Value: func(row *imports.Row, column string) any {
-				mode := im.mode(row, column)
+				mode := im.Mode(row, column)
 				if mode == string(users.Drop) {
 					row.Lose("it is drop: messages of this priority would reach nobody")
 				}
@@ -152,26 +143,13 @@ func checkKind(row *imports.Row, kind string) {
 	}
 }
 
-// mode returns the mode of a row. A row whose mode does not exist here is not imported.
-func (im *importer) mode(row *imports.Row, column string) any {
-	return im.options.Modes.Convert(row, column, im.modes)
-}
-
 // priority returns the priority of a row. A row whose priority does not exist here is not imported.
 func (im *importer) priority(row *imports.Row, column string) any {
-	name, known := im.priorities[row.Int(column)]
-	switch {
-	case !known:
-		row.Lose("its %s is not there", column)
-	case !isPriority(name):
+	name := im.Known(row, column)
+	if !row.Dropped() && !isPriority(name.(string)) {
 		row.Lose("there is no priority %s here", name)
 	}
 	return name
-}
-
-// role returns the name of a role. A row whose role does not exist is not imported.
-func (im *importer) role(row *imports.Row, column string) any {
-	return imports.Lookup(row, column, im.roles)
 }
 
 // person returns the number of the person that a row belongs to. A row of another target is not imported.
@@ -186,39 +164,13 @@ func (im *importer) person(row *imports.Row, column string) any {
 	return id
 }
 
-// name returns the text of a column in labels: the name of the object that it refers to, or else its value.
-func (im *importer) name(row *imports.Row, column string) string {
-	names, value := map[int64]string(nil), row.Name(column)
-	switch column {
-	case "target_id", "user_id", "team_id", "list_id":
-		if t, ok := im.targets[row.Int(column)]; ok {
-			return t.name
-		}
-		return "target " + value
-	case "template_id":
-		return value + " " + im.templates[row.Int(column)]
-	case "application_id":
-		names = im.apps
-	case "plan_id":
-		names = im.plans
-	case "mode_id":
-		names = im.modes
-	case "priority_id":
-		names = im.priorities
-	}
-	if name, ok := names[row.Int(column)]; ok {
-		return name
-	}
-	return value
-}
-
 // Columns that many tables have.
 func (im *importer) personColumn(from string) imports.Column {
 	return imports.Column{Name: "user_id", From: from, Ref: toUser, Value: im.person}
 }
 
 func (im *importer) modeColumn() imports.Column {
-	return imports.Column{Name: "mode", From: "mode_id", Value: im.mode}
+	return imports.Column{Name: "mode", From: "mode_id", Value: im.Mode}
 }
 
 func (im *importer) priorityColumn() imports.Column {

@@ -58,20 +58,15 @@ func (im *importer) messageTable(failed map[int64]bool) imports.Table {
 			idColumn(), {Name: "created_at", Type: "timestamptz", From: "created", Value: im.created},
 			{Name: "sent_at", Type: "timestamptz", From: "sent", Value: sent}, // null = not sent
 			{Name: "application_id", Type: "bigint"}, {Name: "target_id", Type: "bigint"},
-			{Name: "target", From: "target_id", Value: func(row *imports.Row, column string) any {
-				if t, ok := im.targets[row.Int(column)]; ok {
-					return t.name
-				}
-				return nil
-			}},
+			{Name: "target", From: "target_id", Value: im.former}, // null = does not exist
 			{Name: "destination"}, {Name: "mode", From: "mode_id", Value: im.formerMode}, // "" = not decided
 			{Name: "plan_id", Type: "bigint"}, // null = out of band
 			{Name: "priority", From: "priority_id", Value: func(row *imports.Row, column string) any {
-				if name, ok := im.priorities[row.Int(column)]; ok {
-					return name
+				name := im.former(row, column)
+				if name == nil {
+					row.LoseValue("its priority_id is not there; the rest was taken")
 				}
-				row.LoseValue("its priority_id is not there; the rest was taken")
-				return nil
+				return name
 			}},
 			{Name: "subject"}, {Name: "body"}, {Name: "incident_id", Type: "bigint"}, // null = out of band
 			{Name: "notification_id", Type: "bigint", From: "plan_notification_id"},
@@ -101,13 +96,21 @@ func sent(row *imports.Row, column string) any {
 	return nil
 }
 
+// former returns the name of an object, which may have no row here; nil = the source has none.
+func (im *importer) former(row *imports.Row, column string) any {
+	if name := im.NameOf(row, column); name != "" {
+		return name
+	}
+	return nil
+}
+
 // formerMode returns the mode of a message. History keeps the names of modes that do not exist here.
 func (im *importer) formerMode(row *imports.Row, column string) any {
-	mode, known := im.modes[row.Int(column)]
-	if !known && !row.Null(column) {
+	mode := im.NameOf(row, column)
+	if mode == "" && !row.Null(column) {
 		row.LoseValue("its mode_id is not there; the rest was taken")
 	}
-	ours, _ := im.options.Modes.Ours(mode)
+	ours, _ := im.Modes.Ours(mode)
 	return ours
 }
 

@@ -23,7 +23,7 @@ func (im *importer) readTargets(ctx context.Context) error {
 	var wanted []imports.Target
 	err := im.Each(ctx, imports.From{Class: "targets", Table: "target", Order: "id", Columns: "id name type_id"}, func(row *imports.Row) {
 		row.Label = "target " + row.Text("id")
-		kind, name := im.kinds[row.Int("type_id")], row.Name("name")
+		kind, name := im.NameOf(row, "type_id"), row.Name("name")
 		row.Label = strings.TrimSpace(kind + " " + name + " (" + row.Text("id") + ")")
 		switch {
 		case kind == "":
@@ -37,7 +37,7 @@ func (im *importer) readTargets(ctx context.Context) error {
 			return
 		}
 		if id, ok := row.Number("id"); ok {
-			im.targets[id] = target{kind, name}
+			im.targets[id], im.Names["target_id"][id] = target{kind, name}, name
 			wanted = append(wanted, imports.Target{Kind: kind, Name: name, Number: id})
 		}
 	})
@@ -151,7 +151,7 @@ func (im *importer) targetRoles(ctx context.Context) error {
 		Class: "target roles", From: "target_role", Order: "id", Reads: "id name", Label: "role $name",
 		Name: "target_roles", Key: []string{"name"}, Unique: []string{imports.FoldedName}, Columns: []imports.Column{
 			{Name: "target_kind", From: "type_id", Value: func(row *imports.Row, column string) any {
-				kind := im.kinds[row.Int(column)]
+				kind := im.NameOf(row, column)
 				checkKind(row, kind)
 				return kind
 			}},
@@ -161,7 +161,7 @@ func (im *importer) targetRoles(ctx context.Context) error {
 					row.Lose("it has no name")
 					return nil
 				}
-				im.roles[row.Int("id")] = name
+				im.Names["role_id"][row.Int("id")] = name
 				return name
 			}},
 			{Name: "position", Type: "smallint", State: true, Value: func(*imports.Row, string) any {

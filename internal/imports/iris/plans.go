@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/imports"
 	"github.com/iris-oncall/iris/internal/jinja"
@@ -13,18 +14,18 @@ import (
 func (im *importer) templateVersions(ctx context.Context) error {
 	return im.Load(ctx, imports.Table{
 		Class: "templates", From: "template", Order: "id", Label: "template $id $name", Name: "templates", Columns: []imports.Column{
-			idColumn(), {Name: "name", Value: im.version(im.templates)}, {Name: "creator_id", From: "user_id", Ref: toUser}, createdColumn(),
+			idColumn(), {Name: "name", Value: im.version("template_id")}, {Name: "creator_id", From: "user_id", Ref: toUser}, createdColumn(),
 		},
-	}, activeTable("templates", "template", toTemplate, im.templates, im.templatesBy), im.contents())
+	}, im.activeTable("templates", "template_id", toTemplate, im.templatesBy), im.contents())
 }
 
-// version returns the conversion for names of versions of templates or plans. It collects the names of the versions that are
-// imported: those whose creator is.
-func (im *importer) version(names map[int64]string) func(*imports.Row, string) any {
+// version returns the conversion for names of versions of templates or plans, which the column id refers to. It collects the names of
+// the versions that are imported: those whose creator is.
+func (im *importer) version(id string) func(*imports.Row, string) any {
 	return func(row *imports.Row, column string) any {
 		name := imports.Named(row, column)
 		if !row.Dropped() && im.targets[row.Int("user_id")].kind == "user" {
-			names[row.Int("id")] = name.(string)
+			im.Names[id][row.Int("id")] = name.(string)
 		}
 		return name
 	}
@@ -36,15 +37,15 @@ func createdColumn() imports.Column {
 
 // activeTable describes which versions of templates or plans are active, and collects them by name. After the import, another
 // version may become active here.
-func activeTable(class, what string, to *imports.Ref, versions map[int64]string, active map[string]int64) imports.Table {
-	id := what + "_id"
+func (im *importer) activeTable(class, id string, to *imports.Ref, active map[string]int64) imports.Table {
+	table := strings.TrimSuffix(id, "_id") + "_active"
 	return imports.Table{
-		Class: "active " + class, From: what + "_active", Order: "name", Label: "active " + class + " $name",
-		Name: what + "_active", Key: []string{"name_key"}, Unique: []string{"@" + id}, Columns: []imports.Column{
+		Class: "active " + class, From: table, Order: "name", Label: "active " + class + " $name",
+		Name: table, Key: []string{"name_key"}, Unique: []string{"@" + id}, Columns: []imports.Column{
 			{Name: "name_key", From: "name", Value: func(row *imports.Row, column string) any {
 				name := imports.Named(row, column).(string)
-				if version := row.Int(id); versions[version] != "" {
-					active[imports.Fold(name)] = version
+				if im.NameOf(row, id) != "" {
+					active[imports.Fold(name)] = row.Int(id)
 				}
 				return imports.Fold(name)
 			}},
@@ -65,8 +66,8 @@ func (im *importer) contents() imports.Table {
 		Name: "template_contents", Key: []string{"template_id", "application_id", "mode"}, Columns: []imports.Column{
 			{Name: "template_id", Ref: toTemplate}, applicationColumn(), im.modeColumn(),
 			{Name: "subject", Value: func(row *imports.Row, _ string) (subject any) {
-				subject, body, html = oldTexts(row, im.modes[row.Int("mode_id")])
-				if id := row.Int("template_id"); im.templatesBy[imports.Fold(im.templates[id])] == id {
+				subject, body, html = oldTexts(row, im.NameOf(row, "mode_id"))
+				if im.templatesBy[imports.Fold(im.NameOf(row, "template_id"))] == row.Int("template_id") {
 					readable(row, subject.(string), body, html)
 				}
 				return subject
@@ -111,7 +112,7 @@ func oldTexts(row *imports.Row, mode string) (subject, body, html string) {
 // plans: quotas and incident e-mail addresses.
 func (im *importer) escalation(ctx context.Context) error {
 	return im.Load(ctx, append([]imports.Table{
-		im.planTable(), activeTable("plans", "plan", toPlan, im.plans, im.plansBy), im.notificationTable(),
+		im.planTable(), im.activeTable("plans", "plan_id", toPlan, im.plansBy), im.notificationTable(),
 	}, im.routes()...)...)
 }
 
@@ -120,7 +121,7 @@ func (im *importer) planTable() imports.Table {
 	seconds := func(name string) imports.Column { return imports.Column{Name: name, Type: "int"} }
 	return imports.Table{
 		Class: "plans", From: "plan", Order: "id", Reads: "team_id", Label: "plan $id $name", Name: "plans", Columns: []imports.Column{
-			idColumn(), {Name: "name", Value: im.version(im.plans)}, {Name: "creator_id", From: "user_id", Ref: toUser},
+			idColumn(), {Name: "name", Value: im.version("plan_id")}, {Name: "creator_id", From: "user_id", Ref: toUser},
 			{Name: "description", Value: func(row *imports.Row, column string) any {
 				if !row.Null("team_id") {
 					row.Note("it belongs to a team there, which plans do not here")
@@ -148,7 +149,7 @@ func (im *importer) tracking(row *imports.Row) (mode, key, template any) {
 		}
 		return nil, nil, nil
 	}
-	ours, ok := im.options.Modes.Ours(name)
+	ours, ok := im.Modes.Ours(name)
 	if !ok {
 		row.LoseValue("its tracking is by %s, which does not exist here; nobody is told", name)
 		return nil, nil, nil
@@ -226,7 +227,7 @@ func (im *importer) whom(row *imports.Row) (role, target, index any) {
 		row.Lose("it pages nobody: it has neither a role and target nor a dynamic index")
 		return nil, nil, nil
 	}
-	return im.role(row, "role_id"), row.Int("target_id"), nil
+	return im.Known(row, "role_id"), row.Int("target_id"), nil
 }
 
 // routes describes quotas and incident e-mail addresses.

@@ -16,7 +16,7 @@ func (im *importer) contactTables() []imports.Table {
 	return []imports.Table{{
 		Class: "contacts", From: "target_contact", Order: "target_id, mode_id", Label: "$mode_id contact of $target_id",
 		Name: "user_contacts", Key: []string{"user_id", "mode"},
-		Columns: []imports.Column{im.personColumn("target_id"), im.modeColumn(), imports.Destination(im.mode), imports.Unverified()},
+		Columns: []imports.Column{im.personColumn("target_id"), im.modeColumn(), im.Destination(), imports.Unverified()},
 	}, {
 		Class: "users' modes", From: "target_mode", Order: "target_id, priority_id", Label: "mode of $target_id for $priority_id",
 		Name: "user_modes", Key: []string{"user_id", "priority"},
@@ -37,8 +37,8 @@ func (im *importer) contactTables() []imports.Table {
 	}, {
 		Class: "reprioritisations", From: "target_reprioritization", Order: "target_id, src_mode_id", Label: "reprioritisation of $target_id",
 		Name: "user_reprioritizations", Key: []string{"user_id", "source_mode"}, Columns: []imports.Column{
-			im.personColumn("target_id"), {Name: "source_mode", From: "src_mode_id", Value: im.mode},
-			{Name: "destination_mode", From: "dst_mode_id", Value: im.mode},
+			im.personColumn("target_id"), {Name: "source_mode", From: "src_mode_id", Value: im.Mode},
+			{Name: "destination_mode", From: "dst_mode_id", Value: im.Mode},
 			{Name: "count", Type: "int", Value: effective}, {Name: "window_seconds", Type: "int", From: "duration", Value: effective},
 		},
 	}, {

@@ -3,7 +3,6 @@
 package oncall
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -19,19 +18,12 @@ type Options struct {
 // importer is one import. Small tables that others refer to are in memory.
 type importer struct {
 	imports.Loader
-	store   imports.OnCallStore
-	options Options
-	now     time.Time
+	store imports.OnCallStore
+	now   time.Time
 
-	people     map[int64]named
-	teams      map[int64]named
-	roles      map[int64]string
-	modes      map[int64]string // by Oncall's names
-	rosters    map[int64]string
-	services   map[int64]string
-	schedulers map[int64]string
-	schedules  map[int64]string
-	types      map[int64]string // of notifications
+	people map[int64]named
+	teams  map[int64]named
+	roles  map[int64]string
 }
 
 // named is a person or a team.
@@ -47,10 +39,9 @@ func Run(ctx context.Context, source *imports.Source, store imports.OnCallStore,
 		return err
 	}
 	im := &importer{
-		Loader: imports.Loader{Source: source, Store: store, Report: report},
-		store:  store, options: options, now: now.UTC().Truncate(time.Second), people: map[int64]named{}, teams: map[int64]named{},
+		Loader: imports.Loader{Source: source, Store: store, Report: report, Modes: options.Modes, Names: map[string]map[int64]string{"user_id": {}, "team_id": {}}},
+		store:  store, now: now.UTC().Truncate(time.Second), people: map[int64]named{}, teams: map[int64]named{},
 	}
-	im.Name = im.name
 	if err := im.Check("Oncall", "user", "team", "role", "roster", "schedule", "event", "team_user", "contact_mode"); err != nil {
 		return err
 	}
@@ -75,15 +66,16 @@ var derived = map[string]string{
 }
 
 // vocabulary reads the small tables that give names to numbers.
-func (im *importer) vocabulary(ctx context.Context) (err error) {
-	for table, into := range map[string]*map[int64]string{
-		"contact_mode": &im.modes, "role": &im.roles, "roster": &im.rosters, "service": &im.services, "scheduler": &im.schedulers,
-		"schedule": &im.schedules, "notification_type": &im.types,
+func (im *importer) vocabulary(ctx context.Context) error {
+	for column, table := range map[string]string{
+		"mode_id": "contact_mode", "role_id": "role", "roster_id": "roster", "service_id": "service", "scheduler_id": "scheduler",
+		"schedule_id": "schedule", "type_id": "notification_type",
 	} {
-		if *into, err = im.Names(ctx, table); err != nil {
+		if err := im.ReadNames(ctx, column, table); err != nil {
 			return err
 		}
 	}
+	im.roles, im.Names["subscription_id"] = im.Names["role_id"], im.Names["team_id"]
 	return nil
 }
 
@@ -103,7 +95,7 @@ func (im *importer) names(ctx context.Context) error {
 				return
 			}
 			if id, ok := row.Number("id"); ok {
-				v.into[id] = named{name, row.Bool("active")}
+				v.into[id], im.Names[v.kind+"_id"][id] = named{name, row.Bool("active")}, name
 				wanted = append(wanted, imports.Target{Kind: v.kind, Name: name, Number: id})
 			}
 		})
@@ -119,40 +111,6 @@ func (im *importer) names(ctx context.Context) error {
 	out, err := im.store.AdoptOnCall(ctx, wanted)
 	im.Report.Class("numbers").AddOutcome(out)
 	return err
-}
-
-// mode returns the mode of a row. A row whose mode does not exist here is not imported.
-func (im *importer) mode(row *imports.Row, column string) any {
-	return im.options.Modes.Convert(row, column, im.modes)
-}
-
-// name returns the text of a column in labels: the name of the object that it refers to, or else its value.
-func (im *importer) name(row *imports.Row, column string) string {
-	value, id := row.Name(column), row.Int(column)
-	named := func(kind, name string) string {
-		if name == "" {
-			return kind + " " + value
-		}
-		return name
-	}
-	switch column {
-	case "user_id":
-		return named("user", im.people[id].name)
-	case "team_id", "subscription_id":
-		return named("team", im.teams[id].name)
-	case "roster_id":
-		return cmp.Or(im.rosters[id], value)
-	case "role_id":
-		return named("role", im.roles[id])
-	case "mode_id":
-		return named("mode", im.modes[id])
-	case "service_id":
-		return cmp.Or(im.services[id], value)
-	case "start":
-		start, _ := row.Epoch(column)
-		return start.Format(time.DateTime)
-	}
-	return value
 }
 
 func idColumn() imports.Column { return imports.Column{Name: "id", Type: "bigint"} }

@@ -14,7 +14,7 @@ func (im *importer) peopleAndTeams(ctx context.Context) error {
 		Class: "contacts", From: "user_contact", Order: "user_id, mode_id", Label: "$mode_id contact of $user_id",
 		Name: "user_contacts", Key: []string{"user_id", "mode"},
 		Columns: []imports.Column{
-			personColumn("user_id"), {Name: "mode", From: "mode_id", Value: im.mode}, kept(imports.Destination(im.mode)), imports.Unverified(),
+			personColumn("user_id"), {Name: "mode", From: "mode_id", Value: im.Mode}, kept(im.Destination()), imports.Unverified(),
 		},
 	}, im.teamTable(), imports.Table{
 		Class: "deleted teams", From: "deleted_team", Order: "team_id", Label: "deleted team $old_name", Name: "deleted_teams",

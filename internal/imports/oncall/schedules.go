@@ -61,7 +61,7 @@ func (im *importer) patterns(ctx context.Context) (map[int64][]slot, error) {
 	err := im.Each(ctx, from, func(row *imports.Row) {
 		schedule, start, duration := row.Int("schedule_id"), row.Int("start"), row.Int("duration")
 		row.Label = fmt.Sprintf("shift %d of schedule %d", row.Int("id"), schedule)
-		_, known := im.schedules[schedule]
+		_, known := im.Names["schedule_id"][schedule]
 		switch {
 		case !known:
 			row.Lose("its schedule_id is not there")
@@ -109,7 +109,7 @@ func (im *importer) scheduleTable(patterns map[int64][]slot) imports.Table {
 
 // algorithm returns the algorithm of a schedule. A schedule with an algorithm that does not exist here is not imported.
 func (im *importer) algorithm(row *imports.Row, column string) any {
-	name := imports.Lookup(row, column, im.schedulers)
+	name := im.Known(row, column).(string)
 	ours := []scheduling.Algorithm{scheduling.Default, scheduling.RoundRobin, scheduling.NoSkipMatching, scheduling.MultiTeam}
 	if !row.Dropped() && !slices.Contains(ours, scheduling.Algorithm(name)) {
 		row.Lose("there is no algorithm %s here; its shifts are taken", name)

@@ -42,7 +42,7 @@ func (im *importer) settings(ctx context.Context) error {
 func (im *importer) noticeTable(withRoles map[int64]bool) imports.Table {
 	known := []string{"oncall_reminder", "offcall_reminder", "event_created", "event_edited", "event_deleted", "event_swapped", "event_substituted"}
 	kind := func(row *imports.Row, column string) any {
-		name := imports.Lookup(row, column, im.types)
+		name := im.Known(row, column).(string)
 		switch {
 		case row.Dropped():
 		case !slices.Contains(known, name):
@@ -63,7 +63,7 @@ func (im *importer) noticeTable(withRoles map[int64]bool) imports.Table {
 	return imports.Table{
 		Class: "notification settings", From: "notification_setting", Order: "id", Label: "setting $id of $user_id", Name: "notice_settings",
 		Columns: []imports.Column{
-			idColumn(), personColumn("user_id"), teamColumn("team_id"), {Name: "mode", From: "mode_id", Value: im.mode},
+			idColumn(), personColumn("user_id"), teamColumn("team_id"), {Name: "mode", From: "mode_id", Value: im.Mode},
 			{Name: "type", From: "type_id", Value: kind},
 			{Name: "time_before", Type: "int", Value: orNil(func(row *imports.Row, column string) any { return row.Int32(column, 0) })},
 			{Name: "only_if_involved", Type: "boolean", Value: orNil(func(row *imports.Row, column string) any { return row.Bool(column) })},

@@ -47,22 +47,15 @@ func (l *Library) mapper(b *py.Budget, rest py.Args) func(py.Value) py.Value {
 	if len(rest.Pos) > 0 {
 		return l.apply(b, "filter", l.Filters, rest.Pos[0], py.Args{Pos: rest.Pos[1:], Kw: rest.Kw})
 	}
-	var attribute, def, unknown py.Value
-	hasAttribute := false
-	for _, kw := range rest.Kw {
-		switch kw.Name {
-		case "attribute":
-			attribute, hasAttribute = kw.Value, true
-		case "default":
-			def = kw.Value
-		default:
-			unknown = kw.Name
-		}
-	}
-	if !hasAttribute || unknown != nil {
+	var get func(py.Value) py.Value
+	attribute := py.NewFunc("map(attribute, default=none)", func(b *py.Budget, a []py.Value) py.Value {
+		get = getter(b, a[0], a[1], false)
+		return nil
+	})
+	if py.Try(func() { attribute.Fn(b, rest) }) != nil {
 		py.Raise("FilterArgumentError", "map needs the name of a filter, or attribute and perhaps default")
 	}
-	return getter(b, attribute, def, false)
+	return get
 }
 
 // apply returns a function that calls the filter or test of a name that is known only at run time. The first call checks
@@ -92,9 +85,7 @@ func (l *Library) selected(want, byAttribute bool) func(b *py.Budget, a []py.Val
 		rest := a[1].(py.Args)
 		pos := rest.Pos
 		if byAttribute {
-			if len(pos) == 0 {
-				py.Raise("FilterArgumentError", "the name of an attribute is missing")
-			}
+			py.RaiseIf(len(pos) == 0, "FilterArgumentError", "the name of an attribute is missing")
 			get, pos = getter(b, pos[0], nil, false), pos[1:]
 		}
 		if len(pos) > 0 {

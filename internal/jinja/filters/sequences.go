@@ -2,7 +2,6 @@ package filters
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja/methods"
@@ -21,9 +20,7 @@ var sequenceFilters = table{
 	}),
 	"last(seq)": simple(func(b *py.Budget, v py.Value) py.Value {
 		it, ok := py.Reversed(b, v)
-		if !ok {
-			py.Raise("TypeError", "a value of type %s has no last item", py.TypeName(v))
-		}
+		py.RaiseIf(!ok, "TypeError", "a value of type %s has no last item", py.TypeName(v))
 		if last, ok := it.Next(); ok {
 			return last
 		}
@@ -92,35 +89,22 @@ func reverse(b *py.Budget, v py.Value) py.Value {
 func batch(b *py.Budget, a []py.Value) nextFunc {
 	next := py.Iter(b, a[0])
 	var batch []py.Value
-	done := false
 	return func() (py.Value, bool) {
-		for !done {
-			v, ok := next()
-			if !ok {
-				done = true
-				break
-			}
-			full := py.Equal(b, int64(len(batch)), a[1])
-			out := batch
-			if full {
-				batch = nil
-			}
+		for v, ok := next(); ok; v, ok = next() {
 			b.GrowValues(2)
-			batch = append(batch, v)
-			if full {
-				return &py.List{Items: out}, true
+			if full := batch; py.Equal(b, int64(len(full)), a[1]) {
+				batch = []py.Value{v}
+				return &py.List{Items: full}, true
 			}
+			batch = append(batch, v)
 		}
 		last := batch
-		batch = nil
-		if len(last) == 0 {
-			return nil, false
-		}
-		if a[2] != nil && py.Less(b, "<", int64(len(last)), a[1]) {
+		batch, next = nil, nothing
+		if a[2] != nil && len(last) > 0 && py.Less(b, "<", int64(len(last)), a[1]) {
 			missing := operators.Binary(b, "-", a[1], int64(len(last)))
 			last = append(last, py.Items(b, operators.Binary(b, "*", &py.List{Items: a[2:3]}, missing))...)
 		}
-		return &py.List{Items: last}, true
+		return &py.List{Items: last}, len(last) > 0
 	}
 }
 
@@ -160,11 +144,7 @@ func getter(b *py.Budget, attribute, def py.Value, caseless bool) func(py.Value)
 	if s, ok := py.AsString(attribute); ok {
 		path = nil
 		for _, part := range strings.Split(s, ".") {
-			if i, err := strconv.ParseUint(part, 10, 62); err == nil {
-				path = append(path, int64(i))
-			} else {
-				path = append(path, part)
-			}
+			path = append(path, methods.Key(part))
 		}
 	}
 	return func(v py.Value) py.Value {
@@ -228,9 +208,7 @@ func sorted(b *py.Budget, a []py.Value) py.Value {
 func dictSort(b *py.Budget, a []py.Value) py.Value {
 	by, _ := py.AsString(a[2])
 	pos := slices.Index([]string{"key", "value"}, by)
-	if pos < 0 {
-		py.Raise("FilterArgumentError", "dictsort sorts by key or by value, not by %s", py.Shown(a[2]))
-	}
+	py.RaiseIf(pos < 0, "FilterArgumentError", "dictsort sorts by key or by value, not by %s", py.Shown(a[2]))
 	key := func(v py.Value) py.Value {
 		k := v.(*py.Tuple).Items[pos]
 		if insensitive(b, a[1]) {
@@ -279,18 +257,17 @@ func groupBy(b *py.Budget, a []py.Value) py.Value {
 }
 
 func joined(b *py.Budget, a []py.Value) py.Value {
-	b, get := b, getter(b, a[2], nil, false)
-	next := py.Iter(b, a[0])
+	get := getter(b, a[2], nil, false)
 	if !b.Autoescape {
 		j := py.NewJoiner(b, py.Str(b, a[1]))
-		for v, ok := next(); ok; v, ok = next() {
+		for v := range py.Each(b, a[0]) {
 			j.Add(py.Str(b, get(v)))
 		}
 		return j.String()
 	}
 	parts := &py.List{}
 	_, safe := a[1].(py.Markup)
-	for v, ok := next(); ok; v, ok = next() {
+	for v := range py.Each(b, a[0]) {
 		part := py.SoftStr(b, get(v))
 		if _, ok := part.(py.Markup); ok {
 			safe = true
@@ -305,12 +282,12 @@ func joined(b *py.Budget, a []py.Value) py.Value {
 }
 
 func sum(b *py.Budget, a []py.Value) py.Value {
-	get, next, total := getter(b, a[1], nil, false), py.Iter(b, a[0]), a[2]
+	get, items, total := getter(b, a[1], nil, false), py.Each(b, a[0]), a[2]
 	switch total.(type) {
 	case string, py.Markup, py.Bytes:
 		py.Raise("TypeError", "the filter sum does not add text: use join")
 	}
-	for v, ok := next(); ok; v, ok = next() {
+	for v := range items {
 		total = operators.Binary(b, "+", total, get(v))
 	}
 	return total

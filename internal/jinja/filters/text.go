@@ -121,10 +121,7 @@ func indent(b *py.Budget, a []py.Value) py.Value {
 		}
 		j.Add(line)
 	}
-	if _, safe := a[0].(py.Markup); safe {
-		return py.Markup(j.String())
-	}
-	return j.String()
+	return py.WithText(a[0], j.String())
 }
 
 func urlEncode(b *py.Budget, v py.Value) py.Value {
@@ -160,9 +157,7 @@ func urlQuote(b *py.Budget, s string) string {
 
 func formatted(b *py.Budget, a []py.Value) py.Value {
 	rest := a[1].(py.Args)
-	if len(rest.Pos) > 0 && len(rest.Kw) > 0 {
-		py.Raise("FilterArgumentError", "format takes either named arguments or others, not both")
-	}
+	py.RaiseIf(len(rest.Pos) > 0 && len(rest.Kw) > 0, "FilterArgumentError", "format takes either named arguments or others, not both")
 	var arg py.Value = &py.Tuple{Items: rest.Pos}
 	if len(rest.Kw) > 0 {
 		d := py.NewDict()
@@ -174,8 +169,7 @@ func formatted(b *py.Budget, a []py.Value) py.Value {
 
 func xmlAttr(b *py.Budget, a []py.Value) py.Value {
 	j := py.NewJoiner(b, " ")
-	next := py.Iter(b, methods.Call(b, a[0], "items"))
-	for v, ok := next(); ok; v, ok = next() {
+	for v := range py.Each(b, methods.Call(b, a[0], "items")) {
 		kv := v.(*py.Tuple).Items
 		if kv[1] == nil || py.IsUndefined(kv[1]) {
 			continue
@@ -189,8 +183,5 @@ func xmlAttr(b *py.Budget, a []py.Value) py.Value {
 	if out != "" && py.Truth(b, a[1]) {
 		out = " " + out
 	}
-	if b.Autoescape {
-		return py.Markup(out)
-	}
-	return out
+	return py.MarkupIf(b.Autoescape, out)
 }

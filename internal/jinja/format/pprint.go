@@ -98,7 +98,7 @@ func (p *pprinter) chunks(line string, width, rest int) []string {
 	}
 	var out []string
 	cur := ""
-	words := wordsWithSpace(line)
+	words := py.Words(line)
 	for i, word := range words {
 		if i == len(words)-1 {
 			width -= rest
@@ -110,16 +110,4 @@ func (p *pprinter) chunks(line string, width, rest int) []string {
 		cur += word
 	}
 	return append(out, py.Quote(cur))
-}
-
-// wordsWithSpace splits text into words, each with the space that follows it.
-func wordsWithSpace(s string) []string {
-	var out []string
-	for s != "" {
-		word := strings.TrimLeftFunc(s, func(r rune) bool { return !py.IsSpace(r) })
-		rest := strings.TrimLeftFunc(word, py.IsSpace)
-		out = append(out, s[:len(s)-len(rest)])
-		s = rest
-	}
-	return out
 }

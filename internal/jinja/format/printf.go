@@ -49,9 +49,7 @@ func printf(b *py.Budget, format string, arg py.Value, escape func(string) strin
 }
 
 func (p *printer) take() py.Value {
-	if p.next >= len(p.tuple) {
-		py.Raise("TypeError", "there are only %d values for the text to format", len(p.tuple))
-	}
+	py.RaiseIf(p.next >= len(p.tuple), "TypeError", "there are only %d values for the text to format", len(p.tuple))
 	p.next++
 	return p.tuple[p.next-1]
 }
@@ -67,18 +65,14 @@ func (p *printer) directive(format string) string {
 	}
 	value := p.take
 	if strings.HasPrefix(format, "(") {
-		if !p.mapping {
-			py.Raise("TypeError", "named values for the text to format need a dictionary")
-		}
+		py.RaiseIf(!p.mapping, "TypeError", "named values for the text to format need a dictionary")
 		end := closing(format)
 		key := format[1:end]
 		format = format[end+1:]
 		value = func() py.Value { return py.Subscript(p.B, p.arg, key) }
 	}
 	m := directive.FindStringSubmatch(format)
-	if m == nil {
-		py.Raise("ValueError", "the text to format ends within a %%")
-	}
+	py.RaiseIf(m == nil, "ValueError", "the text to format ends within a %%")
 	flags := m[1]
 	l := layout{fill: " ", align: ">", alt: strings.Contains(flags, "#"), prec: -1, verb: m[4]}
 	l.width = p.size(m[2])
@@ -123,9 +117,7 @@ func (p *printer) size(s string) int64 {
 		return size(s)
 	}
 	n, ok := p.take().(int64)
-	if !ok {
-		py.Raise("TypeError", "* needs an integer")
-	}
+	py.RaiseIf(!ok, "TypeError", "* needs an integer")
 	return n
 }
 

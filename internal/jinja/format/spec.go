@@ -3,6 +3,7 @@
 package format
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -41,9 +42,7 @@ func Spec(b *py.Budget, v py.Value, spec string) string {
 		return real(b, f, parse(spec, ">"))
 	}
 	i, ok := py.BigInt(v)
-	if !ok {
-		py.Raise("TypeError", "a value of type %s cannot be formatted by %s", py.TypeName(v), py.Shown(spec))
-	}
+	py.RaiseIf(!ok, "TypeError", "a value of type %s cannot be formatted by %s", py.TypeName(v), py.Shown(spec))
 	l := parse(spec, ">")
 	if l.prec >= 0 && !strings.Contains("eEfFgG%", l.verb) {
 		misfit(l, "an integer")
@@ -53,36 +52,24 @@ func Spec(b *py.Budget, v py.Value, spec string) string {
 
 func parse(spec, align string) layout {
 	m := specification.FindStringSubmatch(spec)
-	if m == nil {
-		py.Raise("ValueError", "%s is not a format", py.Shown(spec))
+	py.RaiseIf(m == nil, "ValueError", "%s is not a format", py.Shown(spec))
+	l := layout{
+		fill: cmp.Or(m[1], m[6], " "), align: m[2] + m[3], sign: m[4], alt: m[5] != "", width: size(m[7]), group: m[8], prec: -1, verb: m[10],
 	}
-	l := layout{fill: m[1], align: m[2] + m[3], sign: m[4], alt: m[5] != "", width: size(m[7]), group: m[8], prec: -1, verb: m[10]}
 	if m[9] != "" {
 		l.prec = size(m[9])
 	}
-	if m[6] != "" {
-		if l.fill == "" {
-			l.fill = "0"
-		}
-		if l.align == "" && align == ">" {
-			l.align = "="
-		}
+	if m[6] != "" && align == ">" { // zeros go between the sign and the digits
+		align = "="
 	}
-	if l.fill == "" {
-		l.fill = " "
-	}
-	if l.align == "" {
-		l.align = align
-	}
+	l.align = cmp.Or(l.align, align)
 	return l
 }
 
 // size is a width or a precision.
 func size(digits string) int64 {
 	n, err := strconv.ParseInt(digits, 10, 32)
-	if err != nil && digits != "" {
-		py.Raise("ValueError", "the number %s in the format is too large", digits)
-	}
+	py.RaiseIf(err != nil && digits != "", "ValueError", "the number %s in the format is too large", digits)
 	return n
 }
 
@@ -142,9 +129,7 @@ func character(v py.Value) string {
 		return s
 	}
 	i := py.IntArg(v)
-	if i < 0 || i > unicode.MaxRune {
-		py.Raise("OverflowError", "%d is not a character", i)
-	}
+	py.RaiseIf(i < 0 || i > unicode.MaxRune, "OverflowError", "%d is not a character", i)
 	return string(rune(i))
 }
 

@@ -5,6 +5,7 @@ package methods
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja/py"
@@ -69,17 +70,10 @@ func Attr(b *py.Budget, obj py.Value, name string) (py.Value, bool) {
 			return bind(markupMethods, name, obj)
 		}
 		return bind(textMethods, name, obj)
-	case *py.Dict:
-		return bind(dictMethods, name, obj)
-	case *py.List:
-		return bind(listMethods, name, obj)
 	case *py.Tuple:
-		for i, n := range x.Names {
-			if n == name {
-				return x.Items[i], true
-			}
+		if i := slices.Index(x.Names, name); i >= 0 {
+			return x.Items[i], true
 		}
-		return bind(tupleMethods, name, obj)
 	case bool, int64, *big.Int, float64:
 		return numberAttr(b, obj, name)
 	case *py.Range:
@@ -87,27 +81,26 @@ func Attr(b *py.Budget, obj py.Value, name string) (py.Value, bool) {
 		if v, ok := bounds[name]; ok {
 			return v, true
 		}
-		return bind(rangeMethods, name, obj)
-	case *py.View:
-		return bind(viewMethods, name, obj)
-	case py.Bytes:
-		return bind(bytesMethods, name, obj)
 	case *py.Func:
 		v, ok := x.Attrs[name]
 		return v, ok
 	case py.Object:
 		return x.Attr(b, name)
 	}
-	return nil, false
+	return bind(classes[py.TypeName(obj)], name, obj)
+}
+
+// classes are the methods of classes that have no attributes of another kind.
+var classes = map[string]map[string]*py.Func{
+	"dict": dictMethods, "list": listMethods, "tuple": tupleMethods, "range": rangeMethods, "bytes": bytesMethods,
+	"dict_keys": viewMethods, "dict_values": viewMethods, "dict_items": viewMethods,
 }
 
 // Call calls a method by its name. It raises AttributeError if obj has none.
 func Call(b *py.Budget, obj py.Value, name string, args ...py.Value) py.Value {
 	py.RaiseUndefined(obj)
 	m, ok := Attr(b, obj, name)
-	if !ok {
-		py.Raise("AttributeError", "a value of type %s has no %s", py.TypeName(obj), name)
-	}
+	py.RaiseIf(!ok, "AttributeError", "a value of type %s has no %s", py.TypeName(obj), name)
 	return py.Call(b, m, py.Args{Pos: args})
 }
 

@@ -74,9 +74,7 @@ func index(b *py.Budget, a []py.Value) py.Value {
 	items := py.Items(b, a[0])
 	from, to := position(a[2], len(items)), position(a[3], len(items))
 	i, _ := py.Find(b, items[from:max(from, to)], a[1])
-	if i < 0 {
-		py.Raise("ValueError", "%s is not in the %s", py.Shown(a[1]), py.TypeName(a[0]))
-	}
+	py.RaiseIf(i < 0, "ValueError", "%s is not in the %s", py.Shown(a[1]), py.TypeName(a[0]))
 	return int64(from + i)
 }
 
@@ -139,9 +137,7 @@ var dictMethods = py.NewFuncs(map[string]py.Body{
 	},
 	"popitem(self, /)": func(b *py.Budget, a []py.Value) py.Value {
 		k, v, ok := a[0].(*py.Dict).PopLast(b)
-		if !ok {
-			py.Raise("KeyError", "the dictionary is empty")
-		}
+		py.RaiseIf(!ok, "KeyError", "the dictionary is empty")
 		b.GrowValues(2)
 		return &py.Tuple{Items: []py.Value{k, v}}
 	},
@@ -159,8 +155,7 @@ var dictMethods = py.NewFuncs(map[string]py.Body{
 // FromKeys is dict.fromkeys.
 var FromKeys = py.NewFunc("fromkeys(iterable, value=none, /)", func(b *py.Budget, a []py.Value) py.Value {
 	d := py.NewDict()
-	next := py.Iter(b, a[0])
-	for k, ok := next(); ok; k, ok = next() {
+	for k := range py.Each(b, a[0]) {
 		d.Set(b, k, a[1])
 	}
 	return d
@@ -168,16 +163,13 @@ var FromKeys = py.NewFunc("fromkeys(iterable, value=none, /)", func(b *py.Budget
 
 // Update is dict.update and the body of dict(): entries of a mapping or pairs, then keywords.
 func Update(b *py.Budget, d *py.Dict, args py.Args) {
-	if len(args.Pos) > 1 {
-		py.Raise("TypeError", "a dictionary is made from at most 1 argument, not %d", len(args.Pos))
-	}
+	py.RaiseIf(len(args.Pos) > 1, "TypeError", "a dictionary is made from at most 1 argument, not %d", len(args.Pos))
 	if len(args.Pos) == 1 {
 		py.RaiseUndefined(args.Pos[0])
 		if src, ok := args.Pos[0].(*py.Dict); ok {
 			d.Update(b, src)
 		} else {
-			next := py.Iter(b, args.Pos[0])
-			for pair, ok := next(); ok; pair, ok = next() {
+			for pair := range py.Each(b, args.Pos[0]) {
 				kv := py.Unpack(b, pair, 2)
 				d.Set(b, kv[0], kv[1])
 			}
@@ -190,8 +182,7 @@ func Update(b *py.Budget, d *py.Dict, args py.Args) {
 
 var viewMethods = py.NewFuncs(map[string]py.Body{
 	"isdisjoint(self, other, /)": func(b *py.Budget, a []py.Value) py.Value {
-		next := py.Iter(b, a[1])
-		for v, ok := next(); ok; v, ok = next() {
+		for v := range py.Each(b, a[1]) {
 			if py.Contains(b, a[0], v) {
 				return false
 			}

@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -28,10 +29,7 @@ func formatMethod(self py.Value, name string) (py.Value, bool) {
 func formatted(f formatter, a []py.Value) py.Value {
 	_, f.escape = a[0].(py.Markup)
 	f.format(text(a[0]), 2)
-	if f.escape {
-		return py.Markup(f.String())
-	}
-	return f.String()
+	return py.WithText(a[0], f.String())
 }
 
 type formatter struct {
@@ -163,41 +161,33 @@ func (f *formatter) lookup(name string) py.Value {
 	v := f.argument(name[:end])
 	for rest := name[end:]; rest != ""; {
 		f.B.Step(1)
-		key, after := "", ""
-		switch rest[0] {
-		case '.':
-			n := strings.IndexAny(rest[1:]+".", ".[")
-			key, after = rest[1:1+n], rest[1+n:]
-		case '[':
-			n := strings.IndexByte(rest, ']')
-			if n < 0 {
-				wrong("a bracket without its end")
-			}
-			key, after = rest[1:n], rest[n+1:]
+		m := step.FindStringSubmatch(rest)
+		switch {
+		case m == nil:
+			wrong("a name that is not followed by .name or [key]")
+		case m[1] != "":
+			v = GetAttr(f.B, v, m[1])
+		default:
+			v = GetItem(f.B, v, Key(m[2]))
 		}
-		if key == "" {
-			wrong("a field with an empty name")
-		}
-		if rest[0] == '.' {
-			v = GetAttr(f.B, v, key)
-		} else {
-			v = GetItem(f.B, v, numberOr(key))
-		}
-		rest = after
+		rest = rest[len(m[0]):]
 	}
 	return v
 }
 
-// numberOr returns a key in brackets: as a number if it is one, else as text.
-func numberOr(key string) py.Value {
-	if i, err := strconv.ParseUint(key, 10, 63); err == nil {
+// step is one attribute or item in the name of a field.
+var step = regexp.MustCompile(`^(?s:\.([^.\[]+)|\[([^\]]+)\])`)
+
+// Key returns a key in a text: as a number if it is one, else as text.
+func Key(key string) py.Value {
+	if i, err := strconv.ParseUint(key, 10, 62); err == nil {
 		return int64(i)
 	}
 	return key
 }
 
 func (f *formatter) argument(name string) py.Value {
-	key := numberOr(name)
+	key := Key(name)
 	if _, isNumber := key.(int64); isNumber {
 		return py.Subscript(f.B, &py.Tuple{Items: f.pos}, key)
 	}

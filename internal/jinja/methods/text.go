@@ -96,9 +96,7 @@ func tested(f func(string) bool) py.Body {
 func padded(left, right bool) py.Body {
 	return func(b *py.Budget, a []py.Value) py.Value {
 		width, fill := py.IntArg(a[1]), py.TextArg(a[2])
-		if py.RuneCount(fill) != 1 {
-			py.Raise("TypeError", "the text to fill with must be one character, not %s", py.Shown(fill))
-		}
+		py.RaiseIf(py.RuneCount(fill) != 1, "TypeError", "the text to fill with must be one character, not %s", py.Shown(fill))
 		return py.Pad(b, text(a[0]), width, fill, left, right)
 	}
 }
@@ -129,16 +127,13 @@ func window(b *py.Budget, s string, a []py.Value) (sub string, off int, ok bool)
 	}
 	n := py.RuneCount(s)
 	lo, hi := 0, n
+	if a[2] != nil {
+		lo = position(a[2], n)
+	}
 	if a[3] != nil {
 		hi = position(a[3], n)
 	}
-	if a[2] != nil {
-		if py.IntArg(a[2]) > int64(n) {
-			return "", 0, false
-		}
-		lo = position(a[2], n)
-	}
-	if lo > hi {
+	if lo > hi || a[2] != nil && py.IntArg(a[2]) > int64(n) {
 		return "", 0, false
 	}
 	return s[py.ByteOffset(s, lo):py.ByteOffset(s, hi)], lo, true
@@ -151,9 +146,7 @@ func found(find func(s, sub string) int, must bool) py.Body {
 		if i := find(s, sub); ok && i >= 0 {
 			return int64(off + py.RuneCount(s[:i]))
 		}
-		if must {
-			py.Raise("ValueError", "the text does not contain %s", py.Shown(sub))
-		}
+		py.RaiseIf(must, "ValueError", "the text does not contain %s", py.Shown(sub))
 		return int64(-1)
 	}
 }
@@ -177,16 +170,14 @@ func affixed(has func(s, affix string) bool) py.Body {
 
 func separator(v py.Value) string {
 	sep := py.TextArg(v)
-	if sep == "" {
-		py.Raise("ValueError", "the separator is empty")
-	}
+	py.RaiseIf(sep == "", "ValueError", "the separator is empty")
 	return sep
 }
 
 func split(b *py.Budget, a []py.Value) py.Value {
 	s, limit := text(a[0]), py.IntArg(a[2])
 	if a[1] == nil {
-		return list(b, py.Fields(b, s, limit))
+		return list(b, py.Fields(b, s, limit, false))
 	}
 	sep := separator(a[1])
 	b.Scan(len(s))
@@ -201,7 +192,7 @@ func split(b *py.Budget, a []py.Value) py.Value {
 func rsplit(b *py.Budget, a []py.Value) py.Value {
 	s, limit := text(a[0]), py.IntArg(a[2])
 	if a[1] == nil {
-		return list(b, py.FieldsRight(b, s, limit))
+		return list(b, py.Fields(b, s, limit, true))
 	}
 	sep := separator(a[1])
 	b.Scan(len(s))
@@ -242,8 +233,7 @@ func partition(find func(s, sub string) int, last bool) py.Body {
 
 func join(b *py.Budget, a []py.Value) py.Value {
 	j := py.NewJoiner(b, text(a[0]))
-	next := py.Iter(b, a[1])
-	for it, ok := next(); ok; it, ok = next() {
+	for it := range py.Each(b, a[1]) {
 		j.Add(py.TextArg(it))
 	}
 	return j.String()
@@ -307,9 +297,7 @@ func translate(b *py.Budget, a []py.Value) py.Value {
 				sb.WriteRune(r)
 			}
 		case int64:
-			if t < 0 || t > unicode.MaxRune {
-				py.Raise("ValueError", "%d is not a character", t)
-			}
+			py.RaiseIf(t < 0 || t > unicode.MaxRune, "ValueError", "%d is not a character", t)
 			sb.WriteRune(rune(t))
 		default:
 			b.Grow(int64(len(py.TextArg(to))))
@@ -329,9 +317,7 @@ func makeTable(b *py.Budget, a []py.Value) py.Value {
 		d.Each(func(k, v py.Value) bool {
 			if s, ok := py.AsString(k); ok {
 				r, n := utf8.DecodeRuneInString(s)
-				if n == 0 || n != len(s) {
-					py.Raise("ValueError", "%s is not one character", py.Shown(s))
-				}
+				py.RaiseIf(n == 0 || n != len(s), "ValueError", "%s is not one character", py.Shown(s))
 				k = int64(r)
 			}
 			out.Set(b, k, v)

@@ -95,13 +95,6 @@ func repeat(b *py.Budget, x, y py.Value) py.Value {
 
 // numeric computes x op y for numbers. It returns false if an operand is not a number.
 func numeric(b *py.Budget, op string, x, y py.Value) (py.Value, bool) {
-	if i, ok := py.Small(x); ok {
-		if j, ok := py.Small(y); ok {
-			if v, ok := smallNumeric(op, i, j); ok {
-				return v, true
-			}
-		}
-	}
 	if !py.IsNumber(x) || !py.IsNumber(y) {
 		return nil, false
 	}
@@ -115,29 +108,12 @@ func numeric(b *py.Budget, op string, x, y py.Value) (py.Value, bool) {
 	return floatNumeric(b, op, fl, fr), true
 }
 
-// smallNumeric adds, subtracts and multiplies int64 values. It returns false on overflow.
-func smallNumeric(op string, i, j int64) (py.Value, bool) {
-	switch op {
-	case "+":
-		return i + j, (i+j > i) == (j > 0)
-	case "-":
-		return i - j, (i-j < i) == (j > 0)
-	case "*":
-		return i * j, max(i, -i)|max(j, -j) < 1<<31 && i != math.MinInt64 && j != math.MinInt64
-	}
-	return nil, false
-}
-
 func checkDivisor(zero bool) {
-	if zero {
-		py.Raise("ZeroDivisionError", "division by zero")
-	}
+	py.RaiseIf(zero, "ZeroDivisionError", "division by zero")
 }
 
 func checkRange(result float64) float64 {
-	if math.IsInf(result, 0) {
-		py.Raise("OverflowError", "the result is too large for a float")
-	}
+	py.RaiseIf(math.IsInf(result, 0), "OverflowError", "the result is too large for a float")
 	return result
 }
 
@@ -182,9 +158,7 @@ func pow(b *py.Budget, x, y float64) float64 {
 	if math.IsInf(x, 0) || math.IsInf(y, 0) {
 		return powFloat(b, x, y)
 	}
-	if x < 0 && y != math.Trunc(y) {
-		py.Raise("ValueError", "complex numbers are not supported")
-	}
+	py.RaiseIf(x < 0 && y != math.Trunc(y), "ValueError", "complex numbers are not supported")
 	return checkRange(powFloat(b, x, y))
 }
 
@@ -247,9 +221,7 @@ func Unary(b *py.Budget, op string, x py.Value) py.Value {
 	if op != "abs" { // Undefined has no abs
 		py.RaiseUndefined(x)
 	}
-	if !py.IsNumber(x) {
-		py.Raise("TypeError", "%s does not work on %s", op, py.TypeName(x))
-	}
+	py.RaiseIf(!py.IsNumber(x), "TypeError", "%s does not work on %s", op, py.TypeName(x))
 	f, isFloat := x.(float64)
 	switch {
 	case isFloat && op == "abs":

@@ -199,8 +199,6 @@ func TextArg(v Value) string {
 // Flag returns an argument that must be an integer, as a bool. An example is the argument reverse of sort.
 func Flag(v Value) bool {
 	i := IntArg(v)
-	if int64(int32(i)) != i {
-		Raise("OverflowError", "%d is too large for a flag", i)
-	}
+	RaiseIf(int64(int32(i)) != i, "OverflowError", "%d is too large for a flag", i)
 	return i != 0
 }

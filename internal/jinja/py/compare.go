@@ -172,8 +172,7 @@ func Contains(b *Budget, seq, x Value) bool {
 			return strings.Contains(string(s), string(sub))
 		}
 	}
-	next := Iter(b, seq)
-	for v, ok := next(); ok; v, ok = next() {
+	for v := range Each(b, seq) {
 		if is(b, v, x) {
 			return true
 		}

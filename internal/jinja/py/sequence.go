@@ -1,6 +1,7 @@
 package py
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -156,9 +157,7 @@ func sliceBound(v Value, absent int64) int64 {
 		return absent
 	}
 	i, ok := Index(v)
-	if !ok {
-		Raise("TypeError", "the bounds of a slice must be integers, not %s", TypeName(v))
-	}
+	RaiseIf(!ok, "TypeError", "the bounds of a slice must be integers, not %s", TypeName(v))
 	return i
 }
 
@@ -171,31 +170,53 @@ func Iter(b *Budget, v Value) func() (Value, bool) {
 	return next
 }
 
+// Each is Iter for range statements.
+func Each(b *Budget, v Value) iter.Seq[Value] {
+	next := Iter(b, v)
+	return func(yield func(Value) bool) {
+		for e, ok := next(); ok && yield(e); e, ok = next() {
+		}
+	}
+}
+
 // TryIter is Iter that returns false instead of raising.
 func TryIter(b *Budget, v Value) (func() (Value, bool), bool) {
 	switch x := v.(type) {
-	case *Dict:
-		return x.View("keys").iter(b), true
-	case *View:
-		return x.iter(b), true
 	case *Iterator:
 		return x.Next, true
-	case *Undefined:
-		return func() (Value, bool) { return nil, false }, true
 	case Iterable:
 		return x.Iter(b), true
 	case Markup: // its characters are plain text
 		v = string(x)
 	}
-	seq, ok := sequenceOf(b, v)
-	i := -1
+	seq, ok := elementsOf(b, v)
+	if !ok {
+		return nil, false
+	}
+	_, isList := v.(*List)
+	i, size := -1, seq.len()
 	return func() (Value, bool) {
 		b.Step(1)
-		if i++; i >= seq.len() {
+		n := seq.len()
+		RaiseIf(n != size && !isList, "RuntimeError", "a dictionary changed its size while it was iterated")
+		if i++; i >= n {
 			return nil, false
 		}
 		return seq.at(i), true
-	}, ok
+	}, true
+}
+
+// elementsOf is sequenceOf that includes dictionaries and their views.
+func elementsOf(b *Budget, v Value) (sequence, bool) {
+	switch x := v.(type) {
+	case *Dict:
+		return elementsOf(b, x.View("keys"))
+	case *View:
+		return sequence{x.dict.Len, func(i int) Value { return x.at(b, i) }}, true
+	case *Undefined:
+		return fixed(0, nil)
+	}
+	return sequenceOf(b, v)
 }
 
 // Items returns the elements of list(v) and charges the budget for them. The caller owns the slice.
@@ -205,8 +226,7 @@ func Items(b *Budget, v Value) []Value {
 		return slices.Clone(items)
 	}
 	var items []Value
-	next := Iter(b, v)
-	for e, ok := next(); ok; e, ok = next() {
+	for e := range Each(b, v) {
 		b.Grow(2 * valueSize)
 		items = append(items, e)
 	}
@@ -215,15 +235,7 @@ func Items(b *Budget, v Value) []Value {
 
 // Reversed is reversed(v). It returns false if v cannot be iterated backwards.
 func Reversed(b *Budget, v Value) (*Iterator, bool) {
-	switch x := v.(type) {
-	case *Dict:
-		return &Iterator{Next: x.View("keys").reversed(b)}, true
-	case *View:
-		return &Iterator{Next: x.reversed(b)}, true
-	case *Undefined:
-		v = &Tuple{}
-	}
-	seq, ok := sequenceOf(b, v)
+	seq, ok := elementsOf(b, v)
 	if !ok {
 		return nil, false
 	}
@@ -239,18 +251,16 @@ func Reversed(b *Budget, v Value) (*Iterator, bool) {
 
 // Unpack returns exactly n elements of v, or raises as tuple unpacking does.
 func Unpack(b *Budget, v Value, n int) []Value {
-	next := Iter(b, v)
+	next := Each(b, v)
 	b.GrowValues(n)
 	out := make([]Value, 0, n)
-	for e, ok := next(); ok; e, ok = next() {
+	for e := range next {
 		if len(out) == n {
 			Raise("ValueError", "there are more than %d values to unpack", n)
 		}
 		out = append(out, e)
 	}
-	if len(out) < n {
-		Raise("ValueError", "%d values are needed to unpack, there are %d", n, len(out))
-	}
+	RaiseIf(len(out) < n, "ValueError", "%d values are needed to unpack, there are %d", n, len(out))
 	return out
 }
 

@@ -84,8 +84,7 @@ func evalAll(r *render, e *env, items []expr) []py.Value {
 }
 
 func (c *compiler) name(n *syntax.Name, f *frame) expr {
-	v, _ := f.find(n.Name)
-	from, name := c.lookup(v), n.Name
+	from, name := c.variable(n.Name, f), n.Name
 	return func(r *render, e *env) py.Value {
 		r.Step(1)
 		if v := from.get(e); v != missing {
@@ -169,15 +168,11 @@ func (c *compiler) unary(n *syntax.Unary, f *frame) expr {
 
 func (c *compiler) compare(n *syntax.Compare, f *frame) expr {
 	first, rest := c.expr(n.First, f), c.exprs(n.Rest, f)
-	ops := make([]func(b *py.Budget, x, y py.Value) bool, len(n.Ops))
-	for i, op := range n.Ops {
-		ops[i] = filters.Comparison(op)
-	}
 	return func(r *render, e *env) py.Value {
 		x := first(r, e)
-		for i, op := range ops {
+		for i, op := range n.Ops {
 			y := rest[i](r, e)
-			if !op(r.Budget, x, y) {
+			if !filters.Compare(r.Budget, op, x, y) {
 				return false
 			}
 			x = y
@@ -277,18 +272,14 @@ func (c *compiler) args(a *syntax.Arguments, f *frame) argsOf {
 
 func spread(r *render, out *py.Args, v py.Value) {
 	d, ok := v.(*py.Dict)
-	if !ok {
-		py.Raise("TypeError", "the argument after ** must be a dictionary, not %s", py.TypeName(v))
-	}
+	py.RaiseIf(!ok, "TypeError", "the argument after ** must be a dictionary, not %s", py.TypeName(v))
 	given := map[string]bool{}
 	for _, k := range out.Kw {
 		given[k.Name] = true
 	}
 	d.Each(func(k, v py.Value) bool {
 		name := py.TextArg(k)
-		if given[name] {
-			py.Raise("TypeError", "the argument %q is given twice", name)
-		}
+		py.RaiseIf(given[name], "TypeError", "the argument %q is given twice", name)
 		r.Grow(40)
 		out.Kw = append(out.Kw, py.Keyword{Name: name, Value: v})
 		return true
@@ -342,13 +333,4 @@ func (c *compiler) callable(kind, name string, callables map[string]*py.Func, li
 		py.Raise("TemplateRuntimeError", "%s", filters.NotFound(kind, name, callables))
 		return nil
 	}}
-}
-
-// filterChain compiles the filter of a block, which gets the block's text.
-func (c *compiler) filterChain(n *syntax.Filter, f *frame) func(r *render, e *env, v py.Value) py.Value {
-	apply := c.filter(n, f)
-	return func(r *render, e *env, v py.Value) py.Value {
-		r.piped = v
-		return apply(r, e)
-	}
 }

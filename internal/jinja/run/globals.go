@@ -43,9 +43,7 @@ func makeRange(_ *py.Budget, a []py.Value) py.Value {
 	if a[1] != py.Absent {
 		r.Start, r.Stop = r.Stop, py.IntArg(a[1])
 	}
-	if r.Step == 0 {
-		py.Raise("ValueError", "the step of a range cannot be zero")
-	}
+	py.RaiseIf(r.Step == 0, "ValueError", "the step of a range cannot be zero")
 	if l := r.Len(); l < 0 || l > maxRange {
 		py.Raise("OverflowError", "a range may have at most %d elements", maxRange)
 	}
@@ -67,12 +65,8 @@ var templateReference = &object{"TemplateReference", func(string) (py.Value, boo
 
 func newCycler(b *py.Budget, a []py.Value) py.Value {
 	args := a[0].(py.Args)
-	if len(args.Kw) > 0 {
-		py.Raise("TypeError", "cycler has no argument named %q", args.Kw[0].Name)
-	}
-	if len(args.Pos) == 0 {
-		py.Raise("RuntimeError", "cycler needs at least one item")
-	}
+	py.RaiseIf(len(args.Kw) > 0, "TypeError", "cycler takes no named arguments")
+	py.RaiseIf(len(args.Pos) == 0, "RuntimeError", "cycler needs at least one item")
 	items, pos := py.Items(b, &py.Tuple{Items: args.Pos}), 0
 	return &object{"Cycler", func(name string) (py.Value, bool) {
 		v, ok := map[string]py.Value{
@@ -132,9 +126,7 @@ const loremWords = `ad adipiscing amet consectetuer cras cursus dapibus diam dig
 func lipsum(b *py.Budget, a []py.Value) py.Value {
 	low, high, html := py.IntArg(a[2]), py.IntArg(a[3]), py.Truth(b, a[1])
 	n := py.IntArg(a[0])
-	if n > 0 && low >= high {
-		py.Raise("ValueError", "the minimum of %d words must be less than the maximum of %d", low, high)
-	}
+	py.RaiseIf(n > 0 && low >= high, "ValueError", "the minimum of %d words must be less than the maximum of %d", low, high)
 	words, separator := strings.Fields(loremWords), "\n\n"
 	if html {
 		separator = "\n"
@@ -152,5 +144,5 @@ func lipsum(b *py.Budget, a []py.Value) py.Value {
 		}
 		paragraphs.Add(text)
 	}
-	return safeIf(html, paragraphs.String())
+	return py.MarkupIf(html, paragraphs.String())
 }
