@@ -276,3 +276,18 @@ func (h *Holder) fresh(at *atomic.Int64) bool {
 
 // since converts an instant for beatAt and viewAt; it never returns 0.
 func (h *Holder) since(t time.Time) int64 { return max(1, int64(t.Sub(h.base))) }
+
+// ErrLost matches (errors.Is) every error about a lost lease.
+var ErrLost = errors.New("bucket lease lost")
+
+// LostError names the leases that were no longer valid when a transaction checked them. The transaction wrote nothing.
+// The caller passes Buckets to Holder.Lost and continues with the other buckets.
+type LostError struct {
+	Buckets Set
+}
+
+// Error names the buckets.
+func (e *LostError) Error() string { return fmt.Sprintf("%v: buckets %v", ErrLost, e.Buckets.List()) }
+
+// Unwrap makes errors.Is(err, ErrLost) true.
+func (e *LostError) Unwrap() error { return ErrLost }

@@ -3,6 +3,7 @@ package incidents
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -164,4 +165,26 @@ func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.wake(done)
 	return v0.Answer(w, v0.Record{{"incident_id", strconv.FormatInt(int64(id), 10)}, {"resolved", raw}}, nil)
+}
+
+// set sets the step of an incident and whether the incident escalates.
+func (a states) set(w http.ResponseWriter, r *http.Request) error {
+	id, b, err := read(w, r)
+	if err != nil {
+		return err
+	}
+	step := b.Whole("current_step", 0, math.MaxInt16)
+	b.Check(b.Given("active"), b.Fault("active", "%s is required", "active"))
+	if err := b.Err(); err != nil {
+		return err
+	}
+	done, err := a.Transitions.SetState(r.Context(), change(r, id), int(step), v0.Truthy(b.Members["active"]))
+	if err != nil {
+		return fault.When(err, fault.Conflict, fault.Invalidf("active", "A resolved incident cannot escalate"))
+	}
+	if len(done) != 1 || !done[0].Found {
+		return fault.New(fault.NotFound, "no such incident")
+	}
+	a.wake(done)
+	return v0.Done(w, nil)
 }

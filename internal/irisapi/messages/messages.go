@@ -117,3 +117,22 @@ func (a reads) changes(w http.ResponseWriter, r *http.Request) error {
 	changes, err := a.Messages.Changes(r.Context(), id)
 	return v0.Answer(w, changeColumns.Records(changes), err)
 }
+
+// classes are the names of the classes of messages.
+var classes = map[messages.Class]string{messages.ClassUrgent: "urgent", messages.ClassRoutine: "routine",
+	messages.ClassOutOfBand: "out-of-band"}
+
+var queueColumns = v0.Columns[messages.QueueDepth]{
+	{"mode", func(d messages.QueueDepth) any { return d.Mode }},
+	{"application", func(d messages.QueueDepth) any { return d.Application }},
+	{"class", func(d messages.QueueDepth) any { return classes[d.Class] }},
+	{"waiting", func(d messages.QueueDepth) any { return d.Waiting }},
+	{"in_flight", func(d messages.QueueDepth) any { return d.InFlight }},
+	{"oldest_seconds", func(d messages.QueueDepth) any { return float64(d.OldestAge.Milliseconds()) / 1000 }},
+}
+
+// list answers with the number of waiting messages by mode, application and class. Iris had no such route.
+func (a queues) list(w http.ResponseWriter, r *http.Request) error {
+	depths, err := a.Queues.Depths(r.Context())
+	return v0.Answer(w, queueColumns.Records(depths), err)
+}
