@@ -69,16 +69,18 @@ func (k *Keys) Unseal(sealed []byte, about string) ([]byte, error) {
 // FeedKeyHash returns the keyed hash under which the key of a calendar feed is stored. It cannot be computed or reversed without the
 // installation secret.
 func (k *Keys) FeedKeyHash(key string) string {
-	mac := hmac.New(sha256.New, k.feeds)
-	mac.Write([]byte(key))
-	return "sealed:" + hex.EncodeToString(mac.Sum(nil))
+	return "sealed:" + hex.EncodeToString(keyedHash(k.feeds, key))
 }
 
 // AddressHash returns the keyed hash under which a network address is stored. The hash needs a key because all addresses can be
 // tried.
 func (k *Keys) AddressHash(address string) []byte {
-	mac := hmac.New(sha256.New, k.addresses)
-	mac.Write([]byte(address))
+	return keyedHash(k.addresses, address)
+}
+
+func keyedHash(key []byte, text string) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
 	return mac.Sum(nil)
 }
 
@@ -179,7 +181,5 @@ func (k *Keys) RevealTo(text, destination string) string {
 
 // HashCode returns the keyed hash of a short code, for storage. The hash needs a key because all short codes can be tried.
 func (k *Keys) HashCode(code, purpose string) []byte {
-	mac := hmac.New(sha256.New, k.codes)
-	mac.Write([]byte(purpose + "\x00" + code))
-	return mac.Sum(nil)
+	return keyedHash(k.codes, purpose+"\x00"+code)
 }

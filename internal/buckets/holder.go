@@ -1,6 +1,7 @@
 package buckets
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -24,18 +25,10 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Heartbeat == 0 {
-		c.Heartbeat = time.Second
-	}
-	if c.Limits == (Limits{}) {
-		c.Limits = DefaultLimits()
-	}
-	if c.Stall == 0 {
-		c.Stall = 10 * time.Second
-	}
-	if c.Grace == 0 {
-		c.Grace = 150 * time.Millisecond
-	}
+	c.Heartbeat = cmp.Or(c.Heartbeat, time.Second)
+	c.Limits = cmp.Or(c.Limits, DefaultLimits())
+	c.Stall = cmp.Or(c.Stall, 10*time.Second)
+	c.Grace = cmp.Or(c.Grace, 150*time.Millisecond)
 	return c
 }
 
