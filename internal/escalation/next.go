@@ -278,50 +278,30 @@ func (d *Decision) reopen(plan Plan, p Progress, now time.Time) {
 // if all of them failed. (The acknowledgement prevented the page to the fallback.)
 func cancelled(past []Past) []Round {
 	type key struct{ step, position int }
-	last := map[key]int{}
-	for _, m := range past {
-		k := key{m.Step, m.Position}
-		if have, ok := last[k]; !ok || m.Repeat > have {
-			last[k] = m.Repeat
+	keys, byNotification := grouped(past, func(m Past) key { return key{m.Step, m.Position} })
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.position, b.position)) })
+	out := make([]Round, 0, len(keys))
+	for _, k := range keys {
+		last := slices.MaxFunc(byNotification[k], func(a, b Past) int { return cmp.Compare(a.Repeat, b.Repeat) }).Repeat
+		made := slices.DeleteFunc(byNotification[k], func(m Past) bool { return m.Repeat != last })
+		has := func(fate Fate) bool { return slices.ContainsFunc(made, func(m Past) bool { return m.Fate == fate }) }
+		lostFallback := slices.ContainsFunc(made, func(m Past) bool { return m.Fate == PastCancelled && m.Purpose == messages.Fallback })
+		if !has(PastCancelled) {
+			if k.step <= 0 || !has(PastFailed) || has(PastLeft) || has(PastOnItsWay) {
+				continue
+			}
+			lostFallback = true
 		}
-	}
-	rounds := map[key]*Round{}
-	lostFallback, reached := map[key]bool{}, map[key]bool{}
-	for _, m := range past {
-		k := key{m.Step, m.Position}
-		if m.Repeat == last[k] && m.Fate == PastCancelled {
-			rounds[k] = &Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat, Again: true}
-			lostFallback[k] = lostFallback[k] || m.Purpose == messages.Fallback
+		r := Round{Step: k.step, Position: k.position, Repeat: last, Again: true}
+		for _, m := range made {
+			// A recipient who could not be reached is paged again if the page to the fallback was cancelled.
+			if m.Fate != PastCancelled && (m.Fate != PastFailed || !lostFallback) {
+				r.Served = append(r.Served, m.Recipient)
+			}
 		}
-		reached[k] = reached[k] || m.Repeat == last[k] && (m.Fate == PastLeft || m.Fate == PastOnItsWay)
-	}
-	for _, m := range past {
-		k := key{m.Step, m.Position}
-		if m.Repeat == last[k] && m.Fate == PastFailed && m.Step > 0 && rounds[k] == nil && !reached[k] {
-			rounds[k] = &Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat, Again: true}
-			lostFallback[k] = true
-		}
-	}
-	for _, m := range past {
-		k := key{m.Step, m.Position}
-		r := rounds[k]
-		if r == nil || m.Repeat != r.Repeat || m.Fate == PastCancelled {
-			continue
-		}
-		// A recipient who could not be reached is paged again if the page to the fallback was cancelled.
-		if m.Fate == PastFailed && lostFallback[k] {
-			continue
-		}
-		r.Served = append(r.Served, m.Recipient)
-	}
-	out := make([]Round, 0, len(rounds))
-	for _, r := range rounds {
 		slices.Sort(r.Served)
 		r.Served = slices.Compact(r.Served)
-		out = append(out, *r)
+		out = append(out, r)
 	}
-	slices.SortFunc(out, func(a, b Round) int {
-		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Position, b.Position))
-	})
 	return out
 }

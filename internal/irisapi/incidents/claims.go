@@ -36,12 +36,8 @@ func parseClaim(b v0.Body, missing string) (claim, error) {
 func noSuchOwner() error { return fault.New(fault.Invalid, "Invalid claim: no matching owner") }
 
 // one claims an incident, or takes the claim back.
-func (a claims) one(w http.ResponseWriter, r *http.Request) error {
-	id, b, err := read(w, r)
-	if err != nil {
-		return err
-	}
-	c, err := parseClaim(b, `"owner" field required`)
+func (a claims) one(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
+	c, err := parseClaim(v0.ReadBody(w, r, ""), `"owner" field required`)
 	if err != nil {
 		return err
 	}
@@ -147,15 +143,13 @@ func (a claims) allExist(ctx context.Context, ids []incidents.ID) error {
 	return err
 }
 
-func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
-	id, b, err := read(w, r)
-	if err != nil {
+func (a claims) resolve(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
+	b := v0.ReadBody(w, r, "")
+	b.Check(b.Has("resolved"), fault.Invalidf("resolved", "resolved field required"))
+	if err := b.Err(); err != nil {
 		return err
 	}
-	raw, ok := b.Members["resolved"]
-	if !ok {
-		return fault.Invalidf("resolved", "resolved field required")
-	}
+	raw := b.Members["resolved"]
 	done, err := a.Transitions.Resolve(r.Context(), change(r, id), v0.Truthy(raw))
 	if err != nil {
 		return err
@@ -168,11 +162,8 @@ func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
 }
 
 // set sets the step of an incident and whether the incident escalates.
-func (a states) set(w http.ResponseWriter, r *http.Request) error {
-	id, b, err := read(w, r)
-	if err != nil {
-		return err
-	}
+func (a states) set(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
+	b := v0.ReadBody(w, r, "")
 	step := b.Whole("current_step", 0, math.MaxInt16)
 	b.Check(b.Given("active"), b.Fault("active", "%s is required", "active"))
 	if err := b.Err(); err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -49,20 +48,7 @@ func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	return rows.Answer(w, r, v0.Tags{}, a.Messages.List, nil)
 }
 
-// id reads the message of the path.
-func id(r *http.Request) (messages.ID, error) {
-	n, ok := v0.PathID(r, "id")
-	if !ok {
-		return 0, fault.New(fault.Invalid, "Invalid message id")
-	}
-	return messages.ID(n), nil
-}
-
-func (a reads) get(w http.ResponseWriter, r *http.Request) error {
-	id, err := id(r)
-	if err != nil {
-		return err
-	}
+func (a reads) get(w http.ResponseWriter, r *http.Request, id messages.ID) error {
 	m, err := a.Messages.Get(r.Context(), id)
 	if err != nil {
 		return err
@@ -109,11 +95,7 @@ func cutChange(text string) string {
 	return string([]rune(text)[:maxChange])
 }
 
-func (a reads) changes(w http.ResponseWriter, r *http.Request) error {
-	id, err := id(r)
-	if err != nil {
-		return err
-	}
+func (a reads) changes(w http.ResponseWriter, r *http.Request, id messages.ID) error {
 	changes, err := a.Messages.Changes(r.Context(), id)
 	return v0.Answer(w, changeColumns.Records(changes), err)
 }
