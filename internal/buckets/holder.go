@@ -44,13 +44,11 @@ type Deps struct {
 	Store    Store
 	Self     Member   // GossipAddr is filled in from Detector
 	Detector Detector // nil: no gossip
-	// Gained, if set, is called with newly held buckets: search them for work now. Released is called with buckets that
-	// were given up: take nothing new from them; calls that have begun may finish. Both are called on the holder's
-	// goroutine and must return quickly.
-	Gained   func(Set)
-	Released func(Set)
-	Log      *zap.Logger
-	Metrics  prometheus.Registerer // nil: none
+	// Gained, if set, is called with newly held buckets: search them for work now. It is called on the holder's goroutine
+	// and must return quickly.
+	Gained  func(Set)
+	Log     *zap.Logger
+	Metrics prometheus.Registerer // nil: none
 }
 
 // NewProcessID returns a new random identity: 32 hexadecimal digits.

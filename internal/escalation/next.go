@@ -43,8 +43,6 @@ type Round struct {
 // Late reports that the wait of a round begins although messages of the round have not been sent yet.
 type Late struct {
 	Step      int
-	Position  int
-	Repeat    int
 	Unsettled int // messages that are not settled
 }
 
@@ -52,7 +50,6 @@ type Late struct {
 type Lost struct {
 	Step     int
 	Position int
-	Repeat   int
 }
 
 // Over is the reason why a plan ended.
@@ -192,7 +189,7 @@ func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
 	}
 	if r.Lost && r.Unsettled == 0 {
 		r.Skipped = true
-		d.Lost = append(d.Lost, Lost{Step: d.Progress.Step, Position: i, Repeat: r.Made - 1})
+		d.Lost = append(d.Lost, Lost{Step: d.Progress.Step, Position: i})
 		return true
 	}
 	latest := r.At.Add(maxDelay(n.Priority))
@@ -201,11 +198,11 @@ func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
 		return false
 	}
 	if end := r.waitFrom(latest).Add(max(n.Wait, 0)); now.Before(end) {
-		d.late(r, i)
+		d.late(r)
 		d.dueBy(end)
 		return false
 	}
-	d.late(r, i)
+	d.late(r)
 	if r.Made <= min(n.Repeat, MaxRepeat) {
 		d.make(n, i, now)
 		return false
@@ -214,12 +211,12 @@ func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
 }
 
 // late notes, once per round, that its wait begins although messages are not settled.
-func (d *Decision) late(r *Rounds, i int) {
+func (d *Decision) late(r *Rounds) {
 	if r.Unsettled == 0 || r.Late {
 		return
 	}
 	r.Late = true
-	d.Late = append(d.Late, Late{Step: d.Progress.Step, Position: i, Repeat: r.Made - 1, Unsettled: r.Unsettled})
+	d.Late = append(d.Late, Late{Step: d.Progress.Step, Unsettled: r.Unsettled})
 }
 
 // waitFrom returns when the wait of the last round begins. latest is the latest such instant.

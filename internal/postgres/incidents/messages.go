@@ -247,10 +247,10 @@ func (s *Messages) read(ctx context.Context, name, which string, q filters.Query
 
 func (r messageRow) message() messages.Message {
 	m := messages.Message{ID: messages.ID(r.ID), State: messages.State(r.State), IncidentID: incidents.ID(r.IncidentID),
-		RequestID: r.RequestID, Application: r.Application, Plan: r.Plan, Target: r.Target, UserID: users.ID(r.UserID),
-		Mode: users.Mode(r.Mode), Priority: users.Priority(r.Priority), Class: messages.Class(r.Class),
-		Purpose: messages.Purpose(r.Purpose), Template: r.Template, Step: r.Step, Repeat: r.Repeat, Destination: r.Destination,
-		Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHTML, Batch: r.Batch, CreatedAt: r.CreatedAt, ModeChanged: r.ModeChanged,
+		RequestID: r.RequestID, Application: r.Application, Target: r.Target,
+		Mode: users.Mode(r.Mode), Priority: users.Priority(r.Priority),
+		Purpose: messages.Purpose(r.Purpose), Step: r.Step, Repeat: r.Repeat, Destination: r.Destination,
+		Subject: r.Subject, Body: r.Body, Batch: r.Batch, CreatedAt: r.CreatedAt, ModeChanged: r.ModeChanged,
 		TargetChanged: messages.Purpose(r.Purpose) == messages.Fallback}
 	if r.SentAt != nil {
 		m.SentAt = *r.SentAt
