@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"github.com/iris-oncall/iris/internal/operator"
 )
 
 type userPasswdCommand struct {
@@ -11,12 +13,7 @@ type userPasswdCommand struct {
 }
 
 // Run sets or removes a password.
-func (c userPasswdCommand) Run(ctx context.Context, e *env) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (c userPasswdCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	name, err := o.UserName(ctx, c.Name) // before the password is read
 	if err != nil {
 		return err
@@ -45,15 +42,15 @@ type userDisableCommand struct {
 }
 
 // Run switches a user off.
-func (c userDisableCommand) Run(ctx context.Context, e *env) error {
-	return switchUser(ctx, e, c.Name, false, c.Force)
+func (c userDisableCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
+	return switchUser(ctx, e, o, c.Name, false, c.Force)
 }
 
 type userDeleteCommand struct{ deleteFlags }
 
 // Run deletes a user: it switches them off and removes them from rotations.
-func (c userDeleteCommand) Run(ctx context.Context, e *env) error {
-	return c.remove(ctx, e, "user", "deleted: no log-in, no pages, in no rotation; the history is kept")
+func (c userDeleteCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
+	return c.remove(ctx, e, o, "user", "deleted: no log-in, no pages, in no rotation; the history is kept")
 }
 
 type userEnableCommand struct {
@@ -61,17 +58,13 @@ type userEnableCommand struct {
 }
 
 // Run switches a user on.
-func (c userEnableCommand) Run(ctx context.Context, e *env) error {
-	return switchUser(ctx, e, c.Name, true, false)
+func (c userEnableCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
+	return switchUser(ctx, e, o, c.Name, true, false)
 }
 
-func switchUser(ctx context.Context, e *env, name string, active, force bool) error {
-	o, err := e.operator(ctx)
+func switchUser(ctx context.Context, e *env, o *operator.Operator, name string, active, force bool) error {
+	name, err := o.UserName(ctx, name)
 	if err != nil {
-		return err
-	}
-	defer o.Close()
-	if name, err = o.UserName(ctx, name); err != nil {
 		return err
 	}
 	changed, err := o.SetActive(ctx, name, active, force)

@@ -22,7 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// operator opens the configured database for one command.
+// operator opens the configured database for one command. A Run method with an *operator.Operator gets it; run closes it.
 func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	c, err := config.Load(e.config, e.environ)
 	if err != nil {
@@ -36,9 +36,9 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := operator.New(db, in.Keys)
-	o.CatchAll = c.CatchAllPlan()
-	return o, nil
+	e.opened = operator.New(db, in.Keys)
+	e.opened.CatchAll = c.CatchAllPlan()
+	return e.opened, nil
 }
 
 // common returns the configuration for work on a database; url "" = the configured one.
@@ -91,19 +91,15 @@ type userAddCommand struct {
 }
 
 // Run adds a user with contacts.
-func (c userAddCommand) Run(ctx context.Context, e *env) error {
+func (c userAddCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	u := operator.NewUser{Name: c.Name, FullName: c.FullName, TimeZone: c.TimeZone, Admin: c.Admin, Contacts: map[users.Mode]string{}}
 	for mode, destination := range map[users.Mode]string{users.Email: c.Email, users.SMS: c.Phone, users.Call: c.Phone, users.Slack: c.Slack} {
 		if destination != "" {
 			u.Contacts[mode] = destination
 		}
 	}
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
 	if !c.NoPassword {
+		var err error
 		if u.Password, err = e.password(c.Name, ", or --no-password for a user who never logs in"); err != nil {
 			return err
 		}
@@ -151,12 +147,7 @@ func (e *env) password(user, instead string) (string, error) {
 type userListCommand struct{}
 
 // Run lists users with their contacts.
-func (userListCommand) Run(ctx context.Context, e *env) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (userListCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	list, err := o.Users(ctx)
 	if err != nil {
 		return err
@@ -199,12 +190,7 @@ type appAddCommand struct {
 }
 
 // Run adds an application. Standard output has only the key, for scripts.
-func (c appAddCommand) Run(ctx context.Context, e *env) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (c appAddCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	key, err := o.AddApplication(ctx, operator.NewApplication{
 		Name: c.Name, Variables: c.Variable, TitleVariable: c.Title, ActsForUsers: c.ActsForUsers, OpensForOthers: c.OpensForOthers,
 		UsesOnCall: c.UsesOnCall, Relay: c.Relay,
@@ -227,12 +213,7 @@ type appSetCommand struct {
 }
 
 // Run changes an application.
-func (c appSetCommand) Run(ctx context.Context, e *env) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (c appSetCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	if c.Markup == nil && c.UsesOnCall == nil && c.Relay == nil && c.Fallback == nil && !c.given() {
 		return usagef("nothing to change: give at least one flag")
 	}
@@ -263,12 +244,7 @@ type appRekeyCommand struct {
 }
 
 // Run replaces the keys of an application. Standard output has only the new key.
-func (c appRekeyCommand) Run(ctx context.Context, e *env) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (c appRekeyCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	key, err := o.ReplaceKeys(ctx, c.Name)
 	if err != nil {
 		return err
@@ -289,12 +265,7 @@ type deleteFlags struct {
 	Force bool   `help:"Delete it even if plans, incidents or other objects use it."`
 }
 
-func (f deleteFlags) remove(ctx context.Context, e *env, kind, done string) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (f deleteFlags) remove(ctx context.Context, e *env, o *operator.Operator, kind, done string) error {
 	if err := o.Remove(ctx, kind, f.Name, f.Force); err != nil {
 		return forcible(err)
 	}
@@ -313,8 +284,8 @@ func forcible(err error) error {
 type teamDeleteCommand struct{ deleteFlags }
 
 // Run deletes a team.
-func (c teamDeleteCommand) Run(ctx context.Context, e *env) error {
-	return c.remove(ctx, e, "team", "deleted; steps that name it page the fallback")
+func (c teamDeleteCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
+	return c.remove(ctx, e, o, "team", "deleted; steps that name it page the fallback")
 }
 
 type teamAddCommand struct {
@@ -327,12 +298,7 @@ type teamAddCommand struct {
 }
 
 // Run adds a team.
-func (c teamAddCommand) Run(ctx context.Context, e *env) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (c teamAddCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	if err := o.AddTeam(ctx, operator.NewTeam{Name: c.Name, Members: append(c.Member, c.Also...), Manager: c.Manager, Director: c.Director}); err != nil {
 		return err
 	}
@@ -355,12 +321,7 @@ type contactSetCommand struct {
 }
 
 // Run sets or removes a contact.
-func (c contactSetCommand) Run(ctx context.Context, e *env) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (c contactSetCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	if err := o.SetContact(ctx, c.User, users.Mode(c.Mode), c.Destination); err != nil {
 		return err
 	}
@@ -378,12 +339,7 @@ type contactVerifyCommand struct {
 }
 
 // Run marks a contact as verified.
-func (c contactVerifyCommand) Run(ctx context.Context, e *env) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (c contactVerifyCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	if err := o.VerifyContact(ctx, c.User, users.Mode(c.Mode)); err != nil {
 		return err
 	}

@@ -3,11 +3,7 @@ package main
 import (
 	"context"
 
-	"go.uber.org/zap"
-
-	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/devmode"
-	"github.com/iris-oncall/iris/internal/operator"
 )
 
 type devCommand struct {
@@ -27,44 +23,9 @@ func (c devCommand) Run(ctx context.Context, e *env) error {
 	s, err := devmode.New(devmode.Options{
 		StateDir: c.StateDir, Processors: c.Processors, Fresh: c.Fresh, NoDemo: c.NoDemo, Verbose: c.Verbose, AllowRemote: c.AllowRemote,
 		ConfigFile: e.config, Environ: e.environ, Out: e.stdout,
-	}, devDatabase{e})
+	})
 	if err != nil {
 		return err
 	}
 	return s.Run(ctx)
-}
-
-// devDatabase gives dev mode the commands that work on a database.
-type devDatabase struct{ e *env }
-
-// InUse implements devmode.Database.
-func (d devDatabase) InUse(ctx context.Context, url string) (string, error) {
-	common, err := d.e.common(url)
-	if err != nil {
-		return "", err
-	}
-	use, err := database.FindUse(ctx, common)
-	return use.Host, err
-}
-
-// Migrate implements devmode.Database.
-func (d devDatabase) Migrate(ctx context.Context, url string) error {
-	common, err := d.e.common(url)
-	if err != nil {
-		return err
-	}
-	return database.Migrate(ctx, common, zap.NewNop())
-}
-
-// Operator implements devmode.Database.
-func (d devDatabase) Operator(ctx context.Context, url string) (*operator.Operator, error) {
-	common, err := d.e.common(url)
-	if err != nil {
-		return nil, err
-	}
-	db, in, err := database.Connect(ctx, common)
-	if err != nil {
-		return nil, err
-	}
-	return operator.New(db, in.Keys), nil
 }

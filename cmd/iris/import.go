@@ -42,7 +42,7 @@ const (
 // Run imports Iris's data and prints the report.
 func (c importIrisCommand) Run(ctx context.Context, e *env) error {
 	options := transfer.IrisOptions{Modes: c.Mode, StopActive: c.Active == "stop", Relays: c.Relay}
-	if err := options.Check(); err != nil {
+	if err := options.Modes.Check(); err != nil {
 		return err
 	}
 	in, err := c.source(e)

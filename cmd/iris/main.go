@@ -16,6 +16,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/operator"
 )
 
 // cli is the command line. Each command's Run method does the work.
@@ -48,6 +49,7 @@ type cli struct {
 
 // env is the environment of a command; tests set their own.
 type env struct {
+	opened  *operator.Operator // nil = the command has not opened the database
 	config  string
 	environ []string
 	stdin   io.Reader
@@ -91,7 +93,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		kong.Name("iris"), kong.Description("Iris pages the right person, once, in time."),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator))
 	if err != nil {
 		fmt.Fprintf(e.stderr, "iris: %v\n", err)
 		return 1
@@ -109,6 +111,9 @@ func run(ctx context.Context, args []string, e *env) int {
 	}
 	e.config = c.Config
 	err = parsed.Run()
+	if e.opened != nil {
+		e.opened.Close()
+	}
 	var code exitCode
 	var usage usageError
 	switch {

@@ -16,8 +16,8 @@ type planCommand struct {
 type planDeleteCommand struct{ deleteFlags }
 
 // Run deletes a plan.
-func (c planDeleteCommand) Run(ctx context.Context, e *env) error {
-	return c.remove(ctx, e, "plan", "deleted; it has no active version any more")
+func (c planDeleteCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
+	return c.remove(ctx, e, o, "plan", "deleted; it has no active version any more")
 }
 
 type templateCommand struct {
@@ -27,8 +27,8 @@ type templateCommand struct {
 type templateDeleteCommand struct{ deleteFlags }
 
 // Run deletes a template.
-func (c templateDeleteCommand) Run(ctx context.Context, e *env) error {
-	return c.remove(ctx, e, "template", "deleted; it has no active version any more")
+func (c templateDeleteCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
+	return c.remove(ctx, e, o, "template", "deleted; it has no active version any more")
 }
 
 type planSetCommand struct {
@@ -38,12 +38,7 @@ type planSetCommand struct {
 }
 
 // Run changes a plan.
-func (c planSetCommand) Run(ctx context.Context, e *env) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (c planSetCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	if c.RepageAfter == nil && c.Fallback == nil {
 		return usagef("nothing to change: give at least one flag")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -15,12 +16,7 @@ type priorityCommand struct {
 type priorityListCommand struct{}
 
 // Run prints the default modes.
-func (c priorityListCommand) Run(ctx context.Context, e *env) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (priorityListCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	modes, err := o.PriorityModes(ctx)
 	if err != nil {
 		return err
@@ -37,12 +33,7 @@ type prioritySetCommand struct {
 }
 
 // Run chooses a default mode.
-func (c prioritySetCommand) Run(ctx context.Context, e *env) error {
-	o, err := e.operator(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func (c prioritySetCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	if err := o.SetPriorityMode(ctx, users.Priority(c.Priority), users.Mode(c.Mode)); err != nil {
 		return err
 	}

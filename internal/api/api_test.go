@@ -14,7 +14,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/api/applications"
 	"github.com/iris-oncall/iris/internal/api/catalog"
@@ -36,6 +35,7 @@ import (
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
+	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/replay"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -72,9 +72,9 @@ func newFixture(t *testing.T) *fixture {
 	app, err := apps.ByName(t.Context(), "demo")
 	require.NoError(t, err)
 	require.NoError(t, apps.SetKey(t.Context(), app.ID, "demo-key"))
-	problems := wire.NewErrors(zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)))
+	problems := wire.NewErrors(testlog.New(t, zap.WarnLevel))
 	users := pgpeople.NewUsers(f.db)
-	directory, idle := engine.NewDirectory(f.db), load.New(queue.NewQueues(f.db), zaptest.NewLogger(t))
+	directory, idle := engine.NewDirectory(f.db), load.New(queue.NewQueues(f.db), testlog.New(t, zap.DebugLevel))
 	table := func(db *postgres.DB, wake func(buckets.Set)) []routing.Route {
 		in, calendar := pgincidents.New(db), pgpeople.NewOncallPeople(db)
 		plans := pgcatalog.NewPlans(db)

@@ -2,10 +2,7 @@ package apiclient
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
 )
 
 // Target is a recipient: a role and a name.
@@ -30,54 +27,6 @@ func (c *Client) OpenIncident(ctx context.Context, in Incident) (int64, error) {
 	var id int64
 	err := c.Call(ctx, http.MethodPost, "/v0/incidents", in, &id)
 	return id, err
-}
-
-// IncidentState is the state of an incident. Times are Unix seconds.
-type IncidentState struct {
-	ID          int64           `json:"id"`
-	Plan        string          `json:"plan"`
-	Application string          `json:"application"`
-	Owner       *string         `json:"owner"`
-	Active      int             `json:"active"`
-	Resolved    int             `json:"resolved"`
-	CurrentStep int             `json:"current_step"`
-	Created     int64           `json:"created"`
-	Updated     int64           `json:"updated"`
-	Context     json.RawMessage `json:"context"`
-	Steps       []IncidentStep  `json:"steps"`
-}
-
-// IncidentStep is one message of an incident.
-type IncidentStep struct {
-	ID       int64  `json:"id"`
-	Name     string `json:"name"`
-	Mode     string `json:"mode"`
-	Priority string `json:"priority"`
-	Step     int    `json:"step"`
-	Created  int64  `json:"created"`
-	Sent     *int64 `json:"sent"`
-}
-
-// Incident reads one incident.
-func (c *Client) Incident(ctx context.Context, id int64) (IncidentState, error) {
-	var out IncidentState
-	err := c.Call(ctx, http.MethodGet, fmt.Sprintf("/v0/incidents/%d", id), nil, &out)
-	return out, err
-}
-
-// Claim acknowledges an incident in the name of owner: no more messages are sent for it. An empty owner restarts the
-// escalation.
-func (c *Client) Claim(ctx context.Context, id int64, owner string) error {
-	var name any
-	if owner != "" {
-		name = owner
-	}
-	return c.Call(ctx, http.MethodPost, fmt.Sprintf("/v0/incidents/%d", id), map[string]any{"owner": name}, nil)
-}
-
-// Resolve resolves an incident.
-func (c *Client) Resolve(ctx context.Context, id int64) error {
-	return c.Call(ctx, http.MethodPost, fmt.Sprintf("/v0/incidents/%d/resolve", id), map[string]any{"resolved": true}, nil)
 }
 
 // Notification is an out-of-band message to a target, by priority or mode, with a template or a body.
@@ -143,23 +92,4 @@ func (c *Client) CreateTemplate(ctx context.Context, t Template) (int64, error) 
 	var id int64
 	err := c.Call(ctx, http.MethodPost, "/v0/templates", t, &id)
 	return id, err
-}
-
-// Message is a message of GET /v0/messages.
-type Message struct {
-	ID          int64  `json:"id"`
-	IncidentID  *int64 `json:"incident_id"`
-	Application string `json:"application"`
-	Mode        string `json:"mode"`
-	Target      string `json:"target"`
-	Destination string `json:"destination"`
-	Subject     string `json:"subject"`
-	Sent        *int64 `json:"sent"`
-}
-
-// Messages returns the messages that match a filter, such as incident_id=4.
-func (c *Client) Messages(ctx context.Context, filter url.Values) ([]Message, error) {
-	var out []Message
-	err := c.Call(ctx, http.MethodGet, "/v0/messages?"+filter.Encode(), nil, &out)
-	return out, err
 }

@@ -45,48 +45,47 @@ type Serve func(ctx context.Context, configFile string, environ []string) error
 
 // ServeAPI reads the configuration and runs iris-api until ctx ends.
 func ServeAPI(ctx context.Context, configFile string, environ []string) error {
-	RelaxCollector(environ, debug.SetGCPercent)
-	c, err := config.Load(configFile, environ)
-	if err != nil {
-		return err
-	}
-	cfg, err := c.API()
-	if err != nil {
-		return err
-	}
-	log, err := startLog(c, cfg.Common, "iris-api")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = log.Sync() }() // standard error cannot always be synced
-	a, err := apiserver.New(cfg, server.Deps{Log: log})
-	if err != nil {
-		return err
-	}
-	return a.Run(ctx)
+	return serve(ctx, "iris-api", configFile, environ, func(c *config.Config) (config.API, config.Log, error) {
+		cfg, err := c.API()
+		return cfg, cfg.Log, err
+	}, apiserver.New)
 }
 
 // ServeProcessor reads the configuration and runs message-processor until ctx ends.
 func ServeProcessor(ctx context.Context, configFile string, environ []string) error {
+	return serve(ctx, "message-processor", configFile, environ, func(c *config.Config) (config.Processor, config.Log, error) {
+		cfg, err := c.Processor()
+		return cfg, cfg.Log, err
+	}, processor.New)
+}
+
+// serve reads the configuration C of a server S, starts the server and its log, and runs the server until ctx ends.
+func serve[C any, S interface{ Run(context.Context) error }](ctx context.Context, program, configFile string, environ []string,
+	read func(*config.Config) (C, config.Log, error), start func(C, server.Deps) (S, error),
+) error {
 	RelaxCollector(environ, debug.SetGCPercent)
 	c, err := config.Load(configFile, environ)
 	if err != nil {
 		return err
 	}
-	cfg, err := c.Processor()
+	cfg, logConfig, err := read(c)
 	if err != nil {
 		return err
 	}
-	log, err := startLog(c, cfg.Common, "message-processor")
+	log, err := server.NewLogger(logConfig)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Sync() }() // standard error cannot always be synced
-	p, err := processor.New(cfg, server.Deps{Log: log})
+	log.Info("starting", zap.String("program", program), zap.String("version", server.Version()), zap.Int("pid", os.Getpid()))
+	for _, w := range c.Warnings() {
+		log.Warn("configuration", zap.String("key", w.Where), zap.String("reason", w.Message))
+	}
+	s, err := start(cfg, server.Deps{Log: log})
 	if err != nil {
 		return err
 	}
-	return p.Run(ctx)
+	return s.Run(ctx)
 }
 
 // collectorPercent is the target of the garbage collector (GOGC). Servers keep little memory and allocate much: with Go's
@@ -98,18 +97,6 @@ func RelaxCollector(environ []string, set func(int) int) {
 	if !slices.ContainsFunc(environ, func(e string) bool { return strings.HasPrefix(e, "GOGC=") }) {
 		set(collectorPercent)
 	}
-}
-
-func startLog(c *config.Config, common config.Common, program string) (*zap.Logger, error) {
-	log, err := server.NewLogger(common.Log)
-	if err != nil {
-		return nil, err
-	}
-	log.Info("starting", zap.String("program", program), zap.String("version", server.Version()), zap.Int("pid", os.Getpid()))
-	for _, w := range c.Warnings() {
-		log.Warn("configuration", zap.String("key", w.Where), zap.String("reason", w.Message))
-	}
-	return log, nil
 }
 
 // PrintError writes the error that ended a program, with advice if there is any, and the name of the program on each line.

@@ -17,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/app/servertest"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
+	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -38,9 +39,11 @@ func runProcessor(t *testing.T, c config.Common, log *zap.Logger) (base string, 
 func TestServersBecomeReadyAfterMigrate(t *testing.T) {
 	t.Parallel()
 	c := servertest.Common(pgtest.EmptyURL(t))
-	a, err := apiserver.New(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}}, server.Deps{Log: servertest.Log(t)})
+	ofAPI := c
+	var err error
+	ofAPI.Admin.Addr, err = freeport.Addr()
 	require.NoError(t, err)
-	api, stopAPI := "http://"+a.Addr(), servertest.Background(t, a.Run)
+	api, stopAPI := runAPI(t, ofAPI, servertest.Log(t))
 	processor, stopProcessor := runProcessor(t, c, servertest.Log(t))
 	for _, base := range []string{api, processor} {
 		servertest.Eventually(t, base+"/readyz", http.StatusServiceUnavailable, "run: iris migrate")
@@ -49,7 +52,7 @@ func TestServersBecomeReadyAfterMigrate(t *testing.T) {
 	status, body := servertest.Get(t, api+"/v0/incidents")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Contains(t, body, "waiting for its database")
-	status, _ = servertest.Get(t, "http://"+a.AdminAddr()+"/metrics")
+	status, _ = servertest.Get(t, "http://"+ofAPI.Admin.Addr+"/metrics")
 	require.Equal(t, http.StatusOK, status)
 	status, _ = servertest.Get(t, api+"/metrics")
 	require.Equal(t, http.StatusServiceUnavailable, status, "metrics are for operators, at the admin listener")

@@ -38,7 +38,7 @@ func TestUsageIsTheIncrease(t *testing.T) {
 	require.Equal(t, []Sum{{"Slow", 10, 2}, {"Fast", 10, 0.5}}, u.Statements, "the largest total first")
 	require.Equal(t, []Sum{{"escalate", 1, 100}}, u.Batches)
 	require.Equal(t, map[string]float64{"api": 0.75}, u.CPU)
-	require.Equal(t, float64(3), u.BusySeconds)
+	require.InDelta(t, 3, u.BusySeconds, 0.001)
 	require.Contains(t, u.String(), "api 0.75")
 	require.Contains(t, u.String(), "escalate 1 of 100;")
 	require.Contains(t, u.String(), "Slow 10 in 2.00 s; Fast 10 in 0.50 s;")

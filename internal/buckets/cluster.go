@@ -23,6 +23,7 @@ type MemberState struct {
 	StartedAt   time.Time
 	HeartbeatAt time.Time
 	Age         time.Duration // of the heartbeat, measured by the database
+	Ended       bool          // EndedStore recorded that the process has ended
 }
 
 // LeaseState is the row of one bucket. If the bucket is free, Owner is empty and Since is zero.

@@ -42,8 +42,9 @@ func (c Config) validate() error {
 // Deps are a Holder's collaborators. Store, Self.ProcessID and Log are required.
 type Deps struct {
 	Store    Store
-	Self     Member   // GossipAddr is filled in from Detector
-	Detector Detector // nil: no gossip
+	Self     Member     // GossipAddr is filled in from Detector
+	Detector Detector   // nil: no gossip
+	Ended    EndedStore // nil: nobody finds out whether dead members have ended
 	// Gained, if set, is called with newly held buckets: search them for work now. It is called on the holder's goroutine
 	// and must return quickly.
 	Gained  func(Set)
@@ -90,6 +91,8 @@ type Holder struct {
 	retiring atomic.Bool // stopping: acquires nothing, releases everything
 	hints    chan struct{}
 	problems problems
+	probing  sync.Map       // members that are being probed, by process id
+	probes   sync.WaitGroup // of probeDead
 
 	beatMu sync.Mutex // held while a heartbeat is written
 	left   bool       // under beatMu: the row was deleted for good
@@ -219,7 +222,9 @@ func (h *Holder) Run(ctx context.Context) error {
 	var g errgroup.Group
 	g.Go(func() error { defer cancel(); h.beatLoop(ctx); return nil })
 	g.Go(func() error { h.passLoop(ctx); return nil })
-	return g.Wait()
+	err := g.Wait()
+	h.probes.Wait()
+	return err
 }
 
 // Retire releases all buckets and acquires none, while Run continues the heartbeats, so that calls in flight still

@@ -53,6 +53,7 @@ func (h *Holder) pass(ctx context.Context) time.Duration {
 
 	s := h.survey(&v)
 	h.reconcile(&v)
+	h.probeDead(ctx, &v, s)
 	if !s.living[h.ProcessID()] && !h.retiring.Load() {
 		// The database is reachable again, and no heartbeat is written yet. Owned buckets stay unless others took them.
 		h.publish()

@@ -51,31 +51,12 @@ func (l *loader) dummyRoles(c Compatibility) {
 
 func (l *loader) intake(in Intake) Intake {
 	in.CatchAllPlan = strings.TrimSpace(in.CatchAllPlan)
-	if in.FallbackPerMinute < 0 {
-		l.problem(l.where("intake.fallback_per_minute"), "must not be negative")
-	}
-	if in.FallbackPerMinute == 0 {
-		in.FallbackPerMinute = 60
-	}
+	l.apply("intake", &in)
 	return in
 }
 
 func (l *loader) incidentRates(r IncidentRates) IncidentRates {
-	for _, n := range []struct {
-		path  string
-		value *int
-	}{{"max_active_incidents", &r.MaxActive}, {"max_recent_incidents", &r.MaxRecent}} {
-		if *n.value < 0 {
-			l.problem(l.where("incident_rate_limiting."+n.path), "must not be negative")
-		}
-		if *n.value == 0 {
-			*n.value = 1000
-		}
-	}
-	l.notNegative("incident_rate_limiting.recent_lookback", r.RecentLookback)
-	if r.RecentLookback == 0 {
-		r.RecentLookback = 5 * time.Minute
-	}
+	l.apply("incident_rate_limiting", &r)
 	if r.RecentLookback > 24*time.Hour {
 		l.problem(l.where("incident_rate_limiting.recent_lookback"), "must not be more than 24h")
 	}

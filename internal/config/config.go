@@ -37,15 +37,15 @@ type Common struct {
 	Database Database `koanf:"database"`
 	// PublicURL is the address of iris-api for people and vendors, without a final slash. Links in messages begin with it.
 	// "" = http://127.0.0.1:16649, which works on this machine only.
-	PublicURL string `koanf:"public_url"`
+	PublicURL string `koanf:"public_url" url:"http"`
 	// SecretKey encrypts the installation's secret in the database: at least 32 characters. "" = stored unencrypted.
 	SecretKey Secret `koanf:"secret_key"`
 	Admin     Admin  `koanf:"admin"`
 	Log       Log    `koanf:"log"`
 	// Migrate is "auto", or "never" (the default): on an older schema the server is then not ready and names the command.
-	Migrate string `koanf:"migrate"`
-	// ShutdownTimeout bounds an orderly stop. 0 = 20 s.
-	ShutdownTimeout time.Duration `koanf:"shutdown_timeout"`
+	Migrate string `koanf:"migrate" oneof:"never,auto" default:"never"`
+	// ShutdownTimeout bounds an orderly stop.
+	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s"`
 	GmailOneClick   GmailOneClick `koanf:"gmail_one_click"`
 	DefaultQuota    Quota         `koanf:"default_quota"`
 }
@@ -75,8 +75,8 @@ type GmailOneClick struct {
 type Database struct {
 	// URL is a postgres:// URL or a string of keyword=value pairs. Required.
 	URL Secret `koanf:"url"`
-	// MaxConnections is the size of this process's pool. 0 = 16.
-	MaxConnections int `koanf:"max_connections"`
+	// MaxConnections is the size of this process's pool.
+	MaxConnections int `koanf:"max_connections" range:"1-1000" default:"16"`
 }
 
 // Admin is the listener for operators: metrics, profiles, health. It has no authentication: use a private address.
@@ -88,24 +88,24 @@ type Admin struct {
 
 // Log configures the log, which goes to standard error.
 type Log struct {
-	Level  string `koanf:"level"`  // debug, info, warn, error. "" = info
-	Format string `koanf:"format"` // json or console. "" = json
+	Level  string `koanf:"level" oneof:"debug,info,warn,error" default:"info"`
+	Format string `koanf:"format" oneof:"json,console" default:"json"`
 }
 
 // HTTP is iris-api's public listener.
 type HTTP struct {
-	Addr string `koanf:"addr"` // "" = :16649
+	Addr string `koanf:"addr" default:":16649"`
 	// TrustedProxies are the networks whose X-Forwarded-For header is used. Empty = none.
 	TrustedProxies []string `koanf:"trusted_proxies"`
-	// SessionTTL is how long a log-in lasts. 0 = 12 h.
-	SessionTTL time.Duration `koanf:"session_ttl"`
+	// SessionTTL is how long a log-in lasts.
+	SessionTTL time.Duration `koanf:"session_ttl" default:"12h"`
 	// AllowedOrigins are the sites whose scripts may call the API (CORS), such as https://portal.example.com. Empty = none.
 	AllowedOrigins []string `koanf:"allowed_origins"`
 	// HealthcheckFile is a file whose first line is the answer of /healthcheck. If the file is missing, the answer is 404:
 	// remove it to take this process out of a load balancer. "" = always GOOD.
 	HealthcheckFile string `koanf:"healthcheck_file"`
 	// MailboxURL is the address of the mailbox of `iris dev`, which serves /dev/mailbox. "" = none.
-	MailboxURL string `koanf:"mailbox_url"`
+	MailboxURL string `koanf:"mailbox_url" url:"http"`
 }
 
 // Compatibility permits what the predecessors permit. Everything is off by default.
@@ -136,11 +136,11 @@ type Compatibility struct {
 // IncidentRates limits how many incidents an application opens on a plan.
 type IncidentRates struct {
 	Enabled bool `koanf:"enabled"`
-	// MaxActive is the maximum of active incidents. 0 = 1000.
-	MaxActive int `koanf:"max_active_incidents"`
-	// MaxRecent is the maximum of incidents opened within RecentLookback. 0 = 1000 within 5 minutes.
-	MaxRecent      int           `koanf:"max_recent_incidents"`
-	RecentLookback time.Duration `koanf:"recent_lookback"`
+	// MaxActive is the maximum of active incidents.
+	MaxActive int `koanf:"max_active_incidents" default:"1000"`
+	// MaxRecent is the maximum of incidents opened within RecentLookback.
+	MaxRecent      int           `koanf:"max_recent_incidents" default:"1000"`
+	RecentLookback time.Duration `koanf:"recent_lookback" default:"5m"`
 	// Exempt has the names of applications without a limit.
 	Exempt []string `koanf:"exempt_applications"`
 }
@@ -149,9 +149,8 @@ type IncidentRates struct {
 type Intake struct {
 	// CatchAllPlan is the plan of such alerts if the application has no default plan; "" = they are refused.
 	CatchAllPlan string `koanf:"catch_all_plan"`
-	// FallbackPerMinute limits the incidents per minute that an application opens on its default plan or on CatchAllPlan. 0
-	// = 60.
-	FallbackPerMinute int `koanf:"fallback_per_minute"`
+	// FallbackPerMinute limits the incidents per minute that an application opens on its default plan or on CatchAllPlan.
+	FallbackPerMinute int `koanf:"fallback_per_minute" default:"60"`
 }
 
 // MailingLists says which mailing lists are paged.
@@ -200,7 +199,7 @@ type SMTP struct {
 	ReplyTo  string `koanf:"reply_to"` // "" = from
 	// TLS is "tls" (from the first byte), "starttls" (required), "opportunistic" (STARTTLS if offered) or "none". "" = tls
 	// on port 465, starttls with a user name, else opportunistic.
-	TLS string `koanf:"tls"`
+	TLS string `koanf:"tls" oneof:"tls,starttls,opportunistic,none"`
 	// CAFile has the accepted certificate authorities in PEM. "" = those of the system.
 	CAFile string `koanf:"ca_file"`
 	// AllowPlainAuth permits the password on a connection without verified TLS. It is on for loopback addresses.
@@ -208,15 +207,15 @@ type SMTP struct {
 	// Hello is the host name in the EHLO command. "" = the name of this host.
 	Hello string `koanf:"hello"`
 	// Connections is the maximum of open connections. 0 = 32.
-	Connections int `koanf:"connections"`
+	Connections int `koanf:"connections" range:"1-1000"`
 }
 
 // Slack is a Slack app installed in a workspace.
 type Slack struct {
 	Account       `koanf:",squash"`
-	Token         Secret `koanf:"token"`          // xoxb-...
-	SigningSecret Secret `koanf:"signing_secret"` // verifies requests from Slack
-	APIURL        string `koanf:"api_url"`        // "" = https://slack.com/api/
+	Token         Secret `koanf:"token"`              // xoxb-...
+	SigningSecret Secret `koanf:"signing_secret"`     // verifies requests from Slack
+	APIURL        string `koanf:"api_url" url:"http"` // "" = https://slack.com/api/
 }
 
 // Twilio sends texts and makes calls.
@@ -231,10 +230,10 @@ type Twilio struct {
 	// ApplicationFrom has the sender numbers of applications that do not use from and call_from, by name.
 	ApplicationFrom map[string]string `koanf:"application_from"`
 
-	APIURL         string   `koanf:"api_url"` // "" = https://api.twilio.com
+	APIURL         string   `koanf:"api_url" url:"http"` // "" = https://api.twilio.com
 	CountryCode    string   `koanf:"country_code"`
 	DetectMachines bool     `koanf:"detect_machines"`
-	Modes          []string `koanf:"modes"` // of sms, call. Empty = both
+	Modes          []string `koanf:"modes" oneof:"sms,call"` // empty = both
 }
 
 // Webhook posts to URLs of users.
@@ -252,8 +251,8 @@ type Push struct {
 	Account `koanf:",squash"`
 	// Credentials is the JSON of a service account of the Firebase project.
 	Credentials Secret `koanf:"credentials"`
-	APIURL      string `koanf:"api_url"`   // "" = https://fcm.googleapis.com
-	TokenURL    string `koanf:"token_url"` // "" = the one in the credentials
+	APIURL      string `koanf:"api_url" url:"http"`   // "" = https://fcm.googleapis.com
+	TokenURL    string `koanf:"token_url" url:"http"` // "" = the one in the credentials
 }
 
 // Limits are the rates of the whole cluster.
@@ -278,7 +277,7 @@ type Delivery struct {
 	// connection. 0 = the account's connections for e-mail, 16 for other vendors.
 	Concurrency int `koanf:"concurrency"`
 	// DryRun stops before the vendor call: "render" (only render), "store" (everything but the call). "" = send.
-	DryRun string `koanf:"dry_run"`
+	DryRun string `koanf:"dry_run" oneof:"render,store"`
 	// SMSOverride is the text for people whose carrier blocks the text of templates; %s is replaced by the incident's id.
 	SMSOverride string `koanf:"sms_override_template"`
 	// RefusedNumbers are never texted or called: prefixes with a +, or whole numbers. Empty = users.DefaultRefusedNumbers;

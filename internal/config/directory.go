@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"crypto/x509"
 	"net/netip"
 	"net/url"
@@ -24,7 +23,7 @@ type LDAP struct {
 	CAFile   string   `koanf:"ca_file"` // PEM. "" = the system's roots
 	// AllowPlaintext permits passwords on an unencrypted connection.
 	AllowPlaintext bool          `koanf:"allow_plaintext"`
-	Timeout        time.Duration `koanf:"timeout"` // 0 = 5 s
+	Timeout        time.Duration `koanf:"timeout" default:"5s"`
 	// UserPrefix and UserSuffix turn a log-in name into the name for the bind. Both empty = the entry is searched first.
 	UserPrefix string `koanf:"user_prefix"`
 	UserSuffix string `koanf:"user_suffix"`
@@ -51,16 +50,16 @@ func (l LDAP) LogsIn() bool { return len(l.URLs) > 0 && !l.SyncOnly }
 
 // Sync updates people from a directory.
 type Sync struct {
-	From  string        `koanf:"from"`  // ldap or slack. "" = no sync
-	Every time.Duration `koanf:"every"` // 0 = 1 h
+	From  string        `koanf:"from" oneof:"ldap,slack"` // "" = no sync
+	Every time.Duration `koanf:"every" default:"1h"`
 	// MaxGonePercent is how many people may be missing in the directory, in percent. If more are missing, nothing is
-	// changed. 0 = 10.
-	MaxGonePercent int    `koanf:"max_gone_percent"`
+	// changed.
+	MaxGonePercent int    `koanf:"max_gone_percent" range:"1-100" default:"10"`
 	Filter         string `koanf:"filter"` // filter for all people in LDAP. "" = (&(objectClass=person)(NAME=*))
-	// PhoneRegion is the country of phone numbers without a country code. "" = US.
-	PhoneRegion  string `koanf:"phone_region"`
-	SlackContact string `koanf:"slack_contact"` // name, email or none. "" = name
-	PhotoURL     string `koanf:"photo_url"`     // {name} is replaced by the log-in name. "" = the directory's photo
+	// PhoneRegion is the country of phone numbers without a country code.
+	PhoneRegion  string `koanf:"phone_region" default:"US"`
+	SlackContact string `koanf:"slack_contact" oneof:"name,email,none" default:"name"`
+	PhotoURL     string `koanf:"photo_url"` // {name} is replaced by the log-in name. "" = the directory's photo
 	// Presets are people who are never switched off by the sync.
 	Presets []Preset  `koanf:"presets"`
 	Lists   SyncLists `koanf:"lists"`
@@ -95,10 +94,7 @@ func (l *loader) ldap(d LDAP) LDAP {
 	for i, raw := range d.URLs {
 		l.ldapURL(index(at+".urls", i), raw, d)
 	}
-	l.notNegative(at+".timeout", d.Timeout)
-	if d.Timeout == 0 {
-		d.Timeout = 5 * time.Second
-	}
+	l.apply(at, &d)
 	if d.Timeout > time.Minute {
 		l.problem(l.where(at+".timeout"), "must be at most 1m: a person waits for the log-in")
 	}
@@ -159,26 +155,13 @@ func (l *loader) filter(path, filter string) {
 
 // sync checks the sync and fills in the defaults. d and slack are the directories that it may read.
 func (l *loader) sync(s Sync, d LDAP, slack []Slack) Sync {
-	l.oneOf("sync.from", s.From, "", "ldap", "slack")
-	l.oneOf("sync.slack_contact", s.SlackContact, "", "name", "email", "none")
-	l.notNegative("sync.every", s.Every)
-	if s.Every == 0 {
-		s.Every = time.Hour
-	}
+	l.apply("sync", &s)
 	if s.Every < time.Minute {
 		l.problem(l.where("sync.every"), "must be at least 1m")
 	}
-	if s.MaxGonePercent < 0 || s.MaxGonePercent > 100 {
-		l.problem(l.where("sync.max_gone_percent"), "must be between 1 and 100")
-	}
-	if s.MaxGonePercent == 0 {
-		s.MaxGonePercent = 10
-	}
-	s.PhoneRegion = cmp.Or(s.PhoneRegion, "US")
 	if len(s.PhoneRegion) != 2 || strings.ToUpper(s.PhoneRegion) != s.PhoneRegion {
 		l.problem(l.where("sync.phone_region"), "%q must be a country code of two capital letters, such as CH", s.PhoneRegion)
 	}
-	s.SlackContact = cmp.Or(s.SlackContact, "name")
 	if s.PhotoURL != "" {
 		l.httpURL("sync.photo_url", strings.ReplaceAll(s.PhotoURL, "{name}", "x"))
 	}

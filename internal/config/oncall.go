@@ -8,21 +8,21 @@ import (
 
 // Oncall configures the on-call calendar.
 type Oncall struct {
-	// Grace is how long after its start a shift may be edited by all members of the team. 0 = 24 h.
-	Grace time.Duration `koanf:"grace_period"`
-	// PopulateEvery is the interval between two fills of a team's calendar. 0 = 1 h.
-	PopulateEvery time.Duration `koanf:"populate_every"`
-	// WarnAhead is how far ahead a team is warned of gaps in its calendar. 0 = 48 h.
-	WarnAhead time.Duration `koanf:"warn_ahead"`
+	// Grace is how long after its start a shift may be edited by all members of the team.
+	Grace time.Duration `koanf:"grace_period" default:"24h"`
+	// PopulateEvery is the interval between two fills of a team's calendar.
+	PopulateEvery time.Duration `koanf:"populate_every" default:"1h"`
+	// WarnAhead is how far ahead a team is warned of gaps in its calendar.
+	WarnAhead time.Duration `koanf:"warn_ahead" default:"48h"`
 	// ReminderModes, ReminderRoles and ReminderTimes are the reminders of new members of a team: the modes, the roles of
-	// the shifts, and how long before the shift. Empty = email; primary, secondary, shadow and manager; a day and a week.
-	ReminderModes []string        `koanf:"reminder_modes"`
-	ReminderRoles []string        `koanf:"reminder_roles"`
-	ReminderTimes []time.Duration `koanf:"reminder_times"`
+	// the shifts, and how long before the shift.
+	ReminderModes []string        `koanf:"reminder_modes" oneof:"email,sms,call,slack,push" default:"email"`
+	ReminderRoles []string        `koanf:"reminder_roles" default:"primary,secondary,shadow,manager"`
+	ReminderTimes []time.Duration `koanf:"reminder_times" default:"24h,168h"`
 	// PhoneCheckEvery is the minimum time between e-mails to a person who is on call soon and has no phone number. 0 = no
-	// e-mails. PhoneCheckSubject and PhoneCheckBody are the text; empty = the default text.
+	// e-mails. PhoneCheckSubject and PhoneCheckBody are the text.
 	PhoneCheckEvery   time.Duration `koanf:"phone_check_every"`
-	PhoneCheckSubject string        `koanf:"phone_check_subject"`
+	PhoneCheckSubject string        `koanf:"phone_check_subject" default:"You are on call soon and cannot be called"`
 	PhoneCheckBody    string        `koanf:"phone_check_body"`
 	// EscalateApplication opens the incidents of the escalate button; "" = no button.
 	EscalateApplication string `koanf:"escalate_application"`
@@ -34,47 +34,16 @@ type Oncall struct {
 	MediumTargets []string `koanf:"medium_targets"`
 	// BonusURL returns a JSON list of {name, primary_paid, secondary_paid}; it enables /api/v0/events/bonus. Teams of the
 	// whitelist are always paid, teams of the blacklist never.
-	BonusURL       string   `koanf:"bonus_url"`
+	BonusURL       string   `koanf:"bonus_url" url:"http"`
 	BonusWhitelist []string `koanf:"bonus_whitelist"`
 	BonusBlacklist []string `koanf:"bonus_blacklist"`
 }
 
 // oncall checks the settings of the on-call calendar and fills in the defaults.
 func (l *loader) oncall(o Oncall) Oncall {
-	for _, d := range []struct {
-		path    string
-		value   *time.Duration
-		without time.Duration
-	}{
-		{"oncall.grace_period", &o.Grace, 24 * time.Hour}, {"oncall.populate_every", &o.PopulateEvery, time.Hour},
-		{"oncall.warn_ahead", &o.WarnAhead, 48 * time.Hour},
-	} {
-		l.notNegative(d.path, *d.value)
-		if *d.value == 0 {
-			*d.value = d.without
-		}
-	}
-	l.notNegative("oncall.phone_check_every", o.PhoneCheckEvery)
-	if o.PhoneCheckSubject == "" {
-		o.PhoneCheckSubject = "You are on call soon and cannot be called"
-	}
+	l.apply("oncall", &o)
 	if o.PhoneCheckBody == "" {
 		o.PhoneCheckBody = "You are on call soon, but Iris has no phone number to call you. Please add one to your contacts."
-	}
-	if len(o.ReminderModes) == 0 {
-		o.ReminderModes = []string{"email"}
-	}
-	for i, mode := range o.ReminderModes {
-		l.oneOf(index("oncall.reminder_modes", i), mode, "email", "sms", "call", "slack", "push")
-	}
-	if len(o.ReminderRoles) == 0 {
-		o.ReminderRoles = []string{"primary", "secondary", "shadow", "manager"}
-	}
-	if len(o.ReminderTimes) == 0 {
-		o.ReminderTimes = []time.Duration{24 * time.Hour, 7 * 24 * time.Hour}
-	}
-	for i, d := range o.ReminderTimes {
-		l.notNegative(index("oncall.reminder_times", i), d)
 	}
 	for _, p := range []struct {
 		path    string
@@ -86,9 +55,6 @@ func (l *loader) oncall(o Oncall) Oncall {
 	}
 	if o.EscalateApplication == "" && (o.UrgentPlan != "" || o.MediumPlan != "") {
 		l.warning(l.where("oncall.escalate_application"), "is not set: there is no escalate button")
-	}
-	if o.BonusURL != "" {
-		l.httpURL("oncall.bonus_url", o.BonusURL)
 	}
 	return o
 }

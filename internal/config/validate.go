@@ -28,21 +28,12 @@ func (c *Config) API() (API, error) {
 	if out.Mobile.Activated && len(out.Mobile.Applications) == 0 {
 		l.warning(l.where("mobile.applications"), "is empty: no application may register phones")
 	}
-	if out.HTTP.Addr == "" {
-		out.HTTP.Addr = ":16649"
-	}
+	l.apply("http", &out.HTTP)
 	l.address("http.addr", out.HTTP.Addr, true)
 	for i, network := range out.HTTP.TrustedProxies {
 		if _, err := netip.ParsePrefix(network); err != nil {
 			l.problem(l.where(index("http.trusted_proxies", i)), "%q is not a network; write it like 10.0.0.0/8", network)
 		}
-	}
-	l.notNegative("http.session_ttl", out.HTTP.SessionTTL)
-	if out.HTTP.SessionTTL == 0 {
-		out.HTTP.SessionTTL = 12 * time.Hour
-	}
-	if out.HTTP.MailboxURL != "" {
-		l.httpURL("http.mailbox_url", out.HTTP.MailboxURL)
 	}
 	for i, format := range out.Webhooks {
 		l.oneOf(index("webhooks", i), format, "alertmanager", "freshping", "grafana", "rackspace")
@@ -106,14 +97,11 @@ func (c *Config) Processor() (Processor, error) {
 		l.warning("smtp, slack, twilio, webhook, push", "no vendor is configured: nothing is sent; set IRIS_SMTP_ADDR and IRIS_SMTP_FROM to send e-mail")
 	}
 	l.limits(out.Limits, accounts)
-	if out.Delivery.Concurrency < 0 {
-		l.problem(l.where("delivery.concurrency"), "must not be negative")
-	}
-	l.oneOf("delivery.dry_run", out.Delivery.DryRun, "", "render", "store")
+	l.apply("delivery", &out.Delivery)
 	if out.Delivery.DryRun != "" {
 		l.warning(l.where("delivery.dry_run"), "is set: nobody is paged")
 	}
-	l.notNegative("history.retention", out.History.Retention)
+	l.apply("history", &out.History)
 	if r := out.History.Retention; r > 0 && r < minRetention {
 		l.problem(l.where("history.retention"), "must be at least 1d, not %v; m means minutes, 13 months are 396d", r)
 	}
@@ -168,16 +156,11 @@ func (c *Config) newCheck() *loader {
 // quota checks the default quota and fills in the defaults.
 func (l *loader) quota(q *Quota) {
 	switch {
-	case q.HardLimit < 0 || q.SoftLimit < 0:
-		l.problem(l.where("default_quota.hard_limit"), "and default_quota.soft_limit must not be negative")
 	case q.HardLimit == 0 && *q != (Quota{}):
 		l.problem(l.where("default_quota.hard_limit"), "is missing; the quota needs it")
 	case q.HardLimit > 0 && q.SoftLimit >= q.HardLimit:
 		l.problem(l.where("default_quota.soft_limit"), "must be lower than default_quota.hard_limit")
 	}
-	l.notNegative("default_quota.hard_within", q.HardWithin)
-	l.notNegative("default_quota.soft_within", q.SoftWithin)
-	l.notNegative("default_quota.wait", q.Wait)
 	if q.HardLimit > 0 {
 		q.HardWithin, q.SoftWithin, q.Wait = cmp.Or(q.HardWithin, time.Minute), cmp.Or(q.SoftWithin, time.Minute), cmp.Or(q.Wait, time.Hour)
 	}
@@ -187,17 +170,11 @@ func (l *loader) common(c Common) Common {
 	if c.Database.URL == "" && !l.broken["database.url"] {
 		l.problem(l.where("database.url"), "is missing; set the address of PostgreSQL, such as postgres://iris:PASSWORD@db.example.com:5432/iris")
 	}
-	if n := c.Database.MaxConnections; n < 0 || n > 1000 {
-		l.problem(l.where("database.max_connections"), "must be between 1 and 1000")
-	}
-	if c.Database.MaxConnections == 0 {
-		c.Database.MaxConnections = 16
-	}
 	if c.PublicURL == "" {
 		c.PublicURL = "http://127.0.0.1:16649"
 		l.warning(l.where("public_url"), "is not set: links in messages begin with %s, which only works on this machine", c.PublicURL)
 	}
-	l.httpURL("public_url", c.PublicURL)
+	l.apply("", &c)
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	if n := len(c.SecretKey); n > 0 && n < 32 {
 		l.problem(l.where("secret_key"), "must have at least 32 characters (openssl rand -base64 32)")
@@ -209,16 +186,6 @@ func (l *loader) common(c Common) Common {
 		l.address("admin.addr", c.Admin.Addr, true)
 	}
 	l.quota(&c.DefaultQuota)
-	l.oneOf("log.level", c.Log.Level, "", "debug", "info", "warn", "error")
-	l.oneOf("log.format", c.Log.Format, "", "json", "console")
-	l.oneOf("migrate", c.Migrate, "", "never", "auto")
-	c.Log.Level = cmp.Or(c.Log.Level, "info")
-	c.Log.Format = cmp.Or(c.Log.Format, "json")
-	c.Migrate = cmp.Or(c.Migrate, "never")
-	l.notNegative("shutdown_timeout", c.ShutdownTimeout)
-	if c.ShutdownTimeout == 0 {
-		c.ShutdownTimeout = 20 * time.Second
-	}
 	l.gmail(&c)
 	return c
 }

@@ -14,6 +14,7 @@ import (
 )
 
 func (l *loader) smtp(path string, s *SMTP, n int) {
+	l.apply(path, s)
 	l.account(path, &s.Account, n, 20*time.Second)
 	if l.required(path+".addr", s.Addr) {
 		l.address(path+".addr", s.Addr, false)
@@ -23,7 +24,6 @@ func (l *loader) smtp(path string, s *SMTP, n int) {
 			l.problem(l.where(path+".from"), "%q is not an e-mail address", s.From)
 		}
 	}
-	l.oneOf(path+".tls", s.TLS, "", "tls", "starttls", "opportunistic", "none")
 	l.caFile(path+".ca_file", s.CAFile)
 	if s.CAFile != "" && s.TLS == "none" {
 		l.problem(l.where(path+".ca_file"), "has no effect with tls: none")
@@ -47,9 +47,6 @@ func (l *loader) smtp(path string, s *SMTP, n int) {
 	if s.TLS == "none" && s.Password != "" && !s.AllowPlainAuth {
 		l.problem(l.where(path+".tls"), "the password would be sent unencrypted; use tls or starttls, or permit it with allow_plain_auth")
 	}
-	if s.Connections < 0 || s.Connections > 1000 {
-		l.problem(l.where(path+".connections"), "must be between 1 and 1000")
-	}
 }
 
 // Formats of the vendors' tokens and ids.
@@ -60,17 +57,17 @@ var (
 )
 
 func (l *loader) slack(path string, s *Slack, n int) {
+	l.apply(path, s)
 	l.account(path, &s.Account, n, 10*time.Second)
 	set := l.required(path+".token", s.Token.Reveal())
-	switch {
-	case s.APIURL != "": // another server than Slack's may have other tokens
-		l.httpURL(path+".api_url", s.APIURL)
-	case set && !slackToken.MatchString(s.Token.Reveal()):
+	// Another server than Slack's may have other tokens.
+	if s.APIURL == "" && set && !slackToken.MatchString(s.Token.Reveal()) {
 		l.problem(l.where(path+".token"), "is not a token of Slack; use the Bot User OAuth Token of the app (xoxb-...)")
 	}
 }
 
 func (l *loader) twilio(path string, t *Twilio, n int) {
+	l.apply(path, t)
 	l.account(path, &t.Account, n, 10*time.Second)
 	if l.required(path+".account_sid", t.AccountSID) && t.APIURL == "" && !twilioAccount.MatchString(t.AccountSID) {
 		l.problem(l.where(path+".account_sid"), "is not an account SID of Twilio, which is AC and 32 hexadecimal digits")
@@ -85,15 +82,10 @@ func (l *loader) twilio(path string, t *Twilio, n int) {
 		l.problem(l.where(path+".key_sid"), "key_sid and key_secret go together: set both or neither")
 	}
 	l.required(path+".from", t.From)
-	if t.APIURL != "" {
-		l.httpURL(path+".api_url", t.APIURL)
-	}
-	for i, m := range t.Modes {
-		l.oneOf(index(path+".modes", i), m, "sms", "call")
-	}
 }
 
 func (l *loader) webhook(path string, w *Webhook, n int) {
+	l.apply(path, w)
 	l.account(path, &w.Account, n, 10*time.Second)
 	if len(w.Secrets) == 0 && !l.broken[path+".secrets[0]"] {
 		l.problem(l.where(path+".secrets[0]"), "is missing; set one (whsec_ and the output of: openssl rand -base64 32)")
@@ -110,6 +102,7 @@ func (l *loader) webhook(path string, w *Webhook, n int) {
 }
 
 func (l *loader) push(path string, p *Push, n int) {
+	l.apply(path, p)
 	l.account(path, &p.Account, n, 10*time.Second)
 	if l.required(path+".credentials", p.Credentials.Reveal()) {
 		var account struct {
@@ -118,11 +111,6 @@ func (l *loader) push(path string, p *Push, n int) {
 		}
 		if json.Unmarshal([]byte(p.Credentials.Reveal()), &account) != nil || account.Type != "service_account" || account.ProjectID == "" {
 			l.problem(l.where(path+".credentials"), "must be the JSON of a service account from the Firebase console (set its path with credentials_file or IRIS_PUSH_CREDENTIALS_FILE)")
-		}
-	}
-	for name, text := range map[string]string{".api_url": p.APIURL, ".token_url": p.TokenURL} {
-		if text != "" {
-			l.httpURL(path+name, text)
 		}
 	}
 }
@@ -138,7 +126,6 @@ func (l *loader) account(path string, a *Account, n int, timeout time.Duration) 
 	if strings.ContainsAny(a.Account, "/ \t") {
 		l.problem(l.where(path+".account"), "must not contain spaces or slashes")
 	}
-	l.notNegative(path+".timeout", a.Timeout)
 	if a.Timeout > 2*time.Minute {
 		l.problem(l.where(path+".timeout"), "must be at most 2m")
 	}
@@ -153,29 +140,31 @@ func (l *loader) account(path string, a *Account, n int, timeout time.Duration) 
 // accounts returns "vendor/account" of all accounts, and reports names that are used twice.
 func (l *loader) accounts(p Processor) []string {
 	var all []string
-	note := func(kind string, i int, account string) {
-		name := kind + "/" + account
+	p.EachAccount(func(kind string, i int, a Account) {
+		name := kind + "/" + a.Account
 		if slices.Contains(all, name) {
-			l.problem(l.where(index(kind, i)+".account"), "%q is used twice; give each account of %s another name", account, kind)
+			l.problem(l.where(index(kind, i)+".account"), "%q is used twice; give each account of %s another name", a.Account, kind)
 		}
 		all = append(all, name)
-	}
-	for i, v := range p.SMTP {
-		note("smtp", i, v.Account.Account)
-	}
-	for i, v := range p.Slack {
-		note("slack", i, v.Account.Account)
-	}
-	for i, v := range p.Twilio {
-		note("twilio", i, v.Account.Account)
-	}
-	for i, v := range p.Webhook {
-		note("webhook", i, v.Account.Account)
-	}
-	for i, v := range p.Push {
-		note("push", i, v.Account.Account)
-	}
+	})
 	return all
 }
+
+// EachAccount calls f with the kind, the position in its list and the settings of each vendor account.
+func (p Processor) EachAccount(f func(kind string, i int, a Account)) {
+	each(p.SMTP, "smtp", f)
+	each(p.Slack, "slack", f)
+	each(p.Twilio, "twilio", f)
+	each(p.Webhook, "webhook", f)
+	each(p.Push, "push", f)
+}
+
+func each[V interface{ shared() Account }](list []V, kind string, f func(kind string, i int, a Account)) {
+	for i, v := range list {
+		f(kind, i, v.shared())
+	}
+}
+
+func (a Account) shared() Account { return a }
 
 var modes = []string{"email", "sms", "call", "slack", "push", "webhook", "drop"}

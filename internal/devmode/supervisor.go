@@ -16,9 +16,11 @@ import (
 	"syscall"
 	"time"
 
+	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/devmode/demo"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/pgserver"
@@ -49,29 +51,20 @@ type Options struct {
 	Out     io.Writer // where progress and addresses are printed
 }
 
-// Database prepares the database before the servers start.
-type Database interface {
-	// InUse returns a host whose message-processors use the database; "" = none.
-	InUse(ctx context.Context, url string) (host string, err error)
-	// Migrate applies the migrations. Its error names a newer schema.
-	Migrate(ctx context.Context, url string) error
-	// Operator opens the database to write the demo data. The caller closes the operator.
-	Operator(ctx context.Context, url string) (*operator.Operator, error)
-}
-
 // Supervisor runs PostgreSQL, the servers and the mailbox.
 type Supervisor struct {
-	opt      Options
-	database Database
-	addr     string
-	public   string
-	logDir   string
+	opt    Options
+	addr   string
+	public string
+	logDir string
+	// migrate is database.Migrate; tests replace it.
+	migrate func(context.Context, config.Common, *zap.Logger) error
 
 	outMu sync.Mutex
 }
 
 // New checks the options.
-func New(opt Options, database Database) (*Supervisor, error) {
+func New(opt Options) (*Supervisor, error) {
 	if opt.StateDir == "" {
 		opt.StateDir = pgserver.DefaultStateDir()
 	}
@@ -90,7 +83,7 @@ func New(opt Options, database Database) (*Supervisor, error) {
 			return nil, fmt.Errorf("find the path of this program: %w", err)
 		}
 	}
-	s := &Supervisor{opt: opt, database: database, logDir: filepath.Join(opt.StateDir, "log")}
+	s := &Supervisor{opt: opt, migrate: database.Migrate, logDir: filepath.Join(opt.StateDir, "log")}
 	s.addr = cmp.Or(subprocess.Getenv(opt.Environ, "IRIS_HTTP_ADDR"), defaultAddr)
 	host, port, err := net.SplitHostPort(s.addr)
 	if err != nil {
@@ -136,13 +129,17 @@ func (s *Supervisor) run(ctx context.Context) error {
 	if err := s.portFree(); err != nil {
 		return err
 	}
-	database, err := s.openDatabase(ctx, cfg)
+	db, err := s.openDatabase(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer database.stop()
-	databaseURL := database.url
-	if err := s.prepare(ctx, database); err != nil {
+	defer db.stop()
+	databaseURL := db.url
+	common, err := cfg.Database(config.Secret(databaseURL))
+	if err != nil {
+		return err
+	}
+	if err := s.prepare(ctx, common, db.server != nil); err != nil {
 		return err
 	}
 	// The mailbox stops after the servers, so that it receives their last messages.
@@ -159,7 +156,7 @@ func (s *Supervisor) run(ctx context.Context) error {
 		name := "processor-" + strconv.Itoa(i+1)
 		g.Go(func() error { return s.keep(gctx, name, []string{"processor"}, env.processor) })
 	}
-	g.Go(func() error { return database.keep(gctx) })
+	g.Go(func() error { return db.keep(gctx) })
 	g.Go(func() error {
 		if s.waitReady(gctx) {
 			s.banner(cfg, databaseURL)
@@ -206,14 +203,15 @@ func (s *Supervisor) checkServers(cfg *config.Config) error {
 	return check(env.api, func(c *config.Config) error { _, err := c.API(); return err })
 }
 
-func (s *Supervisor) prepare(ctx context.Context, d *devDatabase) error {
-	if d.server == nil {
-		if err := s.refuseInUse(ctx, d.url); err != nil {
+// prepare migrates the database and writes the demo data. own says that dev mode runs the database.
+func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) error {
+	if !own {
+		if err := refuseInUse(ctx, func() (database.Use, error) { return database.FindUse(ctx, c) }); err != nil {
 			return err
 		}
 	}
-	if err := s.database.Migrate(ctx, d.url); err != nil {
-		if d.server == nil {
+	if err := s.migrate(ctx, c, zap.NewNop()); err != nil {
+		if !own {
 			return err
 		}
 		return fmt.Errorf("%w (data in %s; --fresh deletes it, --state-dir uses another directory)", err, s.opt.StateDir)
@@ -221,12 +219,12 @@ func (s *Supervisor) prepare(ctx context.Context, d *devDatabase) error {
 	if s.opt.NoDemo {
 		return nil
 	}
-	o, err := s.database.Operator(ctx, d.url)
+	db, in, err := database.Connect(ctx, c)
 	if err != nil {
 		return fmt.Errorf("write the demo data: %w", err)
 	}
-	defer o.Close()
-	if err := demo.Seed(ctx, o); err != nil {
+	defer db.Close()
+	if err := demo.Seed(ctx, operator.New(db, in.Keys)); err != nil {
 		return fmt.Errorf("write the demo data: %w", err)
 	}
 	return nil
@@ -235,15 +233,15 @@ func (s *Supervisor) prepare(ctx context.Context, d *devDatabase) error {
 // refuseInUse refuses a configured database that other processors use: the processors of dev mode would take some of its
 // incidents, and the mailbox would get their pages. Processors of an iris dev that was killed a moment ago count as alive
 // for some seconds.
-func (s *Supervisor) refuseInUse(ctx context.Context, url string) error {
+func refuseInUse(ctx context.Context, find func() (database.Use, error)) error {
 	for started := time.Now(); ; {
-		host, err := s.database.InUse(ctx, url)
-		if err != nil || host == "" {
+		use, err := find()
+		if err != nil || use.Host == "" {
 			return err
 		}
 		if time.Since(started) > inUsePatience {
 			return fmt.Errorf("message-processors on %s use the configured database (IRIS_DATABASE_URL): the mailbox would get "+
-				"pages of its incidents; stop them, or use another database", host)
+				"pages of its incidents; stop them, or use another database", use.Host)
 		}
 		select {
 		case <-ctx.Done():

@@ -29,7 +29,6 @@ import (
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/devmode/demo"
 	"github.com/iris-oncall/iris/internal/freeport"
-	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/subprocess"
 )
 
@@ -48,7 +47,7 @@ func TestMain(m *testing.M) {
 			err = app.ServeProcessor(ctx, "", os.Environ())
 		case "supervise":
 			var s *Supervisor
-			if s, err = New(Options{StateDir: os.Getenv("IRIS_STATE_DIR"), NoDemo: true, Environ: os.Environ(), Out: os.Stdout}, testDatabase{}); err == nil {
+			if s, err = New(Options{StateDir: os.Getenv("IRIS_STATE_DIR"), NoDemo: true, Environ: os.Environ(), Out: os.Stdout}); err == nil {
 				err = s.Run(ctx)
 			}
 		default:
@@ -62,30 +61,6 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
-}
-
-// testDatabase does what the iris command does with the database.
-type testDatabase struct{}
-
-func at(url string) config.Common {
-	return config.Common{Database: config.Database{URL: config.Secret(url)}}
-}
-
-func (testDatabase) InUse(ctx context.Context, url string) (string, error) {
-	use, err := database.FindUse(ctx, at(url))
-	return use.Host, err
-}
-
-func (testDatabase) Migrate(ctx context.Context, url string) error {
-	return database.Migrate(ctx, at(url), zap.NewNop())
-}
-
-func (testDatabase) Operator(ctx context.Context, url string) (*operator.Operator, error) {
-	db, in, err := database.Connect(ctx, at(url))
-	if err != nil {
-		return nil, err
-	}
-	return operator.New(db, in.Keys), nil
 }
 
 // lockedBuffer is a bytes.Buffer that is safe for concurrent use.
@@ -146,7 +121,7 @@ func start(t *testing.T, opt Options, environ ...string) *dev {
 	d := &dev{t: t, base: "http://" + addr, out: &lockedBuffer{}}
 	opt.Environ = plainEnviron(append(environ, "IRIS_HTTP_ADDR="+addr)...)
 	opt.Out = d.out
-	s, err := New(opt, testDatabase{})
+	s, err := New(opt)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var result error
@@ -328,7 +303,7 @@ func TestDevReportsWhyItCannotStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.opt.StateDir, c.opt.Environ, c.opt.Out = stateDir(t), c.env, io.Discard
-			s, err := New(c.opt, testDatabase{})
+			s, err := New(c.opt)
 			if err == nil {
 				err = s.Run(t.Context())
 			}
@@ -338,19 +313,11 @@ func TestDevReportsWhyItCannotStart(t *testing.T) {
 	}
 }
 
-// busyDatabase is a database that other processors use.
-type busyDatabase struct{ testDatabase }
-
-func (busyDatabase) InUse(context.Context, string) (string, error) { return "pager7", nil }
-
-func (busyDatabase) Migrate(context.Context, string) error { return errors.New("must not be touched") }
-
 func TestDevRefusesADatabaseThatProcessorsUse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := New(Options{Out: io.Discard}, busyDatabase{})
-		require.NoError(t, err)
-		require.ErrorContains(t, s.prepare(t.Context(), &devDatabase{s: s, url: "postgres://h/d"}), "message-processors on pager7 use the configured database")
+		err := refuseInUse(t.Context(), func() (database.Use, error) { return database.Use{Host: "pager7"}, nil })
+		require.ErrorContains(t, err, "message-processors on pager7 use the configured database")
 	})
 }
 
@@ -359,7 +326,7 @@ func TestNoBannerWhenTheServersExit(t *testing.T) {
 	var out lockedBuffer
 	s, err := New(Options{
 		StateDir: stateDir(t), NoDemo: true, Environ: plainEnviron("IRIS_HTTP_ADDR=" + freeAddr(t)), Program: "/bin/false", Out: &out,
-	}, testDatabase{})
+	})
 	require.NoError(t, err)
 	require.ErrorContains(t, s.Run(t.Context()), "does not stay up")
 	require.NotContains(t, out.String(), "Iris is running")
@@ -368,7 +335,7 @@ func TestNoBannerWhenTheServersExit(t *testing.T) {
 func TestBannerWithoutDemoDataShowsTheFirstCommands(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	s, err := New(Options{NoDemo: true, Program: "/tmp/go-build1/b001/exe/iris", Out: &out}, testDatabase{})
+	s, err := New(Options{NoDemo: true, Program: "/tmp/go-build1/b001/exe/iris", Out: &out})
 	require.NoError(t, err)
 	cfg, err := config.Load("", nil)
 	require.NoError(t, err)
@@ -383,24 +350,6 @@ func TestBannerWithoutDemoDataShowsTheFirstCommands(t *testing.T) {
 	require.NotContains(t, out.String(), "geheim")
 }
 
-// newerSchema is a database that another release has migrated.
-type newerSchema struct{ testDatabase }
-
-func (newerSchema) Migrate(context.Context, string) error {
-	return fmt.Errorf("the database has schema 99, newer than the 5 that this program knows: use the newer release")
-}
-
-// interruptedDatabase is interrupted in the middle of the migrations.
-type interruptedDatabase struct {
-	testDatabase
-	interrupt context.CancelFunc
-}
-
-func (d interruptedDatabase) Migrate(ctx context.Context, _ string) error {
-	d.interrupt()
-	return fmt.Errorf("migration 1: %w", ctx.Err())
-}
-
 func TestDevRefusesAnAddressThatOthersCanReach(t *testing.T) {
 	t.Parallel()
 	for addr, refused := range map[string]bool{
@@ -408,7 +357,7 @@ func TestDevRefusesAnAddressThatOthersCanReach(t *testing.T) {
 		":16649": true, "0.0.0.0:16649": true, "[::]:16649": true, "10.1.2.3:16649": true, "db.example.com:16649": true,
 	} {
 		for _, allow := range []bool{false, true} {
-			_, err := New(Options{StateDir: t.TempDir(), Environ: []string{"IRIS_HTTP_ADDR=" + addr}, AllowRemote: allow}, nil)
+			_, err := New(Options{StateDir: t.TempDir(), Environ: []string{"IRIS_HTTP_ADDR=" + addr}, AllowRemote: allow})
 			if refused && !allow {
 				require.ErrorContains(t, err, "--allow-remote", addr)
 			} else {
@@ -422,8 +371,12 @@ func TestAnInterruptedStartReturnsNoError(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
 	var out lockedBuffer
-	s, err := New(Options{StateDir: stateDir(t), Environ: plainEnviron("IRIS_HTTP_ADDR=" + freeAddr(t)), Out: &out}, interruptedDatabase{interrupt: interrupt})
+	s, err := New(Options{StateDir: stateDir(t), Environ: plainEnviron("IRIS_HTTP_ADDR=" + freeAddr(t)), Out: &out})
 	require.NoError(t, err)
+	s.migrate = func(ctx context.Context, _ config.Common, _ *zap.Logger) error {
+		interrupt()
+		return fmt.Errorf("migration 1: %w", ctx.Err())
+	}
 	require.NoError(t, s.Run(ctx))
 	require.True(t, strings.HasSuffix(out.String(), "iris dev: stopped\n"), out.String())
 }
@@ -431,8 +384,11 @@ func TestAnInterruptedStartReturnsNoError(t *testing.T) {
 func TestDevRefusesDataOfANewerSchema(t *testing.T) {
 	t.Parallel()
 	dir := stateDir(t)
-	s, err := New(Options{StateDir: dir, Environ: plainEnviron("IRIS_HTTP_ADDR=" + freeAddr(t)), Out: io.Discard}, newerSchema{})
+	s, err := New(Options{StateDir: dir, Environ: plainEnviron("IRIS_HTTP_ADDR=" + freeAddr(t)), Out: io.Discard})
 	require.NoError(t, err)
+	s.migrate = func(context.Context, config.Common, *zap.Logger) error {
+		return errors.New("the database has schema 99, newer than the 5 that this program knows: use the newer release")
+	}
 	err = s.Run(t.Context())
 	require.ErrorContains(t, err, "use the newer release")
 	require.ErrorContains(t, err, dir)
@@ -441,7 +397,7 @@ func TestDevRefusesDataOfANewerSchema(t *testing.T) {
 
 func TestConfiguredVendorsReplaceTheMailbox(t *testing.T) {
 	t.Parallel()
-	s, err := New(Options{StateDir: "/state", Processors: 1}, testDatabase{})
+	s, err := New(Options{StateDir: "/state", Processors: 1})
 	require.NoError(t, err)
 	box := vendorSettings{
 		smtp: map[string]string{"IRIS_SMTP_ADDR": "box"}, slack: map[string]string{"IRIS_SLACK_TOKEN": "box"},

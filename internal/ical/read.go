@@ -2,6 +2,7 @@ package ical
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -347,7 +348,13 @@ func (r *reader) named(name string) (*time.Location, bool) {
 	if zone := r.own[name]; zone != nil {
 		return zone, true
 	}
-	return zoneNamed(name)
+	parts := strings.Split(strings.Trim(strings.TrimSpace(name), `"/`), "/") // some programs add a path before the name
+	for i := range parts {
+		if zone := exactZone(strings.Join(parts[i:], "/")); zone != nil {
+			return zone, true
+		}
+	}
+	return nil, false
 }
 
 // exactZone finds a zone of the IANA database by its whole name; nil = there is none.
@@ -362,59 +369,30 @@ func exactZone(name string) *time.Location {
 	return zone
 }
 
-// zoneNamed finds a zone by its name, also after path prefixes that some programs add.
-func zoneNamed(name string) (*time.Location, bool) {
-	parts := strings.Split(strings.Trim(strings.TrimSpace(name), `"/`), "/")
-	for i := range parts {
-		candidate := strings.Join(parts[i:], "/")
-		if candidate == "" || candidate == "Local" {
-			continue
-		}
-		if zone, err := time.LoadLocation(candidate); err == nil {
-			return zone, true
-		}
-	}
-	return nil, false
-}
+var durationText = regexp.MustCompile(`^\+?P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$`)
 
 // duration parses a duration of RFC 5545: weeks and days on the calendar, the rest on the clock.
 func duration(text string) (nominal, exact time.Duration, err error) {
-	bad := fault.Invalidf("body", "DURATION: %.100q is not a duration", text)
-	rest, ok := strings.CutPrefix(strings.TrimPrefix(text, "+"), "P")
-	if !ok || rest == "" {
-		return 0, 0, bad
-	}
 	const day = 24 * time.Hour
-	timed := false
-	for rest != "" {
-		if strings.HasPrefix(rest, "T") && !timed {
-			timed, rest = true, rest[1:]
-			continue
+	units := []struct {
+		most int // of this unit
+		of   time.Duration
+		to   *time.Duration
+	}{
+		{100, 7 * day, &nominal}, {1000, day, &nominal},
+		{24 * 1000, time.Hour, &exact}, {24 * 60 * 1000, time.Minute, &exact}, {400 * 24 * 60 * 60, time.Second, &exact},
+	}
+	m := durationText.FindStringSubmatch(text)
+	bad := strings.TrimPrefix(text, "+") == "P" || m == nil
+	for i, u := range units {
+		if !bad && m[i+1] != "" {
+			n, err := strconv.Atoi(m[i+1])
+			bad = err != nil || n > u.most
+			*u.to += time.Duration(n) * u.of
 		}
-		n := strings.IndexFunc(rest, func(c rune) bool { return c < '0' || c > '9' })
-		if n <= 0 || n > 9 {
-			return 0, 0, bad
-		}
-		count, err := strconv.Atoi(rest[:n])
-		if err != nil || count > 400*24*60*60 {
-			return 0, 0, bad
-		}
-		unit := rest[n]
-		rest = rest[n+1:]
-		switch {
-		case unit == 'W' && !timed && count < 100:
-			nominal += time.Duration(count) * 7 * day
-		case unit == 'D' && !timed && count < 1000:
-			nominal += time.Duration(count) * day
-		case unit == 'H' && timed && count < 24*1000:
-			exact += time.Duration(count) * time.Hour
-		case unit == 'M' && timed && count < 24*60*1000:
-			exact += time.Duration(count) * time.Minute
-		case unit == 'S' && timed:
-			exact += time.Duration(count) * time.Second
-		default:
-			return 0, 0, bad
-		}
+	}
+	if bad {
+		return 0, 0, fault.Invalidf("body", "DURATION: %.100q is not a duration", text)
 	}
 	return nominal, exact, nil
 }

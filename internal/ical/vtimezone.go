@@ -3,7 +3,6 @@ package ical
 import (
 	"bytes"
 	"encoding/binary"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -133,27 +132,18 @@ func onsets(base *ics.ComponentBase) ([]time.Time, bool) {
 	return slices.CompactFunc(out, time.Time.Equal), true
 }
 
-var utcOffset = regexp.MustCompile(`^([+-])(\d\d)(\d\d)(\d\d)?$`)
-
+// offsetOf parses a UTC offset, in seconds: "+0100" or "+010000".
 func offsetOf(p *ics.IANAProperty) (int32, bool) {
 	if p == nil {
 		return 0, false
 	}
-	m := utcOffset.FindStringSubmatch(strings.TrimSpace(p.Value))
-	if m == nil {
-		return 0, false
+	text := strings.TrimSpace(p.Value)
+	at, err := time.Parse("-0700", text)
+	if err != nil {
+		at, err = time.Parse("-070000", text)
 	}
-	two := func(s string) int32 {
-		if s == "" {
-			return 0
-		}
-		return int32(s[0]-'0')*10 + int32(s[1]-'0')
-	}
-	seconds := two(m[2])*3600 + two(m[3])*60 + two(m[4])
-	if m[1] == "-" {
-		seconds = -seconds
-	}
-	return seconds, seconds > -27*3600 && seconds < 27*3600
+	_, seconds := at.Zone()
+	return int32(seconds), err == nil
 }
 
 // zoneFile encodes a zone as a tzdata file (RFC 8536), which the standard library can load.

@@ -13,12 +13,21 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Table describes how records are stored in one of our tables.
+// Table describes how the rows of one table of the source are converted and stored in one of our tables.
 type Table struct {
-	Name string
+	// Class names the rows in the report.
+	Class string
+	From  string // table of the source
+	Order string // columns of the source, in SQL
+	// Reads are further columns of the source that are read, separated by spaces. The columns' own sources are always read.
+	Reads string
+	// Label names a row in the report: $column stands for a value of the row (see Loader.Name).
+	Label string
+
+	Name string // of our table
 	// Columns describes the values of a record, in order.
 	Columns []Column
-	// Key are the columns that identify a row that exists here already.
+	// Key are the columns that identify a row that exists here already. The default is the first column.
 	Key []string
 	// Unique are further expressions that must be unique; @ precedes columns, as in lower(@name).
 	Unique []string
@@ -30,7 +39,11 @@ type Table struct {
 // Column is one value of a record.
 type Column struct {
 	Name string
-	Type string // PostgreSQL's name of the type
+	Type string // PostgreSQL's name of the type; "" = text, or bigint with a Ref
+	From string // column of the source; "" = Name
+	// Value converts the source's column of a row. If the row cannot be imported, it reports that (Row.Lose). nil = the usual
+	// conversion to the type.
+	Value func(row *Row, column string) any
 	// Ref says how the id in the record is replaced; nil = the value is stored unchanged.
 	Ref *Ref
 	// State is set for values that change here after the import. They are not compared with an existing row.
@@ -57,9 +70,6 @@ type Ref struct {
 	// Optional: an id that is not found becomes null. Otherwise the record is not imported.
 	Optional bool
 }
-
-// Unsettled marks imported contacts until Finish. Finish verifies those that belong to one person only.
-const Unsettled = ""
 
 // Record is a row to be stored.
 type Record struct {
@@ -96,8 +106,6 @@ type IrisStore interface {
 	MakeRoom(ctx context.Context) error
 	// SealKeys stores the keys of applications.
 	SealKeys(ctx context.Context, keys []ApplicationKeys) (Outcome, error)
-	// LoadMessages stores messages in the history. MessageTable describes its records.
-	LoadMessages(ctx context.Context, records Records) (Outcome, error)
 	// Resume continues or ends the escalation of imported incidents that still escalate. It returns their number.
 	Resume(ctx context.Context, goOn bool) (int64, error)
 }
@@ -156,27 +164,3 @@ const (
 	HighestNumber = 1 << 62
 	WrongNumber   = "its number is not above 0, or so high that there is no room for new ones behind it: change it there"
 )
-
-// MessageTable describes the records of LoadMessages.
-func MessageTable() Table {
-	return Table{Name: "message_history", Key: []string{"id"}, Columns: []Column{
-		{Name: "id", Type: "bigint"},
-		{Name: "created_at", Type: "timestamptz"},
-		{Name: "sent_at", Type: "timestamptz"},    // null = not sent
-		{Name: "application_id", Type: "bigint"},  //
-		{Name: "target_id", Type: "bigint"},       //
-		{Name: "target", Type: "text"},            // name of the target
-		{Name: "destination", Type: "text"},       //
-		{Name: "mode", Type: "text"},              // "" = not decided
-		{Name: "plan_id", Type: "bigint"},         // null = out of band
-		{Name: "priority", Type: "text"},          // null = none
-		{Name: "subject", Type: "text"},           //
-		{Name: "body", Type: "text"},              //
-		{Name: "incident_id", Type: "bigint"},     // null = out of band
-		{Name: "notification_id", Type: "bigint"}, // of the plan; null = none
-		{Name: "waiting", Type: "boolean"},        // neither sent nor cancelled
-		{Name: "template_id", Type: "bigint"},     // null = none
-		{Name: "batch", Type: "text"},             // null = not aggregated
-		{Name: "delivery", Type: "text"},          // last receipt of the vendor: "", delivered, failed
-	}}
-}

@@ -1,17 +1,23 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
 // Loading is the part of a Store that stores rows.
 type Loading interface {
 	// Load stores records in a table. The contexts of incidents (an Aside column), lines of timelines for comments and for
-	// changes of messages are stored with them.
+	// changes of messages are stored with them. Records of message_history are messages of Iris, see
+	// internal/postgres/imports.
 	Load(ctx context.Context, t Table, records Records) (Outcome, error)
 }
 
@@ -20,7 +26,7 @@ type From struct {
 	Class   string
 	Table   string
 	Order   string // columns in SQL
-	Columns []string
+	Columns string // separated by spaces
 }
 
 // Loader converts rows of a source and stores them. It is used by one goroutine.
@@ -28,30 +34,71 @@ type Loader struct {
 	Source *Source
 	Store  Loading
 	Report *Report
+	Modes  Modes
+	// Names are the names of the objects that columns of the source refer to: by column, then by number.
+	Names map[string]map[int64]string
 }
 
-// Load converts and stores rows. convert returns false for a row that is not imported; it has reported why.
-func (l Loader) Load(ctx context.Context, f From, t Table, convert func(*Row) ([]any, bool)) error {
-	class := l.Report.Class(f.Class)
-	out, err := l.Store.Load(ctx, t, l.Records(ctx, f, convert))
-	class.AddOutcome(out)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.Class, err)
+// RunAll calls the parts of an import one after another, until one fails.
+func RunAll(ctx context.Context, parts ...func(context.Context) error) error {
+	for _, part := range parts {
+		if err := part(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// Records returns the converted rows.
-func (l Loader) Records(ctx context.Context, f From, convert func(*Row) ([]any, bool)) Records {
-	class := l.Report.Class(f.Class)
+// Check returns an Invalid fault if the source lacks a table of the predecessor.
+func (l Loader) Check(predecessor string, tables ...string) error {
+	for _, table := range tables {
+		if !l.Source.Has(table) {
+			return fault.Invalidf("from", "this is not a database of %s: it has no table %s", predecessor, table)
+		}
+	}
+	return nil
+}
+
+// Load converts and stores the rows of tables, one table after another.
+func (l Loader) Load(ctx context.Context, tables ...Table) error {
+	for _, t := range tables {
+		if t.Key == nil {
+			t.Key = []string{t.Columns[0].Name}
+		}
+		out, err := l.Store.Load(ctx, t, l.records(ctx, t))
+		l.Report.Class(t.Class).AddOutcome(out)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.Class, err)
+		}
+	}
+	return nil
+}
+
+// Finish tidies the report and, if anything is new and nothing conflicts, ends the import.
+func (l Loader) Finish(ctx context.Context, store Finishing) error {
+	l.Report.Tidy()
+	if l.Report.Conflicts() > 0 || l.Report.Taken() == 0 {
+		return nil
+	}
+	return store.Finish(ctx, fmt.Sprintf("from %s, %d rows", l.Source.From(), l.Report.Taken()))
+}
+
+// records returns the converted rows of a table.
+func (l Loader) records(ctx context.Context, t Table) Records {
+	from := From{Class: t.Class, Table: t.From, Order: t.Order, Columns: t.Reads}
+	for _, c := range t.Columns {
+		from.Columns += " " + c.from()
+	}
 	return func(yield func(Record, error) bool) {
-		for row, err := range l.Source.Rows(ctx, l.Report, class, f.Table, f.Order, f.Columns...) {
+		for row, err := range l.Source.Rows(ctx, l.Report, from) {
 			if err != nil {
 				yield(Record{}, err)
 				return
 			}
-			values, ok := convert(row)
-			if ok && !yield(Record{Label: row.Label, Values: values}, nil) {
+			row.muted = true
+			row.Label = os.Expand(t.Label, func(column string) string { return l.label(row, column) })
+			row.muted = false
+			if values, ok := t.Convert(row); ok && !yield(Record{Label: row.Label, Values: values}, nil) {
 				return
 			}
 		}
@@ -59,57 +106,103 @@ func (l Loader) Records(ctx context.Context, f From, convert func(*Row) ([]any, 
 }
 
 // Each calls f with each row of a small table. The rows are counted where they are stored; Each counts only rows that f
-// does not import.
-func (l Loader) Each(ctx context.Context, fr From, f func(*Row)) error {
-	class := l.Report.Class(fr.Class)
-	for row, err := range l.Source.Rows(ctx, l.Report, class, fr.Table, fr.Order, fr.Columns...) {
+// drops.
+func (l Loader) Each(ctx context.Context, from From, f func(*Row)) error {
+	for row, err := range l.Source.Rows(ctx, l.Report, from) {
 		if err != nil {
 			return err
 		}
-		before := class.NotTaken
-		f(row)
-		if class.NotTaken == before {
-			row.Uncount()
+		if f(row); !row.dropped {
+			row.class.Read--
 		}
 	}
 	return nil
+}
+
+// ReadNames reads the names of the objects that a column refers to from their table.
+func (l Loader) ReadNames(ctx context.Context, column, table string) error {
+	names := map[int64]string{}
+	l.Names[column] = names
+	l.Report = NewReport("", nil) // invalid names are reported when their rows are imported
+	return l.Each(ctx, From{Table: table, Order: "id", Columns: "id name"}, func(row *Row) { names[row.Int("id")] = row.Name("name") })
+}
+
+// NameOf returns the name of the object that a column refers to; "" = there is no such object.
+func (l Loader) NameOf(row *Row, column string) string { return l.Names[column][row.Int(column)] }
+
+// label returns the text for a column in the label of a row.
+func (l Loader) label(row *Row, column string) string {
+	value := cmp.Or(row.Name(column), "(none)")
+	name, known := l.Names[column][row.Int(column)]
+	switch {
+	case column == "start": // of an event
+		start, _ := row.Epoch(column)
+		return start.Format(time.DateTime)
+	case len(l.Names[column]) == 0:
+		return value
+	case !known:
+		return "#" + value
+	case column == "template_id" || column == "plan_id": // versions have the same name
+		return value + " " + name
+	}
+	return cmp.Or(name, value)
+}
+
+// Known returns the name of the object that a column refers to. A row that refers to no object is not imported.
+func (l Loader) Known(row *Row, column string) any {
+	name, ok := l.Names[column][row.Int(column)]
+	if !ok {
+		row.Lose("its %s is not there", column)
+	}
+	return name
+}
+
+// Mode returns the mode of a row. A row whose mode does not exist here is not imported.
+func (l Loader) Mode(row *Row, column string) any {
+	name, ok := l.Names["mode_id"][row.Int(column)]
+	mode, ours := l.Modes.Ours(name)
+	switch {
+	case !ok:
+		row.Lose("its %s is not there", column)
+	case !ours:
+		row.Lose("there is no mode %s here: map it to another one with --mode %s=slack", name, name)
+	}
+	return mode
 }
 
 // Leftovers reports tables and columns that have data and were not read. known has the columns that are not imported
 // because nothing is lost by it, by table ("*" = the whole table). Call it last.
 func (l Loader) Leftovers(ctx context.Context, whose string, known map[string]string) error {
-	tables := l.Source.Tables()
-	for _, table := range slices.Sorted(maps.Keys(tables)) {
-		if known[table] == "*" {
+	for _, table := range slices.Sorted(maps.Keys(l.Source.tables)) {
+		read, asked := l.Source.asked[table]
+		switch {
+		case known[table] == "*":
 			continue
-		}
-		read, ok := l.Source.asked[table]
-		if !ok {
-			n, err := l.Source.Count(ctx, table, "")
-			if err != nil {
+		case !asked:
+			if err := l.left(ctx, "table "+table, whose, table, ""); err != nil {
 				return err
 			}
-			l.left(n, "the table "+table+" is not one of "+whose+"'s and was not taken", true)
 			continue
 		}
 		names := append(strings.Fields(known[table]), read...)
-		for _, column := range tables[table] {
+		for _, column := range l.Source.tables[table] {
 			if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, column) }) {
 				continue
 			}
-			quoted := Quote(column)
-			n, err := l.Source.Count(ctx, table, quoted+" is not null and cast("+quoted+" as char) not in ('', '0')")
-			if err != nil {
+			filled := fmt.Sprintf("%[1]s is not null and cast(%[1]s as char) not in ('', '0')", Quote(column))
+			if err := l.left(ctx, "column "+table+"."+column, whose, table, filled); err != nil {
 				return err
 			}
-			l.left(n, "the column "+table+"."+column+" is not one of "+whose+"'s and was not taken", false)
 		}
 	}
 	return nil
 }
 
-func (l Loader) left(rows int64, text string, whole bool) {
-	if rows > 0 {
-		l.Report.Class("unknown to the import").AddReason(Reason{Kind: NotTaken, Text: text, Rows: rows, Whole: whole})
+func (l Loader) left(ctx context.Context, what, whose, table, condition string) error {
+	n, err := l.Source.Count(ctx, table, condition)
+	if n > 0 {
+		l.Report.Class("unknown to the import").AddReason(Reason{Kind: NotTaken, Rows: n, Whole: condition == "",
+			Text: "the " + what + " is not one of " + whose + "'s and was not taken"})
 	}
+	return err
 }

@@ -1,7 +1,7 @@
 package imports
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
@@ -14,7 +14,7 @@ type Modes map[string]string
 func (m Modes) Check() error {
 	for from, to := range m {
 		if !ours(to) {
-			return fault.Invalidf("mode", "%s=%s: there is no mode %q: use %s", from, to, to, modeNames())
+			return fault.Invalidf("mode", "%s=%s: there is no mode %q: use one of %v", from, to, to, users.Modes)
 		}
 	}
 	return nil
@@ -28,29 +28,16 @@ func (m Modes) Ours(name string) (string, bool) {
 	return name, ours(name)
 }
 
-func ours(mode string) bool {
-	for _, m := range users.Modes {
-		if string(m) == mode {
-			return true
+func ours(mode string) bool { return slices.Contains(users.Modes, users.Mode(mode)) }
+
+// Destination returns a column with the address of a contact. A row without an address is left out. An address that no vendor
+// can use is imported and reported.
+func (l Loader) Destination() Column {
+	return Column{Name: "destination", Value: func(row *Row, column string) any {
+		destination := Filled(row, column)
+		if mode := users.Mode(l.Mode(row, "mode_id").(string)); !row.dropped && mode != users.Drop && users.CheckContact(mode, destination.(string)) != nil {
+			row.Note("its spelling is not one that can be reached by %s here; it was taken as it is", mode)
 		}
-	}
-	return false
-}
-
-func modeNames() string {
-	names := make([]string, len(users.Modes))
-	for i, m := range users.Modes {
-		names[i] = string(m)
-	}
-	return strings.Join(names, ", ")
-}
-
-// Usable reports a contact that no vendor here can use.
-func (r *Row) Usable(mode, destination string) {
-	if mode == string(users.Drop) {
-		return
-	}
-	if err := users.CheckContact(users.Mode(mode), destination); err != nil {
-		r.Note("its spelling is not one that can be reached by %s here; it was taken as it is", mode)
-	}
+		return destination
+	}}
 }

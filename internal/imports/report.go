@@ -83,15 +83,6 @@ func (r *Report) Tick(class string, rows int64) {
 	r.progress(class, rows)
 }
 
-// Add adds a reason for one row of the class.
-func (c *Class) Add(kind Kind, whole bool, example, format string, args ...any) {
-	reason := Reason{Kind: kind, Text: fmt.Sprintf(format, args...), Rows: 1, Whole: whole}
-	if example != "" {
-		reason.Examples = []string{example}
-	}
-	c.AddReason(reason)
-}
-
 // AddReason adds a reason. Reasons with the same text are counted together.
 func (c *Class) AddReason(r Reason) {
 	if r.Whole && r.Kind == NotTaken {
@@ -119,6 +110,12 @@ func (c *Class) AddOutcome(o Outcome) {
 	for _, r := range o.Reasons {
 		c.AddReason(r)
 	}
+}
+
+// AddAll adds the result of rows that were not read with Source.Rows.
+func (c *Class) AddAll(o Outcome) {
+	c.Read += o.Read
+	c.AddOutcome(o)
 }
 
 // count returns the number of rows with reasons of a kind.

@@ -1,9 +1,12 @@
 package imports
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,14 +20,17 @@ type Row struct {
 	Label string
 
 	class  *Class
-	index  map[string]int
-	values []rawValue
+	index  map[string]int // positions of columns
+	values []sql.RawBytes // as MySQL sent them; nil = null
+	// dropped: the row is not imported.
+	dropped bool
+	// said are the reasons of the row.
+	said []string
+	// muted: values are read for the label, and nothing is reported.
+	muted bool
 }
 
-// rawValue is a value as MySQL sent it; nil is null.
-type rawValue = []byte
-
-// NewRow returns a row with values by column; nil is null. Its reports go to class.
+// NewRow returns a row with values by column, for tests; nil is null. Its reports go to class.
 func NewRow(class *Class, label string, values map[string][]byte) *Row {
 	r := &Row{Label: label, class: class, index: make(map[string]int, len(values))}
 	for name, value := range values {
@@ -34,27 +40,52 @@ func NewRow(class *Class, label string, values map[string][]byte) *Row {
 	return r
 }
 
-func (r *Row) raw(column string) rawValue {
-	i, ok := r.index[column]
-	if !ok || i < 0 {
-		return nil
+func (r *Row) raw(column string) []byte {
+	if i, ok := r.index[column]; ok {
+		return r.values[i]
 	}
-	return r.values[i]
+	return nil
 }
 
 // Null reports whether a value is null or its column does not exist.
 func (r *Row) Null(column string) bool { return r.raw(column) == nil }
 
-// Note adds a remark about the row to the report.
-func (r *Row) Note(format string, args ...any) { r.class.Add(Note, false, r.Label, format, args...) }
-
-// LoseValue reports that a value of the row is lost; the rest is imported.
-func (r *Row) LoseValue(format string, args ...any) {
-	r.class.Add(NotTaken, false, r.Label, format, args...)
+// report adds a reason to the class, once per row.
+func (r *Row) report(kind Kind, whole bool, format string, args []any) {
+	reason := Reason{Kind: kind, Text: fmt.Sprintf(format, args...), Rows: 1, Whole: whole}
+	if r.muted || slices.Contains(r.said, reason.Text) {
+		return
+	}
+	if r.Label != "" {
+		reason.Examples = []string{r.Label}
+	}
+	r.said = append(r.said, reason.Text)
+	r.dropped = r.dropped || whole
+	r.class.AddReason(reason)
 }
 
-// Lose reports that the row is not imported.
-func (r *Row) Lose(format string, args ...any) { r.class.Add(NotTaken, true, r.Label, format, args...) }
+// Dropped reports whether the row is not imported.
+func (r *Row) Dropped() bool { return r.dropped }
+
+// Note adds a remark about the row to the report.
+func (r *Row) Note(format string, args ...any) { r.report(Note, false, format, args) }
+
+// LoseValue reports that a value of the row is lost; the rest is imported.
+func (r *Row) LoseValue(format string, args ...any) { r.report(NotTaken, false, format, args) }
+
+// Lose drops the row and reports that it is lost.
+func (r *Row) Lose(format string, args ...any) { r.report(NotTaken, true, format, args) }
+
+// Skip drops the row and reports that it has no content, so that nothing is lost.
+func (r *Row) Skip(format string, args ...any) {
+	r.report(Note, true, format+": it was left out", args)
+}
+
+// Ignore drops the row without a report and without counting it, because it is counted in another class.
+func (r *Row) Ignore() {
+	r.class.Read--
+	r.dropped = true
+}
 
 // Int returns a number; 0 for null and for a value that is not a number.
 func (r *Row) Int(column string) int64 {
@@ -90,14 +121,6 @@ func (r *Row) Int32(column string, low int64) int64 {
 		return fit
 	}
 	return n
-}
-
-// IntOrNil returns a number, or nil for null.
-func (r *Row) IntOrNil(column string) any {
-	if r.Null(column) {
-		return nil
-	}
-	return r.Int(column)
 }
 
 // Bool reports whether a number is not 0.
@@ -136,12 +159,17 @@ func (r *Row) Trimmed(column string) string {
 	return trimmed
 }
 
+// IntOrNil returns a number, or nil for null.
+func (r *Row) IntOrNil(column string) any { return orNil(r, column, r.Int) }
+
 // TextOrNil returns a text, or nil for null.
-func (r *Row) TextOrNil(column string) any {
+func (r *Row) TextOrNil(column string) any { return orNil(r, column, r.Text) }
+
+func orNil[T any](r *Row, column string, read func(string) T) any {
 	if r.Null(column) {
 		return nil
 	}
-	return r.Text(column)
+	return read(column)
 }
 
 // Time returns a time in UTC. ok is false for null and for zero dates. Any other value that is not a time is reported as
@@ -220,11 +248,3 @@ func (r *Row) JSON(column string) (value json.RawMessage, text string, ok bool) 
 	}
 	return json.RawMessage(text), text, false
 }
-
-// Skip reports that the row is not imported because it has no content; nothing is lost.
-func (r *Row) Skip(format string, args ...any) {
-	r.class.Add(Note, true, r.Label, format+": it was left out", args...)
-}
-
-// Uncount removes the row from the number of rows read, because it is counted in another class.
-func (r *Row) Uncount() { r.class.Read-- }

@@ -90,9 +90,9 @@ func TestReportCountsByReason(t *testing.T) {
 	r := NewReport("root@db/iris", nil)
 	c := r.Class("users")
 	for i := range 7 {
-		c.Add(NotTaken, true, "user "+string(rune('a'+i)), "it has no name")
+		c.AddReason(Reason{Kind: NotTaken, Whole: true, Rows: 1, Examples: []string{"user " + string(rune('a'+i))}, Text: "it has no name"})
 	}
-	c.Add(NotTaken, false, "user x", "its time zone is unknown")
+	c.AddReason(Reason{Kind: NotTaken, Rows: 1, Examples: []string{"user x"}, Text: "its time zone is unknown"})
 	c.AddOutcome(Outcome{Taken: 3, Same: 2, Reasons: []Reason{{Kind: Note, Text: "odd", Rows: 4}}})
 	require.Equal(t, int64(7), c.NotTaken)
 	require.Equal(t, int64(8), r.Lost())
@@ -100,7 +100,7 @@ func TestReportCountsByReason(t *testing.T) {
 	require.Equal(t, "Nothing was new here. 8 rows or values were not taken.", func() string { e := *r; e.Classes = []*Class{{Name: "x", Reasons: c.Reasons}}; return e.Sentence() }())
 	r.Written = true
 	require.Equal(t, "3 rows are new here. 8 rows or values were not taken.", r.Sentence())
-	c.Add(Conflict, true, "user y", "differs")
+	c.AddReason(Reason{Kind: Conflict, Whole: true, Rows: 1, Examples: []string{"user y"}, Text: "differs"})
 	require.Equal(t, "Nothing was written: see the conflicts.", r.Sentence())
 	r.Class("empty")
 	r.Tidy()

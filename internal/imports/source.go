@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"database/sql"
@@ -134,9 +135,6 @@ func (s *Source) From() string { return s.from }
 // Has reports whether a table exists.
 func (s *Source) Has(table string) bool { return len(s.tables[table]) > 0 }
 
-// Tables returns the columns of all tables.
-func (s *Source) Tables() map[string][]string { return s.tables }
-
 // Close ends the snapshot.
 func (s *Source) Close() {
 	if s.conn != nil {
@@ -146,23 +144,19 @@ func (s *Source) Close() {
 }
 
 // Count returns how many rows of a table meet the condition (SQL, "" = all).
-func (s *Source) Count(ctx context.Context, table, condition string) (n int64, err error) {
-	query := "select count(*) from " + Quote(table)
-	if condition != "" {
-		query += " where " + condition
-	}
-	if err := s.conn.QueryRowContext(ctx, query).Scan(&n); err != nil {
-		return 0, unreachable(err)
-	}
-	return n, nil
+func (s *Source) Count(ctx context.Context, table, condition string) (int64, error) {
+	return s.number(ctx, "select count(*) from "+Quote(table)+" where "+cmp.Or(condition, "true"))
 }
 
 // Max returns the highest number in a column; 0 if there is none.
-func (s *Source) Max(ctx context.Context, table, column string) (n int64, err error) {
+func (s *Source) Max(ctx context.Context, table, column string) (int64, error) {
 	if !s.Has(table) {
 		return 0, nil
 	}
-	query := "select coalesce(max(" + Quote(column) + "), 0) from " + Quote(table)
+	return s.number(ctx, "select coalesce(max("+Quote(column)+"), 0) from "+Quote(table))
+}
+
+func (s *Source) number(ctx context.Context, query string) (n int64, err error) {
 	if err := s.conn.QueryRowContext(ctx, query).Scan(&n); err != nil {
 		return 0, unreachable(err)
 	}
@@ -170,31 +164,17 @@ func (s *Source) Max(ctx context.Context, table, column string) (n int64, err er
 }
 
 // Rows streams the rows of a table in the order of some columns. Columns that the table does not have read as null; a table
-// that does not exist has no rows. The rows are counted in class. An error ends the stream.
-func (s *Source) Rows(ctx context.Context, report *Report, class *Class, table, order string, columns ...string) iter.Seq2[*Row, error] {
+// that does not exist has no rows. The rows are counted in the class of the report. An error ends the stream.
+func (s *Source) Rows(ctx context.Context, report *Report, from From) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
-		if !s.Has(table) {
+		if !s.Has(from.Table) {
 			return
 		}
-		row := &Row{class: class, index: map[string]int{}}
-		var take []string
-		for _, c := range columns {
-			row.index[c] = -1
-			for _, have := range s.tables[table] {
-				if strings.EqualFold(have, c) {
-					row.index[c] = len(take)
-					take = append(take, Quote(have))
-					s.asked[table] = append(s.asked[table], have)
-				}
-			}
-		}
-		if len(take) == 0 {
-			yield(nil, fault.Invalidf("from", "the table %s has none of the expected columns: is this the right database?", table))
+		row := &Row{class: report.Class(from.Class), index: map[string]int{}}
+		query, n := s.query(from, row.index)
+		if n == 0 {
+			yield(nil, fault.Invalidf("from", "the table %s has none of the expected columns: is this the right database?", from.Table))
 			return
-		}
-		query := "select " + strings.Join(take, ", ") + " from " + Quote(table)
-		if order != "" {
-			query += " order by " + order
 		}
 		rows, err := s.conn.QueryContext(ctx, query)
 		if err != nil {
@@ -202,23 +182,19 @@ func (s *Source) Rows(ctx context.Context, report *Report, class *Class, table, 
 			return
 		}
 		defer rows.Close()
-		raw := make([]sql.RawBytes, len(take))
-		into := make([]any, len(take))
-		for i := range raw {
-			into[i] = &raw[i]
+		row.values = make([]sql.RawBytes, n)
+		into := make([]any, n)
+		for i := range into {
+			into[i] = &row.values[i]
 		}
-		row.values = make([]rawValue, len(take))
 		for rows.Next() {
 			if err := rows.Scan(into...); err != nil {
 				yield(nil, unreachable(err))
 				return
 			}
-			for i, v := range raw {
-				row.values[i] = rawValue(v)
-			}
-			row.Label = ""
-			class.Read++
-			report.Tick(class.Name, class.Read)
+			row.Label, row.dropped, row.said = "", false, nil
+			row.class.Read++
+			report.Tick(row.class.Name, row.class.Read)
 			if !yield(row, nil) {
 				return
 			}
@@ -227,6 +203,26 @@ func (s *Source) Rows(ctx context.Context, report *Report, class *Class, table, 
 			yield(nil, unreachable(err))
 		}
 	}
+}
+
+// query returns the statement that reads the columns that exist, and their number. It sets the positions of columns in its
+// result.
+func (s *Source) query(from From, index map[string]int) (query string, n int) {
+	var take []string
+	for _, name := range strings.Fields(from.Columns) {
+		for _, have := range s.tables[from.Table] {
+			if _, twice := index[name]; !twice && strings.EqualFold(have, name) {
+				index[name] = len(take)
+				take = append(take, Quote(have))
+				s.asked[from.Table] = append(s.asked[from.Table], have)
+			}
+		}
+	}
+	query = "select " + strings.Join(take, ", ") + " from " + Quote(from.Table)
+	if from.Order != "" {
+		query += " order by " + from.Order
+	}
+	return query, len(take)
 }
 
 // Quote quotes a name for MySQL.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // Problems of a text.
@@ -39,10 +41,6 @@ func cleanText(raw []byte) (text, problem string) {
 	return text, problem
 }
 
-// upper1252 are the characters of MySQL's latin1 (Windows-1252) from 0x80 to 0x9f. The five bytes that Windows does not
-// define map to the same code points.
-var upper1252 = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ")
-
 // encodedTwice reports whether the characters of text, encoded as latin1, are valid UTF-8 with characters beyond ASCII.
 // Natural texts of western languages are not.
 func encodedTwice(text string) bool {
@@ -59,16 +57,13 @@ func encodedTwice(text string) bool {
 	return wide && utf8.Valid(raw)
 }
 
+// latin1 encodes a character in MySQL's latin1: Windows-1252, in which the bytes that Windows does not define are the same code
+// points.
 func latin1(r rune) (byte, bool) {
-	if r < 0x80 || r >= 0xa0 && r <= 0xff {
+	if r < 0xa0 && charmap.Windows1252.DecodeByte(byte(r)) == utf8.RuneError {
 		return byte(r), true
 	}
-	for i, c := range upper1252 {
-		if c == r {
-			return byte(0x80 + i), true
-		}
-	}
-	return 0, false
+	return charmap.Windows1252.EncodeRune(r)
 }
 
 // parseTime parses MySQL's datetime in UTC. ok is false for zero dates, impossible dates and other values.

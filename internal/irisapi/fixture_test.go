@@ -20,7 +20,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/auth"
@@ -41,6 +40,7 @@ import (
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
+	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/replay"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -159,7 +159,7 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	f.sessions.Cookie.Name = "iris-auth"
 	level := zap.NewAtomicLevelAt(zap.WarnLevel)
 	t.Cleanup(func() { level.SetLevel(zap.FatalLevel) }) // repeated errors are counted on a timer, which may end after the test
-	log := zaptest.NewLogger(t, zaptest.Level(level))
+	log := testlog.New(t, level)
 	errs, people, dir, queues := wire.NewErrors(log), pgpeople.NewUsers(f.db), engine.NewDirectory(f.db), queue.NewQueues(f.db)
 	simulator, err := simulation.NewSimulator(simulation.SimulatorDeps{Reader: dir, Rules: dir, Names: catalog.NewNames(f.db, apps), Clock: f.db,
 		Resolver: func() *oncall.Resolver { return oncall.NewResolver(dir, nil, time.Hour) }})

@@ -7,9 +7,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap/zaptest"
+	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/load"
+	"github.com/iris-oncall/iris/internal/testlog"
 )
 
 func (f *fixture) sent() string {
@@ -132,7 +133,7 @@ func (p fixedPending) Pending(context.Context) (map[int64]int64, error) { return
 func TestOverloadRefusesNotificationsBeforeIncidents(t *testing.T) {
 	t.Parallel()
 	pending := fixedPending{}
-	f := newFixture(t, func(d *parts) { d.Load = load.New(pending, zaptest.NewLogger(t)) })
+	f := newFixture(t, func(d *parts) { d.Load = load.New(pending, testlog.New(t, zap.DebugLevel)) })
 	f.exec("update applications set pending_cap = 1")
 	note := `{"role":"user","target":"ann","subject":"s","mode":"email","body":"b"}`
 	incident := `{"plan":"pager","context":{}}`

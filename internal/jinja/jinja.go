@@ -43,16 +43,9 @@ func Unmark(s string, escape func(c byte) string) string { return py.Unmark(s, e
 func Raw(s string) string { return py.Raw(s) }
 
 // Limits bound a template. Zero values mean the defaults.
-type Limits struct {
-	Source int           // bytes of source; 32 KiB
-	Output int           // bytes of output; 64 KiB
-	Steps  int64         // units of work, some tens of nanoseconds each; 1,000,000
-	Memory int64         // bytes allocated by one rendering in all; 16 MiB
-	Depth  int           // nested calls and nesting of data; 150
-	Time   time.Duration // by the clock; 1 s
-}
+type Limits = py.Limits
 
-func (l Limits) withDefaults() Limits {
+func withDefaults(l Limits) Limits {
 	return Limits{
 		Source: positive(l.Source, 32<<10), Output: positive(l.Output, 64<<10), Steps: positive(l.Steps, 1_000_000),
 		Memory: positive(l.Memory, 16<<20), Depth: positive(l.Depth, 150), Time: positive(l.Time, time.Second),
@@ -67,21 +60,12 @@ func positive[T int | int64 | time.Duration](v, def T) T {
 }
 
 // Options says how a template is compiled. The zero value is a template as Jinja2 has it.
-type Options struct {
-	Limits Limits
-	// Marks: printed expressions are marked (see Mark) where Jinja2's autoescape would escape them. Markup and autoescape
-	// blocks are exempt.
-	Marks Marks
-	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle. It
-	// matters to RenderInformative only.
-	Metadata, MetadataTitle string
-}
+type Options = run.Options
 
 // Template is a compiled template. It is immutable and safe for concurrent use.
 type Template struct {
 	program *run.Program
 	tree    *syntax.Template
-	limits  Limits
 }
 
 // Compile compiles a template. The error, if any, is an *Error with the line.
@@ -91,9 +75,9 @@ func Compile(src string, limits Limits) (*Template, error) {
 
 // CompileWith is Compile with all options.
 func CompileWith(src string, o Options) (t *Template, err error) {
-	limits := o.Limits.withDefaults()
-	if len(src) > limits.Source {
-		return nil, &Error{Kind: py.LimitError, Message: fmt.Sprintf("the template is longer than %d bytes", limits.Source)}
+	o.Limits = withDefaults(o.Limits)
+	if len(src) > o.Limits.Source {
+		return nil, &Error{Kind: py.LimitError, Message: fmt.Sprintf("the template is longer than %d bytes", o.Limits.Source)}
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -101,8 +85,7 @@ func CompileWith(src string, o Options) (t *Template, err error) {
 		}
 	}()
 	tree := syntax.Parse(strings.ToValidUTF8(src, "\ufffd"))
-	program := run.Compile(tree, run.Options{Marks: o.Marks, Metadata: o.Metadata, MetadataTitle: o.MetadataTitle})
-	return &Template{program: program, tree: tree, limits: limits}, nil
+	return &Template{program: run.Compile(tree, o), tree: tree}, nil
 }
 
 // failure converts a panic in a line to an error. A bug of the engine is also reported as a failure of the template, so
@@ -137,8 +120,7 @@ func (t *Template) RenderInformative(vars Vars) (out string, informative bool, e
 			out, informative, err = result.Text, result.Informative, e
 		}
 	}()
-	limits := py.Limits{Steps: t.limits.Steps, Memory: t.limits.Memory, Depth: t.limits.Depth, Time: t.limits.Time}
-	t.program.Render(limits, t.limits.Output, vars.dict, &result)
+	t.program.Render(vars.dict, &result)
 	return result.Text, result.Informative, nil
 }
 

@@ -2,9 +2,7 @@ package jinja
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -41,12 +39,11 @@ type Field struct {
 
 // Set gives a variable a dictionary of fields.
 func (v Vars) Set(name string, fields []Field) {
-	b := py.NewBudget(py.Limits{Steps: 1 << 40, Memory: 1 << 40, Depth: 10, Time: time.Hour})
 	d := py.NewDict()
 	for _, f := range fields {
-		d.Set(b, f.Name, f.Value)
+		d.Put(f.Name, f.Value)
 	}
-	v.dict.Set(b, name, d)
+	v.dict.Put(name, d)
 }
 
 // Get returns a variable as text, as a template would print it; false if there is none.
@@ -68,17 +65,12 @@ func (v Vars) Each(f func(name, text string)) {
 	})
 }
 
-// Text returns a value as a template prints it. It leaves out very large or deep parts.
+// Text returns a value as a template prints it, or "..." if it is very large or deep.
 func Text(x any) string {
 	if s, ok := py.AsString(x); ok {
 		return s
 	}
-	s := "..."
-	func() {
-		defer func() { _ = recover() }()
-		s = py.Str(py.NewBudget(py.Limits{Steps: 100_000, Memory: 16 << 10, Depth: 20, Time: time.Second}), x)
-	}()
-	return s
+	return py.Brief(py.Limits{Steps: 100_000, Memory: 16 << 10, Depth: 20, Time: time.Second}, x, py.Str)
 }
 
 // maxJSONDepth bounds the nesting of decoded documents.
@@ -178,10 +170,7 @@ func (d *decoder) number() py.Value {
 	text := d.s[:end]
 	d.s = d.s[end:]
 	if !whole {
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil && !math.IsInf(f, 0) {
-			panic(err)
-		}
+		f, _ := strconv.ParseFloat(text, 64) // infinity if it is too large
 		return f
 	}
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -190,9 +179,6 @@ func (d *decoder) number() py.Value {
 	if len(text) > py.MaxIntDigits {
 		panic(fmt.Errorf("a number of more than %d digits", py.MaxIntDigits))
 	}
-	i, ok := new(big.Int).SetString(text, 10)
-	if !ok {
-		panic(errors.New("invalid number " + text))
-	}
+	i, _ := new(big.Int).SetString(text, 10)
 	return py.FromBig(i)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/api/calendar"
 	"github.com/iris-oncall/iris/internal/auth"
@@ -33,6 +32,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
@@ -115,7 +115,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	f.sessions = scs.New()
 	f.sessions.Store = access.NewSessions(f.db)
 	f.sessions.Cookie.Name = "iris-auth"
-	log := zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
+	log := testlog.New(t, zap.WarnLevel)
 	day := 24 * time.Hour
 	teams := pgpeople.NewOncallTeams(f.db, []oncall.NoticeSetting{
 		{Mode: users.Email, Type: "oncall_reminder", Before: &day, Roles: []string{"primary", "secondary"}},

@@ -78,12 +78,12 @@ type crossingNotices struct {
 	meanwhile func()
 }
 
-func (c *crossingNotices) Update(ctx context.Context, id int64, change func(*oncall.NoticeSetting) error) error {
+func (c *crossingNotices) Update(ctx context.Context, id int64, p oncall.NoticePatch) error {
 	if run := c.meanwhile; run != nil {
 		c.meanwhile = nil
 		run()
 	}
-	return c.Notices.Update(ctx, id, change)
+	return c.Notices.Update(ctx, id, p)
 }
 
 // Two people change different fields of one schedule, shift or setting at the same time: both changes are stored.

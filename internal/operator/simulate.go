@@ -12,7 +12,7 @@ import (
 // Simulate predicts what would happen to an incident. It stores and sends nothing. Mailing lists of more than listLimit
 // members are not paged.
 func (o *Operator) Simulate(ctx context.Context, a simulation.TypedQuestion, listLimit int) (simulation.Simulation, error) {
-	s, err := NewSimulator(o.db, o.applications, listLimit, nil)
+	s, err := NewSimulator(o.db, o.applications, listLimit, false)
 	if err != nil {
 		return simulation.Simulation{}, err
 	}

@@ -12,15 +12,16 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 )
 
 // Simulator predicts what would happen to an incident.
 type Simulator = simulation.Simulator
 
 // NewSimulator returns a simulator on the database. Each simulation has its own resolver, whose calendar covers any
-// instant. Mailing lists of more than listLimit members are not paged. A dummy that is not nil replaces every target by one
+// instant. Mailing lists of more than listLimit members are not paged. dummyRoles replaces every target by one
 // user.
-func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, dummy oncall.FindUser) (*simulation.Simulator, error) {
+func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, dummyRoles bool) (*simulation.Simulator, error) {
 	directory := engine.NewDirectory(db)
 	return simulation.NewSimulator(simulation.SimulatorDeps{
 		Reader: directory, Rules: directory, Names: catalog.NewNames(db, apps), Clock: db,
@@ -31,8 +32,8 @@ func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, du
 		Resolver: func() *oncall.Resolver {
 			r := oncall.NewResolver(oncall.LimitLists(directory, listLimit),
 				oncall.NewSimulationCalendar(calendar.NewCalendars(db), oncall.LiveConfig{}), time.Hour)
-			if dummy != nil {
-				r = r.Dummy(dummy)
+			if dummyRoles {
+				r = r.Dummy(people.NewUsers(db).ByName)
 			}
 			return r
 		},

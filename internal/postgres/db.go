@@ -154,12 +154,7 @@ func (d *DB) Log() *zap.Logger { return d.log }
 
 // Clock returns the time of the database, which all processes use to decide what is due.
 func (d *DB) Clock(ctx context.Context) (time.Time, error) {
-	var now time.Time
-	err := d.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		now, err = q.ServerClock(ctx)
-		return err
-	})
-	return now, err
+	return Read(ctx, d, (*db.Queries).ServerClock)
 }
 
 // Do runs statements that each commit by themselves. f must use the context that it gets: it always has a deadline. When a

@@ -256,3 +256,12 @@ func TestADatabaseWithAnASCIIOnlyLocaleIsLogged(t *testing.T) {
 		d.Close()
 	}
 }
+
+// A statement that its own session cancels fails as one that reached statement_timeout.
+func TestAListThatTakesTooLongSaysHowToNarrowIt(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	_, err := postgres.List(t.Context(), d, "select pg_cancel_backend(pg_backend_pid()), pg_sleep(60)", nil, pgx.RowTo[bool])
+	require.Equal(t, fault.Unavailable, fault.KindOf(err))
+	require.Contains(t, fault.Public(err), "add a filter, a shorter time range or a limit")
+}

@@ -87,7 +87,7 @@ func mapState(pe *pgconn.PgError, err error) error {
 		return fault.Wrap(fault.Invalid, err, "a value is missing or not allowed")
 	case "40P01", "40001", LockTimeout:
 		return fault.Wrap(fault.Unavailable, err, "the database is busy, try again")
-	case "57014":
+	case queryCanceled:
 		return fault.Wrap(fault.Unavailable, err, "the database did not answer in time")
 	case "42P01", "42703", "42883":
 		return fault.Wrap(fault.Unavailable, err, "the database schema does not fit this version, run: iris migrate")

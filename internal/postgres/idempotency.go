@@ -113,6 +113,9 @@ func (u *Unit) Close(ctx context.Context) {
 // LockTimeout is the SQLSTATE of a statement that waited too long for a lock.
 const LockTimeout = "55P03"
 
+// queryCanceled is the SQLSTATE of a statement that took longer than statement_timeout.
+const queryCanceled = "57014"
+
 // answered locks the key until the transaction ends, and returns the answer that is stored for it; nil = none.
 func answered(ctx context.Context, q *db.Queries, k auth.ReplayKey) (*auth.Answer, error) {
 	err := q.LockIdempotencyKey(ctx, db.LockIdempotencyKeyParams{ApplicationID: k.ApplicationID, Route: k.Route, Key: k.Key})
@@ -130,9 +133,7 @@ func answered(ctx context.Context, q *db.Queries, k auth.ReplayKey) (*auth.Answe
 		return nil, fault.New(fault.Mismatch, "Idempotency-Key was used for another request")
 	}
 	stored := &auth.Answer{Status: int(row.Status), Body: row.Body}
-	if row.Location != nil {
-		stored.Location = *row.Location
-	}
+	stored.Location = Deref(row.Location)
 	return stored, nil
 }
 
@@ -142,9 +143,8 @@ const expireBatch = 5000
 // Expire deletes answers older than a day and returns how many.
 func (i *Idempotency) Expire(ctx context.Context) (all int64, err error) {
 	for n := int64(expireBatch); n == expireBatch && err == nil; all += n {
-		err = i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-			n, err = q.ExpireIdempotencyKeys(ctx, db.ExpireIdempotencyKeysParams{KeepSeconds: replayFor.Seconds(), Most: expireBatch})
-			return err
+		n, err = Query(ctx, i.db, (*db.Queries).ExpireIdempotencyKeys, db.ExpireIdempotencyKeysParams{
+			KeepSeconds: replayFor.Seconds(), Most: expireBatch,
 		})
 	}
 	return all, err

@@ -102,14 +102,8 @@ func NullID(id users.ID) *int64 {
 	return &n
 }
 
-// UserNumbers returns ids as SQL takes them.
-func UserNumbers(ids []users.ID) []int64 {
-	out := make([]int64, len(ids))
-	for i, id := range ids {
-		out[i] = int64(id)
-	}
-	return out
-}
+// Small returns the numbers of buckets as SQL takes them.
+func Small(bs []int) []int16 { return Convert(bs, func(b int) int16 { return int16(b) }) }
 
 // NonNil returns an empty list for nil, which would be null in SQL.
 func NonNil[T any](list []T) []T {
@@ -194,13 +188,10 @@ func UserOf(r db.UserByNameRow) users.User {
 // PriorityModes returns the default mode of every priority.
 func PriorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
 	var out map[users.Priority]users.Mode
-	err := d.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.PriorityModes(ctx)
-		out = make(map[users.Priority]users.Mode, len(rows))
-		for _, row := range rows {
-			out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
-		}
-		return err
-	})
+	rows, err := Read(ctx, d, (*db.Queries).PriorityModes)
+	out = make(map[users.Priority]users.Mode, len(rows))
+	for _, row := range rows {
+		out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
+	}
 	return out, err
 }

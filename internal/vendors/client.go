@@ -1,8 +1,8 @@
 package vendors
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -24,25 +24,13 @@ type ClientConfig struct {
 	MaxBody int64
 	// MaxConns is how many connections to one host may be open at once. 0 = 128.
 	MaxConns int
-	// TLS is the client's TLS configuration; nil = the system's roots.
-	TLS *tls.Config
 }
 
-// DefaultConnections is how many connections an account has for a mode by default.
-const DefaultConnections = 16
+// DefaultTimeout bounds a call by default.
+const DefaultTimeout = 10 * time.Second
 
-func (c ClientConfig) withDefaults() ClientConfig {
-	if c.Timeout <= 0 {
-		c.Timeout = 10 * time.Second
-	}
-	if c.MaxBody <= 0 {
-		c.MaxBody = 64 << 10
-	}
-	if c.MaxConns <= 0 {
-		c.MaxConns = 128
-	}
-	return c
-}
+// Connections returns how many connections an account has for a mode; configured 0 = the default of 16.
+func Connections(configured int) int { return cmp.Or(max(configured, 0), 16) }
 
 // Client makes single HTTP calls. It follows no redirects, repeats no request and cuts answers at MaxBody. Safe for
 // concurrent use.
@@ -53,7 +41,8 @@ type Client struct {
 
 // NewClient returns a client with its own connections.
 func NewClient(cfg ClientConfig) *Client {
-	cfg = cfg.withDefaults()
+	cfg.Timeout = cmp.Or(max(cfg.Timeout, 0), DefaultTimeout)
+	cfg.MaxBody, cfg.MaxConns = cmp.Or(max(cfg.MaxBody, 0), 64<<10), cmp.Or(max(cfg.MaxConns, 0), 128)
 	dialer := &net.Dialer{Timeout: min(cfg.Timeout, 5*time.Second), KeepAlive: 15 * time.Second}
 	proxy := http.ProxyFromEnvironment
 	if cfg.PublicOnly {
@@ -64,7 +53,6 @@ func NewClient(cfg ClientConfig) *Client {
 	return &Client{cfg: cfg, conns: newConnections(&http.Transport{
 		Proxy:                 proxy,
 		DialContext:           dialer.DialContext,
-		TLSClientConfig:       cfg.TLS,
 		Protocols:             onlyHTTP1(),
 		TLSHandshakeTimeout:   5 * time.Second,
 		ExpectContinueTimeout: time.Second,

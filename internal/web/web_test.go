@@ -17,7 +17,7 @@ import (
 	"github.com/alexedwards/scs/v2"
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap/zaptest"
+	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -25,6 +25,7 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -155,7 +156,7 @@ func setup(t *testing.T) (*world, *browser) {
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
-		People: w, Sessions: sessions, UserKey: "user", Log: zaptest.NewLogger(t),
+		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
 	})
 	require.NoError(t, err)
 	r := chi.NewRouter()

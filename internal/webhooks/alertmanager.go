@@ -14,7 +14,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // alertGroup has the fields of version 4 of Alertmanager's webhook payload that decide about incidents. The context of the incident has
@@ -48,42 +47,33 @@ type fact struct {
 // planLabel is the label that names the plan if the query does not.
 const planLabel = "groupLabels.iris_plan"
 
-// parseAlertmanager reads a delivery. The query names the plan, else the group label or common label iris_plan. A delivery without a
+// alertmanager reads a delivery. The query names the plan, else the group label or common label iris_plan. A delivery without a
 // status is firing.
-func parseAlertmanager(body []byte, plan string) (delivery, error) {
-	members, err := wire.Object(body)
-	if err != nil {
-		return delivery{}, err
-	}
-	body = wire.WithoutNUL(body)
+func alertmanager(p payload) (delivery, error) {
 	var g alertGroup
-	if err := json.Unmarshal(body, &g); err != nil {
+	if err := json.Unmarshal(p.body, &g); err != nil {
 		return delivery{}, fault.Titled("Invalid alertmanager payload", wrongType(err))
 	}
 	if g.Status != "" && g.Status != "firing" && g.Status != "resolved" {
 		return delivery{}, fault.Titled("Invalid alertmanager payload", `status must be "firing" or "resolved"`)
 	}
 	none := fault.Invalidf(planLabel, "missing iris_plan in group labels")
-	if !has(members, "version", "status", "alerts") {
+	if !p.has("version", "status", "alerts") {
 		none = fault.Invalidf("alerts", "missing version, status and/or alert attributes")
 	}
-	d := delivery{key: g.GroupKey, resolved: g.Status == "resolved"}.withPlan(firstOf(plan, g.GroupLabels["iris_plan"], g.CommonLabels["iris_plan"]),
+	d := delivery{}.withPlan(firstOf(p.plan, g.GroupLabels["iris_plan"], g.CommonLabels["iris_plan"]),
 		none, fault.New(fault.NotFound, "no such plan"))
+	d.setGroup(g)
+	return d, nil
+}
+
+// setGroup sets what the delivery says about its alerts.
+func (d *delivery) setGroup(g alertGroup) {
+	d.resolved, d.key = g.Status == "resolved", g.GroupKey
 	if d.key == "" {
 		d.key = labelKey(g.GroupLabels)
 	}
-	if d.context, err = limitedContext(body); err != nil {
-		return delivery{}, err
-	}
-	d.alerts = alertsOf(g.Alerts)
-	return d, d.setFacts(factsOf(g.Alerts))
-}
-
-// setFacts sets the facts of the delivery.
-func (d *delivery) setFacts(now []fact) (err error) {
-	d.facts, err = json.Marshal(now)
-	d.news = func(known json.RawMessage) string { return news(known, now) }
-	return err
+	d.alerts, d.facts = alertsOf(g.Alerts), factsOf(g.Alerts)
 }
 
 // wrongType names the field with the wrong type, and the right type.
@@ -171,6 +161,12 @@ func factsOf(alerts []alert) []fact {
 		return strings.Compare(a.Fingerprint+a.Status+a.StartsAt, b.Fingerprint+b.Status+b.StartsAt)
 	})
 	return slices.Compact(facts)
+}
+
+// stored returns facts as the incident stores them.
+func stored(facts []fact) json.RawMessage {
+	raw, _ := json.Marshal(facts) // structs of strings are always valid JSON
+	return raw
 }
 
 // news describes the new facts; "" = nothing is new.

@@ -14,7 +14,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -22,6 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -123,7 +123,7 @@ func setup(t *testing.T) (*fakes, func(query, body string) *http.Response) {
 func setupAll(t *testing.T) (*fakes, func(name, query, body string) *http.Response) {
 	t.Helper()
 	f := &fakes{open: map[string]incidents.ID{}, facts: map[incidents.ID]json.RawMessage{}}
-	log := zaptest.NewLogger(t)
+	log := testlog.New(t, zap.DebugLevel)
 	s, err := New(Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(b buckets.Set) { f.woken.Union(b) }, Log: log, Enabled: Names()})
 	require.NoError(t, err)
 	r := chi.NewRouter()
@@ -274,12 +274,12 @@ func FuzzAlertmanager(f *testing.F) {
 	f.Add([]byte(`{"version":"4","status":"firing","alerts":[null],"groupLabels":null}`))
 	f.Add([]byte(`{"version":4,"status":"firing","alerts":{}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		d, err := parseAlertmanager(body, "db")
+		d, err := format(alertmanager).parse(body, "db")
 		if err != nil {
 			require.Equal(t, fault.Invalid, fault.KindOf(err), "a sender's mistake is never ours")
 			return
 		}
 		require.True(t, json.Valid(d.context))
-		require.Empty(t, d.news(d.facts), "the same delivery brings nothing new")
+		require.Empty(t, news(stored(d.facts), d.facts), "the same delivery brings nothing new")
 	})
 }

@@ -1,45 +1,28 @@
 package webhooks
 
-import (
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/wire"
-)
+import "github.com/iris-oncall/iris/internal/fault"
 
-// parseRackspace reads an event of Rackspace Monitoring. Every event opens an incident.
-func parseRackspace(body []byte, plan string) (delivery, error) {
-	members, err := wire.Object(body)
-	if err != nil {
-		return delivery{}, err
-	}
-	d := delivery{}.withPlan(plan, fault.Invalidf("plan", "missing plan in rackspace webhook url parameters"), fault.New(fault.NotFound, "no such plan"))
-	if !has(members, "event_id", "details") {
-		if d.plan == "" {
-			return delivery{}, d.noPlan
-		}
-		return delivery{}, fault.Invalidf("event_id", "missing event_id and/or details attributes")
-	}
-	if d.context, err = limitedContext(wire.WithoutNUL(body)); err != nil {
-		return delivery{}, err
-	}
-	return d, d.setFacts(nil)
+// rackspace reads an event of Rackspace Monitoring. Every event opens an incident.
+func rackspace(p payload) (delivery, error) {
+	d := delivery{}.withPlan(p.plan, fault.Invalidf("plan", "missing plan in rackspace webhook url parameters"), fault.New(fault.NotFound, "no such plan"))
+	return d.single(p, fault.Invalidf("event_id", "missing event_id and/or details attributes"), "event_id", "details")
 }
 
-// parseFreshping reads a ticket of Freshping. Every ticket opens an incident. The answer has no number.
-func parseFreshping(body []byte, plan string) (delivery, error) {
-	members, err := wire.Object(body)
-	if err != nil {
-		return delivery{}, err
-	}
-	d := withQueryPlan(plan)
-	if !has(members, "title", "description", "tags", "ticket_id") {
-		if d.plan == "" {
-			return delivery{}, d.noPlan
-		}
-		return delivery{}, fault.Invalidf("title", "missing channel name attributes")
-	}
+// freshping reads a ticket of Freshping. Every ticket opens an incident. The answer has no number.
+func freshping(p payload) (delivery, error) {
+	d := withQueryPlan(p.plan)
 	d.emptyAnswer = true
-	if d.context, err = limitedContext(wire.WithoutNUL(body)); err != nil {
-		return delivery{}, err
+	return d.single(p, fault.Invalidf("title", "missing channel name attributes"), "title", "description", "tags", "ticket_id")
+}
+
+// single returns d, which opens an incident of its own. If the payload lacks a name, single refuses the missing plan, else the missing
+// name.
+func (d delivery) single(p payload, missing error, names ...string) (delivery, error) {
+	switch {
+	case p.has(names...):
+		return d, nil
+	case d.plan == "":
+		return delivery{}, d.noPlan
 	}
-	return d, d.setFacts(nil)
+	return delivery{}, missing
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -127,7 +127,7 @@ func TestRefusalsOfFormats(t *testing.T) {
 func TestOnlyEnabledFormatsAreServed(t *testing.T) {
 	t.Parallel()
 	core, logged := observer.New(zap.WarnLevel)
-	f, log := &fakes{}, zaptest.NewLogger(t)
+	f, log := &fakes{}, testlog.New(t, zap.DebugLevel)
 	d := Deps{Applications: f, Incidents: f, Plans: f, Load: f, Errors: wire.NewErrors(log), Wake: func(buckets.Set) {}, Log: zap.New(core)}
 	s, err := New(d)
 	require.NoError(t, err)
@@ -151,14 +151,14 @@ func FuzzFormats(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for name, parse := range formats() {
-			d, err := parse(body, "db")
+		for name, f := range formats() {
+			d, err := f.parse(body, "db")
 			if err != nil {
 				require.Equal(t, fault.Invalid, fault.KindOf(err), "%s: a sender's mistake is never ours", name)
 				continue
 			}
 			require.True(t, json.Valid(d.context), name)
-			require.Empty(t, d.news(d.facts), "%s: the same delivery brings nothing new", name)
+			require.Empty(t, news(stored(d.facts), d.facts), "%s: the same delivery brings nothing new", name)
 			require.False(t, d.resolved && d.key == "", "%s: only a known group can be over", name)
 		}
 	})

@@ -5,7 +5,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // unknownPlan is the title of the refusal of an unknown plan, for Grafana and Freshping.
@@ -19,27 +18,17 @@ type rule struct {
 	OrgID    json.Number `json:"orgId"`
 }
 
-// parseGrafana reads a delivery of Grafana's unified alerting, whose groups have the form of Alertmanager's, or of the older alerting with
+// grafana reads a delivery of Grafana's unified alerting, whose groups have the form of Alertmanager's, or of the older alerting with
 // single rules. Any other object opens an incident of its own.
-func parseGrafana(body []byte, plan string) (delivery, error) {
-	members, err := wire.Object(body)
-	if err != nil {
-		return delivery{}, err
-	}
-	body = wire.WithoutNUL(body)
-	d := withQueryPlan(plan)
-	if d.context, err = limitedContext(body); err != nil {
-		return delivery{}, err
-	}
+func grafana(p payload) (d delivery, err error) {
+	d = withQueryPlan(p.plan)
 	switch {
-	case has(members, "alerts") || has(members, "groupKey"):
-		err = d.readGroup(body)
-	case has(members, "ruleName", "state"):
-		err = d.readRule(body)
-	case has(members, "ruleName") || has(members, "state"):
+	case p.has("alerts") || p.has("groupKey"):
+		err = d.readGroup(p.body)
+	case p.has("ruleName", "state"):
+		err = d.readRule(p.body)
+	case p.has("ruleName") || p.has("state"):
 		err = fault.Invalidf("ruleName", "missing ruleName and/of state attributes")
-	default:
-		err = d.setFacts(nil)
 	}
 	return d, err
 }
@@ -55,12 +44,8 @@ func (d *delivery) readGroup(body []byte) error {
 	if err := json.Unmarshal(body, &g); err != nil {
 		return fault.Titled("Invalid grafana payload", wrongType(err))
 	}
-	d.resolved, d.key = g.Status == "resolved", g.GroupKey
-	if d.key == "" {
-		d.key = labelKey(g.GroupLabels)
-	}
-	d.alerts = alertsOf(g.Alerts)
-	return d.setFacts(factsOf(g.Alerts))
+	d.setGroup(g)
+	return nil
 }
 
 // readRule reads the older form. The number identifies a rule, if it has one, because several rules may have the same name.
@@ -75,5 +60,6 @@ func (d *delivery) readRule(body []byte) error {
 	d.resolved, d.emptyAnswer = r.State == "ok", true // senders of this form expect an empty answer
 	d.key = "rule:" + r.OrgID.String() + "/" + firstOf(r.RuleID.String(), r.RuleName)
 	d.alerts = []incidents.Alert{{Fingerprint: alert{Fingerprint: d.key}.id(), Firing: !d.resolved}}
-	return d.setFacts([]fact{{Fingerprint: d.key, Status: r.State, name: r.RuleName}})
+	d.facts = []fact{{Fingerprint: d.key, Status: r.State, name: r.RuleName}}
+	return nil
 }

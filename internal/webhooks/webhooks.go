@@ -81,14 +81,34 @@ type Deps struct {
 // Names returns the names of all formats.
 func Names() []string { return slices.Sorted(maps.Keys(formats())) }
 
-// parser reads a delivery. plan is the plan in the query; "" = the query names none.
-type parser func(body []byte, plan string) (delivery, error)
+// payload is a posted JSON object.
+type payload struct {
+	members map[string]json.RawMessage
+	body    []byte // without NUL
+	plan    string // the plan in the query; "" = the query names none
+}
 
-// formats returns the parsers by the last part of their route.
-func formats() map[string]parser {
-	return map[string]parser{
-		"alertmanager": parseAlertmanager, "freshping": parseFreshping, "grafana": parseGrafana, "rackspace": parseRackspace,
+// format reads a payload. It sets neither the context nor empty facts of the delivery.
+type format func(payload) (delivery, error)
+
+// formats returns the formats by the last part of their route.
+func formats() map[string]format {
+	return map[string]format{"alertmanager": alertmanager, "freshping": freshping, "grafana": grafana, "rackspace": rackspace}
+}
+
+// parse reads a posted body. plan is the plan in the query.
+func (f format) parse(body []byte, plan string) (delivery, error) {
+	members, err := wire.Object(body)
+	if err != nil {
+		return delivery{}, err
 	}
+	body = wire.WithoutNUL(body)
+	d, err := f(payload{members, body, plan})
+	if err != nil {
+		return delivery{}, err
+	}
+	d.context, err = limitedContext(body)
+	return d, err
 }
 
 // Webhooks serves the routes below /v0/webhooks. It is safe for concurrent use.
@@ -120,8 +140,8 @@ func New(d Deps) (*Webhooks, error) {
 
 // Routes mounts the webhooks. A format that is not enabled answers 404 with the reason.
 func (s *Webhooks) Routes(r chi.Router) {
-	for name, parse := range formats() {
-		serve := s.receive(parse)
+	for name, f := range formats() {
+		serve := s.receive(f)
 		if !slices.Contains(s.d.Enabled, name) {
 			serve = s.disabled(name)
 		}
@@ -137,7 +157,7 @@ func (s *Webhooks) disabled(name string) http.HandlerFunc {
 }
 
 // receive returns the handler of one format.
-func (s *Webhooks) receive(parse parser) http.HandlerFunc {
+func (s *Webhooks) receive(f format) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		app, err := s.authenticate(r)
 		if err != nil {
@@ -150,7 +170,7 @@ func (s *Webhooks) receive(parse parser) http.HandlerFunc {
 			s.fail(w, r, err)
 			return
 		}
-		d, err := parse(body, r.URL.Query().Get("plan"))
+		d, err := f.parse(body, r.URL.Query().Get("plan"))
 		if err != nil {
 			s.fail(w, r, err)
 			return
@@ -209,10 +229,9 @@ type delivery struct {
 	noPlan   error  // the refusal if plan is "" and there is no fallback plan
 	key      string // the sender's key of the group; "" = every delivery opens an incident
 	alerts   []incidents.Alert
-	facts    json.RawMessage // in canonical form: equal facts mean that nothing is new
+	facts    []fact          // in canonical form: equal facts mean that nothing is new
 	context  json.RawMessage // the whole payload
 	resolved bool
-	news     func(known json.RawMessage) string // describes what is new compared with known facts; "" = nothing
 	// unknownPlan is the title of the refusal if there is no such active plan; "" = a 404.
 	unknownPlan string
 	// emptyAnswer: the answer does not contain the number of the incident.
@@ -232,10 +251,10 @@ func (s *Webhooks) handle(w http.ResponseWriter, r *http.Request, app auth.Appli
 	}
 	opened, err := s.open(r.Context(), app, chosen, d.request(app, chosen.plan))
 	if err == nil && opened.Known {
-		if text := d.news(opened.Facts); text != "" || opened.Repage {
+		if text := news(opened.Facts, d.facts); text != "" || opened.Repage {
 			var restarted bool
 			restarted, err = s.d.Incidents.Update(r.Context(), opened.ID,
-				incidents.Delivery{Context: d.context, Facts: d.facts, Alerts: d.alerts, Late: late(app), Text: text})
+				incidents.Delivery{Context: d.context, Facts: stored(d.facts), Alerts: d.alerts, Late: late(app), Text: text})
 			if restarted {
 				s.d.Wake(buckets.Of(opened.Bucket))
 			}
@@ -256,7 +275,7 @@ func (s *Webhooks) handle(w http.ResponseWriter, r *http.Request, app auth.Appli
 // request returns the incident that the delivery asks for.
 func (d delivery) request(app auth.Application, plan escalation.PlanID) incidents.New {
 	return incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: d.context, Actor: "application " + app.Name,
-		DedupKey: d.key, DedupFacts: d.facts, Alerts: d.alerts, Late: late(app)}
+		DedupKey: d.key, DedupFacts: stored(d.facts), Alerts: d.alerts, Late: late(app)}
 }
 
 func late(app auth.Application) incidents.Late {
@@ -304,13 +323,11 @@ func created(w http.ResponseWriter, d delivery, id incidents.ID) {
 }
 
 // has reports whether the payload has every name, with a value other than null.
-func has(members map[string]json.RawMessage, names ...string) bool {
-	for _, name := range names {
-		if raw, ok := members[name]; !ok || string(raw) == "null" {
-			return false
-		}
-	}
-	return true
+func (p payload) has(names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		raw, ok := p.members[name]
+		return !ok || string(raw) == "null"
+	})
 }
 
 func firstOf(values ...string) string {

@@ -15,11 +15,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -49,7 +49,7 @@ func TestErrorsHaveTheShapeOfThePath(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rec := httptest.NewRecorder()
-			wire.NewErrors(zaptest.NewLogger(t)).Write(rec, httptest.NewRequest(http.MethodGet, tc.path, nil), tc.err)
+			wire.NewErrors(testlog.New(t, zap.DebugLevel)).Write(rec, httptest.NewRequest(http.MethodGet, tc.path, nil), tc.err)
 			require.Equal(t, tc.status, rec.Code)
 			require.Equal(t, tc.mime, rec.Header().Get("Content-Type"))
 			require.Equal(t, tc.body, rec.Body.String())
@@ -64,7 +64,7 @@ func TestErrorsOfTheLogInAndForBrowsers(t *testing.T) {
 		rec := httptest.NewRecorder()
 		r := httptest.NewRequest(method, path, nil)
 		r.Header.Set("Accept", accept)
-		wire.NewErrors(zaptest.NewLogger(t)).Write(rec, r, err)
+		wire.NewErrors(testlog.New(t, zap.DebugLevel)).Write(rec, r, err)
 		return rec
 	}
 	require.JSONEq(t, `{"title":"Invalid login attempt","description":"Missing user/password"}`, ask(http.MethodPost, "/login", "*/*", titled).Body.String())
@@ -82,7 +82,7 @@ func TestUnavailableHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/v0/plans", "/api/v0/teams", "/ack/x"} {
 		rec := httptest.NewRecorder()
-		wire.NewErrors(zaptest.NewLogger(t)).Write(rec, httptest.NewRequest(http.MethodGet, path, nil), fault.New(fault.Unavailable, "away"))
+		wire.NewErrors(testlog.New(t, zap.DebugLevel)).Write(rec, httptest.NewRequest(http.MethodGet, path, nil), fault.New(fault.Unavailable, "away"))
 		require.Equal(t, http.StatusServiceUnavailable, rec.Code)
 		require.Equal(t, "5", rec.Header().Get("Retry-After"), path)
 	}
@@ -92,7 +92,7 @@ func TestThrottledHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	err := &fault.Error{Kind: fault.Throttled, Message: "too much", RetryAfter: 1500 * time.Millisecond}
-	wire.NewErrors(zaptest.NewLogger(t)).Write(rec, httptest.NewRequest(http.MethodGet, "/v0/x", nil), err)
+	wire.NewErrors(testlog.New(t, zap.DebugLevel)).Write(rec, httptest.NewRequest(http.MethodGet, "/v0/x", nil), err)
 	require.Equal(t, http.StatusTooManyRequests, rec.Code)
 	require.Equal(t, "2", rec.Header().Get("Retry-After"))
 }

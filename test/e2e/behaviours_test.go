@@ -163,7 +163,7 @@ func (s *stage) bundlesFloods(plan planner) {
 	require.Len(t, alone, 2, "what is below the threshold leaves at once")
 	batch := regexp.MustCompile(`Batch ID: ([0-9a-f]{32})`).FindStringSubmatch(s.accepted(digest)[0].Body)
 	require.Len(t, batch, 2, s.accepted(digest)[0].Body)
-	held, err := s.app.Messages(t.Context(), url.Values{"batch": {batch[1]}})
+	held, err := s.messages(url.Values{"batch": {batch[1]}})
 	require.NoError(t, err)
 	require.Len(t, held, 3, "its rows share the number of the batch")
 	entered := s.changes(held[0].ID)
@@ -204,7 +204,7 @@ func (s *stage) holdsQuotas(plan planner) {
 	s.eventually(waiting, "the soft limit to be told", func() bool { return len(s.accepted(of("Application loud exceeding message quota"))) > 0 })
 	s.eventually(waiting, "the incident of the hard limit", func() bool { return len(s.accepted(of("loud is cut off"))) > 0 })
 	s.eventually(waiting, "the rest to be dropped", func() bool {
-		dropped, err := s.app.Messages(t.Context(), url.Values{"application": {"loud"}, "mode": {"drop"}})
+		dropped, err := s.messages(url.Values{"application": {"loud"}, "mode": {"drop"}})
 		return err == nil && len(dropped) == 3
 	})
 	sent := s.accepted(of("[loud] n"))
@@ -214,7 +214,7 @@ func (s *stage) holdsQuotas(plan planner) {
 	require.Len(t, told, 1)
 	require.Contains(t, told[0].To, "bob@example.com")
 	require.Len(t, s.accepted(of("loud is cut off")), 1)
-	dropped, err := s.app.Messages(t.Context(), url.Values{"application": {"loud"}, "mode": {"drop"}})
+	dropped, err := s.messages(url.Values{"application": {"loud"}, "mode": {"drop"}})
 	require.NoError(t, err)
 	require.Contains(t, s.changes(dropped[0].ID), change{Old: "email", New: "drop", Type: "mode-change", Description: "Dropping due to hard quota violation."})
 	var breached []struct {

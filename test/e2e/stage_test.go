@@ -362,11 +362,22 @@ func (s *stage) messagesOf(incident int64) int {
 	return n
 }
 
-func (s *stage) incident(id int64) apiclient.IncidentState {
+// incidentState is a part of the answer of GET /v0/incidents/ID.
+type incidentState struct {
+	Owner            *string
+	Active, Resolved int
+}
+
+func (s *stage) incident(id int64) (i incidentState) {
 	s.t.Helper()
-	i, err := s.app.Incident(s.t.Context(), id)
-	require.NoError(s.t, err)
+	require.NoError(s.t, s.app.Call(s.t.Context(), http.MethodGet, fmt.Sprintf("/v0/incidents/%d", id), nil, &i))
 	return i
+}
+
+// messages reads the messages that match the filter.
+func (s *stage) messages(filter url.Values) (out []struct{ ID int64 }, err error) {
+	err = s.app.Call(s.t.Context(), http.MethodGet, "/v0/messages?"+filter.Encode(), nil, &out)
+	return out, err
 }
 
 // expectAcknowledged waits until the incident is acknowledged by the user and its timeline says how.

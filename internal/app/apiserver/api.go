@@ -27,7 +27,6 @@ import (
 	"github.com/iris-oncall/iris/internal/login"
 	"github.com/iris-oncall/iris/internal/openapi"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -113,14 +112,6 @@ func (a *API) checkOpenings() error {
 // Addr returns the address of the API.
 func (a *API) Addr() string { return a.public.Addr().String() }
 
-// AdminAddr returns the address of the admin listener, "" without one.
-func (a *API) AdminAddr() string {
-	if a.admin == nil {
-		return ""
-	}
-	return a.admin.Addr().String()
-}
-
 // Run serves until ctx ends. Then running requests have the configured time to finish. It returns an error only if a retry
 // cannot help.
 func (a *API) Run(ctx context.Context) error {
@@ -201,61 +192,60 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	if err != nil {
 		return err
 	}
-	router, run, err := a.build(in)
+	s, err := a.share(in)
 	if err != nil {
 		return err
 	}
-	for _, f := range run {
-		bg.Go(func() error { return f(background) })
+	router, err := s.build()
+	if err != nil {
+		return err
+	}
+	for _, run := range []func(context.Context) error{
+		s.notifier.Run, s.load.Run, jobs.Expire("sessions", s.Sessions.DeleteExpired, a.log),
+		jobs.Expire("idempotent answers", s.idempotency.Expire, a.log), jobs.NewQueueGauges(s.Queues.Depths, a.reg).Run,
+	} {
+		bg.Go(func() error { return run(background) })
 	}
 	a.parts.Store(router)
-	a.health.Set(append(health.NewOverdue(engine.NewRunner(a.db), a.reg, a.log).Checks(),
-		health.DatabaseCheck(a.db), health.MembersCheck(engine.NewCluster(a.db)))...)
+	a.health.Set(append(health.NewOverdue(s.Runner, a.reg, a.log).Checks(), health.DatabaseCheck(a.db), health.MembersCheck(s.Cluster))...)
 	return nil
 }
 
-// build creates the parts. It returns the routes and the functions to run in the background.
-func (a *API) build(in postgres.Installation) (*chi.Mux, []func(context.Context) error, error) {
-	s, err := a.share(in)
-	if err != nil {
-		return nil, nil, err
-	}
+// build creates the edges and returns their routes.
+func (s *apiShared) build() (*chi.Mux, error) {
 	v0, err := irisapi.New(s.irisParts())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	calendars, err := s.oncallAPI(s.calendarParts())
+	calendars, err := s.oncallAPI()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	v1, err := api.New(s.v1Parts())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	hooks, err := s.webhooks()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	pages, err := s.pages()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	answers, err := s.responses(pages.Asset)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	docs, err := openapi.New(server.Version(), pages.Asset)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	zip, err := compress()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return a.routes(zip, docs, v0, calendars, v1, hooks, answers, pages), []func(context.Context) error{
-		s.notifier.Run, s.load.Run, jobs.Expire("sessions", s.sessionRows.DeleteExpired, a.log),
-		jobs.Expire("idempotent answers", s.idempotency.Expire, a.log), jobs.NewQueueGauges(s.queues.Depths, a.reg).Run,
-	}, nil
+	return s.routes(zip, docs, v0, calendars, v1, hooks, answers, pages), nil
 }
 
 // routes returns the handler of all parts, behind the middleware of every request.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/app/apiserver/callbacks"
@@ -16,41 +16,25 @@ import (
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/login"
 	accept "github.com/iris-oncall/iris/internal/notifications"
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncallapi"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/access"
-	"github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
-	"github.com/iris-oncall/iris/internal/postgres/engine"
-	"github.com/iris-oncall/iris/internal/postgres/incidents"
-	"github.com/iris-oncall/iris/internal/postgres/notifications"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
-	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/web"
 	"github.com/iris-oncall/iris/internal/webhooks"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
+	"github.com/iris-oncall/iris/internal/wire/replay"
 )
 
 // apiShared has what several edges of iris-api use: storage adapters, authentication and limits. It has one method per
 // edge; each dependency between two parts is one line there.
 type apiShared struct {
-	stored
-	cfg    config.API
-	log    *zap.Logger
-	reg    *prometheus.Registry
-	errors *wire.Errors
-	in     postgres.Installation
+	*API
+	*server.Stores
 
 	idempotency *postgres.Idempotency
 	notifier    *postgres.Notifier
-	queues      *queue.Queues
-	sessionRows *access.Sessions
-	directory   *engine.Directory
-	resolver    *oncall.Resolver
 
 	sessions      *scs.SessionManager
 	authenticator *wire.Authenticator
@@ -60,7 +44,6 @@ type apiShared struct {
 	caches        irisapi.Caches
 	load          *load.Load
 	rates         *load.Rates // nil = any number of incidents
-	dummy         oncall.FindUser
 	simulator     *operator.Simulator
 	callbacks     callbacks.Callbacks
 	replayed      prometheus.Counter
@@ -69,147 +52,123 @@ type apiShared struct {
 // share creates what the edges share.
 func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s := &apiShared{
-		cfg: a.cfg, log: a.log, reg: a.reg, errors: a.errors, in: in,
-		stored: newStored(a.db, in.Keys, catalog.NewPlans(a.db),
-			notifications.New(a.db).WithQuota(server.StandardQuota(a.cfg.DefaultQuota))),
-		idempotency: postgres.NewIdempotency(a.db),
-		notifier:    postgres.NewNotifier(a.db),
-		queues:      queue.NewQueues(a.db),
-		sessionRows: access.NewSessions(a.db),
-		directory:   engine.NewDirectory(a.db),
+		API: a, Stores: server.NewStores(a.db, in.Keys, a.cfg.DefaultQuota, a.cfg.Oncall),
+		idempotency: postgres.NewIdempotency(a.db), notifier: postgres.NewNotifier(a.db),
 	}
-	s.sessions = login.NewSessions(a.cfg, s.sessionRows, a.errors.Write)
-	s.strict = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, a.errors)
-	s.authenticator = wire.NewAuthenticator(s.applications, s.userRows, s.sessions, login.UserKey, a.errors)
+	dummy, listLimit := a.cfg.Compatibility.DummyRoles, a.cfg.MailingLists.MaxMembers
+	s.sessions = login.NewSessions(a.cfg, s.Sessions, a.errors.Write)
+	s.strict = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors)
+	s.authenticator = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors)
 	if a.cfg.Compatibility.DisableAuth {
 		s.authenticator = s.authenticator.WithoutVerification()
 	}
-	s.load = load.New(s.queues, a.log)
+	s.load = load.New(s.Queues, a.log)
 	if b := a.cfg.IncidentRates; b.Enabled {
-		s.rates = load.NewRates(s.incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
+		s.rates = load.NewRates(s.Incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
 	}
-	if a.cfg.Compatibility.DummyRoles {
-		s.dummy = s.userRows.ByName
-	}
-	s.replayed = prometheus.NewCounter(prometheus.CounterOpts{
+	s.replayed = promauto.With(a.reg).NewCounter(prometheus.CounterOpts{
 		Name: "iris_httpapi_replayed_total", Help: "Requests answered from a stored answer (Idempotency-Key).",
 	})
-	err := a.reg.Register(s.replayed)
-	if err != nil {
-		return nil, err
-	}
-	s.resolver = oncall.NewResolver(oncall.LimitLists(s.directory, s.cfg.MailingLists.MaxMembers),
-		oncall.NewLiveCalendar(calendar.NewCalendars(s.db), oncall.LiveConfig{}), oncall.DefaultKeep)
-	if s.dummy != nil {
-		s.resolver = s.resolver.Dummy(s.dummy)
-	}
+	var err error
 	if s.requests, err = wire.NewRequests(a.reg); err != nil {
 		return nil, err
 	}
 	s.acceptor = accept.New(accept.Deps{
-		Store: s.notifications, Directory: s.directory, Resolver: s.resolver, Load: s.load, DummyRoles: s.dummy != nil,
+		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit, dummy), Load: s.load, DummyRoles: dummy,
 	})
-	s.caches = irisapi.NewCaches(incidents.NewStatistics(s.db))
-	if s.simulator, err = operator.NewSimulator(a.db, s.applications, a.cfg.MailingLists.MaxMembers, s.dummy); err != nil {
+	s.caches = irisapi.NewCaches(s.Statistics)
+	if s.simulator, err = operator.NewSimulator(a.db, s.Applications, listLimit, dummy); err != nil {
 		return nil, err
 	}
 	s.callbacks, err = callbacks.New(a.cfg)
 	return s, err
 }
 
+// over returns s over the DB of a unit of work. Caches, sessions, authentication, limits and metrics stay those of the process.
+func (s *apiShared) over(d *postgres.DB) *apiShared {
+	c := *s
+	c.Stores = s.Within(d)
+	return &c
+}
+
+// units returns how an edge begins units of work. parts makes the parts of the edge.
+func units[P any](s *apiShared, parts func(*apiShared) P) replay.Begin[P] {
+	return replay.Units(s.idempotency, func(u *postgres.Unit) P { return parts(s.over(u.DB())) })
+}
+
 // irisParts are the parts of the API v0.
 func (s *apiShared) irisParts() irisapi.Deps {
 	c, open := s.cfg, openings(s.cfg)
-	settings, targets, templates := pgpeople.NewSettings(s.db), catalog.NewTargets(s.db), catalog.NewTemplates(s.db)
-	tags := irisapi.Tags{Names: c.Tags, Store: catalog.NewTags(s.db)}
-	acceptor := s.acceptor.Within(s.notifications)
+	tags := irisapi.Tags{Names: c.Tags, Store: s.Tags}
+	acceptor := s.acceptor.Within(s.Notifications)
 	return irisapi.Deps{
 		Mount: irisapi.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Observe: s.requests.Observe},
 		Applications: irisapi.ApplicationParts{
-			Applications: s.applications, Changes: s.applications, Keys: s.applications, Limits: s.applications,
+			Applications: s.Applications, Changes: s.Applications, Keys: s.Applications, Limits: s.Applications,
 			Statistics: s.caches.Statistics, Tags: tags,
 		},
 		Catalog: irisapi.CatalogParts{
-			Plans: s.plans, PlanChanges: s.plans, PlanStore: s.plans,
-			Templates: templates, TemplateChanges: templates, TemplateStore: templates,
-			People: s.userRows, Teammates: s.userRows.Teammates, Openings: open, Tags: tags,
+			Plans: s.Plans, PlanChanges: s.Plans, PlanStore: s.Plans,
+			Templates: s.Templates, TemplateChanges: s.Templates, TemplateStore: s.Templates,
+			People: s.Users, Teammates: s.Users.Teammates, Openings: open, Tags: tags,
 			MaxPlanLength: c.MaxPlanLength, ListLimit: c.MailingLists.MaxMembers,
 		},
 		Incidents: irisapi.IncidentParts{
-			Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, Messages: s.messages, People: s.userRows,
+			Incidents: s.Incidents, Transitions: s.Incidents, Comments: s.Incidents, Messages: s.Messages, People: s.Users,
 			Tags: tags, Openings: open, InternalApplications: c.InternalApplications,
 		},
-		Messages: irisapi.MessageParts{Messages: s.messages, Queues: s.queues, Acceptor: acceptor},
+		Messages: irisapi.MessageParts{Messages: s.Messages, Queues: s.Queues, Acceptor: acceptor},
 		Opening: irisapi.OpeningParts{
-			Incidents: s.incidents, Plans: s.plans, Applications: s.applications, Lookups: s.notifications, Load: s.load,
+			Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load,
 			Rates: s.rates, Variables: s.caches.Variables,
 		},
 		People: irisapi.PeopleParts{
-			People: s.userRows, Profiles: settings, Modes: settings, Reprioritisations: settings, Categories: settings,
-			Devices: settings, Acceptor: acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
+			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
+			Devices: s.Settings, Acceptor: acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
 			Mobile: c.Mobile.Activated, DeviceApplications: c.Mobile.Applications, InternalApplications: c.InternalApplications,
 		},
 		Vocabulary: irisapi.VocabularyParts{
-			Targets: targets, Roles: targets, Categories: s.applications, Tags: tags,
+			Targets: s.Targets, Roles: s.Targets, Categories: s.Applications, Tags: tags,
 			TimeZones: c.TimeZones, InternalApplications: c.InternalApplications,
 		},
-		Health: irisapi.Health{File: c.HTTP.HealthcheckFile, Ping: s.db.Ping},
+		Health: irisapi.Health{File: c.HTTP.HealthcheckFile, Ping: s.DB.Ping},
 		Begin:  units(s, (*apiShared).irisParts), Wake: s.notifier.Wake, Replayed: s.replayed.Inc, Registerer: s.reg,
 	}
 }
 
-// calendarParts has what the two calendar APIs share.
-type calendarParts struct {
-	requests      calendars.Requests
-	authenticator *calendars.Authenticator
-	teams         *pgpeople.OncallTeams
-	people        *pgpeople.OncallPeople
-	rosters       *pgpeople.Rosters
-	names         *catalog.RolesAndServices
-	shifts        *calendar.Shifts
-	schedules     *calendar.Schedules
-	calendars     *calendar.Calendars
-}
-
-func (s *apiShared) calendarParts() calendarParts {
-	c := s.cfg.Oncall
-	teams := pgpeople.NewOncallTeams(s.db, operator.Reminders(c.ReminderTimes, c.ReminderModes, c.ReminderRoles))
-	p := calendarParts{
-		teams: teams, people: pgpeople.NewOncallPeople(s.db), rosters: pgpeople.NewRosters(teams), names: catalog.NewRolesAndServices(s.db),
-		shifts: calendar.NewShifts(s.db), schedules: calendar.NewSchedules(s.db), calendars: calendar.NewCalendars(s.db),
-	}
-	open := auth.Openings{AnonymousReads: s.cfg.Compatibility.OncallAnonymousReads, AdminsEditMembers: s.cfg.Compatibility.TeamAdminsEditMembers}
-	p.requests = calendars.Requests{
-		Teams: teams, People: p.people, Roles: p.names, Rosters: p.rosters, Schedules: p.schedules, Shifts: p.shifts,
-		Openings: open, Grace: c.Grace,
-	}
-	p.authenticator = &calendars.Authenticator{
-		Applications: s.applications, Users: s.userRows, Sessions: s.sessions, UserKey: login.UserKey, Memberships: teams,
-		Openings: open, DebugAuth: s.cfg.Compatibility.OncallDebugAuth, Errors: s.errors,
-	}
-	return p
+// calendarEdge returns what the two calendar APIs share.
+func (s *apiShared) calendarEdge() (calendars.Requests, *calendars.Authenticator) {
+	c := s.cfg.Compatibility
+	open := auth.Openings{AnonymousReads: c.OncallAnonymousReads, AdminsEditMembers: c.TeamAdminsEditMembers}
+	return calendars.Requests{
+			Teams: s.Teams, People: s.People, Roles: s.Names, Rosters: s.Rosters, Schedules: s.Schedules, Shifts: s.Shifts,
+			Openings: open, Grace: s.cfg.Oncall.Grace,
+		}, &calendars.Authenticator{
+			Applications: s.Applications, Users: s.Users, Sessions: s.sessions, UserKey: login.UserKey, Memberships: s.Teams,
+			Openings: open, DebugAuth: c.OncallDebugAuth, Errors: s.errors,
+		}
 }
 
 // oncallAPI creates the calendar API below /api/v0.
-func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
-	notices := notifications.NewNotices(s.db, s.in.Keys)
+func (s *apiShared) oncallAPI() (*oncallapi.API, error) {
+	requests, authenticator := s.calendarEdge()
 	return oncallapi.New(oncallapi.Deps{
-		Requests: p.requests, Authenticator: p.authenticator, Errors: s.errors,
+		Requests: requests, Authenticator: authenticator, Errors: s.errors,
 		Teams: oncallapi.TeamParts{
-			Teams: p.teams, Members: p.teams, Admins: p.teams, Subscriptions: p.teams, Rosters: p.rosters, RosterMembers: p.rosters,
-			RoleChanges: p.names, Services: p.names, TeamServices: p.names, ScheduleChanges: p.schedules, Audit: notices, Plans: s.plans,
+			Teams: s.Teams, Members: s.Teams, Admins: s.Teams, Subscriptions: s.Teams, Rosters: s.Rosters, RosterMembers: s.Rosters,
+			RoleChanges: s.Names, Services: s.Names, TeamServices: s.Names, ScheduleChanges: s.Schedules, Audit: s.Notices, Plans: s.Plans,
 			CheckPlans: s.cfg.Oncall.EscalateApplication != "", TimeZones: s.cfg.TimeZones, Modes: noticeModes,
 		},
 		People: oncallapi.PeopleParts{
-			Users: p.people, Pins: p.people, NoticeTypes: notices, Notices: notices, Keys: notices, KeyRemovals: notices,
-			Feeds: p.shifts, Modes: noticeModes,
+			Users: s.People, Pins: s.People, NoticeTypes: s.Notices, Notices: s.Notices, Keys: s.Notices, KeyRemovals: s.Notices,
+			Feeds: s.Shifts, Modes: noticeModes,
 		},
 		Events: oncallapi.EventParts{
-			Calendars: p.calendars, TeamNames: p.teams, Users: p.people, Services: p.names, Audit: notices,
+			Calendars: s.Calendars, TeamNames: s.Teams, Users: s.People, Services: s.Names, Audit: s.Notices,
 			Paid: oncallapi.PaidRoles(s.cfg.Oncall.BonusURL), Bonus: oncallapi.Bonus{Whitelist: s.cfg.Oncall.BonusWhitelist, Blacklist: s.cfg.Oncall.BonusBlacklist},
 		},
 		Escalate: oncallapi.EscalateParts{
-			Plans: s.plans, Incidents: s.incidents, Lookups: s.notifications, Applications: s.applications, Wake: s.notifier.Wake,
+			Plans: s.Plans, Incidents: s.Incidents, Lookups: s.Notifications, Applications: s.Applications, Wake: s.notifier.Wake,
 			Config: escalateConfig(s.cfg),
 		},
 	})
@@ -217,29 +176,29 @@ func (s *apiShared) oncallAPI(p calendarParts) (*oncallapi.API, error) {
 
 // v1Parts are the parts of the project's own API below /v1.
 func (s *apiShared) v1Parts() api.Deps {
-	absent, p := calendar.NewRequests(s.db), s.calendarParts()
-	acceptor := s.acceptor.Within(s.notifications)
+	requests, authenticator := s.calendarEdge()
+	acceptor := s.acceptor.Within(s.Notifications)
 	acceptor.DummyRoles = false
 	return api.Deps{
 		Authenticator:         s.strict,
-		CalendarAuthenticator: p.authenticator, Errors: s.errors, Observe: s.requests.Observe,
+		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Keys:      &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
-		Incidents: api.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Comments: s.incidents, Timelines: s.incidents, People: s.userRows, Wake: s.notifier.Wake},
-		Messages: api.MessageParts{Messages: s.messages, Notifications: incidents.NewRequests(s.db), Wake: s.notifier.Wake,
+		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake},
+		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
-		Catalog: api.CatalogParts{Plans: s.plans, Templates: catalog.NewTemplates(s.db),
-			People: s.userRows, Teammates: s.userRows.Teammates, MaxPlanLength: s.cfg.MaxPlanLength,
+		Catalog: api.CatalogParts{Plans: s.Plans, Templates: s.Templates,
+			People: s.Users, Teammates: s.Users.Teammates, MaxPlanLength: s.cfg.MaxPlanLength,
 			ListLimit: s.cfg.MailingLists.MaxMembers},
-		Applications: api.ApplicationParts{Applications: s.applications, People: s.userRows},
+		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users},
 		Configuration: api.ConfigurationParts{
-			Plans: s.plans, Applications: s.applications, Fallbacks: engine.NewDirectory(s.db), AuditLog: access.NewAudit(s.db),
-			Removals: operator.NewRemovals(s.db, s.plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
+			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory, AuditLog: s.Audit,
+			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
-		People: api.PeopleParts{People: p.people, Teams: p.teams},
+		People: api.PeopleParts{People: s.People, Teams: s.Teams},
 		Calendar: api.CalendarParts{
-			Requests: p.requests, Calendars: p.calendars, Members: p.teams, Rotations: p.schedules, Unavailability: absent,
-			Holidays: absent, Swaps: absent, Coverage: calendar.NewCoverage(s.db), Imports: p.shifts,
-			Contacts: pgpeople.NewContacts(s.db, s.in.Keys, s.notifications),
+			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
+			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,
+			Contacts: s.Contacts,
 		},
 	}
 }
@@ -252,8 +211,8 @@ func (s *apiShared) webhooks() (*webhooks.Webhooks, error) {
 	in := s.cfg.Intake
 	return webhooks.New(webhooks.Deps{
 		CatchAll: in.CatchAllPlan, Registerer: s.reg,
-		FallbackRates: load.NewRates(s.incidents, anyActive, in.FallbackPerMinute, time.Minute, nil),
-		Applications:  s.applications, Incidents: s.incidents, Plans: s.plans, Load: s.load, Errors: s.errors, Wake: s.notifier.Wake, Log: s.log,
+		FallbackRates: load.NewRates(s.Incidents, anyActive, in.FallbackPerMinute, time.Minute, nil),
+		Applications:  s.Applications, Incidents: s.Incidents, Plans: s.Plans, Load: s.load, Errors: s.errors, Wake: s.notifier.Wake, Log: s.log,
 		Enabled: s.cfg.Webhooks, Openings: openings(s.cfg), Rates: s.rates,
 	})
 }
@@ -264,11 +223,11 @@ func (s *apiShared) pages() (*web.Web, error) {
 		return nil, err
 	}
 	return web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.incidents, Transitions: s.incidents, Messages: s.messages, Steps: s.plans.StepCount, Wake: s.notifier.Wake},
-		Plans:     web.PlanParts{Plans: s.plans, Simulator: s.simulator},
-		Cluster:   web.ClusterParts{Members: engine.NewCluster(s.db), Queues: s.queues},
-		Teams:     pgpeople.NewTeams(s.db),
-		People:    login.NewPeople(s.userRows, accounts, access.NewKnownAddresses(s.db, s.in.Keys), s.log),
+		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
+		Plans:     web.PlanParts{Plans: s.Plans, Simulator: s.simulator},
+		Cluster:   web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
+		Teams:     s.TeamRows,
+		People:    login.NewPeople(s.Users, accounts, s.KnownAddresses, s.log),
 		Sessions:  s.sessions, UserKey: login.UserKey, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
 	})
 }
@@ -279,19 +238,18 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 	if err != nil {
 		return nil, err
 	}
-	rows := incidents.NewResponses(s.db)
 	return responses.New(responses.Deps{
 		Answers: responses.AnswerParts{
-			Messages: rows, Paged: rows, Senders: rows, Records: rows, Incidents: s.incidents, Openings: openings(s.cfg), Wake: s.notifier.Wake,
+			Messages: s.Responses, Paged: s.Responses, Senders: s.Responses, Records: s.Responses, Incidents: s.Incidents, Openings: openings(s.cfg), Wake: s.notifier.Wake,
 		},
-		Links: responses.LinkParts{People: s.userRows, Links: s.in.Keys.Links(), Asset: asset},
+		Links: responses.LinkParts{People: s.Users, Links: s.Keys.Links(), Asset: asset},
 		Mail: responses.MailParts{
-			Mailboxes: rows, Openers: s.incidents, Applications: s.applications, Plans: s.plans, Load: s.load, Rates: s.rates, Notifications: s.notifications,
+			Mailboxes: s.Responses, Openers: s.Incidents, Applications: s.Applications, Plans: s.Plans, Load: s.load, Rates: s.rates, Notifications: s.Notifications,
 		},
-		Slack: responses.SlackParts{Posted: rows, Pressed: s.callbacks.SlackPressed, Reply: s.callbacks.ReplySlack, Email: s.callbacks.SlackEmail},
+		Slack: responses.SlackParts{Posted: s.Responses, Pressed: s.callbacks.SlackPressed, Reply: s.callbacks.ReplySlack, Email: s.callbacks.SlackEmail},
 		Twilio: responses.TwilioParts{
-			PublicURL: s.cfg.PublicURL, Valid: s.callbacks.ValidTwilio, Receipt: s.callbacks.TwilioReceipt, Receipts: incidents.NewReceipts(s.db),
-			Reveal: s.in.Keys.RevealTo,
+			PublicURL: s.cfg.PublicURL, Valid: s.callbacks.ValidTwilio, Receipt: s.callbacks.TwilioReceipt, Receipts: s.Receipts,
+			Reveal: s.Keys.RevealTo,
 		},
 		OneClick: oneClick, Authenticator: s.authenticator, Errors: s.errors, Log: s.log,
 	})
@@ -299,11 +257,11 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 
 // accounts returns the log-in of people, with local passwords and those of the directory.
 func (s *apiShared) accounts() (*auth.Accounts, error) {
-	accounts := auth.NewAccounts(s.userRows, auth.NewPasswords())
+	accounts := auth.NewAccounts(s.Users, auth.NewPasswords())
 	if s.cfg.Compatibility.DisableAuth {
 		accounts = accounts.WithAnyPassword()
 	}
-	return login.WithDirectory(accounts, s.cfg, pgpeople.NewDirectorySync(s.db, "log-in with the directory's password"), s.log, s.reg)
+	return login.WithDirectory(accounts, s.cfg, s.DirectorySync("log-in with the directory's password"), s.log, s.reg)
 }
 
 // openings returns the compatibility settings about access.

@@ -38,7 +38,7 @@ func beginUnit(t testing.TB) (*apiShared, *postgres.DB) {
 func TestAllAdaptersOfAUnitUseItsDB(t *testing.T) {
 	t.Parallel()
 	s, d := beginUnit(t)
-	of, within := reflect.ValueOf(s.stored), reflect.ValueOf(s.within(d).stored)
+	of, within := reflect.ValueOf(s.Records), reflect.ValueOf(s.over(d).Records)
 	for i := range of.NumField() {
 		require.NotEqual(t, of.Field(i).Pointer(), within.Field(i).Pointer(), of.Type().Field(i).Name)
 		require.False(t, within.Field(i).IsNil(), of.Type().Field(i).Name)
@@ -51,6 +51,6 @@ func BenchmarkParts(b *testing.B) {
 	s, d := beginUnit(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _ = s.within(d).irisParts(), s.within(d).v1Parts()
+		_, _ = s.over(d).irisParts(), s.over(d).v1Parts()
 	}
 }

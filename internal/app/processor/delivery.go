@@ -28,27 +28,12 @@ func deliveryConfig(c config.Processor) delivery.Config {
 			out.Limits[delivery.ApplicationKey(application, users.Mode(mode))] = rate(l)
 		}
 	}
-	account := func(vendor string, a config.Account) {
+	c.EachAccount(func(vendor string, _ int, a config.Account) {
 		out.AccountTimeout[delivery.AccountKey(vendor, a.Account)] = a.Timeout
 		if c.Delivery.Concurrency > 0 {
 			out.Concurrency[vendor] = c.Delivery.Concurrency
 		}
-	}
-	for _, a := range c.SMTP {
-		account("smtp", a.Account)
-	}
-	for _, a := range c.Slack {
-		account("slack", a.Account)
-	}
-	for _, a := range c.Twilio {
-		account("twilio", a.Account)
-	}
-	for _, a := range c.Webhook {
-		account("webhook", a.Account)
-	}
-	for _, a := range c.Push {
-		account("push", a.Account)
-	}
+	})
 	return out
 }
 

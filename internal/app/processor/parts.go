@@ -17,15 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/jobs"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
-	"github.com/iris-oncall/iris/internal/postgres/incidents"
-	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
-	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
-	pgqueue "github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/postgres/reminders"
 )
 
@@ -37,13 +30,7 @@ type processorParts struct {
 	runner   *runner.Runner
 	worker   *delivery.Worker
 	listener *postgres.Listener
-	history  *history.Historian
-	receipts func(context.Context) error
-	names    func(context.Context) error
-	feedKeys func(context.Context) error
-	populate *jobs.Populator
-	remind   *jobs.Reminder
-	people   *jobs.DirectorySync
+	jobs     map[string]func(context.Context) error // by name
 }
 
 func (p *processorParts) wake(bs buckets.Set) {
@@ -56,13 +43,14 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	parts := &processorParts{}
 	id := buckets.NewProcessID()
 	log := p.log.With(zap.String("member", id))
+	stores := server.NewStores(p.db, in.Keys, p.cfg.DefaultQuota, p.cfg.Oncall)
 	if err := p.buildMembership(parts, in, id, log); err != nil {
 		return nil, err
 	}
-	if err := p.buildLoops(parts, in, log); err != nil {
+	if err := p.buildLoops(parts, stores, log); err != nil {
 		return nil, err
 	}
-	if err := p.buildJobs(parts, in, log); err != nil {
+	if err := p.buildJobs(parts, stores, log); err != nil {
 		return nil, err
 	}
 	log.Info("built", zap.Int("vendors", len(p.vendors)), zap.String("cluster", in.Name))
@@ -92,8 +80,9 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 		}
 		detector = parts.gossip
 	}
+	cluster := engine.NewCluster(p.cluster)
 	parts.holder, err = buckets.NewHolder(buckets.Deps{
-		Store:    engine.NewCluster(p.cluster),
+		Store: cluster, Ended: cluster,
 		Self:     buckets.Member{ProcessID: id, Host: host, Version: server.Version(), DataShape: dataShape, Modes: modesOf(p.vendors)},
 		Detector: detector, Gained: parts.wake, Log: log, Metrics: p.reg,
 	}, buckets.Config{})
@@ -105,17 +94,10 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 }
 
 // buildLoops creates the parts that escalate and send.
-func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
-	directory := engine.NewDirectory(p.db)
-	resolver := oncall.NewResolver(oncall.LimitLists(directory, p.cfg.MailingLists.MaxMembers),
-		oncall.NewLiveCalendar(calendar.NewCalendars(p.db), oncall.LiveConfig{}), oncall.DefaultKeep)
-	if p.cfg.Compatibility.DummyRoles {
-		resolver = resolver.Dummy(pgpeople.NewUsers(p.db).ByName)
-	}
-	store := engine.NewRunner(p.db).WithQuota(server.StandardQuota(p.cfg.DefaultQuota))
+func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap.Logger) (err error) {
 	parts.runner, err = runner.New(runner.Deps{
-		Work: store, Ledger: store, Digests: store, Timers: store, Reader: directory,
-		Resolver: resolver,
+		Work: s.Runner, Ledger: s.Runner, Digests: s.Runner, Timers: s.Runner, Reader: s.Directory,
+		Resolver: s.Resolver(p.cfg.MailingLists.MaxMembers, p.cfg.Compatibility.DummyRoles),
 		Holder:   parts.holder,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
 		Log:      log, Registerer: p.reg,
@@ -123,7 +105,6 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 	if err != nil {
 		return err
 	}
-	queue := pgqueue.New(p.db)
 	dc := deliveryConfig(p.cfg)
 	dc.StopWithin = p.cfg.ShutdownTimeout / 3 // the worker may use it twice, see Worker.Run
 	var hints delivery.Hints
@@ -131,9 +112,9 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 		hints = parts.gossip
 	}
 	parts.worker, err = delivery.New(delivery.Deps{
-		Queue: queue, Ledger: queue, Rescuer: queue, Limits: pgqueue.NewLimits(p.db), Leases: parts.holder,
-		Renderer: messages.NewRenderer(pgqueue.NewLoader(p.db)), Directory: engine.NewReach(p.db),
-		Links: &links{public: p.cfg.PublicURL, sign: in.Keys.Links()}, Reveal: in.Keys.RevealTo,
+		Queue: s.Queue, Ledger: s.Queue, Rescuer: s.Queue, Limits: s.QueueLimits, Leases: parts.holder,
+		Renderer: messages.NewRenderer(s.QueueLoader), Directory: s.Reach,
+		Links: &links{public: p.cfg.PublicURL, sign: s.Keys.Links()}, Reveal: s.Keys.RevealTo,
 		Vendors: p.vendors, Hints: hints, Log: log, Metrics: p.reg,
 	}, dc)
 	if err != nil {
@@ -145,31 +126,29 @@ func (p *Processor) buildLoops(parts *processorParts, in postgres.Installation, 
 }
 
 // buildJobs creates the periodic jobs: history, receipts, calendars, reminders, directory.
-func (p *Processor) buildJobs(parts *processorParts, in postgres.Installation, log *zap.Logger) (err error) {
-	parts.history, err = history.New(pgqueue.NewHistory(p.db), parts.holder,
+func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.Logger) error {
+	old, err := history.New(s.QueueHistory, parts.holder,
 		history.Config{Retention: p.cfg.History.Retention}, log)
 	if err != nil {
 		return err
 	}
 	engine := jobs.Engine{Leases: parts.holder, Wake: parts.wake, Log: log, Registerer: p.reg}
-	applications := catalog.NewApplications(p.db, in.Keys)
-	parts.populate = jobs.NewPopulator(jobs.PopulateStores{
-		Schedules: calendar.NewSchedules(p.db), Calendars: calendar.NewCalendars(p.db), Coverage: calendar.NewCoverage(p.db),
-		Teams: pgpeople.NewOncallTeams(p.db, nil), People: pgpeople.NewOncallPeople(p.db), Applications: applications,
-		Warnings: reminders.NewWarnings(pgnotifications.New(p.db)),
+	populate := jobs.NewPopulator(jobs.PopulateStores{
+		Schedules: s.Schedules, Calendars: s.Calendars, Coverage: s.Coverage, Teams: s.Teams, People: s.People, Applications: s.Applications,
+		Warnings: reminders.NewWarnings(s.Notifications),
 	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, engine)
-	notifications := pgnotifications.New(p.db).WithQuota(server.StandardQuota(p.cfg.DefaultQuota))
-	parts.remind = jobs.NewReminder(jobs.OpenReminders(applications, notifications, p.cfg.PublicURL), reminders.PhoneCheck{
+	remind := jobs.NewReminder(jobs.OpenReminders(s.Applications, s.Notifications, p.cfg.PublicURL), reminders.PhoneCheck{
 		Every: p.cfg.Oncall.PhoneCheckEvery, Subject: p.cfg.Oncall.PhoneCheckSubject, Body: p.cfg.Oncall.PhoneCheckBody,
 	}, engine)
 	syncer, err := connect.Syncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
 	if err != nil {
 		return err
 	}
-	parts.people = jobs.NewDirectorySync(syncer, p.cfg.Sync.From, p.cfg.Sync.Every, pgpeople.NewDirectorySync(p.db, jobs.SyncActor), engine)
-	parts.receipts = jobs.MatchReceipts(incidents.NewReceipts(p.db), engine)
-	parts.names = jobs.FillNames(pgpeople.NewUsers(p.db), engine)
-	parts.feedKeys = jobs.SealFeedKeys(pgnotifications.NewNotices(p.db, in.Keys), log)
+	people := jobs.NewDirectorySync(syncer, p.cfg.Sync.From, p.cfg.Sync.Every, s.DirectorySync(jobs.SyncActor), engine)
+	parts.jobs = map[string]func(context.Context) error{
+		"history": old.Run, "receipts": jobs.MatchReceipts(s.Receipts, engine), "names": jobs.FillNames(s.Users, engine),
+		"feed keys": jobs.SealFeedKeys(s.Notices, log), "populate": populate.Run, "remind": remind.Run, "directory": people.Run,
+	}
 	return nil
 }
 

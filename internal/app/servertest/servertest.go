@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zaptest"
 
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/testlog"
 )
 
 // Patience is the maximum time that a test waits for a server.
@@ -29,7 +29,7 @@ func Common(url string) config.Common {
 
 // Log returns a logger that writes warnings and errors to the test's log.
 func Log(t *testing.T) *zap.Logger {
-	return zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel))
+	return testlog.New(t, zap.WarnLevel)
 }
 
 // Background runs a server until stop is called. stop returns the error of the server.

@@ -35,13 +35,12 @@ func said(c *imports.Class) string {
 	return strings.Join(out, "; ")
 }
 
-func newImporter() *importer {
-	return &importer{
-		report: imports.NewReport("", nil), options: Options{Modes: map[string]string{"im": "slack"}},
-		modes:      map[int64]string{1: "email", 2: "sms", 3: "im", 4: "hipchat"},
-		priorities: map[int64]string{1: "urgent", 2: "whenever"}, roles: map[int64]string{1: "user"},
-		targets: map[int64]target{10: {"user", "ann"}, 20: {"team", "db"}}, plans: map[int64]string{}, apps: map[int64]string{},
-	}
+func testImporter() *importer {
+	im := newImporter(imports.Loader{Report: imports.NewReport("", nil), Modes: imports.Modes{"im": "slack"}}, Options{})
+	im.Names["mode_id"] = map[int64]string{1: "email", 2: "sms", 3: "im", 4: "hipchat"}
+	im.Names["priority_id"], im.Names["role_id"] = map[int64]string{1: "urgent", 2: "whenever"}, map[int64]string{1: "user"}
+	im.targets = map[int64]target{10: {"user", "ann"}, 20: {"team", "db"}}
+	return im
 }
 
 func TestContextOf(t *testing.T) {
@@ -60,7 +59,7 @@ func TestContextOf(t *testing.T) {
 		`context={"a": "\ud83d"}`: {`{"a": "\ud83d"}`, ""},
 	} {
 		r, c := row(value)
-		require.Equal(t, want[0], string(contextOf(r)), value)
+		require.Equal(t, want[0], string(contextOf(r, "context").(json.RawMessage)), value)
 		require.Equal(t, want[1], said(c), value)
 	}
 }
@@ -71,7 +70,7 @@ func FuzzContextOf(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		r := imports.NewRow(&imports.Class{}, "", map[string][]byte{"context": raw})
-		value := contextOf(r)
+		value := contextOf(r, "context").(json.RawMessage)
 		require.True(t, json.Valid(value), "%q", value)
 		require.NotContains(t, string(value), "\x00")
 	})
@@ -114,13 +113,13 @@ func TestTargetsOfSteps(t *testing.T) {
 			said: "note: it names a target and leaves it to the incident; the incident decides"},
 		"nobody": {pairs: []string{"role_id=1", "target_id", "dynamic_index"}, want: "<nil> <nil> <nil> false",
 			said: "not taken: it pages nobody: it has neither a role and target nor a dynamic index"},
-		"no such role": {pairs: []string{"role_id=9", "target_id=10", "dynamic_index"}, want: "<nil> <nil> <nil> false", said: "not taken: its role_id is not there"},
+		"no such role": {pairs: []string{"role_id=9", "target_id=10", "dynamic_index"}, want: " 10 <nil> false", said: "not taken: its role_id is not there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, c := row(tc.pairs...)
-			role, target, index, ok := newImporter().whom(r)
-			require.Equal(t, tc.want, fmt.Sprint(role, " ", target, " ", index, " ", ok))
+			role, target, index := testImporter().whom(r)
+			require.Equal(t, tc.want, fmt.Sprint(role, " ", target, " ", index, " ", !r.Dropped()))
 			require.Equal(t, tc.said, said(c))
 		})
 	}
@@ -145,7 +144,7 @@ func TestTracking(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, c := row(tc.pairs...)
-			mode, key, _ := newImporter().tracking(r)
+			mode, key, _ := testImporter().tracking(r)
 			require.Equal(t, tc.want, fmt.Sprint(mode, " ", key))
 			require.Equal(t, tc.lost, strings.Contains(said(c), "not taken"), said(c))
 		})
@@ -172,7 +171,7 @@ func TestIncident(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, c := row(append(base[:len(base):len(base)], tc.pairs...)...)
-			values, ok := newImporter().incident(r)
+			values, ok := incidentTable().Convert(r)
 			require.True(t, ok)
 			require.Equal(t, created, values[3])
 			require.Equal(t, tc.want, values[4:9])
@@ -186,20 +185,20 @@ func TestIncident(t *testing.T) {
 
 func TestModes(t *testing.T) {
 	t.Parallel()
-	im := newImporter()
+	im := testImporter()
 	for id, want := range map[string]string{"1": "email", "3": "slack", "4": "", "9": ""} {
 		r, c := row("mode_id=" + id)
-		mode, ok := im.mode(r, "mode_id")
-		require.Equal(t, want != "", ok)
-		if ok {
+		mode := im.Mode(r, "mode_id")
+		require.Equal(t, want == "", r.Dropped())
+		if want != "" {
 			require.Equal(t, want, mode)
 			require.Empty(t, said(c))
 		} else {
 			require.Contains(t, said(c), "not taken")
 		}
 	}
-	require.NoError(t, im.options.Check())
-	require.True(t, fault.Is(Options{Modes: map[string]string{"im": "fax"}}.Check(), fault.Invalid))
+	require.NoError(t, im.Modes.Check())
+	require.True(t, fault.Is(imports.Modes{"im": "fax"}.Check(), fault.Invalid))
 }
 
 // test/import checks that every column of Iris is either read or listed here as not imported. This test checks that
@@ -218,8 +217,8 @@ func TestColumnsThatAreNotImportedAreDocumented(t *testing.T) {
 
 func TestRelaysMustExistInTheSource(t *testing.T) {
 	t.Parallel()
-	im := newImporter()
-	im.apps, im.options.Relays = map[int64]string{1: "iris-relay", 2: "db"}, []string{"Iris-Relay"}
+	im := testImporter()
+	im.Names["application_id"], im.options.Relays = map[int64]string{1: "iris-relay", 2: "db"}, []string{"Iris-Relay"}
 	require.NoError(t, im.checkRelays())
 	require.True(t, im.isRelay("iris-relay"))
 	require.False(t, im.isRelay("db"))

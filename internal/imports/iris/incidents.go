@@ -3,7 +3,6 @@ package iris
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"strings"
 
@@ -13,64 +12,73 @@ import (
 // incidents imports incidents with contexts, dynamic targets and comments. Their progress is computed later, from their
 // messages.
 func (im *importer) incidents(ctx context.Context) error {
-	table := imports.Table{Name: "incidents", Key: []string{"id"}, Columns: []imports.Column{
-		{Name: "id", Type: "bigint"}, {Name: "plan_id", Type: "bigint", Ref: toPlan}, {Name: "application_id", Type: "bigint", Ref: toApp},
-		{Name: "created_at", Type: "timestamptz"}, {Name: "updated_at", Type: "timestamptz", State: true},
-		{Name: "owner_id", Type: "bigint", Ref: toUserIfHere, State: true}, {Name: "current_step", Type: "smallint", State: true},
-		{Name: "active", Type: "boolean", State: true}, {Name: "resolved", Type: "boolean", State: true},
-		{Name: "context", Type: "json", Aside: true},
-	}}
-	err := im.load(ctx, from{"incidents", "incident", "id", []string{"id", "plan_id", "created", "updated", "context", "owner_id", "application_id",
-		"current_step", "active", "resolved"}}, table, im.incident)
-	if err != nil {
-		return err
-	}
-	if err := im.dynamicTargets(ctx); err != nil {
-		return err
-	}
-	comments := imports.Table{Name: "comments", Key: []string{"id"}, Columns: []imports.Column{
-		{Name: "id", Type: "bigint"}, {Name: "incident_id", Type: "bigint", Ref: toIncident}, {Name: "author_id", Type: "bigint", Ref: toUser},
-		{Name: "content", Type: "text", Hidden: true}, {Name: "created_at", Type: "timestamptz"},
-	}}
-	return im.load(ctx, from{"comments", "comment", "id", []string{"id", "incident_id", "created", "user_id", "content"}}, comments,
-		func(row *imports.Row) ([]any, bool) {
-			row.Label = fmt.Sprintf("comment %d on incident %d", row.Int("id"), row.Int("incident_id"))
-			return []any{row.Int("id"), row.Int("incident_id"), row.Int("user_id"), row.Text("content"), row.TimeOr("created")}, true
-		})
+	return im.Load(ctx, incidentTable(), imports.Table{
+		Class: "dynamic targets", From: "dynamic_plan_map", Order: "incident_id, dynamic_index",
+		Label: "dynamic target $dynamic_index of incident $incident_id",
+		Name:  "incident_dynamic_targets", Key: []string{"incident_id", "dynamic_index"}, Columns: []imports.Column{
+			{Name: "incident_id", Ref: toIncident}, {Name: "role", From: "role_id", Value: im.Known}, {Name: "target_id", Ref: toTarget},
+			{Name: "dynamic_index", Type: "int", Value: func(row *imports.Row, column string) any { return row.Int32(column, math.MinInt32) }},
+		},
+	}, imports.Table{
+		Class: "comments", From: "comment", Order: "id", Label: "comment $id on incident $incident_id", Name: "comments",
+		Columns: []imports.Column{
+			idColumn(), {Name: "incident_id", Ref: toIncident}, {Name: "author_id", From: "user_id", Ref: toUser},
+			{Name: "content", Hidden: true}, createdColumn(),
+		},
+	})
 }
 
-func (im *importer) incident(row *imports.Row) ([]any, bool) {
-	id := row.Int("id")
-	row.Label = fmt.Sprintf("incident %d", id)
-	active, resolved := row.Bool("active"), row.Bool("resolved")
-	if active && resolved {
-		row.Note("it was resolved and still escalated there; here it does not escalate any more")
-		active = false
+func incidentTable() imports.Table {
+	return imports.Table{
+		Class: "incidents", From: "incident", Order: "id", Label: "incident $id", Name: "incidents", Columns: []imports.Column{
+			idColumn(), {Name: "plan_id", Ref: toPlan}, applicationColumn(),
+			{Name: "created_at", Type: "timestamptz", From: "created", Value: func(row *imports.Row, _ string) any { return row.TimeOr("created", "updated") }},
+			{Name: "updated_at", Type: "timestamptz", From: "updated", State: true, Value: updated},
+			{Name: "owner_id", Ref: toUserIfHere, State: true}, {Name: "current_step", Type: "smallint", State: true, Value: currentStep},
+			{Name: "active", Type: "boolean", State: true, Value: escalates}, {Name: "resolved", Type: "boolean", State: true},
+			{Name: "context", Type: "json", Aside: true, Value: contextOf},
+		},
 	}
-	created := row.TimeOr("created", "updated")
-	updated, ok := row.Time("updated")
-	if !ok {
-		updated = created
-		if row.Text("updated") != "" {
-			row.Note("updated is a zero date; created stands in for it")
-		}
+}
+
+// updated returns when an incident changed, or else when it was created.
+func updated(row *imports.Row, column string) any {
+	if t, ok := row.Time(column); ok {
+		return t
 	}
-	step := row.Int("current_step")
+	if row.Text(column) != "" {
+		row.Note("updated is a zero date; created stands in for it")
+	}
+	return row.TimeOr("created", column)
+}
+
+func currentStep(row *imports.Row, column string) any {
+	step := row.Int(column)
 	if step < 0 || step > math.MaxInt16 {
 		row.LoseValue("its current step is impossible; step 0 was taken")
-		step = 0
+		return int64(0)
 	}
-	owner := row.IntOrNil("owner_id")
-	if active && owner != nil {
+	return step
+}
+
+// escalates reports whether an incident still escalates. Here a resolved incident and one with an owner do not.
+func escalates(row *imports.Row, column string) any {
+	switch {
+	case !row.Bool(column):
+		return false
+	case row.Bool("resolved"):
+		row.Note("it was resolved and still escalated there; here it does not escalate any more")
+		return false
+	case !row.Null("owner_id"):
 		row.Note("it has an owner and still escalated there; here its owner has acknowledged it")
-		active = false
+		return false
 	}
-	return []any{id, row.Int("plan_id"), row.Int("application_id"), created, updated, owner, step, active, resolved, contextOf(row)}, true
+	return true
 }
 
 // contextOf returns an incident's context. Text that is not JSON is kept as a variable of a new context.
-func contextOf(row *imports.Row) json.RawMessage {
-	value, text, ok := row.JSON("context")
+func contextOf(row *imports.Row, column string) any {
+	value, text, ok := row.JSON(column)
 	switch {
 	case ok && string(value) == "null" || strings.TrimSpace(text) == "":
 		row.Note("it has no context; an empty one was taken")
@@ -79,26 +87,5 @@ func contextOf(row *imports.Row) json.RawMessage {
 		return value
 	}
 	row.Note("its context is not JSON; the text was put into the variable unreadable_context")
-	wrapped, err := json.Marshal(map[string]string{"unreadable_context": text})
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return wrapped
-}
-
-func (im *importer) dynamicTargets(ctx context.Context) error {
-	table := imports.Table{Name: "incident_dynamic_targets", Key: []string{"incident_id", "dynamic_index"}, Columns: []imports.Column{
-		{Name: "incident_id", Type: "bigint", Ref: toIncident}, {Name: "dynamic_index", Type: "int"}, {Name: "role", Type: "text"},
-		{Name: "target_id", Type: "bigint", Ref: toTarget},
-	}}
-	return im.load(ctx, from{"dynamic targets", "dynamic_plan_map", "incident_id, dynamic_index",
-		[]string{"incident_id", "dynamic_index", "role_id", "target_id"}}, table,
-		func(row *imports.Row) ([]any, bool) {
-			row.Label = fmt.Sprintf("dynamic target %d of incident %d", row.Int("dynamic_index"), row.Int("incident_id"))
-			role, ok := im.roles[row.Int("role_id")]
-			if !ok {
-				row.Lose("its role_id is not there")
-			}
-			return []any{row.Int("incident_id"), row.Int32("dynamic_index", math.MinInt32), role, row.Int("target_id")}, ok
-		})
+	return imports.Unreadable(text)
 }

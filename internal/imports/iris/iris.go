@@ -4,10 +4,8 @@ package iris
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/imports"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -15,7 +13,7 @@ import (
 // Options are the choices of the operator.
 type Options struct {
 	// Modes maps modes of the source that do not exist here, such as im, to modes that do.
-	Modes map[string]string
+	Modes imports.Modes
 	// StopActive ends the escalation of incidents that still escalate.
 	StopActive bool
 	// Relays are the applications that may relay responses here, by name.
@@ -24,26 +22,14 @@ type Options struct {
 	Retention time.Duration
 }
 
-// Check returns an Invalid fault for modes that do not exist here.
-func (o Options) Check() error { return imports.Modes(o.Modes).Check() }
-
 // importer is one import. Small tables that others refer to are in memory.
 type importer struct {
-	source  *imports.Source
+	imports.Loader
 	store   imports.Store
-	report  *imports.Report
-	rows    imports.Loader
 	options Options
 	now     time.Time
 
-	kinds      map[int64]string // target types
-	targets    map[int64]target
-	roles      map[int64]string
-	modes      map[int64]string // by Iris's names
-	priorities map[int64]string
-	apps       map[int64]string
-	plans      map[int64]string
-	templates  map[int64]string
+	targets map[int64]target
 	// plansBy and templatesBy are the active versions by folded name.
 	plansBy     map[string]int64
 	templatesBy map[string]int64
@@ -57,186 +43,143 @@ type target struct {
 // Run imports everything from source into store and fills the report. The caller decides whether the transaction is
 // committed. now is the time from which the age of the history is measured.
 func Run(ctx context.Context, source *imports.Source, store imports.Store, report *imports.Report, options Options, now time.Time) error {
-	if err := options.Check(); err != nil {
+	if err := options.Modes.Check(); err != nil {
 		return err
 	}
-	for _, table := range []string{"application", "target", "target_type", "user", "plan", "template", "incident", "mode", "priority"} {
-		if !source.Has(table) {
-			return fault.Invalidf("from", "this is not a database of Iris: it has no table %s", table)
-		}
+	im := newImporter(imports.Loader{Source: source, Store: store, Report: report, Modes: options.Modes}, options)
+	im.store, im.now = store, now
+	if err := im.Check("Iris", "application", "target", "target_type", "user", "plan", "template", "incident", "mode", "priority"); err != nil {
+		return err
 	}
-	im := &importer{source: source, store: store, report: report, options: options, now: now,
-		rows: imports.Loader{Source: source, Store: store, Report: report}}
-	for _, part := range []func(context.Context) error{
-		im.vocabulary, im.priorityModes, im.people, im.applications, im.choices, im.templateVersions, im.escalation, im.routes, im.incidents, im.messages, im.leftovers,
+	err := imports.RunAll(ctx, im.vocabulary, im.people, im.applications, im.settings, im.templateVersions, im.escalation, im.incidents, im.messages,
+		func(ctx context.Context) error { return im.Leftovers(ctx, "Iris", derived) })
+	if err != nil {
+		return err
+	}
+	return im.Finish(ctx, store)
+}
+
+func newImporter(loader imports.Loader, options Options) *importer {
+	people := map[int64]string{}
+	loader.Names = map[string]map[int64]string{
+		"target_id": people, "user_id": people, "team_id": people, "list_id": people, "role_id": {}, "application_id": {}, "plan_id": {}, "template_id": {},
+	}
+	return &importer{Loader: loader, options: options, targets: map[int64]target{}, plansBy: map[string]int64{}, templatesBy: map[string]int64{}}
+}
+
+// derived are tables and columns that are not imported because they hold no further information: see docs/importing.md.
+var derived = map[string]string{
+	"application_stats": "*", "global_stats": "*", // computed from the imported rows
+	"twilio_retry": "*",          // which message was sent again; both messages are imported
+	"oncall_team":  "*",          // Oncall's numbers of teams: the import of Oncall has them
+	"plan":         "step_count", // computed here
+	"incident":     "bucket_id",  // computed here
+	// Numbers of variables are not visible outside: variables have names.
+	"template_variable": "id",
+}
+
+// vocabulary reads the small tables of the source that give names to numbers, and imports the default modes of priorities.
+// The first import replaces the defaults of a new installation.
+func (im *importer) vocabulary(ctx context.Context) error {
+	for _, v := range []struct {
+		class, one, table, column string
+		check                     func(row *imports.Row, name string)
+	}{
+		{"target types", "target type", "target_type", "type_id", checkKind},
+		{"modes", "mode", "mode", "mode_id", func(row *imports.Row, name string) {
+			if _, ok := im.Modes.Ours(name); !ok {
+				row.Note("there is no such mode here; --mode %s=email (or another) says as what to take it", name)
+			}
+		}},
+		{"priorities", "priority", "priority", "priority_id", func(row *imports.Row, name string) {
+			if !isPriority(name) {
+				row.Lose("there is no such priority here; there are urgent, high, medium and low")
+			}
+		}},
 	} {
-		if err := part(ctx); err != nil {
+		names := map[int64]string{}
+		im.Names[v.column] = names
+		err := im.Each(ctx, imports.From{Class: v.class, Table: v.table, Order: "id", Columns: "id name mode_id type_id"}, func(row *imports.Row) {
+			name := row.Name("name")
+			row.Label = v.one + " " + name
+			names[row.Int("id")] = name
+			v.check(row, name)
+		})
+		if err != nil {
 			return err
 		}
 	}
-	report.Tidy()
-	if report.Conflicts() == 0 && report.Taken() > 0 {
-		return store.Finish(ctx, fmt.Sprintf("from %s, %d rows", source.From(), report.Taken()))
-	}
-	return nil
-}
-
-// from selects the source of a class of rows.
-type from struct {
-	class   string
-	table   string
-	order   string // columns in SQL
-	columns []string
-}
-
-func (f from) of() imports.From {
-	return imports.From{Class: f.class, Table: f.table, Order: f.order, Columns: f.columns}
-}
-
-// load, records and each are those of imports.Loader.
-func (im *importer) load(ctx context.Context, f from, t imports.Table, convert func(*imports.Row) ([]any, bool)) error {
-	return im.rows.Load(ctx, f.of(), t, convert)
-}
-
-func (im *importer) records(ctx context.Context, f from, convert func(*imports.Row) ([]any, bool)) imports.Records {
-	return im.rows.Records(ctx, f.of(), convert)
-}
-
-func (im *importer) each(ctx context.Context, f from, do func(*imports.Row)) error {
-	return im.rows.Each(ctx, f.of(), do)
-}
-
-// vocabulary reads the small tables of the source that give names to numbers.
-func (im *importer) vocabulary(ctx context.Context) error {
-	read := func(class, one, table string, into *map[int64]string, do func(*imports.Row, string)) error {
-		*into = map[int64]string{}
-		return im.each(ctx, from{class, table, "id", []string{"id", "name", "mode_id", "type_id"}}, func(row *imports.Row) {
-			row.Label = one + " " + row.Name("name")
-			(*into)[row.Int("id")] = row.Name("name")
-			if do != nil {
-				do(row, row.Name("name"))
-			}
-		})
-	}
-	if err := read("target types", "target type", "target_type", &im.kinds, func(row *imports.Row, name string) {
-		if name != "user" && name != "team" && name != "mailing-list" {
-			row.Lose("there is no such kind of target here")
-		}
-	}); err != nil {
-		return err
-	}
-	if err := read("modes", "mode", "mode", &im.modes, func(row *imports.Row, name string) {
-		if _, ok := im.ourMode(name); !ok {
-			row.Note("there is no such mode here; --mode %s=email (or another) says as what to take it", name)
-		}
-	}); err != nil {
-		return err
-	}
-	return read("priorities", "priority", "priority", &im.priorities, func(row *imports.Row, name string) {
-		if _, ok := users.DefaultModes[users.Priority(name)]; !ok {
-			row.Lose("there is no such priority here; there are urgent, high, medium and low")
-		}
+	const fresh = "t.default_mode = case t.name when 'urgent' then 'call' when 'high' then 'sms' else 'email' end"
+	return im.Load(ctx, imports.Table{
+		Class: "default modes of priorities", From: "priority", Order: "id", Label: "default mode of priority $name",
+		Name: "priorities", Columns: []imports.Column{
+			{Name: "name", Value: func(row *imports.Row, column string) any {
+				name := row.Name(column)
+				if !isPriority(name) {
+					row.Skip("there is no such priority here")
+				}
+				return name
+			}},
+			{Name: "default_mode", From: "mode_id", Empty: fresh, Value: func(row *imports.Row, column string) any {
+				mode := im.Mode(row, column)
+				if mode == string(users.Drop) {
+					row.Lose("it is drop: messages of this priority would reach nobody")
+				}
+				return mode
+			}},
+		},
 	})
 }
 
-// priorityModes imports the default modes of priorities. The first import replaces the defaults of a new installation.
-func (im *importer) priorityModes(ctx context.Context) error {
-	table := imports.Table{Name: "priorities", Key: []string{"name"}, Columns: []imports.Column{
-		{Name: "name", Type: "text"},
-		{Name: "default_mode", Type: "text", Empty: "t.default_mode = case t.name when 'urgent' then 'call' when 'high' then 'sms' else 'email' end"},
-	}}
-	return im.load(ctx, from{"default modes of priorities", "priority", "id", []string{"id", "name", "mode_id"}}, table,
-		func(row *imports.Row) ([]any, bool) {
-			name := row.Name("name")
-			row.Label = "default mode of priority " + name
-			if _, ok := users.DefaultModes[users.Priority(name)]; !ok {
-				row.Skip("there is no such priority here")
-				return nil, false
-			}
-			mode, ok := im.mode(row, "mode_id")
-			if ok && mode == string(users.Drop) {
-				row.Lose("it is drop: messages of this priority would reach nobody")
-				return nil, false
-			}
-			return []any{name, mode}, ok
-		})
+func isPriority(name string) bool {
+	_, ok := users.DefaultModes[users.Priority(name)]
+	return ok
 }
 
-// ourMode returns the mode here for a mode of Iris; false if there is none.
-func (im *importer) ourMode(name string) (string, bool) {
-	return imports.Modes(im.options.Modes).Ours(name)
-}
-
-// mode returns the mode of a row. A row whose mode does not exist here is not imported.
-func (im *importer) mode(row *imports.Row, column string) (string, bool) {
-	name, known := im.modes[row.Int(column)]
-	if !known {
-		row.Lose("its %s is not there", column)
-		return "", false
+// checkKind drops a row about a kind of targets that does not exist here.
+func checkKind(row *imports.Row, kind string) {
+	if kind != "user" && kind != "team" && kind != "mailing-list" {
+		row.Lose("there is no such kind of target here")
 	}
-	mode, ok := im.ourMode(name)
-	if !ok {
-		row.Lose("there is no mode %s here", name)
-	}
-	return mode, ok
 }
 
 // priority returns the priority of a row. A row whose priority does not exist here is not imported.
-func (im *importer) priority(row *imports.Row) (string, bool) {
-	name, known := im.priorities[row.Int("priority_id")]
-	if !known {
-		row.Lose("its priority_id is not there")
-		return "", false
-	}
-	if _, ok := users.DefaultModes[users.Priority(name)]; !ok {
+func (im *importer) priority(row *imports.Row, column string) any {
+	name := im.Known(row, column)
+	if !row.Dropped() && !isPriority(name.(string)) {
 		row.Lose("there is no priority %s here", name)
-		return "", false
 	}
-	return name, true
+	return name
 }
 
-// person returns the name of the person that a row belongs to. A row of another target is not imported.
-func (im *importer) person(row *imports.Row, column string) (name string, ok bool) {
-	t, known := im.targets[row.Int(column)]
-	switch {
+// person returns the number of the person that a row belongs to. A row of another target is not imported.
+func (im *importer) person(row *imports.Row, column string) any {
+	id := row.Int(column)
+	switch t, known := im.targets[id]; {
 	case !known:
 		row.Lose("its %s is not there", column)
-		return "", false
 	case t.kind != "user":
 		row.Lose("it belongs to the %s %s; only people have that here", t.kind, t.name)
-		return "", false
 	}
-	return t.name, true
+	return id
 }
 
-// made reports whether the creator of a version is imported; otherwise the version is not imported.
-func (im *importer) made(row *imports.Row) bool { return im.targets[row.Int("user_id")].kind == "user" }
-
-// named returns the name of a row's target, for labels.
-func (im *importer) named(row *imports.Row, column string) string {
-	if t, ok := im.targets[row.Int(column)]; ok {
-		return t.name
-	}
-	return "target " + row.Text(column)
+// Columns that many tables have.
+func (im *importer) personColumn(from string) imports.Column {
+	return imports.Column{Name: "user_id", From: from, Ref: toUser, Value: im.person}
 }
 
-// app returns the name of a row's application, for labels.
-func (im *importer) app(row *imports.Row) string { return nameOr(im.apps, row.Int("application_id")) }
-
-func nameOr(names map[int64]string, id int64) string {
-	if name, ok := names[id]; ok {
-		return name
-	}
-	return fmt.Sprint(id)
+func (im *importer) modeColumn() imports.Column {
+	return imports.Column{Name: "mode", From: "mode_id", Value: im.Mode}
 }
 
-// instant is a time as a value of a record.
-func instant(t time.Time, ok bool) any {
-	if !ok {
-		return nil
-	}
-	return t
+func (im *importer) priorityColumn() imports.Column {
+	return imports.Column{Name: "priority", From: "priority_id", Value: im.priority}
 }
+
+func applicationColumn() imports.Column { return imports.Column{Name: "application_id", Ref: toApp} }
+
+func idColumn() imports.Column { return imports.Column{Name: "id", Type: "bigint"} }
 
 // References to rows in this database by Iris's numbers.
 var (
@@ -244,12 +187,12 @@ var (
 	toUserIfHere   = &imports.Ref{Table: "users", Match: "target_id", Take: "id", Optional: true}
 	toTeam         = &imports.Ref{Table: "teams", Match: "target_id", Take: "id"}
 	toList         = &imports.Ref{Table: "mailing_lists", Match: "target_id", Take: "id"}
-	toApp          = &imports.Ref{Table: "applications", Match: "id", Take: "id"}
-	toPlan         = &imports.Ref{Table: "plans", Match: "id", Take: "id"}
-	toTemplate     = &imports.Ref{Table: "templates", Match: "id", Take: "id"}
-	toIncident     = &imports.Ref{Table: "incidents", Match: "id", Take: "id"}
-	toCategory     = &imports.Ref{Table: "notification_categories", Match: "id", Take: "id"}
-	toMessage      = &imports.Ref{Table: "message_history", Match: "id", Take: "id"}
+	toApp          = imports.ByID("applications")
+	toPlan         = imports.ByID("plans")
+	toTemplate     = imports.ByID("templates")
+	toIncident     = imports.ByID("incidents")
+	toCategory     = imports.ByID("notification_categories")
+	toMessage      = imports.ByID("message_history")
 	toTarget       = &imports.Ref{Table: "targets", Match: "target_id", Take: "target_id"}
 	toTargetIfHere = &imports.Ref{Table: "targets", Match: "target_id", Take: "target_id", Optional: true}
 )

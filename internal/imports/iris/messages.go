@@ -1,8 +1,8 @@
 package iris
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/imports"
@@ -11,157 +11,148 @@ import (
 // messages imports messages into the history, with their audit log, the receipts of vendors and the answers of people. After
 // that the progress of incidents is known, and active incidents continue to escalate.
 func (im *importer) messages(ctx context.Context) error {
-	for _, part := range []func(context.Context) error{im.messageRows, im.changes, im.receipts, im.responses} {
-		if err := part(ctx); err != nil {
-			return err
-		}
+	failed, err := im.failedMessages(ctx)
+	if err != nil {
+		return err
+	}
+	if err := im.Load(ctx, append([]imports.Table{im.messageTable(failed)}, messageParts()...)...); err != nil {
+		return err
 	}
 	n, err := im.store.Resume(ctx, !im.options.StopActive)
 	if err != nil || n == 0 {
 		return err
 	}
-	words := "still escalate there and go on here from where they stand"
+	text := "still escalate there and go on here from where they stand"
 	if im.options.StopActive {
-		words = "still escalate there and do not here, as asked"
+		text = "still escalate there and do not here, as asked"
 	}
-	im.report.Class("incidents").AddReason(imports.Reason{Kind: imports.Note, Text: words, Rows: n})
-	return nil
-}
-
-func (im *importer) messageRows(ctx context.Context) error {
-	failed, err := im.failedMessages(ctx)
-	if err != nil {
-		return err
-	}
-	class := im.report.Class("messages")
-	f := from{"messages", "message", "id", []string{"id", "batch", "created", "sent", "application_id", "target_id", "destination", "mode_id",
-		"plan_id", "priority_id", "subject", "body", "incident_id", "plan_notification_id", "active", "template_id"}}
-	out, err := im.store.LoadMessages(ctx, im.records(ctx, f, func(row *imports.Row) ([]any, bool) {
-		return im.message(row, failed), true
-	}))
-	class.AddOutcome(out)
-	if err != nil {
-		return fmt.Errorf("messages: %w", err)
-	}
+	im.Report.Class("incidents").AddReason(imports.Reason{Kind: imports.Note, Text: text, Rows: n})
 	return nil
 }
 
 // failedMessages reads which messages a vendor other than Twilio did not accept. There are few of them.
 func (im *importer) failedMessages(ctx context.Context) (map[int64]bool, error) {
 	failed := map[int64]bool{}
-	err := im.each(ctx, from{"delivery states", "generic_message_sent_status", "", []string{"message_id", "status"}}, func(row *imports.Row) {
+	const table = "generic_message_sent_status"
+	err := im.Each(ctx, imports.From{Class: "delivery states", Table: table, Columns: "message_id status"}, func(row *imports.Row) {
 		if !row.Bool("status") {
 			failed[row.Int("message_id")] = true
 		}
 	})
-	if err != nil || !im.source.Has("generic_message_sent_status") || !im.source.Has("message") {
+	if err != nil || !im.Source.Has(table) || !im.Source.Has("message") {
 		return failed, err
 	}
-	lost, err := im.source.Count(ctx, "generic_message_sent_status", "message_id not in (select id from message)")
+	lost, err := im.Source.Count(ctx, table, "message_id not in (select id from message)")
 	if lost > 0 {
-		class := im.report.Class("delivery states")
+		class := im.Report.Class("delivery states")
 		class.Read += lost
 		class.AddReason(imports.Reason{Kind: imports.NotTaken, Text: "its message_id is not there", Rows: lost, Whole: true})
 	}
 	return failed, err
 }
 
-func (im *importer) message(row *imports.Row, failed map[int64]bool) []any {
-	id := row.Int("id")
-	row.Label = fmt.Sprintf("message %d", id)
-	sent, wasSent := row.Time("sent")
-	if !wasSent && row.Text("sent") != "" {
-		row.Note("sent is a zero date: it counts as not sent")
+// messageTable describes messages. The store computes what the history has besides, such as step and state.
+func (im *importer) messageTable(failed map[int64]bool) imports.Table {
+	return imports.Table{
+		Class: "messages", From: "message", Order: "id", Label: "message $id", Name: "message_history", Columns: []imports.Column{
+			idColumn(), {Name: "created_at", Type: "timestamptz", From: "created", Value: im.created},
+			{Name: "sent_at", Type: "timestamptz", From: "sent", Value: sent}, // null = not sent
+			{Name: "application_id", Type: "bigint"}, {Name: "target_id", Type: "bigint"},
+			{Name: "target", From: "target_id", Value: im.former}, // null = does not exist
+			{Name: "destination"}, {Name: "mode", From: "mode_id", Value: im.formerMode}, // "" = not decided
+			{Name: "plan_id", Type: "bigint"}, // null = out of band
+			{Name: "priority", From: "priority_id", Value: func(row *imports.Row, column string) any {
+				name := im.former(row, column)
+				if name == nil {
+					row.LoseValue("its priority_id is not there; the rest was taken")
+				}
+				return name
+			}},
+			{Name: "subject"}, {Name: "body"}, {Name: "incident_id", Type: "bigint"}, // null = out of band
+			{Name: "notification_id", Type: "bigint", From: "plan_notification_id"},
+			{Name: "waiting", Type: "boolean", From: "active"},                                 // neither sent nor cancelled
+			{Name: "template_id", Type: "bigint"}, {Name: "batch", Value: imports.FilledOrNil}, // null = not aggregated
+			{Name: "failed", Type: "boolean", From: "id", Value: func(row *imports.Row, column string) any { return failed[row.Int(column)] }},
+		},
 	}
-	batch := row.TextOrNil("batch")
-	if batch == "" {
-		batch = nil
-	}
+}
+
+func (im *importer) created(row *imports.Row, _ string) any {
 	created := row.TimeOr("created", "sent")
 	if im.options.Retention > 0 && created.Before(im.now.Add(-im.options.Retention)) {
 		row.Note("is older than history.retention (%dd): the next cleaning of a message-processor throws it away; raise that first to keep it",
 			im.options.Retention/(24*time.Hour))
 	}
-	// History keeps the names of modes and priorities that do not exist here.
-	mode, known := im.modes[row.Int("mode_id")]
-	if !known && !row.Null("mode_id") {
-		row.LoseValue("its mode_id is not there; the rest was taken")
-	}
-	if ours, ok := im.ourMode(mode); ok {
-		mode = ours
-	}
-	var priority any
-	if p, ok := im.priorities[row.Int("priority_id")]; ok {
-		priority = p
-	} else {
-		row.LoseValue("its priority_id is not there; the rest was taken")
-	}
-	var target any
-	if t, ok := im.targets[row.Int("target_id")]; ok {
-		target = t.name
-	}
-	delivery := ""
-	if failed[id] {
-		delivery = "failed"
-	}
-	return []any{id, created, instant(sent, wasSent), row.Int("application_id"), row.Int("target_id"), target, row.Text("destination"), mode,
-		row.IntOrNil("plan_id"), priority, row.Text("subject"), row.Text("body"), row.IntOrNil("incident_id"),
-		row.IntOrNil("plan_notification_id"), row.Bool("active"), row.IntOrNil("template_id"), batch, delivery}
+	return created
 }
 
-func (im *importer) changes(ctx context.Context) error {
-	table := imports.Table{Name: "message_changes", Key: []string{"id"}, Columns: []imports.Column{
-		{Name: "id", Type: "bigint"}, {Name: "message_id", Type: "bigint", Ref: toMessage}, {Name: "at", Type: "timestamptz"},
-		{Name: "change_type", Type: "text"}, {Name: "old", Type: "text"}, {Name: "new", Type: "text"}, {Name: "description", Type: "text"},
-	}}
-	return im.load(ctx, from{"audit log of messages", "message_changelog", "id", []string{"id", "date", "message_id", "change_type", "old", "new", "description"}}, table,
-		func(row *imports.Row) ([]any, bool) {
-			row.Label = fmt.Sprintf("change %d of message %d", row.Int("id"), row.Int("message_id"))
-			return []any{row.Int("id"), row.Int("message_id"), row.TimeOr("date"), row.Text("change_type"), row.Text("old"), row.Text("new"),
-				row.Text("description")}, true
-		})
+func sent(row *imports.Row, column string) any {
+	if t, ok := row.Time(column); ok {
+		return t
+	}
+	if row.Text(column) != "" {
+		row.Note("sent is a zero date: it counts as not sent")
+	}
+	return nil
+}
+
+// former returns the name of an object, which may have no row here; nil = the source has none.
+func (im *importer) former(row *imports.Row, column string) any {
+	if name := im.NameOf(row, column); name != "" {
+		return name
+	}
+	return nil
+}
+
+// formerMode returns the mode of a message. History keeps the names of modes that do not exist here.
+func (im *importer) formerMode(row *imports.Row, column string) any {
+	mode := im.NameOf(row, column)
+	if mode == "" && !row.Null(column) {
+		row.LoseValue("its mode_id is not there; the rest was taken")
+	}
+	ours, _ := im.Modes.Ours(mode)
+	return ours
 }
 
 // outcomes maps Twilio's final states. A message in another state was still in flight.
 var outcomes = map[string]string{"delivered": "delivered", "completed": "delivered", "sent": "sent", "failed": "rejected",
 	"undelivered": "rejected", "busy": "unavailable", "no-answer": "unavailable", "canceled": "cancelled"}
 
-// receipts imports Twilio's last status of each message.
-func (im *importer) receipts(ctx context.Context) error {
-	table := imports.Table{Name: "receipts", Key: []string{"vendor", "vendor_message_id", "message_id"}, Columns: []imports.Column{
-		{Name: "vendor", Type: "text"}, {Name: "vendor_message_id", Type: "text"}, {Name: "status", Type: "text", State: true},
-		{Name: "outcome", Type: "text", State: true}, {Name: "message_id", Type: "bigint", Ref: toMessage},
+// messageParts describes changes of messages, Twilio's last status of each message, and answers.
+func messageParts() []imports.Table {
+	constant := func(name, value string) imports.Column {
+		return imports.Column{Name: name, Value: func(*imports.Row, string) any { return value }}
+	}
+	message := imports.Column{Name: "message_id", Ref: toMessage}
+	return []imports.Table{{
+		Class: "audit log of messages", From: "message_changelog", Order: "id", Label: "change $id of message $message_id",
+		Name: "message_changes", Columns: []imports.Column{
+			idColumn(), message, {Name: "at", Type: "timestamptz", From: "date"},
+			{Name: "change_type"}, {Name: "old"}, {Name: "new"}, {Name: "description"},
+		},
+	}, {
+		Class: "Twilio's delivery states", From: "twilio_delivery_status", Order: "twilio_sid", Label: "state $twilio_sid of message $message_id",
+		Name: "receipts", Key: []string{"vendor", "vendor_message_id", "message_id"}, Columns: []imports.Column{
+			constant("vendor", "twilio"), {Name: "vendor_message_id", From: "twilio_sid"},
+			{Name: "status", State: true, Value: func(row *imports.Row, column string) any {
+				status := row.Text(column)
+				switch {
+				case row.Null("message_id"):
+					row.Skip("it belongs to no message")
+				case status == "":
+					row.Skip("Twilio has said nothing")
+				}
+				return status
+			}},
+			{Name: "outcome", State: true, From: "status", Value: func(row *imports.Row, column string) any {
+				return cmp.Or(outcomes[row.Text(column)], "sent")
+			}}, message,
+		},
+	}, {
+		Class: "responses", From: "response", Order: "id", Label: "response $id to message $message_id", Name: "responses",
+		Columns: []imports.Column{
+			idColumn(), {Name: "at", Type: "timestamptz", From: "created"}, {Name: "mode", From: "source"}, constant("source", "reply"), message,
+			{Name: "content", Hidden: true}, constant("result", "imported from Iris"),
+		},
 	}}
-	return im.load(ctx, from{"Twilio's delivery states", "twilio_delivery_status", "twilio_sid", []string{"twilio_sid", "message_id", "status"}}, table,
-		func(row *imports.Row) ([]any, bool) {
-			sid, status := row.Text("twilio_sid"), row.Text("status")
-			row.Label = "state " + sid + " of message " + row.Text("message_id")
-			if row.Null("message_id") {
-				row.Label = "state " + sid
-				row.Skip("it belongs to no message")
-				return nil, false
-			}
-			if status == "" {
-				row.Skip("Twilio has said nothing")
-				return nil, false
-			}
-			outcome, ok := outcomes[status]
-			if !ok {
-				outcome = "sent"
-			}
-			return []any{"twilio", sid, status, outcome, row.Int("message_id")}, true
-		})
-}
-
-func (im *importer) responses(ctx context.Context) error {
-	table := imports.Table{Name: "responses", Key: []string{"id"}, Columns: []imports.Column{
-		{Name: "id", Type: "bigint"}, {Name: "at", Type: "timestamptz"}, {Name: "mode", Type: "text"}, {Name: "source", Type: "text"},
-		{Name: "message_id", Type: "bigint", Ref: toMessage}, {Name: "content", Type: "text", Hidden: true}, {Name: "result", Type: "text"},
-	}}
-	return im.load(ctx, from{"responses", "response", "id", []string{"id", "created", "message_id", "content", "source"}}, table,
-		func(row *imports.Row) ([]any, bool) {
-			row.Label = fmt.Sprintf("response %d to message %d", row.Int("id"), row.Int("message_id"))
-			return []any{row.Int("id"), row.TimeOr("created"), row.Text("source"), "reply", row.Int("message_id"), row.Text("content"),
-				"imported from Iris"}, true
-		})
 }

@@ -63,53 +63,53 @@ func (im *importer) compare(ctx context.Context) error {
 	return nil
 }
 
+// unreported returns a loader for rows that are reported when they are imported.
+func (im *importer) unreported() imports.Loader {
+	return imports.Loader{Source: im.Source, Report: imports.NewReport("", nil)}
+}
+
 // duties reads the events that end after since, and returns the end of the last one. It skips events whose team, role or
 // person does not exist: in Oncall they put nobody on call either.
 func (im *importer) duties(ctx context.Context, since time.Time) (map[teamRole][]duty, time.Time, error) {
 	out, until := map[teamRole][]duty{}, im.now.Add(time.Second)
-	aside := imports.NewReport("", nil)
-	for row, err := range im.Source.Rows(ctx, aside, aside.Class("events"), "event", "id", strings.Fields(eventColumns)...) {
-		if err != nil {
-			return nil, until, err
-		}
+	events := imports.From{Table: "event", Order: "id", Columns: "team_id role_id user_id start end"}
+	err := im.unreported().Each(ctx, events, func(row *imports.Row) {
 		start, end, ok := span(row)
 		at := teamRole{row.Int("team_id"), row.Int("role_id")}
 		_, team := im.teams[at.team]
 		_, role := im.roles[at.role]
 		_, user := im.people[row.Int("user_id")]
 		if !ok || !team || !role || !user || !end.After(since) {
-			continue
+			return
 		}
 		out[at] = append(out[at], duty{row.Int("user_id"), start, end})
 		if end.After(until) {
 			until = end
 		}
-	}
-	return out, until, nil
+	})
+	return out, until, err
 }
 
-// zones reads the time zones of teams. Invalid zones are reported when the teams are imported.
+// zones reads the time zones of teams.
 func (im *importer) zones(ctx context.Context) (map[int64]*time.Location, error) {
 	out := map[int64]*time.Location{}
-	aside := imports.Loader{Source: im.Source, Report: imports.NewReport("", nil)}
-	err := aside.Each(ctx, from("teams", "team", "", "id scheduling_timezone"), func(row *imports.Row) {
-		if z, err := time.LoadLocation(zone(row, "scheduling_timezone")); err == nil {
+	return out, im.unreported().Each(ctx, imports.From{Table: "team", Columns: "id scheduling_timezone"}, func(row *imports.Row) {
+		if z, err := time.LoadLocation(imports.Zone(row, "scheduling_timezone").(string)); err == nil {
 			out[row.Int("id")] = z
 		}
 	})
-	return out, err
 }
 
 // subscribed reads the subscriptions of teams to roles of other teams. Subscriptions to a deleted team have no effect.
 func (im *importer) subscribed(ctx context.Context) (map[teamRole][]int64, error) {
 	out := map[teamRole][]int64{}
-	err := im.Each(ctx, from("subscriptions", "team_subscription", "", "team_id subscription_id role_id"), func(row *imports.Row) {
+	subscriptions := imports.From{Table: "team_subscription", Columns: "team_id subscription_id role_id"}
+	return out, im.unreported().Each(ctx, subscriptions, func(row *imports.Row) {
 		at, other := teamRole{row.Int("team_id"), row.Int("role_id")}, row.Int("subscription_id")
 		if t, ok := im.teams[other]; ok && t.active && other != at.team {
 			out[at] = append(out[at], other)
 		}
 	})
-	return out, err
 }
 
 // comparing is the comparison of one role of one team.

@@ -38,7 +38,7 @@ func TestCompareMinuteByMinute(t *testing.T) {
 			}
 		}
 		c := comparing{
-			im:   &importer{roles: map[int64]string{1: "primary"}, teams: map[int64]team{7: {"db", true}}, people: map[int64]person{1: {"ann", true}, 2: {"bob", true}}},
+			im:   &importer{roles: map[int64]string{1: "primary"}, teams: map[int64]named{7: {"db", true}}, people: map[int64]named{1: {"ann", true}, 2: {"bob", true}}},
 			team: 7, role: 1, there: there, here: calendar.NewTeamCalendar(70, minute(0), minute(window), here),
 			people: map[users.ID]int64{101: 1, 102: 2, 103: 3}, zone: time.UTC, since: minute(0), until: minute(window),
 		}
@@ -78,7 +78,7 @@ func TestCompareMinuteByMinute(t *testing.T) {
 func TestCompareReportsAMissingTeam(t *testing.T) {
 	t.Parallel()
 	c := comparing{
-		im:   &importer{roles: map[int64]string{1: "primary"}, teams: map[int64]team{7: {"db", true}}, people: map[int64]person{1: {"ann", true}}},
+		im:   &importer{roles: map[int64]string{1: "primary"}, teams: map[int64]named{7: {"db", true}}, people: map[int64]named{1: {"ann", true}}},
 		team: 7, role: 1, there: []duty{{1, minute(5), minute(6)}}, zone: time.UTC, since: minute(0), until: minute(10),
 	}
 	var found imports.Comparison

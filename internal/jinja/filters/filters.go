@@ -1,9 +1,10 @@
 // Package filters holds the filters and tests of templates: {{ x|upper }}, {{ x is odd }}. Package run calls them by name.
-// A filter charges its work to the budget of its Scope and raises by panicking with *py.Error.
+// A filter charges its work to the budget and raises by panicking with *py.Error.
 package filters
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,41 +16,20 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// Scope is the part of a rendering that its filters can use.
-type Scope struct {
-	*py.Budget
-	Autoescape bool
-}
-
-// Callable is a filter or a test: its parameters and its function. The first parameter is the value to which it is applied.
-type Callable struct {
-	sig py.Signature
-	fn  body
-}
-
-type body = func(r *Scope, a []py.Value, rest py.Args) py.Value
-
-// Call applies a filter or test to args.Pos[0].
-func (c *Callable) Call(r *Scope, args py.Args) py.Value {
-	r.Step(1)
-	a, rest := c.sig.Bind(args)
-	return c.fn(r, a, rest)
-}
-
 // Library holds filters and tests by name.
 type Library struct {
-	Filters, Tests map[string]*Callable
+	Filters, Tests map[string]*py.Func
 }
 
 // New returns the filters and tests of Jinja2.
 func New() *Library {
-	l := &Library{Filters: map[string]*Callable{}, Tests: map[string]*Callable{}}
-	for _, t := range []table{plainFilters, textFilters, sequenceFilters} {
-		t.addTo(l.Filters)
+	l := &Library{Filters: map[string]*py.Func{}, Tests: map[string]*py.Func{}}
+	for _, bodies := range []table{plainFilters, textFilters, sequenceFilters, l.selecting()} {
+		maps.Copy(l.Filters, py.NewFuncs(bodies))
 	}
-	l.selecting().addTo(l.Filters)
-	tests.addTo(l.Tests)
-	l.named().addTo(l.Tests)
+	for _, bodies := range []table{tests, l.named()} {
+		maps.Copy(l.Tests, py.NewFuncs(bodies))
+	}
 	for alias, name := range map[string]string{"d": "default", "count": "length", "e": "escape"} {
 		l.Filters[alias] = l.Filters[name]
 	}
@@ -61,18 +41,11 @@ func New() *Library {
 	return l
 }
 
-// table is filters or tests by their signatures.
-type table map[string]body
-
-func (t table) addTo(callables map[string]*Callable) {
-	for sig, fn := range t {
-		c := &Callable{sig: py.ParseSignature(sig), fn: fn}
-		callables[c.sig.Name] = c
-	}
-}
+// table is filters or tests by their signatures. The first argument is the value to which they are applied.
+type table = map[string]py.Body
 
 // NotFound returns the error text for an unknown filter or test. It suggests a similar name if there is one.
-func NotFound(kind, name string, callables map[string]*Callable) string {
+func NotFound(kind, name string, callables map[string]*py.Func) string {
 	text := fmt.Sprintf("no %s named '%s'", kind, name)
 	best := ""
 	for other := range callables {
@@ -112,31 +85,31 @@ func distance(a, b string) int {
 }
 
 // simple makes a body from a function that needs only the value.
-func simple(fn func(b *py.Budget, v py.Value) py.Value) body {
-	return func(r *Scope, a []py.Value, _ py.Args) py.Value { return fn(r.Budget, a[0]) }
+func simple(fn func(b *py.Budget, v py.Value) py.Value) py.Body {
+	return func(b *py.Budget, a []py.Value) py.Value { return fn(b, a[0]) }
 }
 
 var plainFilters = table{
-	"default(value, default_value='', boolean=false)": func(r *Scope, a []py.Value, _ py.Args) py.Value {
-		if py.IsUndefined(a[0]) || py.Truth(r.Budget, a[2]) && !py.Truth(r.Budget, a[0]) {
+	"default(value, default_value='', boolean=false)": func(b *py.Budget, a []py.Value) py.Value {
+		if py.IsUndefined(a[0]) || py.Truth(b, a[2]) && !py.Truth(b, a[0]) {
 			return a[1]
 		}
 		return a[0]
 	},
 	"length(obj, /)": simple(func(b *py.Budget, v py.Value) py.Value { return py.MustLen(b, v) }),
 	"escape(s)":      simple(func(b *py.Budget, v py.Value) py.Value { return py.Escape(b, v) }),
-	"abs(x, /)":      simple(operators.Abs),
-	"attr(obj, name)": func(r *Scope, a []py.Value, _ py.Args) py.Value {
+	"abs(x, /)":      simple(func(b *py.Budget, v py.Value) py.Value { return operators.Unary(b, "abs", v) }),
+	"attr(obj, name)": func(b *py.Budget, a []py.Value) py.Value {
 		name := py.TextArg(a[1])
 		py.RaiseUndefined(a[0])
-		if v, ok := methods.Attr(r.Budget, a[0], name); ok {
+		if v, ok := methods.Attr(b, a[0], name); ok {
 			return v
 		}
 		return py.Missing(a[0], name)
 	},
 	"filesizeformat(value, binary=false)": fileSize,
-	"float(value, default=0.0)": func(r *Scope, a []py.Value, _ py.Args) (out py.Value) {
-		if Try(func() { out = py.Float(r.Budget, a[0]) }, "TypeError", "ValueError") {
+	"float(value, default=0.0)": func(b *py.Budget, a []py.Value) (out py.Value) {
+		if Try(func() { out = py.Float(b, a[0]) }, "TypeError", "ValueError") {
 			return out
 		}
 		return a[1]
@@ -175,8 +148,7 @@ func Try(f func(), kinds ...string) bool {
 	return err == nil
 }
 
-func toInt(r *Scope, a []py.Value, _ py.Args) (out py.Value) {
-	b := r.Budget
+func toInt(b *py.Budget, a []py.Value) (out py.Value) {
 	parse := func() {
 		base := int64(10)
 		if _, ok := py.AsString(a[0]); ok {
@@ -191,63 +163,63 @@ func toInt(r *Scope, a []py.Value, _ py.Args) (out py.Value) {
 	return a[1]
 }
 
-func fileSize(r *Scope, a []py.Value, _ py.Args) py.Value {
-	bytes := py.Float(r.Budget, a[0])
+func fileSize(b *py.Budget, a []py.Value) py.Value {
+	bytes := py.Float(b, a[0])
 	base, prefixes, unit := 1000.0, "kMGTPEZY", "B"
-	if py.Truth(r.Budget, a[1]) {
+	if py.Truth(b, a[1]) {
 		base, prefixes, unit = 1024, "KMGTPEZY", "iB"
 	}
 	switch {
 	case bytes == 1:
 		return "1 Byte"
 	case bytes < base:
-		return py.Str(r.Budget, py.Int(r.Budget, bytes, 10)) + " Bytes"
+		return py.Str(b, py.Int(b, bytes, 10)) + " Bytes"
 	}
 	size, i := bytes/base, 0
 	for size >= base && i < len(prefixes)-1 {
 		size /= base
 		i++
 	}
-	return format.Spec(r.Budget, size, ".1f") + " " + prefixes[i:i+1] + unit
+	return format.Spec(b, size, ".1f") + " " + prefixes[i:i+1] + unit
 }
 
-func round(r *Scope, a []py.Value, _ py.Args) py.Value {
-	py.NewDict().Get(r.Budget, a[2]) // raises if the value cannot be a key
+func round(b *py.Budget, a []py.Value) py.Value {
+	py.NewDict().Get(b, a[2]) // raises if the value cannot be a key
 	method, _ := py.AsString(a[2])
 	switch method {
 	case "common":
 		if a[1] == nil {
-			return py.Int(r.Budget, py.Round(a[0], 0), 10)
+			return py.Int(b, py.Round(a[0], 0), 10)
 		}
 		return py.Round(a[0], py.IntArg(a[1]))
 	case "ceil", "floor":
 	default:
 		py.Raise("FilterArgumentError", "the method of round must be common, ceil or floor, not %s", py.Shown(a[2]))
 	}
-	scale := operators.Pow(r.Budget, int64(10), a[1])
-	scaled := operators.Mul(r.Budget, a[0], scale)
+	scale := operators.Binary(b, "**", int64(10), a[1])
+	scaled := operators.Binary(b, "*", a[0], scale)
 	if f, ok := scaled.(float64); ok && method == "ceil" {
-		scaled = py.Int(r.Budget, math.Ceil(f), 10)
+		scaled = py.Int(b, math.Ceil(f), 10)
 	} else if ok {
-		scaled = py.Int(r.Budget, math.Floor(f), 10)
+		scaled = py.Int(b, math.Floor(f), 10)
 	}
-	return operators.Div(r.Budget, scaled, scale)
+	return operators.Binary(b, "/", scaled, scale)
 }
 
 var jsonUnsafe = strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`)
 
-func toJSON(r *Scope, a []py.Value, _ py.Args) py.Value {
+func toJSON(b *py.Budget, a []py.Value) py.Value {
 	var indent *string
 	if _, isText := py.AsString(a[0]); a[1] != nil && !isText {
 		s, isText := py.AsString(a[1])
 		if !isText {
-			s = strings.Repeat(" ", r.repeats(1, a[1]))
+			s = spaces(b, a[1])
 		}
 		indent = &s
 	}
-	s := format.JSON(r.Budget, a[0], indent)
-	r.GrowTimes(6, int64(len(s)))
-	switch r.Marks {
+	s := format.JSON(b, a[0], indent)
+	b.GrowTimes(6, int64(len(s)))
+	switch b.Marks {
 	case py.MarksText: // the markup is not HTML, and data in the JSON is still data
 		return jsonUnsafe.Replace(s)
 	case py.MarksJSON: // its texts are escaped already
@@ -257,9 +229,5 @@ func toJSON(r *Scope, a []py.Value, _ py.Args) py.Value {
 	return py.Markup(jsonUnsafe.Replace(s))
 }
 
-// repeats returns v as a number of repetitions, at least 0. It charges the budget for that many times the given bytes.
-func (r *Scope) repeats(bytes int64, v py.Value) int {
-	n := max(py.IntArg(v), 0)
-	r.GrowTimes(bytes, n)
-	return int(n)
-}
+// spaces returns n spaces, none if n is negative.
+func spaces(b *py.Budget, n py.Value) string { return py.Pad(b, "", py.IntArg(n), " ", true, false) }

@@ -7,35 +7,32 @@ import (
 // selecting returns the filters that call other filters and tests by name.
 func (l *Library) selecting() table {
 	return table{
-		"map(value, *args, **kwargs)":        lazy(l.mapped),
-		"select(value, *args, **kwargs)":     lazy(l.selected(true, false)),
-		"reject(value, *args, **kwargs)":     lazy(l.selected(false, false)),
-		"selectattr(value, *args, **kwargs)": lazy(l.selected(true, true)),
-		"rejectattr(value, *args, **kwargs)": lazy(l.selected(false, true)),
+		"map(value, ...)":        lazy(l.mapped),
+		"select(value, ...)":     lazy(l.selected(true, false)),
+		"reject(value, ...)":     lazy(l.selected(false, false)),
+		"selectattr(value, ...)": lazy(l.selected(true, true)),
+		"rejectattr(value, ...)": lazy(l.selected(false, true)),
 	}
 }
 
 // named returns the tests "filter" and "test", which report whether a filter or test of a name exists.
 func (l *Library) named() table {
-	exists := func(callables func() map[string]*Callable) body {
+	exists := func(callables map[string]*py.Func) py.Body {
 		return simple(func(b *py.Budget, v py.Value) py.Value {
 			py.NewDict().Get(b, v) // raises if the value cannot be a key
 			name, ok := py.AsString(v)
-			return ok && callables()[name] != nil
+			return ok && callables[name] != nil
 		})
 	}
-	return table{
-		"filter(value)": exists(func() map[string]*Callable { return l.Filters }),
-		"test(value)":   exists(func() map[string]*Callable { return l.Tests }),
-	}
+	return table{"filter(value)": exists(l.Filters), "test(value)": exists(l.Tests)}
 }
 
-func (l *Library) mapped(r *Scope, a []py.Value, rest py.Args) nextFunc {
-	if !py.Truth(r.Budget, a[0]) {
+func (l *Library) mapped(b *py.Budget, a []py.Value) nextFunc {
+	if !py.Truth(b, a[0]) {
 		return nothing
 	}
-	fn := l.mapper(r, rest)
-	next := py.Iter(r.Budget, a[0])
+	fn := l.mapper(b, a[1].(py.Args))
+	next := py.Iter(b, a[0])
 	return func() (py.Value, bool) {
 		v, ok := next()
 		if !ok {
@@ -46,66 +43,58 @@ func (l *Library) mapped(r *Scope, a []py.Value, rest py.Args) nextFunc {
 }
 
 // mapper returns the function that map applies to each item: it looks up an attribute or applies a filter.
-func (l *Library) mapper(r *Scope, rest py.Args) func(py.Value) py.Value {
+func (l *Library) mapper(b *py.Budget, rest py.Args) func(py.Value) py.Value {
 	if len(rest.Pos) > 0 {
-		return l.apply(r, "filter", l.Filters, rest.Pos[0], py.Args{Pos: rest.Pos[1:], Kw: rest.Kw})
+		return l.apply(b, "filter", l.Filters, rest.Pos[0], py.Args{Pos: rest.Pos[1:], Kw: rest.Kw})
 	}
-	var attribute, def, unknown py.Value
-	hasAttribute := false
-	for _, kw := range rest.Kw {
-		switch kw.Name {
-		case "attribute":
-			attribute, hasAttribute = kw.Value, true
-		case "default":
-			def = kw.Value
-		default:
-			unknown = kw.Name
-		}
-	}
-	if !hasAttribute || unknown != nil {
+	var get func(py.Value) py.Value
+	attribute := py.NewFunc("map(attribute, default=none)", func(b *py.Budget, a []py.Value) py.Value {
+		get = getter(b, a[0], a[1], false)
+		return nil
+	})
+	if py.Try(func() { attribute.Fn(b, rest) }) != nil {
 		py.Raise("FilterArgumentError", "map needs the name of a filter, or attribute and perhaps default")
 	}
-	return getter(r, attribute, def, false)
+	return get
 }
 
 // apply returns a function that calls the filter or test of a name that is known only at run time. The first call checks
 // the name.
-func (l *Library) apply(r *Scope, kind string, callables map[string]*Callable, name py.Value, args py.Args) func(py.Value) py.Value {
+func (l *Library) apply(b *py.Budget, kind string, callables map[string]*py.Func, name py.Value, args py.Args) func(py.Value) py.Value {
 	return func(v py.Value) py.Value {
-		py.NewDict().Get(r.Budget, name) // raises if the value cannot be a key
+		py.NewDict().Get(b, name) // raises if the value cannot be a key
 		s, _ := py.AsString(name)
 		f := callables[s]
 		switch {
 		case py.IsUndefined(name):
 			py.Raise("TemplateRuntimeError", "the name of the %s is undefined: put it in quotes", kind)
 		case f == nil:
-			py.Raise("TemplateRuntimeError", "%s", NotFound(kind, py.Str(r.Budget, name), callables))
+			py.Raise("TemplateRuntimeError", "%s", NotFound(kind, py.Str(b, name), callables))
 		}
-		r.GrowValues(1 + len(args.Pos))
-		return f.Call(r, py.Args{Pos: append([]py.Value{v}, args.Pos...), Kw: args.Kw})
+		b.GrowValues(1 + len(args.Pos))
+		return py.Call(b, f, py.Args{Pos: append([]py.Value{v}, args.Pos...), Kw: args.Kw})
 	}
 }
 
-func (l *Library) selected(want, byAttribute bool) func(r *Scope, a []py.Value, rest py.Args) nextFunc {
-	return func(r *Scope, a []py.Value, rest py.Args) nextFunc {
-		if !py.Truth(r.Budget, a[0]) {
+func (l *Library) selected(want, byAttribute bool) func(b *py.Budget, a []py.Value) nextFunc {
+	return func(b *py.Budget, a []py.Value) nextFunc {
+		if !py.Truth(b, a[0]) {
 			return nothing
 		}
-		get, test := getter(r, nil, nil, false), func(v py.Value) py.Value { return v }
+		get, test := getter(b, nil, nil, false), func(v py.Value) py.Value { return v }
+		rest := a[1].(py.Args)
 		pos := rest.Pos
 		if byAttribute {
-			if len(pos) == 0 {
-				py.Raise("FilterArgumentError", "the name of an attribute is missing")
-			}
-			get, pos = getter(r, pos[0], nil, false), pos[1:]
+			py.RaiseIf(len(pos) == 0, "FilterArgumentError", "the name of an attribute is missing")
+			get, pos = getter(b, pos[0], nil, false), pos[1:]
 		}
 		if len(pos) > 0 {
-			test = l.apply(r, "test", l.Tests, pos[0], py.Args{Pos: pos[1:], Kw: rest.Kw})
+			test = l.apply(b, "test", l.Tests, pos[0], py.Args{Pos: pos[1:], Kw: rest.Kw})
 		}
-		next := py.Iter(r.Budget, a[0])
+		next := py.Iter(b, a[0])
 		return func() (py.Value, bool) {
 			for v, ok := next(); ok; v, ok = next() {
-				if py.Truth(r.Budget, test(get(v))) == want {
+				if py.Truth(b, test(get(v))) == want {
 					return v, true
 				}
 			}

@@ -2,7 +2,6 @@ package filters
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja/methods"
@@ -21,21 +20,19 @@ var sequenceFilters = table{
 	}),
 	"last(seq)": simple(func(b *py.Budget, v py.Value) py.Value {
 		it, ok := py.Reversed(b, v)
-		if !ok {
-			py.Raise("TypeError", "a value of type %s has no last item", py.TypeName(v))
-		}
+		py.RaiseIf(!ok, "TypeError", "a value of type %s has no last item", py.TypeName(v))
 		if last, ok := it.Next(); ok {
 			return last
 		}
 		return empty("last")
 	}),
 	"list(value)": simple(func(b *py.Budget, v py.Value) py.Value { return &py.List{Items: py.Items(b, v)} }),
-	"items(value)": lazy(func(r *Scope, a []py.Value, _ py.Args) nextFunc {
+	"items(value)": lazy(func(b *py.Budget, a []py.Value) nextFunc {
 		switch d := a[0].(type) {
 		case *py.Undefined:
 			return nothing
 		case *py.Dict:
-			return py.Iter(r.Budget, d.View("items"))
+			return py.Iter(b, d.View("items"))
 		}
 		py.Raise("TypeError", "only a dictionary has items, not %s", py.TypeName(a[0]))
 		return nil
@@ -54,8 +51,8 @@ var sequenceFilters = table{
 }
 
 // lazy makes a filter that returns a generator. start is called when the generator is iterated, and raises its errors then.
-func lazy(start func(r *Scope, a []py.Value, rest py.Args) nextFunc) body {
-	return func(r *Scope, a []py.Value, rest py.Args) py.Value {
+func lazy(start func(b *py.Budget, a []py.Value) nextFunc) py.Body {
+	return func(b *py.Budget, a []py.Value) py.Value {
 		var next nextFunc
 		done := false
 		return &py.Iterator{Next: func() (py.Value, bool) {
@@ -63,7 +60,7 @@ func lazy(start func(r *Scope, a []py.Value, rest py.Args) nextFunc) body {
 				return nil, false
 			}
 			if next == nil {
-				next = start(r, a, rest)
+				next = start(b, a)
 			}
 			v, ok := next()
 			done = !ok
@@ -89,45 +86,32 @@ func reverse(b *py.Budget, v py.Value) py.Value {
 	return &py.List{Items: items}
 }
 
-func batch(r *Scope, a []py.Value, _ py.Args) nextFunc {
-	next := py.Iter(r.Budget, a[0])
+func batch(b *py.Budget, a []py.Value) nextFunc {
+	next := py.Iter(b, a[0])
 	var batch []py.Value
-	done := false
 	return func() (py.Value, bool) {
-		for !done {
-			v, ok := next()
-			if !ok {
-				done = true
-				break
+		for v, ok := next(); ok; v, ok = next() {
+			b.GrowValues(2)
+			if full := batch; py.Equal(b, int64(len(full)), a[1]) {
+				batch = []py.Value{v}
+				return &py.List{Items: full}, true
 			}
-			full := py.Equal(r.Budget, int64(len(batch)), a[1])
-			out := batch
-			if full {
-				batch = nil
-			}
-			r.GrowValues(2)
 			batch = append(batch, v)
-			if full {
-				return &py.List{Items: out}, true
-			}
 		}
 		last := batch
-		batch = nil
-		if len(last) == 0 {
-			return nil, false
+		batch, next = nil, nothing
+		if a[2] != nil && len(last) > 0 && py.Less(b, "<", int64(len(last)), a[1]) {
+			missing := operators.Binary(b, "-", a[1], int64(len(last)))
+			last = append(last, py.Items(b, operators.Binary(b, "*", &py.List{Items: a[2:3]}, missing))...)
 		}
-		if a[2] != nil && py.Less(r.Budget, "<", int64(len(last)), a[1]) {
-			missing := operators.Sub(r.Budget, a[1], int64(len(last)))
-			last = append(last, py.Items(r.Budget, operators.Mul(r.Budget, &py.List{Items: a[2:3]}, missing))...)
-		}
-		return &py.List{Items: last}, true
+		return &py.List{Items: last}, len(last) > 0
 	}
 }
 
-func slice(r *Scope, a []py.Value, _ py.Args) nextFunc {
-	seq := py.Items(r.Budget, a[0])
+func slice(b *py.Budget, a []py.Value) nextFunc {
+	seq := py.Items(b, a[0])
 	length := int64(len(seq))
-	operators.FloorDiv(r.Budget, length, a[1]) // raises if a[1] is zero or not a number
+	operators.Binary(b, "//", length, a[1]) // raises if a[1] is zero or not a number
 	slices := py.IntArg(a[1])
 	size, extra := length/slices, length%slices
 	n, start := int64(0), int64(0)
@@ -139,7 +123,7 @@ func slice(r *Scope, a []py.Value, _ py.Args) nextFunc {
 		if n < extra {
 			end++
 		}
-		r.GrowTimes(24, end-start+1)
+		b.GrowTimes(24, end-start+1)
 		out := append([]py.Value(nil), seq[start:end]...)
 		if a[2] != nil && n >= extra {
 			out = append(out, a[2])
@@ -152,7 +136,7 @@ func slice(r *Scope, a []py.Value, _ py.Args) nextFunc {
 
 // getter returns a function that looks up a dotted attribute of an item. def, unless nil, replaces an undefined value.
 // caseless makes text lower case.
-func getter(r *Scope, attribute, def py.Value, caseless bool) func(py.Value) py.Value {
+func getter(b *py.Budget, attribute, def py.Value, caseless bool) func(py.Value) py.Value {
 	path := []py.Value{attribute}
 	if attribute == nil {
 		path = nil
@@ -160,49 +144,45 @@ func getter(r *Scope, attribute, def py.Value, caseless bool) func(py.Value) py.
 	if s, ok := py.AsString(attribute); ok {
 		path = nil
 		for _, part := range strings.Split(s, ".") {
-			if i, err := strconv.ParseUint(part, 10, 62); err == nil {
-				path = append(path, int64(i))
-			} else {
-				path = append(path, part)
-			}
+			path = append(path, methods.Key(part))
 		}
 	}
 	return func(v py.Value) py.Value {
 		for _, p := range path {
-			v = methods.GetItem(r.Budget, v, p)
+			v = methods.GetItem(b, v, p)
 			if py.IsUndefined(v) && def != nil {
 				v = def
 			}
 		}
 		if caseless {
-			return lowered(r, v)
+			return lowered(b, v)
 		}
 		return v
 	}
 }
 
-func lowered(r *Scope, v py.Value) py.Value {
+func lowered(b *py.Budget, v py.Value) py.Value {
 	if s, ok := py.AsString(v); ok {
-		return py.Lower(r.Budget, s)
+		return py.Lower(b, s)
 	}
 	return v
 }
 
 // insensitive returns the negation of the argument case_sensitive.
-func insensitive(r *Scope, v py.Value) bool { return !py.Truth(r.Budget, v) }
+func insensitive(b *py.Budget, v py.Value) bool { return !py.Truth(b, v) }
 
 // sortBy sorts values in place by keys.
-func sortBy(r *Scope, values []py.Value, key func(py.Value) py.Value, reverse bool) []py.Value {
-	r.GrowValues(len(values))
+func sortBy(b *py.Budget, values []py.Value, key func(py.Value) py.Value, reverse bool) []py.Value {
+	b.GrowValues(len(values))
 	keys := make([]py.Value, len(values))
 	for i, v := range values {
 		keys[i] = key(v)
 	}
-	py.Sort(r.Budget, values, keys, reverse)
+	py.Sort(b, values, keys, reverse)
 	return values
 }
 
-func sorted(r *Scope, a []py.Value, _ py.Args) py.Value {
+func sorted(b *py.Budget, a []py.Value) py.Value {
 	attributes := a[3:4]
 	if s, ok := py.AsString(a[3]); ok {
 		attributes = nil
@@ -212,40 +192,38 @@ func sorted(r *Scope, a []py.Value, _ py.Args) py.Value {
 	}
 	var getters []func(py.Value) py.Value
 	for _, attribute := range attributes {
-		getters = append(getters, getter(r, attribute, nil, insensitive(r, a[2])))
+		getters = append(getters, getter(b, attribute, nil, insensitive(b, a[2])))
 	}
 	key := func(v py.Value) py.Value {
-		r.GrowValues(len(getters))
+		b.GrowValues(len(getters))
 		k := &py.List{}
 		for _, get := range getters {
 			k.Items = append(k.Items, get(v))
 		}
 		return k
 	}
-	return &py.List{Items: sortBy(r, py.Items(r.Budget, a[0]), key, py.Flag(a[1]))}
+	return &py.List{Items: sortBy(b, py.Items(b, a[0]), key, py.Flag(a[1]))}
 }
 
-func dictSort(r *Scope, a []py.Value, _ py.Args) py.Value {
+func dictSort(b *py.Budget, a []py.Value) py.Value {
 	by, _ := py.AsString(a[2])
 	pos := slices.Index([]string{"key", "value"}, by)
-	if pos < 0 {
-		py.Raise("FilterArgumentError", "dictsort sorts by key or by value, not by %s", py.Shown(a[2]))
-	}
+	py.RaiseIf(pos < 0, "FilterArgumentError", "dictsort sorts by key or by value, not by %s", py.Shown(a[2]))
 	key := func(v py.Value) py.Value {
 		k := v.(*py.Tuple).Items[pos]
-		if insensitive(r, a[1]) {
-			return lowered(r, k)
+		if insensitive(b, a[1]) {
+			return lowered(b, k)
 		}
 		return k
 	}
-	pairs := py.Items(r.Budget, methods.Call(r.Budget, a[0], "items"))
-	return &py.List{Items: sortBy(r, pairs, key, py.Flag(a[3]))}
+	pairs := py.Items(b, methods.Call(b, a[0], "items"))
+	return &py.List{Items: sortBy(b, pairs, key, py.Flag(a[3]))}
 }
 
-func unique(r *Scope, a []py.Value, _ py.Args) nextFunc {
-	key := getter(r, a[2], nil, insensitive(r, a[1]))
+func unique(b *py.Budget, a []py.Value) nextFunc {
+	key := getter(b, a[2], nil, insensitive(b, a[1]))
 	seen := py.NewDict()
-	next := py.Iter(r.Budget, a[0])
+	next := py.Iter(b, a[0])
 	return func() (py.Value, bool) {
 		for {
 			v, ok := next()
@@ -253,44 +231,43 @@ func unique(r *Scope, a []py.Value, _ py.Args) nextFunc {
 				return nil, false
 			}
 			k := key(v)
-			if _, found := seen.Get(r.Budget, k); !found {
-				seen.Set(r.Budget, k, nil)
+			if _, found := seen.Get(b, k); !found {
+				seen.Set(b, k, nil)
 				return v, true
 			}
 		}
 	}
 }
 
-func groupBy(r *Scope, a []py.Value, _ py.Args) py.Value {
-	key := getter(r, a[1], a[2], insensitive(r, a[3]))
-	shown := getter(r, a[1], a[2], false)
+func groupBy(b *py.Budget, a []py.Value) py.Value {
+	key := getter(b, a[1], a[2], insensitive(b, a[3]))
+	shown := getter(b, a[1], a[2], false)
 	out := &py.List{}
 	var group *py.List
 	var last py.Value
-	for _, v := range sortBy(r, py.Items(r.Budget, a[0]), key, false) {
-		if k := key(v); group == nil || !py.Equal(r.Budget, last, k) {
+	for _, v := range sortBy(b, py.Items(b, a[0]), key, false) {
+		if k := key(v); group == nil || !py.Equal(b, last, k) {
 			group, last = &py.List{}, k
-			r.GrowValues(4)
-			out.Append(r.Budget, &py.Tuple{Items: []py.Value{shown(v), group}, Names: []string{"grouper", "list"}})
+			b.GrowValues(4)
+			out.Append(b, &py.Tuple{Items: []py.Value{shown(v), group}, Names: []string{"grouper", "list"}})
 		}
-		group.Append(r.Budget, v)
+		group.Append(b, v)
 	}
 	return out
 }
 
-func joined(r *Scope, a []py.Value, _ py.Args) py.Value {
-	b, get := r.Budget, getter(r, a[2], nil, false)
-	next := py.Iter(b, a[0])
-	if !r.Autoescape {
+func joined(b *py.Budget, a []py.Value) py.Value {
+	get := getter(b, a[2], nil, false)
+	if !b.Autoescape {
 		j := py.NewJoiner(b, py.Str(b, a[1]))
-		for v, ok := next(); ok; v, ok = next() {
+		for v := range py.Each(b, a[0]) {
 			j.Add(py.Str(b, get(v)))
 		}
 		return j.String()
 	}
 	parts := &py.List{}
 	_, safe := a[1].(py.Markup)
-	for v, ok := next(); ok; v, ok = next() {
+	for v := range py.Each(b, a[0]) {
 		part := py.SoftStr(b, get(v))
 		if _, ok := part.(py.Markup); ok {
 			safe = true
@@ -304,29 +281,29 @@ func joined(r *Scope, a []py.Value, _ py.Args) py.Value {
 	return methods.Call(b, separator, "join", parts)
 }
 
-func sum(r *Scope, a []py.Value, _ py.Args) py.Value {
-	get, next, total := getter(r, a[1], nil, false), py.Iter(r.Budget, a[0]), a[2]
+func sum(b *py.Budget, a []py.Value) py.Value {
+	get, items, total := getter(b, a[1], nil, false), py.Each(b, a[0]), a[2]
 	switch total.(type) {
 	case string, py.Markup, py.Bytes:
 		py.Raise("TypeError", "the filter sum does not add text: use join")
 	}
-	for v, ok := next(); ok; v, ok = next() {
-		total = operators.Add(r.Budget, total, get(v))
+	for v := range items {
+		total = operators.Binary(b, "+", total, get(v))
 	}
 	return total
 }
 
-func extreme(filter, op string) body {
-	return func(r *Scope, a []py.Value, _ py.Args) py.Value {
-		next := py.Iter(r.Budget, a[0])
+func extreme(filter, op string) py.Body {
+	return func(b *py.Budget, a []py.Value) py.Value {
+		next := py.Iter(b, a[0])
 		best, ok := next()
 		if !ok {
 			return empty(filter)
 		}
-		key := getter(r, a[2], nil, insensitive(r, a[1]))
+		key := getter(b, a[2], nil, insensitive(b, a[1]))
 		bestKey := key(best)
 		for v, ok := next(); ok; v, ok = next() {
-			if k := key(v); py.Less(r.Budget, op, k, bestKey) {
+			if k := key(v); py.Less(b, op, k, bestKey) {
 				best, bestKey = v, k
 			}
 		}

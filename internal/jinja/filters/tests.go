@@ -1,49 +1,46 @@
 package filters
 
 import (
-	"github.com/iris-oncall/iris/internal/jinja/methods"
+	"github.com/iris-oncall/iris/internal/jinja/operators"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
 // is makes a test that needs only the value.
-func is(fn func(v py.Value) bool) body {
-	return func(_ *Scope, a []py.Value, _ py.Args) py.Value { return fn(a[0]) }
+func is(fn func(v py.Value) bool) py.Body {
+	return func(_ *py.Budget, a []py.Value) py.Value { return fn(a[0]) }
 }
 
 // isA makes a test for a type.
-func isA[T any]() body {
+func isA[T any]() py.Body {
 	return is(func(v py.Value) bool { _, ok := v.(T); return ok })
 }
 
-func compared(op string) body {
-	compare := Comparison(op)
-	return func(r *Scope, a []py.Value, _ py.Args) py.Value { return compare(r.Budget, a[0], a[1]) }
+func compared(op string) py.Body {
+	return func(b *py.Budget, a []py.Value) py.Value { return Compare(b, op, a[0], a[1]) }
 }
 
-// Comparison returns the function of an operator: == != < <= > >= in or notin.
-func Comparison(op string) func(b *py.Budget, x, y py.Value) bool {
+// Compare is x op y, where op is == != < <= > >= in or notin.
+func Compare(b *py.Budget, op string, x, y py.Value) bool {
 	switch op {
-	case "==":
-		return py.Equal
-	case "!=":
-		return func(b *py.Budget, x, y py.Value) bool { return !py.Equal(b, x, y) }
-	case "in":
-		return func(b *py.Budget, x, y py.Value) bool { return py.Contains(b, y, x) }
-	case "notin":
-		return func(b *py.Budget, x, y py.Value) bool { return !py.Contains(b, y, x) }
+	case "==", "!=":
+		return py.Equal(b, x, y) == (op == "==")
+	case "in", "notin":
+		return py.Contains(b, y, x) == (op == "in")
 	}
-	return func(b *py.Budget, x, y py.Value) bool { return py.Less(b, op, x, y) }
+	return py.Less(b, op, x, y)
 }
 
-func remainder(want int64) body {
-	return simple(func(b *py.Budget, v py.Value) py.Value { return py.Equal(b, methods.Mod(b, v, int64(2)), want) })
+func remainder(want int64) py.Body {
+	return simple(func(b *py.Budget, v py.Value) py.Value {
+		return py.Equal(b, operators.Binary(b, "%", v, int64(2)), want)
+	})
 }
 
 var tests = table{
 	"odd(value)":  remainder(1),
 	"even(value)": remainder(0),
-	"divisibleby(value, num)": func(r *Scope, a []py.Value, _ py.Args) py.Value {
-		return py.Equal(r.Budget, methods.Mod(r.Budget, a[0], a[1]), int64(0))
+	"divisibleby(value, num)": func(b *py.Budget, a []py.Value) py.Value {
+		return py.Equal(b, operators.Binary(b, "%", a[0], a[1]), int64(0))
 	},
 	"defined(value)":   is(func(v py.Value) bool { return !py.IsUndefined(v) }),
 	"undefined(value)": is(py.IsUndefined),
@@ -67,7 +64,7 @@ var tests = table{
 		_, ok := py.Len(b, v)
 		return ok
 	}),
-	"sameas(value, other)": func(_ *Scope, a []py.Value, _ py.Args) py.Value { return py.Same(a[0], a[1]) },
+	"sameas(value, other)": func(_ *py.Budget, a []py.Value) py.Value { return py.Same(a[0], a[1]) },
 	"iterable(value)":      simple(func(b *py.Budget, v py.Value) py.Value { _, ok := py.TryIter(b, v); return ok }),
 	"callable(obj, /)":     is(py.IsCallable),
 	"in(value, seq)":       compared("in"),

@@ -24,14 +24,14 @@ var textFilters = table{
 	"striptags(value)": simple(func(b *py.Budget, v py.Value) py.Value { return py.StripTags(b, py.Str(b, v)) }),
 	"urlencode(value)": simple(urlEncode),
 	"urlize(value, trim_url_limit=none, nofollow=false, target=none, rel=none, extra_schemes=none)": urlize,
-	"format(value, *args, **kwargs)": formatted,
-	"xmlattr(d, autospace=true)":     xmlAttr,
+	"format(value, ...)":         formatted,
+	"xmlattr(d, autospace=true)": xmlAttr,
 }
 
 // byMethod makes a filter that calls the method of str with the same arguments. Markup stays Markup.
-func byMethod(name string) body {
-	return func(r *Scope, a []py.Value, _ py.Args) py.Value {
-		return methods.Call(r.Budget, py.SoftStr(r.Budget, a[0]), name, a[1:]...)
+func byMethod(name string) py.Body {
+	return func(b *py.Budget, a []py.Value) py.Value {
+		return methods.Call(b, py.SoftStr(b, a[0]), name, a[1:]...)
 	}
 }
 
@@ -56,12 +56,12 @@ func title(b *py.Budget, v py.Value) py.Value {
 	return sb.String()
 }
 
-func replace(r *Scope, a []py.Value, _ py.Args) py.Value {
-	b, s, count := r.Budget, a[0], a[3]
+func replace(b *py.Budget, a []py.Value) py.Value {
+	b, s, count := b, a[0], a[3]
 	if count == nil {
 		count = int64(-1)
 	}
-	if !r.Autoescape {
+	if !b.Autoescape {
 		return py.Replace(b, py.Str(b, s), py.Str(b, a[1]), py.Str(b, a[2]), py.IntArg(count))
 	}
 	_, oldSafe := a[1].(py.Markup)
@@ -73,8 +73,8 @@ func replace(r *Scope, a []py.Value, _ py.Args) py.Value {
 	return methods.Call(b, s, "replace", py.SoftStr(b, a[1]), py.SoftStr(b, a[2]), count)
 }
 
-func truncate(r *Scope, a []py.Value, _ py.Args) py.Value {
-	b, s, width, end, leeway := r.Budget, a[0], a[1], a[3], a[4]
+func truncate(b *py.Budget, a []py.Value) py.Value {
+	b, s, width, end, leeway := b, a[0], a[1], a[3], a[4]
 	if leeway == nil {
 		leeway = int64(5)
 	}
@@ -82,14 +82,14 @@ func truncate(r *Scope, a []py.Value, _ py.Args) py.Value {
 	if !py.Less(b, ">=", width, endLen) || !py.Less(b, ">=", leeway, int64(0)) {
 		py.Raise("AssertionError", "truncate needs a length of at least %d and a leeway of at least 0", endLen)
 	}
-	if py.Less(b, "<=", py.MustLen(b, s), operators.Add(b, width, leeway)) {
+	if py.Less(b, "<=", py.MustLen(b, s), operators.Binary(b, "+", width, leeway)) {
 		return s
 	}
-	cut := py.Slice(b, s, nil, operators.Sub(b, width, endLen), nil)
+	cut := py.Slice(b, s, nil, operators.Binary(b, "-", width, endLen), nil)
 	if !py.Truth(b, a[2]) {
 		cut = py.Subscript(b, methods.Call(b, cut, "rsplit", " ", int64(1)), int64(0))
 	}
-	return operators.Add(b, cut, end)
+	return operators.Binary(b, "+", cut, end)
 }
 
 func wordCount(b *py.Budget, v py.Value) py.Value {
@@ -98,11 +98,10 @@ func wordCount(b *py.Budget, v py.Value) py.Value {
 	return int64(len(strings.FieldsFunc(s, func(c rune) bool { return !py.IsWord(c) })))
 }
 
-func indent(r *Scope, a []py.Value, _ py.Args) py.Value {
-	b := r.Budget
+func indent(b *py.Budget, a []py.Value) py.Value {
 	margin, isText := py.AsString(a[1])
 	if !isText {
-		margin = strings.Repeat(" ", r.repeats(1, a[1]))
+		margin = spaces(b, a[1])
 	}
 	py.RaiseUndefined(a[0])
 	s, isText := py.AsString(a[0])
@@ -122,10 +121,7 @@ func indent(r *Scope, a []py.Value, _ py.Args) py.Value {
 		}
 		j.Add(line)
 	}
-	if _, safe := a[0].(py.Markup); safe {
-		return py.Markup(j.String())
-	}
-	return j.String()
+	return py.WithText(a[0], j.String())
 }
 
 func urlEncode(b *py.Budget, v py.Value) py.Value {
@@ -159,24 +155,21 @@ func urlQuote(b *py.Budget, s string) string {
 	return url.QueryEscape(s)
 }
 
-func formatted(r *Scope, a []py.Value, rest py.Args) py.Value {
-	if len(rest.Pos) > 0 && len(rest.Kw) > 0 {
-		py.Raise("FilterArgumentError", "format takes either named arguments or others, not both")
-	}
+func formatted(b *py.Budget, a []py.Value) py.Value {
+	rest := a[1].(py.Args)
+	py.RaiseIf(len(rest.Pos) > 0 && len(rest.Kw) > 0, "FilterArgumentError", "format takes either named arguments or others, not both")
 	var arg py.Value = &py.Tuple{Items: rest.Pos}
 	if len(rest.Kw) > 0 {
 		d := py.NewDict()
-		methods.Update(r.Budget, d, rest)
+		methods.Update(b, d, rest)
 		arg = d
 	}
-	return methods.Mod(r.Budget, py.SoftStr(r.Budget, a[0]), arg)
+	return operators.Binary(b, "%", py.SoftStr(b, a[0]), arg)
 }
 
-func xmlAttr(r *Scope, a []py.Value, _ py.Args) py.Value {
-	b := r.Budget
+func xmlAttr(b *py.Budget, a []py.Value) py.Value {
 	j := py.NewJoiner(b, " ")
-	next := py.Iter(b, methods.Call(b, a[0], "items"))
-	for v, ok := next(); ok; v, ok = next() {
+	for v := range py.Each(b, methods.Call(b, a[0], "items")) {
 		kv := v.(*py.Tuple).Items
 		if kv[1] == nil || py.IsUndefined(kv[1]) {
 			continue
@@ -190,8 +183,5 @@ func xmlAttr(r *Scope, a []py.Value, _ py.Args) py.Value {
 	if out != "" && py.Truth(b, a[1]) {
 		out = " " + out
 	}
-	if r.Autoescape {
-		return py.Markup(out)
-	}
-	return out
+	return py.MarkupIf(b.Autoescape, out)
 }

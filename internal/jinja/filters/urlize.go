@@ -22,15 +22,12 @@ var (
 	tailRe   = regexp.MustCompile(`(?:[)>.,\n]|&gt;)+$`)
 )
 
-func urlize(r *Scope, a []py.Value, _ py.Args) py.Value {
-	b := r.Budget
+func urlize(b *py.Budget, a []py.Value) py.Value {
 	rel := []string{"noopener"}
 	if a[4] != nil && py.Truth(b, a[4]) {
 		text, ok := py.AsString(a[4])
-		if !ok {
-			py.Raise("AttributeError", "rel must be text, not %s", py.TypeName(a[4]))
-		}
-		rel = append(rel, py.Fields(b, text, -1)...)
+		py.RaiseIf(!ok, "AttributeError", "rel must be text, not %s", py.TypeName(a[4]))
+		rel = append(rel, py.Fields(b, text, -1, false)...)
 	}
 	if py.Truth(b, a[2]) {
 		rel = append(rel, "nofollow")
@@ -44,9 +41,7 @@ func urlize(r *Scope, a []py.Value, _ py.Args) py.Value {
 	if a[5] != nil {
 		for _, v := range py.Items(b, a[5]) {
 			scheme := py.Str(b, v)
-			if !schemeRe.MatchString(scheme) {
-				py.Raise("FilterArgumentError", "%s is not the beginning of an address", py.Shown(v))
-			}
+			py.RaiseIf(!schemeRe.MatchString(scheme), "FilterArgumentError", "%s is not the beginning of an address", py.Shown(v))
 			u.schemes = append(u.schemes, scheme)
 		}
 	}
@@ -56,11 +51,7 @@ func urlize(r *Scope, a []py.Value, _ py.Args) py.Value {
 	} else {
 		text = py.EscapeHTML(b, py.Str(b, a[0]))
 	}
-	out := u.text(text)
-	if r.Autoescape {
-		return py.Markup(out)
-	}
-	return out
+	return py.MarkupIf(b.Autoescape, u.text(text))
 }
 
 type urlizer struct {
@@ -73,12 +64,10 @@ type urlizer struct {
 func (u *urlizer) text(s string) string {
 	u.b.Step(int64(len(s)) / 4)
 	j := py.NewJoiner(u.b, "")
-	for s != "" {
-		rest := strings.TrimLeftFunc(s, func(c rune) bool { return !py.IsSpace(c) })
-		after := strings.TrimLeftFunc(rest, py.IsSpace)
-		j.Add(u.word(s[:len(s)-len(rest)]))
-		j.Add(rest[:len(rest)-len(after)])
-		s = after
+	for _, s := range py.Words(s) {
+		word := strings.TrimRightFunc(s, py.IsSpace)
+		j.Add(u.word(word))
+		j.Add(s[len(word):])
 	}
 	return j.String()
 }

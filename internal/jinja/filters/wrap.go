@@ -10,8 +10,7 @@ import (
 )
 
 // wordWrap wraps each line of a text on its own, as Python's textwrap does.
-func wordWrap(r *Scope, a []py.Value, _ py.Args) py.Value {
-	b := r.Budget
+func wordWrap(b *py.Budget, a []py.Value) py.Value {
 	w := wrapper{b: b, width: a[1], breakLong: py.Truth(b, a[2]), hyphens: a[4] == true, breakHyphens: py.Truth(b, a[4])}
 	sep := a[3]
 	if sep == nil {
@@ -20,9 +19,7 @@ func wordWrap(r *Scope, a []py.Value, _ py.Args) py.Value {
 	methods.Call(b, sep, "join", &py.List{}) // raises if sep is not text
 	py.RaiseUndefined(a[0])
 	s, ok := py.AsString(a[0])
-	if !ok {
-		py.Raise("AttributeError", "a value of type %s has no lines to wrap", py.TypeName(a[0]))
-	}
+	py.RaiseIf(!ok, "AttributeError", "a value of type %s has no lines to wrap", py.TypeName(a[0]))
 	paragraphs := &py.List{}
 	for _, line := range py.SplitLines(b, s, false) {
 		lines := &py.List{}
@@ -47,9 +44,7 @@ func isWrapSpace(c rune) bool { return strings.ContainsRune("\t\n\v\f\r ", c) }
 
 func (w *wrapper) wrap(line string) []string {
 	b := w.b
-	if py.Less(b, "<=", w.width, int64(0)) {
-		py.Raise("ValueError", "the width must be more than 0, not %s", py.Shown(w.width))
-	}
+	py.RaiseIf(py.Less(b, "<=", w.width, int64(0)), "ValueError", "the width must be more than 0, not %s", py.Shown(w.width))
 	fits := func(n int) bool { return py.Less(b, "<=", int64(n), w.width) }
 	b.GrowTimes(8, int64(len(line)))
 	chunks := w.chunks([]rune(line))

@@ -14,46 +14,38 @@ import (
 
 // JSON is json.dumps(v, sort_keys=True) with an indent per level; a nil indent writes one line.
 func JSON(b *py.Budget, v py.Value, indent *string) string {
-	e := encoder{b: b, indent: indent}
+	e := encoder{py.Writer{B: b}, indent}
 	e.value(v, "\n")
-	return e.sb.String()
+	return e.String()
 }
 
 type encoder struct {
-	b      *py.Budget
-	sb     strings.Builder
+	py.Writer
 	indent *string
-	open   []py.Value
-}
-
-func (e *encoder) w(s string) {
-	e.b.Grow(int64(len(s)))
-	e.sb.WriteString(s)
 }
 
 // value writes v; nl is the line break with the indentation of its level.
 func (e *encoder) value(v py.Value, nl string) {
 	switch x := v.(type) {
 	case nil, bool, int64, *big.Int, float64:
-		e.w(scalar(e.b, v))
+		e.Write(scalar(e.B, v))
 	case string:
-		if e.b.Marks == py.MarksJSON {
-			x = py.EscapeText(e.b, x)
+		if e.B.Marks == py.MarksJSON {
+			x = py.EscapeText(e.B, x)
 		}
 		e.text(x)
 	case py.Markup:
 		e.text(string(x))
-	case *py.List:
-		e.nested(v, "[]", nl, x.Items, func(it py.Value, nl string) { e.value(it, nl) })
-	case *py.Tuple:
-		e.nested(v, "[]", nl, x.Items, func(it py.Value, nl string) { e.value(it, nl) })
+	case *py.List, *py.Tuple:
+		items, _ := py.Elements(v)
+		e.nested(v, "[]", nl, len(items), func(i int, nl string) { e.value(items[i], nl) })
 	case *py.Dict:
-		keys := py.Items(e.b, x)
-		py.Sort(e.b, keys, slices.Clone(keys), false)
-		e.nested(v, "{}", nl, keys, func(k py.Value, nl string) {
-			e.text(scalar(e.b, k))
-			e.w(": ")
-			val, _ := x.Get(e.b, k)
+		keys := py.Items(e.B, x)
+		py.Sort(e.B, keys, slices.Clone(keys), false)
+		e.nested(v, "{}", nl, len(keys), func(i int, nl string) {
+			e.text(scalar(e.B, keys[i]))
+			e.Write(": ")
+			val, _ := x.Get(e.B, keys[i])
 			e.value(val, nl)
 		})
 	default:
@@ -61,33 +53,20 @@ func (e *encoder) value(v py.Value, nl string) {
 	}
 }
 
-// nested writes a list or dictionary. The function writes each element.
-func (e *encoder) nested(v py.Value, brackets, nl string, items []py.Value, write func(it py.Value, nl string)) {
-	if len(items) == 0 {
-		e.w(brackets)
-		return
-	}
-	if slices.Contains(e.open, v) {
-		py.Raise("ValueError", "a %s that contains itself cannot be written as JSON", py.TypeName(v))
-	}
-	e.b.Enter()
-	e.open = append(e.open, v)
-	inner, separator, end := "", ", ", ""
-	if e.indent != nil {
-		e.b.Grow(int64(len(nl) + len(*e.indent)))
-		inner, end = nl+*e.indent, nl
+// nested writes a list or dictionary of n elements.
+func (e *encoder) nested(v py.Value, brackets, nl string, n int, element func(i int, nl string)) {
+	inner, separator := "", ", "
+	switch {
+	case n == 0 || e.indent == nil:
+		nl = ""
+	default:
+		e.B.Grow(int64(len(nl) + len(*e.indent)))
+		inner = nl + *e.indent
 		separator = "," + inner
 	}
-	e.w(brackets[:1] + inner)
-	for i, it := range items {
-		if i > 0 {
-			e.w(separator)
-		}
-		write(it, inner)
+	if !e.Nested(v, brackets[:1]+inner, separator, nl+brackets[1:], n, func(i int) { element(i, inner) }) {
+		py.Raise("ValueError", "a %s that contains itself cannot be written as JSON", py.TypeName(v))
 	}
-	e.w(end + brackets[1:])
-	e.open = e.open[:len(e.open)-1]
-	e.b.Leave()
 }
 
 // scalar returns the text of a number, a bool or None. It returns a string unchanged, because keys are strings.
@@ -116,19 +95,19 @@ var jsonEscapes = map[rune]string{
 }
 
 func (e *encoder) text(s string) {
-	e.b.GrowTimes(2, int64(len(s)+1))
-	e.sb.WriteByte('"')
+	e.B.GrowTimes(2, int64(len(s)+1))
+	var sb strings.Builder
 	for _, r := range s {
 		switch escape := jsonEscapes[r]; {
 		case escape != "":
-			e.sb.WriteString(escape)
+			sb.WriteString(escape)
 		case r >= ' ' && r < 0x7f:
-			e.sb.WriteByte(byte(r))
+			sb.WriteByte(byte(r))
 		default:
 			for _, unit := range utf16.AppendRune(nil, r) {
-				fmt.Fprintf(&e.sb, `\u%04x`, unit)
+				fmt.Fprintf(&sb, `\u%04x`, unit)
 			}
 		}
 	}
-	e.sb.WriteByte('"')
+	e.Write(`"` + sb.String() + `"`)
 }

@@ -7,90 +7,57 @@ import (
 )
 
 // pprinter formats a value in lines of at most 80 characters, as Python's pprint does.
-type pprinter struct {
-	b  *py.Budget
-	sb strings.Builder
-}
+type pprinter struct{ py.Writer }
 
 const pprintWidth = 80
 
 // PPrint is pprint.pformat(v).
 func PPrint(b *py.Budget, v py.Value) string {
-	p := &pprinter{b: b}
+	p := &pprinter{py.Writer{B: b}}
 	p.format(v, 0, 0, 0)
-	return p.sb.String()
-}
-
-func (p *pprinter) w(s string) {
-	p.b.Grow(int64(len(s)))
-	p.sb.WriteString(s)
+	return p.String()
 }
 
 // format writes v. allowance is the number of characters that must fit after it on its last line.
 func (p *pprinter) format(v py.Value, indent, allowance, level int) {
-	rep := py.ReprSorted(p.b, v)
+	rep := py.ReprSorted(p.B, v)
 	if py.RuneCount(rep) <= pprintWidth-indent-allowance {
-		p.w(rep)
+		p.Write(rep)
 		return
 	}
-	p.b.Enter()
-	defer p.b.Leave()
 	switch x := v.(type) {
-	case *py.List:
-		p.items("[", "]", x.Items, indent, allowance, level+1)
-	case *py.Tuple:
-		end := ")"
-		if len(x.Items) == 1 {
-			end = ",)"
-		}
-		p.items("(", end, x.Items, indent, allowance, level+1)
+	case *py.List, *py.Tuple:
+		items, _ := py.Elements(v)
+		start, end := py.Brackets(v)
+		p.items(v, start, end, len(items), indent, allowance, func(i, room int) {
+			p.format(items[i], indent+1, room, level+1)
+		})
 	case *py.Dict:
-		p.entries(x, indent, allowance+1, level+1)
+		keys := py.SortedKeys(p.B, x)
+		p.items(v, "{", "}", len(keys), indent, allowance, func(i, room int) {
+			key := py.ReprSorted(p.B, keys[i])
+			p.Write(key + ": ")
+			val, _ := x.Get(p.B, keys[i])
+			p.format(val, indent+1+py.RuneCount(key)+2, room, level+1)
+		})
 	case string:
 		p.text(x, indent, allowance, level+1)
 	default:
-		p.w(rep)
+		p.Write(rep)
 	}
 }
 
-func (p *pprinter) newline(indent int) { p.w("\n" + strings.Repeat(" ", indent)) }
+func (p *pprinter) newline(indent int) { p.Write("\n" + strings.Repeat(" ", indent)) }
 
-func (p *pprinter) items(start, end string, items []py.Value, indent, allowance, level int) {
-	p.w(start)
-	indent++
-	for i, it := range items {
+// items writes a container of n elements, each on a line. An element gets the room that must stay free after it.
+func (p *pprinter) items(v py.Value, start, end string, n, indent, allowance int, element func(i, room int)) {
+	p.Nested(v, start, ",\n"+strings.Repeat(" ", indent+1), end, n, func(i int) {
 		room := 1
-		if i == len(items)-1 {
+		if i == n-1 {
 			room = allowance + len(end)
 		}
-		if i > 0 {
-			p.w(",")
-			p.newline(indent)
-		}
-		p.format(it, indent, room, level)
-	}
-	p.w(end)
-}
-
-func (p *pprinter) entries(d *py.Dict, indent, allowance, level int) {
-	p.w("{")
-	indent++
-	keys := py.SortedKeys(p.b, d)
-	for i, k := range keys {
-		room := 1
-		if i == len(keys)-1 {
-			room = allowance
-		}
-		if i > 0 {
-			p.w(",")
-			p.newline(indent)
-		}
-		rep := py.ReprSorted(p.b, k)
-		p.w(rep + ": ")
-		v, _ := d.Get(p.b, k)
-		p.format(v, indent+py.RuneCount(rep)+2, room, level)
-	}
-	p.w("}")
+		element(i, room)
+	})
 }
 
 // text writes a long string as several literals.
@@ -99,7 +66,7 @@ func (p *pprinter) text(s string, indent, allowance, level int) {
 		indent++
 		allowance++
 	}
-	lines := py.SplitLines(p.b, s, true)
+	lines := py.SplitLines(p.B, s, true)
 	var chunks []string
 	for i, line := range lines {
 		rest := 0
@@ -109,21 +76,21 @@ func (p *pprinter) text(s string, indent, allowance, level int) {
 		chunks = append(chunks, p.chunks(line, pprintWidth-indent, rest)...)
 	}
 	if level == 1 && len(chunks) > 1 {
-		p.w("(")
-		defer func() { p.w(")") }()
+		p.Write("(")
+		defer func() { p.Write(")") }()
 	}
 	for i, c := range chunks {
 		if i > 0 {
 			p.newline(indent)
 		}
-		p.w(c)
+		p.Write(c)
 	}
 }
 
 // chunks splits a line into literals of at most width characters. The last has at most width-rest characters.
 func (p *pprinter) chunks(line string, width, rest int) []string {
 	fits := func(s string, room int) bool {
-		p.b.GrowTimes(2, int64(len(s)))
+		p.B.GrowTimes(2, int64(len(s)))
 		return py.RuneCount(py.Quote(s)) <= room
 	}
 	if fits(line, width-rest) {
@@ -131,7 +98,7 @@ func (p *pprinter) chunks(line string, width, rest int) []string {
 	}
 	var out []string
 	cur := ""
-	words := wordsWithSpace(line)
+	words := py.Words(line)
 	for i, word := range words {
 		if i == len(words)-1 {
 			width -= rest
@@ -143,16 +110,4 @@ func (p *pprinter) chunks(line string, width, rest int) []string {
 		cur += word
 	}
 	return append(out, py.Quote(cur))
-}
-
-// wordsWithSpace splits text into words, each with the space that follows it.
-func wordsWithSpace(s string) []string {
-	var out []string
-	for s != "" {
-		word := strings.TrimLeftFunc(s, func(r rune) bool { return !py.IsSpace(r) })
-		rest := strings.TrimLeftFunc(word, py.IsSpace)
-		out = append(out, s[:len(s)-len(rest)])
-		s = rest
-	}
-	return out
 }

@@ -7,28 +7,27 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// Printf is format % arg.
-func Printf(b *py.Budget, format string, arg py.Value) string {
-	return printf(b, format, arg, func(s string) string { return s })
-}
-
-// PrintfMarkup is Printf of Markup: arguments are escaped unless they are Markup.
-func PrintfMarkup(b *py.Budget, format py.Markup, arg py.Value) py.Markup {
-	return py.Markup(printf(b, string(format), arg, func(s string) string { return py.EscapeText(b, s) }))
+// Printf is format % arg for a format that is a str or Markup. Markup escapes the arguments that are not Markup.
+func Printf(b *py.Budget, format, arg py.Value) py.Value {
+	text, _ := py.AsString(format)
+	escape := func(s string) string { return s }
+	if _, safe := format.(py.Markup); safe {
+		escape = func(s string) string { return py.EscapeText(b, s) }
+	}
+	return py.WithText(format, printf(b, text, arg, escape))
 }
 
 type printer struct {
-	b       *py.Budget
+	py.Writer
 	escape  func(string) string
 	arg     py.Value
 	tuple   []py.Value // arg's elements, or arg alone
 	next    int
 	mapping bool
-	out     strings.Builder
 }
 
 func printf(b *py.Budget, format string, arg py.Value, escape func(string) string) string {
-	p := &printer{b: b, escape: escape, arg: arg, tuple: []py.Value{arg}}
+	p := &printer{Writer: py.Writer{B: b}, escape: escape, arg: arg, tuple: []py.Value{arg}}
 	switch x := arg.(type) {
 	case *py.Tuple:
 		p.tuple = x.Items
@@ -37,7 +36,7 @@ func printf(b *py.Budget, format string, arg py.Value, escape func(string) strin
 	}
 	for format != "" {
 		text, rest, found := strings.Cut(format, "%")
-		p.write(text)
+		p.Write(text)
 		if found {
 			rest = p.directive(rest)
 		}
@@ -46,18 +45,11 @@ func printf(b *py.Budget, format string, arg py.Value, escape func(string) strin
 	if p.next < len(p.tuple) && !p.mapping {
 		py.Raise("TypeError", "the text to format has a place for %d values, not %d", p.next, len(p.tuple))
 	}
-	return p.out.String()
-}
-
-func (p *printer) write(s string) {
-	p.b.Grow(int64(len(s)))
-	p.out.WriteString(s)
+	return p.String()
 }
 
 func (p *printer) take() py.Value {
-	if p.next >= len(p.tuple) {
-		py.Raise("TypeError", "there are only %d values for the text to format", len(p.tuple))
-	}
+	py.RaiseIf(p.next >= len(p.tuple), "TypeError", "there are only %d values for the text to format", len(p.tuple))
 	p.next++
 	return p.tuple[p.next-1]
 }
@@ -68,23 +60,19 @@ var directive = regexp.MustCompile(`(?s)^([-+ #0]*)(\*|\d*)(?:\.(\*|\d*))?[hlL]?
 // directive formats the directive that follows a % and returns the text after it.
 func (p *printer) directive(format string) string {
 	if strings.HasPrefix(format, "%") {
-		p.write("%")
+		p.Write("%")
 		return format[1:]
 	}
 	value := p.take
 	if strings.HasPrefix(format, "(") {
-		if !p.mapping {
-			py.Raise("TypeError", "named values for the text to format need a dictionary")
-		}
+		py.RaiseIf(!p.mapping, "TypeError", "named values for the text to format need a dictionary")
 		end := closing(format)
 		key := format[1:end]
 		format = format[end+1:]
-		value = func() py.Value { return py.Subscript(p.b, p.arg, key) }
+		value = func() py.Value { return py.Subscript(p.B, p.arg, key) }
 	}
 	m := directive.FindStringSubmatch(format)
-	if m == nil {
-		py.Raise("ValueError", "the text to format ends within a %%")
-	}
+	py.RaiseIf(m == nil, "ValueError", "the text to format ends within a %%")
 	flags := m[1]
 	l := layout{fill: " ", align: ">", alt: strings.Contains(flags, "#"), prec: -1, verb: m[4]}
 	l.width = p.size(m[2])
@@ -102,7 +90,7 @@ func (p *printer) directive(format string) string {
 			l.sign = sign
 		}
 	}
-	p.write(p.formatted(l, value()))
+	p.Write(p.formatted(l, value()))
 	return format[len(m[0]):]
 }
 
@@ -129,9 +117,7 @@ func (p *printer) size(s string) int64 {
 		return size(s)
 	}
 	n, ok := p.take().(int64)
-	if !ok {
-		py.Raise("TypeError", "* needs an integer")
-	}
+	py.RaiseIf(!ok, "TypeError", "* needs an integer")
 	return n
 }
 
@@ -139,14 +125,14 @@ func (p *printer) formatted(l layout, v py.Value) string {
 	text := ""
 	switch l.verb {
 	case "s":
-		text = py.Str(p.b, v)
+		text = py.Str(p.B, v)
 		if _, safe := v.(py.Markup); !safe {
 			text = p.escape(text)
 		}
 	case "r":
-		text = p.escape(py.Repr(p.b, v))
+		text = p.escape(py.Repr(p.B, v))
 	case "a":
-		text = py.ASCII(p.b, v)
+		text = py.ASCII(p.B, v)
 	case "c":
 		l.prec = -1
 		text = character(v)
@@ -162,11 +148,11 @@ func (p *printer) formatted(l layout, v py.Value) string {
 		default:
 			py.Raise("TypeError", "%%%s needs an integer, not %s", l.verb, py.TypeName(v))
 		}
-		return integer(p.b, i, l)
+		return integer(p.B, i, l)
 	case "e", "E", "f", "F", "g", "G":
-		return real(p.b, py.RealNumber(v), l)
+		return real(p.B, py.RealNumber(v), l)
 	default:
 		py.Raise("ValueError", "%%%s is not known", l.verb)
 	}
-	return specText(p.b, text, layout{fill: " ", align: l.align, width: l.width, prec: l.prec})
+	return specText(p.B, text, layout{fill: " ", align: l.align, width: l.width, prec: l.prec})
 }

@@ -3,6 +3,8 @@
 package format
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"math/big"
 	"regexp"
@@ -40,9 +42,7 @@ func Spec(b *py.Budget, v py.Value, spec string) string {
 		return real(b, f, parse(spec, ">"))
 	}
 	i, ok := py.BigInt(v)
-	if !ok {
-		py.Raise("TypeError", "a value of type %s cannot be formatted by %s", py.TypeName(v), py.Shown(spec))
-	}
+	py.RaiseIf(!ok, "TypeError", "a value of type %s cannot be formatted by %s", py.TypeName(v), py.Shown(spec))
 	l := parse(spec, ">")
 	if l.prec >= 0 && !strings.Contains("eEfFgG%", l.verb) {
 		misfit(l, "an integer")
@@ -52,36 +52,24 @@ func Spec(b *py.Budget, v py.Value, spec string) string {
 
 func parse(spec, align string) layout {
 	m := specification.FindStringSubmatch(spec)
-	if m == nil {
-		py.Raise("ValueError", "%s is not a format", py.Shown(spec))
+	py.RaiseIf(m == nil, "ValueError", "%s is not a format", py.Shown(spec))
+	l := layout{
+		fill: cmp.Or(m[1], m[6], " "), align: m[2] + m[3], sign: m[4], alt: m[5] != "", width: size(m[7]), group: m[8], prec: -1, verb: m[10],
 	}
-	l := layout{fill: m[1], align: m[2] + m[3], sign: m[4], alt: m[5] != "", width: size(m[7]), group: m[8], prec: -1, verb: m[10]}
 	if m[9] != "" {
 		l.prec = size(m[9])
 	}
-	if m[6] != "" {
-		if l.fill == "" {
-			l.fill = "0"
-		}
-		if l.align == "" && align == ">" {
-			l.align = "="
-		}
+	if m[6] != "" && align == ">" { // zeros go between the sign and the digits
+		align = "="
 	}
-	if l.fill == "" {
-		l.fill = " "
-	}
-	if l.align == "" {
-		l.align = align
-	}
+	l.align = cmp.Or(l.align, align)
 	return l
 }
 
 // size is a width or a precision.
 func size(digits string) int64 {
 	n, err := strconv.ParseInt(digits, 10, 32)
-	if err != nil && digits != "" {
-		py.Raise("ValueError", "the number %s in the format is too large", digits)
-	}
+	py.RaiseIf(err != nil && digits != "", "ValueError", "the number %s in the format is too large", digits)
 	return n
 }
 
@@ -107,42 +95,31 @@ func place(b *py.Budget, s string, l layout) string {
 	return py.Pad(b, s, l.width, l.fill, l.align == ">" || l.align == "=", l.align == "<" || l.align == "^")
 }
 
+// bases are the bases of integers by verb.
+var bases = map[string]int{"": 10, "d": 10, "i": 10, "u": 10, "n": 10, "b": 2, "o": 8, "x": 16, "X": 16}
+
 // integer formats by any verb. A precision is the minimum number of digits, as for the % operator.
 func integer(b *py.Budget, i *big.Int, l layout) string {
-	base, prefix := 10, ""
-	switch l.verb {
-	case "", "d", "i", "u", "n":
-		py.CheckDigits(i)
-	case "b":
-		base, prefix = 2, "0b"
-	case "o":
-		base, prefix = 8, "0o"
-	case "x", "X":
-		base, prefix = 16, "0"+l.verb
-	case "c":
-		if l.sign != "" {
-			misfit(l, "a character")
-		}
+	base, prefix, group := bases[l.verb], "", 3
+	switch {
+	case l.verb == "c" && l.sign == "":
 		return place(b, character(py.FromBig(i)), l)
-	case "e", "E", "f", "F", "g", "G", "%":
+	case l.verb != "" && strings.Contains("eEfFgG%", l.verb):
 		return real(b, py.RealNumber(py.FromBig(i)), l)
+	case base == 0 || base != 10 && l.group == ",":
+		misfit(l, "an integer")
+	case base == 10:
+		py.CheckDigits(i)
 	default:
-		misfit(l, "an integer")
-	}
-	if l.group == "," && base != 10 {
-		misfit(l, "an integer")
+		group = 4
+		if l.alt {
+			prefix = "0" + l.verb
+		}
 	}
 	b.Grow(int64(i.BitLen())*2 + 8)
 	digits := py.Pad(b, new(big.Int).Abs(i).Text(base), l.prec, "0", true, false)
 	if l.verb == "X" {
 		digits = strings.ToUpper(digits)
-	}
-	if !l.alt {
-		prefix = ""
-	}
-	group := 3
-	if base != 10 {
-		group = 4
 	}
 	return number(b, i.Sign() < 0, prefix, digits, "", group, l)
 }
@@ -152,9 +129,7 @@ func character(v py.Value) string {
 		return s
 	}
 	i := py.IntArg(v)
-	if i < 0 || i > unicode.MaxRune {
-		py.Raise("OverflowError", "%d is not a character", i)
-	}
+	py.RaiseIf(i < 0 || i > unicode.MaxRune, "OverflowError", "%d is not a character", i)
 	return string(rune(i))
 }
 
@@ -169,19 +144,16 @@ func real(b *py.Budget, f float64, l layout) string {
 	case "":
 		s = general(a, l)
 	case "n":
-		s = float(a, "g", int(prec), l.alt)
+		s = float(a, "g", prec, l.alt)
 	case "e", "E", "f", "F", "g", "G":
-		s = float(a, l.verb, int(prec), l.alt)
+		s = float(a, l.verb, prec, l.alt)
 	case "%":
-		s = float(a*100, "f", int(prec), l.alt) + "%"
+		s = float(a*100, "f", prec, l.alt) + "%"
 	default:
 		misfit(l, "a number")
 	}
-	digits, rest := s, ""
-	if i := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
-		digits, rest = s[:i], s[i:]
-	}
-	return number(b, math.Signbit(f) && !math.IsNaN(f), "", digits, rest, 3, l)
+	rest := strings.TrimLeft(s, "0123456789")
+	return number(b, math.Signbit(f) && !math.IsNaN(f), "", s[:len(s)-len(rest)], rest, 3, l)
 }
 
 // general formats a float without a verb: like repr, or with a precision like g with at least one digit after the point.
@@ -189,57 +161,35 @@ func general(a float64, l layout) string {
 	if l.prec < 0 {
 		return py.FloatRepr(a)
 	}
-	prec := int(max(l.prec, 1))
+	prec := max(l.prec, 1)
 	s := float(a, "g", prec, l.alt)
 	switch {
 	case math.IsNaN(a) || math.IsInf(a, 0) || strings.ContainsAny(s, ".e"):
 		return s
-	case len(s) >= prec: // a digit after the point would exceed the precision
+	case int64(len(s)) >= prec: // a digit after the point would exceed the precision
 		return float(a, "e", prec-1, l.alt)
 	}
 	return s + ".0"
 }
 
-// float formats a number that is not negative by an e, f or g verb.
-func float(f float64, verb string, prec int, alt bool) string {
-	lower := strings.ToLower(verb)[0]
-	if lower == 'g' && prec == 0 {
-		prec = 1
-	}
-	var s string
-	switch {
-	case math.IsNaN(f) || math.IsInf(f, 0):
-		s = py.FloatRepr(f)
-	case lower == 'g' && alt:
-		s = generalAlt(f, prec)
-	default:
-		s = strconv.FormatFloat(f, lower, prec, 64)
-		if alt && prec == 0 && lower != 'g' {
-			mantissa, exponent := s, ""
-			if i := strings.IndexByte(s, 'e'); i >= 0 {
-				mantissa, exponent = s[:i], s[i:]
-			}
-			s = mantissa + "." + exponent
-		}
-	}
-	if verb >= "A" && verb <= "Z" {
-		s = strings.ToUpper(s)
-	}
-	return s
-}
+// maxPrecision is the largest precision that fmt formats.
+const maxPrecision = 1e6
 
-// generalAlt formats like g, but keeps trailing zeros.
-func generalAlt(f float64, prec int) string {
-	e := strconv.FormatFloat(f, 'e', prec-1, 64)
-	exp, _ := strconv.Atoi(e[strings.IndexByte(e, 'e')+1:])
-	if exp < -4 || exp >= prec {
-		return e
+// float formats a number that is not negative by an e, f or g verb. alt keeps the point and trailing zeros.
+func float(f float64, verb string, prec int64, alt bool) string {
+	flag := ""
+	if alt {
+		flag = "#"
 	}
-	s := strconv.FormatFloat(f, 'f', prec-1-exp, 64)
-	if !strings.Contains(s, ".") {
-		s += "."
+	switch {
+	case prec > maxPrecision:
+		py.Raise(py.LimitError, "a number cannot have more than %d digits", int64(maxPrecision))
+	case !math.IsNaN(f) && !math.IsInf(f, 0):
+		return fmt.Sprintf("%"+flag+".*"+verb, int(prec), f)
+	case verb < "a":
+		return strings.ToUpper(py.FloatRepr(f))
 	}
-	return s
+	return py.FloatRepr(f)
 }
 
 // number joins sign, prefix, grouped digits and the rest, and pads the result.
@@ -254,18 +204,16 @@ func number(b *py.Budget, negative bool, prefix, digits, rest string, size int, 
 		return place(b, head+grouped(b, digits, l.group, size)+rest, l)
 	}
 	room := l.width - int64(len(head)+len(rest))
-	if l.group == "" || l.fill != "0" {
-		return head + py.Pad(b, grouped(b, digits, l.group, size), room, l.fill, true, false) + rest
+	text := grouped(b, digits, l.group, size)
+	if l.group != "" && l.fill == "0" { // the zeros of the padding are grouped too
+		b.GrowTimes(2, room)
+		for int64(len(text)) < room {
+			missing := max(1, (room-int64(len(text)))*int64(size)/int64(size+1))
+			digits = strings.Repeat("0", int(missing)) + digits
+			text = grouped(b, digits, l.group, size)
+		}
 	}
-	// The zeros of the padding are grouped too.
-	b.GrowTimes(2, max(room, 0))
-	s := grouped(b, digits, l.group, size)
-	for int64(len(s)) < room {
-		missing := max(1, (room-int64(len(s)))*int64(size)/int64(size+1))
-		digits = strings.Repeat("0", int(missing)) + digits
-		s = grouped(b, digits, l.group, size)
-	}
-	return head + s + rest
+	return head + py.Pad(b, text, room, l.fill, true, false) + rest
 }
 
 func grouped(b *py.Budget, digits, sep string, size int) string {

@@ -5,41 +5,19 @@ package methods
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// method is a method of a built-in class. Its values are in the order of the signature.
-type method struct {
-	sig py.Signature
-	fn  body
-}
-
-type body = func(b *py.Budget, self py.Value, a []py.Value) py.Value
-
-type class map[string]*method
-
-// classOf makes the methods of a class from their signatures.
-func classOf(bodies map[string]body) class {
-	c := class{}
-	for sig, fn := range bodies {
-		m := &method{sig: py.ParseSignature(sig), fn: fn}
-		c[m.sig.Name] = m
-	}
-	return c
-}
-
 // bind returns a method of self as a value; false if the class has none of that name.
-func (c class) bind(name string, self py.Value) (py.Value, bool) {
-	m, ok := c[name]
+func bind(class map[string]*py.Func, name string, self py.Value) (py.Value, bool) {
+	m, ok := class[name]
 	if !ok {
 		return nil, false
 	}
-	return &py.Func{Name: name, Self: self, Fn: func(b *py.Budget, args py.Args) py.Value {
-		a, _ := m.sig.Bind(args)
-		return m.fn(b, self, a)
-	}}, true
+	return m.Method(self), true
 }
 
 // GetAttr is obj.name as the sandbox sees it: the attribute, else the item, else Undefined. Attributes that begin with
@@ -84,61 +62,45 @@ func Attr(b *py.Budget, obj py.Value, name string) (py.Value, bool) {
 		return unsafe(obj, name), true
 	}
 	switch x := obj.(type) {
-	case string:
+	case string, py.Markup:
 		if f, ok := formatMethod(obj, name); ok {
 			return f, true
 		}
-		return textMethods.bind(name, obj)
-	case py.Markup:
-		if f, ok := formatMethod(obj, name); ok {
-			return f, true
+		if _, safe := obj.(py.Markup); safe {
+			return bind(markupMethods, name, obj)
 		}
-		return markup(name, x)
-	case *py.Dict:
-		if name == "update" { // any keyword names are allowed
-			return &py.Func{Name: name, Self: x, Fn: func(b *py.Budget, a py.Args) py.Value {
-				Update(b, x, a)
-				return nil
-			}}, true
-		}
-		return dictMethods.bind(name, obj)
-	case *py.List:
-		return listMethods.bind(name, obj)
+		return bind(textMethods, name, obj)
 	case *py.Tuple:
-		for i, n := range x.Names {
-			if n == name {
-				return x.Items[i], true
-			}
+		if i := slices.Index(x.Names, name); i >= 0 {
+			return x.Items[i], true
 		}
-		return tupleMethods.bind(name, obj)
 	case bool, int64, *big.Int, float64:
-		return numberAttr(obj, name)
+		return numberAttr(b, obj, name)
 	case *py.Range:
 		bounds := map[string]py.Value{"start": x.Start, "stop": x.Stop, "step": x.Step}
 		if v, ok := bounds[name]; ok {
 			return v, true
 		}
-		return rangeMethods.bind(name, obj)
-	case *py.View:
-		return viewMethods.bind(name, obj)
-	case py.Bytes:
-		return bytesMethods.bind(name, obj)
 	case *py.Func:
 		v, ok := x.Attrs[name]
 		return v, ok
 	case py.Object:
 		return x.Attr(b, name)
 	}
-	return nil, false
+	return bind(classes[py.TypeName(obj)], name, obj)
+}
+
+// classes are the methods of classes that have no attributes of another kind.
+var classes = map[string]map[string]*py.Func{
+	"dict": dictMethods, "list": listMethods, "tuple": tupleMethods, "range": rangeMethods, "bytes": bytesMethods,
+	"dict_keys": viewMethods, "dict_values": viewMethods, "dict_items": viewMethods,
 }
 
 // Call calls a method by its name. It raises AttributeError if obj has none.
 func Call(b *py.Budget, obj py.Value, name string, args ...py.Value) py.Value {
 	py.RaiseUndefined(obj)
 	m, ok := Attr(b, obj, name)
-	if !ok {
-		py.Raise("AttributeError", "a value of type %s has no %s", py.TypeName(obj), name)
-	}
+	py.RaiseIf(!ok, "AttributeError", "a value of type %s has no %s", py.TypeName(obj), name)
 	return py.Call(b, m, py.Args{Pos: args})
 }
 

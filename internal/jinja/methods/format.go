@@ -1,60 +1,44 @@
 package methods
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja/format"
-	"github.com/iris-oncall/iris/internal/jinja/operators"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// Mod is x % y, formatting included.
-func Mod(b *py.Budget, x, y py.Value) py.Value {
-	switch l := x.(type) {
-	case string:
-		return format.Printf(b, l, y)
-	case py.Markup:
-		return format.PrintfMarkup(b, l, y)
+// formatMethod returns str.format and str.format_map.
+func formatMethod(self py.Value, name string) (py.Value, bool) {
+	switch name {
+	case "format":
+		return py.NewFunc("format(self, /, ...)", func(b *py.Budget, a []py.Value) py.Value {
+			args := a[1].(py.Args)
+			return formatted(formatter{Writer: py.Writer{B: b}, pos: args.Pos, kw: args.Kw}, a)
+		}).Method(self), true
+	case "format_map":
+		return py.NewFunc("format_map(self, mapping, /)", func(b *py.Budget, a []py.Value) py.Value {
+			return formatted(formatter{Writer: py.Writer{B: b}, mapping: a[1]}, a)
+		}).Method(self), true
 	}
-	return operators.Mod(b, x, y)
+	return nil, false
 }
 
-var mapSignature = py.ParseSignature("format_map(mapping, /)")
-
-// formatMethod returns str.format and str.format_map, whose fields find attributes and items as the sandbox does.
-func formatMethod(s py.Value, name string) (py.Value, bool) {
-	if name != "format" && name != "format_map" {
-		return nil, false
-	}
-	return &py.Func{Name: name, Self: s, Fn: func(b *py.Budget, args py.Args) py.Value {
-		f := formatter{b: b, pos: args.Pos, kw: args.Kw}
-		if name == "format_map" {
-			a, _ := mapSignature.Bind(args)
-			f.pos, f.mapping = nil, a[0]
-		}
-		_, f.escape = s.(py.Markup)
-		f.format(text(s), 2)
-		if f.escape {
-			return py.Markup(f.out.String())
-		}
-		return f.out.String()
-	}}, true
+// formatted replaces the fields of a[0], which find attributes and items as the sandbox does.
+func formatted(f formatter, a []py.Value) py.Value {
+	_, f.escape = a[0].(py.Markup)
+	f.format(text(a[0]), 2)
+	return py.WithText(a[0], f.String())
 }
 
 type formatter struct {
-	b       *py.Budget
+	py.Writer
 	pos     []py.Value
 	kw      []py.Keyword
 	mapping py.Value // of format_map
 	escape  bool
 	auto    int // next automatic field; -1 = fields have explicit numbers
-	out     strings.Builder
-}
-
-func (f *formatter) write(s string) {
-	f.b.Grow(int64(len(s)))
-	f.out.WriteString(s)
 }
 
 func wrong(problem string) { py.Raise("ValueError", "the text to format has %s", problem) }
@@ -67,13 +51,13 @@ func (f *formatter) format(text string, depth int) {
 	for text != "" {
 		i := strings.IndexAny(text, "{}")
 		if i < 0 {
-			f.write(text)
+			f.Write(text)
 			return
 		}
-		f.write(text[:i])
+		f.Write(text[:i])
 		switch {
 		case i+1 < len(text) && text[i+1] == text[i]:
-			f.write(text[i : i+1])
+			f.Write(text[i : i+1])
 			text = text[i+2:]
 		case text[i] == '}' || i+1 == len(text):
 			wrong("a single brace")
@@ -99,21 +83,21 @@ func (f *formatter) field(text string, depth int) string {
 	switch conversion {
 	case 0:
 	case 's':
-		v = py.Str(f.b, v)
+		v = py.Str(f.B, v)
 	case 'r':
-		v = py.Repr(f.b, v)
+		v = py.Repr(f.B, v)
 	case 'a':
-		v = py.ASCII(f.b, v)
+		v = py.ASCII(f.B, v)
 	default:
 		wrong("the conversion " + string(conversion) + ", which is not known")
 	}
 	spec := strings.TrimPrefix(rest, ":")
 	if strings.ContainsAny(spec, "{}") {
-		inner := formatter{b: f.b, pos: f.pos, kw: f.kw, mapping: f.mapping, auto: f.auto}
+		inner := formatter{Writer: py.Writer{B: f.B}, pos: f.pos, kw: f.kw, mapping: f.mapping, auto: f.auto}
 		inner.format(spec, depth-1)
-		spec, f.auto = inner.out.String(), inner.auto
+		spec, f.auto = inner.String(), inner.auto
 	}
-	f.write(f.formatted(v, spec))
+	f.Write(f.value(v, spec))
 	return text[end+1:]
 }
 
@@ -145,9 +129,9 @@ func fieldEnds(text string) (end, nameEnd int) {
 	return 0, 0
 }
 
-func (f *formatter) formatted(v py.Value, spec string) string {
+func (f *formatter) value(v py.Value, spec string) string {
 	if !f.escape {
-		return format.Spec(f.b, v, spec)
+		return format.Spec(f.B, v, spec)
 	}
 	if m, ok := v.(py.Markup); ok {
 		if spec != "" {
@@ -155,7 +139,7 @@ func (f *formatter) formatted(v py.Value, spec string) string {
 		}
 		return string(m)
 	}
-	return py.EscapeText(f.b, format.Spec(f.b, v, spec))
+	return py.EscapeText(f.B, format.Spec(f.B, v, spec))
 }
 
 // lookup finds the value a field names: an argument, then attributes and items of it.
@@ -176,47 +160,39 @@ func (f *formatter) lookup(name string) py.Value {
 	}
 	v := f.argument(name[:end])
 	for rest := name[end:]; rest != ""; {
-		f.b.Step(1)
-		key, after := "", ""
-		switch rest[0] {
-		case '.':
-			n := strings.IndexAny(rest[1:]+".", ".[")
-			key, after = rest[1:1+n], rest[1+n:]
-		case '[':
-			n := strings.IndexByte(rest, ']')
-			if n < 0 {
-				wrong("a bracket without its end")
-			}
-			key, after = rest[1:n], rest[n+1:]
+		f.B.Step(1)
+		m := step.FindStringSubmatch(rest)
+		switch {
+		case m == nil:
+			wrong("a name that is not followed by .name or [key]")
+		case m[1] != "":
+			v = GetAttr(f.B, v, m[1])
+		default:
+			v = GetItem(f.B, v, Key(m[2]))
 		}
-		if key == "" {
-			wrong("a field with an empty name")
-		}
-		if rest[0] == '.' {
-			v = GetAttr(f.b, v, key)
-		} else {
-			v = GetItem(f.b, v, numberOr(key))
-		}
-		rest = after
+		rest = rest[len(m[0]):]
 	}
 	return v
 }
 
-// numberOr returns a key in brackets: as a number if it is one, else as text.
-func numberOr(key string) py.Value {
-	if i, err := strconv.ParseUint(key, 10, 63); err == nil {
+// step is one attribute or item in the name of a field.
+var step = regexp.MustCompile(`^(?s:\.([^.\[]+)|\[([^\]]+)\])`)
+
+// Key returns a key in a text: as a number if it is one, else as text.
+func Key(key string) py.Value {
+	if i, err := strconv.ParseUint(key, 10, 62); err == nil {
 		return int64(i)
 	}
 	return key
 }
 
 func (f *formatter) argument(name string) py.Value {
-	key := numberOr(name)
+	key := Key(name)
 	if _, isNumber := key.(int64); isNumber {
-		return py.Subscript(f.b, &py.Tuple{Items: f.pos}, key)
+		return py.Subscript(f.B, &py.Tuple{Items: f.pos}, key)
 	}
 	if f.mapping != nil {
-		return py.Subscript(f.b, f.mapping, name)
+		return py.Subscript(f.B, f.mapping, name)
 	}
 	for _, kw := range f.kw {
 		if kw.Name == name {

@@ -1,82 +1,69 @@
-// Package operators computes with Python's values: + - * / // % ** and abs. Packages run, methods and filters call it.
+// Package operators computes with Python's values: + - * / // % (also for text), ** and abs. Packages run, methods and filters
+// call it.
 package operators
 
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/jinja/format"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// Add is x + y.
-func Add(b *py.Budget, x, y py.Value) py.Value {
+// Binary is x op y, where op is + - * / // % or **.
+func Binary(b *py.Budget, op string, x, y py.Value) py.Value {
 	b.Step(1)
-	if v, ok := numeric(b, "+", x, y); ok {
+	if v, ok := numeric(b, op, x, y); ok {
 		return v
 	}
-	switch l := x.(type) {
-	case string:
-		switch r := y.(type) {
-		case string:
-			b.Grow(int64(len(l) + len(r)))
-			return l + r
-		case py.Markup:
-			return py.Markup(py.EscapeText(b, l)) + r
+	result := py.Value(nil)
+	_, isText := py.AsString(x)
+	switch {
+	case op == "+":
+		result = concat(b, x, y)
+	case op == "*":
+		result = repeat(b, x, y)
+	case op == "%" && isText:
+		result = format.Printf(b, x, y)
+	}
+	if result == nil {
+		py.BadOperands(op, x, y)
+	}
+	return result
+}
+
+// concat returns nil if x and y cannot be joined.
+func concat(b *py.Budget, x, y py.Value) py.Value {
+	l, okL := py.AsString(x)
+	r, okR := py.AsString(y)
+	if okL && okR {
+		_, safeL := x.(py.Markup)
+		_, safeR := y.(py.Markup)
+		if safeL != safeR {
+			l, r = string(py.Escape(b, x)), string(py.Escape(b, y))
+			x = py.Markup("")
 		}
-	case py.Markup:
-		if _, ok := py.AsString(y); ok {
-			r := py.Escape(b, y)
-			b.Grow(int64(len(l) + len(r)))
-			return l + r
-		}
-	case *py.List:
-		if r, ok := y.(*py.List); ok {
-			return &py.List{Items: concat(b, l.Items, r.Items)}
-		}
-	case *py.Tuple:
-		if r, ok := y.(*py.Tuple); ok {
-			return &py.Tuple{Items: concat(b, l.Items, r.Items)}
-		}
-	case py.Bytes:
+		b.Grow(int64(len(l) + len(r)))
+		return py.WithText(x, l+r)
+	}
+	if l, ok := py.Elements(x); ok && py.TypeName(x) == py.TypeName(y) {
+		r, _ := py.Elements(y)
+		b.GrowValues(len(l) + len(r))
+		return py.WithElements(x, slices.Concat(l, r))
+	}
+	if l, ok := x.(py.Bytes); ok {
 		if r, ok := y.(py.Bytes); ok {
 			b.Grow(int64(len(l) + len(r)))
 			return l + r
 		}
 	}
-	py.BadOperands("+", x, y)
 	return nil
 }
 
-func concat(b *py.Budget, x, y []py.Value) []py.Value {
-	b.GrowValues(len(x) + len(y))
-	return append(append(make([]py.Value, 0, len(x)+len(y)), x...), y...)
-}
-
-// Sub is x - y.
-func Sub(b *py.Budget, x, y py.Value) py.Value { return number(b, "-", x, y) }
-
-// FloorDiv is x // y.
-func FloorDiv(b *py.Budget, x, y py.Value) py.Value { return number(b, "//", x, y) }
-
-// Mod is x % y for numbers. methods.Mod also formats text.
-func Mod(b *py.Budget, x, y py.Value) py.Value { return number(b, "%", x, y) }
-
-func number(b *py.Budget, op string, x, y py.Value) py.Value {
-	b.Step(1)
-	v, ok := numeric(b, op, x, y)
-	if !ok {
-		py.BadOperands(op, x, y)
-	}
-	return v
-}
-
-// Mul is x * y.
-func Mul(b *py.Budget, x, y py.Value) py.Value {
-	b.Step(1)
-	if v, ok := numeric(b, "*", x, y); ok {
-		return v
-	}
+// repeat returns nil if one of x and y is not a sequence and the other an integer.
+func repeat(b *py.Budget, x, y py.Value) py.Value {
 	py.RaiseUndefined(x)
 	if _, ok := x.(py.Markup); ok {
 		py.IntArg(y) // does not raise what undefined values raise elsewhere
@@ -85,91 +72,52 @@ func Mul(b *py.Budget, x, y py.Value) py.Value {
 		x, y = y, x
 	}
 	n, ok := py.Index(y)
-	if _, big := y.(*big.Int); big && isSequence(x) {
+	s, isText := py.AsString(x)
+	if raw, isBytes := x.(py.Bytes); isBytes {
+		s, isText = string(raw), true
+	}
+	items, isList := py.Elements(x)
+	if !ok || !isText && !isList {
+		return nil
+	}
+	if _, big := y.(*big.Int); big {
 		py.Raise("OverflowError", "a sequence cannot be repeated that often")
 	}
-	if !ok || !isSequence(x) {
-		py.BadOperands("*", x, y)
+	if n = max(n, 0); len(s)+len(items) == 0 {
+		n = 0
 	}
-	return repeat(b, x, max(n, 0))
+	b.GrowTimes(24*int64(len(items))+int64(len(s)), n)
+	if isList {
+		return py.WithElements(x, slices.Repeat(items, int(n)))
+	}
+	return py.WithText(x, strings.Repeat(s, int(n)))
 }
 
-func isSequence(v py.Value) bool {
-	switch v.(type) {
-	case string, py.Markup, py.Bytes, *py.List, *py.Tuple:
-		return true
-	}
-	return false
-}
-
-func repeat(b *py.Budget, v py.Value, n int64) py.Value {
-	text := func(s string) string {
-		b.GrowTimes(int64(len(s)), n)
-		if s == "" {
-			return ""
-		}
-		return strings.Repeat(s, int(n))
-	}
-	items := func(s []py.Value) []py.Value {
-		b.GrowTimes(24*int64(len(s)), n)
-		if len(s) == 0 {
-			return nil
-		}
-		out := make([]py.Value, 0, len(s)*int(n))
-		for range n {
-			out = append(out, s...)
-		}
-		return out
-	}
-	switch x := v.(type) {
-	case string:
-		return text(x)
-	case py.Markup:
-		return py.Markup(text(string(x)))
-	case py.Bytes:
-		return py.Bytes(text(string(x)))
-	case *py.List:
-		return &py.List{Items: items(x.Items)}
-	}
-	return &py.Tuple{Items: items(v.(*py.Tuple).Items)}
-}
-
-// numeric computes x op y for numbers, where op is +, -, *, // or %. It returns false if an operand is not a number.
+// numeric computes x op y for numbers. It returns false if an operand is not a number.
 func numeric(b *py.Budget, op string, x, y py.Value) (py.Value, bool) {
-	if i, ok := py.Small(x); ok {
-		if j, ok := py.Small(y); ok {
-			if v, ok := smallNumeric(op, i, j); ok {
-				return v, true
-			}
-		}
-	}
 	if !py.IsNumber(x) || !py.IsNumber(y) {
 		return nil, false
 	}
 	l, okL := py.BigInt(x)
 	r, okR := py.BigInt(y)
-	if okL && okR {
-		return py.FromBig(bigNumeric(b, op, l, r)), true
+	if okL && okR && (op != "**" || r.Sign() >= 0) {
+		return bigNumeric(b, op, l, r), true
 	}
 	fl, _ := py.ToFloat(x)
 	fr, _ := py.ToFloat(y)
-	return floatNumeric(op, fl, fr), true
+	return floatNumeric(b, op, fl, fr), true
 }
 
-// smallNumeric adds, subtracts and multiplies int64 values. It returns false on overflow.
-func smallNumeric(op string, i, j int64) (py.Value, bool) {
-	switch op {
-	case "+":
-		return i + j, (i+j > i) == (j > 0)
-	case "-":
-		return i - j, (i-j < i) == (j > 0)
-	case "*":
-		return i * j, max(i, -i)|max(j, -j) < 1<<31 && i != math.MinInt64 && j != math.MinInt64
-	}
-	return nil, false
+func checkDivisor(zero bool) {
+	py.RaiseIf(zero, "ZeroDivisionError", "division by zero")
 }
 
-func floatNumeric(op string, x, y float64) float64 {
+func checkRange(result float64) float64 {
+	py.RaiseIf(math.IsInf(result, 0), "OverflowError", "the result is too large for a float")
+	return result
+}
+
+func floatNumeric(b *py.Budget, op string, x, y float64) float64 {
 	switch op {
 	case "+":
 		return x + y
@@ -177,9 +125,12 @@ func floatNumeric(op string, x, y float64) float64 {
 		return x - y
 	case "*":
 		return x * y
+	case "**":
+		return pow(b, x, y)
 	}
-	if y == 0 {
-		py.Raise("ZeroDivisionError", "division by zero")
+	checkDivisor(y == 0)
+	if op == "/" {
+		return x / y
 	}
 	m := math.Mod(x, y)
 	turned := m != 0 && (y < 0) != (m < 0)
@@ -202,90 +153,51 @@ func floatNumeric(op string, x, y float64) float64 {
 	return math.Round(d)
 }
 
-func bigNumeric(b *py.Budget, op string, l, r *big.Int) *big.Int {
+func pow(b *py.Budget, x, y float64) float64 {
+	checkDivisor(x == 0 && y < 0)
+	if math.IsInf(x, 0) || math.IsInf(y, 0) {
+		return powFloat(b, x, y)
+	}
+	py.RaiseIf(x < 0 && y != math.Trunc(y), "ValueError", "complex numbers are not supported")
+	return checkRange(powFloat(b, x, y))
+}
+
+func bigNumeric(b *py.Budget, op string, l, r *big.Int) py.Value {
 	z := new(big.Int)
 	switch op {
 	case "+", "-":
 		py.CheckBits(b, max(l.BitLen(), r.BitLen())+1)
 		if op == "+" {
-			return z.Add(l, r)
+			return py.FromBig(z.Add(l, r))
 		}
-		return z.Sub(l, r)
+		return py.FromBig(z.Sub(l, r))
 	case "*":
 		py.CheckBits(b, l.BitLen()+r.BitLen())
 		b.Step(int64(l.BitLen()/64) * int64(r.BitLen()/64) / 64)
-		return z.Mul(l, r)
+		return py.FromBig(z.Mul(l, r))
+	case "**":
+		return powInt(b, l, r)
 	}
-	if r.Sign() == 0 {
-		py.Raise("ZeroDivisionError", "division by zero")
-	}
+	checkDivisor(r.Sign() == 0)
 	py.CheckBits(b, l.BitLen()+r.BitLen())
+	if op == "/" {
+		if l.Sign() == 0 && r.Sign() < 0 {
+			return math.Copysign(0, -1)
+		}
+		f, _ := new(big.Rat).SetFrac(l, r).Float64()
+		return checkRange(f)
+	}
+	// Python rounds the quotient down, and the rest has the sign of the divisor.
 	m := new(big.Int)
 	z.QuoRem(l, r, m)
-	if m.Sign() != 0 && (m.Sign() < 0) != (r.Sign() < 0) {
+	if m.Sign()*r.Sign() < 0 {
 		z.Sub(z, big.NewInt(1))
 		m.Add(m, r)
 	}
 	if op == "%" {
-		return m
+		return py.FromBig(m)
 	}
-	return z
-}
-
-// Div is x / y.
-func Div(b *py.Budget, x, y py.Value) py.Value {
-	b.Step(1)
-	if !py.IsNumber(x) || !py.IsNumber(y) {
-		py.BadOperands("/", x, y)
-	}
-	l, okL := py.BigInt(x)
-	r, okR := py.BigInt(y)
-	if !okL || !okR {
-		fl, _ := py.ToFloat(x)
-		fr, _ := py.ToFloat(y)
-		if fr == 0 {
-			py.Raise("ZeroDivisionError", "division by zero")
-		}
-		return fl / fr
-	}
-	if r.Sign() == 0 {
-		py.Raise("ZeroDivisionError", "division by zero")
-	}
-	py.CheckBits(b, l.BitLen()+r.BitLen())
-	f, _ := new(big.Rat).SetFrac(l, r).Float64()
-	if math.IsInf(f, 0) {
-		py.Raise("OverflowError", "the result is too large for a float")
-	}
-	if l.Sign() == 0 && r.Sign() < 0 {
-		return math.Copysign(0, -1)
-	}
-	return f
-}
-
-// Pow is x ** y.
-func Pow(b *py.Budget, x, y py.Value) py.Value {
-	b.Step(1)
-	if !py.IsNumber(x) || !py.IsNumber(y) {
-		py.BadOperands("**", x, y)
-	}
-	l, okL := py.BigInt(x)
-	r, okR := py.BigInt(y)
-	if okL && okR && r.Sign() >= 0 {
-		return powInt(b, l, r)
-	}
-	fl, _ := py.ToFloat(x)
-	fr, _ := py.ToFloat(y)
-	switch {
-	case fl == 0 && fr < 0:
-		py.Raise("ZeroDivisionError", "zero cannot be raised to a negative power")
-	case fl < 0 && !math.IsInf(fl, 0) && !math.IsInf(fr, 0) && fr != math.Trunc(fr):
-		py.Raise("ValueError", "complex numbers are not supported")
-	}
-	p := powFloat(b, fl, fr)
-	if math.IsInf(p, 0) && !math.IsInf(fl, 0) && !math.IsInf(fr, 0) {
-		py.Raise("OverflowError", "the result is too large for a float")
-	}
-	return p
+	return py.FromBig(z)
 }
 
 func powInt(b *py.Budget, x, y *big.Int) py.Value {
@@ -304,41 +216,24 @@ func powInt(b *py.Budget, x, y *big.Int) py.Value {
 	return py.FromBig(new(big.Int).Exp(x, big.NewInt(n), nil))
 }
 
-// Neg is -x.
-func Neg(b *py.Budget, x py.Value) py.Value {
-	if f, ok := x.(float64); ok {
-		return -f
+// Unary is op x, where op is +, - or abs.
+func Unary(b *py.Budget, op string, x py.Value) py.Value {
+	if op != "abs" { // Undefined has no abs
+		py.RaiseUndefined(x)
 	}
-	py.RaiseUndefined(x)
-	return Sub(b, int64(0), mustNumber("-", x))
-}
-
-// Pos is +x.
-func Pos(x py.Value) py.Value {
-	py.RaiseUndefined(x)
-	if i, ok := x.(bool); ok {
-		return py.BoolInt(i)
-	}
-	return mustNumber("+", x)
-}
-
-// Abs is abs(x).
-func Abs(b *py.Budget, x py.Value) py.Value {
-	if f, ok := x.(float64); ok {
+	py.RaiseIf(!py.IsNumber(x), "TypeError", "%s does not work on %s", op, py.TypeName(x))
+	f, isFloat := x.(float64)
+	switch {
+	case isFloat && op == "abs":
 		return math.Abs(f)
-	}
-	if i, ok := py.BigInt(x); ok && i.Sign() < 0 {
-		return Neg(b, x)
+	case isFloat && op == "-":
+		return -f
+	case op == "-" || op == "abs" && py.Less(b, "<", x, int64(0)):
+		v, _ := numeric(b, "-", int64(0), x)
+		return v
 	}
 	if i, ok := x.(bool); ok {
 		return py.BoolInt(i)
-	}
-	return mustNumber("abs", x)
-}
-
-func mustNumber(op string, x py.Value) py.Value {
-	if !py.IsNumber(x) {
-		py.Raise("TypeError", "%s does not work on %s", op, py.TypeName(x))
 	}
 	return x
 }

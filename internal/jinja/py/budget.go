@@ -31,6 +31,13 @@ func Raise(kind, format string, args ...any) {
 	panic(fail(kind, format, args...))
 }
 
+// RaiseIf is Raise if the condition is true.
+func RaiseIf(condition bool, kind, format string, args ...any) {
+	if condition {
+		Raise(kind, format, args...)
+	}
+}
+
 func fail(kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
@@ -55,7 +62,10 @@ func Try(f func()) (err *Error) {
 // LimitError. A Budget belongs to one goroutine.
 type Budget struct {
 	// Marks says how text is escaped. It is set before the budget is used.
-	Marks    Marks
+	Marks Marks
+	// Autoescape: printed text is escaped here. Filters return Markup then.
+	Autoescape bool
+
 	steps    int64
 	memory   int64
 	depth    int
@@ -64,12 +74,14 @@ type Budget struct {
 	limits   Limits
 }
 
-// Limits are the bounds of a Budget. All must be positive.
+// Limits bound a template. Package jinja replaces zero values by the defaults.
 type Limits struct {
-	Steps  int64         // units of work; a simple operation is one, handling text costs by its length
-	Memory int64         // bytes allocated in all, whether still in use or not
-	Depth  int           // nested calls and nesting of values
-	Time   time.Duration // by the clock
+	Source int           // bytes of source; 32 KiB
+	Output int           // bytes of output; 64 KiB
+	Steps  int64         // units of work, some tens of nanoseconds each; 1,000,000. Work on text costs by its length
+	Memory int64         // bytes allocated by one rendering in all, whether still in use or not; 16 MiB
+	Depth  int           // nested calls and nesting of values; 150
+	Time   time.Duration // by the clock; 1 s
 }
 
 // NewBudget returns a full budget whose time starts now.

@@ -10,7 +10,6 @@ import (
 // Func is a function, a bound method or a class written in Go.
 type Func struct {
 	Name  string
-	Self  Value // the object a method belongs to; nil for functions
 	Class bool
 	Fn    func(b *Budget, args Args) Value
 	Attrs map[string]Value // attributes, for classes
@@ -56,52 +55,75 @@ var Absent Value = &absent{}
 
 type absent struct{ _ byte }
 
-// Signature names the parameters of a function, a method, a filter or a test. All calls bind their arguments with it.
-type Signature struct {
-	Name            string
-	params          []param
-	positional      bool // no parameter can be given by name
-	named           bool // all parameters must be given by name
-	varargs, kwargs bool
+// Body is the code of a function. It gets one value for each parameter of the signature.
+type Body = func(b *Budget, a []Value) Value
+
+// NewFunc makes a function from a signature such as "name(a, b=1, c=)". A parameter with = is optional: its default is a
+// number, a quoted text, true, false or none, else Absent. A / at the end says that parameters cannot be named, a * at the
+// beginning that they must be. With ... at the end the last value is Args, with all arguments that have no parameter.
+func NewFunc(signature string, body Body) *Func {
+	s := newSignature(signature)
+	return &Func{Name: s.name, Fn: func(b *Budget, args Args) Value { return body(b, s.bind(args)) }}
 }
 
-type param struct {
-	name     string
-	required bool
-	def      Value
+// NewFuncs makes functions from bodies by signature. It returns them by name.
+func NewFuncs(bodies map[string]Body) map[string]*Func {
+	funcs := make(map[string]*Func, len(bodies))
+	for signature, body := range bodies {
+		f := NewFunc(signature, body)
+		funcs[f.Name] = f
+	}
+	return funcs
 }
 
-// ParseSignature reads "name(a, b=1, c=, *args, **kwargs)". A parameter with = is optional: its default is a number, a
-// quoted text, true, false or none, else Absent. A lone / says that parameters cannot be named, a lone * that they must be.
-func ParseSignature(s string) Signature {
-	name, list, _ := strings.Cut(strings.TrimSuffix(s, ")"), "(")
-	sig := Signature{Name: name}
+// Method returns f as a method of self, which becomes the first argument.
+func (f *Func) Method(self Value) *Func {
+	return &Func{Name: f.Name, Fn: func(b *Budget, args Args) Value {
+		return f.Fn(b, Args{Pos: append([]Value{self}, args.Pos...), Kw: args.Kw})
+	}}
+}
+
+// signature names the parameters of a function. All calls of functions written in Go bind their arguments with it.
+type signature struct {
+	name, text                string
+	params                    []string
+	defaults                  []Value
+	positional, named, others bool // it has a /, a * or ...
+}
+
+// required is the default of a parameter that has none.
+type required struct{}
+
+func newSignature(text string) *signature {
+	name, list, _ := strings.Cut(strings.TrimSuffix(text, ")"), "(")
+	s := &signature{name: name, text: text}
 	for _, p := range strings.Split(list, ", ") {
-		switch {
-		case p == "":
-		case p == "/":
-			sig.positional = true
-		case p == "*":
-			sig.named = true
-		case strings.HasPrefix(p, "**"):
-			sig.kwargs = true
-		case strings.HasPrefix(p, "*"):
-			sig.varargs = true
+		switch p {
+		case "":
+		case "/":
+			s.positional = true
+		case "*":
+			s.named = true
+		case "...":
+			s.others = true
 		default:
 			n, def, optional := strings.Cut(p, "=")
-			sig.params = append(sig.params, param{name: n, required: !optional, def: literal(def)})
+			s.params = append(s.params, n)
+			s.defaults = append(s.defaults, literal(def, optional))
 		}
 	}
-	return sig
+	return s
 }
 
-func literal(s string) Value {
-	switch s {
-	case "":
+func literal(s string, optional bool) Value {
+	switch {
+	case !optional:
+		return required{}
+	case s == "":
 		return Absent
-	case "none":
+	case s == "none":
 		return nil
-	case "true", "false":
+	case s == "true", s == "false":
 		return s == "true"
 	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -113,46 +135,34 @@ func literal(s string) Value {
 	return strings.Trim(s, "'")
 }
 
-// Bind assigns args to the parameters and returns a value for each. Additional arguments are returned as rest, or raise TypeError
-// if the function takes none.
-func (s *Signature) Bind(args Args) (values []Value, rest Args) {
-	values = make([]Value, len(s.params))
-	for i := range values {
-		values[i] = Absent
-	}
+// bind returns a value for each parameter. It raises TypeError if the arguments do not fit.
+func (s *signature) bind(args Args) []Value {
+	values := slices.Clone(s.defaults)
+	given := make([]bool, len(values))
 	n := copy(values, args.Pos)
-	switch {
-	case n < len(args.Pos) && s.varargs:
-		rest.Pos = args.Pos[n:]
-	case n < len(args.Pos):
-		Raise("TypeError", "%s takes at most %d arguments, not %d", s.Name, len(s.params), len(args.Pos))
-	case n > 0 && s.named:
-		Raise("TypeError", "the arguments of %s must be given by name", s.Name)
+	for i := range n {
+		given[i] = true
 	}
+	rest := Args{Pos: args.Pos[n:]}
+	fits := s.others || len(rest.Pos) == 0 && !(s.named && n > 1)
 	for _, kw := range args.Kw {
-		i := slices.IndexFunc(s.params, func(p param) bool { return p.name == kw.Name })
+		i := slices.Index(s.params, kw.Name)
 		switch {
-		case i >= 0 && s.positional:
-			Raise("TypeError", "the arguments of %s cannot be given by name", s.Name)
-		case i >= 0 && values[i] != Absent:
-			Raise("TypeError", "%s is given %q twice", s.Name, kw.Name)
-		case i >= 0:
-			values[i] = kw.Value
-		case s.kwargs:
+		case i >= 0 && !s.positional && !given[i]:
+			values[i], given[i] = kw.Value, true
+		case s.others && (i < 0 || s.positional):
 			rest.Kw = append(rest.Kw, kw)
 		default:
-			Raise("TypeError", "%s has no argument named %q", s.Name, kw.Name)
+			fits = false
 		}
 	}
-	for i, p := range s.params {
-		if values[i] == Absent {
-			if p.required {
-				Raise("TypeError", "%s needs the argument %q", s.Name, p.name)
-			}
-			values[i] = p.def
-		}
+	if !fits || slices.Contains(values, Value(required{})) {
+		Raise("TypeError", "the arguments do not fit %s", s.text)
 	}
-	return values, rest
+	if s.others {
+		values = append(values, rest)
+	}
+	return values
 }
 
 // Index returns v as an index if it is an int or a bool; integers beyond int64 are clamped.
@@ -189,8 +199,6 @@ func TextArg(v Value) string {
 // Flag returns an argument that must be an integer, as a bool. An example is the argument reverse of sort.
 func Flag(v Value) bool {
 	i := IntArg(v)
-	if int64(int32(i)) != i {
-		Raise("OverflowError", "%d is too large for a flag", i)
-	}
+	RaiseIf(int64(int32(i)) != i, "OverflowError", "%d is too large for a flag", i)
 	return i != 0
 }

@@ -12,35 +12,32 @@ import (
 // Equal is x == y.
 func Equal(b *Budget, x, y Value) bool {
 	b.Step(1)
-	switch l := x.(type) {
-	case string, Markup:
-		ls, _ := AsString(x)
-		rs, ok := AsString(y)
-		return ok && ls == rs
-	case bool, int64, *big.Int, float64:
-		return IsNumber(y) && compareNumbers(x, y) == 0
-	case *List:
-		r, ok := y.(*List)
-		return ok && (l == r || equalItems(b, l.Items, r.Items))
-	case *Tuple:
-		r, ok := y.(*Tuple)
-		return ok && (l == r || equalItems(b, l.Items, r.Items))
-	case *Dict:
-		r, ok := y.(*Dict)
-		return ok && (l == r || equalDicts(b, l, r))
-	case *Undefined:
-		return IsUndefined(y)
-	case *Range:
-		r, ok := y.(*Range)
-		if !ok || l.Len() != r.Len() {
-			return false
-		}
-		return l.Len() == 0 || l.Start == r.Start && (l.Len() == 1 || l.Step == r.Step)
-	case *View:
-		r, ok := y.(*View)
-		return ok && (l == r || l.kind == r.kind && l.kind != "values" && equalDicts(b, l.dict, r.dict))
+	if IsNumber(x) && IsNumber(y) {
+		return compareNumbers(x, y) == 0
 	}
-	return Same(x, y)
+	if l, ok := AsString(x); ok {
+		r, ok := AsString(y)
+		return ok && l == r
+	}
+	if Same(x, y) || TypeName(x) != TypeName(y) {
+		return Same(x, y)
+	}
+	if l, ok := Elements(x); ok {
+		r, _ := Elements(y)
+		return equalItems(b, l, r)
+	}
+	switch l := x.(type) {
+	case *Dict:
+		return equalDicts(b, l, y.(*Dict))
+	case *Undefined:
+		return true
+	case *Range:
+		r := y.(*Range)
+		return l.Len() == r.Len() && (l.Len() == 0 || l.Start == r.Start && (l.Len() == 1 || l.Step == r.Step))
+	case *View:
+		return l.kind != "values" && equalDicts(b, l.dict, y.(*View).dict)
+	}
+	return false
 }
 
 // is reports whether x is y or equals y. Python compares elements of containers in this way.
@@ -115,16 +112,11 @@ func Less(b *Budget, op string, x, y Value) bool {
 			return orderBy(op, strings.Compare(l, r))
 		}
 	}
-	switch l := x.(type) {
-	case *List:
-		if r, ok := y.(*List); ok {
-			return lessItems(b, op, l.Items, r.Items)
-		}
-	case *Tuple:
-		if r, ok := y.(*Tuple); ok {
-			return lessItems(b, op, l.Items, r.Items)
-		}
-	case Bytes:
+	if l, ok := Elements(x); ok && TypeName(x) == TypeName(y) {
+		r, _ := Elements(y)
+		return lessItems(b, op, l, r)
+	}
+	if l, ok := x.(Bytes); ok {
 		if r, ok := y.(Bytes); ok {
 			return orderBy(op, strings.Compare(string(l), string(r)))
 		}
@@ -180,8 +172,7 @@ func Contains(b *Budget, seq, x Value) bool {
 			return strings.Contains(string(s), string(sub))
 		}
 	}
-	next := Iter(b, seq)
-	for v, ok := next(); ok; v, ok = next() {
+	for v := range Each(b, seq) {
 		if is(b, v, x) {
 			return true
 		}

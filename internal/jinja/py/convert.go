@@ -57,9 +57,7 @@ func ToFloat(v Value) (float64, bool) {
 		return x, true
 	case *big.Int:
 		f, _ := new(big.Float).SetInt(x).Float64()
-		if math.IsInf(f, 0) {
-			Raise("OverflowError", "the integer is too large for a float")
-		}
+		RaiseIf(math.IsInf(f, 0), "OverflowError", "the integer is too large for a float")
 		return f, true
 	}
 	i, ok := Small(v)
@@ -83,9 +81,7 @@ func Int(b *Budget, v Value, base int64) Value {
 	if s, ok := AsString(v); ok {
 		return ParseInt(b, s, base)
 	}
-	if !IsInt(v) {
-		Raise("TypeError", "a value of type %s cannot be made an integer", TypeName(v))
-	}
+	RaiseIf(!IsInt(v), "TypeError", "a value of type %s cannot be made an integer", TypeName(v))
 	if i, ok := v.(bool); ok {
 		return BoolInt(i)
 	}
@@ -106,9 +102,7 @@ func Truncate(f float64) *big.Int {
 
 // ParseInt is int(s, base).
 func ParseInt(b *Budget, s string, base int64) Value {
-	if base != 0 && (base < 2 || base > 36) {
-		Raise("ValueError", "the base of an integer must be 0 or from 2 to 36, not %d", base)
-	}
+	RaiseIf(base != 0 && (base < 2 || base > 36), "ValueError", "the base of an integer must be 0 or from 2 to 36, not %d", base)
 	b.Grow(int64(len(s)))
 	t := asciiDigits(strings.TrimFunc(s, IsSpace))
 	neg := strings.HasPrefix(t, "-")
@@ -133,9 +127,7 @@ func ParseInt(b *Budget, s string, base int64) Value {
 	}
 	CheckBits(b, len(digits)*4)
 	i, isInt := new(big.Int).SetString(digits, int(base))
-	if invalid || !ok || !isInt {
-		Raise("ValueError", "%s is not an integer to base %d", Shown(s), base)
-	}
+	RaiseIf(invalid || !ok || !isInt, "ValueError", "%s is not an integer to base %d", Shown(s), base)
 	if neg {
 		i.Neg(i)
 	}
@@ -180,15 +172,11 @@ func Float(b *Budget, v Value) float64 {
 		return f
 	}
 	s, ok := AsString(v)
-	if !ok {
-		Raise("TypeError", "a value of type %s cannot be made a float", TypeName(v))
-	}
+	RaiseIf(!ok, "TypeError", "a value of type %s cannot be made a float", TypeName(v))
 	b.Grow(int64(len(s)))
 	t, ok := withoutUnderscores(asciiDigits(strings.TrimFunc(s, IsSpace)))
 	f, err := strconv.ParseFloat(t, 64)
-	if !ok || strings.ContainsAny(t, "xX_") || err != nil && !math.IsInf(f, 0) {
-		Raise("ValueError", "%s is not a number", Shown(s))
-	}
+	RaiseIf(!ok || strings.ContainsAny(t, "xX_") || err != nil && !math.IsInf(f, 0), "ValueError", "%s is not a number", Shown(s))
 	return f
 }
 
@@ -196,48 +184,38 @@ func Float(b *Budget, v Value) float64 {
 func RealNumber(v Value) float64 {
 	RaiseUndefined(v)
 	f, ok := ToFloat(v)
-	if !ok {
-		Raise("TypeError", "expected a number, not %s", TypeName(v))
-	}
+	RaiseIf(!ok, "TypeError", "expected a number, not %s", TypeName(v))
 	return f
 }
 
 // Round is round(v, digits).
 func Round(v Value, digits int64) Value {
-	if f, ok := v.(float64); ok {
-		return roundFloat(f, digits)
-	}
-	i, ok := BigInt(v)
-	if !ok {
-		Raise("TypeError", "a value of type %s cannot be rounded", TypeName(v))
-	}
+	f, isFloat := v.(float64)
+	i, isInt := BigInt(v)
+	RaiseIf(!isFloat && !isInt, "TypeError", "a value of type %s cannot be rounded", TypeName(v))
 	switch {
-	case digits >= 0:
+	case isInt && digits >= 0:
 		return FromBig(i)
-	case -digits > int64(i.BitLen())/3+2:
-		return int64(0)
-	}
-	unit := powerOfTen(-digits)
-	return FromBig(new(big.Int).Mul(roundHalfEven(new(big.Rat).SetFrac(i, unit)), unit))
-}
-
-func powerOfTen(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
-
-func roundFloat(x float64, digits int64) Value {
-	switch {
-	case math.IsNaN(x) || math.IsInf(x, 0) || x == 0 || digits > 323:
-		return x
-	case digits < -308:
-		return math.Copysign(0, x)
-	case digits >= 0:
-		f, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', int(digits), 64), 64)
+	case isFloat && (math.IsNaN(f) || math.IsInf(f, 0) || digits > 323):
+		return f
+	case isFloat && digits >= 0:
+		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'f', int(digits), 64), 64)
 		return f
 	}
-	unit := powerOfTen(-digits)
-	q := new(big.Rat).SetFloat64(x)
-	q.Quo(q, new(big.Rat).SetInt(unit))
-	f, _ := new(big.Rat).SetInt(new(big.Int).Mul(roundHalfEven(q), unit)).Float64()
-	return math.Copysign(f, x)
+	exact, size := new(big.Rat).SetInt(i), int64(i.BitLen())/3+2
+	if isFloat {
+		exact, size = exact.SetFloat64(f), 308
+	}
+	rounded := new(big.Int)
+	if -digits <= size {
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(-digits), nil)
+		rounded.Mul(roundHalfEven(exact.Quo(exact, new(big.Rat).SetInt(unit))), unit)
+	}
+	if isInt {
+		return FromBig(rounded)
+	}
+	r, _ := new(big.Rat).SetInt(rounded).Float64()
+	return math.Copysign(r, f)
 }
 
 func roundHalfEven(r *big.Rat) *big.Int {

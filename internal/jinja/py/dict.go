@@ -21,22 +21,16 @@ type entry struct {
 
 const smallDict = 8
 
-// Types of hash keys for values that Go cannot compare, or that Go would compare as equal to a different value.
+// Types of hash keys for values that Go would not compare by their content.
 type (
-	hashNone  struct{}
-	hashUndef struct{}
-	hashBig   string
-	hashTuple string
-	hashBytes string
+	hashUndefined struct{}
+	hashBig       string
+	hashTuple     string
 )
 
 // hashKey returns a comparable Go value that is equal for values that are equal in Python, or the error of hash(v).
 func hashKey(b *Budget, v Value) (any, *Error) {
 	switch x := v.(type) {
-	case nil:
-		return hashNone{}, nil
-	case string, int64:
-		return v, nil
 	case Markup:
 		return string(x), nil
 	case bool:
@@ -47,11 +41,8 @@ func hashKey(b *Budget, v Value) (any, *Error) {
 		if x == math.Trunc(x) && math.Abs(x) < 1<<62 {
 			return int64(x), nil
 		}
-		return x, nil
-	case Bytes:
-		return hashBytes(x), nil
 	case *Undefined:
-		return hashUndef{}, nil
+		return hashUndefined{}, nil
 	case *Tuple:
 		return hashItems(b, x.Items)
 	case *List, *Dict:
@@ -61,7 +52,7 @@ func hashKey(b *Budget, v Value) (any, *Error) {
 			return nil, fail("TypeError", "a %s cannot be a key", TypeName(v))
 		}
 	}
-	return v, nil // identity
+	return v, nil
 }
 
 func hashItems(b *Budget, items []Value) (any, *Error) {
@@ -75,7 +66,7 @@ func hashItems(b *Budget, items []Value) (any, *Error) {
 		}
 		s := fmt.Sprintf("%T", h)
 		switch h.(type) {
-		case string, int64, float64, hashBig, hashTuple, hashBytes:
+		case string, int64, float64, hashBig, hashTuple, Bytes:
 			s += fmt.Sprint(h)
 		default:
 			s += fmt.Sprintf("%p", h)
@@ -222,41 +213,15 @@ type View struct {
 // View returns a view of a kind: keys, values or items.
 func (d *Dict) View(kind string) *View { return &View{dict: d, kind: kind} }
 
-// iter iterates the entries. It raises if the size of the dictionary changes meanwhile.
-func (v *View) iter(b *Budget) func() (Value, bool) {
-	i, size := -1, v.dict.Len()
-	return func() (Value, bool) {
-		b.Step(1)
-		if v.dict.Len() != size {
-			Raise("RuntimeError", "a dictionary changed its size while it was iterated")
-		}
-		i++
-		return v.at(b, i)
-	}
-}
-
-// reversed iterates the entries backwards.
-func (v *View) reversed(b *Budget) func() (Value, bool) {
-	i := v.dict.Len()
-	return func() (Value, bool) {
-		b.Step(1)
-		i--
-		return v.at(b, i)
-	}
-}
-
-// at returns the i-th element, false if there is none.
-func (v *View) at(b *Budget, i int) (Value, bool) {
-	if i < 0 || i >= v.dict.Len() {
-		return nil, false
-	}
+// at returns the i-th element.
+func (v *View) at(b *Budget, i int) Value {
 	switch e := v.dict.entries[i]; v.kind {
 	case "values":
-		return e.val, true
+		return e.val
 	case "items":
 		b.GrowValues(3)
-		return &Tuple{Items: []Value{e.key, e.val}}, true
+		return &Tuple{Items: []Value{e.key, e.val}}
 	default:
-		return e.key, true
+		return e.key
 	}
 }

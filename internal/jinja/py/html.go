@@ -93,7 +93,7 @@ func EscapeHTML(b *Budget, s string) string {
 func StripTags(b *Budget, s string) string {
 	s = removeBetween(b, s, "<!--", "-->")
 	s = removeBetween(b, s, "<", ">")
-	return UnescapeHTML(b, strings.Join(Fields(b, s, -1), " "))
+	return UnescapeHTML(b, strings.Join(Fields(b, s, -1, false), " "))
 }
 
 func removeBetween(b *Budget, s, start, end string) string {

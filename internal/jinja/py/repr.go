@@ -42,25 +42,20 @@ func SoftStr(b *Budget, v Value) Value {
 }
 
 // Repr is repr(v).
-func Repr(b *Budget, v Value) string {
-	p := printer{b: b}
+func Repr(b *Budget, v Value) string { return repr(b, v, false) }
+
+// ReprSorted is Repr with the keys of dictionaries in order.
+func ReprSorted(b *Budget, v Value) string { return repr(b, v, true) }
+
+func repr(b *Budget, v Value, sorted bool) string {
+	p := printer{Writer: Writer{B: b}, sorted: sorted}
 	p.repr(v)
-	return p.sb.String()
+	return p.String()
 }
 
 type printer struct {
-	b    *Budget
-	sb   strings.Builder
-	open []Value // containers being printed, to find cycles
-	// sorted prints the keys of dictionaries in order.
-	sorted bool
-}
-
-// ReprSorted is Repr with the keys of dictionaries in order.
-func ReprSorted(b *Budget, v Value) string {
-	p := printer{b: b, sorted: true}
-	p.repr(v)
-	return p.sb.String()
+	Writer
+	sorted bool // prints the keys of dictionaries in order
 }
 
 // SortedKeys returns the keys of a dictionary in order. Keys that cannot be compared are ordered by type.
@@ -76,118 +71,87 @@ func SortedKeys(b *Budget, d *Dict) []Value {
 	return keys
 }
 
-func (p *printer) w(s string) {
-	p.b.Grow(int64(len(s)))
-	p.sb.WriteString(s)
-}
-
 func (p *printer) repr(v Value) {
 	switch x := v.(type) {
 	case nil, bool, int64:
-		p.w(Str(p.b, v))
+		p.Write(Str(p.B, v))
 	case *big.Int:
 		CheckDigits(x)
-		p.w(x.String())
+		p.Write(x.String())
 	case float64:
-		p.w(FloatRepr(x))
+		p.Write(FloatRepr(x))
 	case string:
-		p.w(quoted(p.b, x))
+		p.Write(quoted(p.B, x))
 	case Markup:
-		p.w("Markup(" + quoted(p.b, string(x)) + ")")
+		p.Write("Markup(" + quoted(p.B, string(x)) + ")")
 	case Bytes:
-		p.b.GrowTimes(2, int64(len(x)))
+		p.B.GrowTimes(2, int64(len(x)))
 		latin := make([]rune, len(x))
 		for i := range latin {
 			latin[i] = rune(x[i])
 		}
-		p.w("b" + escaped(quoted(p.b, string(latin))))
-	case *List:
-		p.container(v, "[", "]", x.Items)
-	case *Tuple:
-		end := ")"
-		if len(x.Items) == 1 {
-			end = ",)"
-		}
-		p.container(v, "(", end, x.Items)
+		p.Write("b" + escaped(quoted(p.B, string(latin))))
+	case *List, *Tuple:
+		items, _ := Elements(v)
+		start, end := Brackets(v)
+		p.container(v, start, end, len(items), func(i int) { p.repr(items[i]) })
 	case *Dict:
 		p.dict(x)
 	case *View:
-		p.w("dict_" + x.kind + "(")
-		p.repr(&List{Items: Items(p.b, x)})
-		p.w(")")
+		p.Write("dict_" + x.kind + "(")
+		p.repr(&List{Items: Items(p.B, x)})
+		p.Write(")")
 	case *Range:
 		step := ""
 		if x.Step != 1 {
 			step = fmt.Sprintf(", %d", x.Step)
 		}
-		p.w(fmt.Sprintf("range(%d, %d%s)", x.Start, x.Stop, step))
+		p.Write(fmt.Sprintf("range(%d, %d%s)", x.Start, x.Stop, step))
 	case *Undefined:
-		p.w("Undefined")
+		p.Write("Undefined")
 	case *Func:
 		kind := "function "
 		if x.Class {
 			kind = "class "
 		}
-		p.w("<" + kind + Quote(x.Name) + ">")
+		p.Write("<" + kind + Quote(x.Name) + ">")
 	case Object:
-		p.w(x.Repr(p.b))
+		p.Write(x.Repr(p.B))
 	default:
-		p.w("<" + TypeName(v) + ">")
+		p.Write("<" + TypeName(v) + ">")
 	}
 }
 
-// enter records that a container is being printed. If the container contains itself, enter prints an ellipsis and returns
-// false.
-func (p *printer) enter(v Value, start, end string) bool {
-	if slices.Contains(p.open, v) {
-		p.w(start + "..." + end)
-		return false
-	}
-	p.b.Enter()
-	p.open = append(p.open, v)
-	p.w(start)
-	return true
-}
-
-func (p *printer) leave(end string) {
-	p.w(end)
-	p.open = p.open[:len(p.open)-1]
-	p.b.Leave()
-}
-
-func (p *printer) container(v Value, start, end string, items []Value) {
-	if !p.enter(v, start, end[len(end)-1:]) {
-		return
-	}
-	for i, it := range items {
-		if i > 0 {
-			p.w(", ")
+// Brackets returns the brackets of a list or tuple.
+func Brackets(v Value) (start, end string) {
+	switch x := v.(type) {
+	case *List:
+		return "[", "]"
+	case *Tuple:
+		if len(x.Items) == 1 {
+			return "(", ",)"
 		}
-		p.repr(it)
 	}
-	p.leave(end)
+	return "(", ")"
+}
+
+func (p *printer) container(v Value, start, end string, n int, element func(i int)) {
+	if !p.Nested(v, start, ", ", end, n, element) {
+		p.Write(start + "..." + end[len(end)-1:])
+	}
 }
 
 func (p *printer) dict(d *Dict) {
-	if !p.enter(d, "{", "}") {
-		return
-	}
-	var keys []Value
+	keys := Items(p.B, d)
 	if p.sorted {
-		keys = SortedKeys(p.b, d)
-	} else {
-		keys = Items(p.b, d)
+		keys = SortedKeys(p.B, d)
 	}
-	for i, k := range keys {
-		if i > 0 {
-			p.w(", ")
-		}
-		p.repr(k)
-		p.w(": ")
-		v, _ := d.Get(p.b, k)
+	p.container(d, "{", "}", len(keys), func(i int) {
+		p.repr(keys[i])
+		p.Write(": ")
+		v, _ := d.Get(p.B, keys[i])
 		p.repr(v)
-	}
-	p.leave("}")
+	})
 }
 
 // CheckDigits raises for an integer that has too many digits to be printed.

@@ -1,6 +1,8 @@
 package py
 
 import (
+	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,7 +14,9 @@ type sequence struct {
 	at  func(i int) Value
 }
 
-func fixed(n int, at func(i int) Value) sequence { return sequence{func() int { return n }, at} }
+func fixed(n int, at func(i int) Value) (sequence, bool) {
+	return sequence{func() int { return n }, at}, true
+}
 
 // sequenceOf returns the elements of v, or false if v cannot be indexed.
 func sequenceOf(b *Budget, v Value) (sequence, bool) {
@@ -20,26 +24,22 @@ func sequenceOf(b *Budget, v Value) (sequence, bool) {
 	case *List:
 		return sequence{func() int { return len(x.Items) }, func(i int) Value { return x.Items[i] }}, true
 	case *Tuple:
-		return fixed(len(x.Items), func(i int) Value { return x.Items[i] }), true
-	case string:
-		return characters(b, x, func(s string) Value { return s }), true
-	case Markup:
-		return characters(b, string(x), func(s string) Value { return Markup(s) }), true
+		return fixed(len(x.Items), func(i int) Value { return x.Items[i] })
 	case Bytes:
-		return fixed(len(x), func(i int) Value { return int64(x[i]) }), true
+		return fixed(len(x), func(i int) Value { return int64(x[i]) })
 	case *Range:
-		return fixed(int(x.Len()), func(i int) Value { return x.Start + int64(i)*x.Step }), true
+		return fixed(int(x.Len()), func(i int) Value { return x.Start + int64(i)*x.Step })
 	}
-	return sequence{}, false
-}
-
-func characters(b *Budget, s string, wrap func(string) Value) sequence {
+	s, ok := AsString(v)
+	if !ok {
+		return sequence{}, false
+	}
 	b.Scan(len(s))
 	if IsASCII(s) {
-		return fixed(len(s), func(i int) Value { return wrap(s[i : i+1]) })
+		return fixed(len(s), func(i int) Value { return WithText(v, s[i:i+1]) })
 	}
 	r := Runes(b, s)
-	return fixed(len(r), func(i int) Value { return wrap(string(r[i])) })
+	return fixed(len(r), func(i int) Value { return WithText(v, string(r[i])) })
 }
 
 // Item is obj[key]; the error is that of Python, always a TypeError or LookupError.
@@ -86,17 +86,15 @@ func Subscript(b *Budget, obj, key Value) Value {
 func Slice(b *Budget, obj, start, stop, step Value) Value {
 	b.Step(1)
 	RaiseUndefined(obj)
+	if s, ok := AsString(obj); ok {
+		return WithText(obj, sliceText(b, s, start, stop, step))
+	}
+	if items, ok := Elements(obj); ok {
+		return WithElements(obj, sliced(b, valueSize, items, start, stop, step))
+	}
 	switch x := obj.(type) {
-	case string:
-		return sliceText(b, x, start, stop, step)
-	case Markup:
-		return Markup(sliceText(b, string(x), start, stop, step))
 	case Bytes:
 		return Bytes(sliced(b, 1, []byte(x), start, stop, step))
-	case *List:
-		return &List{Items: sliced(b, valueSize, x.Items, start, stop, step)}
-	case *Tuple:
-		return &Tuple{Items: sliced(b, valueSize, x.Items, start, stop, step)}
 	case *Range:
 		first, last, st := sliceIndices(x.Len(), start, stop, step)
 		return &Range{Start: x.Start + first*x.Step, Stop: x.Start + last*x.Step, Step: st * x.Step}
@@ -159,9 +157,7 @@ func sliceBound(v Value, absent int64) int64 {
 		return absent
 	}
 	i, ok := Index(v)
-	if !ok {
-		Raise("TypeError", "the bounds of a slice must be integers, not %s", TypeName(v))
-	}
+	RaiseIf(!ok, "TypeError", "the bounds of a slice must be integers, not %s", TypeName(v))
 	return i
 }
 
@@ -174,64 +170,72 @@ func Iter(b *Budget, v Value) func() (Value, bool) {
 	return next
 }
 
+// Each is Iter for range statements.
+func Each(b *Budget, v Value) iter.Seq[Value] {
+	next := Iter(b, v)
+	return func(yield func(Value) bool) {
+		for e, ok := next(); ok && yield(e); e, ok = next() {
+		}
+	}
+}
+
 // TryIter is Iter that returns false instead of raising.
 func TryIter(b *Budget, v Value) (func() (Value, bool), bool) {
 	switch x := v.(type) {
-	case *Dict:
-		return x.View("keys").iter(b), true
-	case *View:
-		return x.iter(b), true
 	case *Iterator:
 		return x.Next, true
-	case *Undefined:
-		return func() (Value, bool) { return nil, false }, true
 	case Iterable:
 		return x.Iter(b), true
 	case Markup: // its characters are plain text
 		v = string(x)
 	}
-	seq, ok := sequenceOf(b, v)
-	i := -1
+	seq, ok := elementsOf(b, v)
+	if !ok {
+		return nil, false
+	}
+	_, isList := v.(*List)
+	i, size := -1, seq.len()
 	return func() (Value, bool) {
 		b.Step(1)
-		if i++; i >= seq.len() {
+		n := seq.len()
+		RaiseIf(n != size && !isList, "RuntimeError", "a dictionary changed its size while it was iterated")
+		if i++; i >= n {
 			return nil, false
 		}
 		return seq.at(i), true
-	}, ok
+	}, true
+}
+
+// elementsOf is sequenceOf that includes dictionaries and their views.
+func elementsOf(b *Budget, v Value) (sequence, bool) {
+	switch x := v.(type) {
+	case *Dict:
+		return elementsOf(b, x.View("keys"))
+	case *View:
+		return sequence{x.dict.Len, func(i int) Value { return x.at(b, i) }}, true
+	case *Undefined:
+		return fixed(0, nil)
+	}
+	return sequenceOf(b, v)
 }
 
 // Items returns the elements of list(v) and charges the budget for them. The caller owns the slice.
 func Items(b *Budget, v Value) []Value {
-	items := []Value(nil)
-	switch x := v.(type) {
-	case *List:
-		items = x.Items
-	case *Tuple:
-		items = x.Items
-	default:
-		next := Iter(b, v)
-		for e, ok := next(); ok; e, ok = next() {
-			b.Grow(2 * valueSize)
-			items = append(items, e)
-		}
-		return items
+	if items, ok := Elements(v); ok {
+		b.GrowValues(len(items))
+		return slices.Clone(items)
 	}
-	b.GrowValues(len(items))
-	return append([]Value(nil), items...)
+	var items []Value
+	for e := range Each(b, v) {
+		b.Grow(2 * valueSize)
+		items = append(items, e)
+	}
+	return items
 }
 
 // Reversed is reversed(v). It returns false if v cannot be iterated backwards.
 func Reversed(b *Budget, v Value) (*Iterator, bool) {
-	switch x := v.(type) {
-	case *Dict:
-		return &Iterator{Next: x.View("keys").reversed(b)}, true
-	case *View:
-		return &Iterator{Next: x.reversed(b)}, true
-	case *Undefined:
-		v = &Tuple{}
-	}
-	seq, ok := sequenceOf(b, v)
+	seq, ok := elementsOf(b, v)
 	if !ok {
 		return nil, false
 	}
@@ -247,18 +251,16 @@ func Reversed(b *Budget, v Value) (*Iterator, bool) {
 
 // Unpack returns exactly n elements of v, or raises as tuple unpacking does.
 func Unpack(b *Budget, v Value, n int) []Value {
-	next := Iter(b, v)
+	next := Each(b, v)
 	b.GrowValues(n)
 	out := make([]Value, 0, n)
-	for e, ok := next(); ok; e, ok = next() {
+	for e := range next {
 		if len(out) == n {
 			Raise("ValueError", "there are more than %d values to unpack", n)
 		}
 		out = append(out, e)
 	}
-	if len(out) < n {
-		Raise("ValueError", "%d values are needed to unpack, there are %d", n, len(out))
-	}
+	RaiseIf(len(out) < n, "ValueError", "%d values are needed to unpack, there are %d", n, len(out))
 	return out
 }
 
@@ -286,27 +288,58 @@ func Runes(b *Budget, s string) []rune {
 	return []rune(s)
 }
 
+// Writer collects text and charges the budget for it.
+type Writer struct {
+	B    *Budget
+	sb   strings.Builder
+	open []Value // containers that are being written
+}
+
+// Write appends text.
+func (w *Writer) Write(s string) {
+	w.B.Grow(int64(len(s)))
+	w.sb.WriteString(s)
+}
+
+// String returns the collected text.
+func (w *Writer) String() string { return w.sb.String() }
+
+// Nested writes a container of n elements. It returns false if this container is being written already, because it
+// contains itself.
+func (w *Writer) Nested(v Value, start, separator, end string, n int, element func(i int)) bool {
+	if slices.Contains(w.open, v) {
+		return false
+	}
+	w.B.Enter()
+	w.open = append(w.open, v)
+	w.Write(start)
+	for i := range n {
+		if i > 0 {
+			w.Write(separator)
+		}
+		element(i)
+	}
+	w.Write(end)
+	w.open = w.open[:len(w.open)-1]
+	w.B.Leave()
+	return true
+}
+
 // Joiner joins parts with a separator and charges the budget for the text.
 type Joiner struct {
-	b   *Budget
-	sep string
-	n   int
-	sb  strings.Builder
+	Writer
+	sep   string
+	parts bool
 }
 
 // NewJoiner returns an empty Joiner.
-func NewJoiner(b *Budget, sep string) *Joiner { return &Joiner{b: b, sep: sep} }
+func NewJoiner(b *Budget, sep string) *Joiner { return &Joiner{Writer: Writer{B: b}, sep: sep} }
 
 // Add appends a part.
 func (j *Joiner) Add(part string) {
-	if j.n > 0 {
-		j.b.Grow(int64(len(j.sep)))
-		j.sb.WriteString(j.sep)
+	if j.parts {
+		j.Write(j.sep)
 	}
-	j.b.Grow(int64(len(part)))
-	j.sb.WriteString(part)
-	j.n++
+	j.Write(part)
+	j.parts = true
 }
-
-// String returns the joined text.
-func (j *Joiner) String() string { return j.sb.String() }

@@ -186,47 +186,39 @@ func SplitLines(b *Budget, s string, keepEnds bool) []string {
 	return out
 }
 
-// Fields is str.split without a separator, with at most limit splits; negative means no bound.
-func Fields(b *Budget, s string, limit int64) []string {
-	b.Scan(len(s))
+// Words splits text into words, each with the space that follows it.
+func Words(s string) []string {
 	var out []string
-	s = strings.TrimLeftFunc(s, IsSpace)
 	for s != "" {
-		b.Grow(2 * valueSize)
-		i := strings.IndexFunc(s, IsSpace)
-		switch {
-		case limit >= 0 && int64(len(out)) >= limit:
-			return append(out, strings.TrimRightFunc(s, IsSpace))
-		case i < 0:
-			return append(out, s)
-		}
-		out = append(out, s[:i])
-		s = strings.TrimLeftFunc(s[i:], IsSpace)
+		word := strings.TrimLeftFunc(s, func(r rune) bool { return !IsSpace(r) })
+		rest := strings.TrimLeftFunc(word, IsSpace)
+		out = append(out, s[:len(s)-len(rest)])
+		s = rest
 	}
 	return out
 }
 
-// FieldsRight is str.rsplit without a separator.
-func FieldsRight(b *Budget, s string, limit int64) []string {
+// Fields is str.split without a separator, or str.rsplit from the right. It splits at most limit times; negative means no
+// bound.
+func Fields(b *Budget, s string, limit int64, right bool) []string {
 	b.Scan(len(s))
-	var out []string
-	s = strings.TrimRightFunc(s, IsSpace)
-	for s != "" {
-		b.Grow(2 * valueSize)
-		i := strings.LastIndexFunc(s, IsSpace)
-		if limit >= 0 && int64(len(out)) >= limit {
-			s, i = strings.TrimLeftFunc(s, IsSpace), -1
+	words := strings.FieldsFunc(s, IsSpace)
+	b.GrowValues(2 * len(words))
+	switch {
+	case limit < 0 || limit >= int64(len(words)):
+		return words
+	case right:
+		words = words[len(words)-int(limit):]
+		for _, w := range slices.Backward(words) {
+			s = s[:strings.LastIndex(s, w)]
 		}
-		if i < 0 {
-			out = append(out, s)
-			break
-		}
-		_, n := utf8.DecodeRuneInString(s[i:])
-		out = append(out, s[i+n:])
-		s = strings.TrimRightFunc(s[:i], IsSpace)
+		return append([]string{strings.TrimRightFunc(s, IsSpace)}, words...)
 	}
-	slices.Reverse(out)
-	return out
+	words = words[:limit]
+	for _, w := range words {
+		_, s, _ = strings.Cut(s, w)
+	}
+	return append(words, strings.TrimLeftFunc(s, IsSpace))
 }
 
 // Replace is str.replace; negative n means all.

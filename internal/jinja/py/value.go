@@ -93,17 +93,26 @@ func (u *Undefined) Message() string {
 	case u.Of != "":
 		return fmt.Sprintf("%s has no %s", u.Of, Shown(u.Name))
 	}
-	return Shown(u.Name) + " is undefined"
+	return Shown(u.Name).String() + " is undefined"
 }
 
-// Shown is repr(v) for messages: "..." if it is long.
-func Shown(v Value) (s string) {
+// Shown is repr(v) for messages: "..." if it is long. It is computed when the message is written.
+func Shown(v Value) fmt.Stringer { return shown{v} }
+
+type shown struct{ v Value }
+
+func (s shown) String() string {
+	return Brief(Limits{Steps: 10_000, Memory: 4096, Depth: 20, Time: 1 << 40}, s.v, Repr)
+}
+
+// Brief prints v within limits. It returns "..." if that fails.
+func Brief(l Limits, v Value, print func(b *Budget, v Value) string) (s string) {
 	defer func() {
 		if recover() != nil {
 			s = "..."
 		}
 	}()
-	return Repr(NewBudget(Limits{Steps: 10_000, Memory: 4096, Depth: 20, Time: 1 << 40}), v)
+	return print(NewBudget(l), v)
 }
 
 // RaiseUndefined raises the exception of the first value that is undefined.
@@ -169,6 +178,44 @@ func AsString(v Value) (string, bool) {
 	return "", false
 }
 
+// Elements returns the elements of a list or tuple. It returns false for other types.
+func Elements(v Value) ([]Value, bool) {
+	switch x := v.(type) {
+	case *List:
+		return x.Items, true
+	case *Tuple:
+		return x.Items, true
+	}
+	return nil, false
+}
+
+// WithText returns a text of v's class: str, Markup or bytes.
+func WithText(v Value, s string) Value {
+	switch v.(type) {
+	case Markup:
+		return Markup(s)
+	case Bytes:
+		return Bytes(s)
+	}
+	return s
+}
+
+// MarkupIf returns text as Markup if it is safe.
+func MarkupIf(safe bool, s string) Value {
+	if safe {
+		return Markup(s)
+	}
+	return s
+}
+
+// WithElements returns a list or tuple, as v is, of other elements.
+func WithElements(v Value, items []Value) Value {
+	if _, ok := v.(*Tuple); ok {
+		return &Tuple{Items: items}
+	}
+	return &List{Items: items}
+}
+
 // IsInt reports whether v is an int or a bool.
 func IsInt(v Value) bool {
 	switch v.(type) {
@@ -199,14 +246,11 @@ func Truth(b *Budget, v Value) bool {
 		return false
 	case bool:
 		return x
-	case int64:
-		return x != 0
-	case *big.Int:
-		return x.Sign() != 0
-	case float64:
-		return x != 0
 	case string:
 		return x != ""
+	}
+	if IsNumber(v) {
+		return compareNumbers(v, int64(0)) != 0
 	}
 	n, ok := Len(b, v)
 	return !ok || n != 0
@@ -214,37 +258,23 @@ func Truth(b *Budget, v Value) bool {
 
 // Len is len(v); false if v has no length.
 func Len(b *Budget, v Value) (int, bool) {
-	switch x := v.(type) {
-	case string:
-		return RuneCount(x), true
-	case Markup:
-		return RuneCount(string(x)), true
-	case Bytes:
-		return len(x), true
-	case *List:
-		return len(x.Items), true
-	case *Tuple:
-		return len(x.Items), true
-	case *Dict:
-		return x.Len(), true
-	case *View:
-		return x.dict.Len(), true
-	case *Range:
-		return int(x.Len()), true
-	case *Undefined:
-		return 0, true
-	case Sized:
+	if x, ok := v.(Sized); ok {
 		return x.Len(b), true
 	}
-	return 0, false
+	if s, ok := AsString(v); ok {
+		return RuneCount(s), true
+	}
+	seq, ok := elementsOf(b, v)
+	if !ok {
+		return 0, false
+	}
+	return seq.len(), true
 }
 
 // MustLen is Len that raises TypeError if v has no length.
 func MustLen(b *Budget, v Value) int64 {
 	n, ok := Len(b, v)
-	if !ok {
-		Raise("TypeError", "a value of type %s has no length", TypeName(v))
-	}
+	RaiseIf(!ok, "TypeError", "a value of type %s has no length", TypeName(v))
 	return int64(n)
 }
 

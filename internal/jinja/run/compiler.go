@@ -152,37 +152,43 @@ func (c *compiler) lookup(v string) ref {
 	return c.declare(v)
 }
 
+// variable finds the variable that a name means in a frame.
+func (c *compiler) variable(name string, f *frame) ref {
+	v, _ := f.find(name)
+	return c.lookup(v)
+}
+
 // enter returns code that sets the first values of a frame's variables.
 func (c *compiler) enter(f *frame) stmt {
-	type start struct {
-		to, from ref
-		kind     loadKind
-		name     string
-	}
-	var starts []start
+	var starts []stmt
 	for _, v := range f.order {
 		l := f.loads[v]
-		s := start{kind: l.kind, name: l.from}
+		from := ref{}
+		if l.kind == loadAlias {
+			from = c.lookup(l.from)
+		}
+		slot := c.fn.declare(v)
 		switch l.kind {
 		case loadParam:
-			c.declare(v)
-			continue
+		case loadResolve:
+			starts = append(starts, func(r *render, e *env) { e.slots[slot] = r.resolve(l.from) })
 		case loadAlias:
-			s.from = c.lookup(l.from)
+			starts = append(starts, func(_ *render, e *env) { e.slots[slot] = from.get(e) })
+		case loadUndefined:
+			starts = append(starts, func(_ *render, e *env) { e.slots[slot] = missing })
 		}
-		s.to = c.declare(v)
-		starts = append(starts, s)
+	}
+	return sequence(starts)
+}
+
+// sequence returns code that runs statements one after the other.
+func sequence(stmts []stmt) stmt {
+	if len(stmts) == 1 {
+		return stmts[0]
 	}
 	return func(r *render, e *env) {
-		for _, s := range starts {
-			switch s.kind {
-			case loadResolve:
-				e.slots[s.to.slot] = r.resolve(s.name)
-			case loadAlias:
-				e.slots[s.to.slot] = s.from.get(e)
-			default:
-				e.slots[s.to.slot] = missing
-			}
+		for _, s := range stmts {
+			s(r, e)
 		}
 	}
 }
@@ -205,14 +211,7 @@ func (c *compiler) block(nodes []syntax.Node, f *frame) stmt {
 	for _, n := range nodes {
 		stmts = append(stmts, c.statement(n, f))
 	}
-	if len(stmts) == 1 {
-		return stmts[0]
-	}
-	return func(r *render, e *env) {
-		for _, s := range stmts {
-			s(r, e)
-		}
-	}
+	return sequence(stmts)
 }
 
 func (c *compiler) statement(n syntax.Node, f *frame) stmt {
@@ -337,10 +336,7 @@ func (c *compiler) ifStatement(n *syntax.If, outer *frame) stmt {
 	for _, x := range n.Elifs {
 		add(x)
 	}
-	var orelse stmt
-	if n.Else != nil {
-		orelse = c.block(n.Else, f)
-	}
+	orelse := c.block(n.Else, f)
 	return func(r *render, e *env) {
 		for i := range branches {
 			b := &branches[i]
@@ -351,9 +347,7 @@ func (c *compiler) ifStatement(n *syntax.If, outer *frame) stmt {
 				return
 			}
 		}
-		if orelse != nil {
-			orelse(r, e)
-		}
+		orelse(r, e)
 	}
 }
 
@@ -361,16 +355,10 @@ func (c *compiler) ifStatement(n *syntax.If, outer *frame) stmt {
 func (c *compiler) target(n syntax.Node, f *frame) func(r *render, e *env, v py.Value) {
 	switch x := n.(type) {
 	case *syntax.Name:
-		v, _ := f.find(x.Name)
-		to := c.lookup(v)
-		if to.up == 0 {
-			slot := to.slot
-			return func(_ *render, e *env, v py.Value) { e.slots[slot] = v }
-		}
+		to := c.variable(x.Name, f)
 		return func(_ *render, e *env, v py.Value) { to.set(e, v) }
 	case *syntax.NSRef:
-		v, _ := f.find(x.Name)
-		from, attr := c.lookup(v), x.Attr
+		from, attr := c.variable(x.Name, f), x.Attr
 		return func(r *render, e *env, v py.Value) {
 			if ns, ok := from.get(e).(*namespace); ok {
 				ns.attrs.Set(r.Budget, attr, v)
@@ -396,8 +384,7 @@ func (c *compiler) assign(n *syntax.Assign, f *frame) stmt {
 	var spaces []ref
 	syntax.Walk(n.Target, func(x syntax.Node) bool {
 		if ns, ok := x.(*syntax.NSRef); ok {
-			v, _ := f.find(ns.Name)
-			spaces = append(spaces, c.lookup(v))
+			spaces = append(spaces, c.variable(ns.Name, f))
 		}
 		return true
 	})

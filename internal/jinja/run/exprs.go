@@ -84,8 +84,7 @@ func evalAll(r *render, e *env, items []expr) []py.Value {
 }
 
 func (c *compiler) name(n *syntax.Name, f *frame) expr {
-	v, _ := f.find(n.Name)
-	from, name := c.lookup(v), n.Name
+	from, name := c.variable(n.Name, f), n.Name
 	return func(r *render, e *env) py.Value {
 		r.Step(1)
 		if v := from.get(e); v != missing {
@@ -142,59 +141,38 @@ func (c *compiler) dict(n *syntax.Dict, f *frame) expr {
 // builtins are the filters and tests of all templates. They are constant.
 var builtins = filters.New()
 
-var binaryOps = map[string]func(b *py.Budget, x, y py.Value) py.Value{
-	"+": operators.Add, "-": operators.Sub, "*": operators.Mul, "/": operators.Div, "//": operators.FloorDiv, "%": methods.Mod, "**": operators.Pow,
-}
-
 func (c *compiler) binary(n *syntax.Bin, f *frame) expr {
 	left, right := c.expr(n.Left, f), c.expr(n.Right, f)
-	switch n.Op {
-	case "and":
+	if n.Op == "and" || n.Op == "or" {
 		return func(r *render, e *env) py.Value {
 			v := left(r, e)
-			if py.Truth(r.Budget, v) {
+			if py.Truth(r.Budget, v) == (n.Op == "and") {
 				return right(r, e)
 			}
 			return v
 		}
-	case "or":
-		return func(r *render, e *env) py.Value {
-			v := left(r, e)
-			if py.Truth(r.Budget, v) {
-				return v
-			}
-			return right(r, e)
-		}
 	}
-	op := binaryOps[n.Op]
 	return func(r *render, e *env) py.Value {
 		x := left(r, e)
-		return op(r.Budget, x, right(r, e))
+		return operators.Binary(r.Budget, n.Op, x, right(r, e))
 	}
 }
 
 func (c *compiler) unary(n *syntax.Unary, f *frame) expr {
 	operand := c.expr(n.Operand, f)
-	switch n.Op {
-	case "-":
-		return func(r *render, e *env) py.Value { return operators.Neg(r.Budget, operand(r, e)) }
-	case "+":
-		return func(r *render, e *env) py.Value { return operators.Pos(operand(r, e)) }
+	if n.Op == "not" {
+		return func(r *render, e *env) py.Value { return !py.Truth(r.Budget, operand(r, e)) }
 	}
-	return func(r *render, e *env) py.Value { return !py.Truth(r.Budget, operand(r, e)) }
+	return func(r *render, e *env) py.Value { return operators.Unary(r.Budget, n.Op, operand(r, e)) }
 }
 
 func (c *compiler) compare(n *syntax.Compare, f *frame) expr {
 	first, rest := c.expr(n.First, f), c.exprs(n.Rest, f)
-	ops := make([]func(b *py.Budget, x, y py.Value) bool, len(n.Ops))
-	for i, op := range n.Ops {
-		ops[i] = filters.Comparison(op)
-	}
 	return func(r *render, e *env) py.Value {
 		x := first(r, e)
-		for i, op := range ops {
+		for i, op := range n.Ops {
 			y := rest[i](r, e)
-			if !op(r.Budget, x, y) {
+			if !filters.Compare(r.Budget, op, x, y) {
 				return false
 			}
 			x = y
@@ -294,18 +272,14 @@ func (c *compiler) args(a *syntax.Arguments, f *frame) argsOf {
 
 func spread(r *render, out *py.Args, v py.Value) {
 	d, ok := v.(*py.Dict)
-	if !ok {
-		py.Raise("TypeError", "the argument after ** must be a dictionary, not %s", py.TypeName(v))
-	}
+	py.RaiseIf(!ok, "TypeError", "the argument after ** must be a dictionary, not %s", py.TypeName(v))
 	given := map[string]bool{}
 	for _, k := range out.Kw {
 		given[k.Name] = true
 	}
 	d.Each(func(k, v py.Value) bool {
 		name := py.TextArg(k)
-		if given[name] {
-			py.Raise("TypeError", "the argument %q is given twice", name)
-		}
+		py.RaiseIf(given[name], "TypeError", "the argument %q is given twice", name)
 		r.Grow(40)
 		out.Kw = append(out.Kw, py.Keyword{Name: name, Value: v})
 		return true
@@ -340,35 +314,23 @@ func (c *compiler) test(n *syntax.Test, f *frame) expr {
 	return c.apply(def, c.expr(n.Obj, f), c.args(&n.Arguments, f))
 }
 
-func (c *compiler) apply(def called, obj expr, args argsOf) expr {
+func (c *compiler) apply(fn *py.Func, obj expr, args argsOf) expr {
 	return func(r *render, e *env) py.Value {
 		v := obj(r, e)
-		return def(r, args(r, e, v))
+		return py.Call(r.Budget, fn, args(r, e, v))
 	}
 }
 
-type called func(r *render, args py.Args) py.Value
-
 // callable finds a filter or test. Inside a condition, a missing one fails only when it is called.
-func (c *compiler) callable(kind, name string, callables map[string]*filters.Callable, line int, f *frame) called {
-	def := callables[name]
-	if def != nil {
-		return func(r *render, args py.Args) py.Value { return def.Call(&r.Scope, args) }
+func (c *compiler) callable(kind, name string, callables map[string]*py.Func, line int, f *frame) *py.Func {
+	if fn := callables[name]; fn != nil {
+		return fn
 	}
 	if !f.soft {
 		c.failAt(line, filters.NotFound(kind, name, callables))
 	}
-	return func(*render, py.Args) py.Value {
+	return &py.Func{Fn: func(*py.Budget, py.Args) py.Value {
 		py.Raise("TemplateRuntimeError", "%s", filters.NotFound(kind, name, callables))
 		return nil
-	}
-}
-
-// filterChain compiles the filter of a block, which gets the block's text.
-func (c *compiler) filterChain(n *syntax.Filter, f *frame) func(r *render, e *env, v py.Value) py.Value {
-	apply := c.filter(n, f)
-	return func(r *render, e *env, v py.Value) py.Value {
-		r.piped = v
-		return apply(r, e)
-	}
+	}}
 }

@@ -62,12 +62,9 @@ func (c *compiler) folded(n syntax.Node, f *frame) (text string, ok bool) {
 
 // foldedExpr returns a folded expression. Only values that the original can write into its program are folded.
 func (c *compiler) foldedExpr(n syntax.Node, f *frame) (expr, bool) {
-	switch x := n.(type) {
-	case *syntax.Bin, *syntax.Unary, *syntax.Compare, *syntax.Concat, *syntax.GetAttr, *syntax.GetItem, *syntax.Test, *syntax.Cond:
-	case *syntax.Filter:
-		if x.Obj == nil {
-			return nil, false
-		}
+	switch n.(type) {
+	case *syntax.Bin, *syntax.Unary, *syntax.Compare, *syntax.Concat, *syntax.GetAttr, *syntax.GetItem,
+		*syntax.Filter, *syntax.Test, *syntax.Cond:
 	default:
 		return nil, false
 	}

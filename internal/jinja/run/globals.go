@@ -12,31 +12,30 @@ const maxRange = 100000
 
 // globals are the functions that every template can call. They are constant.
 var globals = map[string]py.Value{
-	"range":  builtin("range(start, stop=, step=1, /)", makeRange),
-	"lipsum": builtin("lipsum(n=5, html=true, min=20, max=100)", lipsum),
-	"joiner": builtin("joiner(sep=)", newJoiner),
-	"cycler": &py.Func{Name: "cycler", Class: true, Fn: newCycler},
-	"namespace": &py.Func{Name: "namespace", Class: true, Fn: func(b *py.Budget, args py.Args) py.Value {
-		ns := &namespace{attrs: py.NewDict()}
-		methods.Update(b, ns.attrs, args)
-		return ns
-	}},
-	"dict": &py.Func{Name: "dict", Class: true, Fn: func(b *py.Budget, args py.Args) py.Value {
-		d := py.NewDict()
-		methods.Update(b, d, args)
-		return d
-	}, Attrs: map[string]py.Value{"fromkeys": builtin("fromkeys(iterable, value=none, /)", func(b *py.Budget, a []py.Value) py.Value {
-		return methods.FromKeys(b, nil, a)
-	})}},
+	"range":     py.NewFunc("range(start, stop=, step=1, /)", makeRange),
+	"lipsum":    py.NewFunc("lipsum(n=5, html=true, min=20, max=100)", lipsum),
+	"joiner":    py.NewFunc("joiner(sep=)", newJoiner),
+	"cycler":    class("cycler(...)", newCycler),
+	"namespace": class("namespace(...)", func(b *py.Budget, a []py.Value) py.Value { return &namespace{attrs: newDict(b, a)} }),
+	"dict":      dictClass(),
 }
 
-// builtin makes a value that can be called from its signature and body.
-func builtin(signature string, body func(b *py.Budget, a []py.Value) py.Value) *py.Func {
-	sig := py.ParseSignature(signature)
-	return &py.Func{Name: sig.Name, Fn: func(b *py.Budget, args py.Args) py.Value {
-		a, _ := sig.Bind(args)
-		return body(b, a)
-	}}
+func class(signature string, body py.Body) *py.Func {
+	f := py.NewFunc(signature, body)
+	f.Class = true
+	return f
+}
+
+func dictClass() *py.Func {
+	f := class("dict(...)", func(b *py.Budget, a []py.Value) py.Value { return newDict(b, a) })
+	f.Attrs = map[string]py.Value{"fromkeys": methods.FromKeys}
+	return f
+}
+
+func newDict(b *py.Budget, a []py.Value) *py.Dict {
+	d := py.NewDict()
+	methods.Update(b, d, a[0].(py.Args))
+	return d
 }
 
 func makeRange(_ *py.Budget, a []py.Value) py.Value {
@@ -44,9 +43,7 @@ func makeRange(_ *py.Budget, a []py.Value) py.Value {
 	if a[1] != py.Absent {
 		r.Start, r.Stop = r.Stop, py.IntArg(a[1])
 	}
-	if r.Step == 0 {
-		py.Raise("ValueError", "the step of a range cannot be zero")
-	}
+	py.RaiseIf(r.Step == 0, "ValueError", "the step of a range cannot be zero")
 	if l := r.Len(); l < 0 || l > maxRange {
 		py.Raise("OverflowError", "a range may have at most %d elements", maxRange)
 	}
@@ -66,32 +63,22 @@ func (o *object) Repr(*py.Budget) string                          { return "<" +
 // templateReference is the value of self; without blocks it has no attributes.
 var templateReference = &object{"TemplateReference", func(string) (py.Value, bool) { return nil, false }}
 
-func newCycler(b *py.Budget, args py.Args) py.Value {
-	if len(args.Kw) > 0 {
-		py.Raise("TypeError", "cycler has no argument named %q", args.Kw[0].Name)
-	}
-	if len(args.Pos) == 0 {
-		py.Raise("RuntimeError", "cycler needs at least one item")
-	}
+func newCycler(b *py.Budget, a []py.Value) py.Value {
+	args := a[0].(py.Args)
+	py.RaiseIf(len(args.Kw) > 0, "TypeError", "cycler takes no named arguments")
+	py.RaiseIf(len(args.Pos) == 0, "RuntimeError", "cycler needs at least one item")
 	items, pos := py.Items(b, &py.Tuple{Items: args.Pos}), 0
 	return &object{"Cycler", func(name string) (py.Value, bool) {
-		switch name {
-		case "items":
-			return &py.Tuple{Items: items}, true
-		case "pos":
-			return int64(pos), true
-		case "current":
-			return items[pos], true
-		case "next":
-			return builtin("next()", func(*py.Budget, []py.Value) py.Value {
+		v, ok := map[string]py.Value{
+			"items": &py.Tuple{Items: items}, "pos": int64(pos), "current": items[pos],
+			"reset": py.NewFunc("reset()", func(*py.Budget, []py.Value) py.Value { pos = 0; return nil }),
+			"next": py.NewFunc("next()", func(*py.Budget, []py.Value) py.Value {
 				v := items[pos]
 				pos = (pos + 1) % len(items)
 				return v
-			}), true
-		case "reset":
-			return builtin("reset()", func(*py.Budget, []py.Value) py.Value { pos = 0; return nil }), true
-		}
-		return nil, false
+			}),
+		}[name]
+		return v, ok
 	}}
 }
 
@@ -139,9 +126,7 @@ const loremWords = `ad adipiscing amet consectetuer cras cursus dapibus diam dig
 func lipsum(b *py.Budget, a []py.Value) py.Value {
 	low, high, html := py.IntArg(a[2]), py.IntArg(a[3]), py.Truth(b, a[1])
 	n := py.IntArg(a[0])
-	if n > 0 && low >= high {
-		py.Raise("ValueError", "the minimum of %d words must be less than the maximum of %d", low, high)
-	}
+	py.RaiseIf(n > 0 && low >= high, "ValueError", "the minimum of %d words must be less than the maximum of %d", low, high)
 	words, separator := strings.Fields(loremWords), "\n\n"
 	if html {
 		separator = "\n"
@@ -159,5 +144,5 @@ func lipsum(b *py.Budget, a []py.Value) py.Value {
 		}
 		paragraphs.Add(text)
 	}
-	return safeIf(html, paragraphs.String())
+	return py.MarkupIf(html, paragraphs.String())
 }

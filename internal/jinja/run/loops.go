@@ -7,7 +7,13 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/syntax"
 )
 
-type nextFunc = func() (py.Value, bool)
+type (
+	nextFunc = func() (py.Value, bool)
+	// loopFilter passes on the elements that match the condition of a loop. back is the line to return to.
+	loopFilter func(r *render, e *env, next nextFunc, back int) nextFunc
+	// recursion runs a loop again on another value.
+	recursion func(iterable py.Value, depth int) py.Value
+)
 
 // forStatement compiles a loop. The loop object is made only if the body mentions it or the loop is recursive.
 func (c *compiler) forStatement(n *syntax.For, outer *frame) stmt {
@@ -20,7 +26,7 @@ func (c *compiler) forStatement(n *syntax.For, outer *frame) stmt {
 	loopFrame.visitAll(n.Body)
 	elseFrame.visitAll(n.Else)
 
-	var filter func(r *render, e *env, next nextFunc, back int) nextFunc
+	var filter loopFilter
 	if n.Test != nil {
 		testFrame.visitParams(n.Target)
 		testFrame.visit(n.Test)
@@ -44,9 +50,8 @@ func (c *compiler) forStatement(n *syntax.For, outer *frame) stmt {
 	}
 }
 
-// loopFilter compiles the condition of a loop as a function, which passes on matching elements. back is the line to
-// return to.
-func (c *compiler) loopFilter(n *syntax.For, loopFrame, testFrame *frame) func(*render, *env, nextFunc, int) nextFunc {
+// loopFilter compiles the condition of a loop as a function of its own.
+func (c *compiler) loopFilter(n *syntax.For, loopFrame, testFrame *frame) loopFilter {
 	line := c.mark(n.Test)
 	c.fn = &function{up: c.fn, slots: map[string]int{}}
 	fn := c.fn
@@ -87,8 +92,8 @@ func (c *compiler) loopFilter(n *syntax.For, loopFrame, testFrame *frame) func(*
 
 // loopBody compiles the iteration, the body, and the else part of an empty loop.
 func (c *compiler) loopBody(n *syntax.For, loopFrame, elseFrame *frame, loopVar string,
-	filter func(*render, *env, nextFunc, int) nextFunc,
-) func(r *render, e *env, iterable py.Value, recurse *recursion, depth int) {
+	filter loopFilter,
+) func(r *render, e *env, iterable py.Value, recurse recursion, depth int) {
 	line := c.line
 	enter := c.enter(loopFrame)
 	store := c.target(n.Target, loopFrame)
@@ -98,13 +103,8 @@ func (c *compiler) loopBody(n *syntax.For, loopFrame, elseFrame *frame, loopVar 
 	}
 	body := c.block(n.Body, loopFrame)
 	leave := c.leave(loopFrame)
-	var orelse stmt
-	if n.Else != nil {
-		enterElse := c.enter(elseFrame)
-		block := c.block(n.Else, elseFrame)
-		orelse = func(r *render, e *env) { enterElse(r, e); block(r, e) }
-	}
-	return func(r *render, e *env, iterable py.Value, recurse *recursion, depth int) {
+	enterElse, orelse := c.enter(elseFrame), c.block(n.Else, elseFrame)
+	return func(r *render, e *env, iterable py.Value, recurse recursion, depth int) {
 		next := py.Iter(r.Budget, iterable)
 		sized := iterable
 		if filter != nil {
@@ -113,7 +113,10 @@ func (c *compiler) loopBody(n *syntax.For, loopFrame, elseFrame *frame, loopVar 
 		}
 		var state *loopContext
 		if loopVar != "" {
-			state = newLoopContext(r, sized, next, recurse, depth)
+			state = &loopContext{
+				iterable: sized, iterator: next, recurse: recurse, depth0: depth,
+				index0: -1, length: -1, after: missing, current: missing, before: missing, changed: missing,
+			}
 			next = state.next
 		}
 		empty := true
@@ -133,20 +136,16 @@ func (c *compiler) loopBody(n *syntax.For, loopFrame, elseFrame *frame, loopVar 
 			body(r, e)
 		}
 		leave(r, e)
-		if empty && orelse != nil {
+		if empty {
+			enterElse(r, e)
 			orelse(r, e)
 		}
 	}
 }
 
-// recursion lets the loop object run the loop again on another value.
-type recursion struct {
-	run func(r *render, iterable py.Value, depth int) py.Value
-}
-
 // recursiveLoop compiles a loop that can be called: a function that returns its text.
 func (c *compiler) recursiveLoop(n *syntax.For, outer, loopFrame, elseFrame *frame, loopVar string,
-	filter func(*render, *env, nextFunc, int) nextFunc,
+	filter loopFilter,
 ) stmt {
 	c.fn = &function{up: c.fn, slots: map[string]int{}}
 	fn := c.fn
@@ -162,27 +161,20 @@ func (c *compiler) recursiveLoop(n *syntax.For, outer, loopFrame, elseFrame *fra
 	c.mark(n)
 	iter := c.expr(n.Iter, outer)
 	return func(r *render, e *env) {
-		rec := &recursion{}
-		rec.run = func(r *render, iterable py.Value, depth int) py.Value {
-			r.Enter()
-			saved := r.line
-			r.line = line
-			text := r.capture(last, func() { body(r, fn.newEnv(e), iterable, rec, depth) })
-			r.line = saved
-			r.Leave()
-			return safeIf(escapes(r), text)
+		var again recursion
+		again = func(iterable py.Value, depth int) py.Value {
+			return py.MarkupIf(escapes(r), r.call(line, last, func() { body(r, fn.newEnv(e), iterable, again, depth) }))
 		}
 		r.line = line
-		r.write(py.Str(r.Budget, rec.run(r, iter(r, e), 0)))
+		r.write(py.Str(r.Budget, again(iter(r, e), 0)))
 	}
 }
 
 // loopContext is the loop variable.
 type loopContext struct {
-	r        *render
 	iterable py.Value
 	iterator nextFunc
-	recurse  *recursion
+	recurse  recursion
 	depth0   int
 
 	index0  int
@@ -193,23 +185,12 @@ type loopContext struct {
 	changed py.Value
 }
 
-func newLoopContext(r *render, iterable py.Value, next nextFunc, recurse *recursion, depth int) *loopContext {
-	return &loopContext{
-		r: r, iterable: iterable, iterator: next, recurse: recurse, depth0: depth,
-		index0: -1, length: -1, after: missing, current: missing, before: missing, changed: missing,
-	}
-}
-
 func (l *loopContext) next() (py.Value, bool) {
-	v := l.after
-	if v != missing {
-		l.after = missing
-	} else {
-		var ok bool
-		if v, ok = l.iterator(); !ok {
-			return nil, false
-		}
+	v := l.peek()
+	if v == missing {
+		return nil, false
 	}
+	l.after = missing
 	l.index0++
 	l.before, l.current = l.current, v
 	return v, true
@@ -260,64 +241,51 @@ func (l *loopContext) Iter(b *py.Budget) func() (py.Value, bool) {
 }
 
 func (l *loopContext) Call(b *py.Budget, args py.Args) py.Value {
-	a, _ := loopCall.Bind(args)
-	if l.recurse == nil {
-		py.Raise("TypeError", "only a loop that is marked as recursive can be called")
-	}
-	return l.recurse.run(l.r, a[0], l.depth0+1)
+	return py.NewFunc("loop(iterable)", func(_ *py.Budget, a []py.Value) py.Value {
+		py.RaiseIf(l.recurse == nil, "TypeError", "only a loop that is marked as recursive can be called")
+		return l.recurse(a[0], l.depth0+1)
+	}).Fn(b, args)
 }
-
-var loopCall = py.ParseSignature("loop(iterable)")
 
 func (l *loopContext) Attr(b *py.Budget, name string) (py.Value, bool) {
-	index := int64(l.index0 + 1)
-	switch name {
-	case "index":
-		return index, true
-	case "index0":
-		return index - 1, true
-	case "revindex":
-		return int64(l.Len(b)) - index + 1, true
-	case "revindex0":
-		return int64(l.Len(b)) - index, true
-	case "first":
-		return l.index0 == 0, true
-	case "last":
-		return l.peek() == missing, true
-	case "length":
-		return int64(l.Len(b)), true
-	case "depth":
-		return int64(l.depth0 + 1), true
-	case "depth0":
-		return int64(l.depth0), true
-	case "previtem":
-		if l.index0 == 0 {
-			return &py.Undefined{Hint: "there is no previous item"}, true
-		}
-		return l.before, true
-	case "nextitem":
-		if v := l.peek(); v != missing {
-			return v, true
-		}
-		return &py.Undefined{Hint: "there is no next item"}, true
-	case "cycle":
-		return &py.Func{Name: name, Fn: l.cycle}, true
-	case "changed":
-		return &py.Func{Name: name, Fn: l.change}, true
+	attr, ok := loopAttrs[name]
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	return attr(l, b), true
 }
 
-func (l *loopContext) cycle(_ *py.Budget, args py.Args) py.Value {
-	if len(args.Pos) == 0 {
-		py.Raise("TypeError", "loop.cycle needs at least one item")
-	}
-	return args.Pos[max(l.index0, 0)%len(args.Pos)]
+var loopAttrs = map[string]func(l *loopContext, b *py.Budget) py.Value{
+	"index":     func(l *loopContext, _ *py.Budget) py.Value { return int64(l.index0 + 1) },
+	"index0":    func(l *loopContext, _ *py.Budget) py.Value { return int64(l.index0) },
+	"revindex":  func(l *loopContext, b *py.Budget) py.Value { return int64(l.Len(b) - l.index0) },
+	"revindex0": func(l *loopContext, b *py.Budget) py.Value { return int64(l.Len(b) - l.index0 - 1) },
+	"first":     func(l *loopContext, _ *py.Budget) py.Value { return l.index0 == 0 },
+	"last":      func(l *loopContext, _ *py.Budget) py.Value { return l.peek() == missing },
+	"length":    func(l *loopContext, b *py.Budget) py.Value { return int64(l.Len(b)) },
+	"depth":     func(l *loopContext, _ *py.Budget) py.Value { return int64(l.depth0 + 1) },
+	"depth0":    func(l *loopContext, _ *py.Budget) py.Value { return int64(l.depth0) },
+	"previtem":  func(l *loopContext, _ *py.Budget) py.Value { return neighbour(l.before, "previous") },
+	"nextitem":  func(l *loopContext, _ *py.Budget) py.Value { return neighbour(l.peek(), "next") },
+	"cycle":     func(l *loopContext, _ *py.Budget) py.Value { return py.NewFunc("cycle(...)", l.cycle) },
+	"changed":   func(l *loopContext, _ *py.Budget) py.Value { return py.NewFunc("changed(...)", l.change) },
 }
 
-func (l *loopContext) change(b *py.Budget, args py.Args) py.Value {
-	b.Grow(int64(24 * len(args.Pos)))
-	v := &py.Tuple{Items: append([]py.Value(nil), args.Pos...)}
+func neighbour(v py.Value, which string) py.Value {
+	if v == missing {
+		return &py.Undefined{Hint: "there is no " + which + " item"}
+	}
+	return v
+}
+
+func (l *loopContext) cycle(_ *py.Budget, a []py.Value) py.Value {
+	items := a[0].(py.Args).Pos
+	py.RaiseIf(len(items) == 0, "TypeError", "loop.cycle needs at least one item")
+	return items[max(l.index0, 0)%len(items)]
+}
+
+func (l *loopContext) change(b *py.Budget, a []py.Value) py.Value {
+	v := &py.Tuple{Items: py.Items(b, &py.Tuple{Items: a[0].(py.Args).Pos})}
 	if l.changed != missing && py.Equal(b, l.changed, v) {
 		return false
 	}

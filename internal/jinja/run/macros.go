@@ -12,15 +12,13 @@ import (
 type macroDef struct {
 	name       string // "" = a caller
 	args       []string
+	extra      []string // those of caller, kwargs and varargs that the body uses and that are not in args
+	usesCaller bool
 	fn         *function
-	params     []int // slots of args, then of caller, kwargs and varargs if the body uses them
-	caller     bool
-	catchKw    bool
-	catchVar   bool
-	explicit   bool // caller is among args
-	line, last int  // of its start, and of the last compiled node in it
+	params     []int // slots of args and extra
+	line, last int   // of its start, and of the last compiled node in it
 	enter      stmt
-	defaults   []expr // by argument; nil = none
+	defaults   []expr // by argument
 	body       stmt
 }
 
@@ -38,44 +36,35 @@ func (c *compiler) macroBody(n *syntax.Macro, outer *frame) *macroDef {
 	for _, a := range n.Args {
 		d.args = append(d.args, a.Name)
 	}
+	required := len(n.Args) - len(n.Defaults)
 	used := syntax.Undeclared(n.Body, "caller", "kwargs", "varargs")
-	callerAt := slices.Index(d.args, "caller")
-	d.caller, d.explicit = used["caller"], callerAt >= 0
-	d.catchKw = used["kwargs"] && !slices.Contains(d.args, "kwargs")
-	d.catchVar = used["varargs"] && !slices.Contains(d.args, "varargs")
-	if d.caller && d.explicit && callerAt < len(n.Args)-len(n.Defaults) {
-		c.failAt(n.Line(), "the argument caller of a macro needs a default")
-	}
-	var extra []string
-	if d.caller && !d.explicit {
-		extra = append(extra, f.param("caller"))
-	}
-	if d.catchKw {
-		extra = append(extra, f.param("kwargs"))
-	}
-	if d.catchVar {
-		extra = append(extra, f.param("varargs"))
+	d.usesCaller = used["caller"]
+	for _, name := range []string{"caller", "kwargs", "varargs"} {
+		i := slices.Index(d.args, name)
+		switch {
+		case used[name] && i < 0:
+			f.param(name)
+			d.extra = append(d.extra, name)
+		case used[name] && name == "caller" && i < required:
+			c.failAt(n.Line(), "the argument caller of a macro needs a default")
+		}
 	}
 	f.visitAll(syntax.Children(n))
 
 	c.fn = &function{up: c.fn, slots: map[string]int{}}
 	d.fn = c.fn
 	d.line = c.mark(n)
-	for _, a := range n.Args {
-		v, _ := f.find(a.Name)
-		d.params = append(d.params, c.fn.declare(v))
-	}
-	for _, v := range extra {
-		d.params = append(d.params, c.fn.declare(v))
+	for _, name := range slices.Concat(d.args, d.extra) {
+		d.params = append(d.params, c.fn.declare(f.refs[name]))
 	}
 	d.enter = c.enter(f)
-	first := len(n.Args) - len(n.Defaults)
-	for i := range n.Args {
-		var def expr
-		if i >= first {
-			def = c.expr(n.Defaults[i-first], f)
+	for i, name := range d.args {
+		if i >= required {
+			d.defaults = append(d.defaults, c.expr(n.Defaults[i-required], f))
+			continue
 		}
-		d.defaults = append(d.defaults, def)
+		hint := fmt.Sprintf("macro %s is called without the argument %q", n.Name, name)
+		d.defaults = append(d.defaults, func(*render, *env) py.Value { return &py.Undefined{Hint: hint} })
 	}
 	d.body = c.block(n.Body, f)
 	d.last = c.line
@@ -85,8 +74,7 @@ func (c *compiler) macroBody(n *syntax.Macro, outer *frame) *macroDef {
 
 func (c *compiler) macro(n *syntax.Macro, f *frame) stmt {
 	d := c.macroBody(n, f)
-	v, _ := f.find(n.Name)
-	to := c.lookup(v)
+	to := c.variable(n.Name, f)
 	return func(r *render, e *env) {
 		r.Step(1)
 		to.set(e, &macroValue{def: d, up: e, r: r})
@@ -108,30 +96,20 @@ func (c *compiler) callBlock(n *syntax.CallBlock, f *frame) stmt {
 func (m *macroValue) Call(b *py.Budget, args py.Args) py.Value {
 	values := m.bind(b, args)
 	r := m.r
-	r.Enter()
-	savedLine := r.line
-	text := r.capture(m.def.last, func() { m.def.run(r, m.up, values) })
-	r.line = savedLine
-	r.Leave()
-	return safeIf(r.Autoescape, text)
+	text := r.call(m.def.line, m.def.last, func() { m.def.run(r, m.up, values) })
+	return py.MarkupIf(r.Autoescape, text)
 }
 
 func (d *macroDef) run(r *render, up *env, values []py.Value) {
 	e := d.fn.newEnv(up)
 	r.Grow(int64(32 + 16*len(e.slots)))
-	r.line = d.line
 	for i, v := range values {
 		e.slots[d.params[i]] = v
 	}
 	d.enter(r, e)
 	for i, def := range d.defaults {
-		if e.slots[d.params[i]] != missing {
-			continue
-		}
-		if def != nil {
-			e.slots[d.params[i]] = def(r, e)
-		} else {
-			e.slots[d.params[i]] = &py.Undefined{Hint: fmt.Sprintf("macro %s is called without the argument %q", d.name, d.args[i])}
+		if slot := d.params[i]; e.slots[slot] == missing {
+			e.slots[slot] = def(r, e)
 		}
 	}
 	d.body(r, e)
@@ -139,53 +117,35 @@ func (d *macroDef) run(r *render, up *env, values []py.Value) {
 
 // bind assigns the arguments of a call to the parameters.
 func (m *macroValue) bind(b *py.Budget, args py.Args) []py.Value {
-	d := m.def
-	kw := slices.Clone(args.Kw)
-	pop := func(name string) py.Value {
-		i := slices.IndexFunc(kw, func(k py.Keyword) bool { return k.Name == name })
-		if i < 0 {
-			return missing
-		}
-		v := kw[i].Value
-		kw = slices.Delete(kw, i, i+1)
-		return v
+	d, rest := m.def, py.NewDict()
+	for _, k := range args.Kw {
+		rest.Set(b, k.Name, k.Value)
 	}
-	values := append([]py.Value(nil), args.Pos[:min(len(args.Pos), len(d.args))]...)
-	found := d.explicit
-	if len(values) != len(d.args) {
-		found = false
-		for _, name := range d.args[len(values):] {
-			found = found || name == "caller"
-			values = append(values, pop(name))
+	values := slices.Repeat([]py.Value{missing}, len(d.args))
+	n := copy(values, args.Pos)
+	for i := n; i < len(values); i++ {
+		if v, ok := rest.Delete(b, d.args[i]); ok {
+			values[i] = v
 		}
 	}
-	if d.caller && !found {
-		v := pop("caller")
-		if v == missing || v == nil {
-			v = &py.Undefined{Hint: "the macro is not called by a call block"}
+	others := args.Pos[n:]
+	for _, name := range d.extra {
+		switch name {
+		case "caller":
+			v, _ := rest.Delete(b, name)
+			if v == nil {
+				v = &py.Undefined{Hint: "the macro is not called by a call block"}
+			}
+			values = append(values, v)
+		case "kwargs":
+			values = append(values, rest)
+			rest = py.NewDict()
+		case "varargs":
+			values = append(values, &py.Tuple{Items: slices.Clone(others)})
+			others = nil
 		}
-		values = append(values, v)
 	}
-	switch {
-	case d.catchKw:
-		rest := py.NewDict()
-		for _, k := range kw {
-			rest.Set(b, k.Name, k.Value)
-		}
-		values = append(values, rest)
-	case len(kw) > 0:
-		py.Raise("TypeError", "macro %s has no argument named %q", d.name, kw[0].Name)
-	}
-	var rest []py.Value
-	if len(args.Pos) > len(d.args) {
-		rest = append(rest, args.Pos[len(d.args):]...)
-	}
-	switch {
-	case d.catchVar:
-		values = append(values, &py.Tuple{Items: rest})
-	case rest != nil:
-		py.Raise("TypeError", "macro %s takes at most %d arguments, not %d", d.name, len(d.args), len(args.Pos))
-	}
+	py.RaiseIf(rest.Len()+len(others) > 0, "TypeError", "macro %s takes only the arguments %q", d.name, d.args)
 	return values
 }
 
@@ -208,8 +168,8 @@ func (m *macroValue) Attr(_ *py.Budget, name string) (py.Value, bool) {
 		ownName = nil
 	}
 	v, ok := map[string]py.Value{
-		"name": ownName, "arguments": args, "catch_kwargs": d.catchKw, "catch_varargs": d.catchVar,
-		"caller": d.caller, "explicit_caller": d.explicit,
+		"name": ownName, "arguments": args, "caller": d.usesCaller, "explicit_caller": slices.Contains(d.args, "caller"),
+		"catch_kwargs": slices.Contains(d.extra, "kwargs"), "catch_varargs": slices.Contains(d.extra, "varargs"),
 	}[name]
 	return v, ok
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/jinja/filters"
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
@@ -19,11 +18,14 @@ type Program struct {
 	asks bool
 }
 
-// Options configure the compilation of a template.
+// Options configure the compilation and the renderings of a template.
 type Options struct {
-	// Marks says how printed expressions are escaped; NoMarks escapes nothing.
+	Limits py.Limits
+	// Marks: printed expressions are marked where Jinja2's autoescape would escape them. Markup and autoescape blocks are
+	// exempt. NoMarks escapes nothing.
 	Marks py.Marks
-	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle.
+	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle. It
+	// matters to Result.Informative only.
 	Metadata, MetadataTitle string
 }
 
@@ -40,9 +42,9 @@ type Result struct {
 }
 
 // Render renders the program into out. It panics with *py.Error; out then holds the output so far.
-func (p *Program) Render(limits py.Limits, output int, vars *py.Dict, out *Result) {
-	r := newRender(limits, p.opts.Marks, vars)
-	r.limit = output
+func (p *Program) Render(vars *py.Dict, out *Result) {
+	r := newRender(p.opts.Limits, p.opts.Marks, vars)
+	r.limit = p.opts.Limits.Output
 	r.Autoescape = p.opts.Marks != py.NoMarks
 	defer func() {
 		*out = Result{r.root.String(), r.line, r.informative || !p.asks, r.full}
@@ -56,7 +58,7 @@ func (p *Program) Render(limits py.Limits, output int, vars *py.Dict, out *Resul
 
 // render is the state of one rendering.
 type render struct {
-	filters.Scope
+	*py.Budget
 	vars        *py.Dict
 	root        sink  // the output
 	out         *sink // current destination of text: root, or the capture of a macro or block
@@ -75,15 +77,12 @@ type sink struct {
 
 // text returns the collected text. As in the original, it raises if a piece is not text.
 func (s *sink) text() string {
-	if s.wrong != "" {
-		py.Raise("TypeError", "a block must end in text, not in a value of type %s", s.wrong)
-	}
+	py.RaiseIf(s.wrong != "", "TypeError", "a block must end in text, not in a value of type %s", s.wrong)
 	return s.String()
 }
 
 func newRender(limits py.Limits, marks py.Marks, vars *py.Dict) *render {
-	r := &render{vars: vars, line: 1}
-	r.Budget = py.NewBudget(limits)
+	r := &render{Budget: py.NewBudget(limits), vars: vars, line: 1}
 	r.Marks = marks
 	r.out = &r.root
 	return r
@@ -123,6 +122,17 @@ func (r *render) capture(last int, f func()) string {
 	return s.text()
 }
 
+// call is capture for a macro or a recursive loop, which begins in a line of its own.
+func (r *render) call(line, last int, f func()) string {
+	r.Enter()
+	saved := r.line
+	r.line = line
+	text := r.capture(last, f)
+	r.line = saved
+	r.Leave()
+	return text
+}
+
 // resolve returns the value of a context variable or a global.
 func (r *render) resolve(name string) py.Value {
 	if r.vars != nil {
@@ -134,12 +144,4 @@ func (r *render) resolve(name string) py.Value {
 		return v
 	}
 	return missing
-}
-
-// safeIf returns text as Markup if text is escaped here.
-func safeIf(escaped bool, text string) py.Value {
-	if escaped {
-		return py.Markup(text)
-	}
-	return text
 }

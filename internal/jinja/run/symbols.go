@@ -80,11 +80,9 @@ func (s *symbols) store(name string) {
 	if _, ok := s.refs[name]; ok {
 		return
 	}
-	if s.parent != nil {
-		if outer, ok := s.parent.find(name); ok {
-			s.define(name, load{loadAlias, outer})
-			return
-		}
+	if outer, ok := s.parent.find(name); ok {
+		s.define(name, load{loadAlias, outer})
+		return
 	}
 	s.define(name, load{kind: loadUndefined})
 }
@@ -102,36 +100,24 @@ func (s *symbols) read(name string) {
 
 // merge adds the names of the branches of an if. A name set in only some branches starts with its outer value.
 func (s *symbols) merge(branches ...*symbols) {
-	stored := map[string]bool{}
-	var names []string
 	for _, b := range branches {
-		for n := range b.stores {
-			if !s.stores[n] && !stored[n] {
-				stored[n] = true
-				names = append(names, n)
-			}
-		}
-	}
-	for _, b := range branches {
-		for k, v := range b.refs {
-			s.refs[k] = v
-		}
+		maps.Copy(s.refs, b.refs)
 		for _, v := range b.order {
 			s.setLoad(v, b.loads[v])
 		}
-		for n := range b.stores {
-			s.stores[n] = true
-		}
 	}
-	for _, n := range names {
-		v, _ := s.find(n)
-		if s.parent != nil {
-			if outer, ok := s.parent.find(n); ok {
-				s.setLoad(v, load{loadAlias, outer})
+	for _, b := range branches {
+		for n := range b.stores {
+			if s.stores[n] {
 				continue
 			}
+			s.stores[n] = true
+			first := load{loadResolve, n}
+			if outer, ok := s.parent.find(n); ok {
+				first = load{loadAlias, outer}
+			}
+			s.setLoad(s.refs[n], first)
 		}
-		s.setLoad(v, load{loadResolve, n})
 	}
 }
 

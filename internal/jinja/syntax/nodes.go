@@ -2,7 +2,11 @@
 // Mistakes in the source are *py.Error of the kind TemplateSyntaxError, with the line.
 package syntax
 
-import "github.com/iris-oncall/iris/internal/jinja/py"
+import (
+	"reflect"
+
+	"github.com/iris-oncall/iris/internal/jinja/py"
+)
 
 // Node is a part of a parsed template.
 type Node interface {
@@ -13,6 +17,12 @@ type at int
 
 // Line is where the node begins, from 1.
 func (a at) Line() int { return int(a) }
+
+// sequence is a node that consists of others.
+type sequence struct {
+	at
+	Items []Node
+}
 
 // Use says what a template does with a name.
 type Use int
@@ -48,15 +58,9 @@ type (
 		Text string
 	}
 	// Tuple is (a, b), or a target of several names.
-	Tuple struct {
-		at
-		Items []Node
-	}
+	Tuple struct{ sequence }
 	// List is [a, b].
-	List struct {
-		at
-		Items []Node
-	}
+	List struct{ sequence }
 	// Dict is {k: v}: Keys[i] belongs to Values[i].
 	Dict struct {
 		at
@@ -87,10 +91,7 @@ type (
 		Rest  []Node
 	}
 	// Concat is a ~ b.
-	Concat struct {
-		at
-		Items []Node
-	}
+	Concat struct{ sequence }
 	// GetAttr is Obj.Attr.
 	GetAttr struct {
 		at
@@ -143,16 +144,14 @@ type (
 // Statements.
 type (
 	// Output is text and values that are printed.
-	Output struct {
-		at
-		Items []Node
-	}
+	Output struct{ sequence }
 	// For is a loop. Test may be nil.
 	For struct {
 		at
-		Target, Iter, Test Node
-		Body, Else         []Node
-		Recursive          bool
+		Target, Iter Node
+		Body, Else   []Node
+		Test         Node
+		Recursive    bool
 	}
 	// If is a condition with its elifs.
 	If struct {
@@ -178,8 +177,8 @@ type (
 	// FilterBlock filters its text.
 	FilterBlock struct {
 		at
-		Filter *Filter
 		Body   []Node
+		Filter *Filter
 	}
 	// With is a scope that sets Targets[i] to Values[i].
 	With struct {
@@ -211,107 +210,23 @@ type (
 	}
 )
 
-// Nodes are the arguments in order.
-func (a *Arguments) Nodes() []Node {
-	out := append([]Node(nil), a.Args...)
-	for _, k := range a.Kwargs {
-		out = append(out, k.Value)
-	}
-	return append(out, some(a.DynArgs, a.DynKwargs)...)
-}
+// Children returns the parts of a node in the order of its fields, which is the order in which names are read.
+func Children(n Node) []Node { return parts(reflect.ValueOf(n).Elem(), nil) }
 
-// Children returns the parts of a node, in the order in which names are read.
-func Children(n Node) []Node {
-	switch x := n.(type) {
-	case *Tuple:
-		return x.Items
-	case *List:
-		return x.Items
-	case *Dict:
-		var out []Node
-		for i, k := range x.Keys {
-			out = append(out, k, x.Values[i])
+func parts(v reflect.Value, out []Node) []Node {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			out = parts(v.Field(i), out)
 		}
-		return out
-	case *Cond:
-		return some(x.Test, x.Yes, x.No)
-	case *Bin:
-		return []Node{x.Left, x.Right}
-	case *Unary:
-		return []Node{x.Operand}
-	case *Compare:
-		return join([]Node{x.First}, x.Rest)
-	case *Concat:
-		return x.Items
-	case *GetAttr:
-		return []Node{x.Obj}
-	case *GetItem:
-		return []Node{x.Obj, x.Arg}
-	case *Slice:
-		return some(x.Start, x.Stop, x.Step)
-	case *Call:
-		return join([]Node{x.Fn}, x.Nodes())
-	case *Filter:
-		return join(some(x.Obj), x.Nodes())
-	case *Test:
-		return join([]Node{x.Obj}, x.Nodes())
-	}
-	return statementChildren(n)
-}
-
-func statementChildren(n Node) []Node {
-	switch x := n.(type) {
-	case *Output:
-		return x.Items
-	case *For:
-		return join([]Node{x.Target, x.Iter}, x.Body, x.Else, some(x.Test))
-	case *If:
-		out := join([]Node{x.Test}, x.Body)
-		for _, e := range x.Elifs {
-			out = append(out, e)
+	case reflect.Slice:
+		for i := range v.Len() {
+			out = parts(v.Index(i), out)
 		}
-		return append(out, x.Else...)
-	case *Macro:
-		var args []Node
-		for _, a := range x.Args {
-			args = append(args, a)
-		}
-		return join(args, x.Defaults, x.Body)
-	case *CallBlock:
-		return join([]Node{x.Call}, Children(x.Macro))
-	case *FilterBlock:
-		return join(x.Body, []Node{x.Filter})
-	case *With:
-		return join(x.Targets, x.Values, x.Body)
-	case *Assign:
-		return []Node{x.Target, x.Value}
-	case *AssignBlock:
-		if x.Filter == nil {
-			return join([]Node{x.Target}, x.Body)
-		}
-		return join([]Node{x.Target, x.Filter}, x.Body)
-	case *Autoescape:
-		return join([]Node{x.Value}, x.Body)
-	case *Template:
-		return x.Body
-	}
-	return nil
-}
-
-func some(nodes ...Node) []Node {
-	var out []Node
-	for _, n := range nodes {
-		if n != nil {
+	case reflect.Interface, reflect.Pointer:
+		if n, ok := v.Interface().(Node); ok && !v.IsNil() {
 			out = append(out, n)
 		}
-	}
-	return out
-}
-
-func join(lists ...[]Node) []Node {
-	var out []Node
-	for _, l := range lists {
-		out = append(out, l...)
 	}
 	return out
 }

@@ -39,7 +39,7 @@ type Notices interface {
 	ByUser(ctx context.Context, user users.ID) ([]oncall.NoticeSetting, error)
 	ByID(ctx context.Context, id int64) (oncall.NoticeSetting, error)
 	Create(ctx context.Context, s oncall.NoticeSetting) (int64, error)
-	Update(ctx context.Context, id int64, change func(s *oncall.NoticeSetting) error) error
+	Update(ctx context.Context, id int64, p oncall.NoticePatch) error
 	Delete(ctx context.Context, id int64) error
 }
 

@@ -95,10 +95,11 @@ func (a notices) createNotice(w http.ResponseWriter, r *http.Request) error {
 	if len(missing) > 0 {
 		return fault.Titled(badNotice, "missing required parameters: "+strings.Join(missing, ", "))
 	}
-	s := oncall.NoticeSetting{User: u.ID}
-	if err := a.readNotice(ctx, b, &s); err != nil {
+	p, err := a.readNotice(ctx, b)
+	if err != nil {
 		return err
 	}
+	s := p.Apply(oncall.NoticeSetting{User: u.ID})
 	switch {
 	case (s.Before == nil) == (s.OnlyMine == nil):
 		return fault.Titled(badNotice, "settings must define exactly one of {'time_before', 'only_if_involved'}")
@@ -126,66 +127,67 @@ func badRoles(err error) error {
 // maxBefore is the longest time between a reminder and its shift.
 const maxBefore = 366 * 24 * time.Hour
 
-// readNotice copies the fields that the body has into s and checks each.
-func (a notices) readNotice(ctx context.Context, b jsonbody.Object, s *oncall.NoticeSetting) error {
+// readNotice reads the fields that the body has and checks each.
+func (a notices) readNotice(ctx context.Context, b jsonbody.Object) (p oncall.NoticePatch, err error) {
 	if b.Given("type") {
 		name, err := b.Text("type")
 		if err != nil {
-			return err
+			return p, err
 		}
 		types, err := a.NoticeTypes.Types(ctx)
 		if err != nil {
-			return err
+			return p, err
 		}
 		i := slices.IndexFunc(types, func(t oncall.NoticeType) bool { return t.Name == name })
 		if i < 0 {
-			return fault.Titled(b.Title, "notification type "+name+" does not exist")
+			return p, fault.Titled(b.Title, "notification type "+name+" does not exist")
 		}
-		s.Type, s.IsReminder = name, types[i].IsReminder
+		p.Type = &types[i]
 	}
 	if b.Given("team") {
 		name, err := b.Text("team")
 		if err != nil {
-			return err
+			return p, err
 		}
 		t, err := a.ActiveTeam(ctx, name)
 		if err != nil {
-			return fault.When(err, fault.NotFound, calendars.Integrity(`team "`+name+`" not found`))
+			return p, fault.When(err, fault.NotFound, calendars.Integrity(`team "`+name+`" not found`))
 		}
-		s.TeamID = t.ID
+		p.TeamID = &t.ID
 	}
 	if b.Given("mode") {
-		mode, err := b.Text("mode")
+		name, err := b.Text("mode")
 		if err != nil {
-			return err
+			return p, err
 		}
-		if !slices.Contains(a.Modes, users.Mode(mode)) {
-			return fault.Titled(b.Title, "mode "+mode+" does not exist")
+		mode := users.Mode(name)
+		if !slices.Contains(a.Modes, mode) {
+			return p, fault.Titled(b.Title, "mode "+name+" does not exist")
 		}
-		s.Mode = users.Mode(mode)
+		p.Mode = &mode
 	}
 	if n, given, err := b.Number("time_before"); err != nil {
-		return err
+		return p, err
 	} else if given {
 		before := time.Duration(min(max(n, -1), 1<<31)) * time.Second
 		if before < 0 || before > maxBefore {
-			return fault.Titled(b.Title, "time_before must be between 0 and 366 days, in seconds")
+			return p, fault.Titled(b.Title, "time_before must be between 0 and 366 days, in seconds")
 		}
-		s.Before = &before
+		p.Before = &before
 	}
 	if only, given, err := b.Flag("only_if_involved"); err != nil {
-		return err
+		return p, err
 	} else if given {
-		s.OnlyMine = &only
+		p.OnlyMine = &only
 	}
 	roles, given, err := b.Texts("roles")
 	if given {
 		if len(roles) == 0 { // a setting without roles appears in no list, so nobody could delete it
-			return fault.Titled("invalid request", invalidRoles)
+			return p, fault.Titled("invalid request", invalidRoles)
 		}
-		s.Roles = roles
+		p.Roles = roles
 	}
-	return err
+	return p, err
 }
 
 // setting finds the notice setting of the path. It refuses callers who may not change its person's settings.
@@ -212,53 +214,14 @@ func (a notices) updateNotice(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var p oncall.NoticeSetting
-	if err := a.readNotice(r.Context(), b, &p); err != nil {
+	p, err := a.readNotice(r.Context(), b)
+	if err != nil {
 		return err
 	}
-	err = a.Notices.Update(r.Context(), found.ID, func(s *oncall.NoticeSetting) error { return changeNotice(s, p, b) })
-	if err != nil {
+	if err := a.Notices.Update(r.Context(), found.ID, p); err != nil {
 		return badRoles(err)
 	}
 	return routing.Empty(w, http.StatusOK)
-}
-
-// changeNotice copies the fields that the body has from p to s and checks the result.
-func changeNotice(s *oncall.NoticeSetting, p oncall.NoticeSetting, b jsonbody.Object) error {
-	before := s.IsReminder
-	if b.Given("type") {
-		s.Type, s.IsReminder = p.Type, p.IsReminder
-	}
-	if b.Given("team") {
-		s.TeamID = p.TeamID
-	}
-	if b.Given("mode") {
-		s.Mode = p.Mode
-	}
-	if b.Given("time_before") {
-		s.Before = p.Before
-	}
-	if b.Given("only_if_involved") {
-		s.OnlyMine = p.OnlyMine
-	}
-	if b.Given("roles") {
-		s.Roles = p.Roles
-	}
-	if s.IsReminder {
-		if b.Given("only_if_involved") {
-			return fault.Titled(badNoticeUpdate, "reminder setting must define only time_before")
-		}
-		s.OnlyMine = nil
-	} else {
-		if b.Given("time_before") {
-			return fault.Titled(badNoticeUpdate, "notification setting must define only only_if_involved")
-		}
-		s.Before = nil
-	}
-	if before != s.IsReminder && (s.Before == nil) == (s.OnlyMine == nil) {
-		return fault.Titled(badNoticeUpdate, "settings must define exactly one of {'time_before', 'only_if_involved'}")
-	}
-	return nil
 }
 
 // deleteNotice deletes a notice setting.

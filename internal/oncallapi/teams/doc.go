@@ -24,7 +24,7 @@ type Teams interface {
 	Names(ctx context.Context, active bool) ([]oncall.TeamName, error)
 	ByName(ctx context.Context, name string) (oncall.Profile, error)
 	Create(ctx context.Context, s oncall.TeamSettings, admin users.ID, by oncall.By) (int64, error)
-	Update(ctx context.Context, id int64, change func(*oncall.TeamSettings) error, by oncall.By) error
+	Update(ctx context.Context, id int64, p oncall.TeamPatch, by oncall.By) error
 	Delete(ctx context.Context, team oncall.Profile, by oncall.By) error
 }
 

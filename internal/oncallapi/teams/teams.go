@@ -66,34 +66,35 @@ func activeParam(q url.Values) (bool, error) {
 	return params.Flag(q, "active", true)
 }
 
-// settings copies the settings that the body has into s. Settings that the body does not have are unchanged.
-func settings(b jsonbody.Object, s *oncall.TeamSettings) error {
-	for name, at := range map[string]*string{
-		"description": &s.Description, "email": &s.Email, "slack_channel": &s.SlackChannel,
-		"slack_channel_notifications": &s.SlackNotifications, "iris_plan": &s.IrisPlan, "override_phone_number": &s.OverridePhone,
-		"scheduling_timezone": &s.TimeZone,
+// settings reads the settings that the body has, except the name.
+func settings(b jsonbody.Object) (p oncall.TeamPatch, err error) {
+	for name, at := range map[string]**string{
+		"description": &p.Description, "email": &p.Email, "slack_channel": &p.SlackChannel,
+		"slack_channel_notifications": &p.SlackNotifications, "iris_plan": &p.IrisPlan, "override_phone_number": &p.OverridePhone,
+		"scheduling_timezone": &p.TimeZone,
 	} {
 		v, err := b.TextPtr(name)
 		if err != nil {
-			return err
+			return p, err
 		}
 		if v != nil {
-			*at = strings.TrimSpace(*v)
+			trimmed := strings.TrimSpace(*v)
+			*at = &trimmed
 		}
 	}
-	if len(s.OverridePhone) > maxName { // any text is accepted, as in Oncall: imported teams have notes in this field
-		return fault.Titled("invalid payload", "override_phone_number is longer than 255 bytes")
+	if p.OverridePhone != nil && len(*p.OverridePhone) > maxName { // any text is accepted, as in Oncall: imported teams have notes here
+		return p, fault.Titled("invalid payload", "override_phone_number is longer than 255 bytes")
 	}
-	for name, at := range map[string]*bool{"iris_enabled": &s.IrisEnabled, "api_managed_roster": &s.APIManaged} {
+	for name, at := range map[string]**bool{"iris_enabled": &p.IrisEnabled, "api_managed_roster": &p.APIManaged} {
 		if !b.Has(name) {
 			continue
 		}
 		// Only true and false are accepted here: other routes also accept 0, 1 and null.
 		if err := json.Unmarshal(b.Members[name], at); err != nil || !b.Given(name) {
-			return fault.Titled("invalid payload", name+" must be boolean")
+			return p, fault.Titled("invalid payload", name+" must be boolean")
 		}
 	}
-	return nil
+	return p, nil
 }
 
 // teamNameProblem returns the fault of a name that no team may have; nil for a valid name.
@@ -153,9 +154,11 @@ func (a teams) newSettings(ctx context.Context, b jsonbody.Object) (oncall.TeamS
 	if err := teamNameProblem(s.Name); err != nil {
 		return s, err
 	}
-	if err := settings(b, &s); err != nil {
+	p, err := settings(b)
+	if err != nil {
 		return s, err
 	}
+	s = p.Apply(s)
 	if s.SlackChannel != "" && s.SlackChannel[0] != '#' {
 		return s, fault.Titled("invalid slack channel", "slack channel name needs to start with #")
 	}
@@ -284,47 +287,47 @@ func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	after := t.TeamSettings
-	if err := a.changeSettings(b, &after); err != nil {
+	p, err := a.patch(b, t.TeamSettings)
+	if err != nil {
 		return err
 	}
+	after := p.Apply(t.TeamSettings)
 	if b.Has("iris_plan") {
 		if err := a.planExists(r.Context(), after.IrisPlan); err != nil {
 			return err
 		}
 	}
-	// Storage applies the change again to the current row, so that two concurrent changes of different fields both succeed.
-	change := func(s *oncall.TeamSettings) error { return a.changeSettings(b, s) }
-	if err := a.Teams.Update(r.Context(), t.ID, change, calendars.By(r, b.Raw)); err != nil {
+	if err := a.Teams.Update(r.Context(), t.ID, p, calendars.By(r, b.Raw)); err != nil {
 		return fault.When(err, fault.Conflict, calendars.Integrity("A team named '"+after.Name+"' already exists"))
 	}
 	return routing.Empty(w, http.StatusOK)
 }
 
-// changeSettings applies the changes of a body to s.
-func (a teams) changeSettings(b jsonbody.Object, s *oncall.TeamSettings) error {
-	before := s.TimeZone
+// patch reads the changes of a team's settings.
+func (a teams) patch(b jsonbody.Object, is oncall.TeamSettings) (oncall.TeamPatch, error) {
 	name, err := b.TextPtr("name")
 	if err != nil {
-		return err
+		return oncall.TeamPatch{}, err
 	}
 	if name != nil {
-		s.Name = strings.TrimSpace(*name)
-		if err := teamNameProblem(s.Name); err != nil {
-			return err
+		*name = strings.TrimSpace(*name)
+		if err := teamNameProblem(*name); err != nil {
+			return oncall.TeamPatch{}, err
 		}
 	}
-	if err := settings(b, s); err != nil {
-		return err
+	p, err := settings(b)
+	if err != nil {
+		return p, err
 	}
-	if b.Has("scheduling_timezone") && s.TimeZone != before {
-		zone, err := calendars.ZoneName(s.TimeZone)
+	p.Name = name
+	if p.TimeZone != nil && *p.TimeZone != is.TimeZone {
+		zone, err := calendars.ZoneName(*p.TimeZone)
 		if len(a.TimeZones) > 0 && !slices.Contains(a.TimeZones, zone) || err != nil {
-			return fault.Titled("invalid payload", "requested scheduling_timezone is not supported. Supported timezones: "+quoted(a.TimeZones))
+			return p, fault.Titled("invalid payload", "requested scheduling_timezone is not supported. Supported timezones: "+quoted(a.TimeZones))
 		}
-		s.TimeZone = zone
+		p.TimeZone = &zone
 	}
-	return nil
+	return p, nil
 }
 
 // quoted formats names as a Python list, as Oncall's texts have it.

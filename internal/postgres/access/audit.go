@@ -20,10 +20,8 @@ type AuditRecord = auth.AuditRecord
 
 // Record stores a change; ID and At are ignored.
 func (a *Audit) Record(ctx context.Context, r AuditRecord) error {
-	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return q.AppendAudit(ctx, db.AppendAuditParams{
-			Actor: postgres.Storable(r.Actor), Action: r.Action, Object: postgres.Storable(r.Object), Detail: postgres.Storable(r.Detail),
-		})
+	return postgres.Exec(ctx, a.db, (*db.Queries).AppendAudit, db.AppendAuditParams{
+		Actor: postgres.Storable(r.Actor), Action: r.Action, Object: postgres.Storable(r.Object), Detail: postgres.Storable(r.Detail),
 	})
 }
 
@@ -34,14 +32,10 @@ func (a *Audit) Newest(ctx context.Context, limit int) ([]AuditRecord, error) {
 
 // Before returns the latest of the changes with a smaller number than before, newest first.
 func (a *Audit) Before(ctx context.Context, before int64, limit int) ([]AuditRecord, error) {
-	var out []AuditRecord
-	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.Audit(ctx, db.AuditParams{Before: before, MaxRows: int32(min(limit, postgres.MaxListRows))})
-		out = make([]AuditRecord, len(rows))
-		for i, r := range rows {
-			out[i] = AuditRecord{ID: r.ID, At: r.At, Actor: r.Actor, Action: r.Action, Object: r.Object, Detail: r.Detail}
-		}
-		return err
+	rows, err := postgres.Query(ctx, a.db, (*db.Queries).Audit, db.AuditParams{
+		Before: before, MaxRows: int32(min(limit, postgres.MaxListRows)),
 	})
-	return out, err
+	return postgres.Convert(rows, func(r db.AuditLog) AuditRecord {
+		return AuditRecord{ID: r.ID, At: r.At, Actor: r.Actor, Action: r.Action, Object: r.Object, Detail: r.Detail}
+	}), err
 }

@@ -32,20 +32,14 @@ func NewKnownAddresses(d *postgres.DB, keys *auth.Keys) *KnownAddresses {
 // Known reports whether the person with this name logged in from the address during the last 90 days. The name is compared
 // as Users.Credentials does. An unknown name has no known address.
 func (k *KnownAddresses) Known(ctx context.Context, name, address string) (known bool, err error) {
-	err = k.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		known, err = q.IsKnownAddress(ctx, db.IsKnownAddressParams{
-			Name: postgres.Storable(name), Address: k.keys.AddressHash(address), KeepUs: KeepAddress.Microseconds(),
-		})
-		return err
+	return postgres.Query(ctx, k.db, (*db.Queries).IsKnownAddress, db.IsKnownAddressParams{
+		Name: postgres.Storable(name), Address: k.keys.AddressHash(address), KeepUs: KeepAddress.Microseconds(),
 	})
-	return known, err
 }
 
 // Remember records a log-in. It keeps the 20 addresses of a person that were used last.
 func (k *KnownAddresses) Remember(ctx context.Context, id users.ID, address string) error {
-	return k.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return q.RememberAddress(ctx, db.RememberAddressParams{
-			UserID: int64(id), Address: k.keys.AddressHash(address), Others: maxKnownAddresses - 1,
-		})
+	return postgres.Exec(ctx, k.db, (*db.Queries).RememberAddress, db.RememberAddressParams{
+		UserID: int64(id), Address: k.keys.AddressHash(address), Others: maxKnownAddresses - 1,
 	})
 }

@@ -25,11 +25,7 @@ func NewSessions(d *postgres.DB) *Sessions { return &Sessions{db: d} }
 
 // FindCtx implements scs.CtxStore.
 func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
-	var data []byte
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		data, err = q.FindSession(ctx, hashToken(token))
-		return err
-	})
+	data, err := postgres.Query(ctx, s.db, (*db.Queries).FindSession, hashToken(token))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, false, nil
 	}
@@ -38,14 +34,14 @@ func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, err
 
 // CommitCtx implements scs.CtxStore.
 func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
-	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return q.CommitSession(ctx, db.CommitSessionParams{Token: hashToken(token), Data: data, Expiry: expiry})
+	return postgres.Exec(ctx, s.db, (*db.Queries).CommitSession, db.CommitSessionParams{
+		Token: hashToken(token), Data: data, Expiry: expiry,
 	})
 }
 
 // DeleteCtx implements scs.CtxStore.
 func (s *Sessions) DeleteCtx(ctx context.Context, token string) error {
-	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return q.DeleteSession(ctx, hashToken(token)) })
+	return postgres.Exec(ctx, s.db, (*db.Queries).DeleteSession, hashToken(token))
 }
 
 // Find implements scs.Store; scs calls FindCtx instead.
@@ -63,11 +59,7 @@ func (s *Sessions) Delete(token string) error { return s.DeleteCtx(context.Backg
 
 // DeleteExpired deletes expired sessions and returns how many. It should be called every few minutes.
 func (s *Sessions) DeleteExpired(ctx context.Context) (n int64, err error) {
-	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		n, err = q.DeleteExpiredSessions(ctx)
-		return err
-	})
-	return n, err
+	return postgres.Read(ctx, s.db, (*db.Queries).DeleteExpiredSessions)
 }
 
 func hashToken(token string) string {

@@ -49,7 +49,7 @@ func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.Te
 		if calendar == nil {
 			return nil
 		}
-		off, err := q.SwitchedOff(ctx, postgres.NonNil(postgres.UserNumbers(calendar.People())))
+		off, err := q.SwitchedOff(ctx, postgres.NonNil(postgres.Numbers(calendar.People())))
 		for _, id := range off {
 			out.Off[users.ID(id)] = true
 		}
@@ -60,12 +60,9 @@ func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.Te
 
 // CoverRules returns the rules of a team, one for each role that has one.
 func (c *Coverage) CoverRules(ctx context.Context, team int64) ([]scheduling.CoverRule, error) {
-	var out []scheduling.CoverRule
-	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = coverRules(ctx, q, team)
-		return err
+	return postgres.Get(ctx, c.db, func(ctx context.Context, q *db.Queries) ([]scheduling.CoverRule, error) {
+		return coverRules(ctx, q, team)
 	})
-	return out, err
 }
 
 func coverRules(ctx context.Context, q *db.Queries, team int64) ([]scheduling.CoverRule, error) {

@@ -24,60 +24,45 @@ func NewRequests(d *postgres.DB) *Requests { return &Requests{db: d} }
 
 // Absences lists the unavailability of people.
 func (w *Requests) Absences(ctx context.Context, people []users.ID) ([]scheduling.StoredAbsence, error) {
-	var out []scheduling.StoredAbsence
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = absencesOf(ctx, q, postgres.UserNumbers(people))
-		return err
+	return postgres.Get(ctx, w.db, func(ctx context.Context, q *db.Queries) ([]scheduling.StoredAbsence, error) {
+		return absencesOf(ctx, q, postgres.Numbers(people))
 	})
-	return out, err
 }
 
 // Absence returns one; a NotFound fault when there is none.
 func (w *Requests) Absence(ctx context.Context, id int64) (scheduling.StoredAbsence, error) {
-	var out scheduling.StoredAbsence
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		r, err := q.Absence(ctx, id)
-		out = absenceOf(r)
-		return err
-	})
-	return out, err
+	r, err := postgres.Query(ctx, w.db, (*db.Queries).Absence, id)
+	return absenceOf(r), err
 }
 
 // AddAbsence stores when a person cannot be on call. The caller has checked the rule.
 func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (int64, error) {
-	var id int64
 	start := a.Start.In(a.Zone)
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		id, err = q.AddAbsence(ctx, db.AddAbsenceParams{
-			UserID: int64(a.User), StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(), Rule: postgres.Storable(a.Rule),
-			Note: postgres.Storable(a.Reason), TeamID: a.TeamID, SetBy: postgres.Storable(a.SetBy),
-		})
-		return err
+	return postgres.Query(ctx, w.db, (*db.Queries).AddAbsence, db.AddAbsenceParams{
+		UserID: int64(a.User), StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(), Rule: postgres.Storable(a.Rule),
+		Note: postgres.Storable(a.Reason), TeamID: a.TeamID, SetBy: postgres.Storable(a.SetBy),
 	})
-	return id, err
 }
 
 // DropAbsence deletes one; a NotFound fault when there is none.
 func (w *Requests) DropAbsence(ctx context.Context, id int64) error {
-	return w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.RequireRow(q.DeleteAbsence(ctx, id)) })
+	return postgres.RequireRow(postgres.Query(ctx, w.db, (*db.Queries).DeleteAbsence, id))
 }
 
 // Holidays returns a team's holiday calendar; a NotFound fault when it has none.
 func (w *Requests) Holidays(ctx context.Context, team int64) (scheduling.HolidayCalendar, error) {
-	var out scheduling.HolidayCalendar
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, w.db, func(ctx context.Context, q *db.Queries) (out scheduling.HolidayCalendar, err error) {
 		c, err := q.HolidayCalendar(ctx, team)
 		if err != nil {
-			return err
+			return out, err
 		}
 		out = scheduling.HolidayCalendar{Source: c.Source, UploadedBy: c.UploadedBy, UploadedAt: c.UploadedAt}
 		rows, err := q.Holidays(ctx, team)
 		for _, h := range rows {
 			out.Days = append(out.Days, scheduling.Holiday{Day: oncall.DateOf(h.Day.Time), Name: h.Name})
 		}
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // SetHolidays stores a team's holiday calendar and replaces its previous one.
@@ -116,83 +101,40 @@ func (w *Requests) Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, 
 	if err := w.expire(ctx, team); err != nil {
 		return nil, err
 	}
-	var out []editing.NamedSwap
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = swapsOf(ctx, q, db.SwapRequestsParams{TeamID: &team})
-		return err
+	return postgres.Get(ctx, w.db, func(ctx context.Context, q *db.Queries) ([]editing.NamedSwap, error) {
+		return swapsOf(ctx, q, db.SwapRequestsParams{TeamID: &team})
 	})
-	return out, err
 }
 
 // Swap returns one request; a NotFound fault when there is none.
 func (w *Requests) Swap(ctx context.Context, id int64) (editing.NamedSwap, error) {
-	var out editing.NamedSwap
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = swapOf(ctx, q, id)
-		return err
+	return postgres.Get(ctx, w.db, func(ctx context.Context, q *db.Queries) (editing.NamedSwap, error) {
+		return swapOf(ctx, q, id)
 	})
-	return out, err
 }
 
 func swapOf(ctx context.Context, q *db.Queries, id int64) (editing.NamedSwap, error) {
-	found, err := swapsOf(ctx, q, db.SwapRequestsParams{ID: &id})
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "not found")
-	}
-	if err != nil {
-		return editing.NamedSwap{}, err
-	}
-	return found[0], nil
+	return postgres.First(swapsOf(ctx, q, db.SwapRequestsParams{ID: &id}))
 }
 
 func swapsOf(ctx context.Context, q *db.Queries, by db.SwapRequestsParams) ([]editing.NamedSwap, error) {
 	rows, err := q.SwapRequests(ctx, by)
-	out := make([]editing.NamedSwap, len(rows))
-	for i, r := range rows {
-		n := editing.NamedSwap{
+	return postgres.Convert(rows, func(r db.SwapRequestsRow) editing.NamedSwap {
+		return editing.NamedSwap{
 			SwapRequest: editing.SwapRequest{
-				ID: r.ID, TeamID: r.TeamID, From: users.ID(r.FromID), Give: shiftIDs(r.Give), Take: shiftIDs(r.Take), Note: r.Note,
-				State: editing.RequestState(r.State), Created: r.CreatedAt.UTC(),
+				ID: r.ID, TeamID: r.TeamID, From: users.ID(r.FromID), To: users.ID(postgres.Deref(r.ToID)),
+				Give: postgres.IDs[oncall.ShiftID](r.Give), Take: postgres.IDs[oncall.ShiftID](r.Take), Note: r.Note,
+				State: editing.RequestState(r.State), Created: r.CreatedAt.UTC(), Decided: postgres.Deref(r.DecidedAt).UTC(),
+				DecidedBy: users.ID(postgres.Deref(r.DecidedBy)),
 			},
 			FromName: r.FromName, ToName: r.ToName, DecidedByName: r.DecidedByName,
 		}
-		if r.ToID != nil {
-			n.To = users.ID(*r.ToID)
-		}
-		if r.DecidedAt != nil {
-			n.Decided = r.DecidedAt.UTC()
-		}
-		if r.DecidedBy != nil {
-			n.DecidedBy = users.ID(*r.DecidedBy)
-		}
-		out[i] = n
-	}
-	return out, err
-}
-
-func shiftIDs(raw []int64) []oncall.ShiftID {
-	out := make([]oncall.ShiftID, len(raw))
-	for i, id := range raw {
-		out[i] = oncall.ShiftID(id)
-	}
-	return out
-}
-
-func rawShiftIDs(ids []oncall.ShiftID) []int64 {
-	out := make([]int64, len(ids))
-	for i, id := range ids {
-		out[i] = int64(id)
-	}
-	return out
+	}), err
 }
 
 // expire ends the open requests of a team whose shifts changed or began, and notifies the people who asked.
 func (w *Requests) expire(ctx context.Context, team int64) error {
-	var over []int64
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		over, err = q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
-		return err
-	})
+	over, err := postgres.Query(ctx, w.db, (*db.Queries).TeamsWithOverSwaps, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
 	if err != nil || len(over) == 0 {
 		return err
 	}
@@ -239,20 +181,14 @@ func sides(ctx context.Context, q *db.Queries, r editing.SwapRequest) (give, tak
 }
 
 func shiftsByID(ctx context.Context, q *db.Queries, ids []oncall.ShiftID) ([]oncall.Shift, error) {
-	rows, err := q.ChosenShifts(ctx, db.ChosenShiftsParams{Ids: rawShiftIDs(ids), Links: []string{}})
-	out := make([]oncall.Shift, len(rows))
-	for i, r := range rows {
-		out[i] = shiftOf(r)
-	}
-	return out, err
+	rows, err := q.ChosenShifts(ctx, db.ChosenShiftsParams{Ids: postgres.Numbers(ids), Links: []string{}})
+	return postgres.Convert(rows, shiftOf), err
 }
 
 // endSwap stores the end of an open request and queues its notices. The team must be locked.
 func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, take []oncall.Shift) error {
-	p := db.DecideSwapRequestParams{ID: r.ID, State: string(r.State), DecidedBy: postgres.NullID(r.DecidedBy)}
-	if !r.Decided.IsZero() {
-		p.DecidedAt = &r.Decided
-	}
+	p := db.DecideSwapRequestParams{ID: r.ID, State: string(r.State), DecidedBy: postgres.NullID(r.DecidedBy),
+		DecidedAt: postgres.NullTime(r.Decided)}
 	if err := postgres.RequireRow(q.DecideSwapRequest(ctx, p)); err != nil {
 		return err
 	}
@@ -261,45 +197,46 @@ func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, ta
 
 // AskSwap stores a request to swap the shifts as they are now, or returns its refusal.
 func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by oncall.By) (int64, error) {
-	var id int64
-	err := w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, w.db, func(ctx context.Context, q *db.Queries) (id int64, err error) {
 		if _, err := q.LockTeam(ctx, n.TeamID); err != nil {
-			return err
+			return id, err
 		}
 		members, now, err := membersNow(ctx, q, n.TeamID)
 		if err != nil {
-			return err
+			return id, err
 		}
 		giving, taking, err := sides(ctx, q, editing.SwapRequest{Give: n.Give, Take: n.Take})
 		if err != nil {
-			return err
+			return id, err
 		}
 		r, err := n.Decide(now, members, giving, taking)
 		if err != nil {
-			return err
+			return id, err
 		}
 		same, err := q.SameSwapRequest(ctx, db.SameSwapRequestParams{
-			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To), Give: rawShiftIDs(r.Give), Take: rawShiftIDs(r.Take),
+			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To),
+			Give: postgres.Numbers(r.Give), Take: postgres.Numbers(r.Take),
 		})
 		if err != nil {
-			return err
+			return id, err
 		}
 		if same != 0 {
-			return fault.Newf(fault.Conflict, "swap request %d asks the same and waits for an answer: withdraw it to ask again", same)
+			return id, fault.Newf(fault.Conflict, "swap request %d asks the same and waits for an answer: withdraw it to ask again", same)
 		}
 		id, err = q.CreateSwapRequest(ctx, db.CreateSwapRequestParams{
-			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To), Give: rawShiftIDs(r.Give), Take: rawShiftIDs(r.Take),
+			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To),
+			Give: postgres.Numbers(r.Give), Take: postgres.Numbers(r.Take),
 			Note: postgres.Storable(r.Note), State: string(r.State), CreatedAt: r.Created,
 		})
 		if err != nil {
-			return err
+			return id, err
 		}
 		if err := queueNotices(ctx, q, []oncall.Notice{r.AskNotice(members, giving, taking)}); err != nil {
-			return err
+			return id, err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, members.Name, "swap_requested", map[string]any{"swap_request_id": id, "request_body": by.Body})
+		return id, postgres.AppendOncallAudit(ctx, q, by, members.Name, "swap_requested",
+			map[string]any{"swap_request_id": id, "request_body": by.Body})
 	})
-	return id, err
 }
 
 // membersNow returns the members of the team and the time of the database.
@@ -371,12 +308,9 @@ func NewCalendars(d *postgres.DB) *Calendars { return &Calendars{db: d} }
 
 // CalendarVersions implements oncall.CalendarStore.
 func (c *Calendars) CalendarVersions(ctx context.Context, teams []int64) (map[int64]int64, error) {
-	var out map[int64]int64
-	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = versionsOf(ctx, q, teams)
-		return err
+	return postgres.Get(ctx, c.db, func(ctx context.Context, q *db.Queries) (map[int64]int64, error) {
+		return versionsOf(ctx, q, teams)
 	})
-	return out, err
 }
 
 func versionsOf(ctx context.Context, q *db.Queries, teams []int64) (map[int64]int64, error) {
@@ -390,12 +324,9 @@ func versionsOf(ctx context.Context, q *db.Queries, teams []int64) (map[int64]in
 
 // TeamCalendars implements oncall.CalendarStore. Versions are read first: a calendar may be newer than its version.
 func (c *Calendars) TeamCalendars(ctx context.Context, teams []int64, from, to time.Time) (map[int64]oncall.VersionedCalendar, error) {
-	var out map[int64]oncall.VersionedCalendar
-	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = TeamCalendars(ctx, q, teams, from, to)
-		return err
+	return postgres.Get(ctx, c.db, func(ctx context.Context, q *db.Queries) (map[int64]oncall.VersionedCalendar, error) {
+		return TeamCalendars(ctx, q, teams, from, to)
 	})
-	return out, err
 }
 
 // TeamCalendars returns the calendars of teams for a time, with the shifts of the teams that they subscribe to.

@@ -59,15 +59,10 @@ func (a *Applications) SetCategories(ctx context.Context, id int64, all []applic
 
 // Quota returns an application's quota; NotFound when it has none.
 func (a *Applications) Quota(ctx context.Context, id int64) (applications.Quota, error) {
-	var out applications.Quota
-	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		r, err := q.ApplicationQuota(ctx, id)
-		out = applications.Quota{Application: r.Application, HardThreshold: int(r.HardThreshold), SoftThreshold: int(r.SoftThreshold),
-			HardDuration: postgres.FromSeconds(r.HardSeconds), SoftDuration: postgres.FromSeconds(r.SoftSeconds), Plan: r.Plan, Target: r.Target,
-			TargetKind: r.TargetKind, WaitAfterwards: postgres.FromSeconds(r.WaitSeconds)}
-		return err
-	})
-	return out, err
+	r, err := postgres.Query(ctx, a.db, (*db.Queries).ApplicationQuota, id)
+	return applications.Quota{Application: r.Application, HardThreshold: int(r.HardThreshold), SoftThreshold: int(r.SoftThreshold),
+		HardDuration: postgres.FromSeconds(r.HardSeconds), SoftDuration: postgres.FromSeconds(r.SoftSeconds), Plan: r.Plan, Target: r.Target,
+		TargetKind: r.TargetKind, WaitAfterwards: postgres.FromSeconds(r.WaitSeconds)}, err
 }
 
 // Why a quota cannot be set. Faults of SetQuota wrap one of these.
@@ -108,13 +103,10 @@ func (a *Applications) RemoveQuota(ctx context.Context, id int64, by string) err
 // IncidentEmails returns the addresses whose mail opens an incident of the application, with the plan of each.
 func (a *Applications) IncidentEmails(ctx context.Context, id int64) (map[string]string, error) {
 	out := map[string]string{}
-	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.IncidentEmails(ctx, id)
-		for _, r := range rows {
-			out[r.Email] = r.Plan
-		}
-		return err
-	})
+	rows, err := postgres.Query(ctx, a.db, (*db.Queries).IncidentEmails, id)
+	for _, r := range rows {
+		out[r.Email] = r.Plan
+	}
 	return out, err
 }
 

@@ -45,11 +45,7 @@ type ApplicationSettings struct {
 // ByName finds an application by name, ignoring case, with its keys unsealed; a NotFound fault when there is none. It
 // reads the database each time, so that a new key or flag is used at once.
 func (a *Applications) ByName(ctx context.Context, name string) (auth.Application, error) {
-	var row db.ApplicationByNameRow
-	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		row, err = q.ApplicationByName(ctx, postgres.Storable(name))
-		return err
-	})
+	row, err := postgres.Query(ctx, a.db, (*db.Queries).ApplicationByName, postgres.Storable(name))
 	if err != nil {
 		return auth.Application{}, err
 	}
@@ -157,22 +153,16 @@ func (a *Applications) changeKeys(ctx context.Context, id int64, f func(*db.SetA
 
 // SetFlags stores flags, pending cap and pause of app; its name and keys are left alone.
 func (a *Applications) SetFlags(ctx context.Context, app auth.Application) error {
-	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.SetApplicationFlags(ctx, db.SetApplicationFlagsParams{
-			ID: app.ID, AuthOnly: app.AuthOnly, AllowOtherAppIncidents: app.AllowOtherAppIncidents,
-			AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall, Relay: app.Relay,
-			PendingCap: int32(app.PendingCap), Paused: app.Paused,
-		}))
-	})
+	return postgres.RequireRow(postgres.Query(ctx, a.db, (*db.Queries).SetApplicationFlags, db.SetApplicationFlagsParams{
+		ID: app.ID, AuthOnly: app.AuthOnly, AllowOtherAppIncidents: app.AllowOtherAppIncidents,
+		AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall, Relay: app.Relay,
+		PendingCap: int32(app.PendingCap), Paused: app.Paused,
+	}))
 }
 
 // Settings returns the settings of an application.
 func (a *Applications) Settings(ctx context.Context, id int64) (ApplicationSettings, error) {
-	var row db.ApplicationSettingsRow
-	err := a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		row, err = q.ApplicationSettings(ctx, id)
-		return err
-	})
+	row, err := postgres.Query(ctx, a.db, (*db.Queries).ApplicationSettings, id)
 	s := ApplicationSettings{
 		ContextTemplate: row.ContextTemplate, SummaryTemplate: row.SummaryTemplate, MobileTemplate: row.MobileTemplate,
 		SampleContext: row.SampleContext, TitleVariable: row.TitleVariable, Variables: row.Variables,
@@ -252,20 +242,12 @@ func replaceSettings(ctx context.Context, q *db.Queries, id int64, s Application
 
 // Names lists applications by name, without those that only authenticate unless asked for.
 func (a *Applications) Names(ctx context.Context, withAuthOnly bool) (names []string, err error) {
-	err = a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		names, err = q.ApplicationNames(ctx, withAuthOnly)
-		return err
-	})
-	return names, err
+	return postgres.Query(ctx, a.db, (*db.Queries).ApplicationNames, withAuthOnly)
 }
 
 // Variables lists the variables an application declared, required ones first.
 func (a *Applications) Variables(ctx context.Context, id int64) (names []string, err error) {
-	err = a.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		names, err = q.ApplicationVariables(ctx, id)
-		return err
-	})
-	return names, err
+	return postgres.Query(ctx, a.db, (*db.Queries).ApplicationVariables, id)
 }
 
 // about binds a sealed key to its application and place.
@@ -287,7 +269,7 @@ func (a *Applications) Unseal(id int64, which string, sealed []byte) (string, er
 
 // SetMarkup stores whether an application's contexts and texts contain markup on purpose.
 func (a *Applications) SetMarkup(ctx context.Context, id int64, markup bool) error {
-	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.SetApplicationMarkup(ctx, db.SetApplicationMarkupParams{ID: id, Markup: markup}))
-	})
+	return postgres.RequireRow(postgres.Query(ctx, a.db, (*db.Queries).SetApplicationMarkup, db.SetApplicationMarkupParams{
+		ID: id, Markup: markup,
+	}))
 }

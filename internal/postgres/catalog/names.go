@@ -51,10 +51,5 @@ func (n *Names) TargetNumber(ctx context.Context, role, name string) (int64, err
 // Known returns the names of all active teams, services, active plans or applications; kind is team, service, plan or
 // application.
 func (n *Names) Known(ctx context.Context, kind string) ([]string, error) {
-	var out []string
-	err := n.targets.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = q.KnownNames(ctx, kind)
-		return err
-	})
-	return out, err
+	return postgres.Query(ctx, n.targets.db, (*db.Queries).KnownNames, kind)
 }

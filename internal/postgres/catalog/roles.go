@@ -17,16 +17,10 @@ func NewRolesAndServices(d *postgres.DB) *RolesAndServices { return &RolesAndSer
 
 // Roles lists the roles in their order of display.
 func (n *RolesAndServices) Roles(ctx context.Context) ([]oncall.RoleInfo, error) {
-	var out []oncall.RoleInfo
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.OncallRoles(ctx)
-		out = make([]oncall.RoleInfo, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.RoleInfo{ID: r.ID, Name: r.Name, DisplayOrder: int(r.DisplayOrder)}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Read(ctx, n.db, (*db.Queries).OncallRoles)
+	return postgres.Convert(rows, func(r db.OncallRole) oncall.RoleInfo {
+		return oncall.RoleInfo{ID: r.ID, Name: r.Name, DisplayOrder: int(r.DisplayOrder)}
+	}), err
 }
 
 // CreateRole adds a role; a Conflict fault when there is one of that name.
@@ -56,27 +50,16 @@ func (n *RolesAndServices) DeleteRole(ctx context.Context, name string, by oncal
 
 // Services lists all services.
 func (n *RolesAndServices) Services(ctx context.Context) ([]oncall.Service, error) {
-	var out []oncall.Service
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.Services(ctx)
-		out = make([]oncall.Service, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.Service{ID: r.ID, Name: r.Name}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Read(ctx, n.db, (*db.Queries).Services)
+	return postgres.Convert(rows, func(r db.Service) oncall.Service {
+		return oncall.Service{ID: r.ID, Name: r.Name}
+	}), err
 }
 
 // Service finds a service, ignoring case; a NotFound fault when there is none.
 func (n *RolesAndServices) Service(ctx context.Context, name string) (oncall.Service, error) {
-	var out oncall.Service
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		r, err := q.ServiceByName(ctx, postgres.Storable(name))
-		out = oncall.Service{ID: r.ID, Name: r.Name}
-		return err
-	})
-	return out, err
+	r, err := postgres.Query(ctx, n.db, (*db.Queries).ServiceByName, postgres.Storable(name))
+	return oncall.Service{ID: r.ID, Name: r.Name}, err
 }
 
 // SaveService adds a service, or renames that with the id; a Conflict fault when the name is taken.
@@ -110,40 +93,23 @@ func (n *RolesAndServices) DeleteService(ctx context.Context, s oncall.Service, 
 
 // ServiceTeams lists the active teams that are responsible for a service.
 func (n *RolesAndServices) ServiceTeams(ctx context.Context, service int64) ([]oncall.TeamName, error) {
-	var out []oncall.TeamName
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.ServiceTeams(ctx, service)
-		out = make([]oncall.TeamName, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Query(ctx, n.db, (*db.Queries).ServiceTeams, service)
+	return postgres.Convert(rows, func(r db.ServiceTeamsRow) oncall.TeamName {
+		return oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
+	}), err
 }
 
 // TeamServices lists the names of a team's services.
 func (n *RolesAndServices) TeamServices(ctx context.Context, team int64) ([]string, error) {
-	var out []string
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = q.TeamServices(ctx, team)
-		return err
-	})
-	return out, err
+	return postgres.Query(ctx, n.db, (*db.Queries).TeamServices, team)
 }
 
 // AllTeamServices lists pairs of team and service.
 func (n *RolesAndServices) AllTeamServices(ctx context.Context) ([][2]string, error) {
-	var out [][2]string
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.AllTeamServices(ctx)
-		out = make([][2]string, len(rows))
-		for i, r := range rows {
-			out[i] = [2]string{r.Team, r.Service}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Read(ctx, n.db, (*db.Queries).AllTeamServices)
+	return postgres.Convert(rows, func(r db.AllTeamServicesRow) [2]string {
+		return [2]string{r.Team, r.Service}
+	}), err
 }
 
 // Claim makes a team responsible for a service. If an active team is responsible, Claim returns a Conflict fault whose
@@ -167,7 +133,7 @@ func (n *RolesAndServices) Claim(ctx context.Context, team, service int64) error
 
 // Unclaim is the reverse; a NotFound fault when the team is not responsible for the service.
 func (n *RolesAndServices) Unclaim(ctx context.Context, team, service int64) error {
-	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.UnclaimService(ctx, db.UnclaimServiceParams{TeamID: team, ServiceID: service}))
-	})
+	return postgres.RequireRow(postgres.Query(ctx, n.db, (*db.Queries).UnclaimService, db.UnclaimServiceParams{
+		TeamID: team, ServiceID: service,
+	}))
 }

@@ -17,16 +17,13 @@ func NewTags(d *postgres.DB) *Tags { return &Tags{db: d} }
 // Of returns the tags of objects of one kind: by number, then by name. Objects without tags are missing.
 func (t *Tags) Of(ctx context.Context, kind string, ids []int64) (map[int64]map[string][]string, error) {
 	out := map[int64]map[string][]string{}
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.TagsOf(ctx, db.TagsOfParams{Kind: kind, Ids: ids})
-		for _, r := range rows {
-			if out[r.ObjectID] == nil {
-				out[r.ObjectID] = map[string][]string{}
-			}
-			out[r.ObjectID][r.Name] = r.Values
+	rows, err := postgres.Query(ctx, t.db, (*db.Queries).TagsOf, db.TagsOfParams{Kind: kind, Ids: ids})
+	for _, r := range rows {
+		if out[r.ObjectID] == nil {
+			out[r.ObjectID] = map[string][]string{}
 		}
-		return err
-	})
+		out[r.ObjectID][r.Name] = r.Values
+	}
 	return out, err
 }
 

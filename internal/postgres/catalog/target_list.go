@@ -14,12 +14,7 @@ import (
 // Names returns the names of all targets that begin with prefix, ignoring case, each once, alphabetically. Inactive
 // targets are among them.
 func (t *Targets) Names(ctx context.Context, prefix string) ([]string, error) {
-	var out []string
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = q.TargetNames(ctx, postgres.LikeEscape.Replace(postgres.Storable(prefix))+"%")
-		return err
-	})
-	return out, err
+	return postgres.Query(ctx, t.db, (*db.Queries).TargetNames, postgres.LikeEscape.Replace(postgres.Storable(prefix))+"%")
 }
 
 var targetColumns = map[string]postgres.Column{
@@ -50,38 +45,19 @@ func (t *Targets) NamesOfKind(ctx context.Context, kind string, query filters.Qu
 
 // Exists reports whether there is a target of that name, ignoring case, active or not.
 func (t *Targets) Exists(ctx context.Context, name string) (bool, error) {
-	var out bool
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = q.TargetExists(ctx, postgres.Storable(name))
-		return err
-	})
-	return out, err
+	return postgres.Query(ctx, t.db, (*db.Queries).TargetExists, postgres.Storable(name))
 }
 
 // Roles returns the roles in a fixed order.
 func (t *Targets) Roles(ctx context.Context) ([]escalation.TargetRole, error) {
-	var out []escalation.TargetRole
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.TargetRoles(ctx)
-		out = make([]escalation.TargetRole, len(rows))
-		for i, r := range rows {
-			out[i] = escalation.TargetRole{Name: r.Name, Kind: r.TargetKind}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Read(ctx, t.db, (*db.Queries).TargetRoles)
+	return postgres.Convert(rows, func(r db.TargetRolesRow) escalation.TargetRole {
+		return escalation.TargetRole{Name: r.Name, Kind: r.TargetKind}
+	}), err
 }
 
 // OnAnyList reports whether the person of that name is on any of the mailing lists of these names, ignoring case.
 func (t *Targets) OnAnyList(ctx context.Context, user string, lists []string) (bool, error) {
-	names := make([]string, len(lists))
-	for i, l := range lists {
-		names[i] = postgres.Storable(l)
-	}
-	var out bool
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = q.OnAnyList(ctx, db.OnAnyListParams{Name: postgres.Storable(user), Lists: names})
-		return err
-	})
-	return out, err
+	names := postgres.Convert(lists, postgres.Storable)
+	return postgres.Query(ctx, t.db, (*db.Queries).OnAnyList, db.OnAnyListParams{Name: postgres.Storable(user), Lists: names})
 }

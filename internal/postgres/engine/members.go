@@ -19,7 +19,10 @@ type Cluster struct {
 	db *postgres.DB
 }
 
-var _ buckets.Store = (*Cluster)(nil)
+var (
+	_ buckets.Store      = (*Cluster)(nil)
+	_ buckets.EndedStore = (*Cluster)(nil)
+)
 
 // NewCluster returns the adapter. A message processor gives it a small pool of its own, so that heartbeats never wait
 // for busy workers.
@@ -48,6 +51,13 @@ func (c *Cluster) Beat(ctx context.Context, m buckets.Member) error {
 		c.hint(ctx, m.ProcessID)
 	}
 	return err
+}
+
+// MarkEnded implements buckets.EndedStore.
+func (c *Cluster) MarkEnded(ctx context.Context, processID string, fresh time.Duration) error {
+	return c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+		return q.MarkMemberEnded(ctx, db.MarkMemberEndedParams{ProcessID: processID, FreshSeconds: fresh.Seconds()})
+	})
 }
 
 // View implements buckets.Store. Leases are read before members: an owner that is not among the members has
@@ -197,6 +207,7 @@ func memberStates(ctx context.Context, q *db.Queries) ([]buckets.MemberState, er
 			StartedAt:   r.StartedAt,
 			HeartbeatAt: r.HeartbeatAt,
 			Age:         time.Duration(r.AgeSeconds * float64(time.Second)),
+			Ended:       r.Ended,
 		})
 	}
 	return out, nil

@@ -102,8 +102,11 @@ func (r *importRun) action() string { return "imported from " + r.name }
 
 // Load stores records. See imports.Store.
 func (r *importRun) Load(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
-	if t.Name == "ical_keys" {
+	switch t.Name {
+	case "ical_keys":
 		return r.loadFeedKeys(ctx, t, records)
+	case "message_history":
+		return r.loadMessages(ctx, t, records)
 	}
 	return r.loadTable(ctx, t, records)
 }
@@ -165,34 +168,13 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 	if err := r.exec(ctx, "analyze resolved"); err != nil {
 		return err
 	}
-	for _, check := range lossSQL(t) {
-		if err := r.reasons(ctx, check.kind, check.whole, check.sql, out); err != nil {
-			return fmt.Errorf("search for what %s cannot take: %w", t.Name, err)
-		}
-	}
-	if r.first {
-		if sql := fillSQL(t); sql != "" {
-			if err := r.reasons(ctx, imports.Note, false, sql, out); err != nil {
-				return fmt.Errorf("complete %s: %w", t.Name, err)
-			}
-		}
-	}
-	if sql := keepSQL(t); sql != "" {
-		if err := r.reasons(ctx, imports.NotTaken, false, sql, out); err != nil {
-			return fmt.Errorf("compare %s: %w", t.Name, err)
-		}
-	}
-	checks := twinSQL(t)
-	if sql := differSQL(t); sql != "" {
-		checks = append([]lossQuery{{imports.Conflict, true, sql}}, checks...)
-	}
-	for _, check := range checks {
-		if err := r.reasons(ctx, check.kind, check.whole, check.sql, out); err != nil {
+	for _, c := range checks(t, r.first) {
+		if err := r.reasons(ctx, c, out); err != nil {
 			return fmt.Errorf("compare %s: %w", t.Name, err)
 		}
 	}
 	if err := r.tx.QueryRow(ctx, sameSQL(t)).Scan(&out.Same); err != nil {
-		return fmt.Errorf("compare %s: %w", t.Name, err)
+		return fmt.Errorf("count the equal rows of %s: %w", t.Name, err)
 	}
 	if err := r.exec(ctx, freshSQL(t)); err != nil {
 		return fmt.Errorf("search for new rows of %s: %w", t.Name, err)
@@ -218,14 +200,14 @@ func (r *importRun) insert(ctx context.Context, t imports.Table, out *imports.Ou
 	return r.exec(ctx, "delete from fresh") // they have no follow-ups
 }
 
-// reasons runs a query that returns a reason, a number of rows and examples.
-func (r *importRun) reasons(ctx context.Context, kind imports.Kind, whole bool, sql string, out *imports.Outcome) error {
-	rows, err := r.tx.Query(ctx, sql)
+// reasons runs a check.
+func (r *importRun) reasons(ctx context.Context, c check, out *imports.Outcome) error {
+	rows, err := r.tx.Query(ctx, c.sql)
 	if err != nil {
 		return err
 	}
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (imports.Reason, error) {
-		reason := imports.Reason{Kind: kind, Whole: whole}
+		reason := imports.Reason{Kind: c.kind, Whole: c.whole}
 		err := row.Scan(&reason.Text, &reason.Rows, &reason.Examples)
 		return reason, err
 	})

@@ -52,6 +52,18 @@ func (m moving) load(s imports.Store, t imports.Table, rows ...[]any) imports.Ou
 	return out
 }
 
+// messageTable has the columns of messages of Iris.
+func messageTable() imports.Table {
+	t := imports.Table{Name: "message_history", Key: []string{"id"}}
+	for _, c := range strings.Fields(`id:bigint created_at:timestamptz sent_at:timestamptz application_id:bigint target_id:bigint target:text
+		destination:text mode:text plan_id:bigint priority:text subject:text body:text incident_id:bigint notification_id:bigint waiting:boolean
+		template_id:bigint batch:text failed:boolean`) {
+		name, kind, _ := strings.Cut(c, ":")
+		t.Columns = append(t.Columns, imports.Column{Name: name, Type: kind})
+	}
+	return t
+}
+
 func records(rows [][]any) imports.Records {
 	return func(yield func(imports.Record, error) bool) {
 		for i, row := range rows {
@@ -224,15 +236,14 @@ insert into plan_notifications (id, plan_id, step, position, priority, role, tar
 		return []any{id, 70, 50, began, began, nil, step, true, false, json.RawMessage(`{"title": "x"}`)}
 	}
 	message := func(id, incident, notification, target int64, sent any) []any {
-		return []any{id, began, sent, 50, target, "somebody", "d", "email", 70, "high", "", "", incident, notification, sent == nil, 60, nil, ""}
+		return []any{id, began, sent, 50, target, "somebody", "d", "email", 70, "high", "", "", incident, notification, sent == nil, 60, nil, false}
 	}
 	ahead := began.AddDate(3, 0, 0)
 	early := message(903, 4, 80, 10, ahead)
 	early[1] = ahead
 	m.run(func(s imports.Store) {
 		require.Equal(t, int64(4), m.load(s, incidents, open(1, 0), open(2, 1), open(3, 1), open(4, 1)).Taken)
-		out, err := s.LoadMessages(t.Context(), records([][]any{message(900, 2, 80, 10, began), message(901, 3, 80, 10, began), message(902, 3, 80, 11, nil), early}))
-		require.NoError(t, err)
+		out := m.load(s, messageTable(), message(900, 2, 80, 10, began), message(901, 3, 80, 10, began), message(902, 3, 80, 11, nil), early)
 		require.Equal(t, int64(4), out.Taken)
 		n, err := s.Resume(t.Context(), true)
 		require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -45,87 +46,21 @@ where h.id = c.message_id`,
 	},
 }
 
-// Adopt renumbers targets. See imports.Store.
-func (r *importRun) Adopt(ctx context.Context, targets []imports.Target) (imports.Outcome, error) {
-	var out imports.Outcome
-	if !r.first {
-		return out, nil
-	}
-	if err := r.exec(ctx, "create temp table wanted (kind text, name text, number bigint) on commit drop"); err != nil {
-		return out, err
-	}
-	_, err := r.tx.CopyFrom(ctx, pgx.Identifier{"wanted"}, []string{"kind", "name", "number"},
-		pgx.CopyFromSlice(len(targets), func(i int) ([]any, error) {
-			return []any{targets[i].Kind, targets[i].Name, targets[i].Number}, nil
-		}))
-	if err != nil {
-		return out, fmt.Errorf("copy targets: %w", err)
-	}
-	if err := r.exec(ctx, movesSQL); err != nil {
-		return out, fmt.Errorf("search for targets that are here: %w", err)
-	}
-	if err := r.reasons(ctx, imports.Conflict, true, boundSQL, &out); err != nil || len(out.Reasons) > 0 {
-		return out, err
-	}
-	if err := r.reasons(ctx, imports.Note, false, movedSQL, &out); err != nil {
-		return out, err
-	}
-	for kind, table := range map[string]string{"user": "users", "team": "teams", "mailing-list": "mailing_lists"} {
-		// In two steps, because the numbers of two may change places.
-		for _, sql := range []string{
-			"update %s t set target_id = -m.number from moves m where m.kind = '%s' and m.kind_id = t.id",
-			"update %s t set target_id = -target_id where target_id < 0 and '%s' <> ''",
-		} {
-			if err := r.exec(ctx, fmt.Sprintf(sql, table, kind)); err != nil {
-				return out, fmt.Errorf("renumber %s: %w", table, err)
-			}
-		}
-	}
-	return out, r.exec(ctx, "drop table wanted, moves")
-}
-
-const movesSQL = `create temp table moves on commit drop as
-with known as (
-    select distinct on (kind, lower(name)) kind, lower(name) as name, number from wanted order by kind, lower(name), number
-), moving as (
-    select t.kind, t.kind_id, t.name, t.target_id, k.number
-    from targets t join known k on k.kind = t.kind and k.name = lower(t.name) where k.number <> t.target_id
-    union all
-    select t.kind, t.kind_id, t.name, t.target_id, null
-    from targets t join wanted w on w.number = t.target_id
-    where not exists (select from known k where k.kind = t.kind and k.name = lower(t.name))
-)
-select m.kind, m.kind_id, m.name, m.target_id,
-    coalesce(m.number, (select greatest((select max(number) from wanted), (select max(target_id) from targets)))
-        + row_number() over (order by m.kind, m.kind_id)) as number
-from moving m`
-
-const boundSQL = `select 'its number there is another one than here, and plans, incidents, quotas or tags here refer to it', count(*),
-    (array_agg(m.kind || ' ' || m.name || ': ' || m.target_id || ' here' order by m.target_id))[1:5]
-from moves m
-where exists (select from plan_notifications x where x.target_id = m.target_id)
-   or exists (select from incident_dynamic_targets x where x.target_id = m.target_id)
-   or exists (select from application_quotas x where x.target_id = m.target_id)
-   or exists (select from applications x where x.fallback_target_id = m.target_id)
-   or exists (select from plans x where x.fallback_target_id = m.target_id)
-   or exists (select from tags x where x.kind = 'target' and x.object_id = m.target_id)
-having count(*) > 0`
-
-const movedSQL = `select 'were here already and got another number', count(*),
-    (array_agg(kind || ' ' || name || ': ' || target_id || ' -> ' || number order by target_id))[1:5]
-from moves having count(*) > 0`
-
 // unusedSQL is the condition that no row refers to an application (a).
-const unusedSQL = `a.secondary_key_sealed is null and a.fallback_role is null and not a.paused
-  and not exists (select from incidents x where x.application_id = a.id)
-  and not exists (select from messages x where x.application_id = a.id)
-  and not exists (select from message_history x where x.application_id = a.id)
-  and not exists (select from notification_requests x where x.application_id = a.id)
-  and not exists (select from template_contents x where x.application_id = a.id)
-  and not exists (select from application_variables x where x.application_id = a.id)
-  and not exists (select from application_owners x where x.application_id = a.id)
-  and not exists (select from notification_categories x where x.application_id = a.id)
-  and not exists (select from user_application_modes x where x.application_id = a.id)`
+var unusedSQL = "a.secondary_key_sealed is null and a.fallback_role is null and not a.paused and not " + referred("a.id",
+	"incidents.application_id messages.application_id message_history.application_id notification_requests.application_id "+
+		"template_contents.application_id application_variables.application_id application_owners.application_id "+
+		"notification_categories.application_id user_application_modes.application_id")
+
+// referred is the condition that a row has the value id in one of the columns (table.column, separated by spaces).
+func referred(id, columns string) string {
+	var all []string
+	for _, c := range strings.Fields(columns) {
+		table, _, _ := strings.Cut(c, ".")
+		all = append(all, fmt.Sprintf("exists (select from %s where %s = %s)", table, c, id))
+	}
+	return "(" + strings.Join(all, " or ") + ")"
+}
 
 // MakeRoom deletes the first application if it was not used. Applications that came with Oncall's data and are not used
 // otherwise are set aside until SealKeys: Iris may have them under another number. See imports.Store.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/imports"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -12,22 +13,17 @@ import (
 
 // storedMessage describes a message of Iris in history. An existing message with the same number is the same message if it was
 // made at the same instant for the same incident.
-var storedMessage = imports.Table{Name: "message_history", Key: []string{"id"}, Columns: []imports.Column{
-	{Name: "id", Type: "bigint"}, {Name: "created_at", Type: "timestamptz"}, {Name: "bucket", Type: "smallint"},
-	{Name: "incident_id", Type: "bigint"}, {Name: "application_id", Type: "bigint"},
-	{Name: "plan_id", Type: "bigint", State: true}, {Name: "reopen_count", Type: "smallint", State: true},
-	{Name: "step", Type: "smallint", State: true}, {Name: "position", Type: "smallint", State: true},
-	{Name: "repeat", Type: "smallint", State: true}, {Name: "recipient", Type: "text", State: true},
-	{Name: "purpose", Type: "text", State: true}, {Name: "user_id", Type: "bigint", State: true},
-	{Name: "target", Type: "text", State: true}, {Name: "priority", Type: "text", State: true},
-	{Name: "class", Type: "smallint", State: true}, {Name: "mode", Type: "text", State: true},
-	{Name: "template", Type: "text", State: true}, {Name: "state", Type: "text", State: true},
-	{Name: "attempt", Type: "smallint", State: true}, {Name: "mode_changed", Type: "boolean", State: true},
-	{Name: "settled_at", Type: "timestamptz", State: true}, {Name: "destination", Type: "text", State: true},
-	{Name: "subject", Type: "text", State: true}, {Name: "body", Type: "text", State: true},
-	{Name: "email_html", Type: "text", State: true}, {Name: "render_error", Type: "text", State: true},
-	{Name: "attempts", Type: "jsonb", State: true}, {Name: "batch", Type: "text", State: true},
-}}
+func storedMessage() imports.Table {
+	t := imports.Table{Name: "message_history", Key: []string{"id"}, Columns: []imports.Column{{Name: "id", Type: "bigint"}}}
+	for _, name := range strings.Fields("created_at bucket incident_id application_id") {
+		t.Columns = append(t.Columns, imports.Column{Name: name})
+	}
+	for _, name := range strings.Fields(`plan_id reopen_count step position repeat recipient purpose user_id target priority class mode
+		template state attempt mode_changed settled_at destination subject body email_html render_error attempts batch`) {
+		t.Columns = append(t.Columns, imports.Column{Name: name, State: true})
+	}
+	return t
+}
 
 var highestNumber = strconv.Itoa(imports.HighestNumber)
 
@@ -45,8 +41,8 @@ select s.ord, s.label, s.id, s.created_at, (coalesce(s.incident_id, s.id) & 255)
     u.id as user_id, s.target, s.priority,
     (case when s.incident_id is null then 2 when s.priority in ('urgent', 'high') then 0 else 1 end)::smallint as class,
     s.mode, t.name as template,
-    case when s.delivery = 'failed' then 'failed'
-        when s.sent_at is not null then case when s.delivery = 'delivered' then 'delivered' else 'sent' end
+    case when s.failed then 'failed'
+        when s.sent_at is not null then 'sent'
         when s.batch is not null then 'aggregated'
         when s.mode = 'drop' then 'dropped'
         when s.waiting then case when i.active then 'cancelled' else 'dropped' end
@@ -74,23 +70,24 @@ left join plan_notifications n on n.id = s.notification_id
 left join templates t on t.id = s.template_id
 left join rounds r on r.id = s.id`
 
-const tooLateSQL = `select 'had not been sent when it was imported, and nothing waits for it any more: it is not sent', count(*), ` + examples + `
-from resolved where lost is null and too_late having count(*) > 0`
+var messageRemarks = []check{
+	{imports.Note, false, `select 'had not been sent when it was imported, and nothing waits for it any more: it is not sent', count(*), ` + examples + `
+from resolved where lost is null and too_late having count(*) > 0`},
+	{imports.Note, false, `select 'its plan is not there; the number of the plan stays', count(*), ` + examples + `
+from resolved where lost is null and planless having count(*) > 0`},
+}
 
-const planlessSQL = `select 'its plan is not there; the number of the plan stays', count(*), ` + examples + `
-from resolved where lost is null and planless having count(*) > 0`
-
-// LoadMessages stores messages in history. See imports.Store.
-func (r *importRun) LoadMessages(ctx context.Context, records imports.Records) (imports.Outcome, error) {
+// loadMessages stores messages of Iris in history.
+func (r *importRun) loadMessages(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
 	var out imports.Outcome
-	if err := r.stage(ctx, imports.MessageTable(), records, &out); err != nil {
+	if err := r.stage(ctx, t, records, &out); err != nil {
 		return out, err
 	}
 	if err := r.exec(ctx, resolveMessagesSQL); err != nil {
 		return out, fmt.Errorf("resolve messages: %w", err)
 	}
-	for _, check := range []string{tooLateSQL, planlessSQL} {
-		if err := r.reasons(ctx, imports.Note, false, check, &out); err != nil {
+	for _, c := range messageRemarks {
+		if err := r.reasons(ctx, c, &out); err != nil {
 			return out, fmt.Errorf("search for remarks on messages: %w", err)
 		}
 	}
@@ -100,7 +97,7 @@ func (r *importRun) LoadMessages(ctx context.Context, records imports.Records) (
 	if err != nil {
 		return out, fmt.Errorf("make the months of history: %w", err)
 	}
-	return out, r.finishLoad(ctx, storedMessage, &out)
+	return out, r.finishLoad(ctx, storedMessage(), &out)
 }
 
 // resumeSQL reconstructs the progress of an incident in its step (escalation.Progress). A notification was made as often as the
@@ -146,39 +143,33 @@ select i.id, 'operator', '`+text+`' from incidents i join resuming r on r.id = i
 	return tag.RowsAffected(), err
 }
 
-// numbered are the sequences that must be higher than all imported numbers, with the columns that they number.
-var numbered = []struct{ sequence, highest string }{
-	{"'target_ids'", "(select max(target_id) from targets)"},
-	{"pg_get_serial_sequence('applications', 'id')", "(select max(id) from applications)"},
-	{"pg_get_serial_sequence('templates', 'id')", "(select max(id) from templates)"},
-	// So does history with plans.
-	{"pg_get_serial_sequence('plans', 'id')", "greatest((select max(id) from plans), (select max(plan_id) from message_history))"},
-	{"pg_get_serial_sequence('plan_notifications', 'id')", "(select max(id) from plan_notifications)"},
-	{"pg_get_serial_sequence('incidents', 'id')", "(select max(id) from incidents)"},
-	{"pg_get_serial_sequence('comments', 'id')", "(select max(id) from comments)"},
-	{"pg_get_serial_sequence('responses', 'id')", "(select max(id) from responses)"},
-	{"pg_get_serial_sequence('message_changes', 'id')", "(select max(id) from message_changes)"},
-	{"pg_get_serial_sequence('notification_categories', 'id')", "(select max(id) from notification_categories)"},
-	{"pg_get_serial_sequence('devices', 'id')", "(select max(id) from devices)"},
-	{"pg_get_serial_sequence('users', 'oncall_id')", "(select max(oncall_id) from users)"},
-	{"pg_get_serial_sequence('teams', 'oncall_id')", "(select max(oncall_id) from teams)"},
-	{"pg_get_serial_sequence('oncall_roles', 'id')", "(select max(id) from oncall_roles)"},
-	{"pg_get_serial_sequence('services', 'id')", "(select max(id) from services)"},
-	{"pg_get_serial_sequence('rosters', 'id')", "(select max(id) from rosters)"},
-	// Shifts outlive their schedule: a new schedule must not get their number.
-	{"pg_get_serial_sequence('schedules', 'id')", "greatest((select max(id) from schedules), (select max(schedule_id) from shifts), (select max(covers_id) from shifts))"},
-	{"pg_get_serial_sequence('shifts', 'id')", "(select max(id) from shifts)"},
-	{"pg_get_serial_sequence('notice_settings', 'id')", "(select max(id) from notice_settings)"},
-	{"pg_get_serial_sequence('oncall_audit', 'id')", "(select max(id) from oncall_audit)"},
-	{"'message_ids'", "greatest((select max(id) from messages), (select max(id) from message_history))"},
+// numberedTables are the tables whose ids come from a sequence. The sequence must be higher than all imported ids.
+const numberedTables = `applications templates plan_notifications incidents comments responses message_changes notification_categories devices
+	oncall_roles services rosters shifts notice_settings oncall_audit`
+
+// numbers returns the highest number in a use of each sequence. Rows outlive what they refer to, such as history its plan: a new
+// row must not get that number.
+func numbers() map[string]string {
+	all := map[string]string{
+		"'target_ids'":  "select target_id from targets",
+		"'message_ids'": "select id from messages union all select id from message_history",
+		"pg_get_serial_sequence('users', 'oncall_id')": "select oncall_id from users",
+		"pg_get_serial_sequence('teams', 'oncall_id')": "select oncall_id from teams",
+		"pg_get_serial_sequence('plans', 'id')":        "select id from plans union all select plan_id from message_history",
+		"pg_get_serial_sequence('schedules', 'id')":    "select id from schedules union all select schedule_id from shifts union all select covers_id from shifts",
+	}
+	for _, table := range strings.Fields(numberedTables) {
+		all["pg_get_serial_sequence('"+table+"', 'id')"] = "select id from " + table
+	}
+	return all
 }
 
 // moveNumbersOn moves the sequences beyond the imported numbers. A rollback does not undo that, so it is the last step before
 // the commit.
 func (r *importRun) moveNumbersOn(ctx context.Context) error {
-	for _, n := range numbered {
-		err := r.exec(ctx, fmt.Sprintf(`select setval(%[1]s, h.most) from (select coalesce(%[2]s, 0) as most) h
-where h.most >= (select nextval(%[1]s))`, n.sequence, n.highest))
+	for sequence, numbers := range numbers() {
+		err := r.exec(ctx, fmt.Sprintf(`select setval(%[1]s, h.most) from (select coalesce(max(n), 0) as most from (%[2]s) as u(n)) h
+where h.most >= (select nextval(%[1]s))`, sequence, numbers))
 		if err != nil {
 			return fmt.Errorf("move the numbers on: %w", err)
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,83 +19,6 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/users"
 )
-
-// AdoptOnCall renumbers people, teams and roles. See imports.OnCallStore.
-func (r *importRun) AdoptOnCall(ctx context.Context, targets []imports.Target) (imports.Outcome, error) {
-	var out imports.Outcome
-	if err := r.exec(ctx, "create temp table wanted (kind text, name text, number bigint) on commit drop"); err != nil {
-		return out, err
-	}
-	_, err := r.tx.CopyFrom(ctx, pgx.Identifier{"wanted"}, []string{"kind", "name", "number"},
-		pgx.CopyFromSlice(len(targets), func(i int) ([]any, error) {
-			return []any{targets[i].Kind, targets[i].Name, targets[i].Number}, nil
-		}))
-	if err != nil {
-		return out, fmt.Errorf("copy numbers: %w", err)
-	}
-	if _, err := r.tx.Exec(ctx, "create temp table moves (kind text, id bigint, name text, old bigint, number bigint) on commit drop"); err != nil {
-		return out, err
-	}
-	if _, err := r.tx.Exec(ctx, oncallMovesSQL, r.first); err != nil {
-		return out, fmt.Errorf("search for people and teams that are here: %w", err)
-	}
-	if err := r.reasons(ctx, imports.Conflict, true, oncallBoundSQL, &out); err != nil {
-		return out, err
-	}
-	if len(out.Reasons) == 0 {
-		if err := r.reasons(ctx, imports.Note, false, oncallMovedSQL, &out); err != nil {
-			return out, err
-		}
-		for _, t := range []struct{ kind, table, column string }{{"user", "users", "oncall_id"}, {"team", "teams", "oncall_id"}, {"role", "oncall_roles", "id"}} {
-			// In two steps, because the numbers of two may change places.
-			for _, sql := range []string{
-				"update %[1]s t set %[2]s = -m.number from moves m where m.kind = '%[3]s' and m.old = t.%[2]s",
-				"update %[1]s t set %[2]s = -%[2]s where %[2]s < 0 and '%[3]s' <> ''",
-			} {
-				if err := r.exec(ctx, fmt.Sprintf(sql, t.table, t.column, t.kind)); err != nil {
-					return out, fmt.Errorf("renumber %s: %w", t.table, err)
-				}
-			}
-		}
-	}
-	return out, r.exec(ctx, "drop table wanted, moves")
-}
-
-// oncallMovesSQL changes numbers: a person or team with a name that Oncall has gets Oncall's number; an existing one with a number
-// that Oncall uses for another gets a new one. After the first import only those move whose old and new number are not in use.
-const oncallMovesSQL = `insert into moves
-with here as (
-    select 'user' as kind, id, name, oncall_id as number from users
-    union all select 'team', id, name, oncall_id from teams
-    union all select 'role', id, name, id from oncall_roles
-), known as (
-    select distinct on (kind, lower(name)) kind, lower(name) as name, number from wanted order by kind, lower(name), number
-), moving as (
-    select h.kind, h.id, h.name, h.number as old, k.number
-    from here h join known k on k.kind = h.kind and k.name = lower(h.name)
-    where k.number <> h.number and ($1 or not exists (select from here o where o.kind = k.kind and o.number = k.number)
-        and not exists (select from wanted w where w.kind = h.kind and w.number = h.number))
-    union all
-    select h.kind, h.id, h.name, h.number, null
-    from here h join wanted w on w.kind = h.kind and w.number = h.number
-    where $1 and not exists (select from known k where k.kind = h.kind and k.name = lower(h.name))
-)
-select m.kind, m.id, m.name, m.old, coalesce(m.number,
-    greatest((select max(w.number) from wanted w where w.kind = m.kind), (select max(h.number) from here h where h.kind = m.kind))
-        + row_number() over (partition by m.kind order by m.old))
-from moving m`
-
-const oncallBoundSQL = `select 'its number there is another one than here, and schedules or shifts here refer to it', count(*),
-    (array_agg('role ' || m.name || ': ' || m.old || ' here' order by m.old))[1:5]
-from moves m
-where m.kind = 'role' and (exists (select from schedules x where x.role_id = m.old) or exists (select from shifts x where x.role_id = m.old)
-    or exists (select from team_subscriptions x where x.role_id = m.old) or exists (select from notice_setting_roles x where x.role_id = m.old)
-    or exists (select from coverage_warnings x where x.role_id = m.old))
-having count(*) > 0`
-
-const oncallMovedSQL = `select 'were here already and got another number', count(*),
-    (array_agg(kind || ' ' || name || ': ' || old || ' -> ' || number order by kind, old))[1:5]
-from moves having count(*) > 0`
 
 // MakeAuditRoom renumbers the on-call audit log. See imports.OnCallStore.
 func (r *importRun) MakeAuditRoom(ctx context.Context, highest int64) error {
@@ -192,30 +117,26 @@ select id from made`, k.Name).Scan(&id); err != nil {
 // OnCall returns calendars as this transaction sees them. See imports.OnCallStore.
 func (r *importRun) OnCall(ctx context.Context, from, to time.Time) (imports.OnCall, error) {
 	out := imports.OnCall{Teams: map[int64]*oncall.TeamCalendar{}, People: map[users.ID]int64{}}
-	numbers, err := r.numbers(ctx, "select id, oncall_id from teams")
+	teams, err := r.pairs(ctx, "select id, oncall_id from teams")
 	if err != nil {
 		return out, err
 	}
-	ids := make([]int64, 0, len(numbers))
-	for id := range numbers {
-		ids = append(ids, id)
-	}
-	calendars, err := calendar.TeamCalendars(ctx, db.New(r.tx), ids, from, to)
+	calendars, err := calendar.TeamCalendars(ctx, db.New(r.tx), slices.Collect(maps.Keys(teams)), from, to)
 	if err != nil {
 		return out, fmt.Errorf("read calendars: %w", err)
 	}
 	for id, c := range calendars {
-		out.Teams[numbers[id]] = c.TeamCalendar
+		out.Teams[teams[id]] = c.TeamCalendar
 	}
-	people, err := r.numbers(ctx, "select id, oncall_id from users")
+	people, err := r.pairs(ctx, "select id, oncall_id from users")
 	for id, number := range people {
 		out.People[users.ID(id)] = number
 	}
 	return out, err
 }
 
-// numbers runs a query that returns pairs of numbers.
-func (r *importRun) numbers(ctx context.Context, sql string) (map[int64]int64, error) {
+// pairs runs a query that returns pairs of numbers.
+func (r *importRun) pairs(ctx context.Context, sql string) (map[int64]int64, error) {
 	rows, err := r.tx.Query(ctx, sql)
 	if err != nil {
 		return nil, err

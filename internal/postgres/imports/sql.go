@@ -1,7 +1,9 @@
 package imports
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/imports"
@@ -16,11 +18,11 @@ func column(name string) string { return `"` + name + `"` }
 func stageSQL(t imports.Table) string {
 	defs := []string{"ord bigint", "label text"}
 	for _, c := range t.Columns {
-		kind := c.Type
+		kind := "text"
 		if c.Ref != nil {
 			kind = "bigint"
 		}
-		defs = append(defs, column(c.Name)+" "+kind)
+		defs = append(defs, column(c.Name)+" "+cmp.Or(c.Type, kind))
 	}
 	return "create temp table staged (" + strings.Join(defs, ", ") + ") on commit drop"
 }
@@ -68,20 +70,27 @@ select ord, label, %s, coalesce(lost, case when row_number() over (partition by 
     then 'it is there twice' end) as lost, cut from (%s) x`, strings.Join(names, ", "), strings.Join(keys, ", "), inner)
 }
 
-type lossQuery struct {
+// check is a query that returns reasons, numbers of rows, and examples.
+type check struct {
 	kind  imports.Kind
-	whole bool
+	whole bool // the rows are not imported
 	sql   string
 }
 
 const examples = "(array_agg(label order by ord))[1:5]"
 
-func lossSQL(t imports.Table) []lossQuery {
-	return []lossQuery{
+// checks returns the queries that compare the resolved rows with existing ones, in order. first says that this is the first import.
+func checks(t imports.Table, first bool) []check {
+	all := []check{
 		{imports.NotTaken, true, "select lost, count(*), " + examples + " from resolved where lost is not null group by lost"},
 		{imports.NotTaken, false, "select 'its ' || c || ' is not there; the rest was taken', count(*), " + examples +
 			" from resolved, unnest(cut) as c where lost is null group by c"},
 	}
+	if first {
+		all = append(all, check{imports.Note, false, fillSQL(t)})
+	}
+	all = append(all, check{imports.NotTaken, false, keepSQL(t)}, check{imports.Conflict, true, differSQL(t)})
+	return slices.DeleteFunc(append(all, twinChecks(t)...), func(c check) bool { return c.sql == "" })
 }
 
 // numberedBy reports whether rows of the table have numbers of their own.
@@ -89,7 +98,7 @@ func numberedBy(t imports.Table) bool {
 	return len(t.Key) == 1 && t.Columns[0].Name == t.Key[0] && t.Columns[0].Type == "bigint" && t.Columns[0].Ref == nil
 }
 
-// same is the condition that a resolved row (s) is the stored row (t).
+// sameKey is the condition that a resolved row (s) is the stored row (t).
 func sameKey(t imports.Table) string {
 	var on []string
 	for _, k := range t.Key {
@@ -186,26 +195,26 @@ from (select s.ord, s.label, concat_ws(', ', %s) as what, concat(%s) as sides
 		strings.Join(what, ", "), strings.Join(parts, ", "), t.Name, sameKey(t), agrees(t))
 }
 
-// twinSQL lists rows with the same name (or another unique value) as another row in either database, and deletes them. A statement
+// twinChecks lists rows with the same name (or another unique value) as another row in either database, and deletes them. A statement
 // that deletes may return the deleted rows, which are reported at once.
-func twinSQL(t imports.Table) []lossQuery {
+func twinChecks(t imports.Table) []check {
 	kind := imports.Conflict
 	twice, taken := "two of them have the same name here, where upper and lower case make no difference: rename one", "its name, address or place belongs to another one here"
 	both := "label || ' there, ' || here || ' here'"
 	if t.Yields != "" { // the value here is not shown, it may be a secret
 		kind, twice, taken, both = imports.NotTaken, "it is there twice", t.Yields, "label"
 	}
-	var out []lossQuery
+	var out []check
 	for _, unique := range t.Unique {
 		key, there, here := "t."+column(t.Key[0]), strings.ReplaceAll(unique, "@", "s."), strings.ReplaceAll(unique, "@", "t.")
-		out = append(out, lossQuery{kind, true, fmt.Sprintf(`with twins as (
+		out = append(out, check{kind, true, fmt.Sprintf(`with twins as (
     select s.ord, s.label, u.v, row_number() over (partition by u.v order by s.ord) as nth, first_value(s.label) over (partition by u.v order by s.ord) as first
     from resolved s cross join lateral (select %s as v) u where s.lost is null and u.v is not null
 ), gone as (
     delete from resolved r using twins w where w.ord = r.ord and w.nth > 1 returning r.ord, r.label, w.first
 )
 select '%s', count(*), (array_agg(label || ' and ' || first order by ord))[1:5]
-from gone having count(*) > 0`, there, twice)}, lossQuery{kind, true, fmt.Sprintf(`with taken as (
+from gone having count(*) > 0`, there, twice)}, check{kind, true, fmt.Sprintf(`with taken as (
     select s.ord, s.label, %s::text as here from resolved s join %s t on %s = %s and not (%s)
     where s.lost is null
 ), gone as (

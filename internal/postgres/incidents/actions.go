@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -65,20 +66,15 @@ func write(ctx context.Context, q *db.Queries, e db.AddEntriesParams, before []c
 // does not exist or has no alerts.
 func (i *Incidents) Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error) {
 	var out []incidents.Alert
-	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.AlertsOf(ctx, db.AlertsOfParams{IncidentID: int64(id), After: after, Most: int32(most)})
-		out = make([]incidents.Alert, len(rows))
-		for k, r := range rows {
-			a := incidents.Alert{Fingerprint: r.Fingerprint, Firing: r.Status == "firing", Labels: r.Labels, Annotations: r.Annotations}
-			if r.StartsAt != nil {
-				a.StartsAt = *r.StartsAt
-			}
-			if r.EndsAt != nil {
-				a.EndsAt = *r.EndsAt
-			}
-			out[k] = a
-		}
-		return err
+	rows, err := postgres.Query(ctx, i.db, (*db.Queries).AlertsOf, db.AlertsOfParams{
+		IncidentID: int64(id), After: after, Most: int32(most),
 	})
+	out = make([]incidents.Alert, len(rows))
+	for k, r := range rows {
+		a := incidents.Alert{Fingerprint: r.Fingerprint, Firing: r.Status == "firing", Labels: r.Labels, Annotations: r.Annotations}
+		a.StartsAt = postgres.Deref(r.StartsAt)
+		a.EndsAt = postgres.Deref(r.EndsAt)
+		out[k] = a
+	}
 	return out, err
 }

@@ -44,14 +44,14 @@ where true`
 
 var incidentColumns = map[string]postgres.Column{
 	"id":           {Expr: "i.id", Kind: filters.Int},
-	"plan":         {Expr: "p.name", Kind: filters.Text},
+	"plan":         planName("i"),
 	"plan_id":      {Expr: "i.plan_id", Kind: filters.Int},
 	"active":       {Expr: "i.active", Kind: filters.Flag},
 	"resolved":     {Expr: "i.resolved", Kind: filters.Flag},
 	"claimed":      {Expr: "(i.owner_id is not null)", Kind: filters.Bool},
 	"created":      {Expr: "i.created_at", Kind: filters.Time},
 	"updated":      {Expr: "(case when i.updated_at - i.created_at >= interval '1 ms' then i.updated_at end)", Kind: filters.Time},
-	"application":  {Expr: "a.name", Kind: filters.Text},
+	"application":  applicationName("i"),
 	"context":      {Expr: "c.context::text", Kind: filters.Text},
 	"owner":        {Expr: "u.name", Kind: filters.Text},
 	"current_step": {Expr: "i.current_step", Kind: filters.Int},
@@ -60,33 +60,45 @@ var incidentColumns = map[string]postgres.Column{
     select 1 from message_history m where m.incident_id = i.id and %)`},
 }
 
+// planName filters by the plan of the rows of alias; a name may have several versions.
+func planName(alias string) postgres.Column {
+	return postgres.Column{Expr: "x.name", Kind: filters.Text, Ref: alias + ".plan_id", Table: "plans"}
+}
+
+// applicationName filters by the application of the rows of alias.
+func applicationName(alias string) postgres.Column {
+	return postgres.Column{Expr: "x.name", Kind: filters.Text, Ref: alias + ".application_id", Table: "applications", Unique: true}
+}
+
 // List returns the incidents that match, in ascending order of ids, or newest first when there is a limit. The context
 // is left out when q.Fields names fields without it.
 func (i *Incidents) List(ctx context.Context, q filters.Query) ([]incidents.Incident, error) {
+	sql, args, err := incidentList(q)
+	if err != nil {
+		return nil, err
+	}
+	return postgres.List(ctx, i.db, sql, args, scanIncident)
+}
+
+func incidentList(q filters.Query) (sql string, args []any, err error) {
 	what := "c.context"
 	if len(q.Fields) > 0 && !slices.Contains(q.Fields, "context") && !slices.Contains(q.Fields, "title") {
 		what = "null::json"
 	}
 	l := postgres.NewListQuery("ListIncidents", strings.Replace(incidentSelection, "%CONTEXT%", what, 1)).Tagged("incident", "i.id")
 	if err := l.Filter(q, incidentColumns); err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	sql, args := l.Order(q.Limit, "i.created_at", "i.id")
-	return postgres.List(ctx, i.db, sql, args, scanIncident)
+	sql, args = l.Order(q.Limit, "i.created_at", "i.id")
+	return sql, args, nil
 }
 
 // Get returns an incident; a NotFound fault when there is none.
 func (i *Incidents) Get(ctx context.Context, id incidents.ID) (incidents.Incident, error) {
-	found, err := i.List(ctx, filters.Query{Conditions: []filters.Condition{
+	n, err := postgres.First(i.List(ctx, filters.Query{Conditions: []filters.Condition{
 		{Field: "id", Op: filters.Eq, Values: []any{int64(id)}},
-	}})
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "no such incident")
-	}
-	if err != nil {
-		return incidents.Incident{}, err
-	}
-	return found[0], nil
+	}}))
+	return n, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "no such incident"))
 }
 
 // untouched is the greatest difference between the two times of an incident that was not changed: both are set when it is
@@ -118,10 +130,7 @@ type changing struct {
 func (i *Incidents) change(ctx context.Context, c incidents.Change,
 	f func(ctx context.Context, q *db.Queries, before []changing) error,
 ) ([]incidents.Acknowledged, error) {
-	ids := make([]int64, 0, len(c.IDs))
-	for _, id := range c.IDs {
-		ids = append(ids, int64(id))
-	}
+	ids := postgres.Numbers(c.IDs)
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	var out []incidents.Acknowledged
@@ -176,10 +185,7 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 	for k, l := range locked {
 		out[k] = changing{
 			id: incidents.ID(l.ID), active: l.Active, resolved: l.Resolved,
-			owner: named[l.ID].Owner, application: named[l.ID].Application,
-		}
-		if l.OwnerID != nil {
-			out[k].ownerID = users.ID(*l.OwnerID)
+			owner: named[l.ID].Owner, application: named[l.ID].Application, ownerID: users.ID(postgres.Deref(l.OwnerID)),
 		}
 	}
 	return out, nil
@@ -308,34 +314,26 @@ func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author user
 		return 0, fault.Invalidf("content", "Comment too long. %d characters are more than the limit of %d", n, maxComment)
 	}
 	content = postgres.Storable(content)
-	var comment int64
-	err := i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (comment int64, err error) {
 		comment, err = q.AddComment(ctx, db.AddCommentParams{IncidentID: int64(id), AuthorID: int64(author.ID), Content: content})
 		if postgres.SqlState(err) == "23503" {
-			return fault.Wrap(fault.NotFound, err, "no such incident or author")
+			return comment, fault.Wrap(fault.NotFound, err, "no such incident or author")
 		}
 		if err != nil {
-			return err
+			return comment, err
 		}
-		return q.AddEntries(ctx, db.AddEntriesParams{
+		return comment, q.AddEntries(ctx, db.AddEntriesParams{
 			IncidentIds: []int64{int64(id)}, Kind: string(incidents.EntryComment), Actor: author.Name, Texts: []string{content},
 		})
 	})
-	return comment, err
 }
 
 // Comments returns the comments on an incident, oldest first; none for an incident that does not exist.
 func (i *Incidents) Comments(ctx context.Context, id incidents.ID) ([]incidents.Comment, error) {
-	var out []incidents.Comment
-	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.Comments(ctx, int64(id))
-		out = make([]incidents.Comment, len(rows))
-		for k, r := range rows {
-			out[k] = incidents.Comment{ID: r.ID, Author: r.Author, Content: r.Content, CreatedAt: r.CreatedAt}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Query(ctx, i.db, (*db.Queries).Comments, int64(id))
+	return postgres.Convert(rows, func(r db.CommentsRow) incidents.Comment {
+		return incidents.Comment{ID: r.ID, Author: r.Author, Content: r.Content, CreatedAt: r.CreatedAt}
+	}), err
 }
 
 var viaText = map[incidents.Via]string{

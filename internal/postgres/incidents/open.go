@@ -89,13 +89,10 @@ func fitting(news []*opening) int {
 func (i *Incidents) openSome(ctx context.Context, news []*opening) error {
 	i.db.ObserveOpened(len(news))
 	for round := 0; ; round++ {
-		err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-			rows, err := q.OpenIncidents(ctx, openParams(news))
-			for _, r := range rows {
-				news[r.Ord].opened = incidents.Opened{ID: incidents.ID(r.ID), Bucket: int(r.Bucket)}
-			}
-			return err
-		})
+		rows, err := postgres.Query(ctx, i.db, (*db.Queries).OpenIncidents, openParams(news))
+		for _, r := range rows {
+			news[r.Ord].opened = incidents.Opened{ID: incidents.ID(r.ID), Bucket: int(r.Bucket)}
+		}
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (s *Receipts) Apply(ctx context.Context, r messages.Receipt) (known bool, e
 		known, err = applyReceipt(ctx, q, r, nil)
 		return err
 	})
-	if err != nil && s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return q.AddReceipt(ctx, keptReceipt(r, nil)) }) == nil {
+	if err != nil && postgres.Exec(ctx, s.db, (*db.Queries).AddReceipt, keptReceipt(r, nil)) == nil {
 		return true, nil
 	}
 	return known, err

@@ -21,47 +21,28 @@ func NewResponses(d *postgres.DB) *Responses { return &Responses{d} }
 
 // Asked finds a message, queued or history. A NotFound fault when there is none.
 func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error) {
-	var row db.ResponseAskedRow
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		row, err = q.ResponseAsked(ctx, int64(id))
-		return err
-	})
+	row, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseAsked, int64(id))
 	return messages.AnsweredMessage{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Batch: row.Batch, Application: row.Application,
 		ApplicationID: row.ApplicationID, Subject: row.Subject, Body: row.Body, Destination: row.Destination}, err
 }
 
 // SlackMessages returns the messages, queued or history, with a time stamp of Slack.
 func (r *Responses) SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error) {
-	var out []messages.ID
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		ids, err := q.ResponseSlackPosted(ctx, db.ResponseSlackPostedParams{Ts: postgres.CleanText(ts), Claimed: int64(claimed)})
-		out = out[:0]
-		for _, id := range ids {
-			out = append(out, messages.ID(id))
-		}
-		return err
+	ids, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseSlackPosted, db.ResponseSlackPostedParams{
+		Ts: postgres.CleanText(ts), Claimed: int64(claimed),
 	})
-	return out, err
+	return postgres.IDs[messages.ID](ids), err
 }
 
 // SlackUnknown reports whether Slack may have posted a message with a time stamp that was not recorded.
 func (r *Responses) SlackUnknown(ctx context.Context, id messages.ID) (bool, error) {
-	var unknown bool
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		unknown, err = q.ResponseSlackUnknown(ctx, int64(id))
-		return err
-	})
-	return unknown, err
+	return postgres.Query(ctx, r.db, (*db.Queries).ResponseSlackUnknown, int64(id))
 }
 
 // AskedBatch finds the message that is a digest, queued or history. A NotFound fault when there is none.
 func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.AnsweredMessage, error) {
-	var id int64
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		batch = strings.ToLower(batch)
-		id, err = q.ResponseBatch(ctx, &batch)
-		return err
-	})
+	batch = strings.ToLower(batch)
+	id, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseBatch, &batch)
 	if err != nil {
 		return messages.AnsweredMessage{}, err
 	}
@@ -72,12 +53,7 @@ func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.Answ
 
 // Newest returns the newest message to the user whose incident is still escalating.
 func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.AnsweredMessage, bool, error) {
-	var row db.ResponseNewestRow
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		id := int64(user)
-		row, err = q.ResponseNewest(ctx, &id)
-		return err
-	})
+	row, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseNewest, (*int64)(&user))
 	if fault.Is(err, fault.NotFound) {
 		return messages.AnsweredMessage{}, false, nil
 	}
@@ -86,49 +62,24 @@ func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.Answere
 
 // Active returns the escalating incidents that have a message to the user, oldest first.
 func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.AnsweredMessage, error) {
-	var out []messages.AnsweredMessage
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		id := int64(user)
-		rows, err := q.ResponseActive(ctx, &id)
-		out = make([]messages.AnsweredMessage, len(rows))
-		for i, row := range rows {
-			out[i] = messages.AnsweredMessage{IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID}
+	rows, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseActive, (*int64)(&user))
+	return postgres.Convert(rows, func(row db.ResponseActiveRow) messages.AnsweredMessage {
+		return messages.AnsweredMessage{
+			IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID,
 		}
-		return err
-	})
-	return out, err
+	}), err
 }
 
 // Batch returns the incidents of a digest; none when there is no such digest.
 func (r *Responses) Batch(ctx context.Context, batch string) ([]incidents.ID, error) {
-	var out []incidents.ID
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.BatchIncidents(ctx, strings.ToLower(batch))
-		out = make([]incidents.ID, len(rows))
-		for i, id := range rows {
-			out[i] = incidents.ID(id)
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Query(ctx, r.db, (*db.Queries).BatchIncidents, strings.ToLower(batch))
+	return postgres.IDs[incidents.ID](rows), err
 }
 
 // Waiting returns those of the incidents that are neither acknowledged nor resolved.
 func (r *Responses) Waiting(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error) {
-	asked := make([]int64, len(ids))
-	for i, id := range ids {
-		asked[i] = int64(id)
-	}
-	var out []incidents.ID
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.ResponseBatchWaiting(ctx, asked)
-		out = make([]incidents.ID, len(rows))
-		for i, id := range rows {
-			out[i] = incidents.ID(id)
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseBatchWaiting, postgres.Numbers(ids))
+	return postgres.IDs[incidents.ID](rows), err
 }
 
 // ByContact returns the active user who has the contact verified; phone numbers are compared by their digits, and a number for
@@ -138,10 +89,8 @@ func (r *Responses) ByContact(ctx context.Context, mode users.Mode, source strin
 	if contactEmpty(mode, source) {
 		return users.User{}, nobody
 	}
-	var rows []db.ResponseUserByContactRow
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		rows, err = q.ResponseUserByContact(ctx, db.ResponseUserByContactParams{Mode: string(mode), Source: postgres.Storable(source)})
-		return err
+	rows, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseUserByContact, db.ResponseUserByContactParams{
+		Mode: string(mode), Source: postgres.Storable(source),
 	})
 	if err == nil && len(rows) != 1 {
 		err = nobody
@@ -157,10 +106,8 @@ func (r *Responses) ByMessage(ctx context.Context, id messages.ID, mode users.Mo
 	if contactEmpty(mode, source) {
 		return users.User{}, fault.New(fault.NotFound, "nobody has that contact")
 	}
-	var row db.ResponseUserByMessageRow
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		row, err = q.ResponseUserByMessage(ctx, db.ResponseUserByMessageParams{MessageID: int64(id), Mode: string(mode), Source: postgres.Storable(source)})
-		return err
+	row, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseUserByMessage, db.ResponseUserByMessageParams{
+		MessageID: int64(id), Mode: string(mode), Source: postgres.Storable(source),
 	})
 	return postgres.UserOf(db.UserByNameRow(row)), err
 }
@@ -175,15 +122,7 @@ func contactEmpty(mode users.Mode, source string) bool {
 
 // Mailbox returns the first of the addresses whose mails open incidents, and false when none does.
 func (r *Responses) Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error) {
-	kept := make([]string, len(addresses))
-	for i, a := range addresses {
-		kept[i] = postgres.Storable(a)
-	}
-	var row db.ResponseMailboxRow
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		row, err = q.ResponseMailbox(ctx, kept)
-		return err
-	})
+	row, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseMailbox, postgres.Convert(addresses, postgres.Storable))
 	if fault.Is(err, fault.NotFound) {
 		return messages.Mailbox{}, false, nil
 	}
@@ -195,10 +134,8 @@ const maxAnswer = 2000
 
 // Record stores an answer, understood or not.
 func (r *Responses) Record(ctx context.Context, a messages.Answer) error {
-	return r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return q.RecordResponse(ctx, db.RecordResponseParams{Mode: string(a.Mode), Source: a.Source, UserID: present(int64(a.UserID)),
-			MessageID: present(int64(a.MessageID)), IncidentID: present(int64(a.IncidentID)), Content: keepable(a.Content), Result: keepable(a.Result)})
-	})
+	return postgres.Exec(ctx, r.db, (*db.Queries).RecordResponse, db.RecordResponseParams{Mode: string(a.Mode), Source: a.Source, UserID: present(int64(a.UserID)),
+		MessageID: present(int64(a.MessageID)), IncidentID: present(int64(a.IncidentID)), Content: keepable(a.Content), Result: keepable(a.Result)})
 }
 
 // present turns 0 into null.

@@ -24,50 +24,35 @@ func (n *Notices) Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKe
 func (n *Notices) Key(ctx context.Context, key string) (oncall.IcalKey, error) {
 	key = postgres.Storable(key)
 	hash := n.keys.FeedKeyHash(key)
-	return only(n.feedKeys(ctx, db.IcalKeysParams{Key: &key, Hash: &hash}))
+	return postgres.First(n.feedKeys(ctx, db.IcalKeysParams{Key: &key, Hash: &hash}))
 }
 
 // KeyFor finds the requester's key for a calendar; a NotFound fault when there is none.
 func (n *Notices) KeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) (oncall.IcalKey, error) {
 	id := int64(requester)
-	return only(n.feedKeys(ctx, db.IcalKeysParams{RequesterID: &id, UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID))}))
-}
-
-func only(found []oncall.IcalKey, err error) (oncall.IcalKey, error) {
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "not found")
-	}
-	if err != nil {
-		return oncall.IcalKey{}, err
-	}
-	return found[0], nil
+	return postgres.First(n.feedKeys(ctx, db.IcalKeysParams{
+		RequesterID: &id, UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID)),
+	}))
 }
 
 func (n *Notices) feedKeys(ctx context.Context, by db.IcalKeysParams) ([]oncall.IcalKey, error) {
-	var out []oncall.IcalKey
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, n.db, func(ctx context.Context, q *db.Queries) (out []oncall.IcalKey, err error) {
 		rows, err := q.IcalKeys(ctx, by)
 		out = make([]oncall.IcalKey, len(rows))
 		for i, r := range rows {
 			key := r.Key
 			if r.KeySealed != nil {
 				if key, err = unsealFeedKey(n.keys, r.Key, r.KeySealed); err != nil {
-					return err
+					return out, err
 				}
 			}
 			out[i] = oncall.IcalKey{
 				Key: key, Requester: r.Requester, RequesterID: users.ID(r.RequesterID), Name: r.Name, CreatedAt: r.CreatedAt,
-			}
-			if r.UserID != nil {
-				out[i].User = users.ID(*r.UserID)
-			}
-			if r.TeamID != nil {
-				out[i].TeamID = *r.TeamID
+				User: users.ID(postgres.Deref(r.UserID)), TeamID: postgres.Deref(r.TeamID),
 			}
 		}
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // NewKey replaces the requester's key for a calendar. The old key stops working.
@@ -86,28 +71,21 @@ func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.Ical
 // DropKey deletes a key; a NotFound fault when there is none.
 func (n *Notices) DropKey(ctx context.Context, key string) error {
 	key = postgres.Storable(key)
-	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.DeleteIcalKey(ctx, db.DeleteIcalKeyParams{Key: key, Hash: n.keys.FeedKeyHash(key)}))
-	})
+	return postgres.RequireRow(postgres.Query(ctx, n.db, (*db.Queries).DeleteIcalKey, db.DeleteIcalKeyParams{
+		Key: key, Hash: n.keys.FeedKeyHash(key),
+	}))
 }
 
 // DropKeyFor deletes the requester's key for a calendar, if there is one.
 func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
-	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return q.DropIcalKey(ctx, db.DropIcalKeyParams{
-			RequesterID: int64(requester), UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID)),
-		})
+	return postgres.Exec(ctx, n.db, (*db.Queries).DropIcalKey, db.DropIcalKeyParams{
+		RequesterID: int64(requester), UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID)),
 	})
 }
 
 // DropKeys removes all keys of a requester and returns their number.
 func (n *Notices) DropKeys(ctx context.Context, requester users.ID) (int64, error) {
-	var dropped int64
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		dropped, err = q.DeleteIcalKeysOf(ctx, int64(requester))
-		return err
-	})
-	return dropped, err
+	return postgres.Query(ctx, n.db, (*db.Queries).DeleteIcalKeysOf, int64(requester))
 }
 
 // SealFeedKey returns the two stored forms of a key: a hash to find it by, and the sealed key.
@@ -131,10 +109,8 @@ const SealBatch = 500
 func (n *Notices) SealKeys(ctx context.Context) (int64, error) {
 	var total int64
 	for {
-		var sealed int64
-		err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-			sealed, err = SealFeedKeys(ctx, q, n.keys)
-			return err
+		sealed, err := postgres.Get(ctx, n.db, func(ctx context.Context, q *db.Queries) (int64, error) {
+			return SealFeedKeys(ctx, q, n.keys)
 		})
 		total += sealed
 		if err != nil || sealed < SealBatch {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -27,16 +26,10 @@ func NewNotices(d *postgres.DB, keys *auth.Keys) *Notices {
 
 // Types lists the kinds of notices.
 func (n *Notices) Types(ctx context.Context) ([]oncall.NoticeType, error) {
-	var out []oncall.NoticeType
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.NoticeTypes(ctx)
-		out = make([]oncall.NoticeType, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.NoticeType{Name: r.Name, IsReminder: r.IsReminder}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Read(ctx, n.db, (*db.Queries).NoticeTypes)
+	return postgres.Convert(rows, func(r db.NoticeTypesRow) oncall.NoticeType {
+		return oncall.NoticeType{Name: r.Name, IsReminder: r.IsReminder}
+	}), err
 }
 
 // ByUser lists a person's settings.
@@ -47,23 +40,13 @@ func (n *Notices) ByUser(ctx context.Context, user users.ID) ([]oncall.NoticeSet
 
 // ByID finds one setting; a NotFound fault when there is none.
 func (n *Notices) ByID(ctx context.Context, id int64) (oncall.NoticeSetting, error) {
-	found, err := n.settings(ctx, db.NoticeSettingsParams{ID: &id})
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "not found")
-	}
-	if err != nil {
-		return oncall.NoticeSetting{}, err
-	}
-	return found[0], nil
+	return postgres.First(n.settings(ctx, db.NoticeSettingsParams{ID: &id}))
 }
 
 func (n *Notices) settings(ctx context.Context, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
-	var out []oncall.NoticeSetting
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = noticeSettings(ctx, q, by)
-		return err
+	return postgres.Get(ctx, n.db, func(ctx context.Context, q *db.Queries) ([]oncall.NoticeSetting, error) {
+		return noticeSettings(ctx, q, by)
 	})
-	return out, err
 }
 
 func noticeSettings(ctx context.Context, q *db.Queries, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
@@ -84,30 +67,25 @@ func noticeSettings(ctx context.Context, q *db.Queries, by db.NoticeSettingsPara
 
 // Create adds a setting. Roles that do not exist are an Invalid fault for the field "roles".
 func (n *Notices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, error) {
-	var id int64
-	err := n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+	return postgres.GetInTx(ctx, n.db, func(ctx context.Context, q *db.Queries) (id int64, err error) {
 		id, err = people.AddNoticeSetting(ctx, q, s)
-		return err
+		return id, err
 	})
-	return id, err
 }
 
-// Update locks a setting, applies change, and stores the result. Roles that do not exist are an Invalid fault for the field
-// "roles"; a NotFound fault when there is no such setting.
-func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.NoticeSetting) error) error {
+// Update locks a setting and stores what p decides. Roles that do not exist are an Invalid fault for the field "roles"; a
+// NotFound fault when there is no such setting.
+func (n *Notices) Update(ctx context.Context, id int64, p oncall.NoticePatch) error {
 	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockNoticeSetting(ctx, id); err != nil {
 			return err
 		}
-		found, err := noticeSettings(ctx, q, db.NoticeSettingsParams{ID: &id})
+		is, err := postgres.First(noticeSettings(ctx, q, db.NoticeSettingsParams{ID: &id}))
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
-			return fault.New(fault.NotFound, "not found")
-		}
-		s := found[0]
-		if err := change(&s); err != nil {
+		s, err := p.Decide(is)
+		if err != nil {
 			return err
 		}
 		err = postgres.RequireRow(q.UpdateNoticeSetting(ctx, db.UpdateNoticeSettingParams{
@@ -125,24 +103,19 @@ func (n *Notices) Update(ctx context.Context, id int64, change func(s *oncall.No
 
 // Delete deletes a setting; a NotFound fault when there is none.
 func (n *Notices) Delete(ctx context.Context, id int64) error {
-	return n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.DeleteNoticeSetting(ctx, id))
-	})
+	return postgres.RequireRow(postgres.Query(ctx, n.db, (*db.Queries).DeleteNoticeSetting, id))
 }
 
 // Audit reads the audit log, oldest first. A log that is too long is an Invalid fault.
 func (n *Notices) Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error) {
 	var out []oncall.AuditEntry
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.OncallAudit(ctx, db.OncallAuditParams{
-			Teams: by.Teams, Owners: by.Owners, Actions: by.Actions, Since: by.Since, Until: by.Until, MaxRows: postgres.MaxListRows + 1,
-		})
-		out = make([]oncall.AuditEntry, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.AuditEntry{Owner: r.Owner, Team: r.Team, Action: r.Action, At: r.At, Context: r.Context}
-		}
-		return err
+	rows, err := postgres.Query(ctx, n.db, (*db.Queries).OncallAudit, db.OncallAuditParams{
+		Teams: by.Teams, Owners: by.Owners, Actions: by.Actions, Since: by.Since, Until: by.Until, MaxRows: postgres.MaxListRows + 1,
 	})
+	out = make([]oncall.AuditEntry, len(rows))
+	for i, r := range rows {
+		out[i] = oncall.AuditEntry{Owner: r.Owner, Team: r.Team, Action: r.Action, At: r.At, Context: r.Context}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -65,29 +65,20 @@ func (n *Notifications) Lookup(ctx context.Context, role, name string) (escalati
 
 // Category finds a category of an application by name, ignoring case; a NotFound fault when there is none.
 func (n *Notifications) Category(ctx context.Context, applicationID int64, name string) (messages.Category, error) {
-	var out messages.Category
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		row, err := q.CategoryByName(ctx, db.CategoryByNameParams{ApplicationID: applicationID, Name: postgres.Storable(name)})
-		out = messages.Category{ID: row.ID, Mode: users.Mode(row.Mode)}
-		return err
+	row, err := postgres.Query(ctx, n.db, (*db.Queries).CategoryByName, db.CategoryByNameParams{
+		ApplicationID: applicationID, Name: postgres.Storable(name),
 	})
-	return out, err
+	return messages.Category{ID: row.ID, Mode: users.Mode(row.Mode)}, err
 }
 
 // CategoryChoices returns the modes that people chose for a category. People without a choice are missing.
 func (n *Notifications) CategoryChoices(ctx context.Context, category int64, people []users.ID) (map[users.ID]users.Mode, error) {
-	p := db.CategoryModesParams{CategoryID: category, UserIds: make([]int64, len(people))}
-	for i, id := range people {
-		p.UserIds[i] = int64(id)
-	}
+	p := db.CategoryModesParams{CategoryID: category, UserIds: postgres.Numbers(people)}
 	out := map[users.ID]users.Mode{}
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.CategoryModes(ctx, p)
-		for _, r := range rows {
-			out[users.ID(r.UserID)] = users.Mode(r.Mode)
-		}
-		return err
-	})
+	rows, err := postgres.Query(ctx, n.db, (*db.Queries).CategoryModes, p)
+	for _, r := range rows {
+		out[users.ID(r.UserID)] = users.Mode(r.Mode)
+	}
 	return out, err
 }
 
@@ -171,11 +162,7 @@ func insertNotifications(ctx context.Context, q *db.Queries, p db.InsertNotifica
 	if len(rows) != len(p.Places) {
 		return nil, fault.Newf(fault.Internal, "stored %d notifications of %d", len(rows), len(p.Places))
 	}
-	ids := make([]int64, len(rows))
-	for i, r := range rows {
-		ids[i] = r.ID
-	}
-	return ids, nil
+	return postgres.Convert(rows, func(r db.InsertNotificationsRow) int64 { return r.ID }), nil
 }
 
 func notificationParams(batch []messages.Notification) db.InsertNotificationsParams {

@@ -91,13 +91,10 @@ func NewContacts(db *postgres.DB, keys *auth.Keys, notifications notifier) *Cont
 // List returns the contacts of a person in the order of the modes.
 func (c *Contacts) List(ctx context.Context, id users.ID) ([]users.Contact, error) {
 	out := []users.Contact{}
-	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.ContactsWithMarks(ctx, int64(id))
-		for _, r := range rows {
-			out = append(out, users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Verified: r.Verified})
-		}
-		return err
-	})
+	rows, err := postgres.Query(ctx, c.db, (*db.Queries).ContactsWithMarks, int64(id))
+	for _, r := range rows {
+		out = append(out, users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Verified: r.Verified})
+	}
 	return out, err
 }
 

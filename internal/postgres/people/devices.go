@@ -15,16 +15,10 @@ func NewDevices(d *postgres.DB) *Devices { return &Devices{d} }
 
 // Tokens returns the registrations of an active person's active devices, oldest first. An unknown name has none.
 func (s *Devices) Tokens(ctx context.Context, person string) (tokens []string, err error) {
-	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		tokens, err = q.DeviceTokens(ctx, postgres.Storable(person))
-		return err
-	})
-	return tokens, err
+	return postgres.Query(ctx, s.db, (*db.Queries).DeviceTokens, postgres.Storable(person))
 }
 
 // SwitchOff deactivates a device that the push service reports as unregistered. Registering it again activates it.
 func (s *Devices) SwitchOff(ctx context.Context, token string) error {
-	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return q.SwitchOffDevice(ctx, postgres.Storable(token))
-	})
+	return postgres.Exec(ctx, s.db, (*db.Queries).SwitchOffDevice, postgres.Storable(token))
 }

@@ -48,23 +48,17 @@ func (s *DirectorySync) KnownAs(ctx context.Context, source, stable, name string
 }
 
 func (s *DirectorySync) known(ctx context.Context, who db.DirectoryPeopleParams) ([]directory.Known, error) {
-	var out []directory.Known
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.DirectoryPeople(ctx, who)
-		out = make([]directory.Known, len(rows))
-		for i, r := range rows {
-			out[i] = directory.Known{
-				User: users.User{
-					ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
-					TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
-				},
-				PhotoURL: postgres.Deref(r.PhotoUrl), Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
-				Source: r.Source, Stable: r.StableID, SwitchedOff: r.SwitchedOff, Given: postgres.Zip[users.Mode, string](r.GivenModes, r.GivenDestinations),
-			}
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).DirectoryPeople, who)
+	return postgres.Convert(rows, func(r db.DirectoryPeopleRow) directory.Known {
+		return directory.Known{
+			User: users.User{
+				ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+				TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
+			},
+			PhotoURL: postgres.Deref(r.PhotoUrl), Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
+			Source: r.Source, Stable: r.StableID, SwitchedOff: r.SwitchedOff, Given: postgres.Zip[users.Mode, string](r.GivenModes, r.GivenDestinations),
 		}
-		return err
-	})
-	return out, err
+	}), err
 }
 
 // Apply stores one person's change. A name that another person got meanwhile is an Invalid fault.
@@ -117,13 +111,8 @@ func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.C
 		canonical := users.CanonicalName(name)
 		change.Name, change.CanonicalName = &name, &canonical
 	}
-	switch c.Kind {
-	case directory.SwitchOn:
-		on := true
-		change.Active = &on
-	case directory.SwitchOff:
-		off := false
-		change.Active = &off
+	if active := c.Kind == directory.SwitchOn; active || c.Kind == directory.SwitchOff {
+		change.Active = &active
 	}
 	if err := postgres.RequireRow(q.UpdateOncallUser(ctx, change)); err != nil {
 		if postgres.SqlState(err) == "23505" {
@@ -177,16 +166,10 @@ func (s *DirectorySync) note(ctx context.Context, q *db.Queries, what string, ki
 
 // KnownLists lists all mailing lists.
 func (s *DirectorySync) KnownLists(ctx context.Context) ([]directory.KnownList, error) {
-	var out []directory.KnownList
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.KnownMailingLists(ctx)
-		out = make([]directory.KnownList, len(rows))
-		for i, r := range rows {
-			out[i] = directory.KnownList{ID: r.ID, Name: r.Name, Active: r.Active, Size: int(r.MemberCount), Members: r.Members, Synced: r.Kept}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Read(ctx, s.db, (*db.Queries).KnownMailingLists)
+	return postgres.Convert(rows, func(r db.KnownMailingListsRow) directory.KnownList {
+		return directory.KnownList{ID: r.ID, Name: r.Name, Active: r.Active, Size: int(r.MemberCount), Members: r.Members, Synced: r.Kept}
+	}), err
 }
 
 // ApplyList stores one mailing list's change. A list that is switched off keeps its members.
@@ -203,10 +186,7 @@ func (s *DirectorySync) ApplyList(ctx context.Context, c directory.ListChange) e
 			return err
 		}
 		if c.Kind != directory.SwitchOff {
-			names := make([]string, len(c.Members))
-			for i, n := range c.Members {
-				names[i] = postgres.Storable(n)
-			}
+			names := postgres.Convert(c.Members, postgres.Storable)
 			if err := q.TrimMailingList(ctx, db.TrimMailingListParams{ListID: id, Names: names}); err != nil {
 				return err
 			}
@@ -244,18 +224,15 @@ func (s *DirectorySync) list(ctx context.Context, q *db.Queries, c directory.Lis
 
 // Due reports whether a directory must be read again: after an interval, which is shorter after a failure.
 func (s *DirectorySync) Due(ctx context.Context, source string, every, again time.Duration) (bool, error) {
-	var due bool
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		lately, err := q.DirectoryAskedLately(ctx, db.DirectoryAskedLatelyParams{Source: source, EverySeconds: every.Seconds(), AgainSeconds: again.Seconds()})
-		due = !lately
-		return err
+	lately, err := postgres.Query(ctx, s.db, (*db.Queries).DirectoryAskedLately, db.DirectoryAskedLatelyParams{
+		Source: source, EverySeconds: every.Seconds(), AgainSeconds: again.Seconds(),
 	})
-	return due, err
+	return !lately, err
 }
 
 // Note stores that a directory was read; problem "" = without errors.
 func (s *DirectorySync) Note(ctx context.Context, source, problem string) error {
-	return s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return q.NoteDirectorySync(ctx, db.NoteDirectorySyncParams{Source: source, Problem: postgres.Storable(problem)})
+	return postgres.Exec(ctx, s.db, (*db.Queries).NoteDirectorySync, db.NoteDirectorySyncParams{
+		Source: source, Problem: postgres.Storable(problem),
 	})
 }

@@ -20,13 +20,9 @@ func TestConcurrentEditsOfOtherFieldsAreKept(t *testing.T) {
 	ops, err := teams.ByName(t.Context(), "ops")
 	require.NoError(t, err)
 	second := make(chan error, 1)
-	require.NoError(t, teams.Update(t.Context(), ops.ID, func(s *oncall.TeamSettings) error {
-		go func() {
-			second <- teams.Update(t.Context(), ops.ID, func(s *oncall.TeamSettings) error { s.Email = "ops@example.com"; return nil }, by)
-		}()
-		s.Description = "they operate"
-		return nil
-	}, by))
+	description, email := "they operate", "ops@example.com"
+	go func() { second <- teams.Update(t.Context(), ops.ID, oncall.TeamPatch{Email: &email}, by) }()
+	require.NoError(t, teams.Update(t.Context(), ops.ID, oncall.TeamPatch{Description: &description}, by))
 	require.NoError(t, <-second)
 	ops, err = teams.ByName(t.Context(), "ops")
 	require.NoError(t, err)

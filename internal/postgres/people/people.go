@@ -25,39 +25,26 @@ func (p *OncallPeople) All(ctx context.Context) ([]oncall.Person, error) {
 
 // ByID returns those of the people who exist.
 func (p *OncallPeople) ByID(ctx context.Context, ids []users.ID) ([]oncall.Person, error) {
-	return p.find(ctx, db.OncallPeopleParams{Ids: postgres.UserNumbers(ids)})
+	return p.find(ctx, db.OncallPeopleParams{Ids: postgres.Numbers(ids)})
 }
 
 // ByName finds a person, ignoring case; a NotFound fault when there is none.
 func (p *OncallPeople) ByName(ctx context.Context, name string) (oncall.Person, error) {
 	name = postgres.Storable(name)
-	found, err := p.find(ctx, db.OncallPeopleParams{Name: &name})
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "not found")
-	}
-	if err != nil {
-		return oncall.Person{}, err
-	}
-	return found[0], nil
+	return postgres.First(p.find(ctx, db.OncallPeopleParams{Name: &name}))
 }
 
 func (p *OncallPeople) find(ctx context.Context, by db.OncallPeopleParams) ([]oncall.Person, error) {
-	var out []oncall.Person
-	err := p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.OncallPeople(ctx, by)
-		out = make([]oncall.Person, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.Person{
-				User: users.User{
-					ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
-					TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
-				},
-				PhotoURL: postgres.Deref(r.PhotoUrl), NoTimeZone: !r.TimeZoneGiven, Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
-			}
+	rows, err := postgres.Query(ctx, p.db, (*db.Queries).OncallPeople, by)
+	return postgres.Convert(rows, func(r db.OncallPeopleRow) oncall.Person {
+		return oncall.Person{
+			User: users.User{
+				ID: users.ID(r.ID), TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName,
+				TimeZone: r.TimeZone, Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: int(r.LoginEpoch),
+			},
+			PhotoURL: postgres.Deref(r.PhotoUrl), NoTimeZone: !r.TimeZoneGiven, Contacts: postgres.Zip[users.Mode, string](r.ContactModes, r.Destinations),
 		}
-		return err
-	})
-	return out, err
+	}), err
 }
 
 // Create adds a person; a Conflict fault when the name is taken.
@@ -138,41 +125,25 @@ func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely boo
 
 // Teams returns the active teams that a person belongs to.
 func (p *OncallPeople) Teams(ctx context.Context, id users.ID) ([]oncall.TeamName, error) {
-	var out []oncall.TeamName
-	err := p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.UserTeams(ctx, int64(id))
-		out = make([]oncall.TeamName, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Query(ctx, p.db, (*db.Queries).UserTeams, int64(id))
+	return postgres.Convert(rows, func(r db.UserTeamsRow) oncall.TeamName {
+		return oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
+	}), err
 }
 
 // Pinned returns the names of the teams that a person pinned.
 func (p *OncallPeople) Pinned(ctx context.Context, id users.ID) ([]string, error) {
-	var out []string
-	err := p.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = q.PinnedTeams(ctx, int64(id))
-		return err
-	})
-	return out, err
+	return postgres.Query(ctx, p.db, (*db.Queries).PinnedTeams, int64(id))
 }
 
 // Pin adds a team to those that a person pinned; a Conflict fault when it is one.
 func (p *OncallPeople) Pin(ctx context.Context, id users.ID, team int64) error {
-	return p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.PinTeam(ctx, db.PinTeamParams{UserID: int64(id), TeamID: team})
-		return postgres.RequireNew(n, err)
-	})
+	return postgres.RequireNew(postgres.Query(ctx, p.db, (*db.Queries).PinTeam, db.PinTeamParams{UserID: int64(id), TeamID: team}))
 }
 
 // Unpin is the reverse; a NotFound fault when the team was not pinned.
 func (p *OncallPeople) Unpin(ctx context.Context, id users.ID, team int64) error {
-	return p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.UnpinTeam(ctx, db.UnpinTeamParams{UserID: int64(id), TeamID: team}))
-	})
+	return postgres.RequireRow(postgres.Query(ctx, p.db, (*db.Queries).UnpinTeam, db.UnpinTeamParams{UserID: int64(id), TeamID: team}))
 }
 
 // Search finds teams and services whose names contain the keyword and people whose names begin with it, ignoring case.

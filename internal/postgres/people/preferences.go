@@ -13,19 +13,13 @@ import (
 
 // Reprioritisations returns a person's rules in the order of their source modes.
 func (s *Settings) Reprioritisations(ctx context.Context, id users.ID) ([]users.Reprioritisation, error) {
-	var out []users.Reprioritisation
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.ReprioritisationsOfUser(ctx, int64(id))
-		out = make([]users.Reprioritisation, len(rows))
-		for i, r := range rows {
-			out[i] = users.Reprioritisation{
-				Source: users.Mode(r.SourceMode), Destination: users.Mode(r.DestinationMode), Count: int(r.Count),
-				Window: time.Duration(r.WindowSeconds) * time.Second,
-			}
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).ReprioritisationsOfUser, int64(id))
+	return postgres.Convert(rows, func(r db.ReprioritisationsOfUserRow) users.Reprioritisation {
+		return users.Reprioritisation{
+			Source: users.Mode(r.SourceMode), Destination: users.Mode(r.DestinationMode), Count: int(r.Count),
+			Window: time.Duration(r.WindowSeconds) * time.Second,
 		}
-		return err
-	})
-	return out, err
+	}), err
 }
 
 // SetReprioritisation stores a person's rule for a source mode and replaces the previous one.
@@ -47,21 +41,16 @@ func (s *Settings) RemoveReprioritisation(ctx context.Context, u users.User, sou
 
 // Categories returns a person's choices for the categories of an application; with an empty name, of all.
 func (s *Settings) Categories(ctx context.Context, id users.ID, application string) ([]users.CategoryChoice, error) {
-	var out []users.CategoryChoice
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		out, err = categoryChoices(ctx, q, int64(id), application)
-		return err
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) ([]users.CategoryChoice, error) {
+		return categoryChoices(ctx, q, int64(id), application)
 	})
-	return out, err
 }
 
 func categoryChoices(ctx context.Context, q *db.Queries, id int64, application string) ([]users.CategoryChoice, error) {
 	rows, err := q.CategoryChoicesOfUser(ctx, db.CategoryChoicesOfUserParams{UserID: id, Application: postgres.Storable(application)})
-	out := make([]users.CategoryChoice, len(rows))
-	for i, r := range rows {
-		out[i] = users.CategoryChoice{Application: r.Application, Category: r.Category, Mode: users.Mode(r.Mode)}
-	}
-	return out, err
+	return postgres.Convert(rows, func(r db.CategoryChoicesOfUserRow) users.CategoryChoice {
+		return users.CategoryChoice{Application: r.Application, Category: r.Category, Mode: users.Mode(r.Mode)}
+	}), err
 }
 
 // SetCategories stores choices for categories, all or none. A category that its application does not have is an Invalid
@@ -70,10 +59,7 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 	if len(choices) == 0 {
 		return nil
 	}
-	said := make([]string, len(choices))
-	for i, c := range choices {
-		said[i] = c.String()
-	}
+	said := postgres.Convert(choices, users.CategoryChoice.String)
 	return s.changing(ctx, u, by, "categories set", strings.Join(said, ", "), func(ctx context.Context, q *db.Queries) error {
 		for _, c := range choices {
 			category, err := q.CategoryID(ctx, db.CategoryIDParams{Application: postgres.Storable(c.Application), Category: postgres.Storable(c.Category)})

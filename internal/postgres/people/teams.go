@@ -25,86 +25,51 @@ func NewOncallTeams(d *postgres.DB, defaults []oncall.NoticeSetting) *OncallTeam
 
 // Names lists active, or else deleted, teams.
 func (t *OncallTeams) Names(ctx context.Context, active bool) ([]oncall.TeamName, error) {
-	var out []oncall.TeamName
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.OncallTeams(ctx, active)
-		out = make([]oncall.TeamName, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.TeamName{ID: r.ID, OncallID: r.OncallID, Name: r.Name, Email: r.Email, Active: r.Active}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Query(ctx, t.db, (*db.Queries).OncallTeams, active)
+	return postgres.Convert(rows, func(r db.OncallTeamsRow) oncall.TeamName {
+		return oncall.TeamName{ID: r.ID, OncallID: r.OncallID, Name: r.Name, Email: r.Email, Active: r.Active}
+	}), err
 }
 
 // ByName finds a team, active or not, ignoring case; a NotFound fault when there is none.
 func (t *OncallTeams) ByName(ctx context.Context, name string) (oncall.Profile, error) {
-	var out oncall.Profile
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		r, err := q.OncallTeamByName(ctx, postgres.Storable(name))
-		out = profileOf(r)
-		return err
-	})
-	return out, err
+	r, err := postgres.Query(ctx, t.db, (*db.Queries).OncallTeamByName, postgres.Storable(name))
+	return profileOf(r), err
 }
 
 // ByID finds a team by its internal id.
 func (t *OncallTeams) ByID(ctx context.Context, id int64) (oncall.Profile, error) {
-	var out oncall.Profile
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		r, err := q.OncallTeamByID(ctx, id)
-		out = profileOf(db.OncallTeamByNameRow(r))
-		return err
-	})
-	return out, err
+	r, err := postgres.Query(ctx, t.db, (*db.Queries).OncallTeamByID, id)
+	return profileOf(db.OncallTeamByNameRow(r)), err
 }
 
 // People returns the members and administrators of a team, in the team's order.
 func (t *OncallTeams) People(ctx context.Context, team int64) ([]oncall.TeamPerson, error) {
-	var out []oncall.TeamPerson
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.TeamPeople(ctx, team)
-		out = make([]oncall.TeamPerson, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.TeamPerson{ID: users.ID(r.ID), Name: r.Name, Member: r.Member, Admin: r.Admin, Active: r.Active}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Query(ctx, t.db, (*db.Queries).TeamPeople, team)
+	return postgres.Convert(rows, func(r db.TeamPeopleRow) oncall.TeamPerson {
+		return oncall.TeamPerson{ID: users.ID(r.ID), Name: r.Name, Member: r.Member, Admin: r.Admin, Active: r.Active}
+	}), err
 }
 
 // Memberships lists all teams with their members' names, deleted teams included: pairs of team and user.
 func (t *OncallTeams) Memberships(ctx context.Context) ([][2]string, error) {
-	var out [][2]string
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.AllTeamUsers(ctx)
-		out = make([][2]string, len(rows))
-		for i, r := range rows {
-			out[i] = [2]string{r.Team, r.UserName}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Read(ctx, t.db, (*db.Queries).AllTeamUsers)
+	return postgres.Convert(rows, func(r db.AllTeamUsersRow) [2]string {
+		return [2]string{r.Team, r.UserName}
+	}), err
 }
 
 // MembershipsOf returns the teams of a person, and whether they administer them.
 func (t *OncallTeams) MembershipsOf(ctx context.Context, id users.ID) ([]oncall.Membership, error) {
-	var out []oncall.Membership
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.Memberships(ctx, int64(id))
-		out = make([]oncall.Membership, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.Membership{TeamID: r.TeamID, Member: r.Member, Admin: r.Admin}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Query(ctx, t.db, (*db.Queries).Memberships, int64(id))
+	return postgres.Convert(rows, func(r db.MembershipsRow) oncall.Membership {
+		return oncall.Membership{TeamID: r.TeamID, Member: r.Member, Admin: r.Admin}
+	}), err
 }
 
 // Create adds a team with its first administrator. A name that exists is a Conflict fault.
 func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin users.ID, by oncall.By) (int64, error) {
-	var number int64
-	err := t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, t.db, func(ctx context.Context, q *db.Queries) (number int64, err error) {
 		row, err := q.CreateOncallTeam(ctx, db.CreateOncallTeamParams{
 			Name: s.Name, Description: s.Description, TimeZone: s.TimeZone, Email: postgres.NullText(s.Email),
 			SlackChannel: postgres.NullText(s.SlackChannel), SlackChannelNotifications: postgres.NullText(s.SlackNotifications),
@@ -112,23 +77,21 @@ func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin u
 			ApiManaged: s.APIManaged,
 		})
 		if err != nil {
-			return err
+			return number, err
 		}
 		number = row.OncallID
 		if _, err := q.MakeTeamAdmin(ctx, db.MakeTeamAdminParams{TeamID: row.ID, UserID: int64(admin)}); err != nil {
-			return err
+			return number, err
 		}
 		if err := t.subscribe(ctx, q, row.ID, admin); err != nil {
-			return err
+			return number, err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, s.Name, "team_created", map[string]any{"team_id": row.OncallID})
+		return number, postgres.AppendOncallAudit(ctx, q, by, s.Name, "team_created", map[string]any{"team_id": row.OncallID})
 	})
-	return number, err
 }
 
-// Update locks a team, applies change to its settings, and stores them. A fault of change is returned as it is. A name that
-// another team has is a Conflict fault.
-func (t *OncallTeams) Update(ctx context.Context, id int64, change func(*oncall.TeamSettings) error, by oncall.By) error {
+// Update locks a team and changes its settings. A name that another team has is a Conflict fault.
+func (t *OncallTeams) Update(ctx context.Context, id int64, p oncall.TeamPatch, by oncall.By) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, id); err != nil {
 			return err
@@ -137,10 +100,7 @@ func (t *OncallTeams) Update(ctx context.Context, id int64, change func(*oncall.
 		if err != nil {
 			return err
 		}
-		s := profileOf(db.OncallTeamByNameRow(row)).TeamSettings
-		if err := change(&s); err != nil {
-			return err
-		}
+		s := p.Apply(profileOf(db.OncallTeamByNameRow(row)).TeamSettings)
 		err = postgres.RequireRow(q.UpdateOncallTeam(ctx, db.UpdateOncallTeamParams{
 			ID: id, Name: s.Name, Description: s.Description, TimeZone: s.TimeZone, Email: postgres.NullText(s.Email),
 			SlackChannel: postgres.NullText(s.SlackChannel), SlackChannelNotifications: postgres.NullText(s.SlackNotifications),
@@ -237,31 +197,24 @@ func (t *OncallTeams) RemoveAdmin(ctx context.Context, team oncall.Profile, user
 
 // Subscriptions returns what a team subscribes to.
 func (t *OncallTeams) Subscriptions(ctx context.Context, team int64) ([]oncall.Subscription, error) {
-	var out []oncall.Subscription
-	err := t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.TeamSubscriptions(ctx, []int64{team})
-		out = make([]oncall.Subscription, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.Subscription{TeamID: r.SubscriptionID, Team: r.Subscription, Role: r.Role}
-		}
-		return err
-	})
-	return out, err
+	rows, err := postgres.Query(ctx, t.db, (*db.Queries).TeamSubscriptions, []int64{team})
+	return postgres.Convert(rows, func(r db.TeamSubscriptionsRow) oncall.Subscription {
+		return oncall.Subscription{TeamID: r.SubscriptionID, Team: r.Subscription, Role: r.Role}
+	}), err
 }
 
 // Subscribe shows another team's role on a team's calendar; a Conflict fault when it does already.
 func (t *OncallTeams) Subscribe(ctx context.Context, team, other, role int64) error {
-	return t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.Subscribe(ctx, db.SubscribeParams{TeamID: team, SubscriptionID: other, RoleID: role})
-		return postgres.RequireNew(n, err)
-	})
+	return postgres.RequireNew(postgres.Query(ctx, t.db, (*db.Queries).Subscribe, db.SubscribeParams{
+		TeamID: team, SubscriptionID: other, RoleID: role,
+	}))
 }
 
 // Unsubscribe is the reverse; a NotFound fault when there is no such subscription.
 func (t *OncallTeams) Unsubscribe(ctx context.Context, team, other, role int64) error {
-	return t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.Unsubscribe(ctx, db.UnsubscribeParams{TeamID: team, SubscriptionID: other, RoleID: role}))
-	})
+	return postgres.RequireRow(postgres.Query(ctx, t.db, (*db.Queries).Unsubscribe, db.UnsubscribeParams{
+		TeamID: team, SubscriptionID: other, RoleID: role,
+	}))
 }
 
 // subscribe gives a person the default notices of a team unless they have settings for it.

@@ -40,76 +40,53 @@ func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
 	if _, err := time.LoadLocation(n.TimeZone); err != nil {
 		return users.User{}, fault.Invalidf("time_zone", "unknown time zone %q", n.TimeZone)
 	}
-	var out users.User
-	err = u.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, u.db, func(ctx context.Context, q *db.Queries) (out users.User, err error) {
 		row, err := q.CreateUser(ctx, db.CreateUserParams{
 			Name: name, CanonicalName: users.CanonicalName(name), FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, ReadOnly: n.ReadOnly,
 			PasswordHash: n.PasswordHash,
 		})
 		if postgres.SqlState(err) == "23505" {
-			return fault.Wrap(fault.Conflict, err, "a user named "+name+" exists already")
+			return out, fault.Wrap(fault.Conflict, err, "a user named "+name+" exists already")
 		}
 		if err != nil {
-			return err
+			return out, err
 		}
 		out = postgres.UserOf(db.UserByNameRow(row))
 		for mode, destination := range n.Contacts {
 			if err := setContact(ctx, q, out.ID, mode, destination, true); err != nil {
-				return err
+				return out, err
 			}
 		}
-		return nil
+		return out, nil
 	})
-	return out, err
 }
 
 // ByName finds a person by name, ignoring case; a NotFound fault when there is none. Inactive people are found too.
 func (u *Users) ByName(ctx context.Context, name string) (users.User, error) {
-	var out users.User
-	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		row, err := q.UserByName(ctx, postgres.Storable(name))
-		out = postgres.UserOf(row)
-		return err
-	})
-	return out, err
+	row, err := postgres.Query(ctx, u.db, (*db.Queries).UserByName, postgres.Storable(name))
+	return postgres.UserOf(row), err
 }
 
 // ByID finds a person by internal id; a NotFound fault when there is none.
 func (u *Users) ByID(ctx context.Context, id users.ID) (users.User, error) {
-	var out users.User
-	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		row, err := q.UserByID(ctx, int64(id))
-		out = postgres.UserOf(db.UserByNameRow(row))
-		return err
-	})
-	return out, err
+	row, err := postgres.Query(ctx, u.db, (*db.Queries).UserByID, int64(id))
+	return postgres.UserOf(db.UserByNameRow(row)), err
 }
 
 // Credentials returns a person and the hash of their password ("" = none), for the log-in; a NotFound fault when there
 // is no such name.
 func (u *Users) Credentials(ctx context.Context, name string) (users.User, string, error) {
-	var out users.User
-	var hash string
-	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		r, err := q.UserCredentials(ctx, postgres.Storable(name))
-		hash = r.PasswordHash
-		out = postgres.UserOf(db.UserByNameRow{
-			ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName, TimeZone: r.TimeZone,
-			Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch,
-		})
-		return err
+	r, err := postgres.Query(ctx, u.db, (*db.Queries).UserCredentials, postgres.Storable(name))
+	out := postgres.UserOf(db.UserByNameRow{
+		ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName, TimeZone: r.TimeZone,
+		Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch,
 	})
-	return out, hash, err
+	return out, r.PasswordHash, err
 }
 
 // Teammates reports whether two people belong to the same active team.
 func (u *Users) Teammates(ctx context.Context, one, other users.ID) (bool, error) {
-	var are bool
-	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		are, err = q.AreTeammates(ctx, db.AreTeammatesParams{One: int64(one), Other: int64(other)})
-		return err
-	})
-	return are, err
+	return postgres.Query(ctx, u.db, (*db.Queries).AreTeammates, db.AreTeammatesParams{One: int64(one), Other: int64(other)})
 }
 
 // SetPassword stores a result of auth.Passwords.Hash; "" deletes the password. Both end the person's sessions.
@@ -118,25 +95,21 @@ func (u *Users) SetPassword(ctx context.Context, id users.ID, hash string) error
 	if hash != "" {
 		p.PasswordHash = &hash
 	}
-	return u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return postgres.RequireRow(q.SetPassword(ctx, p)) })
+	return postgres.RequireRow(postgres.Query(ctx, u.db, (*db.Queries).SetPassword, p))
 }
 
 // SetActive switches a person on or off; a NotFound fault when there is no such id. Switching off ends their sessions.
 func (u *Users) SetActive(ctx context.Context, id users.ID, active bool) error {
-	return u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.SetActive(ctx, db.SetActiveParams{ID: int64(id), Active: active}))
-	})
+	return postgres.RequireRow(postgres.Query(ctx, u.db, (*db.Queries).SetActive, db.SetActiveParams{ID: int64(id), Active: active}))
 }
 
 // Update stores all fields of a person except the name; a NotFound fault when there is no such id. Switching a person off ends
 // their sessions.
 func (u *Users) Update(ctx context.Context, user users.User) error {
-	return u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return postgres.RequireRow(q.UpdateUser(ctx, db.UpdateUserParams{
-			ID: int64(user.ID), FullName: user.FullName, TimeZone: user.TimeZone, Admin: user.Admin, ReadOnly: user.ReadOnly,
-			Active: user.Active,
-		}))
-	})
+	return postgres.RequireRow(postgres.Query(ctx, u.db, (*db.Queries).UpdateUser, db.UpdateUserParams{
+		ID: int64(user.ID), FullName: user.FullName, TimeZone: user.TimeZone, Admin: user.Admin, ReadOnly: user.ReadOnly,
+		Active: user.Active,
+	}))
 }
 
 // SetContact stores the contact of a person in a mode, set by an administrator; "" removes it. It counts as verified unless another
@@ -147,32 +120,25 @@ func (u *Users) SetContact(ctx context.Context, id users.ID, mode users.Mode, de
 
 // SetMode stores the mode that a person chose for a priority.
 func (u *Users) SetMode(ctx context.Context, id users.ID, priority users.Priority, mode users.Mode) error {
-	return u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		return q.SetUserMode(ctx, db.SetUserModeParams{UserID: int64(id), Priority: string(priority), Mode: string(mode)})
+	return postgres.Exec(ctx, u.db, (*db.Queries).SetUserMode, db.SetUserModeParams{
+		UserID: int64(id), Priority: string(priority), Mode: string(mode),
 	})
 }
 
 // Contacts returns the contacts of a person by mode.
 func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error) {
 	out := map[users.Mode]string{}
-	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := q.Contacts(ctx, int64(id))
-		for _, r := range rows {
-			out[users.Mode(r.Mode)] = r.Destination
-		}
-		return err
-	})
+	rows, err := postgres.Query(ctx, u.db, (*db.Queries).Contacts, int64(id))
+	for _, r := range rows {
+		out[users.Mode(r.Mode)] = r.Destination
+	}
 	return out, err
 }
 
 // Shown returns the address of a person's picture and the time zone that was set for them; "" = none.
 func (u *Users) Shown(ctx context.Context, id users.ID) (photoURL, timeZone string, err error) {
-	err = u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		row, err := q.ShownOfUser(ctx, int64(id))
-		photoURL, timeZone = row.PhotoUrl, row.TimeZone
-		return err
-	})
-	return photoURL, timeZone, err
+	row, err := postgres.Query(ctx, u.db, (*db.Queries).ShownOfUser, int64(id))
+	return row.PhotoUrl, row.TimeZone, err
 }
 
 // newUserName is postgres.CleanName for a user who is created or renamed.

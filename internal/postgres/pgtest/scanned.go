@@ -32,6 +32,12 @@ func Scanned(t *testing.T, d *postgres.DB, file, name string, args map[string]an
 		values = append(values, value)
 		return "$" + strconv.Itoa(len(values))
 	})
+	return ScannedBy(t, d, sql, values)
+}
+
+// ScannedBy runs a statement and returns how many rows its plan reads from tables and indexes.
+func ScannedBy(t *testing.T, d *postgres.DB, sql string, values []any) int {
+	t.Helper()
 	var body []byte
 	require.NoError(t, d.Pool().QueryRow(t.Context(), "explain (analyze, timing off, format json) "+sql, values...).Scan(&body))
 	type node struct {

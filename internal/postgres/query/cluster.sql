@@ -24,7 +24,7 @@ set heartbeat_at = clock_timestamp(),
 returning (xmax = 0)::boolean as joined;
 
 -- name: ListMembers :many
-select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining,
+select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining, coalesce(ended_at > heartbeat_at, false)::boolean as ended,
     extract(epoch from clock_timestamp() - heartbeat_at)::float8 as age_seconds
 from members
 order by process_id;
@@ -78,6 +78,11 @@ returning l.bucket;
 
 -- name: SetMemberDraining :execrows
 update members set draining = sqlc.arg(draining) where process_id = sqlc.arg(process_id);
+
+-- name: MarkMemberEnded :exec
+update members set ended_at = clock_timestamp()
+where process_id = sqlc.arg(process_id) and coalesce(ended_at < heartbeat_at, true)
+  and heartbeat_at < clock_timestamp() - make_interval(secs => sqlc.arg(fresh_seconds)::float8);
 
 -- name: DeleteMember :exec
 delete from members where process_id = sqlc.arg(process_id);

@@ -326,16 +326,17 @@ select o.id, case when o.new_mode <> o.old_mode then 'mode-change' else 'sent-ch
 from moved o where o.why <> '' or o.audit <> '';
 
 -- Messages that are being sent although their claim ended: by processes that are not live, in our buckets; and by this process,
--- in any bucket (the caller knows which ones it is still sending).
+-- in any bucket (the caller knows which ones it is still sending). The claims of a process that has ended are over at once.
 -- name: OverdueSending :many
 select m.id, coalesce(m.incident_id, 0)::bigint as incident_id, m.bucket, m.mode, m.attempt
 from attempts a
 join messages m on m.id = a.message_id and m.attempt = a.attempt
-where a.finished_at is null and m.state = 'sending' and m.claim_until < clock_timestamp()
-  and (m.claim_by = sqlc.arg(process_id)::text
-    or (m.bucket = any (sqlc.arg(buckets)::smallint[]) and not exists (
-        select from members p
-        where p.process_id = m.claim_by and p.heartbeat_at > clock_timestamp() - interval '3 seconds')))
+where a.finished_at is null and m.state = 'sending'
+  and (m.claim_until < clock_timestamp() and m.claim_by = sqlc.arg(process_id)::text
+    or m.bucket = any (sqlc.arg(buckets)::smallint[]) and case
+        when m.claim_until < clock_timestamp() then m.claim_by <> all (array(
+            select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds'))
+        else m.claim_by = any (array(select p.process_id from members p where p.ended_at > p.heartbeat_at)) end)
 limit 1000;
 
 -- name: DoubtAttempts :exec
@@ -347,7 +348,7 @@ with given as (
         key_attempt = coalesce(nullif(m.key_attempt, 0), m.attempt)
     from given g
     where m.id = g.id and m.attempt = g.attempt and m.state = 'sending'
-      and m.claim_until < clock_timestamp()
+      and (m.claim_until < clock_timestamp() or m.claim_by in (select p.process_id from members p where p.ended_at > p.heartbeat_at))
     returning m.id, m.attempt, m.incident_id, m.mode, m.target
 ), labelled as (
     update attempts a

@@ -18,24 +18,12 @@ type Config struct {
 }
 
 // Vendor discards messages and returns Sent. Safe for concurrent use.
-type Vendor struct{ account string }
+type Vendor struct{ vendors.Identity }
 
 // New returns a vendor. The error is always nil; every vendor's New has one.
 func New(cfg Config) (*Vendor, error) {
-	if cfg.Account == "" {
-		cfg.Account = "main"
-	}
-	return &Vendor{account: cfg.Account}, nil
+	return &Vendor{vendors.NewIdentity("drop", cfg.Account, 0, users.Drop)}, nil
 }
-
-// Name is the vendor's kind.
-func (v *Vendor) Name() string { return "drop" }
-
-// Account distinguishes accounts of one kind.
-func (v *Vendor) Account() string { return v.account }
-
-// Modes are the modes the vendor carries.
-func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Drop} }
 
 // Send discards m.
 func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/time/rate"
 
 	"github.com/iris-oncall/iris/internal/health"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -25,11 +26,11 @@ type Vendor struct {
 	messages.Vendor
 	log *zap.Logger
 
+	failures, slowdowns rate.Sometimes // their log lines
+
 	mu     sync.Mutex
-	logged time.Time // when failures were last logged
-	slowed time.Time // when a request to slow down was last logged
-	failed int       // calls since the last log line about failures
-	down   bool      // the last log line said that it fails
+	failed int  // calls since the last log line about failures
+	down   bool // the last log line said that it fails
 
 	row      int       // failures in a row
 	unnamed  bool      // one of them came before the recipient was named
@@ -40,7 +41,10 @@ type Vendor struct {
 
 // New returns v with logging to log.
 func New(v messages.Vendor, log *zap.Logger) *Vendor {
-	return &Vendor{Vendor: v, log: log.Named("vendors").With(zap.String("vendor", v.Name()), zap.String("account", v.Account()))}
+	return &Vendor{
+		Vendor: v, log: log.Named("vendors").With(zap.String("vendor", v.Name()), zap.String("account", v.Account())),
+		failures: rate.Sometimes{Interval: outageEvery}, slowdowns: rate.Sometimes{Interval: outageEvery},
+	}
 }
 
 // Send implements messages.Vendor.
@@ -159,7 +163,7 @@ func (w *Vendor) observe(m messages.Outbound, r messages.Result) {
 	reason := zap.String("reason", hideNumbers(r.Detail))
 	switch r.Outcome {
 	case messages.OutcomeUnavailable, messages.OutcomeUnknown:
-		if n := w.fails(time.Now()); n > 0 {
+		if n := w.fails(); n > 0 {
 			w.log.Warn("vendor fails, its messages are retried or sent another way", reason, zap.String("outcome", string(r.Outcome)),
 				zap.Int("failures", n), zap.String("mode", string(m.Mode)), zap.Int64("incident_id", int64(m.IncidentID)),
 				zap.String("plan", m.Plan), zap.String("target", hideNumbers(m.Target)))
@@ -169,9 +173,9 @@ func (w *Vendor) observe(m messages.Outbound, r messages.Result) {
 			zap.Int64("incident_id", int64(m.IncidentID)), zap.String("mode", string(m.Mode)), zap.String("application", m.Application),
 			zap.String("plan", m.Plan), zap.String("target", hideNumbers(m.Target)))
 	case messages.OutcomeThrottled:
-		if w.slows(time.Now()) {
+		w.slowdowns.Do(func() {
 			w.log.Warn("vendor asks for fewer messages", reason, zap.Duration("retry_after", r.RetryAfter))
-		}
+		})
 	case messages.OutcomeSent:
 		if w.works() {
 			w.log.Info("vendor works again")
@@ -180,26 +184,12 @@ func (w *Vendor) observe(m messages.Outbound, r messages.Result) {
 }
 
 // fails returns how many calls have failed since the last line, or 0 if it is too early for another line.
-func (w *Vendor) fails(now time.Time) int {
+func (w *Vendor) fails() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failed++
-	if !w.logged.IsZero() && now.Sub(w.logged) < outageEvery {
-		return 0
-	}
-	n := w.failed
-	w.failed, w.logged, w.down = 0, now, true
+	w.failures.Do(func() { n, w.failed, w.down = w.failed, 0, true })
 	return n
-}
-
-func (w *Vendor) slows(now time.Time) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.slowed.IsZero() && now.Sub(w.slowed) < outageEvery {
-		return false
-	}
-	w.slowed = now
-	return true
 }
 
 // works reports whether the log needs a line that the vendor works again.

@@ -2,7 +2,6 @@ package pretend
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -40,23 +39,23 @@ const (
 
 // Behaviour is how a vendor treats requests.
 type Behaviour struct {
-	Do Kind `json:"do"`
+	Do Kind
 	// Times is the number of requests; 0 = until the next Behave.
-	Times int `json:"times"`
+	Times int
 	// To limits the behaviour to requests for this destination; "" = all messages; "lookup" = questions about users.
-	To string `json:"to"`
+	To string
 	// Status of Fail. 0 = 503, or 451 for SMTP.
-	Status int `json:"status"`
+	Status int
 	// Code of Reject, as the vendor has it: Slack's error, Twilio's number, SMTP's enhanced code.
-	Code string `json:"code"`
+	Code string
 	// Text of the answer; "" = a default.
-	Text string `json:"text"`
+	Text string
 	// RetryAfter of Throttle and Fail, in seconds; 0 = none is named.
-	RetryAfter int `json:"retry_after"`
+	RetryAfter int
 	// DelayMS is the delay before anything else, in milliseconds.
-	DelayMS int `json:"delay_ms"`
+	DelayMS int
 	// Location of Redirect.
-	Location string `json:"location"`
+	Location string
 }
 
 // conduct is the behaviour, the rate and the log of one server. Safe for use by many goroutines at once.
@@ -172,12 +171,4 @@ func (c *conduct) hang(ctx context.Context) {
 	case <-ctx.Done():
 	case <-c.closed:
 	}
-}
-
-func (b Behaviour) validate() error {
-	switch b.Do {
-	case Fine, Hang, HangAfter, BreakBefore, BreakAfter, Fail, Garbage, Reject, Throttle, Redirect, RefuseConnections:
-		return nil
-	}
-	return fmt.Errorf("unknown behaviour %q", b.Do)
 }

@@ -1,17 +1,17 @@
 // Package pretend simulates the vendors: a mail server, Slack, Twilio, Firebase and a webhook receiver, as real servers
-// on loopback addresses. `iris dev` shows what they received, `iris bench` counts it, tests check promises against it.
+// on loopback addresses. `iris dev` shows what they received, tests check promises against it.
 //
 // They are strict: they check credentials, required fields, sizes and sender identity as the real vendors do, so that a
-// request that works here is not refused there. They enforce rates, and misbehave on request (see Behaviour), from Go
-// or over HTTP. All requests are in one Log, in the order of the decisions.
+// request that works here is not refused there. They enforce rates, and misbehave on request (see Behaviour). All
+// requests are in one Log, in the order of the decisions.
 package pretend
 
 import "time"
 
 // Rate is how many requests a pretend vendor accepts: Burst at once, then PerSecond. The zero value has no limit.
 type Rate struct {
-	PerSecond float64 `json:"per_second"`
-	Burst     int     `json:"burst"`
+	PerSecond float64
+	Burst     int
 }
 
 // Vendor names, as in the log.

@@ -1,6 +1,7 @@
 package pretend
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -20,21 +22,10 @@ type refusal struct {
 	retryAfter int
 }
 
-// follower is a dialect that acts after a message was accepted, such as a phone that rings.
-type follower interface {
-	// taken is called after e was accepted and stored.
-	taken(e Entry)
-}
-
-// dialect is what differs between vendors over HTTP.
+// dialect is how a vendor over HTTP reads requests and writes answers.
 type dialect interface {
-	// asks reports whether the request is a question and not a message. Only behaviours for "lookup" apply to
-	// questions.
-	asks(r *http.Request) bool
 	// read checks the request, credentials first, and describes it.
 	read(r *http.Request, body []byte) (Entry, *refusal)
-	// rejects returns the refusal for Reject.
-	rejects(b Behaviour) refusal
 	// answer writes the answer to an accepted e.
 	answer(w http.ResponseWriter, e Entry)
 	// refuse writes a refusal.
@@ -44,24 +35,22 @@ type dialect interface {
 // web is a pretend vendor over HTTP.
 type web struct {
 	*conduct
-	name    string
-	addr    string // "" = a free port on 127.0.0.1
-	dialect dialect
-	ln      net.Listener
-	server  *http.Server
-	wg      sync.WaitGroup
+	name      string
+	addr      string // "" = a free port on 127.0.0.1
+	dialect   dialect
+	lookups   string        // begins the paths of requests that send no message; "" = every request is a message
+	rejection refusal       // the default of Reject
+	accepted  func(e Entry) // called after a message was accepted and stored; nil = nothing happens then
+	ln        net.Listener
+	server    *http.Server
+	wg        sync.WaitGroup
 }
 
 const maxRequest = 2 << 20
 
-// newWeb returns a vendor that is not started. log nil = a new log.
-func newWeb(name, addr string, r Rate, log *Log, d dialect) web {
-	return web{conduct: newConduct(r, log), name: name, addr: addr, dialect: d}
-}
-
 // Start listens.
 func (s *web) Start() error {
-	ln, err := net.Listen("tcp", or(s.addr, "127.0.0.1:0"))
+	ln, err := net.Listen("tcp", cmp.Or(s.addr, "127.0.0.1:0"))
 	if err != nil {
 		return err
 	}
@@ -115,7 +104,7 @@ func reset(c net.Conn, hard bool) {
 
 func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := time.Now()
-	question := s.dialect.asks(r)
+	question := s.lookups != "" && strings.HasPrefix(r.URL.Path, s.lookups)
 	if b := s.next("", func(b Behaviour) bool { return b.Do == BreakBefore && b.To == "" && !question }); b.Do == BreakBefore {
 		s.log.add(Entry{Vendor: s.name, At: at, AnsweredAt: time.Now(), Reason: string(BreakBefore)})
 		s.breakOff(w, true)
@@ -175,11 +164,12 @@ func (s *web) behaves(w http.ResponseWriter, r *http.Request, e Entry, b Behavio
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, "\x00\xff<html>{]")
 	case Fail:
-		s.refused(w, e, refusal{status: or(b.Status, http.StatusServiceUnavailable), text: or(b.Text, "out of order"), retryAfter: b.RetryAfter})
+		s.refused(w, e, refusal{status: cmp.Or(b.Status, http.StatusServiceUnavailable), text: cmp.Or(b.Text, "out of order"), retryAfter: b.RetryAfter})
 	case Throttle:
-		s.refused(w, e, refusal{status: http.StatusTooManyRequests, text: or(b.Text, "too many requests"), retryAfter: b.RetryAfter})
+		s.refused(w, e, refusal{status: http.StatusTooManyRequests, text: cmp.Or(b.Text, "too many requests"), retryAfter: b.RetryAfter})
 	case Reject:
-		s.refused(w, e, s.dialect.rejects(b))
+		d := s.rejection
+		s.refused(w, e, refusal{status: cmp.Or(b.Status, d.status), code: cmp.Or(b.Code, d.code), text: cmp.Or(b.Text, d.text)})
 	case Redirect:
 		e.Status, e.Answered, e.AnsweredAt = http.StatusTemporaryRedirect, true, time.Now()
 		s.log.add(e)
@@ -194,10 +184,8 @@ func (s *web) behaves(w http.ResponseWriter, r *http.Request, e Entry, b Behavio
 func (s *web) accept(e *Entry, status int) {
 	e.Accepted, e.Status, e.AnsweredAt = e.Mode != "lookup", status, time.Now()
 	e.ID = s.log.add(*e)
-	if e.Accepted {
-		if f, ok := s.dialect.(follower); ok {
-			f.taken(*e)
-		}
+	if e.Accepted && s.accepted != nil {
+		s.accepted(*e)
 	}
 }
 
@@ -220,14 +208,6 @@ func (s *web) breakOff(w http.ResponseWriter, hard bool) {
 		panic(http.ErrAbortHandler)
 	}
 	reset(c, hard)
-}
-
-func or[T comparable](v, fallback T) T {
-	var zero T
-	if v == zero {
-		return fallback
-	}
-	return v
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

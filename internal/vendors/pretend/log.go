@@ -141,14 +141,6 @@ func (l *Log) Last() int64 {
 	return l.last
 }
 
-// Reset removes all entries; ids continue.
-func (l *Log) Reset() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.entries = nil
-	l.notify()
-}
-
 // Changed returns a channel that is closed at the next change.
 func (l *Log) Changed() <-chan struct{} {
 	l.mu.Lock()

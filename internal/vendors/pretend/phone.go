@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,11 +17,11 @@ import (
 	"time"
 )
 
-// taken makes the phone ring.
-func (s *Twilio) taken(e Entry) {
+// ring makes the phone ring.
+func (s *Twilio) ring(e Entry) {
 	if e.Mode == "call" {
 		s.mu.Lock()
-		s.calls[e.VendorID] = &phoneCall{sid: e.VendorID, from: e.From, to: e.To, url: e.URL, status: e.StatusCallback, entry: e.ID}
+		s.calls[e.VendorID] = &phoneCall{Entry: e}
 		s.mu.Unlock()
 	}
 	if !s.cfg.AutoAnswer && !s.cfg.AutoStatus {
@@ -29,13 +30,10 @@ func (s *Twilio) taken(e Entry) {
 	s.wg.Go(func() {
 		ctx, cancel := s.within(10 * time.Second)
 		defer cancel()
-		if e.Mode == "sms" {
-			if s.cfg.AutoStatus {
-				_ = s.report(ctx, e, "delivered", 0)
-			}
-			return
-		}
-		if s.cfg.AutoAnswer {
+		switch {
+		case e.Mode == "sms" && s.cfg.AutoStatus:
+			_ = s.report(ctx, e, "delivered", 0)
+		case e.Mode == "call" && s.cfg.AutoAnswer:
 			_, _ = s.Answer(ctx, e.VendorID)
 		}
 	})
@@ -54,7 +52,7 @@ func (s *Twilio) Answer(ctx context.Context, sid string) (string, error) {
 	if again {
 		return said, nil
 	}
-	if err := s.follow(ctx, c, c.url, url.Values{}); err != nil {
+	if err := s.follow(ctx, c, c.URL, url.Values{}); err != nil {
 		s.mu.Lock()
 		c.answered = false
 		s.mu.Unlock()
@@ -122,20 +120,11 @@ const maxHops = 8
 func (s *Twilio) follow(ctx context.Context, c *phoneCall, target string, extra url.Values) error {
 	for range maxHops {
 		form := url.Values{
-			"AccountSid": {s.cfg.AccountSID}, "ApiVersion": {"2010-04-01"}, "CallSid": {c.sid}, "CallStatus": {"in-progress"},
-			"Direction": {"outbound-api"}, "From": {c.from}, "To": {c.to}, "Called": {c.to}, "Caller": {c.from},
+			"AccountSid": {s.cfg.AccountSID}, "ApiVersion": {"2010-04-01"}, "CallSid": {c.VendorID}, "CallStatus": {"in-progress"},
+			"Direction": {"outbound-api"}, "From": {c.From}, "To": {c.To}, "Called": {c.To}, "Caller": {c.From},
 		}
-		for k, v := range extra {
-			form[k] = v
-		}
-		status, text, err := s.signed(ctx, target, form)
-		if err != nil {
-			return err
-		}
-		if status != http.StatusOK {
-			return fmt.Errorf("the text of the call: status %d: %.200s", status, text)
-		}
-		doc, err := parseTwiML(text)
+		maps.Copy(form, extra)
+		doc, err := s.fetch(ctx, target, form)
 		if err != nil {
 			return err
 		}
@@ -148,8 +137,13 @@ func (s *Twilio) follow(ctx context.Context, c *phoneCall, target string, extra 
 	return errors.New("the call has too many redirects")
 }
 
-func parseTwiML(text string) (twiml, error) {
+// fetch posts form to target and returns the answer.
+func (s *Twilio) fetch(ctx context.Context, target string, form url.Values) (twiml, error) {
 	var doc twiml
+	text, err := s.signed(ctx, target, form)
+	if err != nil {
+		return doc, err
+	}
 	if err := xml.Unmarshal([]byte(text), &doc); err != nil {
 		return doc, fmt.Errorf("the answer is not TwiML: %w", err)
 	}
@@ -159,26 +153,30 @@ func parseTwiML(text string) (twiml, error) {
 	return doc, nil
 }
 
+// speak reports whether the verb only makes sounds. It records what was said.
+func (c *phoneCall) speak(v twiml) bool {
+	if v.XMLName.Local == "Say" {
+		c.spoken = append(c.spoken, strings.TrimSpace(v.Text))
+	}
+	return slices.Contains([]string{"Say", "Pause", "Play"}, v.XMLName.Local)
+}
+
 // perform speaks and gathers; it returns the next URL.
 func (s *Twilio) perform(c *phoneCall, base string, doc twiml) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer func() {
 		spoken := strings.Join(c.spoken, "\n")
-		s.log.update(c.entry, func(e *Entry) { e.Spoken = spoken })
+		s.log.update(c.ID, func(e *Entry) { e.Spoken = spoken })
 	}()
 	for _, v := range doc.Verbs {
+		if c.speak(v) {
+			continue
+		}
 		switch v.XMLName.Local {
-		case "Say":
-			c.spoken = append(c.spoken, strings.TrimSpace(v.Text))
-		case "Pause", "Play":
 		case "Gather":
 			for _, inner := range v.Verbs {
-				switch inner.XMLName.Local {
-				case "Say":
-					c.spoken = append(c.spoken, strings.TrimSpace(inner.Text))
-				case "Pause", "Play":
-				default:
+				if !c.speak(inner) {
 					return "", fmt.Errorf("verb %s is not allowed in Gather", inner.XMLName.Local)
 				}
 			}
@@ -212,7 +210,7 @@ func (s *Twilio) ended(ctx context.Context, c *phoneCall, err error) error {
 	report := c.ended && s.cfg.AutoStatus
 	s.mu.Unlock()
 	if report {
-		return s.Status(ctx, c.sid, "completed", 0)
+		return s.report(ctx, c.Entry, "completed", 0)
 	}
 	return nil
 }
@@ -222,25 +220,21 @@ func resolve(base, ref string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r, err := url.Parse(ref)
+	u, err := b.Parse(ref)
 	if err != nil {
 		return "", err
 	}
-	return b.ResolveReference(r).String(), nil
+	return u.String(), nil
 }
 
 // Status posts a status callback for a text or call; code 0 = no error. It posts nothing if no callback was requested.
 func (s *Twilio) Status(ctx context.Context, sid, status string, code int) error {
-	var e Entry
-	for _, have := range s.log.Entries() {
-		if have.VendorID == sid {
-			e = have
-		}
-	}
-	if e.ID == 0 {
+	all := s.log.Entries()
+	i := slices.IndexFunc(all, func(e Entry) bool { return e.VendorID == sid })
+	if i < 0 {
 		return fmt.Errorf("no text or call %s", sid)
 	}
-	return s.report(ctx, e, status, code)
+	return s.report(ctx, all[i], status, code)
 }
 
 func (s *Twilio) report(ctx context.Context, e Entry, status string, code int) error {
@@ -261,10 +255,7 @@ func (s *Twilio) report(ctx context.Context, e Entry, status string, code int) e
 	if code != 0 {
 		form.Set("ErrorCode", fmt.Sprint(code))
 	}
-	got, text, err := s.signed(ctx, e.StatusCallback, form)
-	if err == nil && (got < 200 || got > 299) {
-		err = fmt.Errorf("status callback: status %d: %.200s", got, text)
-	}
+	_, err := s.signed(ctx, e.StatusCallback, form)
 	return err
 }
 
@@ -276,14 +267,7 @@ func (s *Twilio) ReplySMS(ctx context.Context, target, from, to, body string) (s
 		"AccountSid": {s.cfg.AccountSID}, "ApiVersion": {"2010-04-01"}, "MessageSid": {sid}, "SmsSid": {sid}, "SmsMessageSid": {sid},
 		"SmsStatus": {"received"}, "NumMedia": {"0"}, "NumSegments": {"1"}, "From": {from}, "To": {to}, "Body": {body},
 	}
-	status, text, err := s.signed(ctx, target, form)
-	if err != nil {
-		return "", err
-	}
-	if status != http.StatusOK {
-		return "", fmt.Errorf("reply: status %d: %.200s", status, text)
-	}
-	doc, err := parseTwiML(text)
+	doc, err := s.fetch(ctx, target, form)
 	if err != nil {
 		return "", err
 	}
@@ -303,23 +287,22 @@ func (s *Twilio) ReplySMS(ctx context.Context, target, from, to, body string) (s
 	return strings.Join(answers, "\n"), nil
 }
 
-// signed posts form to target with Twilio's signature.
-func (s *Twilio) signed(ctx context.Context, target string, form url.Values) (int, string, error) {
+// signed posts form to target with Twilio's signature, and returns the answer's text.
+func (s *Twilio) signed(ctx context.Context, target string, form url.Values) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(form.Encode()))
 	if err != nil {
-		return 0, "", err
+		return "", err
 	}
-	names := make([]string, 0, len(form))
-	for name := range form {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	mac := hmac.New(sha1.New, []byte(s.cfg.AuthToken))
 	_, _ = io.WriteString(mac, target)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(form)) {
 		_, _ = io.WriteString(mac, name+form.Get(name))
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
 	req.Header.Set("X-Twilio-Signature", base64.StdEncoding.EncodeToString(mac.Sum(nil)))
-	return s.post(ctx, req)
+	status, text, err := s.post(ctx, req)
+	if err == nil && (status < 200 || status > 299) {
+		err = fmt.Errorf("%s: status %d: %.200s", target, status, text)
+	}
+	return text, err
 }

@@ -264,59 +264,6 @@ func TestBehaviourWithTimesAndDestination(t *testing.T) {
 	require.Contains(t, body, "is_archived")
 	_, body = ask("#ops")
 	require.Contains(t, body, `"ok":true`)
-	require.Error(t, v.Behave("slack", pretend.Behaviour{Do: "dance"}))
-	require.Error(t, v.Behave("fax"))
-	require.NoError(t, v.Behave("slack"))
-}
-
-func TestControlOverHTTP(t *testing.T) {
-	t.Parallel()
-	v := start(t, pretend.Config{Twilio: pretend.TwilioConfig{AccountSID: "AC1", AuthToken: "t"}})
-	order := func(path, body string) (int, string) {
-		resp, err := http.Post(v.URL()+path, "application/json", strings.NewReader(body))
-		require.NoError(t, err)
-		defer func() { _ = resp.Body.Close() }()
-		text, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		return resp.StatusCode, string(text)
-	}
-	log := func(after string) []pretend.Entry {
-		resp, err := http.Get(v.URL() + "/log?after=" + after)
-		require.NoError(t, err)
-		defer func() { _ = resp.Body.Close() }()
-		var entries []pretend.Entry
-		require.NoError(t, json.NewDecoder(resp.Body).Decode(&entries))
-		return entries
-	}
-	ask := func() int {
-		status, _, _ := post(t, v.Slack.URL()+"chat.postMessage", url.Values{"token": {"x"}, "channel": {"#ops"}, "text": {"x"}}, nil)
-		return status
-	}
-	require.Empty(t, log("0"))
-	status, body := order("/behave", `{"vendor":"slack","behaviours":[{"do":"fail","status":500,"times":1}]}`)
-	require.Equal(t, http.StatusOK, status, body)
-	require.Equal(t, 500, ask())
-	require.Equal(t, 200, ask())
-	entries := log("1")
-	require.Len(t, entries, 1)
-	require.True(t, entries[0].Accepted)
-	status, _ = order("/limit", `{"vendor":"slack","rate":{"per_second":0.01,"burst":1}}`)
-	require.Equal(t, http.StatusOK, status)
-	require.Equal(t, 200, ask())
-	require.Equal(t, 429, ask())
-	status, _ = order("/reset", ``)
-	require.Equal(t, http.StatusOK, status)
-	require.Empty(t, log("0"))
-	for path, body := range map[string]string{
-		"/behave": `{"vendor":"fax"}`, "/limit": `{"vendor":"fax"}`, "/press": `{"entry":99}`, "/key": `{"call":"CA1","digit":"2"}`,
-		"/status": `{"sid":"SM1","status":"failed"}`, "/reply": `{"url":"://"}`,
-	} {
-		status, text := order(path, body)
-		require.Equal(t, http.StatusBadRequest, status, path)
-		require.Contains(t, text, "error")
-	}
-	status, _ = order("/behave", `{"unknown":1}`)
-	require.Equal(t, http.StatusBadRequest, status)
 }
 
 func TestLogKeepsTheLatestEntries(t *testing.T) {

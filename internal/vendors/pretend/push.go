@@ -2,6 +2,7 @@ package pretend
 
 import (
 	"bytes"
+	"cmp"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -48,7 +49,7 @@ type Push struct {
 
 // NewPush returns a project that is not started. log nil = one of its own.
 func NewPush(cfg PushConfig, log *Log) *Push {
-	cfg.Project = or(cfg.Project, "iris-pretend")
+	cfg.Project = cmp.Or(cfg.Project, "iris-pretend")
 	s := &Push{cfg: cfg, access: map[string]time.Time{}, key: sync.OnceValue(func() *rsa.PrivateKey {
 		if cfg.Key != nil {
 			return cfg.Key
@@ -59,7 +60,10 @@ func NewPush(cfg PushConfig, log *Log) *Push {
 		}
 		return key
 	})}
-	s.web = newWeb(PushVendor, cfg.Addr, cfg.Rate, log, s)
+	s.web = web{
+		conduct: newConduct(cfg.Rate, log), name: PushVendor, addr: cfg.Addr, dialect: s, lookups: "/token",
+		rejection: refusal{status: http.StatusNotFound, code: "UNREGISTERED", text: "Requested entity was not found."}, // a dead device
+	}
 	return s
 }
 
@@ -82,8 +86,6 @@ func (s *Push) Credentials() string {
 	})
 	return string(out)
 }
-
-func (s *Push) asks(r *http.Request) bool { return r.URL.Path == "/token" }
 
 func (s *Push) read(r *http.Request, body []byte) (Entry, *refusal) {
 	switch {
@@ -238,11 +240,6 @@ func (s *Push) readMessage(r *http.Request, body []byte) (Entry, *refusal) {
 		return e, invalidPush("Invalid APNs priority")
 	}
 	return e, nil
-}
-
-// rejects reports the device as dead.
-func (s *Push) rejects(b Behaviour) refusal {
-	return refusal{status: or(b.Status, http.StatusNotFound), code: or(b.Code, "UNREGISTERED"), text: or(b.Text, "Requested entity was not found.")}
 }
 
 func (s *Push) answer(w http.ResponseWriter, e Entry) {

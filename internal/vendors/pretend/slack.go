@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,7 +54,10 @@ type Slack struct {
 // NewSlack returns a workspace that is not started. log nil = one of its own.
 func NewSlack(cfg SlackConfig, log *Log) *Slack {
 	s := &Slack{cfg: cfg}
-	s.web = newWeb(SlackVendor, cfg.Addr, cfg.Rate, log, s)
+	s.web = web{
+		conduct: newConduct(cfg.Rate, log), name: SlackVendor, addr: cfg.Addr, dialect: s, lookups: "/api/users.",
+		rejection: refusal{status: http.StatusOK, code: "channel_not_found"},
+	}
 	return s
 }
 
@@ -64,7 +69,7 @@ func slackError(word string) *refusal { return &refusal{status: http.StatusOK, c
 func (s *Slack) read(r *http.Request, body []byte) (Entry, *refusal) {
 	e := Entry{Mode: "slack"}
 	method := strings.TrimPrefix(r.URL.Path, "/api/")
-	if s.asks(r) {
+	if strings.HasPrefix(r.URL.Path, s.lookups) {
 		e.Mode = "lookup"
 	}
 	form, err := url.ParseQuery(string(body))
@@ -181,20 +186,8 @@ func (s *Slack) exists(channel string) bool {
 	if channel == "" || strings.ContainsAny(channel, " \r\n\t") {
 		return false
 	}
-	if len(s.cfg.Channels) == 0 {
-		return true
-	}
-	for _, c := range s.cfg.Channels {
-		if c == channel {
-			return true
-		}
-	}
-	for _, id := range s.cfg.People {
-		if id == channel {
-			return true
-		}
-	}
-	return false
+	return len(s.cfg.Channels) == 0 || slices.Contains(s.cfg.Channels, channel) ||
+		slices.Contains(slices.Collect(maps.Values(s.cfg.People)), channel)
 }
 
 type slackText struct {
@@ -261,14 +254,6 @@ func checkBlocks(blocks []slackBlock, e *Entry) string {
 		}
 	}
 	return ""
-}
-
-func (s *Slack) asks(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, "/api/users.")
-}
-
-func (s *Slack) rejects(b Behaviour) refusal {
-	return *slackError(or(b.Code, "channel_not_found"))
 }
 
 func (s *Slack) answer(w http.ResponseWriter, e Entry) {

@@ -2,6 +2,7 @@ package pretend
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/md5"
@@ -21,8 +22,6 @@ import (
 
 	"github.com/emersion/go-sasl"
 	gosmtp "github.com/emersion/go-smtp"
-
-	"github.com/iris-oncall/iris/internal/vendors/pretend/mail"
 )
 
 // SMTPConfig of the mail server.
@@ -69,7 +68,7 @@ func NewSMTP(cfg SMTPConfig, log *Log) *SMTP {
 
 // Start listens.
 func (s *SMTP) Start() error {
-	ln, err := net.Listen("tcp", or(s.cfg.Addr, "127.0.0.1:0"))
+	ln, err := net.Listen("tcp", cmp.Or(s.cfg.Addr, "127.0.0.1:0"))
 	if err != nil {
 		return err
 	}
@@ -138,61 +137,58 @@ func (m *mailSession) Auth(mechanism string) (sasl.Server, error) {
 	if !slices.Contains(m.AuthMechanisms(), mechanism) {
 		return nil, gosmtp.ErrAuthUnknownMechanism
 	}
-	check := func(user, password string) error {
-		if user != m.s.cfg.Username || password != m.s.cfg.Password {
-			return gosmtp.ErrAuthFailed
-		}
-		m.known = true
-		return nil
-	}
 	switch mechanism {
 	case "PLAIN":
-		return sasl.NewPlainServer(func(_, user, password string) error { return check(user, password) }), nil
+		return sasl.NewPlainServer(func(_, user, password string) error { return m.logIn(user, password) }), nil
 	case "LOGIN":
-		return &loginServer{check: check}, nil
+		return m.login(), nil
 	default:
-		return &cramServer{user: m.s.cfg.Username, password: m.s.cfg.Password, ok: func() { m.known = true }}, nil
+		return m.cramMD5(), nil
 	}
 }
 
-// loginServer asks for user and password, one after the other.
-type loginServer struct {
-	check func(user, password string) error
-	step  int
-	user  string
+func (m *mailSession) logIn(user, password string) error {
+	if m.known = user == m.s.cfg.Username && password == m.s.cfg.Password; !m.known {
+		return gosmtp.ErrAuthFailed
+	}
+	return nil
 }
 
-func (l *loginServer) Next(response []byte) ([]byte, bool, error) {
-	l.step++
-	switch l.step {
-	case 1:
-		return []byte("Username:"), false, nil
-	case 2:
-		l.user = string(response)
-		return []byte("Password:"), false, nil
-	default:
-		return nil, true, l.check(l.user, string(response))
+// steps is a log-in with several challenges.
+type steps func(response []byte) (challenge []byte, done bool, err error)
+
+func (s steps) Next(response []byte) (challenge []byte, done bool, err error) { return s(response) }
+
+// login asks for user and password, one after the other.
+func (m *mailSession) login() steps {
+	var responses []string // the first is to no challenge
+	return func(response []byte) ([]byte, bool, error) {
+		responses = append(responses, string(response))
+		switch len(responses) {
+		case 1:
+			return []byte("Username:"), false, nil
+		case 2:
+			return []byte("Password:"), false, nil
+		}
+		return nil, true, m.logIn(responses[1], responses[2])
 	}
 }
 
-// cramServer checks a keyed digest of its challenge.
-type cramServer struct {
-	user, password, challenge string
-	ok                        func()
-}
-
-func (c *cramServer) Next(response []byte) ([]byte, bool, error) {
-	if c.challenge == "" {
-		c.challenge = "<" + newSID("") + "@pretend.invalid>"
-		return []byte(c.challenge), false, nil
+// cramMD5 checks a keyed digest of its challenge.
+func (m *mailSession) cramMD5() steps {
+	challenge, sent := "<"+newSID("")+"@pretend.invalid>", false
+	return func(response []byte) ([]byte, bool, error) {
+		if !sent {
+			sent = true
+			return []byte(challenge), false, nil
+		}
+		mac := hmac.New(md5.New, []byte(m.s.cfg.Password))
+		_, _ = mac.Write([]byte(challenge))
+		if m.known = string(response) == m.s.cfg.Username+" "+hex.EncodeToString(mac.Sum(nil)); !m.known {
+			return nil, false, gosmtp.ErrAuthFailed
+		}
+		return nil, true, nil
 	}
-	mac := hmac.New(md5.New, []byte(c.password))
-	_, _ = mac.Write([]byte(c.challenge))
-	if string(response) != c.user+" "+hex.EncodeToString(mac.Sum(nil)) {
-		return nil, false, gosmtp.ErrAuthFailed
-	}
-	c.ok()
-	return nil, true, nil
 }
 
 func smtpError(code int, enhanced gosmtp.EnhancedCode, text string) *gosmtp.SMTPError {
@@ -233,11 +229,11 @@ func (m *mailSession) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 		m.s.hang(context.Background())
 		return errClosed
 	case Fail:
-		return m.refused(smtpError(or(b.Status, 451), gosmtp.EnhancedCodeNotSet, or(b.Text, "out of order")))
+		return m.refused(smtpError(cmp.Or(b.Status, 451), gosmtp.EnhancedCodeNotSet, cmp.Or(b.Text, "out of order")))
 	case Throttle:
 		return m.refused(tooFast(b.RetryAfter))
 	case Reject:
-		return m.refused(smtpError(or(b.Status, 550), enhanced(or(b.Code, "5.1.1")), or(b.Text, "User unknown")))
+		return m.refused(smtpError(cmp.Or(b.Status, 550), enhanced(cmp.Or(b.Code, "5.1.1")), cmp.Or(b.Text, "User unknown")))
 	}
 	return nil
 }
@@ -274,16 +270,6 @@ func (m *mailSession) ends(hard bool) {
 	reset(m.conn.Conn(), hard)
 }
 
-// readMail describes a mail in the entry. It returns why the mail is refused.
-func (m *mailSession) readMail(raw []byte) string {
-	got, why := mail.Read(raw, mail.Envelope{From: m.entry.From, To: m.entry.To}, m.s.cfg.Light)
-	e := &m.entry
-	e.From, e.Subject, e.Body, e.HTML, e.Headers = got.From, got.Subject, got.Body, got.HTML, got.Headers
-	e.MessageID, e.IncidentID, e.VendorID, e.IdempotencyKey = got.MessageID, got.IncidentID, got.VendorID, got.IdempotencyKey
-	e.Application, e.Plan, e.Priority = got.Application, got.Plan, got.Priority
-	return why
-}
-
 func (m *mailSession) Data(r io.Reader) error {
 	var raw bytes.Buffer
 	if _, err := raw.ReadFrom(r); err != nil {
@@ -293,7 +279,7 @@ func (m *mailSession) Data(r io.Reader) error {
 		}
 		return err
 	}
-	if why := m.readMail(raw.Bytes()); why != "" {
+	if why := m.entry.readMail(raw.Bytes(), m.s.cfg.Light); why != "" {
 		return m.refused(smtpError(554, gosmtp.EnhancedCode{5, 6, 0}, why))
 	}
 	e := &m.entry

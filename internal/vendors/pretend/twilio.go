@@ -1,6 +1,7 @@
 package pretend
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"net/http"
@@ -42,18 +43,20 @@ type Twilio struct {
 
 // phoneCall is a call as the called person sees it.
 type phoneCall struct {
-	sid, from, to, url, status string
-	entry                      int64
-	answered                   bool
-	keysURL                    string // where a pressed key goes; "" = no key is asked for
-	ended                      bool
-	spoken                     []string
+	Entry
+	answered bool
+	keysURL  string // where a pressed key goes; "" = no key is asked for
+	ended    bool
+	spoken   []string
 }
 
 // NewTwilio returns an account that is not started. log nil = one of its own.
 func NewTwilio(cfg TwilioConfig, log *Log) *Twilio {
 	s := &Twilio{cfg: cfg, calls: map[string]*phoneCall{}}
-	s.web = newWeb(TwilioVendor, cfg.Addr, cfg.Rate, log, s)
+	s.web = web{
+		conduct: newConduct(cfg.Rate, log), name: TwilioVendor, addr: cfg.Addr, dialect: s, accepted: s.ring,
+		rejection: *twilioError(http.StatusBadRequest, 21211, "The number is not valid"),
+	}
 	return s
 }
 
@@ -72,6 +75,8 @@ var known = map[string][]string{
 func twilioError(status, code int, text string) *refusal {
 	return &refusal{status: status, code: strconv.Itoa(code), text: text}
 }
+
+func badForm(code int, text string) *refusal { return twilioError(http.StatusBadRequest, code, text) }
 
 func (s *Twilio) read(r *http.Request, body []byte) (Entry, *refusal) {
 	var e Entry
@@ -93,21 +98,18 @@ func (s *Twilio) read(r *http.Request, body []byte) (Entry, *refusal) {
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" {
-		return e, twilioError(http.StatusBadRequest, 20001, "The body is not a form")
+		return e, badForm(20001, "The body is not a form")
 	}
 	for name, values := range form {
 		if !slices.Contains(known[e.Mode], name) || len(values) != 1 {
-			return e, twilioError(http.StatusBadRequest, 20001, "Unknown or repeated parameter "+name)
+			return e, badForm(20001, "Unknown or repeated parameter "+name)
 		}
 	}
 	return s.readForm(e, form)
 }
 
 func (s *Twilio) readForm(e Entry, form url.Values) (Entry, *refusal) {
-	e.From, e.To, e.Body = form.Get("From"), form.Get("To"), form.Get("Body")
-	if service := form.Get("MessagingServiceSid"); service != "" {
-		e.From = service
-	}
+	e.From, e.To, e.Body = cmp.Or(form.Get("MessagingServiceSid"), form.Get("From")), form.Get("To"), form.Get("Body")
 	e.StatusCallback, e.URL = form.Get("StatusCallback"), form.Get("Url")
 	for _, text := range []string{e.URL, e.StatusCallback} {
 		if u, err := url.Parse(text); err == nil && text != "" {
@@ -116,46 +118,42 @@ func (s *Twilio) readForm(e Entry, form url.Values) (Entry, *refusal) {
 	}
 	switch {
 	case e.From == "":
-		return e, twilioError(http.StatusBadRequest, 21603, "A 'From' phone number is required")
+		return e, badForm(21603, "A 'From' phone number is required")
 	case !senderID.MatchString(e.From) || len(s.cfg.From) > 0 && !slices.Contains(s.cfg.From, e.From):
-		return e, twilioError(http.StatusBadRequest, 21659, "'From' is not a number of this account")
+		return e, badForm(21659, "'From' is not a number of this account")
 	case e.To == "":
-		return e, twilioError(http.StatusBadRequest, 21604, "A 'To' phone number is required")
+		return e, badForm(21604, "A 'To' phone number is required")
 	case !e164.MatchString(e.To):
-		return e, twilioError(http.StatusBadRequest, 21211, "The 'To' number "+e.To+" is not a valid phone number")
+		return e, badForm(21211, "The 'To' number "+e.To+" is not a valid phone number")
 	case e.StatusCallback != "" && !absolute(e.StatusCallback):
-		return e, twilioError(http.StatusBadRequest, 21609, "The StatusCallback URL is not a valid URL")
+		return e, badForm(21609, "The StatusCallback URL is not a valid URL")
 	}
 	if e.Mode == "sms" {
 		e.VendorID = newSID("SM")
 		switch {
 		case strings.TrimSpace(e.Body) == "":
-			return e, twilioError(http.StatusBadRequest, 21602, "Message body is required")
+			return e, badForm(21602, "Message body is required")
 		case utf8.RuneCountInString(e.Body) > 1600:
-			return e, twilioError(http.StatusBadRequest, 21617, "The concatenated message body exceeds the 1600 character limit")
+			return e, badForm(21617, "The concatenated message body exceeds the 1600 character limit")
 		}
 		return e, nil
 	}
 	e.VendorID = newSID("CA")
 	if !absolute(e.URL) || len(e.URL) > 4000 {
-		return e, twilioError(http.StatusBadRequest, 21205, "Url is not a valid URL")
+		return e, badForm(21205, "Url is not a valid URL")
 	}
 	return e, nil
 }
 
 // mark reads the message's ids from the URL of a callback.
 func mark(e *Entry, q url.Values) {
-	number := func(into *int64, name string) {
-		if n, err := strconv.ParseInt(q.Get(name), 10, 64); err == nil {
-			*into = n
-		}
+	number := func(name string, otherwise int64) int64 {
+		n, _ := strconv.ParseInt(q.Get(name), 10, 64) // 0 if it is missing
+		return cmp.Or(n, otherwise)
 	}
-	number(&e.MessageID, "message_id")
-	number(&e.IncidentID, "incident_id")
-	if n, err := strconv.Atoi(q.Get("attempt")); err == nil {
-		e.Attempt = n
-	}
-	e.Application = or(q.Get("source"), e.Application)
+	e.MessageID, e.IncidentID = number("message_id", e.MessageID), number("incident_id", e.IncidentID)
+	e.Attempt = int(number("attempt", int64(e.Attempt)))
+	e.Application = cmp.Or(q.Get("source"), e.Application)
 }
 
 func absolute(text string) bool {
@@ -167,16 +165,6 @@ func newSID(prefix string) string {
 	var b [16]byte
 	_, _ = rand.Read(b[:])
 	return prefix + hex.EncodeToString(b[:])
-}
-
-func (s *Twilio) asks(_ *http.Request) bool { return false }
-
-func (s *Twilio) rejects(b Behaviour) refusal {
-	code, err := strconv.Atoi(or(b.Code, "21211"))
-	if err != nil {
-		code = 21211
-	}
-	return *twilioError(or(b.Status, http.StatusBadRequest), code, or(b.Text, "The number is not valid"))
 }
 
 func (s *Twilio) answer(w http.ResponseWriter, e Entry) {

@@ -27,7 +27,10 @@ type Webhook struct {
 // NewWebhook returns a receiver that is not started. log nil = one of its own.
 func NewWebhook(cfg WebhookConfig, log *Log) *Webhook {
 	s := &Webhook{cfg: cfg}
-	s.web = newWeb(WebhookVendor, cfg.Addr, cfg.Rate, log, s)
+	s.web = web{
+		conduct: newConduct(cfg.Rate, log), name: WebhookVendor, addr: cfg.Addr, dialect: s,
+		rejection: refusal{status: http.StatusGone, text: "gone"},
+	}
 	return s
 }
 
@@ -99,12 +102,6 @@ func (s *Webhook) unsigned(h http.Header, body []byte) string {
 		}
 	}
 	return "the signature does not match"
-}
-
-func (s *Webhook) asks(_ *http.Request) bool { return false }
-
-func (s *Webhook) rejects(b Behaviour) refusal {
-	return refusal{status: or(b.Status, http.StatusGone), text: or(b.Text, "gone")}
 }
 
 func (s *Webhook) answer(w http.ResponseWriter, _ Entry) { w.WriteHeader(http.StatusNoContent) }

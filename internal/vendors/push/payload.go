@@ -25,58 +25,18 @@ const (
 // lifetime is how long Firebase keeps a message for a phone that is off.
 const lifetime = "3600s"
 
-type envelope struct {
-	Message message `json:"message"`
-}
-
-type message struct {
-	Token        string            `json:"token"`
-	Notification notification      `json:"notification"`
-	Data         map[string]string `json:"data"`
-	Android      android           `json:"android"`
-	APNS         apns              `json:"apns"`
-}
-
-type notification struct {
-	Title string `json:"title"`
-	Body  string `json:"body"`
-}
-
-type android struct {
-	Priority     string              `json:"priority"`
-	CollapseKey  string              `json:"collapse_key"`
-	TTL          string              `json:"ttl"`
-	Notification androidNotification `json:"notification"`
-}
-
-type androidNotification struct {
-	Tag string `json:"tag"`
-}
-
-type apns struct {
-	Headers map[string]string `json:"headers"`
-	Payload apnsPayload       `json:"payload"`
-}
-
-type apnsPayload struct {
-	APS aps `json:"aps"`
-}
-
-type aps struct {
-	Sound    string `json:"sound"`
-	ThreadID string `json:"thread-id,omitempty"`
-}
+type object = map[string]any
 
 // payload is the request for one device. The body is cut until the request fits.
 func payload(device string, m messages.Outbound) (string, error) {
 	key := collapseKey(m)
-	android := android{Priority: "NORMAL", CollapseKey: key, TTL: lifetime, Notification: androidNotification{Tag: key}}
-	apns := apns{
-		Headers: map[string]string{"apns-priority": "5", "apns-collapse-id": key},
-		Payload: apnsPayload{APS: aps{Sound: "default", ThreadID: vendors.Line(m.ThreadKey, maxTitle)}},
-	}
+	androidPriority, applePriority := "NORMAL", "5"
 	if m.Priority == users.Urgent || m.Priority == users.High {
-		android.Priority, apns.Headers["apns-priority"] = "HIGH", "10"
+		androidPriority, applePriority = "HIGH", "10"
+	}
+	aps := object{"sound": "default"}
+	if thread := vendors.Line(m.ThreadKey, maxTitle); thread != "" {
+		aps["thread-id"] = thread
 	}
 	title := vendors.Line(m.Subject, maxTitle)
 	if title == "" {
@@ -84,11 +44,17 @@ func payload(device string, m messages.Outbound) (string, error) {
 	}
 	body := vendors.Cut(strings.TrimSpace(vendors.Text(m.Body)), maxBody)
 	for {
-		out, size, err := encode(envelope{message{
-			Token: device, Notification: notification{Title: title, Body: vendors.Cut(body, maxShown)}, Data: data(title, body, m),
-			Android: android, APNS: apns,
+		shown, content := object{"title": title, "body": vendors.Cut(body, maxShown)}, data(title, body, m)
+		counted, err := plainJSON([]any{shown, content}) // of Firebase's limit
+		if err != nil {
+			return "", err
+		}
+		out, err := plainJSON(object{"message": object{
+			"token": device, "notification": shown, "data": content,
+			"android": object{"priority": androidPriority, "collapse_key": key, "ttl": lifetime, "notification": object{"tag": key}},
+			"apns":    object{"headers": object{"apns-priority": applePriority, "apns-collapse-id": key}, "payload": object{"aps": aps}},
 		}})
-		if err != nil || size <= maxPayload || body == "" {
+		if err != nil || len(counted) <= maxPayload || body == "" {
 			return out, err
 		}
 		body = vendors.Cut(body, len(body)*3/4)
@@ -113,19 +79,6 @@ func data(title, body string, m messages.Outbound) map[string]string {
 		}
 	}
 	return out
-}
-
-// encode returns the request and how much of it counts for Firebase's limit.
-func encode(e envelope) (string, int, error) {
-	counted, err := plainJSON(struct {
-		N notification
-		D map[string]string
-	}{e.Message.Notification, e.Message.Data})
-	if err != nil {
-		return "", 0, err
-	}
-	out, err := plainJSON(e)
-	return out, len(counted), err
 }
 
 func plainJSON(v any) (string, error) {

@@ -8,8 +8,8 @@
 package push
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -59,14 +59,13 @@ type Config struct {
 	MaxConns int
 	// Timeout bounds a call, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
-	// TLS is the client's TLS configuration; nil = the system's roots.
-	TLS *tls.Config
 	// Devices is required.
 	Devices Devices
 }
 
 // Vendor sends to devices. Safe for concurrent use.
 type Vendor struct {
+	vendors.Identity
 	cfg     Config
 	sendURL string
 	client  *vendors.Client
@@ -76,15 +75,8 @@ type Vendor struct {
 
 // New checks cfg and returns a vendor; it opens no connection.
 func New(cfg Config) (*Vendor, error) {
-	if cfg.Account == "" {
-		cfg.Account = "main"
-	}
-	if cfg.MaxConns <= 0 {
-		cfg.MaxConns = vendors.DefaultConnections
-	}
-	if cfg.APIURL == "" {
-		cfg.APIURL = "https://fcm.googleapis.com"
-	}
+	id := vendors.NewIdentity("push", cfg.Account, vendors.Connections(cfg.MaxConns), users.Push)
+	cfg.APIURL = strings.TrimRight(cmp.Or(cfg.APIURL, "https://fcm.googleapis.com"), "/")
 	if cfg.Devices == nil {
 		return nil, fault.Invalidf("devices", "push: devices are missing")
 	}
@@ -92,19 +84,15 @@ func New(cfg Config) (*Vendor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cfg.TokenURL != "" {
-		jwtConfig.TokenURL = cfg.TokenURL
+	jwtConfig.TokenURL = cmp.Or(cfg.TokenURL, jwtConfig.TokenURL)
+	if err := cmp.Or(id.CheckURL("api_url", cfg.APIURL), id.CheckURL("token_url", jwtConfig.TokenURL)); err != nil {
+		return nil, err
 	}
-	for name, text := range map[string]string{"api_url": cfg.APIURL, "token_url": jwtConfig.TokenURL} {
-		u, err := url.Parse(text)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fault.Invalidf(name, "push: %s is not an http or https URL", name)
-		}
-	}
-	client := vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: 4 * cfg.MaxConns})
+	client := vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, MaxConns: 4 * id.Connections()})
 	return &Vendor{
-		cfg: cfg, client: client, tokens: newTokens(jwtConfig, client), secrets: []string{string(jwtConfig.PrivateKey), jwtConfig.PrivateKeyID},
-		sendURL: strings.TrimRight(cfg.APIURL, "/") + "/v1/projects/" + url.PathEscape(project) + "/messages:send",
+		Identity: id, cfg: cfg, client: client, tokens: newTokens(jwtConfig, client),
+		secrets: []string{string(jwtConfig.PrivateKey), jwtConfig.PrivateKeyID},
+		sendURL: cfg.APIURL + "/v1/projects/" + url.PathEscape(project) + "/messages:send",
 	}, nil
 }
 
@@ -125,23 +113,11 @@ func credentials(text string) (*jwt.Config, string, error) {
 	return c, account.ProjectID, nil
 }
 
-// Name is the vendor's kind.
-func (v *Vendor) Name() string { return "push" }
-
-// Account distinguishes accounts of one kind.
-func (v *Vendor) Account() string { return v.cfg.Account }
-
-// Modes are the modes the vendor carries.
-func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Push} }
-
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
 
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.sendURL) }
-
-// Connections is how many calls can be in flight at once.
-func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
 // Prepare fetches the access token and opens the connections that the calls of m need.
 func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {

@@ -5,14 +5,14 @@ package slack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,12 +38,11 @@ type Config struct {
 	MaxConns int
 	// Timeout bounds a call, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
-	// TLS is the client's TLS configuration; nil = the system's roots.
-	TLS *tls.Config
 }
 
 // Vendor posts to channels and people. Safe for concurrent use.
 type Vendor struct {
+	vendors.Identity
 	cfg    Config
 	client *vendors.Client
 	api    *slack.Client
@@ -58,48 +57,26 @@ const (
 
 // New checks cfg and returns a vendor; it opens no connection.
 func New(cfg Config) (*Vendor, error) {
-	if cfg.Account == "" {
-		cfg.Account = "main"
-	}
-	if cfg.APIURL == "" {
-		cfg.APIURL = slack.APIURL
-	}
-	if cfg.MaxConns <= 0 {
-		cfg.MaxConns = vendors.DefaultConnections
-	}
-	if cfg.Timeout <= 0 {
-		cfg.Timeout = 10 * time.Second
-	}
+	v := &Vendor{Identity: vendors.NewIdentity("slack", cfg.Account, vendors.Connections(cfg.MaxConns), users.Slack)}
+	cfg.Timeout = cmp.Or(max(cfg.Timeout, 0), vendors.DefaultTimeout)
 	if cfg.Token == "" {
 		return nil, fault.Invalidf("token", "slack: the token is missing")
 	}
-	if u, err := url.Parse(cfg.APIURL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fault.Invalidf("api_url", "slack: api_url is not an http or https URL")
+	cfg.APIURL = strings.TrimRight(cmp.Or(cfg.APIURL, slack.APIURL), "/") + "/"
+	if err := v.CheckURL("api_url", cfg.APIURL); err != nil {
+		return nil, err
 	}
-	cfg.APIURL = strings.TrimRight(cfg.APIURL, "/") + "/"
-	v := &Vendor{cfg: cfg, people: cache.New(cache.Config[string, string]{TTL: lookupTTL, Entries: maxPeople})}
-	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: cfg.MaxConns, MaxBody: 512 << 10})
+	v.cfg, v.people = cfg, cache.New(cache.Config[string, string]{TTL: lookupTTL, Entries: maxPeople})
+	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, MaxConns: v.Connections(), MaxBody: 512 << 10})
 	v.api = slack.New(cfg.Token, slack.OptionAPIURL(cfg.APIURL), slack.OptionHTTPClient(doer{v}))
 	return v, nil
 }
-
-// Name is the vendor's kind.
-func (v *Vendor) Name() string { return "slack" }
-
-// Account distinguishes accounts of one kind.
-func (v *Vendor) Account() string { return v.cfg.Account }
-
-// Modes are the modes the vendor carries.
-func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Slack} }
 
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
 
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.cfg.APIURL) }
-
-// Connections is how many calls can be in flight at once.
-func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
 // Prepare looks the destination up and opens the connection that the call of m needs.
 func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
@@ -260,24 +237,16 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 
 // The meaning of Slack's errors. All others refuse the message.
 var (
-	goneErrors = set(`channel_not_found user_not_found users_not_found is_archived user_disabled user_not_visible
+	goneErrors = strings.Fields(`channel_not_found user_not_found users_not_found is_archived user_disabled user_not_visible
 		cannot_dm_bot messages_tab_disabled`)
-	accountErrors = set(`invalid_auth not_authed account_inactive token_revoked token_expired missing_scope no_permission
-		org_login_required ekm_access_denied team_access_not_granted access_denied two_factor_setup_required
-		not_allowed_token_type deprecated_endpoint method_deprecated service_unavailable request_timeout
-		accesslimited team_added_to_org enterprise_is_restricted`)
-	rateErrors = set(`ratelimited rate_limited message_limit_exceeded`)
+	accountErrors = strings.Fields(`invalid_auth not_authed account_inactive token_revoked token_expired missing_scope
+		no_permission org_login_required ekm_access_denied team_access_not_granted access_denied
+		two_factor_setup_required not_allowed_token_type deprecated_endpoint method_deprecated service_unavailable
+		request_timeout accesslimited team_added_to_org enterprise_is_restricted`)
+	rateErrors = strings.Fields(`ratelimited rate_limited message_limit_exceeded`)
 	// With these errors, Slack says, some of the operation may have succeeded.
-	doubtfulErrors = set(`internal_error fatal_error`)
+	doubtfulErrors = strings.Fields(`internal_error fatal_error`)
 )
-
-func set(s string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		set[w] = true
-	}
-	return set
-}
 
 func (v *Vendor) result(err error) messages.Result {
 	var status *refusal
@@ -288,13 +257,13 @@ func (v *Vendor) result(err error) messages.Result {
 	if errors.As(err, &said) {
 		word := vendors.Clean(said.Err, v.cfg.Token)
 		switch {
-		case goneErrors[said.Err]:
+		case slices.Contains(goneErrors, said.Err):
 			return vendors.Gone("%s", word)
-		case accountErrors[said.Err]:
+		case slices.Contains(accountErrors, said.Err):
 			return vendors.AccountFailed(vendors.Unavailable("%s", word))
-		case rateErrors[said.Err]:
+		case slices.Contains(rateErrors, said.Err):
 			return vendors.Throttled(0, "%s", word)
-		case doubtfulErrors[said.Err]:
+		case slices.Contains(doubtfulErrors, said.Err):
 			return vendors.Unknown("%s", word)
 		default:
 			return vendors.Rejected("%s", word)

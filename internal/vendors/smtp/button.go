@@ -7,27 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// The button that Gmail shows next to the subject, as schema.org defines it.
-type (
-	emailMessage struct {
-		Context     string        `json:"@context"`
-		Type        string        `json:"@type"`
-		Description string        `json:"description"`
-		Action      confirmAction `json:"potentialAction"`
-	}
-	confirmAction struct {
-		Type    string            `json:"@type"`
-		Name    string            `json:"name"`
-		Handler httpActionHandler `json:"handler"`
-	}
-	httpActionHandler struct {
-		Type   string `json:"@type"`
-		URL    string `json:"url"`
-		Method string `json:"method"`
-	}
-)
-
-// withButton adds Gmail's button to the HTML of a mail, if it gets one.
+// withButton adds the button that Gmail shows next to the subject, as schema.org defines it, to the HTML of a mail.
 func (v *Vendor) withButton(html string, m messages.Outbound) string {
 	if v.cfg.OneClick == nil {
 		return html
@@ -41,10 +21,10 @@ func (v *Vendor) withButton(html string, m messages.Outbound) string {
 		what = "Claim all incidents of this digest"
 	}
 	// The encoder escapes <, > and &, so nothing ends the script early.
-	markup, err := json.Marshal(emailMessage{
-		Context: "http://schema.org", Type: "EmailMessage", Description: what,
-		Action: confirmAction{Type: "ConfirmAction", Name: "Claim", Handler: httpActionHandler{
-			Type: "HttpActionHandler", URL: url, Method: "http://schema.org/HttpRequestMethod/POST",
+	markup, err := json.Marshal(map[string]any{
+		"@context": "http://schema.org", "@type": "EmailMessage", "description": what,
+		"potentialAction": map[string]any{"@type": "ConfirmAction", "name": "Claim", "handler": map[string]any{
+			"@type": "HttpActionHandler", "url": url, "method": "http://schema.org/HttpRequestMethod/POST",
 		}},
 	})
 	if err != nil {

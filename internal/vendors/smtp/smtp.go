@@ -8,6 +8,7 @@
 package smtp
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -72,6 +73,7 @@ type Config struct {
 
 // Vendor sends e-mail. Safe for concurrent use.
 type Vendor struct {
+	vendors.Identity
 	cfg     Config
 	host    string
 	from    *mail.Address
@@ -85,7 +87,7 @@ func New(cfg Config) (*Vendor, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Vendor{cfg: cfg}
+	v := &Vendor{Identity: vendors.NewIdentity("smtp", cfg.Account, cfg.MaxConns, users.Email), cfg: cfg}
 	if v.host, _, err = net.SplitHostPort(cfg.Addr); err != nil || v.host == "" {
 		return nil, fault.Invalidf("addr", "smtp: addr is not host:port")
 	}
@@ -113,9 +115,6 @@ func New(cfg Config) (*Vendor, error) {
 }
 
 func (c Config) withDefaults() (Config, error) {
-	if c.Account == "" {
-		c.Account = "main"
-	}
 	if c.Addr == "" {
 		return c, fault.Invalidf("addr", "smtp: the server's address is missing")
 	}
@@ -145,29 +144,10 @@ func (c Config) withDefaults() (Config, error) {
 			c.Hello = name
 		}
 	}
-	if c.MaxConns <= 0 {
-		c.MaxConns = 32
-	}
-	if c.MaxPerConn <= 0 {
-		c.MaxPerConn = 1000
-	}
-	if c.IdleTimeout <= 0 {
-		c.IdleTimeout = 20 * time.Second
-	}
-	if c.Timeout <= 0 {
-		c.Timeout = 20 * time.Second
-	}
+	c.MaxConns, c.MaxPerConn = cmp.Or(max(c.MaxConns, 0), 32), cmp.Or(max(c.MaxPerConn, 0), 1000)
+	c.IdleTimeout, c.Timeout = cmp.Or(max(c.IdleTimeout, 0), 20*time.Second), cmp.Or(max(c.Timeout, 0), 20*time.Second)
 	return c, nil
 }
-
-// Name is the vendor's kind.
-func (v *Vendor) Name() string { return "smtp" }
-
-// Account distinguishes accounts of one kind.
-func (v *Vendor) Account() string { return v.cfg.Account }
-
-// Modes are the modes the vendor carries.
-func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Email} }
 
 // Close sends QUIT on the idle connections. Those in use are closed when their message is done.
 func (v *Vendor) Close() { v.pool.close() }
@@ -182,27 +162,15 @@ func (v *Vendor) Probe(ctx context.Context) bool {
 	return ok
 }
 
-// Connections is how many calls can be in flight at once.
-func (v *Vendor) Connections() int { return v.cfg.MaxConns }
-
 // Send sends m to its destination, one address.
 func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
-	if r, ok := vendors.Begun(ctx); !ok {
-		return r
-	}
-	env, err := v.build(m, time.Now())
-	if err != nil {
-		return vendors.Gone("%s", err)
-	}
-	defer env.release()
 	ctx, cancel := context.WithTimeout(ctx, v.cfg.Timeout)
 	defer cancel()
-	c, r, ok := v.connect(ctx)
+	p, r, ok := v.Prepare(ctx, m)
 	if !ok {
 		return r
 	}
-	defer v.pool.release()
-	return v.exchange(ctx, c, env)
+	return p.Send(ctx, m)
 }
 
 // Prepare gets a connection on which the server waits for MAIL: a kept one, or a new one after greeting and log-in.

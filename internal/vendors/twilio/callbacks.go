@@ -1,10 +1,12 @@
 package twilio
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha1"
 	"crypto/subtle"
 	"encoding/base64"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -45,18 +47,10 @@ func digest(token, text string) []byte {
 
 // sorted is every name followed by its values, in order, each value once.
 func sorted(form url.Values) string {
-	names := make([]string, 0, len(form))
-	for name := range form {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var b strings.Builder
-	for _, name := range names {
-		values := slices.Clone(form[name])
-		slices.Sort(values)
-		for _, v := range slices.Compact(values) {
-			b.WriteString(name)
-			b.WriteString(v)
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		for _, v := range slices.Compact(slices.Sorted(slices.Values(form[name]))) {
+			b.WriteString(name + v)
 		}
 	}
 	return b.String()
@@ -89,14 +83,8 @@ func spellings(full string) []string {
 // ParseReceipt parses the form of a status callback. It returns false if the form names no message or call, or has no
 // status.
 func ParseReceipt(form url.Values) (messages.Receipt, bool) {
-	sid := form.Get("MessageSid")
-	if sid == "" {
-		sid = form.Get("SmsSid")
-	}
-	status := form.Get("MessageStatus")
-	if status == "" {
-		status = form.Get("SmsStatus")
-	}
+	sid := cmp.Or(form.Get("MessageSid"), form.Get("SmsSid"))
+	status := cmp.Or(form.Get("MessageStatus"), form.Get("SmsStatus"))
 	if sid == "" {
 		sid, status = form.Get("CallSid"), form.Get("CallStatus")
 	}

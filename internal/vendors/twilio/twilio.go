@@ -7,8 +7,8 @@
 package twilio
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -60,12 +60,11 @@ type Config struct {
 	MaxConns int
 	// Timeout bounds a call of the API, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
-	// TLS is the client's TLS configuration; nil = the system's roots.
-	TLS *tls.Config
 }
 
 // Vendor sends texts and calls. Safe for concurrent use.
 type Vendor struct {
+	vendors.Identity
 	cfg    Config
 	base   string // up to and including the account
 	client *vendors.Client
@@ -74,33 +73,22 @@ type Vendor struct {
 // New checks cfg and returns a vendor; it opens no connection.
 func New(cfg Config) (*Vendor, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
+	id := vendors.NewIdentity("twilio", cfg.Account, vendors.Connections(cfg.MaxConns), cfg.Modes...)
+	if err := cfg.validate(id); err != nil {
 		return nil, err
 	}
 	return &Vendor{
-		cfg:    cfg,
-		base:   cfg.APIURL + "/2010-04-01/Accounts/" + url.PathEscape(cfg.AccountSID),
-		client: vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: cfg.MaxConns * len(cfg.Modes)}),
+		Identity: id,
+		cfg:      cfg,
+		base:     cfg.APIURL + "/2010-04-01/Accounts/" + url.PathEscape(cfg.AccountSID),
+		client:   vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, MaxConns: id.Connections() * len(cfg.Modes)}),
 	}, nil
 }
 
 func (c Config) withDefaults() Config {
-	if c.Account == "" {
-		c.Account = "main"
-	}
-	if c.MaxConns <= 0 {
-		c.MaxConns = vendors.DefaultConnections
-	}
-	if c.APIURL == "" {
-		c.APIURL = "https://api.twilio.com"
-	}
-	if c.CallFrom == "" {
-		c.CallFrom = c.From
-	}
-	if c.CountryCode == "" {
-		c.CountryCode = "1"
-	}
-	c.APIURL, c.PublicURL = strings.TrimRight(c.APIURL, "/"), strings.TrimRight(c.PublicURL, "/")
+	c.CallFrom, c.CountryCode = cmp.Or(c.CallFrom, c.From), cmp.Or(c.CountryCode, "1")
+	c.APIURL = strings.TrimRight(cmp.Or(c.APIURL, "https://api.twilio.com"), "/")
+	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	if len(c.Modes) == 0 {
 		c.Modes = []users.Mode{users.SMS}
 		if c.PublicURL != "" {
@@ -110,7 +98,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func (c Config) validate() error {
+func (c Config) validate(id vendors.Identity) error {
 	switch {
 	case c.AccountSID == "":
 		return fault.Invalidf("account_sid", "twilio: the account SID is missing")
@@ -124,10 +112,12 @@ func (c Config) validate() error {
 			return fault.Invalidf("application_from", "twilio: the number of application %s must be written like +15551234567", app)
 		}
 	}
-	for name, text := range map[string]string{"api_url": c.APIURL, "public_url": c.PublicURL} {
-		u, err := url.Parse(text)
-		if text != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-			return fault.Invalidf(name, "twilio: %s is not an http or https URL", name)
+	if err := id.CheckURL("api_url", c.APIURL); err != nil {
+		return err
+	}
+	if c.PublicURL != "" {
+		if err := id.CheckURL("public_url", c.PublicURL); err != nil {
+			return err
 		}
 	}
 	for _, m := range c.Modes {
@@ -141,23 +131,11 @@ func (c Config) validate() error {
 	return nil
 }
 
-// Name is the vendor's kind.
-func (v *Vendor) Name() string { return "twilio" }
-
-// Account distinguishes accounts of one kind.
-func (v *Vendor) Account() string { return v.cfg.Account }
-
-// Modes are the modes the vendor carries.
-func (v *Vendor) Modes() []users.Mode { return append([]users.Mode(nil), v.cfg.Modes...) }
-
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
 
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.base) }
-
-// Connections is how many calls of one mode can be in flight at once.
-func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
 // Prepare opens the connection that the call of m will need.
 func (v *Vendor) Prepare(ctx context.Context, _ messages.Outbound) (messages.Prepared, messages.Result, bool) {

@@ -24,7 +24,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -55,12 +54,11 @@ type Config struct {
 	MaxConns int
 	// Timeout bounds a call, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
-	// TLS is the client's TLS configuration; nil = the system's roots.
-	TLS *tls.Config
 }
 
 // Vendor posts to the message's destination. Safe for concurrent use.
 type Vendor struct {
+	vendors.Identity
 	cfg    Config
 	keys   [][]byte
 	client *vendors.Client
@@ -68,16 +66,10 @@ type Vendor struct {
 
 // New checks cfg and returns a vendor; it opens no connection.
 func New(cfg Config) (*Vendor, error) {
-	if cfg.Account == "" {
-		cfg.Account = "main"
-	}
-	if cfg.MaxConns <= 0 {
-		cfg.MaxConns = vendors.DefaultConnections
-	}
 	if len(cfg.Secrets) == 0 {
 		return nil, fault.Invalidf("secrets", "webhook: at least one signing secret is needed")
 	}
-	v := &Vendor{cfg: cfg}
+	v := &Vendor{Identity: vendors.NewIdentity("webhook", cfg.Account, vendors.Connections(cfg.MaxConns), users.Webhook), cfg: cfg}
 	for _, s := range cfg.Secrets {
 		key, err := Key(s)
 		if err != nil {
@@ -86,7 +78,7 @@ func New(cfg Config) (*Vendor, error) {
 		v.keys = append(v.keys, key)
 	}
 	v.client = vendors.NewClient(vendors.ClientConfig{
-		Timeout: cfg.Timeout, PublicOnly: !cfg.AllowPrivate, TLS: cfg.TLS, MaxConns: cfg.MaxConns, MaxBody: 8 << 10,
+		Timeout: cfg.Timeout, PublicOnly: !cfg.AllowPrivate, MaxConns: v.Connections(), MaxBody: 8 << 10,
 	})
 	return v, nil
 }
@@ -100,20 +92,8 @@ func Key(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// Name is the vendor's kind.
-func (v *Vendor) Name() string { return "webhook" }
-
-// Account distinguishes accounts of one kind.
-func (v *Vendor) Account() string { return v.cfg.Account }
-
-// Modes are the modes the vendor carries.
-func (v *Vendor) Modes() []users.Mode { return []users.Mode{users.Webhook} }
-
 // Close closes idle connections.
 func (v *Vendor) Close() { v.client.Close() }
-
-// Connections is how many calls can be in flight at once.
-func (v *Vendor) Connections() int { return v.cfg.MaxConns }
 
 // Prepare opens the connection that the call of m will need.
 func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
@@ -229,16 +209,12 @@ func eventID(m messages.Outbound) string {
 
 // Sign returns the webhook-signature header: one signature for each key.
 func Sign(keys [][]byte, id, timestamp string, body []byte) string {
-	signatures := make([]string, 0, len(keys))
-	for _, key := range keys {
-		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(sum(key, id, timestamp, body)))
+	signatures := make([]string, len(keys))
+	for i, key := range keys {
+		mac := hmac.New(sha256.New, key)
+		_, _ = io.WriteString(mac, id+"."+timestamp+".")
+		_, _ = mac.Write(body)
+		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	}
 	return strings.Join(signatures, " ")
-}
-
-func sum(key []byte, id, timestamp string, body []byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	_, _ = io.WriteString(mac, id+"."+timestamp+".")
-	_, _ = mac.Write(body)
-	return mac.Sum(nil)
 }

@@ -170,7 +170,7 @@ func (q *Queries) ListLeases(ctx context.Context) ([]BucketLease, error) {
 }
 
 const listMembers = `-- name: ListMembers :many
-select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining,
+select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining, coalesce(ended_at > heartbeat_at, false)::boolean as ended,
     extract(epoch from clock_timestamp() - heartbeat_at)::float8 as age_seconds
 from members
 order by process_id
@@ -185,6 +185,7 @@ type ListMembersRow struct {
 	StartedAt   time.Time
 	HeartbeatAt time.Time
 	Draining    bool
+	Ended       bool
 	AgeSeconds  float64
 }
 
@@ -206,6 +207,7 @@ func (q *Queries) ListMembers(ctx context.Context) ([]ListMembersRow, error) {
 			&i.StartedAt,
 			&i.HeartbeatAt,
 			&i.Draining,
+			&i.Ended,
 			&i.AgeSeconds,
 		); err != nil {
 			return nil, err
@@ -284,6 +286,22 @@ func (q *Queries) LockLeasesForAcquire(ctx context.Context, buckets []int16) ([]
 		return nil, err
 	}
 	return items, nil
+}
+
+const markMemberEnded = `-- name: MarkMemberEnded :exec
+update members set ended_at = clock_timestamp()
+where process_id = $1 and coalesce(ended_at < heartbeat_at, true)
+  and heartbeat_at < clock_timestamp() - make_interval(secs => $2::float8)
+`
+
+type MarkMemberEndedParams struct {
+	ProcessID    string
+	FreshSeconds float64
+}
+
+func (q *Queries) MarkMemberEnded(ctx context.Context, arg MarkMemberEndedParams) error {
+	_, err := q.db.Exec(ctx, markMemberEnded, arg.ProcessID, arg.FreshSeconds)
+	return err
 }
 
 const notifyMembers = `-- name: NotifyMembers :exec

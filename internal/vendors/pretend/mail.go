@@ -1,5 +1,4 @@
-// Package mail checks mails as strict mail servers do, and parses the mails that Iris sends. The pretend mail server calls it.
-package mail
+package pretend
 
 import (
 	"bytes"
@@ -10,34 +9,19 @@ import (
 	"mime/quotedprintable"
 	"net/mail"
 	"net/textproto"
+	"regexp"
 	"strconv"
 	"strings"
 )
 
+var messageID = regexp.MustCompile(`^<.+@.+>$`)
+
 // single are the headers that a message must have exactly once.
 var single = []string{"From", "To", "Subject", "Date", "Message-Id", "Mime-Version", "Content-Type"}
 
-// Envelope is the part of a mail that SMTP sends before its data.
-type Envelope struct{ From, To string }
-
-// Mail is a parsed mail.
-type Mail struct {
-	From, Subject, Body, HTML, VendorID string
-	Application, Plan, Priority         string
-	IdempotencyKey                      string
-	MessageID, IncidentID               int64
-	Headers                             map[string]string
-}
-
-// Read checks a mail and reads it. It returns why a server should refuse the mail, "" = nothing is wrong; then the
-// Mail holds the parts that were read. light does not read subject, parts and other headers.
-func Read(raw []byte, envelope Envelope, light bool) (Mail, string) {
-	e := Mail{From: envelope.From}
-	why := e.read(raw, envelope, light)
-	return e, why
-}
-
-func (e *Mail) read(raw []byte, envelope Envelope, light bool) string {
+// readMail checks a mail as strict mail servers do, and describes it in e, which holds the envelope. It returns why a
+// server should refuse the mail, "" = nothing is wrong. light does not read subject, parts and other headers.
+func (e *Entry) readMail(raw []byte, light bool) string {
 	if why := lines(raw); why != "" {
 		return why
 	}
@@ -54,10 +38,10 @@ func (e *Mail) read(raw []byte, envelope Envelope, light bool) string {
 	if err != nil || len(from) != 1 {
 		return "From cannot be read"
 	}
-	if from[0].Address != envelope.From {
+	if from[0].Address != e.From {
 		// A mail in the name of another address must name its real sender.
 		sender, err := m.Header.AddressList("Sender")
-		if err != nil || len(sender) != 1 || sender[0].Address != envelope.From {
+		if err != nil || len(sender) != 1 || sender[0].Address != e.From {
 			return "neither From nor Sender is the envelope's sender"
 		}
 	}
@@ -68,14 +52,13 @@ func (e *Mail) read(raw []byte, envelope Envelope, light bool) string {
 		return "To cannot be read"
 	case m.Header.Get("X-Iris-Incident-Id") == "":
 		// A mail to several people must name them all, except bcc recipients.
-	case len(to) != 1 || to[0].Address != envelope.To:
+	case len(to) != 1 || to[0].Address != e.To:
 		return "To is not the recipient"
 	}
 	if _, err := m.Header.Date(); err != nil {
 		return "Date cannot be read"
 	}
-	e.VendorID = m.Header.Get("Message-Id")
-	if len(e.VendorID) < 5 || e.VendorID[0] != '<' || e.VendorID[len(e.VendorID)-1] != '>' || !strings.Contains(e.VendorID, "@") {
+	if e.VendorID = m.Header.Get("Message-Id"); !messageID.MatchString(e.VendorID) {
 		return "Message-ID is malformed"
 	}
 	e.VendorID = strings.Trim(e.VendorID, "<>")
@@ -133,7 +116,7 @@ func lines(raw []byte) string {
 }
 
 // readPart keeps the plain and the HTML text of a part and the parts in it. It returns what is wrong.
-func (e *Mail) readPart(h textproto.MIMEHeader, body io.Reader, depth int) string {
+func (e *Entry) readPart(h textproto.MIMEHeader, body io.Reader, depth int) string {
 	kind, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || depth > 3 {
 		return "a content type cannot be read"

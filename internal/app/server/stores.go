@@ -1,0 +1,134 @@
+package server
+
+import (
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
+	"github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/queue"
+	"github.com/iris-oncall/iris/internal/postgres/quotas"
+)
+
+// Records are the adapters that a request may use to change something. All are over one DB: that of the process, or that of
+// the unit of work of a request.
+type Records struct {
+	DB            *postgres.DB
+	Applications  *catalog.Applications
+	Incidents     *incidents.Incidents
+	Messages      *incidents.Messages
+	Requests      *incidents.Requests
+	Notifications *notifications.Notifications
+	Plans         *catalog.Plans
+	Templates     *catalog.Templates
+	Targets       *catalog.Targets
+	Tags          *catalog.Tags
+	Names         *catalog.RolesAndServices
+	Users         *people.Users
+	Settings      *people.Settings
+	Contacts      *people.Contacts
+	People        *people.OncallPeople
+	Teams         *people.OncallTeams
+	Rosters       *people.Rosters
+	Shifts        *calendar.Shifts
+	Schedules     *calendar.Schedules
+	Calendars     *calendar.Calendars
+	Coverage      *calendar.Coverage
+	Absences      *calendar.Requests
+	Directory     *engine.Directory
+	Audit         *access.Audit
+}
+
+// Stores are the storage adapters of a server. Only the composition roots have all; a part gets those that it needs.
+type Stores struct {
+	Records
+	Keys *auth.Keys
+
+	KnownAddresses *access.KnownAddresses
+	Sessions       *access.Sessions
+	Cluster        *engine.Cluster
+	Reach          *engine.Reach
+	Runner         *engine.Runner
+	Receipts       *incidents.Receipts
+	Responses      *incidents.Responses
+	Statistics     *incidents.Statistics
+	Notices        *notifications.Notices
+	TeamRows       *people.Teams
+	Queue          *queue.Queue
+	Queues         *queue.Queues
+	QueueHistory   *queue.History
+	QueueLimits    *queue.Limits
+	QueueLoader    *queue.Loader
+
+	newTeams []oncall.NoticeSetting // reminders of new members of a team
+}
+
+// NewStores returns the adapters over d. quota is that of applications without a quota of their own.
+func NewStores(d *postgres.DB, keys *auth.Keys, quota config.Quota, c config.Oncall) *Stores {
+	standard := standardQuota(quota)
+	s := &Stores{
+		Keys: keys, KnownAddresses: access.NewKnownAddresses(d, keys), Sessions: access.NewSessions(d),
+		Cluster: engine.NewCluster(d), Reach: engine.NewReach(d), Runner: engine.NewRunner(d).WithQuota(standard),
+		Receipts: incidents.NewReceipts(d), Responses: incidents.NewResponses(d), Statistics: incidents.NewStatistics(d),
+		Notices: notifications.NewNotices(d, keys), TeamRows: people.NewTeams(d),
+		Queue: queue.New(d), Queues: queue.NewQueues(d), QueueHistory: queue.NewHistory(d), QueueLimits: queue.NewLimits(d),
+		QueueLoader: queue.NewLoader(d),
+		newTeams:    operator.Reminders(c.ReminderTimes, c.ReminderModes, c.ReminderRoles),
+	}
+	s.Records = s.records(d, catalog.NewPlans(d), notifications.New(d).WithQuota(standard))
+	return s
+}
+
+// Within returns the adapters of s with Records over the DB of a unit of work. Caches stay those of the process.
+func (s *Stores) Within(d *postgres.DB) *Stores {
+	c := *s
+	c.Records = s.records(d, s.Plans.Within(d), s.Notifications.Within(d))
+	return &c
+}
+
+func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.Notifications) Records {
+	teams := people.NewOncallTeams(d, s.newTeams)
+	return Records{
+		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: incidents.New(d), Messages: incidents.NewMessages(d),
+		Requests: incidents.NewRequests(d), Notifications: n, Plans: plans,
+		Templates: catalog.NewTemplates(d), Targets: catalog.NewTargets(d), Tags: catalog.NewTags(d), Names: catalog.NewRolesAndServices(d),
+		Users: people.NewUsers(d), Settings: people.NewSettings(d), Contacts: people.NewContacts(d, s.Keys, n),
+		People: people.NewOncallPeople(d), Teams: teams, Rosters: people.NewRosters(teams),
+		Shifts: calendar.NewShifts(d), Schedules: calendar.NewSchedules(d), Calendars: calendar.NewCalendars(d),
+		Coverage: calendar.NewCoverage(d), Absences: calendar.NewRequests(d),
+		Directory: engine.NewDirectory(d), Audit: access.NewAudit(d),
+	}
+}
+
+// DirectorySync returns the store of changes that come from a directory. actor is their author in the audit log.
+func (s *Stores) DirectorySync(actor string) *people.DirectorySync {
+	return people.NewDirectorySync(s.DB, actor)
+}
+
+// Resolver returns what finds the recipients of targets now. Mailing lists of more than listLimit members are not paged.
+// dummyRoles resolves every target to one user.
+func (s *Stores) Resolver(listLimit int, dummyRoles bool) *oncall.Resolver {
+	r := oncall.NewResolver(oncall.LimitLists(s.Directory, listLimit), oncall.NewLiveCalendar(s.Calendars, oncall.LiveConfig{}), oncall.DefaultKeep)
+	if dummyRoles {
+		return r.Dummy(s.Users.ByName)
+	}
+	return r
+}
+
+// standardQuota returns the quota of applications without a quota of their own; nil = none.
+func standardQuota(c config.Quota) *quotas.StandardQuota {
+	if c.HardLimit == 0 {
+		return nil
+	}
+	return &quotas.StandardQuota{Target: c.Target, Quota: messages.Quota{
+		HardLimit: c.HardLimit, HardWithin: c.HardWithin, SoftLimit: c.SoftLimit, SoftWithin: c.SoftWithin, Plan: c.Plan, Wait: c.Wait,
+	}}
+}

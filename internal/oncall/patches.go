@@ -1,0 +1,89 @@
+package oncall
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// TeamPatch changes settings of a team; nil leaves a setting unchanged.
+type TeamPatch struct {
+	Name, Description, TimeZone, Email *string
+	SlackChannel, SlackNotifications   *string
+	IrisPlan, OverridePhone            *string
+	IrisEnabled, APIManaged            *bool
+}
+
+// Apply returns the settings after the change. Storage calls it with the current settings, so that two concurrent changes of
+// different settings both succeed.
+func (p TeamPatch) Apply(s TeamSettings) TeamSettings {
+	set(&s.Name, p.Name)
+	set(&s.Description, p.Description)
+	set(&s.TimeZone, p.TimeZone)
+	set(&s.Email, p.Email)
+	set(&s.SlackChannel, p.SlackChannel)
+	set(&s.SlackNotifications, p.SlackNotifications)
+	set(&s.IrisPlan, p.IrisPlan)
+	set(&s.OverridePhone, p.OverridePhone)
+	set(&s.IrisEnabled, p.IrisEnabled)
+	set(&s.APIManaged, p.APIManaged)
+	return s
+}
+
+// NoticePatch changes a notice setting; nil leaves a part unchanged.
+type NoticePatch struct {
+	Type     *NoticeType
+	TeamID   *int64
+	Mode     *users.Mode
+	Before   *time.Duration
+	OnlyMine *bool
+	Roles    []string
+}
+
+// Apply returns the setting after the change, unchecked.
+func (p NoticePatch) Apply(s NoticeSetting) NoticeSetting {
+	if p.Type != nil {
+		s.Type, s.IsReminder = p.Type.Name, p.Type.IsReminder
+	}
+	set(&s.TeamID, p.TeamID)
+	set(&s.Mode, p.Mode)
+	if p.Before != nil {
+		s.Before = p.Before
+	}
+	if p.OnlyMine != nil {
+		s.OnlyMine = p.OnlyMine
+	}
+	if p.Roles != nil {
+		s.Roles = p.Roles
+	}
+	return s
+}
+
+// Decide returns the stored setting after the change, or the refusal, with the texts of Oncall. A reminder has Before only, another
+// notice OnlyMine only: a change of the kind must give the one that the new kind needs.
+func (p NoticePatch) Decide(is NoticeSetting) (NoticeSetting, error) {
+	s := p.Apply(is)
+	switch {
+	case s.IsReminder && p.OnlyMine != nil:
+		return is, badNotice("reminder setting must define only time_before")
+	case !s.IsReminder && p.Before != nil:
+		return is, badNotice("notification setting must define only only_if_involved")
+	case s.IsReminder:
+		s.OnlyMine = nil
+	default:
+		s.Before = nil
+	}
+	if s.IsReminder != is.IsReminder && s.Before == nil && s.OnlyMine == nil {
+		return is, badNotice("settings must define exactly one of {'time_before', 'only_if_involved'}")
+	}
+	return s, nil
+}
+
+func badNotice(detail string) error { return fault.Titled("invalid setting update", detail) }
+
+func set[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}

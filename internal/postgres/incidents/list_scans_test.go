@@ -1,0 +1,38 @@
+package incidents_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+)
+
+// A rare application, a name that nobody has and a plan that does not exist read few of 20,000 incidents.
+func TestListsOfOneApplicationReadFewIncidents(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	_, err := d.Pool().Exec(t.Context(), `insert into users (name) values ('ann'); insert into applications (name) values ('busy'), ('rare');
+		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0);
+		insert into incidents (plan_id, application_id)
+			select 1, (select id from applications where name = case when n < 5 then 'rare' else 'busy' end) from generate_series(1, 20000) n`)
+	require.NoError(t, err)
+	_, err = d.Pool().Exec(t.Context(), "analyze")
+	require.NoError(t, err)
+	for _, c := range []filters.Condition{
+		{Field: "application", Op: filters.Eq, Values: []any{"RARE"}},
+		{Field: "application", Op: filters.Eq, Values: []any{"nobody"}},
+		{Field: "application", Op: filters.Contains, Values: []any{"zzz"}},
+		{Field: "plan", Op: filters.Eq, Values: []any{"none"}},
+	} {
+		sql, args, err := incidents.IncidentList(filters.Query{Conditions: []filters.Condition{c}, Limit: 50})
+		require.NoError(t, err)
+		require.LessOrEqual(t, pgtest.ScannedBy(t, d, sql, args), 40, c)
+	}
+	found, err := incidents.New(d).List(t.Context(), filters.Query{Limit: 50, Conditions: []filters.Condition{
+		{Field: "application", Op: filters.Eq, Values: []any{"rare"}}, {Field: "plan", Op: filters.Contains, Values: []any{"P"}}}})
+	require.NoError(t, err)
+	require.Len(t, found, 4)
+}
