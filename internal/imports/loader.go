@@ -13,14 +13,6 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Loading is the part of a Store that stores rows.
-type Loading interface {
-	// Load stores records in a table. The contexts of incidents (an Aside column), lines of timelines for comments and for
-	// changes of messages are stored with them. Records of message_history are messages of Iris, see
-	// internal/postgres/imports.
-	Load(ctx context.Context, t Table, records Records) (Outcome, error)
-}
-
 // From selects the source of a class of rows.
 type From struct {
 	Class   string
@@ -75,12 +67,12 @@ func (l Loader) Load(ctx context.Context, tables ...Table) error {
 }
 
 // Finish tidies the report and, if anything is new and nothing conflicts, ends the import.
-func (l Loader) Finish(ctx context.Context, store Finishing) error {
+func (l Loader) Finish(ctx context.Context) error {
 	l.Report.Tidy()
 	if l.Report.Conflicts() > 0 || l.Report.Taken() == 0 {
 		return nil
 	}
-	return store.Finish(ctx, fmt.Sprintf("from %s, %d rows", l.Source.From(), l.Report.Taken()))
+	return l.Store.Finish(ctx, fmt.Sprintf("from %s, %d rows", l.Source.From(), l.Report.Taken()))
 }
 
 // records returns the converted rows of a table.

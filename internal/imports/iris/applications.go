@@ -16,9 +16,6 @@ const maxShortKey = 8
 
 // applications imports applications with keys, variables, owners and modes.
 func (im *importer) applications(ctx context.Context) error {
-	if err := im.store.MakeRoom(ctx); err != nil {
-		return err
-	}
 	titles, err := im.titleVariables(ctx)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type Options struct {
 // importer is one import. Small tables that others refer to are in memory.
 type importer struct {
 	imports.Loader
-	store   imports.Store
+	store   imports.IrisStore
 	options Options
 	now     time.Time
 
@@ -42,7 +42,7 @@ type target struct {
 
 // Run imports everything from source into store and fills the report. The caller decides whether the transaction is
 // committed. now is the time from which the age of the history is measured.
-func Run(ctx context.Context, source *imports.Source, store imports.Store, report *imports.Report, options Options, now time.Time) error {
+func Run(ctx context.Context, source *imports.Source, store imports.IrisStore, report *imports.Report, options Options, now time.Time) error {
 	if err := options.Modes.Check(); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func Run(ctx context.Context, source *imports.Source, store imports.Store, repor
 	if err != nil {
 		return err
 	}
-	return im.Finish(ctx, store)
+	return im.Finish(ctx)
 }
 
 func newImporter(loader imports.Loader, options Options) *importer {

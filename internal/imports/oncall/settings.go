@@ -151,13 +151,6 @@ func (im *importer) applications(ctx context.Context) error {
 
 // audit imports the audit log.
 func (im *importer) audit(ctx context.Context) error {
-	highest, err := im.Source.Max(ctx, "audit", "id")
-	if err != nil {
-		return err
-	}
-	if err := im.store.MakeAuditRoom(ctx, highest); err != nil {
-		return err
-	}
 	return im.Load(ctx, imports.Table{
 		Class: "audit log", From: "audit", Order: "id", Label: "audit entry $id", Name: "oncall_audit", Columns: []imports.Column{
 			idColumn(), {Name: "at", Type: "timestamptz", From: "timestamp", Value: epoch("it has no time")}, {Name: "owner", From: "owner_name"},

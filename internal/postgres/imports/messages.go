@@ -78,7 +78,7 @@ from resolved where lost is null and planless having count(*) > 0`},
 }
 
 // loadMessages stores messages of Iris in history.
-func (r *importRun) loadMessages(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+func (r *Store) loadMessages(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
 	var out imports.Outcome
 	if err := r.stage(ctx, t, records, &out); err != nil {
 		return out, err
@@ -127,8 +127,8 @@ set progress = case when i.current_step > 0 then jsonb_build_object('n', coalesc
 from resuming r left join standing st on st.id = r.id
 where i.id = r.id`
 
-// Resume continues the escalation of imported incidents, or ends it. See imports.Store.
-func (r *importRun) Resume(ctx context.Context, goOn bool) (int64, error) {
+// Resume continues the escalation of imported incidents, or ends it. See imports.IrisStore.
+func (r *Store) Resume(ctx context.Context, goOn bool) (int64, error) {
 	sql, text := resumeSQL, "taken over from Iris in step ' || i.current_step || '; escalation goes on"
 	if !goOn {
 		sql = "update incidents i set active = false from resuming r where r.id = i.id"
@@ -166,7 +166,7 @@ func numbers() map[string]string {
 
 // moveNumbersOn moves the sequences beyond the imported numbers. A rollback does not undo that, so it is the last step before
 // the commit.
-func (r *importRun) moveNumbersOn(ctx context.Context) error {
+func (r *Store) moveNumbersOn(ctx context.Context) error {
 	for sequence, numbers := range numbers() {
 		err := r.exec(ctx, fmt.Sprintf(`select setval(%[1]s, h.most) from (select coalesce(max(n), 0) as most from (%[2]s) as u(n)) h
 where h.most >= (select nextval(%[1]s))`, sequence, numbers))
@@ -178,7 +178,7 @@ where h.most >= (select nextval(%[1]s))`, sequence, numbers))
 }
 
 // Finish makes sure that web sessions have their application, and records the import.
-func (r *importRun) Finish(ctx context.Context, detail string) error {
+func (r *Store) Finish(ctx context.Context, detail string) error {
 	err := r.exec(ctx, `with made as (
     insert into applications (id, name, allow_other_app_incidents, allow_authenticating_users) overriding system value
     select coalesce((select max(id) from applications), 0) + 1, 'iris', true, true

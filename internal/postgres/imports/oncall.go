@@ -20,17 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// MakeAuditRoom renumbers the on-call audit log. See imports.OnCallStore.
-func (r *importRun) MakeAuditRoom(ctx context.Context, highest int64) error {
-	if !r.first {
-		return nil
-	}
-	_, err := r.tx.Exec(ctx, "update oncall_audit set id = id + greatest($1::bigint, (select max(id) from oncall_audit))", highest)
-	return err
-}
-
 // AllowOnCall stores applications that use the on-call API. See imports.OnCallStore.
-func (r *importRun) AllowOnCall(ctx context.Context, all []imports.ApplicationKeys) (imports.Outcome, error) {
+func (r *Store) AllowOnCall(ctx context.Context, all []imports.ApplicationKeys) (imports.Outcome, error) {
 	var out imports.Outcome
 	done := map[string]bool{}
 	for _, k := range all {
@@ -49,7 +40,7 @@ func (r *importRun) AllowOnCall(ctx context.Context, all []imports.ApplicationKe
 	return out, nil
 }
 
-func (r *importRun) allowOnCall(ctx context.Context, k imports.ApplicationKeys, out *imports.Outcome) error {
+func (r *Store) allowOnCall(ctx context.Context, k imports.ApplicationKeys, out *imports.Outcome) error {
 	var id int64
 	var allowed bool
 	var primary, secondary []byte
@@ -115,7 +106,7 @@ select id from made`, k.Name).Scan(&id); err != nil {
 }
 
 // OnCall returns calendars as this transaction sees them. See imports.OnCallStore.
-func (r *importRun) OnCall(ctx context.Context, from, to time.Time) (imports.OnCall, error) {
+func (r *Store) OnCall(ctx context.Context, from, to time.Time) (imports.OnCall, error) {
 	out := imports.OnCall{Teams: map[int64]*oncall.TeamCalendar{}, People: map[users.ID]int64{}}
 	teams, err := r.pairs(ctx, "select id, oncall_id from teams")
 	if err != nil {
@@ -136,7 +127,7 @@ func (r *importRun) OnCall(ctx context.Context, from, to time.Time) (imports.OnC
 }
 
 // pairs runs a query that returns pairs of numbers.
-func (r *importRun) pairs(ctx context.Context, sql string) (map[int64]int64, error) {
+func (r *Store) pairs(ctx context.Context, sql string) (map[int64]int64, error) {
 	rows, err := r.tx.Query(ctx, sql)
 	if err != nil {
 		return nil, err
@@ -151,7 +142,7 @@ func (r *importRun) pairs(ctx context.Context, sql string) (map[int64]int64, err
 }
 
 // loadFeedKeys stores imported keys sealed. The first value of a record is its key.
-func (r *importRun) loadFeedKeys(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+func (r *Store) loadFeedKeys(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
 	q := db.New(r.tx)
 	for more := int64(notifications.SealBatch); more == notifications.SealBatch; { // seals the stored keys first, so that keys are compared by their hashes
 		var err error
