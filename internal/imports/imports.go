@@ -154,5 +154,5 @@ type ApplicationKeys struct {
 // WrongNumber is the reason in the report for other ids.
 const (
 	HighestNumber = 1 << 62
-	WrongNumber   = "its number is not above 0, or so high that there is no room for new ones behind it: change it there"
+	WrongNumber   = "its number is below 1, or too high to leave numbers for new rows: change it in the source"
 )

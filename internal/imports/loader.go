@@ -144,7 +144,7 @@ func (l Loader) label(row *Row, column string) string {
 func (l Loader) Known(row *Row, column string) any {
 	name, ok := l.Names[column][row.Int(column)]
 	if !ok {
-		row.Lose("its %s is not there", column)
+		row.Lose("its %s refers to a row that does not exist", column)
 	}
 	return name
 }
@@ -155,7 +155,7 @@ func (l Loader) Mode(row *Row, column string) any {
 	mode, ours := l.Modes.Ours(name)
 	switch {
 	case !ok:
-		row.Lose("its %s is not there", column)
+		row.Lose("its %s refers to a row that does not exist", column)
 	case !ours:
 		row.Lose("there is no mode %s here: map it to another one with --mode %s=slack", name, name)
 	}
@@ -194,7 +194,7 @@ func (l Loader) left(ctx context.Context, what, whose, table, condition string) 
 	n, err := l.Source.Count(ctx, table, condition)
 	if n > 0 {
 		l.Report.Class("unknown to the import").AddReason(Reason{Kind: NotTaken, Rows: n, Whole: condition == "",
-			Text: "the " + what + " is not one of " + whose + "'s and was not taken"})
+			Text: "the " + what + " is not part of " + whose + " and was not taken"})
 	}
 	return err
 }

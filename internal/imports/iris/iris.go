@@ -88,7 +88,7 @@ func (im *importer) vocabulary(ctx context.Context) error {
 		{"target types", "target type", "target_type", "type_id", checkKind},
 		{"modes", "mode", "mode", "mode_id", func(row *imports.Row, name string) {
 			if _, ok := im.Modes.Ours(name); !ok {
-				row.Note("there is no such mode here; --mode %s=email (or another) says as what to take it", name)
+				row.Note("there is no such mode here: map it to another one with --mode %s=email", name)
 			}
 		}},
 		{"priorities", "priority", "priority", "priority_id", func(row *imports.Row, name string) {
@@ -157,7 +157,7 @@ func (im *importer) person(row *imports.Row, column string) any {
 	id := row.Int(column)
 	switch t, known := im.targets[id]; {
 	case !known:
-		row.Lose("its %s is not there", column)
+		row.Lose("its %s refers to a row that does not exist", column)
 	case t.kind != "user":
 		row.Lose("it belongs to the %s %s; only people have that here", t.kind, t.name)
 	}

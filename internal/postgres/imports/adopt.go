@@ -71,12 +71,12 @@ func (r *Store) adopt(ctx context.Context, targets []imports.Target, a adoption)
 		return out, fmt.Errorf("search for existing rows with the same names: %w", err)
 	}
 	const found = "select '%s', count(*), (array_agg(kind || ' ' || name || ': ' || old || '%s order by kind, old))[1:5] from moves m where %s having count(*) > 0"
-	bound := fmt.Sprintf(found, "its number there is another one than here, and "+a.boundBy+" here refer to it", " here'", a.bound)
+	bound := fmt.Sprintf(found, "its number here differs from the source, and "+a.boundBy+" here refer to it", " here'", a.bound)
 	if err := r.reasons(ctx, check{imports.Conflict, true, bound}, &out); err != nil {
 		return out, err
 	}
 	if len(out.Reasons) == 0 {
-		moved := fmt.Sprintf(found, "were here already and got another number", " -> ' || number", "true")
+		moved := fmt.Sprintf(found, "existed here already and got another number", " -> ' || number", "true")
 		if err := r.reasons(ctx, check{imports.Note, false, moved}, &out); err != nil {
 			return out, err
 		}

@@ -121,14 +121,14 @@ func TestImportMergesTables(t *testing.T) {
 		require.Equal(t, int64(4), out.Read)
 		require.Equal(t, int64(2), out.Taken)
 		require.Equal(t, []string{
-			"conflict: two of them have the same name here, where upper and lower case make no difference: rename one (1) row 3 and row 1",
-			"not taken: it is there twice (1) row 4",
+			"conflict: two of them have the same name or position here, where upper and lower case are equal: rename one (1) row 3 and row 1",
+			"not taken: the source has it twice (1) row 4",
 		}, words(out))
 		out = m.load(s, contactTable, []any{100, "email", "a@example.com"}, []any{999, "email", "x@example.com"})
-		require.Equal(t, []string{"not taken: its user_id is not there (1) row 2"}, words(out))
+		require.Equal(t, []string{"not taken: its user_id refers to a row that does not exist (1) row 2"}, words(out))
 		require.Equal(t, int64(1), out.Taken)
 		out = m.load(s, teamTable, []any{200, "db", 100}, []any{201, "net", 999})
-		require.Equal(t, []string{"not taken: its manager_id is not there; the rest was taken (1) row 2"}, words(out))
+		require.Equal(t, []string{"not taken: its manager_id refers to a row that does not exist; the rest was taken (1) row 2"}, words(out))
 		require.Equal(t, int64(2), out.Taken)
 	})
 	require.Equal(t, []string{"100 ann true", "101 bob false"}, m.rows("select target_id, name, admin from users order by 1"))
@@ -137,8 +137,8 @@ func TestImportMergesTables(t *testing.T) {
 	m.run(func(s *pgimports.Store) {
 		out := m.load(s, peopleTable, []any{100, "ann", true, "state"}, []any{101, "robert", false, ""}, []any{103, "Bob", false, ""}, []any{104, "zoe", false, ""})
 		require.Equal(t, []string{
-			"conflict: it is here already, and differs in name (1) row 2; name is robert there, bob here",
-			"conflict: its name, address or place belongs to another one here (1) row 3 there, 101 here",
+			"conflict: another row here has its name, address or position (1) row 3 in the source, 101 here",
+			"conflict: it exists here already and differs in name (1) row 2; name is robert in the source, bob here",
 		}, words(out))
 		require.Equal(t, []int64{1, 1}, []int64{out.Same, out.Taken})
 	})
@@ -151,7 +151,7 @@ func TestImportCompletesOnlyTheFirstTime(t *testing.T) {
 	require.NoError(t, err)
 	m.run(func(s *pgimports.Store) {
 		out := m.load(s, peopleTable, []any{100, "ann", true, "not hers"})
-		require.Equal(t, []string{"note: was here already, and what was not known of it here was filled in (1) row 1"}, words(out))
+		require.Equal(t, []string{"note: it existed here already, and its empty values were filled in (1) row 1"}, words(out))
 		require.NoError(t, s.Finish(t.Context(), ""))
 	})
 	require.Equal(t, []string{"true Ann Other"}, m.rows("select admin, full_name from users"))
@@ -159,7 +159,7 @@ func TestImportCompletesOnlyTheFirstTime(t *testing.T) {
 	require.NoError(t, err)
 	m.run(func(s *pgimports.Store) {
 		out := m.load(s, peopleTable, []any{100, "ann", true, ""})
-		require.Equal(t, []string{"conflict: it is here already, and differs in admin (1) row 1; admin is true there, false here"}, words(out))
+		require.Equal(t, []string{"conflict: it exists here already and differs in admin (1) row 1; admin is true in the source, false here"}, words(out))
 	})
 }
 
@@ -297,7 +297,7 @@ func TestImportSealsKeys(t *testing.T) {
 	m.run(func(s *pgimports.Store) { require.Equal(t, int64(1), seal(s).Taken) })
 	keys[0].Primary = "changed-there"
 	m.run(func(s *pgimports.Store) {
-		require.Equal(t, []string{"conflict: its primary key here is another one (1) application watch"}, words(seal(s)))
+		require.Equal(t, []string{"conflict: its primary key differs here (1) application watch"}, words(seal(s)))
 	})
 }
 

@@ -144,7 +144,7 @@ func (r *Store) SealKeys(ctx context.Context, all []imports.ApplicationKeys) (im
 			}
 			if key, err := apps.Unseal(k.ID, one.which, *one.here); err != nil || key != one.there {
 				out.Reasons = append(out.Reasons, imports.Reason{Kind: imports.Conflict, Rows: 1, Whole: true,
-					Text: "its " + one.which + " key here is another one", Examples: []string{"application " + k.Name}})
+					Text: "its " + one.which + " key differs here", Examples: []string{"application " + k.Name}})
 			}
 		}
 		if !changed {

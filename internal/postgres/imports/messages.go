@@ -56,9 +56,9 @@ select s.ord, s.label, s.id, s.created_at, (coalesce(s.incident_id, s.id) & 255)
         'detail', 'sent by Iris before the import')) end as attempts,
     s.waiting and s.sent_at is null and not coalesce(i.active, false) as too_late,
     case when s.id not between 1 and ` + highestNumber + ` then '` + imports.WrongNumber + `'
-        when a.id is null then 'its application is not there'
-        when s.incident_id is not null and i.id is null then 'its incident is not there'
-        when s.target is null then 'its target is not there' end as lost,
+        when a.id is null then 'its application does not exist'
+        when s.incident_id is not null and i.id is null then 'its incident does not exist'
+        when s.target is null then 'its target does not exist' end as lost,
     array_remove(array[case when s.notification_id is not null and n.id is null then 'plan_notification_id' end,
         case when s.template_id is not null and t.id is null then 'template_id' end], null) as cut,
     s.plan_id is not null and not exists (select from plans p where p.id = s.plan_id) as planless
@@ -71,9 +71,9 @@ left join templates t on t.id = s.template_id
 left join rounds r on r.id = s.id`
 
 var messageRemarks = []check{
-	{imports.Note, false, `select 'had not been sent when it was imported, and nothing waits for it any more: it is not sent', count(*), ` + examples + `
+	{imports.Note, false, `select 'it was not sent before the import, and its incident does not escalate any more: it is not sent', count(*), ` + examples + `
 from resolved where lost is null and too_late having count(*) > 0`},
-	{imports.Note, false, `select 'its plan is not there; the number of the plan stays', count(*), ` + examples + `
+	{imports.Note, false, `select 'its plan does not exist; the number of the plan is kept', count(*), ` + examples + `
 from resolved where lost is null and planless having count(*) > 0`},
 }
 

@@ -29,7 +29,7 @@ func (r *Store) AllowOnCall(ctx context.Context, all []imports.ApplicationKeys) 
 		name := imports.Fold(k.Name)
 		if done[name] {
 			out.Reasons = append(out.Reasons, imports.Reason{Kind: imports.Conflict, Rows: 1, Whole: true, Examples: []string{"application " + k.Name},
-				Text: "two of them have the same name here, where upper and lower case make no difference: rename one"})
+				Text: "two of them have the same name or position here, where upper and lower case are equal: rename one"})
 			continue
 		}
 		done[name] = true
@@ -82,25 +82,25 @@ select id from made`, k.Name).Scan(&id); err != nil {
 			return nil
 		} else if err == nil && key == k.Primary && r.first {
 			out.Taken++
-			say(imports.Note, "was here already with this key: now it may use the on-call API as well")
+			say(imports.Note, "it existed here already with this key: now it may use the on-call API too")
 			_, err := r.tx.Exec(ctx, "update applications set allow_oncall = true where id = $1", id)
 			return err
 		}
 	}
 	switch {
 	case !r.first:
-		say(imports.NotTaken, "its key here is another one, or it may not use the on-call API here: what was set here stays")
+		say(imports.NotTaken, "it has another key here, or it may not use the on-call API here: its settings here are kept")
 		return nil
 	case primary == nil:
 		primary = apps.Seal(id, "primary", k.Primary)
 	case secondary == nil:
 		secondary = apps.Seal(id, "secondary", k.Primary)
 	default:
-		say(imports.NotTaken, "is here already and has two other keys")
+		say(imports.NotTaken, "it exists here already and has two other keys")
 		return nil
 	}
 	out.Taken++
-	say(imports.Note, "was here already: it got this key besides its own, and whoever has either may use both APIs as it")
+	say(imports.Note, "it existed here already and got this key as a second one: both keys now open both APIs")
 	_, err = r.tx.Exec(ctx, "update applications set allow_oncall = true, key_sealed = $2, secondary_key_sealed = $3 where id = $1", id, primary, secondary)
 	return err
 }

@@ -41,7 +41,7 @@ func TestImportAdoptsOnCallNumbers(t *testing.T) {
 	m.exec("insert into users (oncall_id, name) values (50, 'late'); update users set name = 'robert' where name = 'Bob'")
 	wanted = append(wanted, imports.Target{Kind: "user", Name: "late", Number: 60}, imports.Target{Kind: "user", Name: "zoe", Number: 2})
 	m.run(func(s *pgimports.Store) {
-		require.Equal(t, []string{"note: were here already and got another number (1) user late: 50 -> 60"}, words(adopt(s)))
+		require.Equal(t, []string{"note: existed here already and got another number (1) user late: 50 -> 60"}, words(adopt(s)))
 	})
 	require.Equal(t, []string{"1 robert", "2 ann", "6 zoe", "60 late"}, m.rows("select oncall_id, name from users order by 1"))
 
@@ -49,7 +49,7 @@ func TestImportAdoptsOnCallNumbers(t *testing.T) {
 	bound.exec(`insert into teams (name) values ('db'); insert into rosters (team_id, name) select id, 'all' from teams;
 insert into schedules (team_id, roster_id, role_id, algorithm) select r.team_id, r.id, 1, 'default' from rosters r`)
 	bound.run(func(s *pgimports.Store) {
-		require.Equal(t, []string{"conflict: its number there is another one than here, and schedules or shifts here refer to it (1) role primary: 1 here"}, words(adopt(s)))
+		require.Equal(t, []string{"conflict: its number here differs from the source, and schedules or shifts here refer to it (1) role primary: 1 here"}, words(adopt(s)))
 	})
 	require.Equal(t, []string{"1"}, bound.rows("select id from oncall_roles where name = 'primary'"))
 }
@@ -63,14 +63,14 @@ func TestImportGivesApplicationsAccessToTheOnCallAPI(t *testing.T) {
 		require.NoError(t, err)
 		return words(out)
 	}
-	const shared = "note: was here already: it got this key besides its own, and whoever has either may use both APIs as it (1) application "
+	const shared = "note: it existed here already and got this key as a second one: both keys now open both APIs (1) application "
 	m.run(func(s *pgimports.Store) {
 		_, err := s.SealKeys(t.Context(), []imports.ApplicationKeys{{ID: 50, Name: "watch", Primary: "key-of-watch"}, {ID: 51, Name: "full", Primary: "key-one", Secondary: "key-two"}})
 		require.NoError(t, err)
 		require.Empty(t, allow(s, "sync", "key-of-sync"))
 		require.Equal(t, []string{shared + "WATCH"}, allow(s, "WATCH", "key-of-oncall"))
-		require.Equal(t, []string{"not taken: is here already and has two other keys (1) application full"}, allow(s, "full", "key-three"))
-		require.Equal(t, []string{"note: was here already with this key: now it may use the on-call API as well (1) application full"}, allow(s, "full", "key-two"))
+		require.Equal(t, []string{"not taken: it exists here already and has two other keys (1) application full"}, allow(s, "full", "key-three"))
+		require.Equal(t, []string{"note: it existed here already with this key: now it may use the on-call API too (1) application full"}, allow(s, "full", "key-two"))
 		require.NoError(t, s.Finish(t.Context(), ""))
 	})
 	require.Equal(t, []string{"full true true", "iris false false", "sync true false", "watch true true"},
@@ -78,7 +78,7 @@ func TestImportGivesApplicationsAccessToTheOnCallAPI(t *testing.T) {
 	m.run(func(s *pgimports.Store) {
 		require.Empty(t, allow(s, "sync", "key-of-sync"))
 		require.Empty(t, allow(s, "watch", "key-of-oncall"))
-		require.Equal(t, []string{"not taken: its key here is another one, or it may not use the on-call API here: what was set here stays (1) application sync"},
+		require.Equal(t, []string{"not taken: it has another key here, or it may not use the on-call API here: its settings here are kept (1) application sync"},
 			allow(s, "sync", "rotated"), "no old key comes back after the first import")
 		out, err := s.AllowOnCall(t.Context(), []imports.ApplicationKeys{{Name: "a", Primary: "x"}, {Name: "A", Primary: "y"}})
 		require.NoError(t, err)
@@ -116,8 +116,8 @@ func TestImportKeepsExistingValues(t *testing.T) {
 	}}
 	m.run(func(s *pgimports.Store) {
 		out := m.load(s, table, []any{1, "ann", "Ann There"}, []any{2, "bob", "Bob There"})
-		require.Equal(t, []string{"not taken: its full_name is another one here, which stays (1) row 1; Ann There there, Ann Here here",
-			"note: was here already, and what was not known of it here was filled in (1) row 2"}, words(out))
+		require.Equal(t, []string{"not taken: its full_name differs here, and the value here is kept (1) row 1; Ann There in the source, Ann Here here",
+			"note: it existed here already, and its empty values were filled in (1) row 2"}, words(out))
 		require.Equal(t, int64(2), out.Same)
 	})
 	require.Equal(t, []string{"Ann Here", "Bob There"}, m.rows("select full_name from users order by oncall_id"))
