@@ -70,10 +70,7 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out, err := a.planObject(ctx, plan, from, until)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return routing.Reply(w, http.StatusOK, out, err)
 }
 
 // scheduleDraft reads an unsaved schedule or rotation and the name of its role. It also returns the stored one that the draft

@@ -66,11 +66,7 @@ const maxAbsences = 200
 // that it overlaps.
 func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	t, err := a.Team(r)
-	if err != nil {
-		return err
-	}
-	b, err := jsonbody.Read(w, r, "")
+	t, b, err := calendars.WithBody(w, r, "", a.Team)
 	if err != nil {
 		return err
 	}
@@ -174,10 +170,7 @@ func (a unavailability) dropAbsence(w http.ResponseWriter, r *http.Request) erro
 	if err := wire.Actor(ctx).MayEditUnavailability(users.User{ID: s.User, Name: s.UserName}, s.TeamID, a.Openings); err != nil {
 		return err
 	}
-	if err := a.Unavailability.DropAbsence(ctx, id); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusNoContent)
+	return routing.Done(w, http.StatusNoContent, a.Unavailability.DropAbsence(ctx, id))
 }
 
 // maxConflicts is the maximum number of shifts that one request compares with unavailabilities.
@@ -211,10 +204,7 @@ func (a unavailability) listConflicts(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	out, err := a.conflictsOf(r.Context(), absences, []int64{t.ID}, from, to)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return routing.Reply(w, http.StatusOK, out, err)
 }
 
 // conflictsOf returns the shifts between from and to that overlap an unavailability of their person, by start. Without teams it

@@ -112,10 +112,7 @@ func (a events) deleteLinked(w http.ResponseWriter, r *http.Request) error {
 
 // swapEvents exchanges the people of two shifts, or of two groups of linked shifts.
 func (a events) swapEvents(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Swap(w, r, false); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Swap(w, r, false))
 }
 
 // overrideEvents puts a substitute on call for a part of some shifts.

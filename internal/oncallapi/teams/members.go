@@ -33,10 +33,7 @@ func (a members) listMemberships(w http.ResponseWriter, r *http.Request) error {
 	for i, p := range pairs {
 		out[i] = map[string]string{"team": p[0], "user": p[1]}
 	}
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return routing.Reply(w, http.StatusOK, out, err)
 }
 
 // teamPeople reads the people of the team in the path. It returns none for a team that does not exist, or whose activity is not
@@ -111,10 +108,8 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, calendars.Integrity("user "+name+" not found"))
 	}
-	if err := a.Members.AddMember(r.Context(), t.ID, u.ID); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already in team `+t.Name))
-	}
-	return routing.Answer(w, http.StatusCreated, calendars.UserObject(u))
+	err = a.Members.AddMember(r.Context(), t.ID, u.ID)
+	return routing.Reply(w, http.StatusCreated, calendars.UserObject(u), fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
 }
 
 // removeMember removes a person from a team.
@@ -127,10 +122,7 @@ func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Members.RemoveMember(r.Context(), t.ID, u.ID); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Members.RemoveMember(r.Context(), t.ID, u.ID))
 }
 
 // addAdmin makes a person an administrator of a team. Unknown people and administrators of the team are a 422.
@@ -155,10 +147,8 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, calendars.Integrity(invalid))
 	}
-	if err := a.Admins.AddAdmin(r.Context(), t, u, calendars.By(r, nil)); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name))
-	}
-	return routing.Answer(w, http.StatusCreated, calendars.UserObject(u))
+	err = a.Admins.AddAdmin(r.Context(), t, u, calendars.By(r, nil))
+	return routing.Reply(w, http.StatusCreated, calendars.UserObject(u), fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
 }
 
 // removeAdmin takes the administration of a team away from a person.
@@ -171,10 +161,7 @@ func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Admins.RemoveAdmin(r.Context(), t, u, calendars.By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Admins.RemoveAdmin(r.Context(), t, u, calendars.By(r, nil)))
 }
 
 // listSubscriptions answers with the teams and roles that a team's calendar also shows; an empty list for an unknown team.
@@ -199,11 +186,7 @@ func (a members) listSubscriptions(w http.ResponseWriter, r *http.Request) error
 // subscribe adds a role of another team to a team's calendar. An unknown team or role and an existing subscription are a 422.
 func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid subscription"
-	t, err := a.Administered(r)
-	if err != nil {
-		return err
-	}
-	b, err := jsonbody.Read(w, r, title)
+	t, b, err := calendars.WithBody(w, r, title, a.Administered)
 	if err != nil {
 		return err
 	}
@@ -229,10 +212,8 @@ func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, calendars.Integrity(`Role "`+role+`" not found`))
 	}
-	if err := a.Subscriptions.Subscribe(r.Context(), t.ID, sub.ID, known.ID); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity("Subscription already exists"))
-	}
-	return routing.Empty(w, http.StatusCreated)
+	err = a.Subscriptions.Subscribe(r.Context(), t.ID, sub.ID, known.ID)
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity("Subscription already exists")))
 }
 
 // unsubscribe removes a role of another team from a team's calendar.
@@ -249,8 +230,5 @@ func (a members) unsubscribe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Subscriptions.Unsubscribe(r.Context(), t.ID, other.ID, role.ID); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Subscriptions.Unsubscribe(r.Context(), t.ID, other.ID, role.ID))
 }

@@ -85,26 +85,26 @@ func (a Requests) Creation(ctx context.Context, b jsonbody.Object) (editing.Edit
 	d.Role = role
 	team, err := a.ActiveTeam(ctx, d.TeamName)
 	if fault.Is(err, fault.NotFound) {
-		return editing.Edit{}, a.strayCreation(ctx, d)
+		return editing.Edit{}, a.unknownTeam(ctx, d)
 	}
 	if err != nil {
 		return editing.Edit{}, err
 	}
-	stray, err := a.strangeSchedule(ctx, team, d)
+	refusal, err := a.foreignSchedule(ctx, team, d)
 	if err != nil {
 		return editing.Edit{}, err
 	}
 	if !roleKnown {
-		stray = Integrity(`role "` + d.Role + `" not found`)
+		refusal = Integrity(`role "` + d.Role + `" not found`)
 	}
 	return editing.Edit{
 		Access: a.Access(ctx, true), Selection: editing.Selection{TeamID: team.ID}, Body: b.Raw,
-		Change: editing.Create{Shift: d, Refusal: stray},
+		Change: editing.Create{Shift: d, Refusal: refusal},
 	}, nil
 }
 
-// strangeSchedule returns the refusal of drafts that name a schedule of another team; nil if there is none.
-func (a Requests) strangeSchedule(ctx context.Context, team oncall.Profile, drafts ...editing.ShiftRequest) (refusal, err error) {
+// foreignSchedule returns the refusal of drafts that name a schedule of another team; nil if there is none.
+func (a Requests) foreignSchedule(ctx context.Context, team oncall.Profile, drafts ...editing.ShiftRequest) (refusal, err error) {
 	var own []scheduling.StoredSchedule
 	for _, d := range drafts {
 		if d.Schedule == 0 {
@@ -122,9 +122,9 @@ func (a Requests) strangeSchedule(ctx context.Context, team oncall.Profile, draf
 	return nil, nil
 }
 
-// strayCreation returns the refusal of a shift for a team that does not exist. If an earlier check of the fixed order fails too, it
+// unknownTeam returns the refusal of a shift for a team that does not exist. If an earlier check of the fixed order fails too, it
 // returns that refusal.
-func (a Requests) strayCreation(ctx context.Context, d editing.ShiftRequest) error {
+func (a Requests) unknownTeam(ctx context.Context, d editing.ShiftRequest) error {
 	now, err := a.People.Clock(ctx)
 	if err != nil {
 		return err
