@@ -43,10 +43,7 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	from, err := b.RequiredTime("start")
-	if err != nil {
-		return err
-	}
-	until, err := b.RequiredTime("end")
+	until := jsonbody.Next(&err, b.RequiredTime, "end")
 	if err != nil {
 		return err
 	}

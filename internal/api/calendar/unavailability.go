@@ -75,10 +75,7 @@ func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	start, err := b.RequiredTime("start")
-	if err != nil {
-		return err
-	}
-	end, err := b.RequiredTime("end")
+	end := jsonbody.Next(&err, b.RequiredTime, "end")
 	if err != nil {
 		return err
 	}
@@ -86,13 +83,9 @@ func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error
 	if wire.Actor(ctx).MayEditPerson(u.User, nil, a.Openings) != nil {
 		absence.TeamID = t.ID
 	}
-	if absence.Rule, err = b.Text("rule"); err != nil {
-		return err
-	}
-	if absence.Reason, err = b.Text("note"); err != nil {
-		return err
-	}
-	name, err := b.Text("timezone")
+	absence.Rule, err = b.Text("rule")
+	absence.Reason = jsonbody.Next(&err, b.Text, "note")
+	name := jsonbody.Next(&err, b.Text, "timezone")
 	if err != nil {
 		return err
 	}

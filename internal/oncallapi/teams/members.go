@@ -191,10 +191,7 @@ func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	other, err := b.Text("subscription")
-	if err != nil {
-		return err
-	}
-	role, err := b.Text("role")
+	role := jsonbody.Next(&err, b.Text, "role")
 	if err != nil {
 		return err
 	}

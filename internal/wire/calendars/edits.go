@@ -42,22 +42,13 @@ const BadEvent = "Invalid event"
 func (a Requests) draft(ctx context.Context, b jsonbody.Object) (editing.ShiftRequest, error) {
 	var d editing.ShiftRequest
 	var err error
-	if d.Start, err = b.RequiredTime("start"); err != nil {
-		return d, err
-	}
-	if d.End, err = b.RequiredTime("end"); err != nil {
-		return d, err
-	}
-	if d.UserName, err = b.Required("user"); err != nil {
-		return d, err
-	}
-	if d.Role, err = b.Required("role"); err != nil {
-		return d, err
-	}
-	if d.TeamName, err = b.Text("team"); err != nil {
-		return d, err
-	}
-	if d.Note, err = b.Text("note"); err != nil {
+	d.Start, err = b.RequiredTime("start")
+	d.End = jsonbody.Next(&err, b.RequiredTime, "end")
+	d.UserName = jsonbody.Next(&err, b.Required, "user")
+	d.Role = jsonbody.Next(&err, b.Required, "role")
+	d.TeamName = jsonbody.Next(&err, b.Text, "team")
+	d.Note = jsonbody.Next(&err, b.Text, "note")
+	if err != nil {
 		return d, err
 	}
 	if id, ok, err := b.Number("schedule_id"); err != nil {
