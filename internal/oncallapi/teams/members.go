@@ -49,6 +49,25 @@ func (a members) teamPeople(r *http.Request, active *bool) ([]oncall.TeamPerson,
 	return a.Members.People(r.Context(), t.ID)
 }
 
+// teamAndUser finds the team and the user of the path. It refuses callers who may not administer the team.
+func (a members) teamAndUser(r *http.Request) (t oncall.Profile, u oncall.Person, err error) {
+	if t, err = a.Administered(r); err == nil {
+		u, err = a.People.ByName(r.Context(), routing.Param(r, "user"))
+	}
+	return t, u, err
+}
+
+// namesOf answers with the names of the people for whom shown is true.
+func namesOf(w http.ResponseWriter, people []oncall.TeamPerson, err error, shown func(oncall.TeamPerson) bool) error {
+	names := []string{}
+	for _, p := range people {
+		if shown(p) {
+			names = append(names, p.Name)
+		}
+	}
+	return routing.Reply(w, http.StatusOK, names, err)
+}
+
 // listMembers answers with the names of a team's members; an empty list for an unknown team.
 func (a members) listMembers(w http.ResponseWriter, r *http.Request) error {
 	var active *bool
@@ -60,31 +79,13 @@ func (a members) listMembers(w http.ResponseWriter, r *http.Request) error {
 		active = &v
 	}
 	people, err := a.teamPeople(r, active)
-	if err != nil {
-		return err
-	}
-	names := []string{}
-	for _, p := range people {
-		if p.Member {
-			names = append(names, p.Name)
-		}
-	}
-	return routing.Answer(w, http.StatusOK, names)
+	return namesOf(w, people, err, func(p oncall.TeamPerson) bool { return p.Member })
 }
 
 // listAdmins answers with the names of a team's administrators; an empty list for an unknown team.
 func (a members) listAdmins(w http.ResponseWriter, r *http.Request) error {
 	people, err := a.teamPeople(r, nil)
-	if err != nil {
-		return err
-	}
-	names := []string{}
-	for _, p := range people {
-		if p.Admin {
-			names = append(names, p.Name)
-		}
-	}
-	return routing.Answer(w, http.StatusOK, names)
+	return namesOf(w, people, err, func(p oncall.TeamPerson) bool { return p.Admin })
 }
 
 // addMember adds a person to a team. Unknown people and members are a 422.
@@ -114,11 +115,7 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 
 // removeMember removes a person from a team.
 func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.Administered(r)
-	if err != nil {
-		return err
-	}
-	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
+	t, u, err := a.teamAndUser(r)
 	if err != nil {
 		return err
 	}
@@ -153,11 +150,7 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 
 // removeAdmin takes the administration of a team away from a person.
 func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.Administered(r)
-	if err != nil {
-		return err
-	}
-	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
+	t, u, err := a.teamAndUser(r)
 	if err != nil {
 		return err
 	}
