@@ -10,6 +10,7 @@ package jinja
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -141,16 +142,9 @@ func RenderString(src string, contextJSON []byte) (string, error) {
 // variable, as in {{ name.attr }} or {{ name['attr'] }}. It examines the first output only, up to the first tag.
 func (t *Template) MentionsFirst(name, attr string) bool {
 	for _, n := range t.tree.Body {
-		out, ok := n.(*syntax.Output)
-		if !ok {
-			continue
+		if out, ok := n.(*syntax.Output); ok {
+			return slices.ContainsFunc(out.Items, func(it syntax.Node) bool { return mentions(it, name, attr) })
 		}
-		for _, it := range out.Items {
-			if mentions(it, name, attr) {
-				return true
-			}
-		}
-		return false
 	}
 	return false
 }
