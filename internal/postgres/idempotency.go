@@ -133,9 +133,7 @@ func answered(ctx context.Context, q *db.Queries, k auth.ReplayKey) (*auth.Answe
 		return nil, fault.New(fault.Mismatch, "Idempotency-Key was used for another request")
 	}
 	stored := &auth.Answer{Status: int(row.Status), Body: row.Body}
-	if row.Location != nil {
-		stored.Location = *row.Location
-	}
+	stored.Location = Deref(row.Location)
 	return stored, nil
 }
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -46,4 +47,25 @@ func Convert[R, T any](rows []R, convert func(R) T) []T {
 		out[i] = convert(r)
 	}
 	return out
+}
+
+// First returns the first row of a list; a NotFound fault when there is none.
+func First[T any](rows []T, err error) (row T, _ error) {
+	if err != nil {
+		return row, err
+	}
+	if len(rows) == 0 {
+		return row, fault.New(fault.NotFound, "not found")
+	}
+	return rows[0], nil
+}
+
+// Numbers returns ids as SQL takes them. IDs is the reverse.
+func Numbers[ID ~int64](ids []ID) []int64 {
+	return Convert(ids, func(id ID) int64 { return int64(id) })
+}
+
+// IDs returns numbers of SQL as ids.
+func IDs[ID ~int64](numbers []int64) []ID {
+	return Convert(numbers, func(n int64) ID { return ID(n) })
 }

@@ -102,14 +102,8 @@ func NullID(id users.ID) *int64 {
 	return &n
 }
 
-// UserNumbers returns ids as SQL takes them.
-func UserNumbers(ids []users.ID) []int64 {
-	out := make([]int64, len(ids))
-	for i, id := range ids {
-		out[i] = int64(id)
-	}
-	return out
-}
+// Small returns the numbers of buckets as SQL takes them.
+func Small(bs []int) []int16 { return Convert(bs, func(b int) int16 { return int16(b) }) }
 
 // NonNil returns an empty list for nil, which would be null in SQL.
 func NonNil[T any](list []T) []T {

@@ -3,7 +3,6 @@ package vendors
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -25,8 +24,6 @@ type ClientConfig struct {
 	MaxBody int64
 	// MaxConns is how many connections to one host may be open at once. 0 = 128.
 	MaxConns int
-	// TLS is the client's TLS configuration; nil = the system's roots.
-	TLS *tls.Config
 }
 
 // DefaultTimeout bounds a call by default.
@@ -56,7 +53,6 @@ func NewClient(cfg ClientConfig) *Client {
 	return &Client{cfg: cfg, conns: newConnections(&http.Transport{
 		Proxy:                 proxy,
 		DialContext:           dialer.DialContext,
-		TLSClientConfig:       cfg.TLS,
 		Protocols:             onlyHTTP1(),
 		TLSHandshakeTimeout:   5 * time.Second,
 		ExpectContinueTimeout: time.Second,

@@ -19,7 +19,8 @@ func TestClientSpeaksHTTP1OverTLS(t *testing.T) {
 	defer s.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
-	c := NewClient(ClientConfig{TLS: &tls.Config{RootCAs: roots}})
+	c := NewClient(ClientConfig{})
+	c.conns.transport.TLSClientConfig = &tls.Config{RootCAs: roots}
 	defer c.Close()
 	resp, err := do(t, c, t.Context(), s.URL)
 	require.NoError(t, err)

@@ -38,10 +38,7 @@ func limitedContext(body []byte) (json.RawMessage, error) {
 	if wire.JSONSize(compact.Bytes()) <= incidents.MaxContext {
 		return compact.Bytes(), nil
 	}
-	members, err := inOrder(compact.Bytes())
-	if err != nil {
-		return nil, fault.New(fault.Invalid, wire.InvalidJSON)
-	}
+	members := inOrder(compact.Bytes())
 	var alerts []json.RawMessage
 	counted := 0
 	if at := find(members, alertsMember); at >= 0 && json.Unmarshal(members[at].value, &alerts) == nil {
@@ -101,29 +98,20 @@ func dropLargest(members []member) []member {
 	return members
 }
 
-func inOrder(body []byte) ([]member, error) {
+// inOrder returns the members of a valid JSON object. The last of several members with the same name counts.
+func inOrder(body []byte) (members []member) {
 	d := json.NewDecoder(bytes.NewReader(body))
-	if _, err := d.Token(); err != nil { // the brace
-		return nil, err
-	}
-	var members []member
+	_, _ = d.Token() // the brace
 	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, err
+		var value json.RawMessage
+		token, _ := d.Token()
+		name, _ := token.(string)
+		if err := d.Decode(&value); err != nil {
+			break
 		}
-		var m member
-		m.name, _ = name.(string)
-		if err := d.Decode(&m.value); err != nil {
-			return nil, err
-		}
-		if at := find(members, m.name); at >= 0 { // the last of several members with the same name counts
-			members[at].value = m.value
-			continue
-		}
-		members = append(members, m)
+		members = set(members, name, value)
 	}
-	return members, nil
+	return members
 }
 
 func find(members []member, name string) int {

@@ -49,7 +49,7 @@ func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.Te
 		if calendar == nil {
 			return nil
 		}
-		off, err := q.SwitchedOff(ctx, postgres.NonNil(postgres.UserNumbers(calendar.People())))
+		off, err := q.SwitchedOff(ctx, postgres.NonNil(postgres.Numbers(calendar.People())))
 		for _, id := range off {
 			out.Off[users.ID(id)] = true
 		}

@@ -17,7 +17,7 @@ const maxFeed = 10_000
 
 // Feed returns the events of a calendar feed, by start. Every UID occurs once.
 func (s *Shifts) Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedShift, error) {
-	excluded := storables(by.ExcludedTeams)
+	excluded := postgres.Convert(by.ExcludedTeams, postgres.Storable)
 	var out []oncall.FeedShift
 	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		out = nil
@@ -72,14 +72,6 @@ func latest(shifts []oncall.FeedShift) []oncall.FeedShift {
 		if last[s.Feed] == i {
 			out = append(out, s)
 		}
-	}
-	return out
-}
-
-func storables(list []string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = postgres.Storable(s)
 	}
 	return out
 }

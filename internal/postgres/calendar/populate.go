@@ -3,6 +3,7 @@ package calendar
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -22,37 +23,35 @@ const back = 35 * 24 * time.Hour
 
 // Populate makes the shifts of a schedule from start on and deletes those that it made before. The audit log lists both. A fault of the domain (a start in the past) is returned as it is.
 func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error) {
-	var plan scheduling.Result
-	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (plan scheduling.Result, err error) {
 		stored, err := scheduleOf(ctx, q, id)
 		if err != nil {
-			return err
+			return plan, err
 		}
 		if _, err := q.LockTeam(ctx, stored.TeamID); err != nil {
-			return err
+			return plan, err
 		}
 		if plan, err = s.planFor(ctx, q, id, start); err != nil {
-			return err
+			return plan, err
 		}
 		if plan, err = storePlan(ctx, q, plan); err != nil {
-			return err
+			return plan, err
 		}
 		if err := q.TeamDue(ctx, stored.TeamID); err != nil { // its unfilled slots are filled next
-			return err
+			return plan, err
 		}
 		deleted, err := namedFacts(ctx, q, plan.Delete)
 		if err != nil {
-			return err
+			return plan, err
 		}
 		kept, err := namedFacts(ctx, q, plan.Kept)
 		if err != nil {
-			return err
+			return plan, err
 		}
-		return auditSchedule(ctx, q, by, int64(id), stored.TeamID, "schedule_populated", map[string]any{
+		return plan, auditSchedule(ctx, q, by, int64(id), stored.TeamID, "schedule_populated", map[string]any{
 			"start": start.Unix(), "created": len(plan.Add), "deleted": deleted, "kept": kept, "unfilled": unfilledFacts(plan.Unfilled),
 		})
 	})
-	return plan, err
 }
 
 // Preview returns what Populate would change within the window, and the calendar as it is. It writes nothing. A window that is
@@ -85,11 +84,10 @@ func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start tim
 // Rehearse returns what a schedule that is not stored would change within the window: the shifts that a populate from start
 // would make, and those that processors would then fill. It replaces the stored schedule with its number, if there is one.
 func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time, window oncall.Span) (scheduling.Result, error) {
-	var plan scheduling.Result
-	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (plan scheduling.Result, err error) {
 		people, err := q.RosterPeople(ctx, []int64{roster})
 		if err != nil {
-			return err
+			return plan, err
 		}
 		draft.Roster = nil
 		for _, p := range people {
@@ -97,22 +95,21 @@ func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, ros
 		}
 		now, err := q.ServerClock(ctx)
 		if err != nil {
-			return err
+			return plan, err
 		}
 		if draft, err = draft.Until(now, window.Start, window.End, true); err != nil {
-			return err
+			return plan, err
 		}
 		if err = draft.CheckStart(now, start); err != nil {
-			return err
+			return plan, err
 		}
 		known, err := s.calendarsFor(ctx, q, now, notBefore(now, start), draft)
 		if err != nil {
-			return err
+			return plan, err
 		}
 		plan, err = scheduling.Preview(now, draft, start, known)
-		return err
+		return plan, err
 	})
-	return plan, err
 }
 
 // toPlan reads a schedule and the clock. It returns the fault of a start that Populate would refuse.
@@ -143,21 +140,20 @@ func (s *Schedules) planFor(ctx context.Context, q *db.Queries, id oncall.Schedu
 // Fill makes the missing shifts of a team's schedules, fenced by the lease of the team's bucket: only the owner of the bucket
 // does it. Slots that nobody could take are returned as unfilled.
 func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]scheduling.Result, error) {
-	var plans []scheduling.Result
-	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (plans []scheduling.Result, err error) {
 		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
-			return err
+			return plans, err
 		}
 		if _, err := q.LockTeam(ctx, team); err != nil {
-			return err
+			return plans, err
 		}
 		stored, err := schedulesOf(ctx, q, db.SchedulesParams{TeamIds: []int64{team}})
 		if err != nil {
-			return err
+			return plans, err
 		}
 		now, err := q.ServerClock(ctx)
 		if err != nil {
-			return err
+			return plans, err
 		}
 		schedules, from := make([]scheduling.Schedule, len(stored)), now
 		for i, st := range stored {
@@ -168,12 +164,12 @@ func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Le
 		}
 		known, err := s.calendarsFor(ctx, q, now, from, schedules...)
 		if err != nil {
-			return err
+			return plans, err
 		}
 		plans = scheduling.Fill(now, schedules, known)
 		for i := range plans {
 			if plans[i], err = storePlan(ctx, q, plans[i]); err != nil {
-				return err
+				return plans, err
 			}
 			if plans[i].Empty() {
 				continue
@@ -181,12 +177,11 @@ func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Le
 			err := auditSchedule(ctx, q, oncall.By{Owner: "scheduler"}, int64(plans[i].Schedule), team, "schedule_filled",
 				map[string]any{"created": len(plans[i].Add)})
 			if err != nil {
-				return err
+				return plans, err
 			}
 		}
-		return q.TeamPopulated(ctx, db.TeamPopulatedParams{TeamID: team})
+		return plans, q.TeamPopulated(ctx, db.TeamPopulatedParams{TeamID: team})
 	})
-	return plans, err
 }
 
 // Failed stores that filling a team's calendar failed, so that other teams are filled before it is retried.
@@ -196,12 +191,8 @@ func (s *Schedules) Failed(ctx context.Context, team int64, problem string) erro
 
 // Due lists the active teams of the buckets whose schedules were not filled for the given time, longest waiting first.
 func (s *Schedules) Due(ctx context.Context, bs []int, every time.Duration, limit int) ([]oncall.TeamName, error) {
-	raw := make([]int16, len(bs))
-	for i, b := range bs {
-		raw[i] = int16(b)
-	}
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).TeamsToPopulate, db.TeamsToPopulateParams{
-		Buckets: raw, EverySeconds: every.Seconds(), MaxRows: int32(limit),
+		Buckets: postgres.Small(bs), EverySeconds: every.Seconds(), MaxRows: int32(limit),
 	})
 	return postgres.Convert(rows, func(r db.TeamsToPopulateRow) oncall.TeamName {
 		return oncall.TeamName{ID: r.ID, Name: r.Name, Active: true}
@@ -235,14 +226,10 @@ func (s *Schedules) calendarsFor(ctx context.Context, q *db.Queries, now, from t
 			people[id] = true
 		}
 	}
-	var ids []int64
-	for id := range people {
-		ids = append(ids, int64(id))
-	}
-	slices.Sort(ids)
+	ids := postgres.Numbers(slices.Sorted(maps.Keys(people)))
 	start := from.Add(-back)
 	until := time.Unix(farthest, 0)
-	rows, err := q.ShiftsAround(ctx, db.ShiftsAroundParams{WindowStart: start, WindowEnd: until, TeamID: team, UserIds: postgres.NonNil(ids)})
+	rows, err := q.ShiftsAround(ctx, db.ShiftsAroundParams{WindowStart: start, WindowEnd: until, TeamID: team, UserIds: ids})
 	if err != nil {
 		return known, fmt.Errorf("read shifts: %w", err)
 	}
@@ -321,11 +308,7 @@ func peopleOf(s scheduling.Schedule) []users.ID {
 
 func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]scheduling.StoredAbsence, error) {
 	rows, err := q.TeamAbsences(ctx, postgres.NonNil(ids))
-	out := make([]scheduling.StoredAbsence, len(rows))
-	for i, r := range rows {
-		out[i] = absenceOf(db.AbsenceRow(r))
-	}
-	return out, err
+	return postgres.Convert(rows, func(r db.TeamAbsencesRow) scheduling.StoredAbsence { return absenceOf(db.AbsenceRow(r)) }), err
 }
 
 func absenceOf(r db.AbsenceRow) scheduling.StoredAbsence {
@@ -344,10 +327,7 @@ func notBefore(now, start time.Time) time.Time {
 }
 
 func earliest(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
+	return slices.MinFunc([]time.Time{a, b}, time.Time.Compare)
 }
 
 // namedFacts formats shifts for the audit log.
@@ -356,10 +336,7 @@ func namedFacts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]ma
 	if len(shifts) == 0 {
 		return out, nil
 	}
-	var ids []int64
-	for _, s := range shifts {
-		ids = append(ids, int64(s.User))
-	}
+	ids := postgres.Convert(shifts, func(s oncall.Shift) int64 { return int64(s.User) })
 	people, err := q.DirectoryUsers(ctx, ids)
 	names := map[int64]string{}
 	for _, p := range people {
@@ -372,9 +349,7 @@ func namedFacts(ctx context.Context, q *db.Queries, shifts []oncall.Shift) ([]ma
 }
 
 func unfilledFacts(slots []scheduling.Unfilled) []map[string]any {
-	out := make([]map[string]any, len(slots))
-	for i, u := range slots {
-		out[i] = map[string]any{"start": u.Start.Unix(), "end": u.End.Unix(), "why": u.Why}
-	}
-	return out
+	return postgres.Convert(slots, func(u scheduling.Unfilled) map[string]any {
+		return map[string]any{"start": u.Start.Unix(), "end": u.End.Unix(), "why": u.Why}
+	})
 }

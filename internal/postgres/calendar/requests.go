@@ -25,7 +25,7 @@ func NewRequests(d *postgres.DB) *Requests { return &Requests{db: d} }
 // Absences lists the unavailability of people.
 func (w *Requests) Absences(ctx context.Context, people []users.ID) ([]scheduling.StoredAbsence, error) {
 	return postgres.Get(ctx, w.db, func(ctx context.Context, q *db.Queries) ([]scheduling.StoredAbsence, error) {
-		return absencesOf(ctx, q, postgres.UserNumbers(people))
+		return absencesOf(ctx, q, postgres.Numbers(people))
 	})
 }
 
@@ -51,20 +51,18 @@ func (w *Requests) DropAbsence(ctx context.Context, id int64) error {
 
 // Holidays returns a team's holiday calendar; a NotFound fault when it has none.
 func (w *Requests) Holidays(ctx context.Context, team int64) (scheduling.HolidayCalendar, error) {
-	var out scheduling.HolidayCalendar
-	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, w.db, func(ctx context.Context, q *db.Queries) (out scheduling.HolidayCalendar, err error) {
 		c, err := q.HolidayCalendar(ctx, team)
 		if err != nil {
-			return err
+			return out, err
 		}
 		out = scheduling.HolidayCalendar{Source: c.Source, UploadedBy: c.UploadedBy, UploadedAt: c.UploadedAt}
 		rows, err := q.Holidays(ctx, team)
 		for _, h := range rows {
 			out.Days = append(out.Days, scheduling.Holiday{Day: oncall.DateOf(h.Day.Time), Name: h.Name})
 		}
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // SetHolidays stores a team's holiday calendar and replaces its previous one.
@@ -116,55 +114,22 @@ func (w *Requests) Swap(ctx context.Context, id int64) (editing.NamedSwap, error
 }
 
 func swapOf(ctx context.Context, q *db.Queries, id int64) (editing.NamedSwap, error) {
-	found, err := swapsOf(ctx, q, db.SwapRequestsParams{ID: &id})
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "not found")
-	}
-	if err != nil {
-		return editing.NamedSwap{}, err
-	}
-	return found[0], nil
+	return postgres.First(swapsOf(ctx, q, db.SwapRequestsParams{ID: &id}))
 }
 
 func swapsOf(ctx context.Context, q *db.Queries, by db.SwapRequestsParams) ([]editing.NamedSwap, error) {
 	rows, err := q.SwapRequests(ctx, by)
-	out := make([]editing.NamedSwap, len(rows))
-	for i, r := range rows {
-		n := editing.NamedSwap{
+	return postgres.Convert(rows, func(r db.SwapRequestsRow) editing.NamedSwap {
+		return editing.NamedSwap{
 			SwapRequest: editing.SwapRequest{
-				ID: r.ID, TeamID: r.TeamID, From: users.ID(r.FromID), Give: shiftIDs(r.Give), Take: shiftIDs(r.Take), Note: r.Note,
-				State: editing.RequestState(r.State), Created: r.CreatedAt.UTC(),
+				ID: r.ID, TeamID: r.TeamID, From: users.ID(r.FromID), To: users.ID(postgres.Deref(r.ToID)),
+				Give: postgres.IDs[oncall.ShiftID](r.Give), Take: postgres.IDs[oncall.ShiftID](r.Take), Note: r.Note,
+				State: editing.RequestState(r.State), Created: r.CreatedAt.UTC(), Decided: postgres.Deref(r.DecidedAt).UTC(),
+				DecidedBy: users.ID(postgres.Deref(r.DecidedBy)),
 			},
 			FromName: r.FromName, ToName: r.ToName, DecidedByName: r.DecidedByName,
 		}
-		if r.ToID != nil {
-			n.To = users.ID(*r.ToID)
-		}
-		if r.DecidedAt != nil {
-			n.Decided = r.DecidedAt.UTC()
-		}
-		if r.DecidedBy != nil {
-			n.DecidedBy = users.ID(*r.DecidedBy)
-		}
-		out[i] = n
-	}
-	return out, err
-}
-
-func shiftIDs(raw []int64) []oncall.ShiftID {
-	out := make([]oncall.ShiftID, len(raw))
-	for i, id := range raw {
-		out[i] = oncall.ShiftID(id)
-	}
-	return out
-}
-
-func rawShiftIDs(ids []oncall.ShiftID) []int64 {
-	out := make([]int64, len(ids))
-	for i, id := range ids {
-		out[i] = int64(id)
-	}
-	return out
+	}), err
 }
 
 // expire ends the open requests of a team whose shifts changed or began, and notifies the people who asked.
@@ -216,20 +181,14 @@ func sides(ctx context.Context, q *db.Queries, r editing.SwapRequest) (give, tak
 }
 
 func shiftsByID(ctx context.Context, q *db.Queries, ids []oncall.ShiftID) ([]oncall.Shift, error) {
-	rows, err := q.ChosenShifts(ctx, db.ChosenShiftsParams{Ids: rawShiftIDs(ids), Links: []string{}})
-	out := make([]oncall.Shift, len(rows))
-	for i, r := range rows {
-		out[i] = shiftOf(r)
-	}
-	return out, err
+	rows, err := q.ChosenShifts(ctx, db.ChosenShiftsParams{Ids: postgres.Numbers(ids), Links: []string{}})
+	return postgres.Convert(rows, shiftOf), err
 }
 
 // endSwap stores the end of an open request and queues its notices. The team must be locked.
 func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, take []oncall.Shift) error {
-	p := db.DecideSwapRequestParams{ID: r.ID, State: string(r.State), DecidedBy: postgres.NullID(r.DecidedBy)}
-	if !r.Decided.IsZero() {
-		p.DecidedAt = &r.Decided
-	}
+	p := db.DecideSwapRequestParams{ID: r.ID, State: string(r.State), DecidedBy: postgres.NullID(r.DecidedBy),
+		DecidedAt: postgres.NullTime(r.Decided)}
 	if err := postgres.RequireRow(q.DecideSwapRequest(ctx, p)); err != nil {
 		return err
 	}
@@ -238,45 +197,46 @@ func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, ta
 
 // AskSwap stores a request to swap the shifts as they are now, or returns its refusal.
 func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by oncall.By) (int64, error) {
-	var id int64
-	err := w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, w.db, func(ctx context.Context, q *db.Queries) (id int64, err error) {
 		if _, err := q.LockTeam(ctx, n.TeamID); err != nil {
-			return err
+			return id, err
 		}
 		members, now, err := membersNow(ctx, q, n.TeamID)
 		if err != nil {
-			return err
+			return id, err
 		}
 		giving, taking, err := sides(ctx, q, editing.SwapRequest{Give: n.Give, Take: n.Take})
 		if err != nil {
-			return err
+			return id, err
 		}
 		r, err := n.Decide(now, members, giving, taking)
 		if err != nil {
-			return err
+			return id, err
 		}
 		same, err := q.SameSwapRequest(ctx, db.SameSwapRequestParams{
-			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To), Give: rawShiftIDs(r.Give), Take: rawShiftIDs(r.Take),
+			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To),
+			Give: postgres.Numbers(r.Give), Take: postgres.Numbers(r.Take),
 		})
 		if err != nil {
-			return err
+			return id, err
 		}
 		if same != 0 {
-			return fault.Newf(fault.Conflict, "swap request %d asks the same and waits for an answer: withdraw it to ask again", same)
+			return id, fault.Newf(fault.Conflict, "swap request %d asks the same and waits for an answer: withdraw it to ask again", same)
 		}
 		id, err = q.CreateSwapRequest(ctx, db.CreateSwapRequestParams{
-			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To), Give: rawShiftIDs(r.Give), Take: rawShiftIDs(r.Take),
+			TeamID: r.TeamID, FromID: int64(r.From), ToID: postgres.NullID(r.To),
+			Give: postgres.Numbers(r.Give), Take: postgres.Numbers(r.Take),
 			Note: postgres.Storable(r.Note), State: string(r.State), CreatedAt: r.Created,
 		})
 		if err != nil {
-			return err
+			return id, err
 		}
 		if err := queueNotices(ctx, q, []oncall.Notice{r.AskNotice(members, giving, taking)}); err != nil {
-			return err
+			return id, err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, members.Name, "swap_requested", map[string]any{"swap_request_id": id, "request_body": by.Body})
+		return id, postgres.AppendOncallAudit(ctx, q, by, members.Name, "swap_requested",
+			map[string]any{"swap_request_id": id, "request_body": by.Body})
 	})
-	return id, err
 }
 
 // membersNow returns the members of the team and the time of the database.

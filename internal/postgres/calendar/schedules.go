@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
@@ -39,14 +38,7 @@ func (s *Schedules) ByID(ctx context.Context, id oncall.ScheduleID) (scheduling.
 
 func scheduleOf(ctx context.Context, q *db.Queries, id oncall.ScheduleID) (scheduling.StoredSchedule, error) {
 	raw := int64(id)
-	found, err := schedulesOf(ctx, q, db.SchedulesParams{ID: &raw})
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "not found")
-	}
-	if err != nil {
-		return scheduling.StoredSchedule{}, err
-	}
-	return found[0], nil
+	return postgres.First(schedulesOf(ctx, q, db.SchedulesParams{ID: &raw}))
 }
 
 func schedulesOf(ctx context.Context, q *db.Queries, by db.SchedulesParams) ([]scheduling.StoredSchedule, error) {
@@ -87,12 +79,7 @@ func storedSchedule(r db.SchedulesRow) (scheduling.StoredSchedule, error) {
 	for _, id := range r.OrderIds {
 		s.Order = append(s.Order, users.ID(id))
 	}
-	if r.LastEpochAt != nil {
-		s.Progress.Last = r.LastEpochAt.UTC()
-	}
-	if r.LastUserID != nil {
-		s.Progress.LastUser = users.ID(*r.LastUserID)
-	}
+	s.Progress.Last, s.Progress.LastUser = postgres.Deref(r.LastEpochAt).UTC(), users.ID(postgres.Deref(r.LastUserID))
 	for _, t := range r.Unfilled {
 		s.Progress.Unfilled = append(s.Progress.Unfilled, t.UTC())
 	}
@@ -221,7 +208,7 @@ func setOrder(ctx context.Context, q *db.Queries, id int64, order []users.ID) er
 	if err := q.ClearScheduleOrder(ctx, id); err != nil || len(order) == 0 {
 		return err
 	}
-	return q.SetScheduleOrder(ctx, db.SetScheduleOrderParams{ScheduleID: id, UserIds: postgres.UserNumbers(order)})
+	return q.SetScheduleOrder(ctx, db.SetScheduleOrderParams{ScheduleID: id, UserIds: postgres.Numbers(order)})
 }
 
 // newLink returns 32 random hex digits.

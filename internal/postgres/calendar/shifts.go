@@ -39,16 +39,15 @@ func (s *Shifts) Find(ctx context.Context, by oncall.ShiftQuery) ([]oncall.Shift
 			}
 		}
 		rows, err := q.FindShifts(ctx, params)
-		out = make([]oncall.ShiftRow, len(rows))
-		for i, r := range rows {
-			out[i] = oncall.ShiftRow{
+		out = postgres.Convert(rows, func(r db.FindShiftsRow) oncall.ShiftRow {
+			return oncall.ShiftRow{
 				Shift: shiftOf(db.ChosenShiftsRow{
 					ID: r.ID, TeamID: r.TeamID, Role: r.Role, UserID: r.UserID, ScheduleID: r.ScheduleID, CoversID: r.CoversID,
 					LinkID: r.LinkID, StartsAt: r.StartsAt, EndsAt: r.EndsAt, Note: r.Note, Edited: r.Edited,
 				}),
 				Team: r.Team, UserName: r.UserName, FullName: r.FullName,
 			}
-		}
+		})
 		return err
 	})
 	if err != nil {
@@ -67,10 +66,10 @@ func findParams(by oncall.ShiftQuery) db.FindShiftsParams {
 		Subscribed: by.Subscribed, MaxRows: postgres.MaxListRows + 1, NotIds: postgres.NonNil(by.NotIDs), NotStarts: instants(by.NotStart), NotEnds: instants(by.NotEnd),
 	}
 	if by.Numbers != nil {
-		p.Ids = rawShiftIDs(by.Numbers)
+		p.Ids = postgres.Numbers(by.Numbers)
 	}
 	if by.Users != nil {
-		p.Users = postgres.UserNumbers(by.Users)
+		p.Users = postgres.Numbers(by.Users)
 	}
 	if by.Schedule != nil {
 		id := int64(*by.Schedule)
@@ -102,17 +101,11 @@ func instants(unix []int64) []time.Time {
 }
 
 func shiftOf(r db.ChosenShiftsRow) oncall.Shift {
-	s := oncall.Shift{
+	return oncall.Shift{
 		ID: oncall.ShiftID(r.ID), TeamID: r.TeamID, Role: r.Role, User: users.ID(r.UserID), Start: r.StartsAt.UTC(), End: r.EndsAt.UTC(),
 		Link: postgres.Deref(r.LinkID), Note: postgres.Deref(r.Note), Edited: r.Edited,
+		Schedule: oncall.ScheduleID(postgres.Deref(r.ScheduleID)), Covers: oncall.ScheduleID(postgres.Deref(r.CoversID)),
 	}
-	if r.ScheduleID != nil {
-		s.Schedule = oncall.ScheduleID(*r.ScheduleID)
-	}
-	if r.CoversID != nil {
-		s.Covers = oncall.ScheduleID(*r.CoversID)
-	}
-	return s
 }
 
 // errRehearsed rolls back the transaction of a rehearsal.
@@ -147,23 +140,15 @@ func (s *Shifts) Edit(ctx context.Context, e editing.Edit, by oncall.By) (editin
 
 // decide locks the team and decides the edit by the shifts that it then reads.
 func decide(ctx context.Context, q *db.Queries, e editing.Edit) (editing.Outcome, error) {
-	p := db.ChosenShiftsParams{Ids: make([]int64, len(e.IDs)), Links: postgres.NonNil(e.Links), Running: e.Running, TeamID: e.TeamID}
-	if !e.Until.IsZero() {
-		p.Until = &e.Until
-	}
-	for i, id := range e.IDs {
-		p.Ids[i] = int64(id)
-	}
+	p := db.ChosenShiftsParams{Ids: postgres.Numbers(e.IDs), Links: postgres.NonNil(e.Links), Running: e.Running, TeamID: e.TeamID,
+		Until: postgres.NullTime(e.Until)}
 	teamID := e.TeamID
 	if teamID == 0 {
-		rows, err := q.ChosenShifts(ctx, p)
+		first, err := postgres.First(q.ChosenShifts(ctx, p))
 		if err != nil {
 			return editing.Outcome{}, err
 		}
-		if len(rows) == 0 {
-			return editing.Outcome{}, fault.New(fault.NotFound, "not found")
-		}
-		teamID = rows[0].TeamID
+		teamID = first.TeamID
 	}
 	if _, err := q.LockTeam(ctx, teamID); err != nil {
 		return editing.Outcome{}, err
@@ -172,15 +157,11 @@ func decide(ctx context.Context, q *db.Queries, e editing.Edit) (editing.Outcome
 	if err != nil {
 		return editing.Outcome{}, err
 	}
-	selected := make([]oncall.Shift, len(rows))
-	for i, r := range rows {
-		selected[i] = shiftOf(r)
-	}
 	members, now, err := membersNow(ctx, q, teamID)
 	if err != nil {
 		return editing.Outcome{}, err
 	}
-	return e.Decide(now, members, selected)
+	return e.Decide(now, members, postgres.Convert(rows, shiftOf))
 }
 
 func membersOf(ctx context.Context, q *db.Queries, team int64) (editing.Membership, error) {
@@ -217,10 +198,7 @@ func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes
 	c.Add = added
 	// Only now, because the remainder of a cut shift is found by the deleted one.
 	if len(c.Delete) > 0 {
-		ids := make([]int64, len(c.Delete))
-		for i, s := range c.Delete {
-			ids[i] = int64(s.ID)
-		}
+		ids := postgres.Convert(c.Delete, func(s oncall.Shift) int64 { return int64(s.ID) })
 		if err := q.DeleteShifts(ctx, ids); err != nil {
 			return c, fmt.Errorf("delete shifts: %w", err)
 		}
@@ -289,12 +267,11 @@ func queueNotices(ctx context.Context, q *db.Queries, notices []oncall.Notice) e
 		if team == 0 {
 			continue
 		}
-		facts := make([]postgres.NoticeFact, len(n.Shifts))
-		for i, s := range n.Shifts {
-			facts[i] = postgres.NoticeFact{TeamID: s.TeamID, Role: s.Role, UserID: int64(s.User), Start: s.Start.Unix(), End: s.End.Unix()}
-		}
+		facts := postgres.Convert(n.Shifts, func(s oncall.Shift) postgres.NoticeFact {
+			return postgres.NoticeFact{TeamID: s.TeamID, Role: s.Role, UserID: int64(s.User), Start: s.Start.Unix(), End: s.End.Unix()}
+		})
 		queued = append(queued, queuedNotice{
-			TeamID: team, Kind: string(n.Kind), Roles: postgres.NonNil(n.Roles), UserIDs: postgres.UserNumbers(n.Users), Facts: facts,
+			TeamID: team, Kind: string(n.Kind), Roles: postgres.NonNil(n.Roles), UserIDs: postgres.Numbers(n.Users), Facts: facts,
 			ByID: int64(n.By), Note: postgres.Storable(n.Note), Unless: string(n.Unless),
 		})
 	}

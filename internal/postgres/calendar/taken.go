@@ -52,7 +52,9 @@ func (s *Shifts) TakeOver(ctx context.Context, c editing.ExternalCalendar, by on
 }
 
 func takenOver(ctx context.Context, q *db.Queries, c editing.ExternalCalendar) ([]editing.ImportedOccurrence, error) {
-	rows, err := q.TakenShifts(ctx, db.TakenShiftsParams{TeamID: c.TeamID, Role: c.Role, Uids: storables(c.UIDs), Since: c.Since})
+	rows, err := q.TakenShifts(ctx, db.TakenShiftsParams{
+		TeamID: c.TeamID, Role: c.Role, Uids: postgres.Convert(c.UIDs, postgres.Storable), Since: c.Since,
+	})
 	out := make([]editing.ImportedOccurrence, len(rows))
 	for i, r := range rows {
 		out[i].Occurrence = editing.Occurrence{UID: r.Uid, Occurs: r.OccursAt.UTC(), User: users.ID(r.UserID)}

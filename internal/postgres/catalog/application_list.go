@@ -57,15 +57,9 @@ func (a *Applications) List(ctx context.Context, q filters.Query) ([]application
 
 // Describe returns an application by name, ignoring case, those that only authenticate included; NotFound when there is none.
 func (a *Applications) Describe(ctx context.Context, name string) (applications.Application, error) {
-	found, err := a.list(ctx, filters.Query{Conditions: []filters.Condition{
-		{Field: "name", Op: filters.Eq, Values: []any{postgres.Storable(name)}}}})
-	if err != nil {
-		return applications.Application{}, err
-	}
-	if len(found) == 0 {
-		return applications.Application{}, fault.New(fault.NotFound, "no such application")
-	}
-	return found[0], nil
+	found, err := postgres.First(a.list(ctx, filters.Query{Conditions: []filters.Condition{
+		{Field: "name", Op: filters.Eq, Values: []any{postgres.Storable(name)}}}}))
+	return found, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "no such application"))
 }
 
 func (a *Applications) list(ctx context.Context, q filters.Query) ([]applications.Application, error) {

@@ -45,15 +45,14 @@ func (p *Plans) Within(d *postgres.DB) *Plans {
 
 // ByID returns a version of a plan, active or not, with its steps. Unknown: NotFound.
 func (p *Plans) ByID(ctx context.Context, id escalation.PlanID) (plan escalation.PlanSteps, err error) {
-	err = p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, p.db, func(ctx context.Context, q *db.Queries) (plan escalation.PlanSteps, err error) {
 		row, err := q.PlanByID(ctx, int64(id))
 		if err != nil {
-			return err
+			return plan, err
 		}
 		plan, err = loadPlan(ctx, q, row)
-		return err
+		return plan, err
 	})
-	return plan, err
 }
 
 // ByName returns the active version of a plan with its steps. Unknown or without an active version: NotFound.
@@ -62,15 +61,14 @@ func (p *Plans) ByName(ctx context.Context, name string) (escalation.PlanSteps, 
 }
 
 func planByName(ctx context.Context, d *postgres.DB, name string) (plan escalation.PlanSteps, err error) {
-	err = d.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, d, func(ctx context.Context, q *db.Queries) (plan escalation.PlanSteps, err error) {
 		row, err := q.PlanByName(ctx, name)
 		if err != nil {
-			return err
+			return plan, err
 		}
 		plan, err = loadPlan(ctx, q, db.PlanByIDRow(row))
-		return err
+		return plan, err
 	})
-	return plan, err
 }
 
 // StepCount returns how many steps a version of a plan has; 0 when it cannot be read.
@@ -149,29 +147,24 @@ func (p *Plans) List(ctx context.Context, q filters.Query) ([]escalation.Plan, e
 	if err != nil {
 		return nil, err
 	}
-	out := make([]escalation.Plan, len(found))
-	for i, row := range found {
-		out[i] = planHead(row)
-	}
-	return out, nil
+	return postgres.Convert(found, planHead), nil
 }
 
 // Reach returns what exists of the named targets and templates, and the roles there are.
 func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalation.Reach, error) {
-	var r escalation.Reach
-	err := p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, p.db, func(ctx context.Context, q *db.Queries) (r escalation.Reach, err error) {
 		r = escalation.Reach{Roles: map[string]string{}, Targets: map[string][]escalation.ReachTarget{},
 			Templates: map[string]escalation.ReachTemplate{}}
 		roles, err := q.TargetRoles(ctx)
 		if err != nil {
-			return err
+			return r, err
 		}
 		for _, row := range roles {
 			r.Roles[row.Name] = row.TargetKind
 		}
 		found, err := q.ReachOfTargets(ctx, targets)
 		if err != nil {
-			return err
+			return r, err
 		}
 		for _, row := range found {
 			r.Targets[row.Asked] = append(r.Targets[row.Asked], escalation.ReachTarget{Kind: row.Kind, TargetID: row.TargetID,
@@ -179,14 +172,13 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 		}
 		contents, err := q.ReachOfTemplates(ctx, templates)
 		if err != nil {
-			return err
+			return r, err
 		}
 		for _, row := range contents {
 			r.Templates[row.Asked] = escalation.ReachTemplate{Applications: int(row.Applications)}
 		}
-		return nil
+		return r, nil
 	})
-	return r, err
 }
 
 // Create saves a new version of a plan and makes it the active one of its name. A template, role or creator that no longer
@@ -194,7 +186,7 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 // returns a Stale fault, or a Conflict fault if none may be active.
 func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escalation.PlanID, err error) {
 	defer p.active.Clear()
-	err = p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, p.db, func(ctx context.Context, q *db.Queries) (id escalation.PlanID, err error) {
 		row := db.InsertPlanParams{Name: d.Name, CreatorID: int64(d.CreatorID), Description: d.Description,
 			ThresholdWindow: postgres.ToSeconds(d.ThresholdWindow), ThresholdCount: int32(d.ThresholdCount),
 			AggregationWindow: postgres.ToSeconds(d.AggregationWindow), AggregationReset: postgres.ToSeconds(d.AggregationReset)}
@@ -204,7 +196,7 @@ func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escala
 		}
 		n, err := q.InsertPlan(ctx, row)
 		if err != nil {
-			return fmt.Errorf("insert plan: %w", err)
+			return id, fmt.Errorf("insert plan: %w", err)
 		}
 		id = escalation.PlanID(n)
 		q.InsertPlanNotification(ctx, notificationRows(n, d.Steps)).Exec(func(_ int, e error) {
@@ -213,9 +205,9 @@ func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escala
 			}
 		})
 		if err != nil {
-			return fmt.Errorf("insert plan notifications: %w", err)
+			return id, fmt.Errorf("insert plan notifications: %w", err)
 		}
-		return activate(n, (*int64)(d.Replaces), "plan "+d.Name, activation{
+		return id, activate(n, (*int64)(d.Replaces), "plan "+d.Name, activation{
 			newest: func(id int64) error { return q.ActivateNewestPlan(ctx, id) },
 			first:  func(id int64) (int64, error) { return q.ActivateFirstPlan(ctx, id) },
 			instead: func(id, replaced int64) (int64, error) {
@@ -223,7 +215,6 @@ func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escala
 			},
 		})
 	})
-	return id, err
 }
 
 // activation makes a new version the active one of its name.
@@ -371,9 +362,7 @@ func planHead(row db.PlanByIDRow) escalation.Plan {
 		AggregationWindow: postgres.FromSeconds(row.AggregationWindow), AggregationReset: postgres.FromSeconds(row.AggregationReset)}
 	if row.TrackingType != nil {
 		p.Tracking = &escalation.Tracking{Mode: users.Mode(*row.TrackingType), Template: json.RawMessage(row.TrackingTemplate)}
-		if row.TrackingKey != nil {
-			p.Tracking.Key = *row.TrackingKey
-		}
+		p.Tracking.Key = postgres.Deref(row.TrackingKey)
 	}
 	return p
 }

@@ -58,9 +58,6 @@ func (t *Targets) Roles(ctx context.Context) ([]escalation.TargetRole, error) {
 
 // OnAnyList reports whether the person of that name is on any of the mailing lists of these names, ignoring case.
 func (t *Targets) OnAnyList(ctx context.Context, user string, lists []string) (bool, error) {
-	names := make([]string, len(lists))
-	for i, l := range lists {
-		names[i] = postgres.Storable(l)
-	}
+	names := postgres.Convert(lists, postgres.Storable)
 	return postgres.Query(ctx, t.db, (*db.Queries).OnAnyList, db.OnAnyListParams{Name: postgres.Storable(user), Lists: names})
 }

@@ -22,28 +22,26 @@ func NewTemplates(d *postgres.DB) *Templates { return &Templates{db: d} }
 
 // ByID returns a version of a template, active or not, with its text. Unknown: NotFound.
 func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details messages.TemplateDetails, err error) {
-	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, t.db, func(ctx context.Context, q *db.Queries) (details messages.TemplateDetails, err error) {
 		row, err := q.TemplateByID(ctx, int64(id))
 		if err != nil {
-			return err
+			return details, err
 		}
 		details, err = loadTemplate(ctx, q, row)
-		return err
+		return details, err
 	})
-	return details, err
 }
 
 // ByName returns the active version of a template with its text. Unknown or without an active version: NotFound.
 func (t *Templates) ByName(ctx context.Context, name string) (details messages.TemplateDetails, err error) {
-	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, t.db, func(ctx context.Context, q *db.Queries) (details messages.TemplateDetails, err error) {
 		row, err := q.TemplateByName(ctx, name)
 		if err != nil {
-			return err
+			return details, err
 		}
 		details, err = loadTemplate(ctx, q, db.TemplateByIDRow(row))
-		return err
+		return details, err
 	})
-	return details, err
 }
 
 const templateList = `select t.id, t.name, t.created_at, u.name as creator, t.creator_id, (ta.template_id is not null) as active
@@ -71,33 +69,29 @@ func (t *Templates) List(ctx context.Context, q filters.Query) ([]messages.Templ
 	if err != nil {
 		return nil, err
 	}
-	out := make([]messages.TemplateVersion, len(found))
-	for i, row := range found {
-		out[i] = templateHead(row)
-	}
-	return out, nil
+	return postgres.Convert(found, templateHead), nil
 }
 
 // Create saves a new version of a template and makes it the active one of its name. An application that does not exist
 // is an Invalid fault. Replaces is as for plans.
 func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id messages.TemplateID, err error) {
-	err = t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, t.db, func(ctx context.Context, q *db.Queries) (id messages.TemplateID, err error) {
 		n, err := q.InsertTemplate(ctx, db.InsertTemplateParams{Name: d.Name, CreatorID: int64(d.CreatorID)})
 		if err != nil {
-			return fmt.Errorf("insert template: %w", err)
+			return id, fmt.Errorf("insert template: %w", err)
 		}
 		id = messages.TemplateID(n)
 		for _, w := range d.Texts {
 			found, err := q.InsertTemplateContent(ctx, db.InsertTemplateContentParams{TemplateID: n, Application: w.Application,
 				Mode: string(w.Mode), Subject: w.Subject, Body: w.Body, EmailHtml: w.EmailHTML})
 			if err != nil {
-				return fmt.Errorf("insert template content: %w", err)
+				return id, fmt.Errorf("insert template content: %w", err)
 			}
 			if found == 0 {
-				return fault.Invalidf("content", "Application %s not found", w.Application)
+				return id, fault.Invalidf("content", "Application %s not found", w.Application)
 			}
 		}
-		return activate(n, (*int64)(d.Replaces), "template "+d.Name, activation{
+		return id, activate(n, (*int64)(d.Replaces), "template "+d.Name, activation{
 			newest: func(id int64) error { return q.ActivateNewestTemplate(ctx, id) },
 			first:  func(id int64) (int64, error) { return q.ActivateFirstTemplate(ctx, id) },
 			instead: func(id, replaced int64) (int64, error) {
@@ -105,7 +99,6 @@ func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id mess
 			},
 		})
 	})
-	return id, err
 }
 
 // SetActive makes a version the active one of its name, or inactive. Plans still name the template. Deactivating a version

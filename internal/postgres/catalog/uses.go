@@ -38,17 +38,15 @@ func (u *Uses) OfTemplate(ctx context.Context, name string) ([]string, error) {
 }
 
 func (u *Uses) read(ctx context.Context, ask ...func(context.Context, *db.Queries) ([]string, error)) ([]string, error) {
-	var out []string
-	err := u.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, u.db, func(ctx context.Context, q *db.Queries) (out []string, err error) {
 		out = out[:0]
 		for _, f := range ask {
 			found, err := f(ctx, q)
 			if err != nil {
-				return err
+				return out, err
 			}
 			out = append(out, found...)
 		}
-		return nil
+		return out, nil
 	})
-	return out, err
 }

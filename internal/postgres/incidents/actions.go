@@ -72,12 +72,8 @@ func (i *Incidents) Alerts(ctx context.Context, id incidents.ID, after string, m
 	out = make([]incidents.Alert, len(rows))
 	for k, r := range rows {
 		a := incidents.Alert{Fingerprint: r.Fingerprint, Firing: r.Status == "firing", Labels: r.Labels, Annotations: r.Annotations}
-		if r.StartsAt != nil {
-			a.StartsAt = *r.StartsAt
-		}
-		if r.EndsAt != nil {
-			a.EndsAt = *r.EndsAt
-		}
+		a.StartsAt = postgres.Deref(r.StartsAt)
+		a.EndsAt = postgres.Deref(r.EndsAt)
 		out[k] = a
 	}
 	return out, err

@@ -64,29 +64,28 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 	if n.Late.Within <= 0 || n.Late.Hold <= 0 || ago > n.Late.Within {
 		return false, nil
 	}
-	err = i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (held bool, err error) {
 		held = false
 		row, err := q.LockForDelivery(ctx, int64(id))
 		if err != nil || !row.Resolved {
-			return err
+			return held, err
 		}
 		known, err := knownAlerts(ctx, q, id)
 		if err != nil || !n.Late.Holds(n.Alerts, known, ago) {
-			return err
+			return held, err
 		}
 		held = true
 		set, err := q.SetTimer(ctx, db.SetTimerParams{IncidentID: int64(id), Seconds: n.Late.Hold.Seconds(), Reason: postgres.TimerLate,
 			Fingerprints: firing(n.Alerts)})
 		if err != nil || set == 0 {
-			return err
+			return held, err
 		}
 		if err := q.TouchIncident(ctx, int64(id)); err != nil {
-			return err
+			return held, err
 		}
-		return postgres.AddEntry(ctx, q, id, incidents.EntryHeld, n.Actor, "a late firing delivery arrived "+brief(ago)+
+		return held, postgres.AddEntry(ctx, q, id, incidents.EntryHeld, n.Actor, "a late firing delivery arrived "+brief(ago)+
 			" after the resolve: it is held, and escalation starts in "+brief(n.Late.Hold)+" unless a resolve follows")
 	})
-	return held, err
 }
 
 // Update stores the alerts of a delivery for an open incident and adds them to the timeline. If the plan of the incident is
@@ -94,30 +93,30 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 // that happened now. A delivery without news changes nothing else. For a resolved incident Update returns a Conflict: the caller
 // opens another one.
 func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error) {
-	err = i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (restarted bool, err error) {
 		row, err := q.LockForDelivery(ctx, int64(id))
 		if err != nil {
-			return err
+			return restarted, err
 		}
 		if row.Resolved {
-			return fault.New(fault.Conflict, "the incident is resolved")
+			return restarted, fault.New(fault.Conflict, "the incident is resolved")
 		}
 		known, err := knownAlerts(ctx, q, id)
 		if err != nil {
-			return err
+			return restarted, err
 		}
 		if err := q.PutAlerts(ctx, alertColumns(d.Alerts).of(id)); err != nil {
-			return err
+			return restarted, err
 		}
 		changed, err := q.SetFacts(ctx, db.SetFactsParams{ID: int64(id), Context: string(d.Context), Facts: string(d.Facts)})
 		if err != nil {
-			return err
+			return restarted, err
 		}
 		line := ""
 		if !row.Active && row.OwnerID == nil {
 			restarted, line, err = restart(ctx, q, id, row, d.Late.New(d.Alerts, known))
 			if err != nil {
-				return err
+				return restarted, err
 			}
 		}
 		if changed > 0 && d.Text != "" {
@@ -126,7 +125,7 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 				text += "; nobody is paged again"
 			}
 			if err := postgres.AddEntry(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
-				return err
+				return restarted, err
 			}
 		}
 		if line != "" {
@@ -135,9 +134,8 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 		if err == nil && (changed > 0 || line != "") {
 			err = q.TouchIncident(ctx, int64(id))
 		}
-		return err
+		return restarted, err
 	})
-	return restarted, err
 }
 
 // restart restarts the escalation of an exhausted incident, now or with a timer, if a delivery with so many new alerts does
@@ -152,9 +150,7 @@ func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockFor
 		return false, "", err
 	}
 	e := incidents.Exhaustion{Restarts: before, RepageAfter: postgres.FromSeconds(row.RepageAfter)}
-	if row.ExhaustedAt != nil {
-		e.At = *row.ExhaustedAt
-	}
+	e.At = postgres.Deref(row.ExhaustedAt)
 	why := "the alert is still firing"
 	if newAlerts > 0 {
 		why = "there is a new alert"
@@ -212,31 +208,27 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 
 // endHold ends the wait of a late firing delivery because its resolve followed; false if none waited.
 func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Change) (ended bool, err error) {
-	err = i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (ended bool, err error) {
 		ended = false
 		if _, err := q.LockForDelivery(ctx, int64(id)); err != nil {
-			return err
+			return ended, err
 		}
 		dropped, err := q.DropTimers(ctx, []int64{int64(id)})
 		if err != nil || len(dropped) == 0 || dropped[0].Reason != postgres.TimerLate {
-			return err
+			return ended, err
 		}
 		ended = true
 		if err := q.NoteResolvedGroup(ctx, int64(id)); err != nil {
-			return err
+			return ended, err
 		}
-		return postgres.AddEntry(ctx, q, id, incidents.EntryResolved, c.Actor, "a resolve followed the late firing delivery: nobody is paged")
+		return ended, postgres.AddEntry(ctx, q, id, incidents.EntryResolved, c.Actor,
+			"a resolve followed the late firing delivery: nobody is paged")
 	})
-	return ended, err
 }
 
 // dropTimers deletes the timers of incidents that a person or program answers. It returns true for incidents that had one.
 func dropTimers(ctx context.Context, q *db.Queries, of []changing) (map[incidents.ID]bool, error) {
-	ids := make([]int64, len(of))
-	for k, b := range of {
-		ids[k] = int64(b.id)
-	}
-	rows, err := q.DropTimers(ctx, ids)
+	rows, err := q.DropTimers(ctx, postgres.Convert(of, func(b changing) int64 { return int64(b.id) }))
 	waited := map[incidents.ID]bool{}
 	for _, r := range rows {
 		waited[incidents.ID(r.IncidentID)] = true
@@ -256,9 +248,7 @@ func knownAlerts(ctx context.Context, q *db.Queries, id incidents.ID) (map[strin
 	known := make(map[string]incidents.KnownAlert, len(rows))
 	for _, r := range rows {
 		k := incidents.KnownAlert{Firing: r.Status == alertFiring, Unchanged: time.Duration(r.UnchangedSeconds * float64(time.Second))}
-		if r.StartsAt != nil {
-			k.StartsAt = *r.StartsAt
-		}
+		k.StartsAt = postgres.Deref(r.StartsAt)
 		known[r.Fingerprint] = k
 	}
 	if len(known) > 0 {

@@ -95,16 +95,10 @@ func incidentList(q filters.Query) (sql string, args []any, err error) {
 
 // Get returns an incident; a NotFound fault when there is none.
 func (i *Incidents) Get(ctx context.Context, id incidents.ID) (incidents.Incident, error) {
-	found, err := i.List(ctx, filters.Query{Conditions: []filters.Condition{
+	n, err := postgres.First(i.List(ctx, filters.Query{Conditions: []filters.Condition{
 		{Field: "id", Op: filters.Eq, Values: []any{int64(id)}},
-	}})
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "no such incident")
-	}
-	if err != nil {
-		return incidents.Incident{}, err
-	}
-	return found[0], nil
+	}}))
+	return n, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "no such incident"))
 }
 
 // untouched is the greatest difference between the two times of an incident that was not changed: both are set when it is
@@ -136,10 +130,7 @@ type changing struct {
 func (i *Incidents) change(ctx context.Context, c incidents.Change,
 	f func(ctx context.Context, q *db.Queries, before []changing) error,
 ) ([]incidents.Acknowledged, error) {
-	ids := make([]int64, 0, len(c.IDs))
-	for _, id := range c.IDs {
-		ids = append(ids, int64(id))
-	}
+	ids := postgres.Numbers(c.IDs)
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	var out []incidents.Acknowledged
@@ -194,10 +185,7 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 	for k, l := range locked {
 		out[k] = changing{
 			id: incidents.ID(l.ID), active: l.Active, resolved: l.Resolved,
-			owner: named[l.ID].Owner, application: named[l.ID].Application,
-		}
-		if l.OwnerID != nil {
-			out[k].ownerID = users.ID(*l.OwnerID)
+			owner: named[l.ID].Owner, application: named[l.ID].Application, ownerID: users.ID(postgres.Deref(l.OwnerID)),
 		}
 	}
 	return out, nil
@@ -326,20 +314,18 @@ func (i *Incidents) AddComment(ctx context.Context, id incidents.ID, author user
 		return 0, fault.Invalidf("content", "Comment too long. %d characters are more than the limit of %d", n, maxComment)
 	}
 	content = postgres.Storable(content)
-	var comment int64
-	err := i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (comment int64, err error) {
 		comment, err = q.AddComment(ctx, db.AddCommentParams{IncidentID: int64(id), AuthorID: int64(author.ID), Content: content})
 		if postgres.SqlState(err) == "23503" {
-			return fault.Wrap(fault.NotFound, err, "no such incident or author")
+			return comment, fault.Wrap(fault.NotFound, err, "no such incident or author")
 		}
 		if err != nil {
-			return err
+			return comment, err
 		}
-		return q.AddEntries(ctx, db.AddEntriesParams{
+		return comment, q.AddEntries(ctx, db.AddEntriesParams{
 			IncidentIds: []int64{int64(id)}, Kind: string(incidents.EntryComment), Actor: author.Name, Texts: []string{content},
 		})
 	})
-	return comment, err
 }
 
 // Comments returns the comments on an incident, oldest first; none for an incident that does not exist.

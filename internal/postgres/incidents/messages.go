@@ -100,23 +100,13 @@ func (s *Messages) List(ctx context.Context, q filters.Query) ([]messages.Messag
 	if err != nil {
 		return nil, err
 	}
-	out := make([]messages.Message, len(found))
-	for i, f := range found {
-		out[i] = f.message()
-	}
-	return out, nil
+	return postgres.Convert(found, messageRow.message), nil
 }
 
 // Get returns one message with its attempts. Unknown: NotFound.
 func (s *Messages) Get(ctx context.Context, id messages.ID) (messages.Message, error) {
-	all, err := s.withAttempts(ctx, "MessageGet", filters.Condition{Field: "id", Op: filters.Eq, Values: []any{int64(id)}})
-	if err != nil {
-		return messages.Message{}, err
-	}
-	if len(all) == 0 {
-		return messages.Message{}, fault.New(fault.NotFound, "no such message")
-	}
-	return all[0], nil
+	m, err := postgres.First(s.withAttempts(ctx, "MessageGet", filters.Condition{Field: "id", Op: filters.Eq, Values: []any{int64(id)}}))
+	return m, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "no such message"))
 }
 
 // ByIncident returns all messages of an incident with their attempts, oldest first.
@@ -157,31 +147,29 @@ func (s *Messages) withAttempts(ctx context.Context, name string, cond filters.C
 
 // Changes returns the audit log of a message, newest first; empty for an unknown one.
 func (s *Messages) Changes(ctx context.Context, id messages.ID) (out []messages.Change, err error) {
-	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) (out []messages.Change, err error) {
 		rows, err := q.MessageChanges(ctx, int64(id))
 		if err != nil {
-			return err
+			return out, err
 		}
 		out = make([]messages.Change, len(rows))
 		for i, r := range rows {
 			out[i] = messages.Change{ID: r.ID, At: r.At, Type: r.ChangeType, Old: r.Old, New: r.New, Description: r.Description}
 		}
-		return nil
+		return out, nil
 	})
-	return out, err
 }
 
 // ReceiptStatus returns the last status of a message in the vendor's own terms, "" when there is no receipt.
 func (s *Messages) ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (status string, err error) {
 	message := int64(id)
-	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) (status string, err error) {
 		status, err = q.MessageReceiptStatus(ctx, db.MessageReceiptStatusParams{MessageID: &message, Vendor: vendor})
 		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
+			return status, nil
 		}
-		return err
+		return status, err
 	})
-	return status, err
 }
 
 type messageRow struct {
@@ -244,38 +232,25 @@ func (s *Messages) read(ctx context.Context, name, which string, q filters.Query
 }
 
 func (r messageRow) message() messages.Message {
-	m := messages.Message{ID: messages.ID(r.ID), State: messages.State(r.State), IncidentID: incidents.ID(r.IncidentID),
+	return messages.Message{ID: messages.ID(r.ID), State: messages.State(r.State), IncidentID: incidents.ID(r.IncidentID),
 		RequestID: r.RequestID, Application: r.Application, Plan: r.Plan, Target: r.Target, UserID: users.ID(r.UserID),
 		Mode: users.Mode(r.Mode), Priority: users.Priority(r.Priority), Class: messages.Class(r.Class),
 		Purpose: messages.Purpose(r.Purpose), Template: r.Template, Step: r.Step, Repeat: r.Repeat, Destination: r.Destination,
 		Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHTML, Batch: r.Batch, CreatedAt: r.CreatedAt, ModeChanged: r.ModeChanged,
-		TargetChanged: messages.Purpose(r.Purpose) == messages.Fallback}
-	if r.SentAt != nil {
-		m.SentAt = *r.SentAt
-	}
-	return m
+		TargetChanged: messages.Purpose(r.Purpose) == messages.Fallback, SentAt: postgres.Deref(r.SentAt)}
 }
 
 func attempt(a db.Attempt) messages.Attempt {
-	out := messages.Attempt{MessageID: messages.ID(a.MessageID), Number: int(a.Attempt), Mode: users.Mode(a.Mode), Vendor: a.Vendor,
+	return messages.Attempt{MessageID: messages.ID(a.MessageID), Number: int(a.Attempt), Mode: users.Mode(a.Mode), Vendor: a.Vendor,
 		Account: a.Account, Destination: a.Destination, ProcessID: a.ProcessID, StartedAt: a.StartedAt, InDoubt: a.InDoubt,
-		Late: a.Late, Detail: a.Detail}
-	if a.FinishedAt != nil {
-		out.FinishedAt = *a.FinishedAt
-	}
-	if a.Outcome != nil {
-		out.Outcome = messages.Outcome(*a.Outcome)
-	}
-	if a.VendorMessageID != nil {
-		out.VendorMessageID = *a.VendorMessageID
-	}
-	return out
+		Late: a.Late, Detail: a.Detail, FinishedAt: postgres.Deref(a.FinishedAt), Outcome: messages.Outcome(postgres.Deref(a.Outcome)),
+		VendorMessageID: postgres.Deref(a.VendorMessageID)}
 }
 
-// pastAttempt is an attempt as history keeps it: the row of the table as JSON.
+// pastAttempt is a db.Attempt as history keeps it: the row of the table as JSON.
 type pastAttempt struct {
 	MessageID       int64      `json:"message_id"`
-	Attempt         int        `json:"attempt"`
+	Attempt         int16      `json:"attempt"`
 	Mode            string     `json:"mode"`
 	Vendor          string     `json:"vendor"`
 	Account         string     `json:"account"`
@@ -288,6 +263,7 @@ type pastAttempt struct {
 	Late            bool       `json:"late"`
 	Detail          string     `json:"detail"`
 	VendorMessageID *string    `json:"vendor_message_id"`
+	IdempotencyKey  string     `json:"idempotency_key"`
 }
 
 func pastAttempts(raw []byte) ([]messages.Attempt, error) {
@@ -298,12 +274,5 @@ func pastAttempts(raw []byte) ([]messages.Attempt, error) {
 	if err := json.Unmarshal(raw, &past); err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "read the attempts of a past message")
 	}
-	out := make([]messages.Attempt, len(past))
-	for i, p := range past {
-		out[i] = attempt(db.Attempt{MessageID: p.MessageID, Attempt: int16(p.Attempt), Mode: p.Mode, Vendor: p.Vendor,
-			Account: p.Account, Destination: p.Destination, ProcessID: p.ProcessID, StartedAt: p.StartedAt,
-			FinishedAt: p.FinishedAt, Outcome: p.Outcome, InDoubt: p.InDoubt, Late: p.Late, Detail: p.Detail,
-			VendorMessageID: p.VendorMessageID})
-	}
-	return out, nil
+	return postgres.Convert(past, func(p pastAttempt) messages.Attempt { return attempt(db.Attempt(p)) }), nil
 }

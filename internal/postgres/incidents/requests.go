@@ -40,12 +40,8 @@ func (n *Requests) List(ctx context.Context, q filters.Query) ([]messages.Accept
 
 // Get returns one notification; a NotFound fault when there is none.
 func (n *Requests) Get(ctx context.Context, id int64) (messages.Accepted, error) {
-	found, err := n.List(ctx, filters.Query{Conditions: []filters.Condition{{Field: "id", Op: filters.Eq, Values: []any{id}}}})
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "there is no such notification")
-	}
-	if err != nil {
-		return messages.Accepted{}, err
-	}
-	return found[0], nil
+	found, err := postgres.First(n.List(ctx, filters.Query{Conditions: []filters.Condition{
+		{Field: "id", Op: filters.Eq, Values: []any{id}},
+	}}))
+	return found, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "there is no such notification"))
 }

@@ -28,15 +28,10 @@ func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.Answere
 
 // SlackMessages returns the messages, queued or history, with a time stamp of Slack.
 func (r *Responses) SlackMessages(ctx context.Context, ts string, claimed messages.ID) ([]messages.ID, error) {
-	var out []messages.ID
 	ids, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseSlackPosted, db.ResponseSlackPostedParams{
 		Ts: postgres.CleanText(ts), Claimed: int64(claimed),
 	})
-	out = out[:0]
-	for _, id := range ids {
-		out = append(out, messages.ID(id))
-	}
-	return out, err
+	return postgres.IDs[messages.ID](ids), err
 }
 
 // SlackUnknown reports whether Slack may have posted a message with a time stamp that was not recorded.
@@ -46,12 +41,8 @@ func (r *Responses) SlackUnknown(ctx context.Context, id messages.ID) (bool, err
 
 // AskedBatch finds the message that is a digest, queued or history. A NotFound fault when there is none.
 func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.AnsweredMessage, error) {
-	var id int64
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		batch = strings.ToLower(batch)
-		id, err = q.ResponseBatch(ctx, &batch)
-		return err
-	})
+	batch = strings.ToLower(batch)
+	id, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseBatch, &batch)
 	if err != nil {
 		return messages.AnsweredMessage{}, err
 	}
@@ -62,12 +53,7 @@ func (r *Responses) AskedBatch(ctx context.Context, batch string) (messages.Answ
 
 // Newest returns the newest message to the user whose incident is still escalating.
 func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.AnsweredMessage, bool, error) {
-	var row db.ResponseNewestRow
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		id := int64(user)
-		row, err = q.ResponseNewest(ctx, &id)
-		return err
-	})
+	row, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseNewest, (*int64)(&user))
 	if fault.Is(err, fault.NotFound) {
 		return messages.AnsweredMessage{}, false, nil
 	}
@@ -76,33 +62,24 @@ func (r *Responses) Newest(ctx context.Context, user users.ID) (messages.Answere
 
 // Active returns the escalating incidents that have a message to the user, oldest first.
 func (r *Responses) Active(ctx context.Context, user users.ID) ([]messages.AnsweredMessage, error) {
-	var out []messages.AnsweredMessage
-	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		id := int64(user)
-		rows, err := q.ResponseActive(ctx, &id)
-		out = make([]messages.AnsweredMessage, len(rows))
-		for i, row := range rows {
-			out[i] = messages.AnsweredMessage{IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID}
+	rows, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseActive, (*int64)(&user))
+	return postgres.Convert(rows, func(row db.ResponseActiveRow) messages.AnsweredMessage {
+		return messages.AnsweredMessage{
+			IncidentID: incidents.ID(row.IncidentID), Application: row.Application, ApplicationID: row.ApplicationID,
 		}
-		return err
-	})
-	return out, err
+	}), err
 }
 
 // Batch returns the incidents of a digest; none when there is no such digest.
 func (r *Responses) Batch(ctx context.Context, batch string) ([]incidents.ID, error) {
 	rows, err := postgres.Query(ctx, r.db, (*db.Queries).BatchIncidents, strings.ToLower(batch))
-	return postgres.Convert(rows, func(n int64) incidents.ID { return incidents.ID(n) }), err
+	return postgres.IDs[incidents.ID](rows), err
 }
 
 // Waiting returns those of the incidents that are neither acknowledged nor resolved.
 func (r *Responses) Waiting(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error) {
-	asked := make([]int64, len(ids))
-	for i, id := range ids {
-		asked[i] = int64(id)
-	}
-	rows, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseBatchWaiting, asked)
-	return postgres.Convert(rows, func(n int64) incidents.ID { return incidents.ID(n) }), err
+	rows, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseBatchWaiting, postgres.Numbers(ids))
+	return postgres.IDs[incidents.ID](rows), err
 }
 
 // ByContact returns the active user who has the contact verified; phone numbers are compared by their digits, and a number for
@@ -145,11 +122,7 @@ func contactEmpty(mode users.Mode, source string) bool {
 
 // Mailbox returns the first of the addresses whose mails open incidents, and false when none does.
 func (r *Responses) Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error) {
-	kept := make([]string, len(addresses))
-	for i, a := range addresses {
-		kept[i] = postgres.Storable(a)
-	}
-	row, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseMailbox, kept)
+	row, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseMailbox, postgres.Convert(addresses, postgres.Storable))
 	if fault.Is(err, fault.NotFound) {
 		return messages.Mailbox{}, false, nil
 	}

@@ -29,37 +29,35 @@ const statisticsTimeout = 2 * time.Minute
 func (s *Statistics) Current(ctx context.Context) (applications.Statistics, error) {
 	ctx, cancel := context.WithTimeout(ctx, statisticsTimeout)
 	defer cancel()
-	var out applications.Statistics
-	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (out applications.Statistics, err error) {
 		hour, err := q.ThisHour(ctx)
 		if err != nil {
-			return err
+			return out, err
 		}
 		if found, err := known(ctx, q, hour, &out); found || err != nil {
-			return err
+			return out, err
 		}
 		if err := q.AllowLongReading(ctx); err != nil {
-			return err
+			return out, err
 		}
 		if err := q.LockStatistics(ctx); err != nil { // one process computes, the others read
-			return err
+			return out, err
 		}
 		if found, err := known(ctx, q, hour, &out); found || err != nil {
-			return err
+			return out, err
 		}
 		if out, err = compute(ctx, q, hour.UTC()); err != nil {
-			return err
+			return out, err
 		}
 		body, err := json.Marshal(out)
 		if err != nil {
-			return err
+			return out, err
 		}
 		if err := q.KeepStatistics(ctx, db.KeepStatisticsParams{Hour: hour, Body: body}); err != nil {
-			return err
+			return out, err
 		}
-		return q.ForgetStatistics(ctx, hour.Add(-24*time.Hour))
+		return out, q.ForgetStatistics(ctx, hour.Add(-24*time.Hour))
 	})
-	return out, err
 }
 
 func known(ctx context.Context, q *db.Queries, hour time.Time, out *applications.Statistics) (bool, error) {

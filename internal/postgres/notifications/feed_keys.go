@@ -24,50 +24,35 @@ func (n *Notices) Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKe
 func (n *Notices) Key(ctx context.Context, key string) (oncall.IcalKey, error) {
 	key = postgres.Storable(key)
 	hash := n.keys.FeedKeyHash(key)
-	return only(n.feedKeys(ctx, db.IcalKeysParams{Key: &key, Hash: &hash}))
+	return postgres.First(n.feedKeys(ctx, db.IcalKeysParams{Key: &key, Hash: &hash}))
 }
 
 // KeyFor finds the requester's key for a calendar; a NotFound fault when there is none.
 func (n *Notices) KeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) (oncall.IcalKey, error) {
 	id := int64(requester)
-	return only(n.feedKeys(ctx, db.IcalKeysParams{RequesterID: &id, UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID))}))
-}
-
-func only(found []oncall.IcalKey, err error) (oncall.IcalKey, error) {
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "not found")
-	}
-	if err != nil {
-		return oncall.IcalKey{}, err
-	}
-	return found[0], nil
+	return postgres.First(n.feedKeys(ctx, db.IcalKeysParams{
+		RequesterID: &id, UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID)),
+	}))
 }
 
 func (n *Notices) feedKeys(ctx context.Context, by db.IcalKeysParams) ([]oncall.IcalKey, error) {
-	var out []oncall.IcalKey
-	err := n.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, n.db, func(ctx context.Context, q *db.Queries) (out []oncall.IcalKey, err error) {
 		rows, err := q.IcalKeys(ctx, by)
 		out = make([]oncall.IcalKey, len(rows))
 		for i, r := range rows {
 			key := r.Key
 			if r.KeySealed != nil {
 				if key, err = unsealFeedKey(n.keys, r.Key, r.KeySealed); err != nil {
-					return err
+					return out, err
 				}
 			}
 			out[i] = oncall.IcalKey{
 				Key: key, Requester: r.Requester, RequesterID: users.ID(r.RequesterID), Name: r.Name, CreatedAt: r.CreatedAt,
-			}
-			if r.UserID != nil {
-				out[i].User = users.ID(*r.UserID)
-			}
-			if r.TeamID != nil {
-				out[i].TeamID = *r.TeamID
+				User: users.ID(postgres.Deref(r.UserID)), TeamID: postgres.Deref(r.TeamID),
 			}
 		}
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // NewKey replaces the requester's key for a calendar. The old key stops working.

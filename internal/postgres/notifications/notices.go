@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -41,14 +40,7 @@ func (n *Notices) ByUser(ctx context.Context, user users.ID) ([]oncall.NoticeSet
 
 // ByID finds one setting; a NotFound fault when there is none.
 func (n *Notices) ByID(ctx context.Context, id int64) (oncall.NoticeSetting, error) {
-	found, err := n.settings(ctx, db.NoticeSettingsParams{ID: &id})
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "not found")
-	}
-	if err != nil {
-		return oncall.NoticeSetting{}, err
-	}
-	return found[0], nil
+	return postgres.First(n.settings(ctx, db.NoticeSettingsParams{ID: &id}))
 }
 
 func (n *Notices) settings(ctx context.Context, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
@@ -75,12 +67,10 @@ func noticeSettings(ctx context.Context, q *db.Queries, by db.NoticeSettingsPara
 
 // Create adds a setting. Roles that do not exist are an Invalid fault for the field "roles".
 func (n *Notices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, error) {
-	var id int64
-	err := n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+	return postgres.GetInTx(ctx, n.db, func(ctx context.Context, q *db.Queries) (id int64, err error) {
 		id, err = people.AddNoticeSetting(ctx, q, s)
-		return err
+		return id, err
 	})
-	return id, err
 }
 
 // Update locks a setting and stores what p decides. Roles that do not exist are an Invalid fault for the field "roles"; a
@@ -90,14 +80,11 @@ func (n *Notices) Update(ctx context.Context, id int64, p oncall.NoticePatch) er
 		if _, err := q.LockNoticeSetting(ctx, id); err != nil {
 			return err
 		}
-		found, err := noticeSettings(ctx, q, db.NoticeSettingsParams{ID: &id})
+		is, err := postgres.First(noticeSettings(ctx, q, db.NoticeSettingsParams{ID: &id}))
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
-			return fault.New(fault.NotFound, "not found")
-		}
-		s, err := p.Decide(found[0])
+		s, err := p.Decide(is)
 		if err != nil {
 			return err
 		}

@@ -73,10 +73,7 @@ func (n *Notifications) Category(ctx context.Context, applicationID int64, name 
 
 // CategoryChoices returns the modes that people chose for a category. People without a choice are missing.
 func (n *Notifications) CategoryChoices(ctx context.Context, category int64, people []users.ID) (map[users.ID]users.Mode, error) {
-	p := db.CategoryModesParams{CategoryID: category, UserIds: make([]int64, len(people))}
-	for i, id := range people {
-		p.UserIds[i] = int64(id)
-	}
+	p := db.CategoryModesParams{CategoryID: category, UserIds: postgres.Numbers(people)}
 	out := map[users.ID]users.Mode{}
 	rows, err := postgres.Query(ctx, n.db, (*db.Queries).CategoryModes, p)
 	for _, r := range rows {
@@ -165,11 +162,7 @@ func insertNotifications(ctx context.Context, q *db.Queries, p db.InsertNotifica
 	if len(rows) != len(p.Places) {
 		return nil, fault.Newf(fault.Internal, "stored %d notifications of %d", len(rows), len(p.Places))
 	}
-	ids := make([]int64, len(rows))
-	for i, r := range rows {
-		ids[i] = r.ID
-	}
-	return ids, nil
+	return postgres.Convert(rows, func(r db.InsertNotificationsRow) int64 { return r.ID }), nil
 }
 
 func notificationParams(batch []messages.Notification) db.InsertNotificationsParams {

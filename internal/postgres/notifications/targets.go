@@ -46,16 +46,15 @@ func (t *targets) lookup(ctx context.Context, role, name string) (escalation.Loo
 }
 
 func (t *targets) read(ctx context.Context, role, name string) (l escalation.Lookup, err error) {
-	err = t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.Get(ctx, t.db, func(ctx context.Context, q *db.Queries) (l escalation.Lookup, err error) {
 		row, err := q.ResolveTarget(ctx, db.ResolveTargetParams{Role: postgres.Storable(strings.ToLower(role)),
 			Target: postgres.Storable(strings.TrimRight(name, " "))})
 		if err != nil {
-			return err
+			return l, err
 		}
 		l = escalation.Lookup{Role: row.Role, TargetID: row.TargetID, Exists: row.OtherKind != ""}
-		return nil
+		return l, nil
 	})
-	return l, err
 }
 
 // errNoTarget is the answer of a lookup that found no target of the role.

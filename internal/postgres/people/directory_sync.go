@@ -111,13 +111,8 @@ func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.C
 		canonical := users.CanonicalName(name)
 		change.Name, change.CanonicalName = &name, &canonical
 	}
-	switch c.Kind {
-	case directory.SwitchOn:
-		on := true
-		change.Active = &on
-	case directory.SwitchOff:
-		off := false
-		change.Active = &off
+	if active := c.Kind == directory.SwitchOn; active || c.Kind == directory.SwitchOff {
+		change.Active = &active
 	}
 	if err := postgres.RequireRow(q.UpdateOncallUser(ctx, change)); err != nil {
 		if postgres.SqlState(err) == "23505" {
@@ -191,10 +186,7 @@ func (s *DirectorySync) ApplyList(ctx context.Context, c directory.ListChange) e
 			return err
 		}
 		if c.Kind != directory.SwitchOff {
-			names := make([]string, len(c.Members))
-			for i, n := range c.Members {
-				names[i] = postgres.Storable(n)
-			}
+			names := postgres.Convert(c.Members, postgres.Storable)
 			if err := q.TrimMailingList(ctx, db.TrimMailingListParams{ListID: id, Names: names}); err != nil {
 				return err
 			}

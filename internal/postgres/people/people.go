@@ -25,20 +25,13 @@ func (p *OncallPeople) All(ctx context.Context) ([]oncall.Person, error) {
 
 // ByID returns those of the people who exist.
 func (p *OncallPeople) ByID(ctx context.Context, ids []users.ID) ([]oncall.Person, error) {
-	return p.find(ctx, db.OncallPeopleParams{Ids: postgres.UserNumbers(ids)})
+	return p.find(ctx, db.OncallPeopleParams{Ids: postgres.Numbers(ids)})
 }
 
 // ByName finds a person, ignoring case; a NotFound fault when there is none.
 func (p *OncallPeople) ByName(ctx context.Context, name string) (oncall.Person, error) {
 	name = postgres.Storable(name)
-	found, err := p.find(ctx, db.OncallPeopleParams{Name: &name})
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "not found")
-	}
-	if err != nil {
-		return oncall.Person{}, err
-	}
-	return found[0], nil
+	return postgres.First(p.find(ctx, db.OncallPeopleParams{Name: &name}))
 }
 
 func (p *OncallPeople) find(ctx context.Context, by db.OncallPeopleParams) ([]oncall.Person, error) {
@@ -145,10 +138,7 @@ func (p *OncallPeople) Pinned(ctx context.Context, id users.ID) ([]string, error
 
 // Pin adds a team to those that a person pinned; a Conflict fault when it is one.
 func (p *OncallPeople) Pin(ctx context.Context, id users.ID, team int64) error {
-	return p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.PinTeam(ctx, db.PinTeamParams{UserID: int64(id), TeamID: team})
-		return postgres.RequireNew(n, err)
-	})
+	return postgres.RequireNew(postgres.Query(ctx, p.db, (*db.Queries).PinTeam, db.PinTeamParams{UserID: int64(id), TeamID: team}))
 }
 
 // Unpin is the reverse; a NotFound fault when the team was not pinned.

@@ -48,11 +48,9 @@ func (s *Settings) Categories(ctx context.Context, id users.ID, application stri
 
 func categoryChoices(ctx context.Context, q *db.Queries, id int64, application string) ([]users.CategoryChoice, error) {
 	rows, err := q.CategoryChoicesOfUser(ctx, db.CategoryChoicesOfUserParams{UserID: id, Application: postgres.Storable(application)})
-	out := make([]users.CategoryChoice, len(rows))
-	for i, r := range rows {
-		out[i] = users.CategoryChoice{Application: r.Application, Category: r.Category, Mode: users.Mode(r.Mode)}
-	}
-	return out, err
+	return postgres.Convert(rows, func(r db.CategoryChoicesOfUserRow) users.CategoryChoice {
+		return users.CategoryChoice{Application: r.Application, Category: r.Category, Mode: users.Mode(r.Mode)}
+	}), err
 }
 
 // SetCategories stores choices for categories, all or none. A category that its application does not have is an Invalid
@@ -61,10 +59,7 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 	if len(choices) == 0 {
 		return nil
 	}
-	said := make([]string, len(choices))
-	for i, c := range choices {
-		said[i] = c.String()
-	}
+	said := postgres.Convert(choices, users.CategoryChoice.String)
 	return s.changing(ctx, u, by, "categories set", strings.Join(said, ", "), func(ctx context.Context, q *db.Queries) error {
 		for _, c := range choices {
 			category, err := q.CategoryID(ctx, db.CategoryIDParams{Application: postgres.Storable(c.Application), Category: postgres.Storable(c.Category)})

@@ -45,14 +45,13 @@ func rostersOf(ctx context.Context, q *db.Queries, team int64) ([]oncall.Roster,
 
 // Create adds a roster; a Conflict fault when the team has one of that name.
 func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, by oncall.By) (int64, error) {
-	var id int64
-	err := r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+	return postgres.GetInTx(ctx, r.teams.db, func(ctx context.Context, q *db.Queries) (id int64, err error) {
 		if id, err = q.CreateRoster(ctx, db.CreateRosterParams{TeamID: team.ID, Name: name}); err != nil {
-			return err
+			return id, err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_created", map[string]any{"roster_id": id, "request_body": by.Body})
+		return id, postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_created",
+			map[string]any{"roster_id": id, "request_body": by.Body})
 	})
-	return id, err
 }
 
 // Change renames a roster ("" = not) and puts its members in order (nil = not). order must name each member once; the
@@ -60,7 +59,7 @@ func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, 
 func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if order != nil {
-			if err := q.OrderRoster(ctx, db.OrderRosterParams{RosterID: old.ID, UserIds: postgres.UserNumbers(order)}); err != nil {
+			if err := q.OrderRoster(ctx, db.OrderRosterParams{RosterID: old.ID, UserIds: postgres.Numbers(order)}); err != nil {
 				return err
 			}
 		}
@@ -88,10 +87,7 @@ func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall
 		if err := postgres.RequireRow(q.DeleteRoster(ctx, roster.ID)); err != nil {
 			return err
 		}
-		ids := make([]int64, len(people))
-		for i, p := range people {
-			ids[i] = p.UserID
-		}
+		ids := postgres.Convert(people, func(p db.RosterPeopleRow) int64 { return p.UserID })
 		if err := leaveIfNothing(ctx, q, team.ID, ids...); err != nil {
 			return err
 		}

@@ -25,27 +25,25 @@ func (s *Settings) ByTarget(ctx context.Context, targetID int64) (users.User, er
 
 // Profile returns everything about a person; a NotFound fault when there is none.
 func (s *Settings) Profile(ctx context.Context, id users.ID) (users.Profile, error) {
-	var p users.Profile
-	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (p users.Profile, err error) {
 		p = users.Profile{Contacts: map[users.Mode]string{}, AppModes: map[string]map[users.Priority]users.Mode{}}
 		row, err := q.UserByID(ctx, int64(id))
 		if err != nil {
-			return err
+			return p, err
 		}
 		p.User = postgres.UserOf(db.UserByNameRow(row))
 		contacts, err := q.Contacts(ctx, int64(id))
 		if err != nil {
-			return err
+			return p, err
 		}
 		for _, c := range contacts {
 			p.Contacts[users.Mode(c.Mode)] = c.Destination
 		}
 		if p.Teams, err = q.TeamsOfUser(ctx, int64(id)); err != nil {
-			return err
+			return p, err
 		}
-		return readChoices(ctx, q, int64(id), &p)
+		return p, readChoices(ctx, q, int64(id), &p)
 	})
-	return p, err
 }
 
 // readChoices adds the person's choices to a profile.
@@ -116,10 +114,7 @@ func (s *Settings) SetModes(ctx context.Context, u users.User, choices []users.M
 	if len(choices) == 0 {
 		return nil
 	}
-	said := make([]string, len(choices))
-	for i, c := range choices {
-		said[i] = c.String()
-	}
+	said := postgres.Convert(choices, users.ModeChoice.String)
 	return s.changing(ctx, u, by, "modes set", strings.Join(said, ", "), func(ctx context.Context, q *db.Queries) error {
 		apps := map[string]int64{"": 0}
 		for _, c := range choices {
@@ -163,24 +158,22 @@ func setMode(ctx context.Context, q *db.Queries, user, app int64, c users.ModeCh
 // Modes returns a person's choices of modes: their own with an empty name, else those for the application, which is an
 // Invalid fault when it does not exist.
 func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (map[users.Priority]users.Mode, error) {
-	var out map[users.Priority]users.Mode
-	err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) (out map[users.Priority]users.Mode, err error) {
 		if application == "" {
 			out, err = modesOf(ctx, q, int64(id))
-			return err
+			return out, err
 		}
 		app, err := applicationID(ctx, q, application)
 		if err != nil {
-			return err
+			return out, err
 		}
 		rows, err := q.ModesOfUserFor(ctx, db.ModesOfUserForParams{UserID: int64(id), ApplicationID: app})
 		out = make(map[users.Priority]users.Mode, len(rows))
 		for _, m := range rows {
 			out[users.Priority(m.Priority)] = users.Mode(m.Mode)
 		}
-		return err
+		return out, err
 	})
-	return out, err
 }
 
 // Others returns the named settings of a person that have no column of their own.

@@ -35,30 +35,28 @@ func (t *Teams) Create(ctx context.Context, n NewTeam) (oncall.Team, error) {
 	if n.TimeZone == "" {
 		n.TimeZone = "UTC"
 	}
-	var out oncall.Team
-	err = t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, t.db, func(ctx context.Context, q *db.Queries) (out oncall.Team, err error) {
 		row, err := q.CreateTeam(ctx, db.CreateTeamParams{
 			Name: name, Description: n.Description, TimeZone: n.TimeZone, ManagerID: postgres.NullID(n.ManagerID),
 			DirectorID: postgres.NullID(n.DirectorID),
 		})
 		if postgres.SqlState(err) == "23505" {
-			return fault.Wrap(fault.Conflict, err, "a team named "+name+" exists already")
+			return out, fault.Wrap(fault.Conflict, err, "a team named "+name+" exists already")
 		}
 		if err != nil {
-			return err
+			return out, err
 		}
 		for _, member := range n.Members {
 			if err := q.AddTeamMember(ctx, db.AddTeamMemberParams{TeamID: row.ID, UserID: int64(member)}); err != nil {
-				return err
+				return out, err
 			}
 		}
 		out = oncall.Team{
 			ID: row.ID, TargetID: row.TargetID, OncallID: row.OncallID, Name: name, TimeZone: n.TimeZone, Active: true,
 			ManagerID: n.ManagerID, DirectorID: n.DirectorID, Members: n.Members,
 		}
-		return nil
+		return out, nil
 	})
-	return out, err
 }
 
 // ByName finds a team by name, ignoring case; a NotFound fault when there is none.

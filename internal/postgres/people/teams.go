@@ -69,8 +69,7 @@ func (t *OncallTeams) MembershipsOf(ctx context.Context, id users.ID) ([]oncall.
 
 // Create adds a team with its first administrator. A name that exists is a Conflict fault.
 func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin users.ID, by oncall.By) (int64, error) {
-	var number int64
-	err := t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, t.db, func(ctx context.Context, q *db.Queries) (number int64, err error) {
 		row, err := q.CreateOncallTeam(ctx, db.CreateOncallTeamParams{
 			Name: s.Name, Description: s.Description, TimeZone: s.TimeZone, Email: postgres.NullText(s.Email),
 			SlackChannel: postgres.NullText(s.SlackChannel), SlackChannelNotifications: postgres.NullText(s.SlackNotifications),
@@ -78,18 +77,17 @@ func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin u
 			ApiManaged: s.APIManaged,
 		})
 		if err != nil {
-			return err
+			return number, err
 		}
 		number = row.OncallID
 		if _, err := q.MakeTeamAdmin(ctx, db.MakeTeamAdminParams{TeamID: row.ID, UserID: int64(admin)}); err != nil {
-			return err
+			return number, err
 		}
 		if err := t.subscribe(ctx, q, row.ID, admin); err != nil {
-			return err
+			return number, err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, s.Name, "team_created", map[string]any{"team_id": row.OncallID})
+		return number, postgres.AppendOncallAudit(ctx, q, by, s.Name, "team_created", map[string]any{"team_id": row.OncallID})
 	})
-	return number, err
 }
 
 // Update locks a team and changes its settings. A name that another team has is a Conflict fault.
@@ -207,10 +205,9 @@ func (t *OncallTeams) Subscriptions(ctx context.Context, team int64) ([]oncall.S
 
 // Subscribe shows another team's role on a team's calendar; a Conflict fault when it does already.
 func (t *OncallTeams) Subscribe(ctx context.Context, team, other, role int64) error {
-	return t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.Subscribe(ctx, db.SubscribeParams{TeamID: team, SubscriptionID: other, RoleID: role})
-		return postgres.RequireNew(n, err)
-	})
+	return postgres.RequireNew(postgres.Query(ctx, t.db, (*db.Queries).Subscribe, db.SubscribeParams{
+		TeamID: team, SubscriptionID: other, RoleID: role,
+	}))
 }
 
 // Unsubscribe is the reverse; a NotFound fault when there is no such subscription.

@@ -40,27 +40,25 @@ func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
 	if _, err := time.LoadLocation(n.TimeZone); err != nil {
 		return users.User{}, fault.Invalidf("time_zone", "unknown time zone %q", n.TimeZone)
 	}
-	var out users.User
-	err = u.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return postgres.GetInTx(ctx, u.db, func(ctx context.Context, q *db.Queries) (out users.User, err error) {
 		row, err := q.CreateUser(ctx, db.CreateUserParams{
 			Name: name, CanonicalName: users.CanonicalName(name), FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, ReadOnly: n.ReadOnly,
 			PasswordHash: n.PasswordHash,
 		})
 		if postgres.SqlState(err) == "23505" {
-			return fault.Wrap(fault.Conflict, err, "a user named "+name+" exists already")
+			return out, fault.Wrap(fault.Conflict, err, "a user named "+name+" exists already")
 		}
 		if err != nil {
-			return err
+			return out, err
 		}
 		out = postgres.UserOf(db.UserByNameRow(row))
 		for mode, destination := range n.Contacts {
 			if err := setContact(ctx, q, out.ID, mode, destination, true); err != nil {
-				return err
+				return out, err
 			}
 		}
-		return nil
+		return out, nil
 	})
-	return out, err
 }
 
 // ByName finds a person by name, ignoring case; a NotFound fault when there is none. Inactive people are found too.
@@ -78,15 +76,12 @@ func (u *Users) ByID(ctx context.Context, id users.ID) (users.User, error) {
 // Credentials returns a person and the hash of their password ("" = none), for the log-in; a NotFound fault when there
 // is no such name.
 func (u *Users) Credentials(ctx context.Context, name string) (users.User, string, error) {
-	var out users.User
-	var hash string
 	r, err := postgres.Query(ctx, u.db, (*db.Queries).UserCredentials, postgres.Storable(name))
-	hash = r.PasswordHash
-	out = postgres.UserOf(db.UserByNameRow{
+	out := postgres.UserOf(db.UserByNameRow{
 		ID: r.ID, TargetID: r.TargetID, OncallID: r.OncallID, Name: r.Name, FullName: r.FullName, TimeZone: r.TimeZone,
 		Admin: r.Admin, ReadOnly: r.ReadOnly, Active: r.Active, LoginEpoch: r.LoginEpoch,
 	})
-	return out, hash, err
+	return out, r.PasswordHash, err
 }
 
 // Teammates reports whether two people belong to the same active team.
@@ -143,8 +138,7 @@ func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]strin
 // Shown returns the address of a person's picture and the time zone that was set for them; "" = none.
 func (u *Users) Shown(ctx context.Context, id users.ID) (photoURL, timeZone string, err error) {
 	row, err := postgres.Query(ctx, u.db, (*db.Queries).ShownOfUser, int64(id))
-	photoURL, timeZone = row.PhotoUrl, row.TimeZone
-	return photoURL, timeZone, err
+	return row.PhotoUrl, row.TimeZone, err
 }
 
 // newUserName is postgres.CleanName for a user who is created or renamed.

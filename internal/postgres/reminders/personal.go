@@ -78,10 +78,9 @@ func (r *Reminders) concerned(ctx context.Context, q *db.Queries, team int64, n 
 			notified[reader.UserID] = true
 		}
 	}
-	keys := make([]users.ResponderKey, len(n.UserIds))
-	for i, id := range n.UserIds {
-		keys[i] = users.ResponderKey{User: users.ID(id), Application: r.application}
-	}
+	keys := postgres.Convert(n.UserIds, func(id int64) users.ResponderKey {
+		return users.ResponderKey{User: users.ID(id), Application: r.application}
+	})
 	found, err := engine.RespondersOf(ctx, q, keys)
 	if err != nil {
 		return nil, users.AppModes{}, err

@@ -53,11 +53,7 @@ type Result struct {
 func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error) {
 	var out []int64
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		small := make([]int16, len(bs))
-		for i, b := range bs {
-			small[i] = int16(b)
-		}
-		result, err := q.TeamsToNotify(ctx, db.TeamsToNotifyParams{Buckets: small, MaxRows: int32(limit)})
+		result, err := q.TeamsToNotify(ctx, db.TeamsToNotifyParams{Buckets: postgres.Small(bs), MaxRows: int32(limit)})
 		if out = result; err != nil || !reminders {
 			return err
 		}
@@ -74,11 +70,7 @@ func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit
 }
 
 func wide(bs []int) []int32 {
-	out := make([]int32, len(bs))
-	for i, b := range bs {
-		out[i] = int32(b)
-	}
-	return out
+	return postgres.Convert(bs, func(b int) int32 { return int32(b) })
 }
 
 // Remind makes the reminders of a team that are due.
@@ -165,18 +157,12 @@ func noticeFacts(ctx context.Context, q *db.Queries, raw json.RawMessage) ([]not
 	if json.Unmarshal(raw, &stored) != nil {
 		return []notices.NoticeFact{}, nil // not a notice of this release
 	}
-	ids := make([]int64, len(stored))
-	for i, f := range stored {
-		ids[i] = f.UserID
-	}
-	names, err := shownNames(ctx, q, ids)
-	facts := make([]notices.NoticeFact, len(stored))
-	for i, f := range stored {
-		facts[i] = notices.NoticeFact{
+	names, err := shownNames(ctx, q, postgres.Convert(stored, func(f postgres.NoticeFact) int64 { return f.UserID }))
+	return postgres.Convert(stored, func(f postgres.NoticeFact) notices.NoticeFact {
+		return notices.NoticeFact{
 			User: users.ID(f.UserID), Role: f.Role, Name: names[f.UserID], Start: time.Unix(f.Start, 0), End: time.Unix(f.End, 0),
 		}
-	}
-	return facts, err
+	}), err
 }
 
 // shownNames returns the full names of people, or the user names of those without one.
@@ -202,12 +188,9 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 	if len(leases) == 0 {
 		return Result{}, nil
 	}
-	bs := make([]int, len(leases))
-	for i, l := range leases {
-		bs[i] = l.Bucket
-	}
+	bs := postgres.Convert(leases, func(l buckets.Lease) int32 { return int32(l.Bucket) })
 	return r.fenced(ctx, processID, leases, func(ctx context.Context, q *db.Queries) (Result, []messages.Notification, error) {
-		people, err := q.PeopleToCheck(ctx, db.PeopleToCheckParams{Buckets: wide(bs), EverySeconds: c.Every.Seconds(), MaxRows: reminderBatch})
+		people, err := q.PeopleToCheck(ctx, db.PeopleToCheckParams{Buckets: bs, EverySeconds: c.Every.Seconds(), MaxRows: reminderBatch})
 		if err != nil {
 			return Result{}, nil, err
 		}

@@ -2,6 +2,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -27,16 +28,16 @@ import (
 // mail; nil = no button. The log gets a line when an account fails or works again.
 func New(c config.Processor, devices push.Devices, button func(messages.Outbound) string, log *zap.Logger) ([]messages.Vendor, error) {
 	var first, spare []messages.Vendor
-	add := func(v messages.Vendor, err error, kind string, a config.Account) error {
-		if err != nil {
-			return fmt.Errorf("%s account %s: %w", kind, a.Account, err)
-		}
-		if a.Spare {
+	var failed error // the first
+	add := func(v messages.Vendor, err error, kind string, a config.Account) {
+		switch {
+		case err != nil:
+			failed = cmp.Or(failed, fmt.Errorf("%s account %s: %w", kind, a.Account, err))
+		case a.Spare:
 			spare = append(spare, observed.New(v, log))
-		} else {
+		default:
 			first = append(first, observed.New(v, log))
 		}
-		return nil
 	}
 	for _, a := range c.SMTP {
 		var v *smtp.Vendor
@@ -44,23 +45,17 @@ func New(c config.Processor, devices push.Devices, button func(messages.Outbound
 		if err == nil {
 			v, err = smtp.New(mail)
 		}
-		if err := add(v, err, "smtp", a.Account); err != nil {
-			return nil, err
-		}
+		add(v, err, "smtp", a.Account)
 	}
 	for _, a := range c.Slack {
 		v, err := slack.New(slack.Config{
 			Account: a.Account.Account, Token: a.Token.Reveal(), APIURL: a.APIURL, Timeout: a.Timeout, MaxConns: c.Delivery.Concurrency,
 		})
-		if err := add(v, err, "slack", a.Account); err != nil {
-			return nil, err
-		}
+		add(v, err, "slack", a.Account)
 	}
 	for _, a := range c.Twilio {
 		v, err := twilio.New(twilioConfig(a, c))
-		if err := add(v, err, "twilio", a.Account); err != nil {
-			return nil, err
-		}
+		add(v, err, "twilio", a.Account)
 	}
 	for _, a := range c.Webhook {
 		secrets := make([]string, len(a.Secrets))
@@ -71,21 +66,17 @@ func New(c config.Processor, devices push.Devices, button func(messages.Outbound
 			Account: a.Account.Account, Secrets: secrets, AllowPrivate: a.AllowPrivate, AllowHTTP: a.AllowHTTP, Timeout: a.Timeout,
 			MaxConns: c.Delivery.Concurrency,
 		})
-		if err := add(v, err, "webhook", a.Account); err != nil {
-			return nil, err
-		}
+		add(v, err, "webhook", a.Account)
 	}
 	for _, a := range c.Push {
 		v, err := push.New(push.Config{
 			Account: a.Account.Account, Credentials: a.Credentials.Reveal(), APIURL: a.APIURL, TokenURL: a.TokenURL, Timeout: a.Timeout,
 			Devices: loggedDevices{devices, log}, MaxConns: c.Delivery.Concurrency,
 		})
-		if err := add(v, err, "push", a.Account); err != nil {
-			return nil, err
-		}
+		add(v, err, "push", a.Account)
 	}
 	discard, err := drop.New(drop.Config{})
-	if err != nil {
+	if err := cmp.Or(failed, err); err != nil {
 		return nil, err
 	}
 	return slices.Concat(first, spare, []messages.Vendor{discard}), nil

@@ -21,7 +21,7 @@ import (
 func (s *Twilio) ring(e Entry) {
 	if e.Mode == "call" {
 		s.mu.Lock()
-		s.calls[e.VendorID] = &phoneCall{sid: e.VendorID, from: e.From, to: e.To, url: e.URL, status: e.StatusCallback, entry: e.ID}
+		s.calls[e.VendorID] = &phoneCall{Entry: e}
 		s.mu.Unlock()
 	}
 	if !s.cfg.AutoAnswer && !s.cfg.AutoStatus {
@@ -30,13 +30,10 @@ func (s *Twilio) ring(e Entry) {
 	s.wg.Go(func() {
 		ctx, cancel := s.within(10 * time.Second)
 		defer cancel()
-		if e.Mode == "sms" {
-			if s.cfg.AutoStatus {
-				_ = s.report(ctx, e, "delivered", 0)
-			}
-			return
-		}
-		if s.cfg.AutoAnswer {
+		switch {
+		case e.Mode == "sms" && s.cfg.AutoStatus:
+			_ = s.report(ctx, e, "delivered", 0)
+		case e.Mode == "call" && s.cfg.AutoAnswer:
 			_, _ = s.Answer(ctx, e.VendorID)
 		}
 	})
@@ -55,7 +52,7 @@ func (s *Twilio) Answer(ctx context.Context, sid string) (string, error) {
 	if again {
 		return said, nil
 	}
-	if err := s.follow(ctx, c, c.url, url.Values{}); err != nil {
+	if err := s.follow(ctx, c, c.URL, url.Values{}); err != nil {
 		s.mu.Lock()
 		c.answered = false
 		s.mu.Unlock()
@@ -123,8 +120,8 @@ const maxHops = 8
 func (s *Twilio) follow(ctx context.Context, c *phoneCall, target string, extra url.Values) error {
 	for range maxHops {
 		form := url.Values{
-			"AccountSid": {s.cfg.AccountSID}, "ApiVersion": {"2010-04-01"}, "CallSid": {c.sid}, "CallStatus": {"in-progress"},
-			"Direction": {"outbound-api"}, "From": {c.from}, "To": {c.to}, "Called": {c.to}, "Caller": {c.from},
+			"AccountSid": {s.cfg.AccountSID}, "ApiVersion": {"2010-04-01"}, "CallSid": {c.VendorID}, "CallStatus": {"in-progress"},
+			"Direction": {"outbound-api"}, "From": {c.From}, "To": {c.To}, "Called": {c.To}, "Caller": {c.From},
 		}
 		maps.Copy(form, extra)
 		doc, err := s.fetch(ctx, target, form)
@@ -170,7 +167,7 @@ func (s *Twilio) perform(c *phoneCall, base string, doc twiml) (string, error) {
 	defer s.mu.Unlock()
 	defer func() {
 		spoken := strings.Join(c.spoken, "\n")
-		s.log.update(c.entry, func(e *Entry) { e.Spoken = spoken })
+		s.log.update(c.ID, func(e *Entry) { e.Spoken = spoken })
 	}()
 	for _, v := range doc.Verbs {
 		if c.speak(v) {
@@ -213,7 +210,7 @@ func (s *Twilio) ended(ctx context.Context, c *phoneCall, err error) error {
 	report := c.ended && s.cfg.AutoStatus
 	s.mu.Unlock()
 	if report {
-		return s.Status(ctx, c.sid, "completed", 0)
+		return s.report(ctx, c.Entry, "completed", 0)
 	}
 	return nil
 }

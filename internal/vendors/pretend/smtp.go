@@ -137,61 +137,58 @@ func (m *mailSession) Auth(mechanism string) (sasl.Server, error) {
 	if !slices.Contains(m.AuthMechanisms(), mechanism) {
 		return nil, gosmtp.ErrAuthUnknownMechanism
 	}
-	check := func(user, password string) error {
-		if user != m.s.cfg.Username || password != m.s.cfg.Password {
-			return gosmtp.ErrAuthFailed
-		}
-		m.known = true
-		return nil
-	}
 	switch mechanism {
 	case "PLAIN":
-		return sasl.NewPlainServer(func(_, user, password string) error { return check(user, password) }), nil
+		return sasl.NewPlainServer(func(_, user, password string) error { return m.logIn(user, password) }), nil
 	case "LOGIN":
-		return &loginServer{check: check}, nil
+		return m.login(), nil
 	default:
-		return &cramServer{user: m.s.cfg.Username, password: m.s.cfg.Password, ok: func() { m.known = true }}, nil
+		return m.cramMD5(), nil
 	}
 }
 
-// loginServer asks for user and password, one after the other.
-type loginServer struct {
-	check func(user, password string) error
-	step  int
-	user  string
+func (m *mailSession) logIn(user, password string) error {
+	if m.known = user == m.s.cfg.Username && password == m.s.cfg.Password; !m.known {
+		return gosmtp.ErrAuthFailed
+	}
+	return nil
 }
 
-func (l *loginServer) Next(response []byte) ([]byte, bool, error) {
-	l.step++
-	switch l.step {
-	case 1:
-		return []byte("Username:"), false, nil
-	case 2:
-		l.user = string(response)
-		return []byte("Password:"), false, nil
-	default:
-		return nil, true, l.check(l.user, string(response))
+// steps is a log-in with several challenges.
+type steps func(response []byte) (challenge []byte, done bool, err error)
+
+func (s steps) Next(response []byte) (challenge []byte, done bool, err error) { return s(response) }
+
+// login asks for user and password, one after the other.
+func (m *mailSession) login() steps {
+	var responses []string // the first is to no challenge
+	return func(response []byte) ([]byte, bool, error) {
+		responses = append(responses, string(response))
+		switch len(responses) {
+		case 1:
+			return []byte("Username:"), false, nil
+		case 2:
+			return []byte("Password:"), false, nil
+		}
+		return nil, true, m.logIn(responses[1], responses[2])
 	}
 }
 
-// cramServer checks a keyed digest of its challenge.
-type cramServer struct {
-	user, password, challenge string
-	ok                        func()
-}
-
-func (c *cramServer) Next(response []byte) ([]byte, bool, error) {
-	if c.challenge == "" {
-		c.challenge = "<" + newSID("") + "@pretend.invalid>"
-		return []byte(c.challenge), false, nil
+// cramMD5 checks a keyed digest of its challenge.
+func (m *mailSession) cramMD5() steps {
+	challenge, sent := "<"+newSID("")+"@pretend.invalid>", false
+	return func(response []byte) ([]byte, bool, error) {
+		if !sent {
+			sent = true
+			return []byte(challenge), false, nil
+		}
+		mac := hmac.New(md5.New, []byte(m.s.cfg.Password))
+		_, _ = mac.Write([]byte(challenge))
+		if m.known = string(response) == m.s.cfg.Username+" "+hex.EncodeToString(mac.Sum(nil)); !m.known {
+			return nil, false, gosmtp.ErrAuthFailed
+		}
+		return nil, true, nil
 	}
-	mac := hmac.New(md5.New, []byte(c.password))
-	_, _ = mac.Write([]byte(c.challenge))
-	if string(response) != c.user+" "+hex.EncodeToString(mac.Sum(nil)) {
-		return nil, false, gosmtp.ErrAuthFailed
-	}
-	c.ok()
-	return nil, true, nil
 }
 
 func smtpError(code int, enhanced gosmtp.EnhancedCode, text string) *gosmtp.SMTPError {

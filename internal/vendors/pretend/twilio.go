@@ -43,12 +43,11 @@ type Twilio struct {
 
 // phoneCall is a call as the called person sees it.
 type phoneCall struct {
-	sid, from, to, url, status string
-	entry                      int64
-	answered                   bool
-	keysURL                    string // where a pressed key goes; "" = no key is asked for
-	ended                      bool
-	spoken                     []string
+	Entry
+	answered bool
+	keysURL  string // where a pressed key goes; "" = no key is asked for
+	ended    bool
+	spoken   []string
 }
 
 // NewTwilio returns an account that is not started. log nil = one of its own.

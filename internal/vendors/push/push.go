@@ -10,7 +10,6 @@ package push
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -60,8 +59,6 @@ type Config struct {
 	MaxConns int
 	// Timeout bounds a call, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
-	// TLS is the client's TLS configuration; nil = the system's roots.
-	TLS *tls.Config
 	// Devices is required.
 	Devices Devices
 }
@@ -91,7 +88,7 @@ func New(cfg Config) (*Vendor, error) {
 	if err := cmp.Or(id.CheckURL("api_url", cfg.APIURL), id.CheckURL("token_url", jwtConfig.TokenURL)); err != nil {
 		return nil, err
 	}
-	client := vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: 4 * id.Connections()})
+	client := vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, MaxConns: 4 * id.Connections()})
 	return &Vendor{
 		Identity: id, cfg: cfg, client: client, tokens: newTokens(jwtConfig, client),
 		secrets: []string{string(jwtConfig.PrivateKey), jwtConfig.PrivateKeyID},

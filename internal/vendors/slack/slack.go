@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -39,8 +38,6 @@ type Config struct {
 	MaxConns int
 	// Timeout bounds a call, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
-	// TLS is the client's TLS configuration; nil = the system's roots.
-	TLS *tls.Config
 }
 
 // Vendor posts to channels and people. Safe for concurrent use.
@@ -70,7 +67,7 @@ func New(cfg Config) (*Vendor, error) {
 		return nil, err
 	}
 	v.cfg, v.people = cfg, cache.New(cache.Config[string, string]{TTL: lookupTTL, Entries: maxPeople})
-	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: v.Connections(), MaxBody: 512 << 10})
+	v.client = vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, MaxConns: v.Connections(), MaxBody: 512 << 10})
 	v.api = slack.New(cfg.Token, slack.OptionAPIURL(cfg.APIURL), slack.OptionHTTPClient(doer{v}))
 	return v, nil
 }

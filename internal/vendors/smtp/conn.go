@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -205,13 +206,12 @@ func verify(s tls.ConnectionState, roots *x509.CertPool, name string) error {
 
 // command sends one line and reads the reply.
 func (c *conn) command(during, line string) (reply, error) {
-	if _, err := c.w.WriteString(line + "\r\n"); err != nil {
-		return reply{}, fmt.Errorf("%s: %w", during, err)
+	_, _ = c.w.WriteString(line + "\r\n") // Flush returns its error, too
+	err := c.w.Flush()
+	var rep reply
+	if err == nil {
+		rep, err = readReply(c.r)
 	}
-	if err := c.w.Flush(); err != nil {
-		return reply{}, fmt.Errorf("%s: %w", during, err)
-	}
-	rep, err := readReply(c.r)
 	if err != nil {
 		return reply{}, fmt.Errorf("%s: %w", during, err)
 	}
@@ -264,14 +264,11 @@ func (c *conn) logIn(user, password string) error {
 	if !c.verified {
 		order = []string{"CRAM-MD5", "PLAIN", "LOGIN"}
 	}
-	for _, mechanism := range order {
-		for _, offered := range c.auth {
-			if offered == mechanism {
-				return c.logInBy(mechanism, user, password)
-			}
-		}
+	offered := slices.IndexFunc(order, func(mechanism string) bool { return slices.Contains(c.auth, mechanism) })
+	if offered < 0 {
+		return errors.New("log-in: the mail server offers none of PLAIN, LOGIN and CRAM-MD5")
 	}
-	return errors.New("log-in: the mail server offers none of PLAIN, LOGIN and CRAM-MD5")
+	return c.logInBy(order[offered], user, password)
 }
 
 func (c *conn) logInBy(mechanism, user, password string) error {

@@ -58,23 +58,16 @@ func readReply(r *bufio.Reader) (reply, error) {
 	return rep, errGarbage
 }
 
+var enhancedStatus = regexp.MustCompile(`^(\d)\.(\d{1,3})\.(\d{1,3})(?: |$)`)
+
 // enhancedCode parses the class.subject.detail at the start of a line.
-func enhancedCode(code int, line string) [3]int {
-	word, _, _ := strings.Cut(line, " ")
-	parts := strings.Split(word, ".")
-	if len(parts) != 3 {
-		return [3]int{}
+func enhancedCode(code int, line string) (e [3]int) {
+	m := enhancedStatus.FindStringSubmatch(line)
+	if m == nil || m[1] != strconv.Itoa(code/100) {
+		return e
 	}
-	var e [3]int
-	for i, p := range parts {
-		n, err := strconv.Atoi(p)
-		if err != nil || n < 0 || n > 999 || len(p) > 3 {
-			return [3]int{}
-		}
-		e[i] = n
-	}
-	if e[0] != code/100 {
-		return [3]int{}
+	for i := range e {
+		e[i], _ = strconv.Atoi(m[i+1]) // digits
 	}
 	return e
 }

@@ -164,22 +164,13 @@ func (v *Vendor) Probe(ctx context.Context) bool {
 
 // Send sends m to its destination, one address.
 func (v *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result {
-	if r, ok := vendors.Begun(ctx); !ok {
-		return r
-	}
-	env, err := v.build(m, time.Now())
-	if err != nil {
-		return vendors.Gone("%s", err)
-	}
-	defer env.release()
 	ctx, cancel := context.WithTimeout(ctx, v.cfg.Timeout)
 	defer cancel()
-	c, r, ok := v.connect(ctx)
+	p, r, ok := v.Prepare(ctx, m)
 	if !ok {
 		return r
 	}
-	defer v.pool.release()
-	return v.exchange(ctx, c, env)
+	return p.Send(ctx, m)
 }
 
 // Prepare gets a connection on which the server waits for MAIL: a kept one, or a new one after greeting and log-in.

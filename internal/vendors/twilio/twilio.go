@@ -9,7 +9,6 @@ package twilio
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -61,8 +60,6 @@ type Config struct {
 	MaxConns int
 	// Timeout bounds a call of the API, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
-	// TLS is the client's TLS configuration; nil = the system's roots.
-	TLS *tls.Config
 }
 
 // Vendor sends texts and calls. Safe for concurrent use.
@@ -84,7 +81,7 @@ func New(cfg Config) (*Vendor, error) {
 		Identity: id,
 		cfg:      cfg,
 		base:     cfg.APIURL + "/2010-04-01/Accounts/" + url.PathEscape(cfg.AccountSID),
-		client:   vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, TLS: cfg.TLS, MaxConns: id.Connections() * len(cfg.Modes)}),
+		client:   vendors.NewClient(vendors.ClientConfig{Timeout: cfg.Timeout, MaxConns: id.Connections() * len(cfg.Modes)}),
 	}, nil
 }
 

@@ -56,26 +56,22 @@ type Suite struct {
 // Run runs the suite.
 func Run(t *testing.T, s Suite) {
 	for name, test := range map[string]func(*testing.T, Suite){
-		"accepted":          accepted,
-		"rejected":          rejected,
-		"malformed":         malformed,
-		"throttled":         throttled,
-		"failing":           failing,
-		"recovers":          recovers,
-		"hang":              hang,
-		"broken off":        brokenOff,
-		"garbage":           garbage,
-		"refused to listen": refusedToListen,
-		"cancelled":         cancelled,
-		"concurrent":        concurrent,
-		"injection":         injection,
-		"huge":              huge,
-		"empty":             empty,
-		"limits":            limits,
-		"late":              late,
-		"late in queue":     lateInQueue,
-		"preparing":         preparing,
-		"preparing fails":   preparingFails,
+		"accepted":        accepted,
+		"outcomes":        outcomes,
+		"malformed":       malformed,
+		"recovers":        recovers,
+		"hang":            hang,
+		"broken off":      brokenOff,
+		"cancelled":       cancelled,
+		"concurrent":      concurrent,
+		"injection":       injection,
+		"huge":            huge,
+		"empty":           empty,
+		"limits":          limits,
+		"late":            late,
+		"late in queue":   lateInQueue,
+		"preparing":       preparing,
+		"preparing fails": preparingFails,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,13 +152,40 @@ func accepted(t *testing.T, s Suite) {
 	require.NotEmpty(t, r.Vendor.Account())
 }
 
-func rejected(t *testing.T, s Suite) {
-	r := s.New(t)
-	m := s.message(r)
-	r.Backend.Behave(pretend.Behaviour{Do: pretend.Reject})
-	res := s.send(t, r, m)
-	require.Equal(t, messages.OutcomeRejected, res.Outcome, res.Detail)
-	require.True(t, res.DestinationGone)
+// outcomes checks what the vendor makes of each behaviour of its server, and that the next message is sent.
+func outcomes(t *testing.T, s Suite) {
+	unsure := []messages.Outcome{messages.OutcomeUnknown, messages.OutcomeUnavailable}
+	unreadable := unsure
+	if s.Mode == users.Webhook { // only the status of a receiver's answer matters
+		unreadable = []messages.Outcome{messages.OutcomeSent}
+	}
+	for _, c := range []struct {
+		server pretend.Behaviour
+		want   []messages.Outcome
+	}{
+		{pretend.Behaviour{Do: pretend.Reject}, []messages.Outcome{messages.OutcomeRejected}},
+		{pretend.Behaviour{Do: pretend.Throttle, RetryAfter: 7}, []messages.Outcome{messages.OutcomeThrottled}},
+		{pretend.Behaviour{Do: pretend.Throttle}, []messages.Outcome{messages.OutcomeThrottled}},
+		{pretend.Behaviour{Do: pretend.Fail}, []messages.Outcome{messages.OutcomeUnavailable}},
+		{pretend.Behaviour{Do: pretend.RefuseConnections}, unsure},
+		{pretend.Behaviour{Do: pretend.Garbage}, unreadable},
+	} {
+		r := s.New(t)
+		r.Backend.Behave(c.server)
+		for range 3 {
+			res := s.send(t, r, s.message(r))
+			require.Contains(t, c.want, res.Outcome, "%s: %s", c.server.Do, res.Detail)
+			require.Equal(t, res.Outcome == messages.OutcomeRejected, res.DestinationGone)
+			if s.RetryAfter || c.server.RetryAfter == 0 {
+				require.Equal(t, time.Duration(c.server.RetryAfter)*time.Second, res.RetryAfter)
+			}
+		}
+		if c.server.Do != pretend.Garbage { // which accepts the message
+			require.Empty(t, r.Backend.Log().Accepted(), c.server.Do)
+		}
+		r.Backend.Behave()
+		require.Equal(t, messages.OutcomeSent, s.send(t, r, s.message(r)).Outcome, c.server.Do)
+	}
 }
 
 func malformed(t *testing.T, s Suite) {
@@ -174,28 +197,6 @@ func malformed(t *testing.T, s Suite) {
 		require.Equal(t, messages.OutcomeRejected, res.Outcome, "%q: %s", dest, res.Detail)
 	}
 	require.Empty(t, r.Backend.Log().Accepted())
-}
-
-func throttled(t *testing.T, s Suite) {
-	r := s.New(t)
-	r.Backend.Behave(pretend.Behaviour{Do: pretend.Throttle, RetryAfter: 7})
-	res := s.send(t, r, s.message(r))
-	require.Equal(t, messages.OutcomeThrottled, res.Outcome, res.Detail)
-	if s.RetryAfter {
-		require.Equal(t, 7*time.Second, res.RetryAfter)
-	}
-	r.Backend.Behave(pretend.Behaviour{Do: pretend.Throttle})
-	res = s.send(t, r, s.message(r))
-	require.Equal(t, messages.OutcomeThrottled, res.Outcome, res.Detail)
-	require.Zero(t, res.RetryAfter)
-}
-
-func failing(t *testing.T, s Suite) {
-	r := s.New(t)
-	r.Backend.Behave(pretend.Behaviour{Do: pretend.Fail})
-	for range 3 {
-		require.Equal(t, messages.OutcomeUnavailable, s.send(t, r, s.message(r)).Outcome)
-	}
 }
 
 // recovers checks that sending works after each kind of fault, over connections in any state.
@@ -267,28 +268,6 @@ func brokenOff(t *testing.T, s Suite) {
 		}
 		require.Len(t, r.Backend.Log().Accepted(), before+1)
 	}
-}
-
-func garbage(t *testing.T, s Suite) {
-	r := s.New(t)
-	r.Backend.Behave(pretend.Behaviour{Do: pretend.Garbage})
-	res := s.send(t, r, s.message(r))
-	if s.Mode == users.Webhook {
-		// The content of a receiver's answer does not matter, only its status.
-		require.Equal(t, messages.OutcomeSent, res.Outcome)
-		return
-	}
-	require.Contains(t, []messages.Outcome{messages.OutcomeUnknown, messages.OutcomeUnavailable}, res.Outcome, res.Detail)
-}
-
-func refusedToListen(t *testing.T, s Suite) {
-	r := s.New(t)
-	r.Backend.Behave(pretend.Behaviour{Do: pretend.RefuseConnections})
-	res := s.send(t, r, s.message(r))
-	require.Contains(t, []messages.Outcome{messages.OutcomeUnknown, messages.OutcomeUnavailable}, res.Outcome, res.Detail)
-	require.Empty(t, r.Backend.Log().Accepted())
-	r.Backend.Behave()
-	require.Equal(t, messages.OutcomeSent, s.send(t, r, s.message(r)).Outcome)
 }
 
 func cancelled(t *testing.T, s Suite) {

@@ -24,7 +24,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -55,8 +54,6 @@ type Config struct {
 	MaxConns int
 	// Timeout bounds a call, besides the caller's deadline. 0 = 10 s.
 	Timeout time.Duration
-	// TLS is the client's TLS configuration; nil = the system's roots.
-	TLS *tls.Config
 }
 
 // Vendor posts to the message's destination. Safe for concurrent use.
@@ -81,7 +78,7 @@ func New(cfg Config) (*Vendor, error) {
 		v.keys = append(v.keys, key)
 	}
 	v.client = vendors.NewClient(vendors.ClientConfig{
-		Timeout: cfg.Timeout, PublicOnly: !cfg.AllowPrivate, TLS: cfg.TLS, MaxConns: v.Connections(), MaxBody: 8 << 10,
+		Timeout: cfg.Timeout, PublicOnly: !cfg.AllowPrivate, MaxConns: v.Connections(), MaxBody: 8 << 10,
 	})
 	return v, nil
 }
@@ -212,16 +209,12 @@ func eventID(m messages.Outbound) string {
 
 // Sign returns the webhook-signature header: one signature for each key.
 func Sign(keys [][]byte, id, timestamp string, body []byte) string {
-	signatures := make([]string, 0, len(keys))
-	for _, key := range keys {
-		signatures = append(signatures, "v1,"+base64.StdEncoding.EncodeToString(sum(key, id, timestamp, body)))
+	signatures := make([]string, len(keys))
+	for i, key := range keys {
+		mac := hmac.New(sha256.New, key)
+		_, _ = io.WriteString(mac, id+"."+timestamp+".")
+		_, _ = mac.Write(body)
+		signatures[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	}
 	return strings.Join(signatures, " ")
-}
-
-func sum(key []byte, id, timestamp string, body []byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	_, _ = io.WriteString(mac, id+"."+timestamp+".")
-	_, _ = mac.Write(body)
-	return mac.Sum(nil)
 }
