@@ -112,13 +112,6 @@ func ofKind(gaps []operator.WhoGap, kind scheduling.GapKind) []operator.WhoGap {
 
 // plain prints one line for each fact: kind, team, role, time, and person or end. An empty name means nobody.
 func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
-	line := func(cells ...string) error {
-		for i := range cells {
-			cells[i] = tabless.Replace(cells[i])
-		}
-		_, err := fmt.Fprintln(w, strings.Join(cells, "\t"))
-		return err
-	}
 	for _, t := range teams {
 		when := func(unix int64) string { return time.Unix(unix, 0).In(zoneOf(t)).Format(time.RFC3339) }
 		for _, r := range t.Roles {
@@ -127,7 +120,7 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 				people = []operator.WhoPerson{{}} // an empty name
 			}
 			for _, p := range people {
-				if err := line("on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
+				if err := row(w, "on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
 					return err
 				}
 			}
@@ -135,7 +128,7 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 				if !c.Next {
 					break
 				}
-				if err := line("hand-off", t.Team, r.Role, when(h.At), strings.Join(h.To, ",")); err != nil {
+				if err := row(w, "hand-off", t.Team, r.Role, when(h.At), strings.Join(h.To, ",")); err != nil {
 					return err
 				}
 			}
@@ -147,7 +140,7 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 				if g.Kind == scheduling.GapNotPopulated {
 					what = "not-populated"
 				}
-				if err := line(what, t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
+				if err := row(w, what, t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
 					return err
 				}
 			}
@@ -176,10 +169,10 @@ func (c oncallCommand) table(out io.Writer, teams []operator.WhoTeam) error {
 		fmt.Fprintln(w, "ROLE\tWHO\tREACHED BY\tWHY")
 		for _, r := range t.Roles {
 			if len(r.People) == 0 {
-				fmt.Fprintf(w, "%s\tNOBODY\t\t%s\n", r.Role, tabless.Replace(r.Rule))
+				_ = row(w, r.Role, "NOBODY", "", r.Rule) // Flush returns the error
 			}
 			for _, p := range r.People {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Role, tabless.Replace(person(p)), tabless.Replace(contactText(p)), tabless.Replace(r.Rule))
+				_ = row(w, r.Role, person(p), contactText(p), r.Rule)
 			}
 		}
 		if err := w.Flush(); err != nil {

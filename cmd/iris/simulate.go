@@ -94,14 +94,20 @@ func at(unix int64, z *time.Location) string { return time.Unix(unix, 0).In(z).F
 // tabless removes tabs and newlines from a cell of a table.
 var tabless = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
+// row prints cells with tabs between them.
+func row(w io.Writer, cells ...string) error {
+	for i := range cells {
+		cells[i] = tabless.Replace(cells[i])
+	}
+	_, err := fmt.Fprintln(w, strings.Join(cells, "\t"))
+	return err
+}
+
 func plainSimulation(w io.Writer, r simulation.Report, z *time.Location) error {
 	for _, p := range r.Pages {
-		cells := []string{time.Unix(p.At, 0).In(z).Format(time.RFC3339), fmt.Sprint(p.Step), fmt.Sprint(p.Notification), fmt.Sprint(p.Repeat),
-			p.Target, p.Mode, p.Priority, p.Purpose, p.Rule, p.ModeRule}
-		for i := range cells {
-			cells[i] = tabless.Replace(cells[i])
-		}
-		if _, err := fmt.Fprintln(w, strings.Join(cells, "\t")); err != nil {
+		err := row(w, time.Unix(p.At, 0).In(z).Format(time.RFC3339), fmt.Sprint(p.Step), fmt.Sprint(p.Notification), fmt.Sprint(p.Repeat),
+			p.Target, p.Mode, p.Priority, p.Purpose, p.Rule, p.ModeRule)
+		if err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/iris-oncall/iris/internal/config"
@@ -101,20 +100,21 @@ func listDetail(c transfer.ListChange) string {
 
 func tableSync(out io.Writer, r transfer.DirectoryReport) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	row := func(cells ...string) {
-		for i := range cells {
-			cells[i] = tabless.Replace(cells[i])
+	line := func(kind, what, name, detail string) { // Flush returns the error
+		if detail == "" {
+			_ = row(w, kind, what, name)
+		} else {
+			_ = row(w, kind, what, name, detail)
 		}
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}
 	if len(r.Changes)+len(r.Lists) > 0 {
-		row("CHANGE", "WHAT", "NAME", "DETAIL")
+		line("CHANGE", "WHAT", "NAME", "DETAIL")
 	}
 	for _, c := range r.Changes {
-		row(string(c.Kind), "person", c.Name, c.Detail())
+		line(string(c.Kind), "person", c.Name, c.Detail())
 	}
 	for _, c := range r.Lists {
-		row(string(c.Kind), "list", c.Name, listDetail(c))
+		line(string(c.Kind), "list", c.Name, listDetail(c))
 	}
 	if err := w.Flush(); err != nil {
 		return err

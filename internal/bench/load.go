@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/iris-oncall/iris/internal/apiclient"
 )
 
@@ -60,23 +62,18 @@ func burst(ctx context.Context, t *tally, post poster, n, connections int) {
 
 // steady posts n units at a rate. A slow answer does not delay the next request, up to the number of connections.
 func steady(ctx context.Context, t *tally, post poster, perSecond float64, n, connections int) {
-	room := make(chan struct{}, connections)
-	var wg sync.WaitGroup
-	defer wg.Wait()
+	var group errgroup.Group
+	group.SetLimit(connections)
+	defer func() { _ = group.Wait() }() // no function returns an error
 	begun := time.Now()
 	for i := 1; i <= n; i++ {
 		due := begun.Add(time.Duration(math.Round(float64(i-1) / perSecond * float64(time.Second))))
 		if !sleep(ctx, time.Until(due)) {
 			return
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case room <- struct{}{}:
-		}
-		wg.Go(func() {
-			defer func() { <-room }()
+		group.Go(func() error {
 			one(ctx, t, post, i)
+			return nil
 		})
 	}
 }

@@ -18,10 +18,6 @@ import (
 // the bodies.
 type mailbox struct {
 	deliver func(delivery)
-
-	mu    sync.Mutex
-	conns map[net.Conn]bool
-	group sync.WaitGroup
 }
 
 const (
@@ -32,37 +28,26 @@ const (
 
 // serve accepts connections until ctx ends or the listener fails.
 func (m *mailbox) serve(ctx context.Context, l net.Listener) error {
-	m.conns = map[net.Conn]bool{}
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
-	defer stop()
+	stopped := ctx.Err
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(ctx, func() { _ = l.Close() })
+	var group sync.WaitGroup
 	for {
 		c, err := l.Accept()
 		if err != nil {
-			m.closeAll()
-			m.group.Wait()
-			if ctx.Err() != nil {
+			cancel()
+			group.Wait()
+			if stopped() != nil {
 				return nil
 			}
 			return err
 		}
-		m.mu.Lock()
-		m.conns[c] = true
-		m.mu.Unlock()
-		m.group.Go(func() {
+		group.Go(func() {
+			stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 			m.talk(c)
+			stop()
 			_ = c.Close()
-			m.mu.Lock()
-			delete(m.conns, c)
-			m.mu.Unlock()
 		})
-	}
-}
-
-func (m *mailbox) closeAll() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for c := range m.conns {
-		_ = c.Close()
 	}
 }
 

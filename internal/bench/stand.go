@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -192,21 +193,16 @@ func (s *stand) startServers(o Options, databaseURL, sink string) error {
 		return err
 	}
 	// Reserved ports, because the bench cannot ask a server for its port.
-	ports, err := freePorts(2 + o.Processors)
-	if err != nil {
-		return err
+	ports := make([]string, 2+o.Processors)
+	for i := range ports {
+		if ports[i], err = freeport.Addr(); err != nil {
+			return err
+		}
 	}
 	s.url = "http://" + ports[0]
-	env := make([]string, 0, len(o.Environ)+8)
-	for _, e := range o.Environ {
-		own := false
-		for _, name := range overridden {
-			own = own || strings.HasPrefix(e, name)
-		}
-		if !own {
-			env = append(env, e)
-		}
-	}
+	env := slices.DeleteFunc(slices.Clone(o.Environ), func(e string) bool {
+		return slices.ContainsFunc(overridden, func(name string) bool { return strings.HasPrefix(e, name) })
+	})
 	env = append(env, "IRIS_DATABASE_URL="+databaseURL, "IRIS_PUBLIC_URL="+s.url, "IRIS_HTTP_ADDR="+ports[0],
 		"IRIS_SMTP_ADDR="+sink, "IRIS_SMTP_FROM=iris@bench.invalid", "IRIS_SMTP_TLS=none", "IRIS_GOSSIP_ADDR=127.0.0.1:0")
 	if subprocess.Getenv(o.Environ, "IRIS_LOG_LEVEL") == "" {
@@ -241,19 +237,6 @@ func (s *stand) startServers(o Options, databaseURL, sink string) error {
 		s.processors = append(s.processors, p)
 	}
 	return nil
-}
-
-// freePorts returns reserved addresses of the loopback interface.
-func freePorts(n int) ([]string, error) {
-	out := make([]string, n)
-	for i := range out {
-		addr, err := freeport.Addr()
-		if err != nil {
-			return nil, err
-		}
-		out[i] = addr
-	}
-	return out, nil
 }
 
 // readyPatience is the maximum time until the servers are ready.

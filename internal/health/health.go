@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -64,15 +65,13 @@ const (
 
 // New returns probes that answer "starting" until Set is called.
 func New(log *zap.Logger, reg prometheus.Registerer) *Probes {
-	h := &Probes{
+	return &Probes{
 		log: log.Named("health"), state: "?", // so that the first finding is logged
-		gauge: prometheus.NewGauge(prometheus.GaugeOpts{Name: "iris_app_ready", Help: "1 while this process is ready."}),
+		gauge: promauto.With(reg).NewGauge(prometheus.GaugeOpts{Name: "iris_app_ready", Help: "1 while this process is ready."}),
 		checks: []Check{{starting, func(context.Context) error {
 			return errors.New("the process is starting")
 		}}},
 	}
-	reg.MustRegister(h.gauge)
-	return h
 }
 
 // Set replaces the checks.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/postgres/engine"
@@ -44,18 +45,16 @@ type Overdue struct {
 
 // NewOverdue returns an Overdue with its gauges registered.
 func NewOverdue(work LateWork, reg prometheus.Registerer, log *zap.Logger) *Overdue {
-	w := &Overdue{
+	return &Overdue{
 		work: work, log: log.Named("watch"),
-		stepAge: prometheus.NewGauge(prometheus.GaugeOpts{
+		stepAge: promauto.With(reg).NewGauge(prometheus.GaugeOpts{
 			Name: "iris_app_oldest_due_step_seconds", Help: "How long the oldest due step of any bucket has been waiting to be taken.",
 		}),
-		messageAge: prometheus.NewGauge(prometheus.GaugeOpts{
+		messageAge: promauto.With(reg).NewGauge(prometheus.GaugeOpts{
 			Name: "iris_app_oldest_pending_message_seconds",
 			Help: "How long ago the oldest unsent message of any bucket became due, for whatever reason it waits.",
 		}),
 	}
-	reg.MustRegister(w.stepAge, w.messageAge)
-	return w
 }
 
 // Checks returns the readiness checks "escalation" and "delivery".

@@ -8,8 +8,10 @@
 package jinja
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,34 +49,18 @@ type Limits = py.Limits
 
 func withDefaults(l Limits) Limits {
 	return Limits{
-		Source: positive(l.Source, 32<<10), Output: positive(l.Output, 64<<10), Steps: positive(l.Steps, 1_000_000),
-		Memory: positive(l.Memory, 16<<20), Depth: positive(l.Depth, 150), Time: positive(l.Time, time.Second),
+		Source: cmp.Or(l.Source, 32<<10), Output: cmp.Or(l.Output, 64<<10), Steps: cmp.Or(l.Steps, 1_000_000),
+		Memory: cmp.Or(l.Memory, 16<<20), Depth: cmp.Or(l.Depth, 150), Time: cmp.Or(l.Time, time.Second),
 	}
-}
-
-func positive[T int | int64 | time.Duration](v, def T) T {
-	if v > 0 {
-		return v
-	}
-	return def
 }
 
 // Options says how a template is compiled. The zero value is a template as Jinja2 has it.
-type Options struct {
-	Limits Limits
-	// Marks: printed expressions are marked (see Mark) where Jinja2's autoescape would escape them. Markup and autoescape
-	// blocks are exempt.
-	Marks Marks
-	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle. It
-	// matters to RenderInformative only.
-	Metadata, MetadataTitle string
-}
+type Options = run.Options
 
 // Template is a compiled template. It is immutable and safe for concurrent use.
 type Template struct {
 	program *run.Program
 	tree    *syntax.Template
-	limits  Limits
 }
 
 // Compile compiles a template. The error, if any, is an *Error with the line.
@@ -84,9 +70,9 @@ func Compile(src string, limits Limits) (*Template, error) {
 
 // CompileWith is Compile with all options.
 func CompileWith(src string, o Options) (t *Template, err error) {
-	limits := withDefaults(o.Limits)
-	if len(src) > limits.Source {
-		return nil, &Error{Kind: py.LimitError, Message: fmt.Sprintf("the template is longer than %d bytes", limits.Source)}
+	o.Limits = withDefaults(o.Limits)
+	if len(src) > o.Limits.Source {
+		return nil, &Error{Kind: py.LimitError, Message: fmt.Sprintf("the template is longer than %d bytes", o.Limits.Source)}
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -94,8 +80,7 @@ func CompileWith(src string, o Options) (t *Template, err error) {
 		}
 	}()
 	tree := syntax.Parse(strings.ToValidUTF8(src, "\ufffd"))
-	program := run.Compile(tree, run.Options{Marks: o.Marks, Metadata: o.Metadata, MetadataTitle: o.MetadataTitle})
-	return &Template{program: program, tree: tree, limits: limits}, nil
+	return &Template{program: run.Compile(tree, o), tree: tree}, nil
 }
 
 // failure converts a panic in a line to an error. A bug of the engine is also reported as a failure of the template, so
@@ -130,7 +115,7 @@ func (t *Template) RenderInformative(vars Vars) (out string, informative bool, e
 			out, informative, err = result.Text, result.Informative, e
 		}
 	}()
-	t.program.Render(t.limits, vars.dict, &result)
+	t.program.Render(vars.dict, &result)
 	return result.Text, result.Informative, nil
 }
 
@@ -151,16 +136,9 @@ func RenderString(src string, contextJSON []byte) (string, error) {
 // variable, as in {{ name.attr }} or {{ name['attr'] }}. It examines the first output only, up to the first tag.
 func (t *Template) MentionsFirst(name, attr string) bool {
 	for _, n := range t.tree.Body {
-		out, ok := n.(*syntax.Output)
-		if !ok {
-			continue
+		if out, ok := n.(*syntax.Output); ok {
+			return slices.ContainsFunc(out.Items, func(it syntax.Node) bool { return mentions(it, name, attr) })
 		}
-		for _, it := range out.Items {
-			if mentions(it, name, attr) {
-				return true
-			}
-		}
-		return false
 	}
 	return false
 }

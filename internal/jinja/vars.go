@@ -2,9 +2,7 @@ package jinja
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -172,10 +170,7 @@ func (d *decoder) number() py.Value {
 	text := d.s[:end]
 	d.s = d.s[end:]
 	if !whole {
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil && !math.IsInf(f, 0) {
-			panic(err)
-		}
+		f, _ := strconv.ParseFloat(text, 64) // infinity if it is too large
 		return f
 	}
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -184,9 +179,6 @@ func (d *decoder) number() py.Value {
 	if len(text) > py.MaxIntDigits {
 		panic(fmt.Errorf("a number of more than %d digits", py.MaxIntDigits))
 	}
-	i, ok := new(big.Int).SetString(text, 10)
-	if !ok {
-		panic(errors.New("invalid number " + text))
-	}
+	i, _ := new(big.Int).SetString(text, 10)
 	return py.FromBig(i)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -44,21 +45,19 @@ type DirectorySync struct {
 // NewDirectorySync returns the job, which syncs from source (directory.LDAP or directory.Slack) at the interval every. With a nil syncer,
 // no directory is configured and the job does nothing.
 func NewDirectorySync(syncer *directory.Syncer, source string, every time.Duration, store *people.DirectorySync, e Engine) *DirectorySync {
-	d := &DirectorySync{
+	return &DirectorySync{
 		syncer: syncer, source: source, every: every, store: store, holder: e.Leases, log: e.Log.Named("directory"),
-		runs: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+		runs: metrics.Start(promauto.With(e.Registerer).NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_directory_syncs_total", Help: "Runs of the directory sync, by outcome.",
 		}, []string{"outcome"}), []string{"done", "stopped", "failed"}),
-		changes: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+		changes: metrics.Start(promauto.With(e.Registerer).NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_directory_changes_total", Help: "People and mailing lists that the directory sync changed, by kind of change.",
 		}, []string{"of", "kind"}), []string{"person", "list"},
 			[]string{string(directory.Add), string(directory.Update), string(directory.Adopt), string(directory.SwitchOn), string(directory.SwitchOff)}),
-		problems: prometheus.NewGauge(prometheus.GaugeOpts{
+		problems: promauto.With(e.Registerer).NewGauge(prometheus.GaugeOpts{
 			Name: "iris_app_directory_problems", Help: "Entries of the directory that the last run of this process could not use.",
 		}),
 	}
-	e.Registerer.MustRegister(d.runs, d.changes, d.problems)
-	return d
 }
 
 // Run checks whether a run is due until ctx ends.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -75,17 +76,15 @@ func NewPopulator(s PopulateStores, every, ahead time.Duration, e Engine) *Popul
 	if ahead <= 0 {
 		ahead = 48 * time.Hour
 	}
-	p := &Populator{
+	return &Populator{
 		stores: s, holder: e.Leases, wake: e.Wake, every: every, ahead: ahead, log: e.Log.Named("populator"),
-		populated: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+		populated: metrics.Start(promauto.With(e.Registerer).NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_calendars_populated_total", Help: "Teams whose calendars were filled from their schedules, by outcome.",
 		}, []string{"outcome"}), []string{"done", "failed"}),
-		warnings: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+		warnings: metrics.Start(promauto.With(e.Registerer).NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_coverage_warnings_total", Help: "Warnings to teams about times without anybody on call, by kind (gap, unfilled).",
 		}, []string{"kind"}), []string{"gap", "unfilled"}),
 	}
-	e.Registerer.MustRegister(p.populated, p.warnings)
-	return p
 }
 
 // Run fills calendars until ctx ends.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/messages"
 )
@@ -23,17 +24,15 @@ type QueueGauges struct {
 // NewQueueGauges registers gauges of the queues that depths returns.
 func NewQueueGauges(depths func(context.Context) ([]messages.QueueDepth, error), reg prometheus.Registerer) *QueueGauges {
 	labels := []string{"mode", "application"}
-	g := &QueueGauges{
+	return &QueueGauges{
 		depths: depths,
-		waiting: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		waiting: promauto.With(reg).NewGaugeVec(prometheus.GaugeOpts{
 			Name: "iris_app_queue_messages", Help: "Messages of the whole cluster that wait for delivery.",
 		}, labels),
-		oldest: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		oldest: promauto.With(reg).NewGaugeVec(prometheus.GaugeOpts{
 			Name: "iris_app_queue_oldest_seconds", Help: "Age of the oldest message of the whole cluster that waits for delivery.",
 		}, labels),
 	}
-	reg.MustRegister(g.waiting, g.oldest)
-	return g
 }
 
 // Run reads the queues until ctx ends. While they cannot be read, no values are exported.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -68,18 +69,16 @@ const (
 // NewReminder returns the job. It calls open when the database answers, and again after an error. With phones.Every 0, people without a
 // phone number are not notified.
 func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones pgreminders.PhoneCheck, e Engine) *Reminder {
-	r := &Reminder{
+	return &Reminder{
 		open: open, holder: e.Leases, wake: e.Wake, phones: phones, now: time.Now, log: e.Log.Named("reminder"), putOff: map[int64]time.Time{},
-		made: metrics.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+		made: metrics.Start(promauto.With(e.Registerer).NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_app_reminders_total", Help: "Messages to people about their shifts, by type.",
 		}, []string{"type"}), []string{"nobody", string(oncall.SwapAsked), string(oncall.PagerTaken), string(oncall.PhoneMissing), string(oncall.ShiftCreated),
 			string(oncall.ShiftEdited), string(oncall.ShiftDeleted)}),
-		failed: prometheus.NewCounter(prometheus.CounterOpts{
+		failed: promauto.With(e.Registerer).NewCounter(prometheus.CounterOpts{
 			Name: "iris_app_reminder_failures_total", Help: "Failed attempts to notify a team about its shifts. Each is retried.",
 		}),
 	}
-	e.Registerer.MustRegister(r.made, r.failed)
-	return r
 }
 
 // OpenReminders returns a function that opens the storage. Reminders are messages of the application auth.SessionApplication.

@@ -98,7 +98,7 @@ func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
 			return fmt.Errorf("set the mode of priority %s: %w", priority, err)
 		}
 	}
-	return o.note(ctx, "user added", "user "+n.Name)
+	return o.note(ctx, nil, "user added", "user "+n.Name)
 }
 
 // Users returns all users, by name.
@@ -117,10 +117,7 @@ func (o *Operator) SetContact(ctx context.Context, name string, mode users.Mode,
 	if err != nil {
 		return err
 	}
-	if err := o.users.SetContact(ctx, u.ID, mode, destination); err != nil {
-		return err
-	}
-	return o.note(ctx, "contact set", "user "+u.Name+", mode "+string(mode))
+	return o.note(ctx, o.users.SetContact(ctx, u.ID, mode, destination), "contact set", "user "+u.Name+", mode "+string(mode))
 }
 
 // VerifyContact marks a contact of a user as verified.
@@ -129,10 +126,7 @@ func (o *Operator) VerifyContact(ctx context.Context, name string, mode users.Mo
 	if err != nil {
 		return err
 	}
-	if err := o.contacts.Confirm(ctx, u.ID, mode); err != nil {
-		return err
-	}
-	return o.note(ctx, "contact verified", "user "+u.Name+", mode "+string(mode))
+	return o.note(ctx, o.contacts.Confirm(ctx, u.ID, mode), "contact verified", "user "+u.Name+", mode "+string(mode))
 }
 
 func (o *Operator) user(ctx context.Context, name string) (users.User, error) {
@@ -183,7 +177,7 @@ func (o *Operator) AddApplication(ctx context.Context, n NewApplication) (string
 	if n.Key != "" {
 		key = n.Key
 	}
-	return key, o.note(ctx, "application added", "application "+n.Name)
+	return key, o.note(ctx, nil, "application added", "application "+n.Name)
 }
 
 // ConfigureApplication stores the key, the permissions and the variables of n in an existing application. Zero values
@@ -250,7 +244,7 @@ func (o *Operator) SetPermissions(ctx context.Context, name string, p Permission
 		return err
 	}
 	for _, note := range notes {
-		if err := o.note(ctx, note, "application "+app.Name); err != nil {
+		if err := o.note(ctx, nil, note, "application "+app.Name); err != nil {
 			return err
 		}
 	}
@@ -263,14 +257,11 @@ func (o *Operator) TrustMarkup(ctx context.Context, name string, trust bool) err
 	if err != nil {
 		return err
 	}
-	if err := o.applications.SetMarkup(ctx, app.ID, trust); err != nil {
-		return err
-	}
 	what := "markup of the application is not escaped"
 	if !trust {
 		what = "markup of the application is escaped"
 	}
-	return o.note(ctx, what, "application "+app.Name)
+	return o.note(ctx, o.applications.SetMarkup(ctx, app.ID, trust), what, "application "+app.Name)
 }
 
 // ReplaceKeys gives an application a new key and returns it. All its other keys, primary and secondary, become invalid.
@@ -283,7 +274,7 @@ func (o *Operator) ReplaceKeys(ctx context.Context, name string) (string, error)
 	if err := o.applications.ReplaceKeys(ctx, app.ID, key); err != nil {
 		return "", err
 	}
-	return key, o.note(ctx, "keys replaced", "application "+app.Name)
+	return key, o.note(ctx, nil, "keys replaced", "application "+app.Name)
 }
 
 // NewTeam is a team to be added.
@@ -318,10 +309,8 @@ func (o *Operator) AddTeam(ctx context.Context, n NewTeam) error {
 		}
 		*head.id = u.ID
 	}
-	if _, err := o.teams.Create(ctx, row); err != nil {
-		return err
-	}
-	return o.note(ctx, "team added", "team "+n.Name)
+	_, err := o.teams.Create(ctx, row)
+	return o.note(ctx, err, "team added", "team "+n.Name)
 }
 
 // SaveTemplate stores a new version of a template with creator as its author.
@@ -331,10 +320,8 @@ func (o *Operator) SaveTemplate(ctx context.Context, creator string, d messages.
 		return err
 	}
 	d.CreatorID = u.ID
-	if _, err := o.templates.Create(ctx, d); err != nil {
-		return err
-	}
-	return o.note(ctx, "template saved", "template "+d.Name)
+	_, err = o.templates.Create(ctx, d)
+	return o.note(ctx, err, "template saved", "template "+d.Name)
 }
 
 // SavePlan stores a new version of a plan with creator as its author. It finds targets by role and name.
@@ -354,10 +341,8 @@ func (o *Operator) SavePlan(ctx context.Context, creator string, d escalation.Pl
 			}
 		}
 	}
-	if _, err := o.plans.Create(ctx, d); err != nil {
-		return err
-	}
-	return o.note(ctx, "plan saved", "plan "+d.Name)
+	_, err = o.plans.Create(ctx, d)
+	return o.note(ctx, err, "plan saved", "plan "+d.Name)
 }
 
 // HasPlan reports whether an active plan has the name.
@@ -379,7 +364,11 @@ func exists(err error) (bool, error) {
 	return err == nil, err
 }
 
-func (o *Operator) note(ctx context.Context, action, object string) error {
+// note records a change in the audit log. It returns err, the error of the change, if that is not nil.
+func (o *Operator) note(ctx context.Context, err error, action, object string) error {
+	if err != nil {
+		return err
+	}
 	if err := o.audit.Record(ctx, access.AuditRecord{Actor: operatorName, Action: action, Object: object}); err != nil {
 		return fmt.Errorf("%s (%s): the change is stored, but not in the audit log: %w", action, object, err)
 	}

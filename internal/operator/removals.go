@@ -42,17 +42,30 @@ func NewRemovals(db *postgres.DB, plans *catalog.Plans, catchAll string) *Remova
 // Remove deletes an active object; kind is team, user, plan or template. It returns a NotFound fault if there is none, and
 // a Conflict fault that names the uses of the object, unless force is set. actor is stored in the audit log.
 func (r *Removals) Remove(ctx context.Context, kind, name string, force bool, actor string) error {
-	switch kind {
-	case "team":
-		return r.team(ctx, name, force, actor)
-	case "user":
-		return r.person(ctx, name, force, actor)
-	case "plan":
-		return r.plan(ctx, name, force, actor)
-	case "template":
-		return r.template(ctx, name, force, actor)
+	find := map[string]func(context.Context, string, oncall.By) (removal, error){
+		"team": r.team, "user": r.person, "plan": r.plan, "template": r.template,
+	}[kind]
+	if find == nil {
+		return fault.Newf(fault.NotFound, "%q cannot be deleted: use team, user, plan or template", kind)
 	}
-	return fault.Newf(fault.NotFound, "%q cannot be deleted: use team, user, plan or template", kind)
+	found, err := find(ctx, name, oncall.By{Owner: actor})
+	if fault.Is(err, fault.NotFound) {
+		return fault.Newf(fault.NotFound, "there is no active %s %s", kind, name)
+	}
+	if err != nil {
+		return err
+	}
+	if err := refuse(kind, found.name, found.uses, force); err != nil {
+		return err
+	}
+	return found.remove()
+}
+
+// removal is an active object to be deleted.
+type removal struct {
+	name   string
+	uses   []string
+	remove func() error
 }
 
 // refuse returns a Conflict fault that names the uses of an object.
@@ -61,14 +74,6 @@ func refuse(kind, name string, uses []string, force bool) error {
 		return nil
 	}
 	return fault.Newf(fault.Conflict, "%s %s is in use by: %s. Change these first, or use force", kind, name, strings.Join(uses, ", "))
-}
-
-// notFound replaces a NotFound fault by one that names the object.
-func notFound(err error, kind, name string) error {
-	if fault.Is(err, fault.NotFound) {
-		return fault.Newf(fault.NotFound, "there is no active %s %s", kind, name)
-	}
-	return err
 }
 
 // AdministersTeam reports whether a user is an administrator of a team. A team that does not exist has no administrators.
@@ -84,91 +89,71 @@ func (r *Removals) AdministersTeam(ctx context.Context, person users.ID, name st
 	return slices.ContainsFunc(memberships, func(s oncall.Membership) bool { return s.Admin && s.TeamID == t.ID }), err
 }
 
-func (r *Removals) team(ctx context.Context, name string, force bool, actor string) error {
+func (r *Removals) team(ctx context.Context, name string, by oncall.By) (removal, error) {
 	t, err := r.teams.ByName(ctx, name)
 	if err != nil {
-		return notFound(err, "team", name)
-	}
-	uses, err := r.uses.OfTeam(ctx, t)
-	if err != nil {
-		return err
-	}
-	if err := refuse("team", t.Name, uses, force); err != nil {
-		return err
+		return removal{}, err
 	}
 	profile, err := r.profiles.ByName(ctx, t.Name)
 	if err != nil {
-		return notFound(err, "team", name)
+		return removal{}, err
 	}
-	return r.profiles.Delete(ctx, profile, oncall.By{Owner: actor})
+	uses, err := r.uses.OfTeam(ctx, t)
+	return removal{t.Name, uses, func() error { return r.profiles.Delete(ctx, profile, by) }}, err
 }
 
-func (r *Removals) person(ctx context.Context, name string, force bool, actor string) error {
+func (r *Removals) person(ctx context.Context, name string, by oncall.By) (removal, error) {
 	u, err := r.users.ByName(ctx, name)
 	if err == nil && !u.Active {
 		err = fault.New(fault.NotFound, "switched off")
 	}
 	if err != nil {
-		return notFound(err, "user", name)
-	}
-	uses, err := r.uses.OfPerson(ctx, u)
-	if err != nil {
-		return err
-	}
-	if err := refuse("user", u.Name, uses, force); err != nil {
-		return err
+		return removal{}, err
 	}
 	person, err := r.people.ByName(ctx, u.Name)
 	if err != nil {
-		return notFound(err, "user", name)
+		return removal{}, err
 	}
-	_, err = r.people.Remove(ctx, person, false, oncall.By{Owner: actor})
-	return err
+	uses, err := r.uses.OfPerson(ctx, u)
+	return removal{u.Name, uses, func() error {
+		_, err := r.people.Remove(ctx, person, false, by)
+		return err
+	}}, err
 }
 
-func (r *Removals) plan(ctx context.Context, name string, force bool, actor string) error {
+func (r *Removals) plan(ctx context.Context, name string, by oncall.By) (removal, error) {
 	p, err := r.plans.ByName(ctx, name)
 	if err != nil {
-		return notFound(err, "plan", name)
+		return removal{}, err
 	}
 	uses, err := r.uses.OfPlan(ctx, p.Name)
-	if err != nil {
-		return err
-	}
-	if r.catchAll != "" {
+	if err == nil && r.catchAll != "" {
 		catchAll, err := r.plans.ByName(ctx, r.catchAll)
 		if err != nil && !fault.Is(err, fault.NotFound) {
-			return err
+			return removal{}, err
 		}
 		if err == nil && catchAll.ID == p.ID {
 			uses = append(uses, "the setting intake.catch_all_plan")
 		}
 	}
-	if err := refuse("plan", p.Name, uses, force); err != nil {
-		return err
-	}
-	if err := r.plans.SetActive(ctx, p.ID, false); err != nil {
-		return err
-	}
-	return r.audit.Record(ctx, access.AuditRecord{Actor: actor, Action: "plan deleted", Object: "plan " + p.Name})
+	return removal{p.Name, uses, func() error { return r.note(ctx, r.plans.SetActive(ctx, p.ID, false), "plan", p.Name, by) }}, err
 }
 
-func (r *Removals) template(ctx context.Context, name string, force bool, actor string) error {
+func (r *Removals) template(ctx context.Context, name string, by oncall.By) (removal, error) {
 	t, err := r.templates.ByName(ctx, name)
 	if err != nil {
-		return notFound(err, "template", name)
+		return removal{}, err
 	}
 	uses, err := r.uses.OfTemplate(ctx, t.Name)
+	return removal{t.Name, uses, func() error { return r.note(ctx, r.templates.SetActive(ctx, t.ID, false), "template", t.Name, by) }}, err
+}
+
+// note records a removal in the audit log. It returns err, the error of the removal, if that is not nil.
+func (r *Removals) note(ctx context.Context, err error, kind, name string, by oncall.By) error {
 	if err != nil {
 		return err
 	}
-	if err := refuse("template", t.Name, uses, force); err != nil {
-		return err
-	}
-	if err := r.templates.SetActive(ctx, t.ID, false); err != nil {
-		return err
-	}
-	return r.audit.Record(ctx, access.AuditRecord{Actor: actor, Action: "template deleted", Object: "template " + t.Name})
+	return r.audit.Record(ctx, access.AuditRecord{Actor: by.Owner, Action: kind + " deleted", Object: kind + " " + name})
 }
 
 // Remove deletes a team, user, plan or template. See Removals.Remove.

@@ -46,10 +46,7 @@ func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error 
 			*t.to = *t.of
 		}
 	}
-	if err := o.applications.SetIntake(ctx, app); err != nil {
-		return err
-	}
-	return o.note(ctx, "intake of alerts changed", "application "+app.Name)
+	return o.note(ctx, o.applications.SetIntake(ctx, app), "intake of alerts changed", "application "+app.Name)
 }
 
 // maxRepage is the maximum of repage_after, which the database stores in seconds.
@@ -63,10 +60,7 @@ func (o *Operator) SetRepageAfter(ctx context.Context, plan string, after time.D
 	if after > 0 && after < time.Minute {
 		return fault.Invalidf("repage_after", "plan %s: --repage-after must be 0 or at least 1m", plan)
 	}
-	if err := o.plans.SetRepageAfter(ctx, plan, after); err != nil {
-		return err
-	}
-	return o.note(ctx, "repage_after changed", "plan "+plan+", "+after.String())
+	return o.note(ctx, o.plans.SetRepageAfter(ctx, plan, after), "repage_after changed", "plan "+plan+", "+after.String())
 }
 
 // parseFallback parses ROLE:NAME; "" = no fallback.
@@ -87,10 +81,7 @@ func (o *Operator) SetPlanFallback(ctx context.Context, plan, fallback string) e
 	if err != nil {
 		return err
 	}
-	if err := o.plans.SetFallback(ctx, plan, to); err != nil {
-		return err
-	}
-	return o.note(ctx, "fallback changed", "plan "+plan+", "+fallback)
+	return o.note(ctx, o.plans.SetFallback(ctx, plan, to), "fallback changed", "plan "+plan+", "+fallback)
 }
 
 // SetApplicationFallback sets the fallback of an application, which is used when the plan has none. See SetPlanFallback.
@@ -103,8 +94,5 @@ func (o *Operator) SetApplicationFallback(ctx context.Context, name, fallback st
 	if err != nil {
 		return err
 	}
-	if err := o.applications.SetFallback(ctx, app.ID, to); err != nil {
-		return err
-	}
-	return o.note(ctx, "fallback changed", "application "+app.Name+", "+fallback)
+	return o.note(ctx, o.applications.SetFallback(ctx, app.ID, to), "fallback changed", "application "+app.Name+", "+fallback)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -133,14 +132,10 @@ func (s *setup) initData(ctx context.Context, dir string) error {
 	if err := s.user.own(dir); err != nil {
 		return err
 	}
-	password := make([]byte, 16)
-	if _, err := rand.Read(password); err != nil {
-		return err
-	}
 	// initdb needs an empty directory, and a password file that its user can read.
 	pw := dir + "-password"
 	defer os.Remove(pw)
-	if err := os.WriteFile(pw, []byte(hex.EncodeToString(password)), 0o600); err != nil {
+	if err := os.WriteFile(pw, []byte(rand.Text()), 0o600); err != nil {
 		return err
 	}
 	if err := s.user.own(pw); err != nil {
@@ -182,42 +177,13 @@ func (s *setup) tool(ctx context.Context, dir string, stdin io.Reader, name stri
 
 // copyData copies a data directory that no server uses.
 func (s *setup) copyData(from, to string) error {
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, rel)
-		if entry.IsDir() {
-			err = os.Mkdir(target, 0o700)
-		} else {
-			err = copyFile(path, target)
-		}
-		if err != nil {
-			return err
-		}
-		return s.user.own(target)
-	})
-}
-
-func copyFile(from, to string) error {
-	src, err := os.Open(from)
-	if err != nil {
+	if err := os.Mkdir(to, 0o700); err != nil { // others may read the files, but not enter the directory
 		return err
 	}
-	defer src.Close()
-	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return err
 	}
-	if _, err := io.Copy(dst, src); err != nil {
-		dst.Close()
-		return err
-	}
-	return dst.Close()
+	return filepath.WalkDir(to, func(path string, _ fs.DirEntry, err error) error { return errors.Join(err, s.user.own(path)) })
 }
 
 func readPassword(data string) (string, error) {

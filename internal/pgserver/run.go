@@ -3,7 +3,6 @@ package pgserver
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -61,11 +60,7 @@ func (s *setup) startTemporary(ctx context.Context) (*Server, error) {
 		return nil, err
 	}
 	s.sweep()
-	random := make([]byte, 8)
-	if _, err := rand.Read(random); err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(s.temp(), hex.EncodeToString(random))
+	dir := filepath.Join(s.temp(), rand.Text())
 	if err := makeOpen(dir); err != nil {
 		return nil, err
 	}

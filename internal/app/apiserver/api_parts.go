@@ -5,6 +5,7 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/app/apiserver/callbacks"
@@ -65,13 +66,10 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	if b := a.cfg.IncidentRates; b.Enabled {
 		s.rates = load.NewRates(s.Incidents, b.MaxActive, b.MaxRecent, b.RecentLookback, b.Exempt)
 	}
-	s.replayed = prometheus.NewCounter(prometheus.CounterOpts{
+	s.replayed = promauto.With(a.reg).NewCounter(prometheus.CounterOpts{
 		Name: "iris_httpapi_replayed_total", Help: "Requests answered from a stored answer (Idempotency-Key).",
 	})
-	err := a.reg.Register(s.replayed)
-	if err != nil {
-		return nil, err
-	}
+	var err error
 	if s.requests, err = wire.NewRequests(a.reg); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/fault"
 )
@@ -22,12 +23,10 @@ type httpMetrics struct {
 }
 
 func newHTTPMetrics(reg prometheus.Registerer) *httpMetrics {
-	m := &httpMetrics{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+	return &httpMetrics{seconds: promauto.With(reg).NewHistogramVec(prometheus.HistogramOpts{
 		Name: "iris_app_http_request_seconds", Help: "Duration of requests by route, method and class of status.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"route", "method", "status"})}
-	reg.MustRegister(m.seconds)
-	return m
 }
 
 func (m *httpMetrics) middleware(next http.Handler) http.Handler {

@@ -30,13 +30,7 @@ type processorParts struct {
 	runner   *runner.Runner
 	worker   *delivery.Worker
 	listener *postgres.Listener
-	history  *history.Historian
-	receipts func(context.Context) error
-	names    func(context.Context) error
-	feedKeys func(context.Context) error
-	populate *jobs.Populator
-	remind   *jobs.Reminder
-	people   *jobs.DirectorySync
+	jobs     map[string]func(context.Context) error // by name
 }
 
 func (p *processorParts) wake(bs buckets.Set) {
@@ -132,28 +126,29 @@ func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap
 }
 
 // buildJobs creates the periodic jobs: history, receipts, calendars, reminders, directory.
-func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.Logger) (err error) {
-	parts.history, err = history.New(s.QueueHistory, parts.holder,
+func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.Logger) error {
+	old, err := history.New(s.QueueHistory, parts.holder,
 		history.Config{Retention: p.cfg.History.Retention}, log)
 	if err != nil {
 		return err
 	}
 	engine := jobs.Engine{Leases: parts.holder, Wake: parts.wake, Log: log, Registerer: p.reg}
-	parts.populate = jobs.NewPopulator(jobs.PopulateStores{
+	populate := jobs.NewPopulator(jobs.PopulateStores{
 		Schedules: s.Schedules, Calendars: s.Calendars, Coverage: s.Coverage, Teams: s.Teams, People: s.People, Applications: s.Applications,
 		Warnings: reminders.NewWarnings(s.Notifications),
 	}, p.cfg.Oncall.PopulateEvery, p.cfg.Oncall.WarnAhead, engine)
-	parts.remind = jobs.NewReminder(jobs.OpenReminders(s.Applications, s.Notifications, p.cfg.PublicURL), reminders.PhoneCheck{
+	remind := jobs.NewReminder(jobs.OpenReminders(s.Applications, s.Notifications, p.cfg.PublicURL), reminders.PhoneCheck{
 		Every: p.cfg.Oncall.PhoneCheckEvery, Subject: p.cfg.Oncall.PhoneCheckSubject, Body: p.cfg.Oncall.PhoneCheckBody,
 	}, engine)
 	syncer, err := connect.Syncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
 	if err != nil {
 		return err
 	}
-	parts.people = jobs.NewDirectorySync(syncer, p.cfg.Sync.From, p.cfg.Sync.Every, s.DirectorySync(jobs.SyncActor), engine)
-	parts.receipts = jobs.MatchReceipts(s.Receipts, engine)
-	parts.names = jobs.FillNames(s.Users, engine)
-	parts.feedKeys = jobs.SealFeedKeys(s.Notices, log)
+	people := jobs.NewDirectorySync(syncer, p.cfg.Sync.From, p.cfg.Sync.Every, s.DirectorySync(jobs.SyncActor), engine)
+	parts.jobs = map[string]func(context.Context) error{
+		"history": old.Run, "receipts": jobs.MatchReceipts(s.Receipts, engine), "names": jobs.FillNames(s.Users, engine),
+		"feed keys": jobs.SealFeedKeys(s.Notices, log), "populate": populate.Run, "remind": remind.Run, "directory": people.Run,
+	}
 	return nil
 }
 

@@ -150,13 +150,9 @@ func (p *Processor) work(ctx context.Context, parts *processorParts) error {
 	}
 	run(&loops, loopCtx, "escalation", parts.runner.Run)
 	run(&loops, loopCtx, "delivery", parts.worker.Run)
-	run(&loops, loopCtx, "history", parts.history.Run)
-	run(&loops, loopCtx, "receipts", parts.receipts)
-	run(&loops, loopCtx, "names", parts.names)
-	run(&loops, loopCtx, "feed keys", parts.feedKeys)
-	run(&loops, loopCtx, "populate", parts.populate.Run)
-	run(&loops, loopCtx, "remind", parts.remind.Run)
-	run(&loops, loopCtx, "directory", parts.people.Run)
+	for name, job := range parts.jobs {
+		run(&loops, loopCtx, name, job)
+	}
 
 	select {
 	case <-ctx.Done():

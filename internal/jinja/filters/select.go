@@ -32,13 +32,19 @@ func (l *Library) mapped(b *py.Budget, a []py.Value) nextFunc {
 		return nothing
 	}
 	fn := l.mapper(b, a[1].(py.Args))
-	next := py.Iter(b, a[0])
+	return filtered(b, a[0], func(v py.Value) (py.Value, bool) { return fn(v), true })
+}
+
+// filtered iterates over the results of pass for those elements of v that it keeps.
+func filtered(b *py.Budget, v py.Value, pass func(v py.Value) (out py.Value, keep bool)) nextFunc {
+	next := py.Iter(b, v)
 	return func() (py.Value, bool) {
-		v, ok := next()
-		if !ok {
-			return nil, false
+		for v, ok := next(); ok; v, ok = next() {
+			if out, keep := pass(v); keep {
+				return out, true
+			}
 		}
-		return fn(v), true
+		return nil, false
 	}
 }
 
@@ -47,22 +53,15 @@ func (l *Library) mapper(b *py.Budget, rest py.Args) func(py.Value) py.Value {
 	if len(rest.Pos) > 0 {
 		return l.apply(b, "filter", l.Filters, rest.Pos[0], py.Args{Pos: rest.Pos[1:], Kw: rest.Kw})
 	}
-	var attribute, def, unknown py.Value
-	hasAttribute := false
-	for _, kw := range rest.Kw {
-		switch kw.Name {
-		case "attribute":
-			attribute, hasAttribute = kw.Value, true
-		case "default":
-			def = kw.Value
-		default:
-			unknown = kw.Name
-		}
-	}
-	if !hasAttribute || unknown != nil {
+	var get func(py.Value) py.Value
+	attribute := py.NewFunc("map(attribute, default=none)", func(b *py.Budget, a []py.Value) py.Value {
+		get = getter(b, a[0], a[1], false)
+		return nil
+	})
+	if py.Try(func() { attribute.Fn(b, rest) }) != nil {
 		py.Raise("FilterArgumentError", "map needs the name of a filter, or attribute and perhaps default")
 	}
-	return getter(b, attribute, def, false)
+	return get
 }
 
 // apply returns a function that calls the filter or test of a name that is known only at run time. The first call checks
@@ -98,14 +97,8 @@ func (l *Library) selected(want, byAttribute bool) func(b *py.Budget, a []py.Val
 		if len(pos) > 0 {
 			test = l.apply(b, "test", l.Tests, pos[0], py.Args{Pos: pos[1:], Kw: rest.Kw})
 		}
-		next := py.Iter(b, a[0])
-		return func() (py.Value, bool) {
-			for v, ok := next(); ok; v, ok = next() {
-				if py.Truth(b, test(get(v))) == want {
-					return v, true
-				}
-			}
-			return nil, false
-		}
+		return filtered(b, a[0], func(v py.Value) (py.Value, bool) {
+			return v, py.Truth(b, test(get(v))) == want
+		})
 	}
 }

@@ -16,23 +16,18 @@ func isA[T any]() py.Body {
 }
 
 func compared(op string) py.Body {
-	compare := Comparison(op)
-	return func(b *py.Budget, a []py.Value) py.Value { return compare(b, a[0], a[1]) }
+	return func(b *py.Budget, a []py.Value) py.Value { return Compare(b, op, a[0], a[1]) }
 }
 
-// Comparison returns the function of an operator: == != < <= > >= in or notin.
-func Comparison(op string) func(b *py.Budget, x, y py.Value) bool {
+// Compare is x op y, where op is == != < <= > >= in or notin.
+func Compare(b *py.Budget, op string, x, y py.Value) bool {
 	switch op {
-	case "==":
-		return py.Equal
-	case "!=":
-		return func(b *py.Budget, x, y py.Value) bool { return !py.Equal(b, x, y) }
-	case "in":
-		return func(b *py.Budget, x, y py.Value) bool { return py.Contains(b, y, x) }
-	case "notin":
-		return func(b *py.Budget, x, y py.Value) bool { return !py.Contains(b, y, x) }
+	case "==", "!=":
+		return py.Equal(b, x, y) == (op == "==")
+	case "in", "notin":
+		return py.Contains(b, y, x) == (op == "in")
 	}
-	return func(b *py.Budget, x, y py.Value) bool { return py.Less(b, op, x, y) }
+	return py.Less(b, op, x, y)
 }
 
 func remainder(want int64) py.Body {

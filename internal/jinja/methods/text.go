@@ -127,16 +127,13 @@ func window(b *py.Budget, s string, a []py.Value) (sub string, off int, ok bool)
 	}
 	n := py.RuneCount(s)
 	lo, hi := 0, n
+	if a[2] != nil {
+		lo = position(a[2], n)
+	}
 	if a[3] != nil {
 		hi = position(a[3], n)
 	}
-	if a[2] != nil {
-		if py.IntArg(a[2]) > int64(n) {
-			return "", 0, false
-		}
-		lo = position(a[2], n)
-	}
-	if lo > hi {
+	if lo > hi || a[2] != nil && py.IntArg(a[2]) > int64(n) {
 		return "", 0, false
 	}
 	return s[py.ByteOffset(s, lo):py.ByteOffset(s, hi)], lo, true

@@ -95,13 +95,6 @@ func repeat(b *py.Budget, x, y py.Value) py.Value {
 
 // numeric computes x op y for numbers. It returns false if an operand is not a number.
 func numeric(b *py.Budget, op string, x, y py.Value) (py.Value, bool) {
-	if i, ok := py.Small(x); ok {
-		if j, ok := py.Small(y); ok {
-			if v, ok := smallNumeric(op, i, j); ok {
-				return v, true
-			}
-		}
-	}
 	if !py.IsNumber(x) || !py.IsNumber(y) {
 		return nil, false
 	}
@@ -113,19 +106,6 @@ func numeric(b *py.Budget, op string, x, y py.Value) (py.Value, bool) {
 	fl, _ := py.ToFloat(x)
 	fr, _ := py.ToFloat(y)
 	return floatNumeric(b, op, fl, fr), true
-}
-
-// smallNumeric adds, subtracts and multiplies int64 values. It returns false on overflow.
-func smallNumeric(op string, i, j int64) (py.Value, bool) {
-	switch op {
-	case "+":
-		return i + j, (i+j > i) == (j > 0)
-	case "-":
-		return i - j, (i-j < i) == (j > 0)
-	case "*":
-		return i * j, max(i, -i)|max(j, -j) < 1<<31 && i != math.MinInt64 && j != math.MinInt64
-	}
-	return nil, false
 }
 
 func checkDivisor(zero bool) {

@@ -190,38 +190,32 @@ func RealNumber(v Value) float64 {
 
 // Round is round(v, digits).
 func Round(v Value, digits int64) Value {
-	if f, ok := v.(float64); ok {
-		return roundFloat(f, digits)
-	}
-	i, ok := BigInt(v)
-	RaiseIf(!ok, "TypeError", "a value of type %s cannot be rounded", TypeName(v))
+	f, isFloat := v.(float64)
+	i, isInt := BigInt(v)
+	RaiseIf(!isFloat && !isInt, "TypeError", "a value of type %s cannot be rounded", TypeName(v))
 	switch {
-	case digits >= 0:
+	case isInt && digits >= 0:
 		return FromBig(i)
-	case -digits > int64(i.BitLen())/3+2:
-		return int64(0)
-	}
-	unit := powerOfTen(-digits)
-	return FromBig(new(big.Int).Mul(roundHalfEven(new(big.Rat).SetFrac(i, unit)), unit))
-}
-
-func powerOfTen(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
-
-func roundFloat(x float64, digits int64) Value {
-	switch {
-	case math.IsNaN(x) || math.IsInf(x, 0) || x == 0 || digits > 323:
-		return x
-	case digits < -308:
-		return math.Copysign(0, x)
-	case digits >= 0:
-		f, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', int(digits), 64), 64)
+	case isFloat && (math.IsNaN(f) || math.IsInf(f, 0) || digits > 323):
+		return f
+	case isFloat && digits >= 0:
+		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'f', int(digits), 64), 64)
 		return f
 	}
-	unit := powerOfTen(-digits)
-	q := new(big.Rat).SetFloat64(x)
-	q.Quo(q, new(big.Rat).SetInt(unit))
-	f, _ := new(big.Rat).SetInt(new(big.Int).Mul(roundHalfEven(q), unit)).Float64()
-	return math.Copysign(f, x)
+	exact, size := new(big.Rat).SetInt(i), int64(i.BitLen())/3+2
+	if isFloat {
+		exact, size = exact.SetFloat64(f), 308
+	}
+	rounded := new(big.Int)
+	if -digits <= size {
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(-digits), nil)
+		rounded.Mul(roundHalfEven(exact.Quo(exact, new(big.Rat).SetInt(unit))), unit)
+	}
+	if isInt {
+		return FromBig(rounded)
+	}
+	r, _ := new(big.Rat).SetInt(rounded).Float64()
+	return math.Copysign(r, f)
 }
 
 func roundHalfEven(r *big.Rat) *big.Int {

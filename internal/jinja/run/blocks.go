@@ -7,31 +7,42 @@ import (
 )
 
 func (c *compiler) assignBlock(n *syntax.AssignBlock, f *frame) stmt {
-	in := f.inner()
-	in.visitAll(n.Body)
-	if n.Filter != nil {
-		in.visitAll(syntax.Children(n.Filter))
-	}
-	enter := c.enter(in)
-	body := c.block(n.Body, in)
-	line := c.mark(n)
 	store := c.target(n.Target, f)
-	var filter func(r *render, e *env, v py.Value) py.Value
-	if n.Filter != nil {
-		filter = c.filterChain(n.Filter, in)
+	return c.captured(n, n.Body, n.Filter, f, func(r *render, e *env, v py.Value) {
+		if r.Autoescape {
+			v = filters.ToMarkup(r.Budget, v)
+		}
+		store(r, e, v)
+	})
+}
+
+func (c *compiler) filterBlock(n *syntax.FilterBlock, f *frame) stmt {
+	return c.captured(n, n.Body, n.Filter, f, func(r *render, _ *env, v py.Value) { r.writeValue(v) })
+}
+
+// captured compiles a block whose text is filtered, unless the filter is nil, and then used.
+func (c *compiler) captured(n syntax.Node, nodes []syntax.Node, by *syntax.Filter, f *frame, use func(*render, *env, py.Value)) stmt {
+	in := f.inner()
+	in.visitAll(nodes)
+	if by != nil {
+		in.visit(by)
+	}
+	enter, body := c.enter(in), c.block(nodes, in)
+	line := c.mark(n)
+	var filter expr
+	if by != nil {
+		filter = c.filter(by, in)
 	}
 	leave, escapes := c.leave(in), c.escapes()
 	return func(r *render, e *env) {
 		enter(r, e)
 		text := r.capture(line, func() { body(r, e) })
-		var v py.Value = text
+		v := py.Value(text)
 		if filter != nil {
-			v = filter(r, e, py.MarkupIf(escapes(r), text))
+			r.piped = py.MarkupIf(escapes(r), text)
+			v = filter(r, e)
 		}
-		if r.Autoescape {
-			v = filters.ToMarkup(r.Budget, v)
-		}
-		store(r, e, v)
+		use(r, e, v)
 		leave(r, e)
 	}
 }
@@ -55,23 +66,6 @@ func (c *compiler) with(n *syntax.With, f *frame) stmt {
 			s(r, e)
 		}
 		body(r, e)
-		leave(r, e)
-	}
-}
-
-func (c *compiler) filterBlock(n *syntax.FilterBlock, f *frame) stmt {
-	in := f.inner()
-	in.visitAll(n.Body)
-	in.visit(n.Filter)
-	enter := c.enter(in)
-	body := c.block(n.Body, in)
-	line := c.mark(n)
-	filter := c.filterChain(n.Filter, in)
-	leave, escapes := c.leave(in), c.escapes()
-	return func(r *render, e *env) {
-		enter(r, e)
-		text := r.capture(line, func() { body(r, e) })
-		r.writeValue(filter(r, e, py.MarkupIf(escapes(r), text)))
 		leave(r, e)
 	}
 }

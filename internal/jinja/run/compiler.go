@@ -152,6 +152,12 @@ func (c *compiler) lookup(v string) ref {
 	return c.declare(v)
 }
 
+// variable finds the variable that a name means in a frame.
+func (c *compiler) variable(name string, f *frame) ref {
+	v, _ := f.find(name)
+	return c.lookup(v)
+}
+
 // enter returns code that sets the first values of a frame's variables.
 func (c *compiler) enter(f *frame) stmt {
 	var starts []stmt
@@ -330,10 +336,7 @@ func (c *compiler) ifStatement(n *syntax.If, outer *frame) stmt {
 	for _, x := range n.Elifs {
 		add(x)
 	}
-	var orelse stmt
-	if n.Else != nil {
-		orelse = c.block(n.Else, f)
-	}
+	orelse := c.block(n.Else, f)
 	return func(r *render, e *env) {
 		for i := range branches {
 			b := &branches[i]
@@ -344,9 +347,7 @@ func (c *compiler) ifStatement(n *syntax.If, outer *frame) stmt {
 				return
 			}
 		}
-		if orelse != nil {
-			orelse(r, e)
-		}
+		orelse(r, e)
 	}
 }
 
@@ -354,12 +355,10 @@ func (c *compiler) ifStatement(n *syntax.If, outer *frame) stmt {
 func (c *compiler) target(n syntax.Node, f *frame) func(r *render, e *env, v py.Value) {
 	switch x := n.(type) {
 	case *syntax.Name:
-		v, _ := f.find(x.Name)
-		to := c.lookup(v)
+		to := c.variable(x.Name, f)
 		return func(_ *render, e *env, v py.Value) { to.set(e, v) }
 	case *syntax.NSRef:
-		v, _ := f.find(x.Name)
-		from, attr := c.lookup(v), x.Attr
+		from, attr := c.variable(x.Name, f), x.Attr
 		return func(r *render, e *env, v py.Value) {
 			if ns, ok := from.get(e).(*namespace); ok {
 				ns.attrs.Set(r.Budget, attr, v)
@@ -385,8 +384,7 @@ func (c *compiler) assign(n *syntax.Assign, f *frame) stmt {
 	var spaces []ref
 	syntax.Walk(n.Target, func(x syntax.Node) bool {
 		if ns, ok := x.(*syntax.NSRef); ok {
-			v, _ := f.find(ns.Name)
-			spaces = append(spaces, c.lookup(v))
+			spaces = append(spaces, c.variable(ns.Name, f))
 		}
 		return true
 	})

@@ -84,8 +84,7 @@ func evalAll(r *render, e *env, items []expr) []py.Value {
 }
 
 func (c *compiler) name(n *syntax.Name, f *frame) expr {
-	v, _ := f.find(n.Name)
-	from, name := c.lookup(v), n.Name
+	from, name := c.variable(n.Name, f), n.Name
 	return func(r *render, e *env) py.Value {
 		r.Step(1)
 		if v := from.get(e); v != missing {
@@ -169,15 +168,11 @@ func (c *compiler) unary(n *syntax.Unary, f *frame) expr {
 
 func (c *compiler) compare(n *syntax.Compare, f *frame) expr {
 	first, rest := c.expr(n.First, f), c.exprs(n.Rest, f)
-	ops := make([]func(b *py.Budget, x, y py.Value) bool, len(n.Ops))
-	for i, op := range n.Ops {
-		ops[i] = filters.Comparison(op)
-	}
 	return func(r *render, e *env) py.Value {
 		x := first(r, e)
-		for i, op := range ops {
+		for i, op := range n.Ops {
 			y := rest[i](r, e)
-			if !op(r.Budget, x, y) {
+			if !filters.Compare(r.Budget, op, x, y) {
 				return false
 			}
 			x = y
@@ -338,13 +333,4 @@ func (c *compiler) callable(kind, name string, callables map[string]*py.Func, li
 		py.Raise("TemplateRuntimeError", "%s", filters.NotFound(kind, name, callables))
 		return nil
 	}}
-}
-
-// filterChain compiles the filter of a block, which gets the block's text.
-func (c *compiler) filterChain(n *syntax.Filter, f *frame) func(r *render, e *env, v py.Value) py.Value {
-	apply := c.filter(n, f)
-	return func(r *render, e *env, v py.Value) py.Value {
-		r.piped = v
-		return apply(r, e)
-	}
 }

@@ -103,12 +103,7 @@ func (c *compiler) loopBody(n *syntax.For, loopFrame, elseFrame *frame, loopVar 
 	}
 	body := c.block(n.Body, loopFrame)
 	leave := c.leave(loopFrame)
-	var orelse stmt
-	if n.Else != nil {
-		enterElse := c.enter(elseFrame)
-		block := c.block(n.Else, elseFrame)
-		orelse = func(r *render, e *env) { enterElse(r, e); block(r, e) }
-	}
+	enterElse, orelse := c.enter(elseFrame), c.block(n.Else, elseFrame)
 	return func(r *render, e *env, iterable py.Value, recurse recursion, depth int) {
 		next := py.Iter(r.Budget, iterable)
 		sized := iterable
@@ -141,7 +136,8 @@ func (c *compiler) loopBody(n *syntax.For, loopFrame, elseFrame *frame, loopVar 
 			body(r, e)
 		}
 		leave(r, e)
-		if empty && orelse != nil {
+		if empty {
+			enterElse(r, e)
 			orelse(r, e)
 		}
 	}

@@ -12,15 +12,13 @@ import (
 type macroDef struct {
 	name       string // "" = a caller
 	args       []string
+	extra      []string // those of caller, kwargs and varargs that the body uses and that are not in args
+	usesCaller bool
 	fn         *function
-	params     []int // slots of args, then of caller, kwargs and varargs if the body uses them
-	caller     bool
-	catchKw    bool
-	catchVar   bool
-	explicit   bool // caller is among args
-	line, last int  // of its start, and of the last compiled node in it
+	params     []int // slots of args and extra
+	line, last int   // of its start, and of the last compiled node in it
 	enter      stmt
-	defaults   []expr // by argument; nil = none
+	defaults   []expr // by argument
 	body       stmt
 }
 
@@ -38,44 +36,35 @@ func (c *compiler) macroBody(n *syntax.Macro, outer *frame) *macroDef {
 	for _, a := range n.Args {
 		d.args = append(d.args, a.Name)
 	}
+	required := len(n.Args) - len(n.Defaults)
 	used := syntax.Undeclared(n.Body, "caller", "kwargs", "varargs")
-	callerAt := slices.Index(d.args, "caller")
-	d.caller, d.explicit = used["caller"], callerAt >= 0
-	d.catchKw = used["kwargs"] && !slices.Contains(d.args, "kwargs")
-	d.catchVar = used["varargs"] && !slices.Contains(d.args, "varargs")
-	if d.caller && d.explicit && callerAt < len(n.Args)-len(n.Defaults) {
-		c.failAt(n.Line(), "the argument caller of a macro needs a default")
-	}
-	var extra []string
-	if d.caller && !d.explicit {
-		extra = append(extra, f.param("caller"))
-	}
-	if d.catchKw {
-		extra = append(extra, f.param("kwargs"))
-	}
-	if d.catchVar {
-		extra = append(extra, f.param("varargs"))
+	d.usesCaller = used["caller"]
+	for _, name := range []string{"caller", "kwargs", "varargs"} {
+		i := slices.Index(d.args, name)
+		switch {
+		case used[name] && i < 0:
+			f.param(name)
+			d.extra = append(d.extra, name)
+		case used[name] && name == "caller" && i < required:
+			c.failAt(n.Line(), "the argument caller of a macro needs a default")
+		}
 	}
 	f.visitAll(syntax.Children(n))
 
 	c.fn = &function{up: c.fn, slots: map[string]int{}}
 	d.fn = c.fn
 	d.line = c.mark(n)
-	for _, a := range n.Args {
-		v, _ := f.find(a.Name)
-		d.params = append(d.params, c.fn.declare(v))
-	}
-	for _, v := range extra {
-		d.params = append(d.params, c.fn.declare(v))
+	for _, name := range slices.Concat(d.args, d.extra) {
+		d.params = append(d.params, c.fn.declare(f.refs[name]))
 	}
 	d.enter = c.enter(f)
-	first := len(n.Args) - len(n.Defaults)
-	for i := range n.Args {
-		var def expr
-		if i >= first {
-			def = c.expr(n.Defaults[i-first], f)
+	for i, name := range d.args {
+		if i >= required {
+			d.defaults = append(d.defaults, c.expr(n.Defaults[i-required], f))
+			continue
 		}
-		d.defaults = append(d.defaults, def)
+		hint := fmt.Sprintf("macro %s is called without the argument %q", n.Name, name)
+		d.defaults = append(d.defaults, func(*render, *env) py.Value { return &py.Undefined{Hint: hint} })
 	}
 	d.body = c.block(n.Body, f)
 	d.last = c.line
@@ -85,8 +74,7 @@ func (c *compiler) macroBody(n *syntax.Macro, outer *frame) *macroDef {
 
 func (c *compiler) macro(n *syntax.Macro, f *frame) stmt {
 	d := c.macroBody(n, f)
-	v, _ := f.find(n.Name)
-	to := c.lookup(v)
+	to := c.variable(n.Name, f)
 	return func(r *render, e *env) {
 		r.Step(1)
 		to.set(e, &macroValue{def: d, up: e, r: r})
@@ -120,13 +108,8 @@ func (d *macroDef) run(r *render, up *env, values []py.Value) {
 	}
 	d.enter(r, e)
 	for i, def := range d.defaults {
-		if e.slots[d.params[i]] != missing {
-			continue
-		}
-		if def != nil {
-			e.slots[d.params[i]] = def(r, e)
-		} else {
-			e.slots[d.params[i]] = &py.Undefined{Hint: fmt.Sprintf("macro %s is called without the argument %q", d.name, d.args[i])}
+		if slot := d.params[i]; e.slots[slot] == missing {
+			e.slots[slot] = def(r, e)
 		}
 	}
 	d.body(r, e)
@@ -145,22 +128,24 @@ func (m *macroValue) bind(b *py.Budget, args py.Args) []py.Value {
 			values[i] = v
 		}
 	}
-	if d.caller && !d.explicit {
-		v, _ := rest.Delete(b, "caller")
-		if v == nil {
-			v = &py.Undefined{Hint: "the macro is not called by a call block"}
+	others := args.Pos[n:]
+	for _, name := range d.extra {
+		switch name {
+		case "caller":
+			v, _ := rest.Delete(b, name)
+			if v == nil {
+				v = &py.Undefined{Hint: "the macro is not called by a call block"}
+			}
+			values = append(values, v)
+		case "kwargs":
+			values = append(values, rest)
+			rest = py.NewDict()
+		case "varargs":
+			values = append(values, &py.Tuple{Items: slices.Clone(others)})
+			others = nil
 		}
-		values = append(values, v)
 	}
-	if !d.catchKw && rest.Len() > 0 || !d.catchVar && len(args.Pos) > n {
-		py.Raise("TypeError", "macro %s takes only the arguments %q", d.name, d.args)
-	}
-	if d.catchKw {
-		values = append(values, rest)
-	}
-	if d.catchVar {
-		values = append(values, &py.Tuple{Items: slices.Clone(args.Pos[n:])})
-	}
+	py.RaiseIf(rest.Len()+len(others) > 0, "TypeError", "macro %s takes only the arguments %q", d.name, d.args)
 	return values
 }
 
@@ -183,8 +168,8 @@ func (m *macroValue) Attr(_ *py.Budget, name string) (py.Value, bool) {
 		ownName = nil
 	}
 	v, ok := map[string]py.Value{
-		"name": ownName, "arguments": args, "catch_kwargs": d.catchKw, "catch_varargs": d.catchVar,
-		"caller": d.caller, "explicit_caller": d.explicit,
+		"name": ownName, "arguments": args, "caller": d.usesCaller, "explicit_caller": slices.Contains(d.args, "caller"),
+		"catch_kwargs": slices.Contains(d.extra, "kwargs"), "catch_varargs": slices.Contains(d.extra, "varargs"),
 	}[name]
 	return v, ok
 }

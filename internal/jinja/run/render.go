@@ -18,11 +18,14 @@ type Program struct {
 	asks bool
 }
 
-// Options configure the compilation of a template.
+// Options configure the compilation and the renderings of a template.
 type Options struct {
-	// Marks says how printed expressions are escaped; NoMarks escapes nothing.
+	Limits py.Limits
+	// Marks: printed expressions are marked where Jinja2's autoescape would escape them. Markup and autoescape blocks are
+	// exempt. NoMarks escapes nothing.
 	Marks py.Marks
-	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle.
+	// Metadata is a variable that describes the rendering and not its subject, except for the attribute MetadataTitle. It
+	// matters to Result.Informative only.
 	Metadata, MetadataTitle string
 }
 
@@ -39,9 +42,9 @@ type Result struct {
 }
 
 // Render renders the program into out. It panics with *py.Error; out then holds the output so far.
-func (p *Program) Render(limits py.Limits, vars *py.Dict, out *Result) {
-	r := newRender(limits, p.opts.Marks, vars)
-	r.limit = limits.Output
+func (p *Program) Render(vars *py.Dict, out *Result) {
+	r := newRender(p.opts.Limits, p.opts.Marks, vars)
+	r.limit = p.opts.Limits.Output
 	r.Autoescape = p.opts.Marks != py.NoMarks
 	defer func() {
 		*out = Result{r.root.String(), r.line, r.informative || !p.asks, r.full}

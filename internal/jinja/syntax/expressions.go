@@ -82,7 +82,7 @@ func (p *parser) parseCompare() Node {
 }
 
 func (p *parser) parseConcat() Node {
-	n := &Concat{at: at(p.cur().line), Items: []Node{p.parseProduct()}}
+	n := &Concat{sequence{at(p.cur().line), []Node{p.parseProduct()}}}
 	for p.skipIf("~") {
 		n.Items = append(n.Items, p.parseProduct())
 	}
@@ -150,7 +150,7 @@ func (p *parser) parsePrimary(namespace bool) Node {
 		p.expect(")")
 		return n
 	case "[":
-		n := &List{at: line}
+		n := &List{sequence{at: line}}
 		p.list("[", "]", func() { n.Items = append(n.Items, p.parseExpression(true)) })
 		return n
 	case "{":
@@ -179,6 +179,16 @@ func (p *parser) list(open, end string, element func()) {
 		element()
 	}
 	p.next()
+}
+
+// until reads elements with commas between them, up to a token that ends them.
+func (p *parser) until(end string, element func()) {
+	for first := true; p.cur().kind != end; first = false {
+		if !first {
+			p.expect(",")
+		}
+		element()
+	}
 }
 
 type tupleOptions struct {
@@ -216,7 +226,7 @@ func (p *parser) parseTuple(o tupleOptions) Node {
 	case !isTuple && !o.parens:
 		p.failAt(p.cur().line, "Expected an expression, got '%s'", p.cur().describe())
 	}
-	return &Tuple{at: at(line), Items: items}
+	return &Tuple{sequence{at(line), items}}
 }
 
 func (p *parser) parsePostfix(n Node) Node {
@@ -250,17 +260,12 @@ func (p *parser) parseDot(n Node) Node {
 func (p *parser) parseSubscript(n Node) Node {
 	line := at(p.next().line)
 	var args []Node
-	for p.cur().kind != "]" {
-		if args != nil {
-			p.expect(",")
-		}
-		args = append(args, p.parseSubscribed())
-	}
+	p.until("]", func() { args = append(args, p.parseSubscribed()) })
 	p.next()
 	if len(args) == 1 {
 		return &GetItem{at: line, Obj: n, Arg: args[0]}
 	}
-	return &GetItem{at: line, Obj: n, Arg: &Tuple{at: line, Items: args}}
+	return &GetItem{at: line, Obj: n, Arg: &Tuple{sequence{line, args}}}
 }
 
 func (p *parser) parseSubscribed() Node {

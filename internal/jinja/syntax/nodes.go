@@ -18,6 +18,12 @@ type at int
 // Line is where the node begins, from 1.
 func (a at) Line() int { return int(a) }
 
+// sequence is a node that consists of others.
+type sequence struct {
+	at
+	Items []Node
+}
+
 // Use says what a template does with a name.
 type Use int
 
@@ -52,15 +58,9 @@ type (
 		Text string
 	}
 	// Tuple is (a, b), or a target of several names.
-	Tuple struct {
-		at
-		Items []Node
-	}
+	Tuple struct{ sequence }
 	// List is [a, b].
-	List struct {
-		at
-		Items []Node
-	}
+	List struct{ sequence }
 	// Dict is {k: v}: Keys[i] belongs to Values[i].
 	Dict struct {
 		at
@@ -91,10 +91,7 @@ type (
 		Rest  []Node
 	}
 	// Concat is a ~ b.
-	Concat struct {
-		at
-		Items []Node
-	}
+	Concat struct{ sequence }
 	// GetAttr is Obj.Attr.
 	GetAttr struct {
 		at
@@ -147,10 +144,7 @@ type (
 // Statements.
 type (
 	// Output is text and values that are printed.
-	Output struct {
-		at
-		Items []Node
-	}
+	Output struct{ sequence }
 	// For is a loop. Test may be nil.
 	For struct {
 		at

@@ -95,7 +95,7 @@ func (p *parser) subparse(ends ...string) []Node {
 	var out *Output
 	add := func(n Node) {
 		if out == nil {
-			out = &Output{at: at(n.Line())}
+			out = &Output{sequence{at: at(n.Line())}}
 			body = append(body, out)
 		}
 		out.Items = append(out.Items, n)
@@ -164,19 +164,14 @@ func (p *parser) parseStatement() Node {
 }
 
 func (p *parser) parsePrint() Node {
-	n := &Output{at: at(p.next().line)}
-	for p.cur().kind != tokBlockEnd {
-		if n.Items != nil {
-			p.expect(",")
-		}
-		n.Items = append(n.Items, p.parseExpression(true))
-	}
+	n := &Output{sequence{at: at(p.next().line)}}
+	p.until(tokBlockEnd, func() { n.Items = append(n.Items, p.parseExpression(true)) })
 	return n
 }
 
 func (p *parser) parseSet() Node {
 	line := at(p.next().line)
-	target := p.parseTarget(true)
+	target := p.parseTarget(true, Store)
 	if p.skipIf("=") {
 		return &Assign{at: line, Target: target, Value: p.parseTuple(tupleOptions{condexpr: true})}
 	}
@@ -190,7 +185,7 @@ func (p *parser) parseSet() Node {
 
 func (p *parser) parseFor() Node {
 	n := &For{at: at(p.next().line)}
-	n.Target = p.parseTarget(false)
+	n.Target = p.parseTarget(false, Store)
 	p.expect("name:in")
 	n.Iter = p.parseTuple(tupleOptions{})
 	if p.skipIf("name:if") {
@@ -223,16 +218,11 @@ func (p *parser) parseIf() Node {
 
 func (p *parser) parseWith() Node {
 	n := &With{at: at(p.next().line)}
-	for p.cur().kind != tokBlockEnd {
-		if n.Targets != nil {
-			p.expect(",")
-		}
-		target := p.parseTarget(false)
-		setUse(target, Param)
-		n.Targets = append(n.Targets, target)
+	p.until(tokBlockEnd, func() {
+		n.Targets = append(n.Targets, p.parseTarget(false, Param))
 		p.expect("=")
 		n.Values = append(n.Values, p.parseExpression(true))
-	}
+	})
 	n.Body = p.parseBody("name:endwith")
 	return n
 }
@@ -246,25 +236,21 @@ func (p *parser) parseAutoescape() Node {
 
 func (p *parser) parseSignature(m *Macro) {
 	p.expect("(")
-	for p.cur().kind != ")" {
-		if m.Args != nil {
-			p.expect(",")
-		}
-		arg := p.parseName()
-		arg.Use = Param
+	p.until(")", func() {
+		arg := p.parseName(Param)
 		if p.skipIf("=") {
 			m.Defaults = append(m.Defaults, p.parseExpression(true))
 		} else if m.Defaults != nil {
 			p.failAt(p.cur().line, "the argument '%s' needs a default, since one before it has one", arg.Name)
 		}
 		m.Args = append(m.Args, arg)
-	}
+	})
 	p.next()
 }
 
 func (p *parser) parseMacro() Node {
 	n := &Macro{at: at(p.next().line)}
-	n.Name = p.parseName().Name
+	n.Name = p.parseName(Store).Name
 	p.parseSignature(n)
 	n.Body = p.parseBody("name:endmacro")
 	return n
@@ -293,37 +279,27 @@ func (p *parser) parseFilterBlock() Node {
 }
 
 // parseName reads one name that is set.
-func (p *parser) parseName() *Name {
+func (p *parser) parseName(use Use) *Name {
 	t := p.expect(tokName)
-	n := &Name{at: at(t.line), Name: t.text, Use: Store}
-	p.mustAssign(n)
+	n := &Name{at: at(t.line), Name: t.text}
+	p.assign(n, use)
 	return n
 }
 
 // parseTarget reads the target of an assignment: a name, a tuple of names or, with namespace, an attribute.
-func (p *parser) parseTarget(namespace bool) Node {
+func (p *parser) parseTarget(namespace bool, use Use) Node {
 	target := p.parseTuple(tupleOptions{simplified: true, namespace: namespace})
-	setUse(target, Store)
-	p.mustAssign(target)
+	p.assign(target, use)
 	return target
-}
-
-func setUse(n Node, use Use) {
-	switch x := n.(type) {
-	case *Name:
-		x.Use = use
-	case *Tuple:
-		for _, it := range x.Items {
-			setUse(it, use)
-		}
-	}
 }
 
 var constants = []string{"true", "false", "none", "True", "False", "None"}
 
-func (p *parser) mustAssign(n Node) {
+// assign records what the template does with the names of a target, and checks that they can be set.
+func (p *parser) assign(n Node, use Use) {
 	switch x := n.(type) {
 	case *Name:
+		x.Use = use
 		if !slices.Contains(constants, x.Name) {
 			return
 		}
@@ -331,7 +307,7 @@ func (p *parser) mustAssign(n Node) {
 		return
 	case *Tuple:
 		for _, it := range x.Items {
-			p.mustAssign(it)
+			p.assign(it, use)
 		}
 		return
 	}

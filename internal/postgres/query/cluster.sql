@@ -20,12 +20,11 @@ where set_config('synchronous_commit', 'off', true) = 'off'
 on conflict (process_id) do update
 set heartbeat_at = clock_timestamp(),
     gossip_addr = excluded.gossip_addr,
-    ended_at = null,
     draining = members.draining or excluded.draining
 returning (xmax = 0)::boolean as joined;
 
 -- name: ListMembers :many
-select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining, (ended_at is not null)::boolean as ended,
+select process_id, host, gossip_addr, version, data_shape, started_at, heartbeat_at, draining, coalesce(ended_at > heartbeat_at, false)::boolean as ended,
     extract(epoch from clock_timestamp() - heartbeat_at)::float8 as age_seconds
 from members
 order by process_id;
@@ -82,7 +81,7 @@ update members set draining = sqlc.arg(draining) where process_id = sqlc.arg(pro
 
 -- name: MarkMemberEnded :exec
 update members set ended_at = clock_timestamp()
-where process_id = sqlc.arg(process_id) and ended_at is null
+where process_id = sqlc.arg(process_id) and coalesce(ended_at < heartbeat_at, true)
   and heartbeat_at < clock_timestamp() - make_interval(secs => sqlc.arg(fresh_seconds)::float8);
 
 -- name: DeleteMember :exec

@@ -395,7 +395,7 @@ type Member struct {
 	Draining    bool
 	// modes that the processor has a vendor for; null = it is of a release that does not say
 	Modes []string
-	// when another member found out that the process has ended, by its closed gossip port; null = not known
+	// when another member found out that the process has ended, by its closed gossip port; a later heartbeat withdraws it
 	EndedAt *time.Time
 }
 

@@ -19,7 +19,7 @@ with given as (
         key_attempt = coalesce(nullif(m.key_attempt, 0), m.attempt)
     from given g
     where m.id = g.id and m.attempt = g.attempt and m.state = 'sending'
-      and (m.claim_until < clock_timestamp() or m.claim_by in (select p.process_id from members p where p.ended_at is not null))
+      and (m.claim_until < clock_timestamp() or m.claim_by in (select p.process_id from members p where p.ended_at > p.heartbeat_at))
     returning m.id, m.attempt, m.incident_id, m.mode, m.target
 ), labelled as (
     update attempts a
@@ -290,7 +290,7 @@ where a.finished_at is null and m.state = 'sending'
     or m.bucket = any ($2::smallint[]) and case
         when m.claim_until < clock_timestamp() then m.claim_by <> all (array(
             select p.process_id from members p where p.heartbeat_at > clock_timestamp() - interval '3 seconds'))
-        else m.claim_by = any (array(select p.process_id from members p where p.ended_at is not null)) end)
+        else m.claim_by = any (array(select p.process_id from members p where p.ended_at > p.heartbeat_at)) end)
 limit 1000
 `
 
