@@ -106,7 +106,7 @@ func (s *Messages) List(ctx context.Context, q filters.Query) ([]messages.Messag
 // Get returns one message with its attempts. Unknown: NotFound.
 func (s *Messages) Get(ctx context.Context, id messages.ID) (messages.Message, error) {
 	m, err := postgres.First(s.withAttempts(ctx, "MessageGet", filters.Condition{Field: "id", Op: filters.Eq, Values: []any{int64(id)}}))
-	return m, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "no such message"))
+	return m, postgres.Named(err, "no such message")
 }
 
 // ByIncident returns all messages of an incident with their attempts, oldest first.
@@ -152,11 +152,9 @@ func (s *Messages) Changes(ctx context.Context, id messages.ID) (out []messages.
 		if err != nil {
 			return out, err
 		}
-		out = make([]messages.Change, len(rows))
-		for i, r := range rows {
-			out[i] = messages.Change{ID: r.ID, At: r.At, Type: r.ChangeType, Old: r.Old, New: r.New, Description: r.Description}
-		}
-		return out, nil
+		return postgres.Convert(rows, func(r db.MessageChangesRow) messages.Change {
+			return messages.Change{ID: r.ID, At: r.At, Type: r.ChangeType, Old: r.Old, New: r.New, Description: r.Description}
+		}), nil
 	})
 }
 

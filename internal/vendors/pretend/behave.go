@@ -138,13 +138,15 @@ func (c *conduct) room(now time.Time) (time.Duration, bool) {
 
 // pause waits for the behaviour's delay. It returns false if the server or ctx ended.
 func (c *conduct) pause(ctx context.Context, b Behaviour) bool {
-	if b.DelayMS <= 0 {
-		return true
-	}
-	t := time.NewTimer(time.Duration(b.DelayMS) * time.Millisecond)
-	defer t.Stop()
+	return b.DelayMS <= 0 || c.wait(ctx, time.After(time.Duration(b.DelayMS)*time.Millisecond))
+}
+
+// hang waits until the server or ctx ends.
+func (c *conduct) hang(ctx context.Context) { c.wait(ctx, nil) }
+
+func (c *conduct) wait(ctx context.Context, until <-chan time.Time) bool {
 	select {
-	case <-t.C:
+	case <-until:
 		return true
 	case <-ctx.Done():
 	case <-c.closed:
@@ -156,19 +158,8 @@ func (c *conduct) pause(ctx context.Context, b Behaviour) bool {
 func (c *conduct) within(d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	go func() {
-		select {
-		case <-c.closed:
-			cancel()
-		case <-ctx.Done():
-		}
+		c.hang(ctx)
+		cancel()
 	}()
 	return ctx, cancel
-}
-
-// hang waits until the server or ctx ends.
-func (c *conduct) hang(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-c.closed:
-	}
 }

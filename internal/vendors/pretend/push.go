@@ -145,11 +145,7 @@ func (s *Push) badGrant(r *http.Request, body []byte) string {
 }
 
 func decodePart(part string, into any) error {
-	raw, err := base64.RawURLEncoding.DecodeString(part)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(raw, into)
+	return json.NewDecoder(base64.NewDecoder(base64.RawURLEncoding, strings.NewReader(part))).Decode(into)
 }
 
 // pushMessage holds the fields of Firebase that Iris uses. Any other field is refused.

@@ -50,28 +50,20 @@ func (s *Webhook) read(r *http.Request, body []byte) (Entry, *refusal) {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Data      struct {
-			MessageID   int64  `json:"message_id"`
-			Attempt     int    `json:"attempt"`
-			IncidentID  int64  `json:"incident_id"`
-			Application string `json:"application"`
-			Plan        string `json:"plan"`
-			Priority    string `json:"priority"`
-			Subject     string `json:"subject"`
-			Body        string `json:"body"`
-			AckURL      string `json:"acknowledge_url"`
+			*Entry        // the fields have the same names
+			AckURL string `json:"acknowledge_url"`
 		} `json:"data"`
 	}
+	p.Data.Entry = &e
 	if err := json.Unmarshal(body, &p); err != nil {
 		return e, &refusal{status: http.StatusBadRequest, text: "body is not the JSON expected"}
 	}
-	if p.Type == "" || p.Timestamp.IsZero() || p.Data.MessageID == 0 {
+	if p.Type == "" || p.Timestamp.IsZero() || e.MessageID == 0 {
 		return e, &refusal{status: http.StatusUnprocessableEntity, text: "type, timestamp or message_id is missing"}
 	}
-	d := p.Data
-	e.MessageID, e.Attempt, e.IncidentID, e.Application, e.Plan = d.MessageID, d.Attempt, d.IncidentID, d.Application, d.Plan
-	e.Priority, e.Subject, e.Body, e.IdempotencyKey = d.Priority, d.Subject, d.Body, e.VendorID
-	if d.AckURL != "" && !strings.Contains(e.Body, d.AckURL) {
-		e.Body = strings.TrimSpace(e.Body + "\n" + d.AckURL)
+	e.IdempotencyKey = e.VendorID
+	if link := p.Data.AckURL; link != "" && !strings.Contains(e.Body, link) {
+		e.Body = strings.TrimSpace(e.Body + "\n" + link)
 	}
 	return e, nil
 }

@@ -30,8 +30,6 @@ type envelope struct {
 	message  messages.Outbound
 }
 
-func (e *envelope) tooLate(now time.Time) bool { return e.message.TooLate(now) }
-
 func (e *envelope) mailCommand() string {
 	line := "MAIL FROM:<" + e.from + ">"
 	if e.utf8 {
@@ -201,10 +199,5 @@ func address(text string) (*mail.Address, error) {
 }
 
 func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }

@@ -64,7 +64,7 @@ func (c *conn) transact(env *envelope) (messages.Result, condition) {
 // server waits for the message. If BeginBefore has passed, it sends nothing.
 func (c *conn) announce(env *envelope) (r messages.Result, state condition, ok bool) {
 	commands := []string{env.mailCommand(), "RCPT TO:<" + env.to + ">", "DATA"}
-	if env.tooLate(time.Now()) {
+	if env.message.TooLate(time.Now()) {
 		return messages.NotBegun(), reusable, false
 	}
 	if c.pipelining {
