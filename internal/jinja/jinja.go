@@ -8,8 +8,10 @@
 package jinja
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,16 +49,9 @@ type Limits = py.Limits
 
 func withDefaults(l Limits) Limits {
 	return Limits{
-		Source: positive(l.Source, 32<<10), Output: positive(l.Output, 64<<10), Steps: positive(l.Steps, 1_000_000),
-		Memory: positive(l.Memory, 16<<20), Depth: positive(l.Depth, 150), Time: positive(l.Time, time.Second),
+		Source: cmp.Or(l.Source, 32<<10), Output: cmp.Or(l.Output, 64<<10), Steps: cmp.Or(l.Steps, 1_000_000),
+		Memory: cmp.Or(l.Memory, 16<<20), Depth: cmp.Or(l.Depth, 150), Time: cmp.Or(l.Time, time.Second),
 	}
-}
-
-func positive[T int | int64 | time.Duration](v, def T) T {
-	if v > 0 {
-		return v
-	}
-	return def
 }
 
 // Options says how a template is compiled. The zero value is a template as Jinja2 has it.
@@ -141,16 +136,9 @@ func RenderString(src string, contextJSON []byte) (string, error) {
 // variable, as in {{ name.attr }} or {{ name['attr'] }}. It examines the first output only, up to the first tag.
 func (t *Template) MentionsFirst(name, attr string) bool {
 	for _, n := range t.tree.Body {
-		out, ok := n.(*syntax.Output)
-		if !ok {
-			continue
+		if out, ok := n.(*syntax.Output); ok {
+			return slices.ContainsFunc(out.Items, func(it syntax.Node) bool { return mentions(it, name, attr) })
 		}
-		for _, it := range out.Items {
-			if mentions(it, name, attr) {
-				return true
-			}
-		}
-		return false
 	}
 	return false
 }

@@ -32,13 +32,19 @@ func (l *Library) mapped(b *py.Budget, a []py.Value) nextFunc {
 		return nothing
 	}
 	fn := l.mapper(b, a[1].(py.Args))
-	next := py.Iter(b, a[0])
+	return filtered(b, a[0], func(v py.Value) (py.Value, bool) { return fn(v), true })
+}
+
+// filtered iterates over the results of pass for those elements of v that it keeps.
+func filtered(b *py.Budget, v py.Value, pass func(v py.Value) (out py.Value, keep bool)) nextFunc {
+	next := py.Iter(b, v)
 	return func() (py.Value, bool) {
-		v, ok := next()
-		if !ok {
-			return nil, false
+		for v, ok := next(); ok; v, ok = next() {
+			if out, keep := pass(v); keep {
+				return out, true
+			}
 		}
-		return fn(v), true
+		return nil, false
 	}
 }
 
@@ -91,14 +97,8 @@ func (l *Library) selected(want, byAttribute bool) func(b *py.Budget, a []py.Val
 		if len(pos) > 0 {
 			test = l.apply(b, "test", l.Tests, pos[0], py.Args{Pos: pos[1:], Kw: rest.Kw})
 		}
-		next := py.Iter(b, a[0])
-		return func() (py.Value, bool) {
-			for v, ok := next(); ok; v, ok = next() {
-				if py.Truth(b, test(get(v))) == want {
-					return v, true
-				}
-			}
-			return nil, false
-		}
+		return filtered(b, a[0], func(v py.Value) (py.Value, bool) {
+			return v, py.Truth(b, test(get(v))) == want
+		})
 	}
 }

@@ -223,20 +223,12 @@ func dictSort(b *py.Budget, a []py.Value) py.Value {
 func unique(b *py.Budget, a []py.Value) nextFunc {
 	key := getter(b, a[2], nil, insensitive(b, a[1]))
 	seen := py.NewDict()
-	next := py.Iter(b, a[0])
-	return func() (py.Value, bool) {
-		for {
-			v, ok := next()
-			if !ok {
-				return nil, false
-			}
-			k := key(v)
-			if _, found := seen.Get(b, k); !found {
-				seen.Set(b, k, nil)
-				return v, true
-			}
-		}
-	}
+	return filtered(b, a[0], func(v py.Value) (py.Value, bool) {
+		k := key(v)
+		_, found := seen.Get(b, k)
+		seen.Set(b, k, nil)
+		return v, !found
+	})
 }
 
 func groupBy(b *py.Budget, a []py.Value) py.Value {

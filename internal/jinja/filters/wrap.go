@@ -98,13 +98,9 @@ func (w *wrapper) breakWord(chunk []rune, curLen int, lineEmpty bool) []rune {
 		end = 1
 	}
 	if w.breakHyphens && len(chunk) > end {
-		for h := end - 1; h > 0; h-- {
-			if chunk[h] == '-' {
-				if strings.Trim(string(chunk[:h]), "-") != "" {
-					end = h + 1
-				}
-				break
-			}
+		head := string(chunk[:end])
+		if h := strings.LastIndexByte(head, '-'); h > 0 && strings.Trim(head[:h], "-") != "" {
+			return []rune(head[:h+1])
 		}
 	}
 	return chunk[:end]

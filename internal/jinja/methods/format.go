@@ -80,16 +80,12 @@ func (f *formatter) field(text string, depth int) string {
 		conversion, rest = rest[1], rest[2:]
 	}
 	v := f.lookup(name)
-	switch conversion {
-	case 0:
-	case 's':
-		v = py.Str(f.B, v)
-	case 'r':
-		v = py.Repr(f.B, v)
-	case 'a':
-		v = py.ASCII(f.B, v)
-	default:
-		wrong("the conversion " + string(conversion) + ", which is not known")
+	if conversion != 0 {
+		convert := map[byte]func(*py.Budget, py.Value) string{'s': py.Str, 'r': py.Repr, 'a': py.ASCII}[conversion]
+		if convert == nil {
+			wrong("the conversion " + string(conversion) + ", which is not known")
+		}
+		v = convert(f.B, v)
 	}
 	spec := strings.TrimPrefix(rest, ":")
 	if strings.ContainsAny(spec, "{}") {

@@ -124,14 +124,14 @@ func (b *Budget) Grow(n int64) {
 
 // GrowTimes spends n times k bytes. The product cannot overflow.
 func (b *Budget) GrowTimes(n, k int64) {
-	if n <= 0 || k <= 0 {
+	switch {
+	case n <= 0 || k <= 0:
 		b.Grow(0)
-		return
-	}
-	if n > b.memory || k > b.memory || n > b.memory/k {
+	case n > b.memory/k:
 		b.Grow(-1)
+	default:
+		b.Grow(n * k)
 	}
-	b.Grow(n * k)
 }
 
 // GrowValues spends the memory of n elements of a list or tuple.

@@ -9,6 +9,7 @@
 package py
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 )
@@ -78,11 +79,7 @@ func Missing(obj, name Value) *Undefined { return &Undefined{Of: TypeName(obj), 
 
 // Raise raises the exception that any operation on u raises.
 func (u *Undefined) Raise() {
-	kind := u.Kind
-	if kind == "" {
-		kind = "UndefinedError"
-	}
-	panic(&Error{Kind: kind, Message: u.Message()})
+	panic(&Error{Kind: cmp.Or(u.Kind, "UndefinedError"), Message: u.Message()})
 }
 
 // Message returns the text of the error: the name that does not exist.

@@ -16,17 +16,13 @@ const foldSteps = 200_000
 // run time: invalid slices are undefined, concatenation loses Markup, and infinity is an unknown name. An expression whose
 // folding fails is evaluated at run time.
 
-func foldLimits(steps int64) py.Limits {
-	return py.Limits{Steps: max(1, steps), Memory: 64 << 10, Depth: 150, Time: time.Second}
-}
-
 // fold evaluates a constant expression; false if that is not possible.
 func (c *compiler) fold(n syntax.Node, f *frame) (v py.Value, r *render, ok bool) {
 	if c.folding || c.foldSteps <= 0 || !c.mayFold(n) {
 		return nil, nil, false
 	}
 	line := c.line
-	limits := foldLimits(min(20_000, c.foldSteps))
+	limits := py.Limits{Steps: max(1, min(20_000, c.foldSteps)), Memory: 64 << 10, Depth: 150, Time: time.Second}
 	r = newRender(limits, c.opts.Marks, nil)
 	defer func() {
 		c.folding, c.line = false, line

@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -51,8 +50,7 @@ func (p *Plans) ByID(ctx context.Context, id escalation.PlanID) (plan escalation
 		if err != nil {
 			return plan, err
 		}
-		plan, err = loadPlan(ctx, q, row)
-		return plan, err
+		return loadPlan(ctx, q, row)
 	})
 }
 
@@ -67,8 +65,7 @@ func planByName(ctx context.Context, d *postgres.DB, name string) (plan escalati
 		if err != nil {
 			return plan, err
 		}
-		plan, err = loadPlan(ctx, q, db.PlanByIDRow(row))
-		return plan, err
+		return loadPlan(ctx, q, db.PlanByIDRow(row))
 	})
 }
 
@@ -364,8 +361,9 @@ func planHead(row db.PlanByIDRow) escalation.Plan {
 		ThresholdWindow: postgres.FromSeconds(row.ThresholdWindow), ThresholdCount: int(row.ThresholdCount),
 		AggregationWindow: postgres.FromSeconds(row.AggregationWindow), AggregationReset: postgres.FromSeconds(row.AggregationReset)}
 	if row.TrackingType != nil {
-		p.Tracking = &escalation.Tracking{Mode: users.Mode(*row.TrackingType), Template: json.RawMessage(row.TrackingTemplate)}
-		p.Tracking.Key = postgres.Deref(row.TrackingKey)
+		p.Tracking = &escalation.Tracking{
+			Mode: users.Mode(*row.TrackingType), Key: postgres.Deref(row.TrackingKey), Template: row.TrackingTemplate,
+		}
 	}
 	return p
 }

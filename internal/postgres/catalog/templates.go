@@ -28,8 +28,7 @@ func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details m
 		if err != nil {
 			return details, err
 		}
-		details, err = loadTemplate(ctx, q, row)
-		return details, err
+		return loadTemplate(ctx, q, row)
 	})
 }
 
@@ -40,8 +39,7 @@ func (t *Templates) ByName(ctx context.Context, name string) (details messages.T
 		if err != nil {
 			return details, err
 		}
-		details, err = loadTemplate(ctx, q, db.TemplateByIDRow(row))
-		return details, err
+		return loadTemplate(ctx, q, db.TemplateByIDRow(row))
 	})
 }
 
