@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/operator/transfer"
@@ -53,9 +52,11 @@ func (c importIrisCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if options.Retention, err = e.retention(); err != nil {
+	cfg, err := config.Load(e.config, e.environ)
+	if err != nil {
 		return err
 	}
+	options.Retention = cfg.Retention()
 	report, err := transfer.Iris(ctx, common, in, options)
 	if err != nil {
 		return err
@@ -87,15 +88,6 @@ func (c importOncallCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	return c.finish(e, report)
-}
-
-// retention returns how long the servers keep finished messages.
-func (e *env) retention() (time.Duration, error) {
-	c, err := config.Load(e.config, e.environ)
-	if err != nil {
-		return 0, err
-	}
-	return c.Retention(), nil
 }
 
 // source returns what to import, with the password.

@@ -46,7 +46,7 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	limit, err := e.listLimit()
+	cfg, err := config.Load(e.config, e.environ)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 	}
 	sim, err := o.Simulate(ctx, simulation.TypedQuestion{
 		Plan: c.Plan, Application: c.Application, At: c.At, Assume: c.Assume, Targets: c.Target, Zone: z,
-	}, limit)
+	}, cfg.ListLimit())
 	if err != nil {
 		return invalidIsUsage(err)
 	}
@@ -68,15 +68,6 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 		return plainSimulation(e.stdout, report, z)
 	}
 	return tableSimulation(e.stdout, report, z)
-}
-
-// listLimit returns the configured size from which on a mailing list is not paged.
-func (e *env) listLimit() (int, error) {
-	c, err := config.Load(e.config, e.environ)
-	if err != nil {
-		return 0, err
-	}
-	return c.ListLimit(), nil
 }
 
 func writeJSON(w io.Writer, v any) error {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -53,28 +54,26 @@ type Applications interface {
 
 // The errors of HMAC authentication, with the texts of the v0 wire (title in Message, description in Detail).
 var (
-	ErrHeader = &fault.Error{
-		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Malformed/missing HMAC authorization header",
-	}
+	ErrHeader = failure("Malformed/missing HMAC authorization header")
 	// ErrNoDigest means a header without a colon or without a name.
-	ErrNoDigest = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", EmptyDetail: true}
+	ErrNoDigest = unauthenticated("Authentication failure")
 	// ErrDigest means a wrong signature or an unknown application. They have one error, so that it does not reveal which applications exist.
-	ErrDigest = &fault.Error{
-		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "HMAC failed validation. Check API key/clock skew",
-	}
-	ErrNoUserPower = &fault.Error{
-		Kind: fault.Unauthenticated, Message: "This application does not have the power to authenticate usernames",
-		EmptyDetail: true,
-	}
+	ErrDigest      = failure("HMAC failed validation. Check API key/clock skew")
+	ErrNoUserPower = unauthenticated("This application does not have the power to authenticate usernames")
 	// ErrWebhookKey means a wrong key or unknown application in the query of a webhook.
-	ErrWebhookKey = &fault.Error{
-		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Unknown application or wrong key",
-	}
+	ErrWebhookKey = failure("Unknown application or wrong key")
 	// ErrNoApplication means an unknown application while authentication is switched off.
-	ErrNoApplication = &fault.Error{
-		Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Application not found",
-	}
+	ErrNoApplication = failure("Application not found")
 )
+
+func failure(detail string) *fault.Error {
+	return &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: detail}
+}
+
+// unauthenticated returns a refusal whose answer has an empty description.
+func unauthenticated(title string) *fault.Error {
+	return &fault.Error{Kind: fault.Unauthenticated, Message: title, EmptyDetail: true}
+}
 
 // SignedRequest has the parts of a request that a signature covers.
 type SignedRequest struct {
@@ -206,11 +205,7 @@ func (a Application) HasKey(key string) bool {
 
 // Sign returns the Authorization header of a client, for the current window of 5 seconds.
 func Sign(app, key string, r SignedRequest, now time.Time) string {
-	path := r.WirePath
-	if path == "" {
-		path = r.Path
-	}
-	return "hmac " + app + ":" + sign(key, now.Unix()/5, path, r)
+	return "hmac " + app + ":" + sign(key, now.Unix()/5, cmp.Or(r.WirePath, r.Path), r)
 }
 
 func sign(key string, window int64, path string, r SignedRequest) string {

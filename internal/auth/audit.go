@@ -1,6 +1,8 @@
 package auth
 
-import "time"
+import (
+	"time"
+)
 
 // AuditRecord is one entry of the audit log: a change by a person or program.
 type AuditRecord struct {
@@ -10,4 +12,20 @@ type AuditRecord struct {
 	Action string // e.g. "application key set"
 	Object string // the changed object, e.g. "application demo"
 	Detail string // never a secret
+}
+
+// Answer is the stored answer to a request with an Idempotency-Key. The same request, sent again, gets this answer and changes
+// nothing.
+type Answer struct {
+	Status   int
+	Location string
+	Body     []byte
+}
+
+// ReplayKey identifies a request that must act once. A key is unique for an application and route.
+type ReplayKey struct {
+	ApplicationID int64
+	Route         string
+	Key           string
+	BodyHash      []byte // hash of the request body
 }

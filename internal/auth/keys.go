@@ -9,6 +9,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"regexp"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
 )
@@ -67,16 +69,18 @@ func (k *Keys) Unseal(sealed []byte, about string) ([]byte, error) {
 // FeedKeyHash returns the keyed hash under which the key of a calendar feed is stored. It cannot be computed or reversed without the
 // installation secret.
 func (k *Keys) FeedKeyHash(key string) string {
-	mac := hmac.New(sha256.New, k.feeds)
-	mac.Write([]byte(key))
-	return "sealed:" + hex.EncodeToString(mac.Sum(nil))
+	return "sealed:" + hex.EncodeToString(keyedHash(k.feeds, key))
 }
 
 // AddressHash returns the keyed hash under which a network address is stored. The hash needs a key because all addresses can be
 // tried.
 func (k *Keys) AddressHash(address string) []byte {
-	mac := hmac.New(sha256.New, k.addresses)
-	mac.Write([]byte(address))
+	return keyedHash(k.addresses, address)
+}
+
+func keyedHash(key []byte, text string) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
 	return mac.Sum(nil)
 }
 
@@ -144,4 +148,38 @@ func NewApplicationKey() string {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // crypto/rand never fails
 	return hex.EncodeToString(b)
+}
+
+// sealedMark and hexadecimal digits replace a secret in a stored text. Only the recipient gets the secret.
+const sealedMark = "iris-sealed-"
+
+var sealedText = regexp.MustCompile(sealedMark + "[0-9a-f]{56,512}")
+
+// SealForRecipient returns a mark that replaces a secret in a stored text. RevealTo restores the secret for this destination only, so
+// a mark that is copied into another message reveals nothing.
+func (k *Keys) SealForRecipient(secret, destination string) string {
+	return sealedMark + hex.EncodeToString(k.Seal([]byte(secret), "for "+destination))
+}
+
+// RevealTo restores the secrets in a text that were sealed for the destination. Other marks stay.
+func (k *Keys) RevealTo(text, destination string) string {
+	if !strings.Contains(text, sealedMark) {
+		return text
+	}
+	return sealedText.ReplaceAllStringFunc(text, func(mark string) string {
+		sealed, err := hex.DecodeString(mark[len(sealedMark):])
+		if err != nil {
+			return mark
+		}
+		secret, err := k.Unseal(sealed, "for "+destination)
+		if err != nil {
+			return mark
+		}
+		return string(secret)
+	})
+}
+
+// HashCode returns the keyed hash of a short code, for storage. The hash needs a key because all short codes can be tried.
+func (k *Keys) HashCode(code, purpose string) []byte {
+	return keyedHash(k.codes, purpose+"\x00"+code)
 }

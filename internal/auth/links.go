@@ -80,9 +80,7 @@ func (l *Links) Verify(token string, purpose Purpose, now time.Time) (Link, erro
 }
 
 func (l *Links) mac(payload []byte) []byte {
-	m := hmac.New(sha256.New, l.key)
-	m.Write(payload)
-	return m.Sum(nil)
+	return keyedHash(l.key, string(payload))
 }
 
 func parseLink(payload []byte) (Link, bool) {

@@ -14,8 +14,8 @@ var (
 	ErrNotLoggedIn    = &fault.Error{Kind: fault.Unauthenticated, Message: "Unauthorized", Detail: "User must be logged in"}
 	ErrSessionGone    = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session", Detail: "CSRF token missing"}
 	ErrCSRF           = &fault.Error{Kind: fault.Unauthenticated, Message: "Invalid Session", Detail: "CSRF validation failed"}
-	ErrDigestFormat   = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Invalid digest format"}
-	ErrOncallDigest   = &fault.Error{Kind: fault.Unauthenticated, Message: "Authentication failure", Detail: "Wrong digest"}
+	ErrDigestFormat   = failure("Invalid digest format")
+	ErrOncallDigest   = failure("Wrong digest")
 	ErrOncallNotOpen  = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "This application may not use the on-call API (flag allow_oncall)"}
 	ErrOncallReadOnly = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "This user may only read"}
 	ErrOncallAdmin    = &fault.Error{Kind: fault.Forbidden, Message: "403 Forbidden", Detail: "Admin only action"}

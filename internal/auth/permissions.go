@@ -10,9 +10,9 @@ import (
 
 // Refusals. Some texts are part of the v0 wire.
 var (
-	ErrUsernameNeeded = &fault.Error{Kind: fault.Unauthenticated, Message: "Username must be specified for this action", EmptyDetail: true}
-	ErrAppUserPower   = &fault.Error{Kind: fault.Unauthenticated, Message: "App must allow authentication as user for this action", EmptyDetail: true}
-	ErrNotThisUser    = &fault.Error{Kind: fault.Unauthenticated, Message: "This user is not allowed to access this resource", EmptyDetail: true}
+	ErrUsernameNeeded = unauthenticated("Username must be specified for this action")
+	ErrAppUserPower   = unauthenticated("App must allow authentication as user for this action")
+	ErrNotThisUser    = unauthenticated("This user is not allowed to access this resource")
 	ErrNoDevices      = fault.New(fault.Forbidden, "App not allowed to register devices")
 	ErrNoRelay        = fault.New(fault.Forbidden, "This application may not pass on answers: give it the power with \"iris app set NAME --relay\"")
 	ErrInternalOnly   = fault.New(fault.Forbidden, "App not allowed to use internal routes")

@@ -1,6 +1,7 @@
 package buckets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,9 +62,7 @@ const suspectsFor = 2 * time.Minute
 
 // NewGossip returns a gossip that sends nothing until Run. processID becomes the node's name.
 func NewGossip(processID string, cfg GossipConfig, hooks GossipHooks, log *zap.Logger) (*Gossip, error) {
-	if cfg.JoinEvery == 0 {
-		cfg.JoinEvery = time.Second
-	}
+	cfg.JoinEvery = cmp.Or(cfg.JoinEvery, time.Second)
 	if processID == "" || len(processID) > 255 || log == nil {
 		return nil, errors.New("gossip: a process id and a logger are required")
 	}

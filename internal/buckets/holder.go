@@ -1,6 +1,7 @@
 package buckets
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -24,18 +25,10 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Heartbeat == 0 {
-		c.Heartbeat = time.Second
-	}
-	if c.Limits == (Limits{}) {
-		c.Limits = DefaultLimits()
-	}
-	if c.Stall == 0 {
-		c.Stall = 10 * time.Second
-	}
-	if c.Grace == 0 {
-		c.Grace = 150 * time.Millisecond
-	}
+	c.Heartbeat = cmp.Or(c.Heartbeat, time.Second)
+	c.Limits = cmp.Or(c.Limits, DefaultLimits())
+	c.Stall = cmp.Or(c.Stall, 10*time.Second)
+	c.Grace = cmp.Or(c.Grace, 150*time.Millisecond)
 	return c
 }
 
@@ -52,13 +45,11 @@ type Deps struct {
 	Self     Member     // GossipAddr is filled in from Detector
 	Detector Detector   // nil: no gossip
 	Ended    EndedStore // nil: nobody finds out whether dead members have ended
-	// Gained, if set, is called with newly held buckets: search them for work now. Released is called with buckets that
-	// were given up: take nothing new from them; calls that have begun may finish. Both are called on the holder's
-	// goroutine and must return quickly.
-	Gained   func(Set)
-	Released func(Set)
-	Log      *zap.Logger
-	Metrics  prometheus.Registerer // nil: none
+	// Gained, if set, is called with newly held buckets: search them for work now. It is called on the holder's goroutine
+	// and must return quickly.
+	Gained  func(Set)
+	Log     *zap.Logger
+	Metrics prometheus.Registerer // nil: none
 }
 
 // NewProcessID returns a new random identity: 32 hexadecimal digits.
@@ -281,3 +272,18 @@ func (h *Holder) fresh(at *atomic.Int64) bool {
 
 // since converts an instant for beatAt and viewAt; it never returns 0.
 func (h *Holder) since(t time.Time) int64 { return max(1, int64(t.Sub(h.base))) }
+
+// ErrLost matches (errors.Is) every error about a lost lease.
+var ErrLost = errors.New("bucket lease lost")
+
+// LostError names the leases that were no longer valid when a transaction checked them. The transaction wrote nothing.
+// The caller passes Buckets to Holder.Lost and continues with the other buckets.
+type LostError struct {
+	Buckets Set
+}
+
+// Error names the buckets.
+func (e *LostError) Error() string { return fmt.Sprintf("%v: buckets %v", ErrLost, e.Buckets.List()) }
+
+// Unwrap makes errors.Is(err, ErrLost) true.
+func (e *LostError) Unwrap() error { return ErrLost }

@@ -152,29 +152,20 @@ func (h *Holder) reconcile(v *View) {
 	if !lost.Empty() {
 		h.metrics.lost.Add(float64(lost.Len()))
 		h.log.Warn("bucket leases lost to others", zap.Ints("buckets", lost.List()))
-		h.tellReleased(lost)
 	}
 }
 
 // giveUp stops offering buckets and sets the time of their release a moment later, so that loops which have just read
 // their leases can finish a pass.
 func (h *Holder) giveUp(bs Set, now time.Time) {
-	var fresh Set
+	before := len(h.given)
 	for _, b := range bs.List() {
 		if _, already := h.given[b]; !already {
 			h.given[b] = now.Add(h.cfg.Grace)
-			fresh.Add(b)
 		}
 	}
-	if !fresh.Empty() {
+	if len(h.given) > before {
 		h.metrics.rebalances.Inc()
-		h.tellReleased(fresh)
-	}
-}
-
-func (h *Holder) tellReleased(bs Set) {
-	if h.deps.Released != nil {
-		h.deps.Released(bs)
 	}
 }
 

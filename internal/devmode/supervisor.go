@@ -55,6 +55,7 @@ type Options struct {
 type Supervisor struct {
 	opt    Options
 	addr   string
+	local  string // URL of iris-api for this machine
 	public string
 	logDir string
 	// migrate is database.Migrate; tests replace it.
@@ -95,7 +96,8 @@ func New(opt Options) (*Supervisor, error) {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	s.public = strings.TrimRight(cmp.Or(subprocess.Getenv(opt.Environ, "IRIS_PUBLIC_URL"), "http://"+net.JoinHostPort(host, port)), "/")
+	s.local = "http://" + net.JoinHostPort(host, port)
+	s.public = strings.TrimRight(cmp.Or(subprocess.Getenv(opt.Environ, "IRIS_PUBLIC_URL"), s.local), "/")
 	return s, nil
 }
 
@@ -257,7 +259,7 @@ func (s *Supervisor) waitReady(ctx context.Context) bool {
 	started, printed := time.Now(), time.Time{}
 	client := &http.Client{Timeout: 3 * time.Second}
 	for {
-		reason, err := ask(ctx, client, s.local()+"/readyz")
+		reason, err := ask(ctx, client, s.local+"/readyz")
 		if ctx.Err() != nil {
 			return false
 		}
@@ -277,15 +279,6 @@ func (s *Supervisor) waitReady(ctx context.Context) bool {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-}
-
-// local returns the address of iris-api for this machine.
-func (s *Supervisor) local() string {
-	host, port, _ := net.SplitHostPort(s.addr) // checked by New
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return "http://" + net.JoinHostPort(host, port)
 }
 
 // ask returns "" if the server is ready, else the reason on one line.

@@ -100,7 +100,7 @@ func (s *Syncer) Run(ctx context.Context, store Store, o Options) (r Report, err
 	if r.Stopped = s.refuse(len(entries), people, ofLists, o.AllowGone); r.Stopped != "" || o.DryRun {
 		return r, nil
 	}
-	return r, s.apply(ctx, store, &r)
+	return r, apply(ctx, store, &r)
 }
 
 func (s *Syncer) compare(ctx context.Context, store Store, entries []Entry, lists []List) (p Plan, l ListPlan, err error) {
@@ -148,43 +148,32 @@ func (s *Syncer) tooMany(gone, of int) bool {
 }
 
 // apply stores the changes of r. Afterwards r has only the changes that were stored.
-func (s *Syncer) apply(ctx context.Context, store Store, r *Report) error {
-	changes, lists := r.Changes, r.Lists
-	r.Changes, r.Lists = nil, nil
-	for _, c := range changes {
-		ok, err := s.recordResult(ctx, c.Name, store.Apply(ctx, c), r)
-		if err != nil {
-			return fmt.Errorf("store a person: %w", err)
-		}
-		if ok {
-			r.Changes = append(r.Changes, c)
-		}
+func apply(ctx context.Context, store Store, r *Report) error {
+	var err error
+	if r.Changes, err = applyEach(ctx, r, r.Changes, store.Apply, func(c Change) string { return c.Name }); err != nil {
+		r.Lists = nil
+		return fmt.Errorf("store a person: %w", err)
 	}
-	for _, c := range lists {
-		ok, err := s.recordResult(ctx, c.Name, store.ApplyList(ctx, c), r)
-		if err != nil {
-			return fmt.Errorf("store a mailing list: %w", err)
-		}
-		if ok {
-			r.Lists = append(r.Lists, c)
-		}
+	if r.Lists, err = applyEach(ctx, r, r.Lists, store.ApplyList, func(c ListChange) string { return c.Name }); err != nil {
+		return fmt.Errorf("store a mailing list: %w", err)
 	}
 	return nil
 }
 
-// recordResult reports whether a change was stored. If this change cannot be stored, it adds a problem to r. It returns an error if the run
-// must end.
-func (s *Syncer) recordResult(ctx context.Context, name string, err error, r *Report) (bool, error) {
-	switch {
-	case err == nil:
-		return true, nil
-	case ctx.Err() != nil, fault.Is(err, fault.Unavailable), fault.Is(err, fault.Conflict):
-		return false, err
+// applyEach stores changes and returns those that were stored. A change that cannot be stored becomes a problem of r. An error means
+// that the run must end.
+func applyEach[C any](ctx context.Context, r *Report, changes []C, apply func(context.Context, C) error, name func(C) string) (stored []C, err error) {
+	for _, c := range changes {
+		switch err := apply(ctx, c); {
+		case err == nil:
+			stored = append(stored, c)
+		case ctx.Err() != nil, fault.Is(err, fault.Unavailable), fault.Is(err, fault.Conflict):
+			return stored, err
+		case fault.Is(err, fault.Invalid):
+			r.Problems = append(r.Problems, Problem{Name: name(c), Text: fault.Public(err)})
+		default:
+			r.Problems = append(r.Problems, Problem{Name: name(c), Text: "the change could not be stored; the log has the reason", Err: err})
+		}
 	}
-	p := Problem{Name: name, Text: "the change could not be stored; the log has the reason", Err: err}
-	if fault.Is(err, fault.Invalid) {
-		p = Problem{Name: name, Text: fault.Public(err)}
-	}
-	r.Problems = append(r.Problems, p)
-	return false, nil
+	return stored, nil
 }

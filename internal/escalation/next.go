@@ -43,8 +43,6 @@ type Round struct {
 // Late reports that the wait of a round begins although messages of the round have not been sent yet.
 type Late struct {
 	Step      int
-	Position  int
-	Repeat    int
 	Unsettled int // messages that are not settled
 }
 
@@ -52,7 +50,6 @@ type Late struct {
 type Lost struct {
 	Step     int
 	Position int
-	Repeat   int
 }
 
 // Over is the reason why a plan ended.
@@ -192,7 +189,7 @@ func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
 	}
 	if r.Lost && r.Unsettled == 0 {
 		r.Skipped = true
-		d.Lost = append(d.Lost, Lost{Step: d.Progress.Step, Position: i, Repeat: r.Made - 1})
+		d.Lost = append(d.Lost, Lost{Step: d.Progress.Step, Position: i})
 		return true
 	}
 	latest := r.At.Add(maxDelay(n.Priority))
@@ -201,11 +198,11 @@ func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
 		return false
 	}
 	if end := r.waitFrom(latest).Add(max(n.Wait, 0)); now.Before(end) {
-		d.late(r, i)
+		d.late(r)
 		d.dueBy(end)
 		return false
 	}
-	d.late(r, i)
+	d.late(r)
 	if r.Made <= min(n.Repeat, MaxRepeat) {
 		d.make(n, i, now)
 		return false
@@ -214,12 +211,12 @@ func (d *Decision) advanceOne(n Notification, i int, now time.Time) bool {
 }
 
 // late notes, once per round, that its wait begins although messages are not settled.
-func (d *Decision) late(r *Rounds, i int) {
+func (d *Decision) late(r *Rounds) {
 	if r.Unsettled == 0 || r.Late {
 		return
 	}
 	r.Late = true
-	d.Late = append(d.Late, Late{Step: d.Progress.Step, Position: i, Repeat: r.Made - 1, Unsettled: r.Unsettled})
+	d.Late = append(d.Late, Late{Step: d.Progress.Step, Unsettled: r.Unsettled})
 }
 
 // waitFrom returns when the wait of the last round begins. latest is the latest such instant.
@@ -278,50 +275,30 @@ func (d *Decision) reopen(plan Plan, p Progress, now time.Time) {
 // if all of them failed. (The acknowledgement prevented the page to the fallback.)
 func cancelled(past []Past) []Round {
 	type key struct{ step, position int }
-	last := map[key]int{}
-	for _, m := range past {
-		k := key{m.Step, m.Position}
-		if have, ok := last[k]; !ok || m.Repeat > have {
-			last[k] = m.Repeat
+	keys, byNotification := grouped(past, func(m Past) key { return key{m.Step, m.Position} })
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.position, b.position)) })
+	out := make([]Round, 0, len(keys))
+	for _, k := range keys {
+		last := slices.MaxFunc(byNotification[k], func(a, b Past) int { return cmp.Compare(a.Repeat, b.Repeat) }).Repeat
+		made := slices.DeleteFunc(byNotification[k], func(m Past) bool { return m.Repeat != last })
+		has := func(fate Fate) bool { return slices.ContainsFunc(made, func(m Past) bool { return m.Fate == fate }) }
+		lostFallback := slices.ContainsFunc(made, func(m Past) bool { return m.Fate == PastCancelled && m.Purpose == messages.Fallback })
+		if !has(PastCancelled) {
+			if k.step <= 0 || !has(PastFailed) || has(PastLeft) || has(PastOnItsWay) {
+				continue
+			}
+			lostFallback = true
 		}
-	}
-	rounds := map[key]*Round{}
-	lostFallback, reached := map[key]bool{}, map[key]bool{}
-	for _, m := range past {
-		k := key{m.Step, m.Position}
-		if m.Repeat == last[k] && m.Fate == PastCancelled {
-			rounds[k] = &Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat, Again: true}
-			lostFallback[k] = lostFallback[k] || m.Purpose == messages.Fallback
+		r := Round{Step: k.step, Position: k.position, Repeat: last, Again: true}
+		for _, m := range made {
+			// A recipient who could not be reached is paged again if the page to the fallback was cancelled.
+			if m.Fate != PastCancelled && (m.Fate != PastFailed || !lostFallback) {
+				r.Served = append(r.Served, m.Recipient)
+			}
 		}
-		reached[k] = reached[k] || m.Repeat == last[k] && (m.Fate == PastLeft || m.Fate == PastOnItsWay)
-	}
-	for _, m := range past {
-		k := key{m.Step, m.Position}
-		if m.Repeat == last[k] && m.Fate == PastFailed && m.Step > 0 && rounds[k] == nil && !reached[k] {
-			rounds[k] = &Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat, Again: true}
-			lostFallback[k] = true
-		}
-	}
-	for _, m := range past {
-		k := key{m.Step, m.Position}
-		r := rounds[k]
-		if r == nil || m.Repeat != r.Repeat || m.Fate == PastCancelled {
-			continue
-		}
-		// A recipient who could not be reached is paged again if the page to the fallback was cancelled.
-		if m.Fate == PastFailed && lostFallback[k] {
-			continue
-		}
-		r.Served = append(r.Served, m.Recipient)
-	}
-	out := make([]Round, 0, len(rounds))
-	for _, r := range rounds {
 		slices.Sort(r.Served)
 		r.Served = slices.Compact(r.Served)
-		out = append(out, *r)
+		out = append(out, r)
 	}
-	slices.SortFunc(out, func(a, b Round) int {
-		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Position, b.Position))
-	})
 	return out
 }

@@ -113,15 +113,7 @@ func (b *changeBuilder) logPages(d Decision) {
 		repeat int
 		again  bool
 	}
-	var keys []lineKey
-	lines := map[lineKey][]page{}
-	for _, p := range b.pages {
-		k := lineKey{step: p.round.Step, repeat: p.round.Repeat, again: p.round.Again}
-		if lines[k] == nil {
-			keys = append(keys, k)
-		}
-		lines[k] = append(lines[k], p)
-	}
+	keys, lines := grouped(b.pages, func(p page) lineKey { return lineKey{p.round.Step, p.round.Repeat, p.round.Again} })
 	for _, k := range keys {
 		pages := lines[k]
 		kind, how := incidents.EntryStep, "paging"
@@ -141,65 +133,40 @@ func (b *changeBuilder) logPages(d Decision) {
 // sentence describes pages. It names the modes, priorities and rule for each set of people found by one rule: "demo by
 // email, sms and slack (urgent, named in the plan)".
 func sentence(pages []page) string {
-	type group struct {
-		rule  string
-		pages []page
-	}
-	var groups []group
-	for _, p := range pages {
-		i := slices.IndexFunc(groups, func(g group) bool { return g.rule == p.rule })
-		if i < 0 {
-			groups = append(groups, group{rule: p.rule})
-			i = len(groups) - 1
-		}
-		groups[i].pages = append(groups[i].pages, p)
-	}
-	parts := make([]string, len(groups))
-	for i, g := range groups {
+	rules, groups := grouped(pages, func(p page) string { return p.rule })
+	parts := make([]string, len(rules))
+	for i, rule := range rules {
 		var priorities []string
 		for _, p := range users.Priorities {
-			if slices.ContainsFunc(g.pages, func(q page) bool { return q.priority == p }) {
+			if slices.ContainsFunc(groups[rule], func(q page) bool { return q.priority == p }) {
 				priorities = append(priorities, string(p))
 			}
 		}
-		parts[i] = fmt.Sprintf("%s (%s, %s)", byMode(g.pages), list(priorities), g.rule)
+		parts[i] = fmt.Sprintf("%s (%s, %s)", byMode(groups[rule]), list(priorities), rule)
 	}
 	return strings.Join(parts, "; ")
 }
 
+// grouped returns the values by their key, and the keys in the order in which they first occur.
+func grouped[K comparable, V any](all []V, key func(V) K) (keys []K, groups map[K][]V) {
+	groups = map[K][]V{}
+	for _, v := range all {
+		k := key(v)
+		if groups[k] == nil {
+			keys = append(keys, k)
+		}
+		groups[k] = append(groups[k], v)
+	}
+	return keys, groups
+}
+
 // byMode lists people by their modes: "ana and bo by sms, cy by email because there is no call contact".
 func byMode(pages []page) string {
-	type person struct {
-		name  string
-		modes []string
-	}
-	var people []person
-	for _, p := range pages {
-		mode := string(p.choice.Mode)
-		if p.choice.Mode == users.Drop {
-			mode = "drop, which discards it"
-		}
-		if p.choice.Changed() {
-			mode += " because " + p.choice.Missing
-		}
-		i := slices.IndexFunc(people, func(q person) bool { return q.name == p.responder.Name })
-		if i < 0 {
-			people = append(people, person{name: p.responder.Name})
-			i = len(people) - 1
-		}
-		if !slices.Contains(people[i].modes, mode) {
-			people[i].modes = append(people[i].modes, mode)
-		}
-	}
-	var order []string
-	who := map[string][]string{}
-	for _, p := range people {
-		modes := list(p.modes)
-		if who[modes] == nil {
-			order = append(order, modes)
-		}
-		who[modes] = append(who[modes], p.name)
-	}
+	people, pagesOf := grouped(pages, nameOf)
+	order, who := grouped(people, func(name string) string {
+		modes, _ := grouped(pagesOf[name], modeText)
+		return list(modes)
+	})
 	parts := make([]string, len(order))
 	for i, modes := range order {
 		parts[i] = list(who[modes]) + " by " + modes
@@ -207,13 +174,22 @@ func byMode(pages []page) string {
 	return strings.Join(parts, ", ")
 }
 
-func names(pages []page) string {
-	var out []string
-	for _, p := range pages {
-		if !slices.Contains(out, p.responder.Name) {
-			out = append(out, p.responder.Name)
-		}
+// modeText names the mode of a page, and why it is not the wanted one.
+func modeText(p page) string {
+	mode := string(p.choice.Mode)
+	if p.choice.Mode == users.Drop {
+		mode = "drop, which discards it"
 	}
+	if p.choice.Changed() {
+		mode += " because " + p.choice.Missing
+	}
+	return mode
+}
+
+func nameOf(p page) string { return p.responder.Name }
+
+func names(pages []page) string {
+	out, _ := grouped(pages, nameOf)
 	return list(out)
 }
 

@@ -43,7 +43,7 @@ func (c *Comparison) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "%d differences:\n", len(c.Differences))
 	for _, d := range c.Differences {
-		fmt.Fprintf(b, "- %s of %s, %s to %s (%s): %s there, %s here\n", d.Role, d.Team, d.From.Format(clock), d.Until.Format(clock),
+		fmt.Fprintf(b, "- %s of %s, %s to %s (%s): %s in the source, %s here\n", d.Role, d.Team, d.From.Format(clock), d.Until.Format(clock),
 			d.Zone, people(d.There), people(d.Here))
 	}
 }

@@ -88,7 +88,7 @@ func TestTheReportShowsTheComparison(t *testing.T) {
 	b.Reset()
 	require.NoError(t, r.WriteText(&b))
 	require.True(t, r.OnCall.Differs())
-	require.Equal(t, maxExamples+3, strings.Count(b.String(), "- primary of db, Sun 2026-11-22 03:45:00 +05:45 to Sun 2026-11-22 03:46:00 +05:45 (x): ann, bob there, nobody here\n"), "every one")
+	require.Equal(t, maxExamples+3, strings.Count(b.String(), "- primary of db, Sun 2026-11-22 03:45:00 +05:45 to Sun 2026-11-22 03:46:00 +05:45 (x): ann, bob in the source, nobody here\n"), "every one")
 }
 
 func TestModes(t *testing.T) {

@@ -89,51 +89,43 @@ type Outcome struct {
 	Reasons []Reason
 }
 
-// Store is our database during an import. Its methods are called one after another. Ids in records are those of the
+// Loading is our database during an import. Its methods are called one after another. Ids in records are those of the
 // predecessor, unless a column has a Ref.
-type Store struct {
-	OnCallStore
-	IrisStore
+type Loading interface {
+	// Load stores records in a table. With them it stores the contexts of incidents (an Aside column), the lines of timelines
+	// for comments, and what changes of messages say about a message. Some tables are special:
+	// applications: the first import deletes the application of a new installation if it has not been used.
+	// oncall_audit: the first import moves existing rows to higher ids.
+	// message_history: the records are messages of Iris, for which step and state are computed.
+	// ical_keys: the keys are sealed.
+	Load(ctx context.Context, t Table, records Records) (Outcome, error)
+	// Finish sets all sequences above the imported ids and records the import in the audit log.
+	Finish(ctx context.Context, detail string) error
 }
 
-// IrisStore has the methods that only the import of Iris needs.
+// IrisStore is the store of an import of Iris.
 type IrisStore interface {
+	Loading
 	// Adopt gives existing users, teams and mailing lists, found by name, the ids that they have in Iris. It moves other
 	// rows away from those ids; a row that is referred to cannot be moved, which is a conflict. Only the first import does
 	// it.
 	Adopt(ctx context.Context, targets []Target) (Outcome, error)
-	// MakeRoom deletes the application of a new installation if it has not been used.
-	MakeRoom(ctx context.Context) error
 	// SealKeys stores the keys of applications.
 	SealKeys(ctx context.Context, keys []ApplicationKeys) (Outcome, error)
 	// Resume continues or ends the escalation of imported incidents that still escalate. It returns their number.
 	Resume(ctx context.Context, goOn bool) (int64, error)
 }
 
-// OnCallStore is the part of a Store that the import of Oncall needs.
-type OnCallStore struct {
+// OnCallStore is the store of an import of Oncall.
+type OnCallStore interface {
 	Loading
-	CalendarStore
-	Finishing
-}
-
-// CalendarStore has the methods that only the import of Oncall needs.
-type CalendarStore interface {
 	// AdoptOnCall gives existing users, teams and roles, found by name, the ids that they have in Oncall. The first import
 	// moves other rows away from those ids; a role that is in use cannot be moved, which is a conflict.
 	AdoptOnCall(ctx context.Context, targets []Target) (Outcome, error)
-	// MakeAuditRoom moves existing rows of the on-call audit log to ids above highest. Only the first import does it.
-	MakeAuditRoom(ctx context.Context, highest int64) error
 	// AllowOnCall permits applications to use the on-call API with these keys. It creates missing applications.
 	AllowOnCall(ctx context.Context, keys []ApplicationKeys) (Outcome, error)
 	// OnCall returns who is on call here in [from, to), from the calendars that the resolver reads.
 	OnCall(ctx context.Context, from, to time.Time) (OnCall, error)
-}
-
-// Finishing ends an import.
-type Finishing interface {
-	// Finish sets all sequences above the imported ids and records the import in the audit log.
-	Finish(ctx context.Context, detail string) error
 }
 
 // OnCall is who is on call here.
@@ -162,5 +154,5 @@ type ApplicationKeys struct {
 // WrongNumber is the reason in the report for other ids.
 const (
 	HighestNumber = 1 << 62
-	WrongNumber   = "its number is not above 0, or so high that there is no room for new ones behind it: change it there"
+	WrongNumber   = "its number is below 1, or too high to leave numbers for new rows: change it in the source"
 )

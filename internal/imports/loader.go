@@ -13,14 +13,6 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Loading is the part of a Store that stores rows.
-type Loading interface {
-	// Load stores records in a table. The contexts of incidents (an Aside column), lines of timelines for comments and for
-	// changes of messages are stored with them. Records of message_history are messages of Iris, see
-	// internal/postgres/imports.
-	Load(ctx context.Context, t Table, records Records) (Outcome, error)
-}
-
 // From selects the source of a class of rows.
 type From struct {
 	Class   string
@@ -75,12 +67,12 @@ func (l Loader) Load(ctx context.Context, tables ...Table) error {
 }
 
 // Finish tidies the report and, if anything is new and nothing conflicts, ends the import.
-func (l Loader) Finish(ctx context.Context, store Finishing) error {
+func (l Loader) Finish(ctx context.Context) error {
 	l.Report.Tidy()
 	if l.Report.Conflicts() > 0 || l.Report.Taken() == 0 {
 		return nil
 	}
-	return store.Finish(ctx, fmt.Sprintf("from %s, %d rows", l.Source.From(), l.Report.Taken()))
+	return l.Store.Finish(ctx, fmt.Sprintf("from %s, %d rows", l.Source.From(), l.Report.Taken()))
 }
 
 // records returns the converted rows of a table.
@@ -152,7 +144,7 @@ func (l Loader) label(row *Row, column string) string {
 func (l Loader) Known(row *Row, column string) any {
 	name, ok := l.Names[column][row.Int(column)]
 	if !ok {
-		row.Lose("its %s is not there", column)
+		row.Lose("its %s refers to a row that does not exist", column)
 	}
 	return name
 }
@@ -163,7 +155,7 @@ func (l Loader) Mode(row *Row, column string) any {
 	mode, ours := l.Modes.Ours(name)
 	switch {
 	case !ok:
-		row.Lose("its %s is not there", column)
+		row.Lose("its %s refers to a row that does not exist", column)
 	case !ours:
 		row.Lose("there is no mode %s here: map it to another one with --mode %s=slack", name, name)
 	}
@@ -202,7 +194,7 @@ func (l Loader) left(ctx context.Context, what, whose, table, condition string) 
 	n, err := l.Source.Count(ctx, table, condition)
 	if n > 0 {
 		l.Report.Class("unknown to the import").AddReason(Reason{Kind: NotTaken, Rows: n, Whole: condition == "",
-			Text: "the " + what + " is not one of " + whose + "'s and was not taken"})
+			Text: "the " + what + " is not part of " + whose + " and was not taken"})
 	}
 	return err
 }

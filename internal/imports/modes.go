@@ -36,7 +36,7 @@ func (l Loader) Destination() Column {
 	return Column{Name: "destination", Value: func(row *Row, column string) any {
 		destination := Filled(row, column)
 		if mode := users.Mode(l.Mode(row, "mode_id").(string)); !row.dropped && mode != users.Drop && users.CheckContact(mode, destination.(string)) != nil {
-			row.Note("its spelling is not one that can be reached by %s here; it was taken as it is", mode)
+			row.Note("it is not a valid address for %s here; it was not changed", mode)
 		}
 		return destination
 	}}

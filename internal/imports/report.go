@@ -162,7 +162,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, part := range []struct {
 		kind  Kind
 		title string
-	}{{Conflict, "Conflicts with what is here"}, {NotTaken, "Not taken"}, {Note, "Notes"}} {
+	}{{Conflict, "Conflicts with existing data"}, {NotTaken, "Not taken"}, {Note, "Notes"}} {
 		r.writePart(&b, part.kind, part.title)
 	}
 	r.OnCall.write(&b)

@@ -144,7 +144,7 @@ func (r *Row) Name(column string) string {
 	text := r.Text(column)
 	name := strings.TrimRight(text, " ")
 	if name != text {
-		r.Note("%s: spaces at the end were taken away", column)
+		r.Note("%s: trailing spaces were removed", column)
 	}
 	return name
 }
@@ -154,7 +154,7 @@ func (r *Row) Trimmed(column string) string {
 	text := r.Text(column)
 	trimmed := strings.TrimSpace(text)
 	if trimmed != text {
-		r.Note("%s: spaces around it were taken away", column)
+		r.Note("%s: surrounding spaces were removed", column)
 	}
 	return trimmed
 }
@@ -191,12 +191,12 @@ func (r *Row) TimeOr(columns ...string) time.Time {
 	for i, c := range columns {
 		if t, ok := r.Time(c); ok {
 			if i > 0 {
-				r.Note("%s is missing or a zero date; %s stands in for it", columns[0], c)
+				r.Note("%s is missing or a zero date; %s is used instead", columns[0], c)
 			}
 			return t
 		}
 	}
-	r.Note("%s is missing or a zero date; 1970-01-01 stands in for it", columns[0])
+	r.Note("%s is missing or a zero date; 1970-01-01 is used instead", columns[0])
 	return time.Unix(0, 0).UTC()
 }
 
@@ -243,7 +243,7 @@ func (r *Row) JSON(column string) (value json.RawMessage, text string, ok bool) 
 		return json.RawMessage(text), text, utf8.ValidString(text)
 	}
 	if quoted := quotePython(text); json.Valid([]byte(quoted)) {
-		r.Note("%s: NaN and Infinity, which JSON does not know, became texts", column)
+		r.Note("%s: NaN and Infinity, which are not JSON, became texts", column)
 		return json.RawMessage(quoted), text, true
 	}
 	return json.RawMessage(text), text, false

@@ -56,8 +56,8 @@ func TestRowTimes(t *testing.T) {
 	require.Equal(t, good, r.TimeOr("zero", "good"))
 	require.Equal(t, good, r.TimeOr("none", "zero", "good"))
 	require.Equal(t, time.Unix(0, 0).UTC(), r.TimeOr("bad", "none"))
-	require.Equal(t, []string{"note: zero is missing or a zero date; good stands in for it", "note: none is missing or a zero date; good stands in for it",
-		"not taken: bad is not a time", "note: bad is missing or a zero date; 1970-01-01 stands in for it"}, said(c))
+	require.Equal(t, []string{"note: zero is missing or a zero date; good is used instead", "note: none is missing or a zero date; good is used instead",
+		"not taken: bad is not a time", "note: bad is missing or a zero date; 1970-01-01 is used instead"}, said(c))
 }
 
 func TestRowTexts(t *testing.T) {
@@ -82,7 +82,7 @@ func TestRowTexts(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "null", string(value))
 	require.Equal(t, "a@example.com", r.Trimmed("pasted"))
-	require.Equal(t, []string{"note: name: spaces at the end were taken away", "note: nan: NaN and Infinity, which JSON does not know, became texts", "note: pasted: spaces around it were taken away"}, said(c))
+	require.Equal(t, []string{"note: name: trailing spaces were removed", "note: nan: NaN and Infinity, which are not JSON, became texts", "note: pasted: surrounding spaces were removed"}, said(c))
 }
 
 func TestReportCountsByReason(t *testing.T) {

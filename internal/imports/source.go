@@ -144,19 +144,8 @@ func (s *Source) Close() {
 }
 
 // Count returns how many rows of a table meet the condition (SQL, "" = all).
-func (s *Source) Count(ctx context.Context, table, condition string) (int64, error) {
-	return s.number(ctx, "select count(*) from "+Quote(table)+" where "+cmp.Or(condition, "true"))
-}
-
-// Max returns the highest number in a column; 0 if there is none.
-func (s *Source) Max(ctx context.Context, table, column string) (int64, error) {
-	if !s.Has(table) {
-		return 0, nil
-	}
-	return s.number(ctx, "select coalesce(max("+Quote(column)+"), 0) from "+Quote(table))
-}
-
-func (s *Source) number(ctx context.Context, query string) (n int64, err error) {
+func (s *Source) Count(ctx context.Context, table, condition string) (n int64, err error) {
+	query := "select count(*) from " + Quote(table) + " where " + cmp.Or(condition, "true")
 	if err := s.conn.QueryRowContext(ctx, query).Scan(&n); err != nil {
 		return 0, unreachable(err)
 	}

@@ -11,9 +11,9 @@ import (
 
 // Problems of a text.
 const (
-	textZeros   = "zero characters, which PostgreSQL cannot store, were taken out of texts"
-	textBytes   = "bytes that are no text in UTF-8 were replaced"
-	textEncoded = "text looks as if it had been encoded twice (UTF-8 stored as latin1); it was taken as it is"
+	textZeros   = "zero bytes, which PostgreSQL cannot store, were removed"
+	textBytes   = "bytes that are not UTF-8 were replaced"
+	textEncoded = "the text was probably encoded twice (UTF-8 stored as latin1); it was not changed"
 )
 
 // cleanText returns a text from MySQL's UTF-8. problem says what was changed or is suspicious; "" = nothing.

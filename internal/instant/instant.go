@@ -13,10 +13,10 @@ func Earlier(a, b time.Time) time.Time {
 
 // Later returns the later of two instants.
 func Later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+	if a.Before(b) {
+		return b
 	}
-	return b
+	return a
 }
 
 // Sooner returns the earlier of two instants; the zero time means never.

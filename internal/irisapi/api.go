@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/irisapi/applications"
 	"github.com/iris-oncall/iris/internal/irisapi/catalog"
@@ -129,4 +130,16 @@ func (a *API) Routes(r chi.Router) {
 	}
 	r.Get("/v0/incidents/claim", onlyPost)
 	r.Head("/v0/incidents/claim", onlyPost)
+}
+
+type metrics struct {
+	// Requests that are refused because too many messages of the application wait.
+	refusedIncidents, refusedNotifications prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer) *metrics {
+	refused := promauto.With(reg).NewCounterVec(prometheus.CounterOpts{
+		Name: "iris_httpapi_overload_refused_total", Help: "Requests refused because too many messages of the application wait.",
+	}, []string{"what"})
+	return &metrics{refused.WithLabelValues("incident"), refused.WithLabelValues("notification")}
 }

@@ -34,12 +34,11 @@ type alertFacts struct {
 // alertGroup is the part of Alertmanager's and Grafana's payload that the built-in rendering shows.
 type alertGroup struct {
 	GroupLabels, CommonLabels, CommonAnnotations map[string]string
-	ExternalURL                                  string
 	TruncatedAlerts                              int
 	Alerts                                       []struct {
-		Status                                      string
-		Labels, Annotations                         map[string]string
-		GeneratorURL, PanelURL, DashboardURL, Value string
+		Status                               string
+		Labels, Annotations                  map[string]string
+		GeneratorURL, PanelURL, DashboardURL string
 	}
 }
 

@@ -149,20 +149,15 @@ type Message struct {
 	IncidentID    incidents.ID
 	RequestID     int64
 	Application   string
-	Plan          string
 	Target        string
-	UserID        users.ID
 	Mode          users.Mode
 	Priority      users.Priority
-	Class         Class
 	Purpose       Purpose
-	Template      string
 	Step          int
 	Repeat        int
 	Destination   string
 	Subject       string
 	Body          string
-	EmailHTML     string
 	Batch         string // the digest that it belongs to, or is; "" = none
 	CreatedAt     time.Time
 	SentAt        time.Time // zero if it was not sent

@@ -30,3 +30,24 @@ func TestUndeliveredMessages(t *testing.T) {
 	}
 	require.False(t, messages.Receipt{Outcome: messages.OutcomeSent}.NotDelivered())
 }
+
+func TestAnUndeliveredMessageIsWantedWhileItsIncidentWaits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		w    messages.Wanted
+		want bool
+	}{
+		"out of band":          {messages.Wanted{}, true},
+		"escalating":           {messages.Wanted{OfIncident: true, Active: true, Step: 2, CurrentStep: 2}, true},
+		"exhausted":            {messages.Wanted{OfIncident: true, Step: 2, CurrentStep: 2}, true},
+		"of no step":           {messages.Wanted{OfIncident: true, Active: true, CurrentStep: 2}, true},
+		"acknowledged":         {messages.Wanted{OfIncident: true, Owned: true, Step: 2, CurrentStep: 2}, false},
+		"escalating, owned":    {messages.Wanted{OfIncident: true, Active: true, Owned: true, Step: 2, CurrentStep: 2}, true},
+		"resolved":             {messages.Wanted{OfIncident: true, Resolved: true, Step: 2, CurrentStep: 2}, false},
+		"in a later step":      {messages.Wanted{OfIncident: true, Active: true, Step: 1, CurrentStep: 2}, false},
+		"repeated":             {messages.Wanted{OfIncident: true, Active: true, Step: 2, CurrentStep: 2, Repeated: true}, false},
+		"repeated, of no step": {messages.Wanted{OfIncident: true, Active: true, CurrentStep: 2, Repeated: true}, false},
+	} {
+		require.Equal(t, c.want, c.w.Holds(), name)
+	}
+}

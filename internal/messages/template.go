@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -52,4 +53,10 @@ type NewTemplate struct {
 // TemplateFilters names the filter fields of GET /v0/templates.
 var TemplateFilters = filters.Schema{
 	"id": filters.Int, "name": filters.Text, "creator": filters.Text, "created": filters.Time, "active": filters.Bool,
+}
+
+// CheckSyntax returns the error in the source of a template; nil = none.
+func CheckSyntax(source string) error {
+	_, err := jinja.Compile(source, jinja.Limits{})
+	return err
 }

@@ -5,22 +5,6 @@ import "time"
 // Span is a stretch of time [Start, End).
 type Span struct{ Start, End time.Time }
 
-// Later returns the later one of two instants.
-func Later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
-
-// Earlier returns the earlier one of two instants.
-func Earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
 // Without returns what is left of s when taken is cut out, in order.
 func (s Span) Without(taken []Span) []Span {
 	left := []Span{s}

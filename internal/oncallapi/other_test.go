@@ -171,6 +171,7 @@ func TestSwapRequests(t *testing.T) {
 	}
 	got := decode[[]request](f, ann, "GET", at, "")
 	require.Len(t, got, 1)
+	require.Equal(t, got, decode[[]request](f, viewer, "GET", at, ""), "read-only people read")
 	require.Equal(t, "open bob ann please", got[0].State+" "+got[0].Requester+" "+got[0].Other+" "+got[0].Note)
 	require.Equal(t, b, got[0].Event.ID)
 	require.Equal(t, a, got[0].OtherEvent.ID)

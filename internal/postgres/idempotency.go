@@ -132,9 +132,7 @@ func answered(ctx context.Context, q *db.Queries, k auth.ReplayKey) (*auth.Answe
 	case !bytes.Equal(row.BodyHash, k.BodyHash):
 		return nil, fault.New(fault.Mismatch, "Idempotency-Key was used for another request")
 	}
-	stored := &auth.Answer{Status: int(row.Status), Body: row.Body}
-	stored.Location = Deref(row.Location)
-	return stored, nil
+	return &auth.Answer{Status: int(row.Status), Body: row.Body, Location: Deref(row.Location)}, nil
 }
 
 // expireBatch is how many answers one statement of Expire deletes.

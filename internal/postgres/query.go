@@ -60,6 +60,11 @@ func First[T any](rows []T, err error) (row T, _ error) {
 	return rows[0], nil
 }
 
+// Named gives the NotFound fault of RequireRow or First a text that names what is missing.
+func Named(err error, missing string) error {
+	return fault.When(err, fault.NotFound, fault.New(fault.NotFound, missing))
+}
+
 // Numbers returns ids as SQL takes them. IDs is the reverse.
 func Numbers[ID ~int64](ids []ID) []int64 {
 	return Convert(ids, func(id ID) int64 { return int64(id) })

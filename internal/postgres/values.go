@@ -187,9 +187,8 @@ func UserOf(r db.UserByNameRow) users.User {
 
 // PriorityModes returns the default mode of every priority.
 func PriorityModes(ctx context.Context, d *DB) (map[users.Priority]users.Mode, error) {
-	var out map[users.Priority]users.Mode
 	rows, err := Read(ctx, d, (*db.Queries).PriorityModes)
-	out = make(map[users.Priority]users.Mode, len(rows))
+	out := make(map[users.Priority]users.Mode, len(rows))
 	for _, row := range rows {
 		out[users.Priority(row.Name)] = users.Mode(row.DefaultMode)
 	}

@@ -38,7 +38,7 @@ func TestEveryColumnIsReadOrKnown(t *testing.T) {
 			require.Empty(t, slices.DeleteFunc(reasons(report, imports.NotTaken), func(r string) bool { return !strings.HasPrefix(r, "unknown") }))
 			s.mysql("alter table `user` add column of_the_site varchar(9) not null default 'x'")
 			_, report = s.move("--dry-run")
-			require.Contains(t, strings.Join(reasons(report, imports.NotTaken), "\n"), "the column user.of_the_site is not one of ", "it would be told")
+			require.Contains(t, strings.Join(reasons(report, imports.NotTaken), "\n"), "the column user.of_the_site is not part of ", "it is reported")
 		})
 	}
 }

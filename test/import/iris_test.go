@@ -265,7 +265,7 @@ func TestIrisDoesNotGoOnWhenToldSo(t *testing.T) {
 	s := newStage(t, good...)
 	code, report := s.move("--active", "stop")
 	require.Zero(t, code)
-	require.Contains(t, reasons(report, imports.Note), "incidents: still escalate there and do not here, as asked (4) ")
+	require.Contains(t, reasons(report, imports.Note), "incidents: still escalate in Iris and do not here, because of --active stop (4) ")
 	require.Equal(t, []string{"0"}, s.ours("select count(*) from incidents where active or due_at is not null"))
 	require.Len(t, s.ours("select incident_id from timeline_entries where text like '%does not escalate here%'"), 4)
 }

@@ -93,7 +93,7 @@ func TestIrisTextOfAllKinds(t *testing.T) {
 	s.mysql("alter table plan modify description blob; update plan set description = x'c3a9ff' where id = 1")
 	code, report := s.move()
 	require.Equal(t, 3, code)
-	require.Equal(t, []string{"plans: description: bytes that are no text in UTF-8 were replaced (2) plan 1 Night; plan 2 Night"}, reasons(report, imports.NotTaken))
+	require.Equal(t, []string{"plans: description: bytes that are not UTF-8 were replaced (2) plan 1 Night; plan 2 Night"}, reasons(report, imports.NotTaken))
 	require.Equal(t, []string{words}, s.ours("select summary_template from applications where id = 1"))
 	require.Equal(t, s.theirs("select id, content from comment where id >= 200"), s.ours("select id, content from comments where id >= 200"))
 	require.Len(t, s.ours("select id from comments where id >= 200"), 5)

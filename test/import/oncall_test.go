@@ -174,7 +174,7 @@ func TestOncallDifferencesAreListed(t *testing.T) {
 	code, _ := s.move()
 	require.Zero(t, code)
 	s.mysql("update event set end = end + 60 where id = 1003")
-	require.Contains(t, strings.Join(s.conflicts(), "\n"), "events: it is here already, and differs in ends_at (1) event 1003, dora of db from ")
+	require.Contains(t, strings.Join(s.conflicts(), "\n"), "events: it exists here already and differs in ends_at (1) event 1003, dora of db from ")
 	s.mysql("update event set end = end - 60 where id = 1003")
 
 	s.mysql("update event set id = id + 5000, user_id = 111 where id = 1003")
@@ -196,7 +196,7 @@ func TestOncallDifferencesAreListed(t *testing.T) {
 		z, err := time.LoadLocation(zone)
 		require.NoError(t, err)
 		clock := func(at int64) string { return time.Unix(at, 0).In(z).Format("Mon 2006-01-02 15:04:05 -07:00") }
-		require.Contains(t, out, "- primary of "+team+", "+clock(unix)+" to "+clock(unix+86400)+" ("+zone+"): Bjørn there, Bjørn, dora here\n")
+		require.Contains(t, out, "- primary of "+team+", "+clock(unix)+" to "+clock(unix+86400)+" ("+zone+"): Bjørn in the source, Bjørn, dora here\n")
 		require.True(t, slices.ContainsFunc(report.OnCall.Differences, func(d imports.Difference) bool {
 			return d.Team == team && d.Zone == zone && d.From.Format(time.RFC3339) == time.Unix(unix, 0).In(z).Format(time.RFC3339)
 		}))
@@ -218,7 +218,7 @@ func TestOncallAgainAfterWork(t *testing.T) {
 	code, report := s.move()
 	require.Equal(t, 3, code, reasons(report, imports.Conflict))
 	require.Equal(t, []string{
-		"iCal keys: somebody has another key for it here, which stays (2) iCal key of ann for user ann; iCal key of Bjørn for team Web Ops",
+		"iCal keys: another key for it exists here and is kept (2) iCal key of ann for user ann; iCal key of Bjørn for team Web Ops",
 	}, reasons(report, imports.NotTaken))
 	accounted(t, report)
 	require.Equal(t, before, s.contents())
@@ -299,7 +299,7 @@ func TestOncallAndIris(t *testing.T) {
 			require.Equal(t, []string{"20|70|db|US/Pacific", "71|Web Ops", "73|watchers"},
 				append(s.ours("select target_id, oncall_id, name, time_zone from teams where name = 'db'"), s.ours("select oncall_id, name from teams where name in ('Web Ops', 'watchers')")...))
 			require.Len(t, lost, 1, lost)
-			require.Contains(t, lost[0], "is here already and has two other keys (1) application iris")
+			require.Contains(t, lost[0], "it exists here already and has two other keys (1) application iris")
 			require.Equal(t, []string{"8"}, s.ours("select id from applications where name = 'iris'"), "Iris's number")
 			require.Equal(t, []string{"8|iris|1|1|0", "9|relay|1|1|1"},
 				s.ours("select id, name, key_sealed is not null, secondary_key_sealed is not null, allow_oncall from applications where id in (8, 9)"))

@@ -42,8 +42,8 @@ func TestIrisNamesThatDifferInCase(t *testing.T) {
 	s.mysql("alter table target modify name varchar(255) character set latin1 collate latin1_bin not null; alter table application modify name varchar(255) character set latin1 collate latin1_bin not null")
 	s.mysql("insert into target (id, name, type_id, active) values (90, 'ANN', 1, 1); insert into user (target_id, admin) values (90, 0); insert into application (id, name, `key`) values (90, 'RELAY', 'some-long-key')")
 	conflicts := s.nothingMoved()
-	require.Contains(t, conflicts, "users: two of them have the same name here, where upper and lower case make no difference: rename one (1) user ANN and user ann")
-	require.Contains(t, conflicts, "applications: two of them have the same name here, where upper and lower case make no difference: rename one (1) application RELAY and application relay")
+	require.Contains(t, conflicts, "users: two of them have the same name or position here, where upper and lower case are equal: rename one (1) user ANN and user ann")
+	require.Contains(t, conflicts, "applications: two of them have the same name or position here, where upper and lower case are equal: rename one (1) application RELAY and application relay")
 }
 
 func TestIrisContradictsWhatIsHere(t *testing.T) {
@@ -57,12 +57,12 @@ func TestIrisContradictsWhatIsHere(t *testing.T) {
 		"update users set active = false where name = 'noadmin'")
 	conflicts := s.nothingMoved()
 	for _, want := range []string{
-		"contacts: it is here already, and differs in destination (1) email contact of ann; destination is ann@example.com there, other@example.com here",
-		"plans: it is here already, and differs in description (1) plan 2 Night; description is Übersicht there, changed here",
-		"users: it is here already, and differs in name (1) user ann; name is ann there, anna here",
-		"users: it is here already, and differs in active (1) user noadmin; active is true there, false here",
-		"template contents: it is here already, and differs in body",
-		"incidents: it is here already, and differs in plan_id (1) incident 1001; plan_id is 2 there, 1 here",
+		"contacts: it exists here already and differs in destination (1) email contact of ann; destination is ann@example.com in the source, other@example.com here",
+		"plans: it exists here already and differs in description (1) plan 2 Night; description is Übersicht in the source, changed here",
+		"users: it exists here already and differs in name (1) user ann; name is ann in the source, anna here",
+		"users: it exists here already and differs in active (1) user noadmin; active is true in the source, false here",
+		"template contents: it exists here already and differs in body",
+		"incidents: it exists here already and differs in plan_id (1) incident 1001; plan_id is 2 in the source, 1 here",
 	} {
 		require.Contains(t, conflicts, want)
 	}
@@ -92,7 +92,7 @@ func TestIrisKeysThatDiffer(t *testing.T) {
 	require.Zero(t, code)
 	s.mysql("update application set `key` = 'another-key-of-the-relay' where id = 9")
 	conflicts := s.nothingMoved()
-	require.Contains(t, conflicts, "application keys: its primary key here is another one (1) application relay")
+	require.Contains(t, conflicts, "application keys: its primary key differs here (1) application relay")
 	require.NotContains(t, conflicts, "key-of-the-relay")
 }
 
@@ -108,10 +108,10 @@ func TestIrisNumbersThatCannotBe(t *testing.T) {
 	accounted(t, report)
 	require.Equal(t, []string{
 		"incidents: " + imports.WrongNumber + " (3) incident -7; incident 0; incident 9223372036854775807",
-		"messages: its incident is not there (1) message 6000",
+		"messages: its incident does not exist (1) message 6000",
 		"messages: " + imports.WrongNumber + " (1) message -1",
 		"targets: " + imports.WrongNumber + " (1) user below (-5)",
-		"users: there is no target for it, and so no name (1) user -5",
+		"users: it has no row in the table target, and so no name (1) user -5",
 	}, reasons(report, imports.NotTaken))
 	require.Equal(t, []string{"7"}, s.ours("select count(*) from incidents"))
 	require.Equal(t, []string{"1"}, s.ours("select (nextval(pg_get_serial_sequence('incidents', 'id')) < 2000)::int"))
@@ -126,11 +126,11 @@ func TestIrisMeetsOthersNumbers(t *testing.T) {
 		"insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat) values (2, 1, 0, 'low', 'user', 20, '', 0, 0)",
 		"insert into applications (id, name) overriding system value values (9, 'ours')")
 	conflicts := s.nothingMoved()
-	require.Contains(t, conflicts, "targets: its number there is another one than here, and plans, incidents, quotas or tags here refer to it (1) user zoe: 20 here")
-	require.Contains(t, conflicts, "applications: it is here already, and differs in")
-	require.Contains(t, conflicts, "name is relay there, ours here")
-	require.Contains(t, conflicts, "plan 2 Night; name is Night there, mine here")
-	require.Contains(t, conflicts, "template 1 page; name is page there, mine here")
+	require.Contains(t, conflicts, "targets: its number here differs from the source, and plans, incidents, quotas or tags here refer to it (1) user zoe: 20 here")
+	require.Contains(t, conflicts, "applications: it exists here already and differs in")
+	require.Contains(t, conflicts, "name is relay in the source, ours here")
+	require.Contains(t, conflicts, "plan 2 Night; name is Night in the source, mine here")
+	require.Contains(t, conflicts, "template 1 page; name is page in the source, mine here")
 }
 
 // TestIrisJoinsPeopleWhoAreHere: the first administrator, or people and teams of Oncall, may exist before the import.

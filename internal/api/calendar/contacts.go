@@ -54,10 +54,7 @@ func (a contacts) sendContactCode(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	if err := a.Contacts.SendCode(r.Context(), wire.Actor(r.Context()).ApplicationID, u.ID, mode); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusAccepted)
+	return routing.Done(w, http.StatusAccepted, a.Contacts.SendCode(r.Context(), wire.Actor(r.Context()).ApplicationID, u.ID, mode))
 }
 
 // verifyContact marks a contact as verified if the code in the body is right; a wrong code is a 400.
@@ -74,10 +71,7 @@ func (a contacts) verifyContact(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Contacts.Verify(r.Context(), u.ID, mode, code); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Contacts.Verify(r.Context(), u.ID, mode, code))
 }
 
 // contactOwner finds the user of the path. It refuses callers who may not change the user's settings.

@@ -43,10 +43,7 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	from, err := b.RequiredTime("start")
-	if err != nil {
-		return err
-	}
-	until, err := b.RequiredTime("end")
+	until := jsonbody.Next(&err, b.RequiredTime, "end")
 	if err != nil {
 		return err
 	}
@@ -70,10 +67,7 @@ func (a drafts) previewDraft(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out, err := a.planObject(ctx, plan, from, until)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return routing.Reply(w, http.StatusOK, out, err)
 }
 
 // scheduleDraft reads an unsaved schedule or rotation and the name of its role. It also returns the stored one that the draft

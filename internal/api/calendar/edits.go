@@ -22,10 +22,7 @@ func (a edits) routes() []routing.Route {
 
 // swapFromNow swaps shifts from now on. The past part of a running shift keeps its person. Members of the team may.
 func (a edits) swapFromNow(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Swap(w, r, true); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusNoContent)
+	return routing.Done(w, http.StatusNoContent, a.Swap(w, r, true))
 }
 
 // previewEdit answers with the changes that an edit would make; it makes them in a transaction and rolls the transaction back.
@@ -50,10 +47,7 @@ func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out, err := a.changesObject(r.Context(), o.Changes)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return routing.Reply(w, http.StatusOK, out, err)
 }
 
 // previewed reads the edit that the body describes.
@@ -158,11 +152,7 @@ func (a edits) taking(ctx context.Context, team oncall.Profile, b jsonbody.Objec
 
 // takePager puts the caller on call for a role of the team at once. Members of the team may.
 func (a edits) takePager(w http.ResponseWriter, r *http.Request) error {
-	team, err := a.Team(r)
-	if err != nil {
-		return err
-	}
-	b, err := jsonbody.Read(w, r, "")
+	team, b, err := calendars.WithBody(w, r, "", a.Team)
 	if err != nil {
 		return err
 	}

@@ -65,10 +65,7 @@ func (a holidays) setHolidays(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Holidays.SetHolidays(r.Context(), t, scheduling.HolidayCalendar{Source: string(raw), Days: days}, calendars.By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusNoContent)
+	return routing.Done(w, http.StatusNoContent, a.Holidays.SetHolidays(r.Context(), t, scheduling.HolidayCalendar{Source: string(raw), Days: days}, calendars.By(r, nil)))
 }
 
 // dropHolidays deletes a team's holiday calendar. Administrators of the team may.
@@ -77,8 +74,5 @@ func (a holidays) dropHolidays(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Holidays.DropHolidays(r.Context(), t, calendars.By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusNoContent)
+	return routing.Done(w, http.StatusNoContent, a.Holidays.DropHolidays(r.Context(), t, calendars.By(r, nil)))
 }

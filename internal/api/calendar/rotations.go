@@ -113,7 +113,7 @@ func (a rotations) rotationObject(ctx context.Context, s scheduling.StoredSchedu
 			shifts = append(shifts, oncall.Shift{TeamID: s.TeamID, User: m.User})
 		}
 	}
-	c, err := a.CrowdOf(ctx, shifts)
+	c, err := a.NamesOf(ctx, shifts)
 	if err != nil {
 		return nil, err
 	}
@@ -275,11 +275,7 @@ func (a rotations) getRotation(w http.ResponseWriter, r *http.Request) error {
 
 // createRotation creates a rotation. Administrators of the team may.
 func (a rotations) createRotation(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.Administered(r)
-	if err != nil {
-		return err
-	}
-	b, err := jsonbody.Read(w, r, "")
+	t, b, err := calendars.WithBody(w, r, "", a.Administered)
 	if err != nil {
 		return err
 	}
@@ -288,10 +284,7 @@ func (a rotations) createRotation(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	id, err := a.Rotations.Create(r.Context(), d, calendars.By(r, b.Raw))
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id})
+	return routing.Reply(w, http.StatusCreated, map[string]any{"id": id}, err)
 }
 
 // updateRotation replaces a rotation. Administrators of the team may. If-Match that does not match is a 412.
@@ -324,8 +317,5 @@ func (a rotations) deleteRotation(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	if err := a.Rotations.Delete(r.Context(), s, calendars.By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Rotations.Delete(r.Context(), s, calendars.By(r, nil)))
 }

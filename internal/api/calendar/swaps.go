@@ -17,7 +17,7 @@ import (
 
 func (a swaps) routes() []routing.Route {
 	return []routing.Route{
-		routing.Get("/v1/teams/{team}/swap-requests", routing.Write, a.listSwaps),
+		routing.Get("/v1/teams/{team}/swap-requests", routing.Someone, a.listSwaps),
 		routing.Post("/v1/teams/{team}/swap-requests", routing.Write, a.askSwap),
 		routing.Post("/v1/swap-requests/{id}/accept", routing.Write, a.decideSwap(editing.RequestAccepted)),
 		routing.Post("/v1/swap-requests/{id}/decline", routing.Write, a.decideSwap(editing.RequestDeclined)),
@@ -71,7 +71,7 @@ func (a swaps) swapObjects(ctx context.Context, swaps []editing.NamedSwap) ([]ma
 	return out, nil
 }
 
-// listSwaps answers with the swap requests of a team. Read-only people are refused.
+// listSwaps answers with the swap requests of a team, to every authenticated caller.
 func (a swaps) listSwaps(w http.ResponseWriter, r *http.Request) error {
 	t, err := a.Team(r)
 	if err != nil {
@@ -82,21 +82,14 @@ func (a swaps) listSwaps(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out, err := a.swapObjects(r.Context(), swaps)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return routing.Reply(w, http.StatusOK, out, err)
 }
 
 // askSwap stores a swap request of the caller, or of the person whom an application names. The body is {event_id,
 // other_event_id, note}, or has lists of shifts: {give, take, to, note}.
 func (a swaps) askSwap(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	t, err := a.Team(r)
-	if err != nil {
-		return err
-	}
-	b, err := jsonbody.Read(w, r, "")
+	t, b, err := calendars.WithBody(w, r, "", a.Team)
 	if err != nil {
 		return err
 	}
@@ -123,10 +116,7 @@ func (a swaps) askSwap(w http.ResponseWriter, r *http.Request) error {
 	id, err := a.Swaps.AskSwap(ctx, editing.NewSwapRequest{
 		Access: a.Access(ctx, true), TeamID: t.ID, From: me.ID, To: to, Give: give, Take: take, Note: note,
 	}, calendars.By(r, b.Raw))
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id})
+	return routing.Reply(w, http.StatusCreated, map[string]any{"id": id}, err)
 }
 
 // asked returns the person to whom the request is made; 0 = nobody in particular.

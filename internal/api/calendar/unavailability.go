@@ -66,11 +66,7 @@ const maxAbsences = 200
 // that it overlaps.
 func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	t, err := a.Team(r)
-	if err != nil {
-		return err
-	}
-	b, err := jsonbody.Read(w, r, "")
+	t, b, err := calendars.WithBody(w, r, "", a.Team)
 	if err != nil {
 		return err
 	}
@@ -79,10 +75,7 @@ func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error
 		return err
 	}
 	start, err := b.RequiredTime("start")
-	if err != nil {
-		return err
-	}
-	end, err := b.RequiredTime("end")
+	end := jsonbody.Next(&err, b.RequiredTime, "end")
 	if err != nil {
 		return err
 	}
@@ -90,13 +83,9 @@ func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error
 	if wire.Actor(ctx).MayEditPerson(u.User, nil, a.Openings) != nil {
 		absence.TeamID = t.ID
 	}
-	if absence.Rule, err = b.Text("rule"); err != nil {
-		return err
-	}
-	if absence.Reason, err = b.Text("note"); err != nil {
-		return err
-	}
-	name, err := b.Text("timezone")
+	absence.Rule, err = b.Text("rule")
+	absence.Reason = jsonbody.Next(&err, b.Text, "note")
+	name := jsonbody.Next(&err, b.Text, "timezone")
 	if err != nil {
 		return err
 	}
@@ -174,10 +163,7 @@ func (a unavailability) dropAbsence(w http.ResponseWriter, r *http.Request) erro
 	if err := wire.Actor(ctx).MayEditUnavailability(users.User{ID: s.User, Name: s.UserName}, s.TeamID, a.Openings); err != nil {
 		return err
 	}
-	if err := a.Unavailability.DropAbsence(ctx, id); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusNoContent)
+	return routing.Done(w, http.StatusNoContent, a.Unavailability.DropAbsence(ctx, id))
 }
 
 // maxConflicts is the maximum number of shifts that one request compares with unavailabilities.
@@ -211,10 +197,7 @@ func (a unavailability) listConflicts(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	out, err := a.conflictsOf(r.Context(), absences, []int64{t.ID}, from, to)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return routing.Reply(w, http.StatusOK, out, err)
 }
 
 // conflictsOf returns the shifts between from and to that overlap an unavailability of their person, by start. Without teams it

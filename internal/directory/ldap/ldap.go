@@ -4,6 +4,7 @@
 package ldap
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/hex"
@@ -11,7 +12,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -88,24 +88,12 @@ const (
 
 // New checks cfg and returns a client; it opens no connection.
 func New(cfg Config) (*Client, error) {
-	defaults := []struct {
-		value *string
-		to    string
-	}{
-		{&cfg.Attributes.Name, "sAMAccountName"}, {&cfg.Attributes.FullName, "displayName"}, {&cfg.Attributes.Email, "mail"},
-		{&cfg.Attributes.Phone, "mobile"}, {&cfg.Lists.Name, "cn"}, {&cfg.Lists.Member, "member"}, {&cfg.Lists.BaseDN, cfg.BaseDN},
-	}
-	for _, d := range defaults {
-		if *d.value == "" {
-			*d.value = d.to
-		}
-	}
-	if cfg.LoginFilter == "" {
-		cfg.LoginFilter = "(" + cfg.Attributes.Name + "=%s)"
-	}
-	if cfg.PeopleFilter == "" {
-		cfg.PeopleFilter = "(&(objectClass=person)(" + cfg.Attributes.Name + "=*))"
-	}
+	a, l := &cfg.Attributes, &cfg.Lists
+	a.Name, a.FullName = cmp.Or(a.Name, "sAMAccountName"), cmp.Or(a.FullName, "displayName")
+	a.Email, a.Phone = cmp.Or(a.Email, "mail"), cmp.Or(a.Phone, "mobile")
+	l.Name, l.Member, l.BaseDN = cmp.Or(l.Name, "cn"), cmp.Or(l.Member, "member"), cmp.Or(l.BaseDN, cfg.BaseDN)
+	cfg.LoginFilter = cmp.Or(cfg.LoginFilter, "("+a.Name+"=%s)")
+	cfg.PeopleFilter = cmp.Or(cfg.PeopleFilter, "(&(objectClass=person)("+a.Name+"=*))")
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 5 * time.Second
 	}
@@ -161,7 +149,7 @@ func address(raw string) (hostPort, host string, encrypted bool, err error) {
 
 // query calls do with a connection to the first server that answers. It tries the next server only if do or the connection returns an
 // Unavailable fault. If no server answers, it returns an Unavailable fault.
-func (c *Client) query(ctx context.Context, do func(context.Context, *ldap.Conn) error) error {
+func (c *Client) query(ctx context.Context, do func(*ldap.Conn) error) error {
 	var all []error
 	for _, server := range c.order(time.Now()) {
 		err := c.queryServer(ctx, server, do)
@@ -182,18 +170,15 @@ func (c *Client) query(ctx context.Context, do func(context.Context, *ldap.Conn)
 func (c *Client) order(now time.Time) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	avoided := func(u string) bool { return c.failed[u].After(now) }
-	out := slices.Clone(c.cfg.URLs)
-	slices.SortStableFunc(out, func(a, b string) int {
-		switch {
-		case avoided(a) == avoided(b):
-			return 0
-		case avoided(a):
-			return 1
+	var good, avoided []string
+	for _, u := range c.cfg.URLs {
+		if c.failed[u].After(now) {
+			avoided = append(avoided, u)
+		} else {
+			good = append(good, u)
 		}
-		return -1
-	})
-	return out
+	}
+	return append(good, avoided...)
 }
 
 func (c *Client) mark(server string, until time.Time) {
@@ -202,7 +187,7 @@ func (c *Client) mark(server string, until time.Time) {
 	c.failed[server] = until
 }
 
-func (c *Client) queryServer(ctx context.Context, server string, do func(context.Context, *ldap.Conn) error) error {
+func (c *Client) queryServer(ctx context.Context, server string, do func(*ldap.Conn) error) error {
 	conn, raw, err := c.connect(ctx, server)
 	if err != nil {
 		return err
@@ -213,7 +198,7 @@ func (c *Client) queryServer(ctx context.Context, server string, do func(context
 	}
 	stop := context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	return do(ctx, conn)
+	return do(conn)
 }
 
 // connect opens a connection and encrypts it. It returns the LDAP connection and the network connection below it.
@@ -250,7 +235,7 @@ func (c *Client) connect(ctx context.Context, server string) (*ldap.Conn, net.Co
 		}
 		if err != nil {
 			_ = conn.Close()
-			return nil, nil, unavailable(cause(err), "STARTTLS failed")
+			return nil, nil, unavailable(err, "STARTTLS failed")
 		}
 	}
 	return conn, raw, nil
@@ -318,23 +303,27 @@ func (a Attributes) entry(e *ldap.Entry) directory.Entry {
 
 // search returns all entries below base that match. An incomplete result is an error.
 func (c *Client) search(ctx context.Context, base, filter string, attributes []string) ([]*ldap.Entry, error) {
+	request := ldap.NewSearchRequest(base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases, 0, 0, false, filter, attributes, nil)
+	return c.request(ctx, func(conn *ldap.Conn) (*ldap.SearchResult, error) { return conn.SearchWithPaging(request, pageSize) })
+}
+
+// request returns the entries that do finds with the account for searches.
+func (c *Client) request(ctx context.Context, do func(*ldap.Conn) (*ldap.SearchResult, error)) (found []*ldap.Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
-	var out []*ldap.Entry
-	err := c.query(ctx, func(ctx context.Context, conn *ldap.Conn) error {
+	err = c.query(ctx, func(conn *ldap.Conn) error {
 		conn.SetTimeout(pageTimeout)
 		if err := c.bindService(conn); err != nil {
 			return err
 		}
-		request := ldap.NewSearchRequest(base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases, 0, 0, false, filter, attributes, nil)
-		answer, err := conn.SearchWithPaging(request, pageSize)
+		answer, err := do(conn)
 		if err != nil {
-			return serverError(err, "the search failed")
+			return unavailable(err, "the search failed")
 		}
-		out = answer.Entries
+		found = answer.Entries
 		return nil
 	})
-	return out, err
+	return found, err
 }
 
 // bindService logs in the account for searches.
@@ -344,7 +333,7 @@ func (c *Client) bindService(conn *ldap.Conn) error {
 	}
 	if err := conn.Bind(c.cfg.BindUser, c.cfg.BindPassword); err != nil {
 		// While a password is being changed, the next server may accept it.
-		return unavailable(cause(err), "the server refused the account for searches (bind_user)")
+		return unavailable(err, "the server refused the account for searches (bind_user)")
 	}
 	return nil
 }

@@ -79,26 +79,16 @@ func (c *Client) part(e *ldap.Entry) (values []string, last int, ranged bool) {
 
 // more requests the members from a number on.
 func (c *Client) more(ctx context.Context, dn string, from int) (*ldap.Entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
-	defer cancel()
-	var found *ldap.Entry
-	err := c.query(ctx, func(_ context.Context, conn *ldap.Conn) error {
-		conn.SetTimeout(pageTimeout)
-		if err := c.bindService(conn); err != nil {
-			return err
-		}
-		answer, err := conn.Search(ldap.NewSearchRequest(dn, ldap.ScopeBaseObject, ldap.NeverDerefAliases, 0, 0, false, "(objectClass=*)",
-			[]string{fmt.Sprintf("%s;range=%d-*", c.cfg.Lists.Member, from)}, nil))
-		if err != nil {
-			return serverError(err, "the search failed")
-		}
-		if len(answer.Entries) != 1 {
-			return fault.New(fault.Unavailable, "a list disappeared while it was read")
-		}
-		found = answer.Entries[0]
-		return nil
-	})
-	return found, err
+	request := ldap.NewSearchRequest(dn, ldap.ScopeBaseObject, ldap.NeverDerefAliases, 0, 0, false, "(objectClass=*)",
+		[]string{fmt.Sprintf("%s;range=%d-*", c.cfg.Lists.Member, from)}, nil)
+	found, err := c.request(ctx, func(conn *ldap.Conn) (*ldap.SearchResult, error) { return conn.Search(request) })
+	if err != nil {
+		return nil, err
+	}
+	if len(found) != 1 {
+		return nil, fault.New(fault.Unavailable, "a list disappeared while it was read")
+	}
+	return found[0], nil
 }
 
 // allMembers returns the people on a list and on the lists inside it, each once. Lists may contain each other.

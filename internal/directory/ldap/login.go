@@ -31,7 +31,7 @@ func (c *Client) Check(ctx context.Context, name, password string) (directory.En
 		return directory.Entry{}, fault.Wrap(fault.Unavailable, ctx.Err(), "too many concurrent log-ins, try again")
 	}
 	var found directory.Entry
-	err := c.query(ctx, func(ctx context.Context, conn *ldap.Conn) (err error) {
+	err := c.query(ctx, func(conn *ldap.Conn) (err error) {
 		conn.SetTimeout(c.cfg.Timeout)
 		if c.cfg.direct() {
 			found, err = c.direct(conn, name, password)
@@ -89,9 +89,9 @@ func (c *Client) find(conn *ldap.Conn, name string) (directory.Entry, error) {
 	case ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded):
 		return directory.Entry{}, errWrong // more than two
 	case ldap.IsErrorAnyOf(err, ldap.LDAPResultNoSuchObject, ldap.LDAPResultInsufficientAccessRights):
-		return directory.Entry{}, unavailable(errors.Join(errHidden, cause(err)), "the search failed")
+		return directory.Entry{}, fault.Wrap(fault.Unavailable, errors.Join(errHidden, cause(err)), "the search failed")
 	case err != nil:
-		return directory.Entry{}, serverError(err, "the search failed")
+		return directory.Entry{}, unavailable(err, "the search failed")
 	case len(answer.Entries) != 1 || answer.Entries[0].DN == "":
 		return directory.Entry{}, errWrong
 	}
@@ -114,18 +114,16 @@ func bind(conn *ldap.Conn, who, password string) error {
 	if ldap.IsErrorAnyOf(err, refusals...) {
 		return errWrong
 	}
-	return serverError(err, "the log-in failed")
+	return unavailable(err, "the log-in failed")
 }
 
-// serverError returns an Unavailable fault for an error of a server; nil stays nil.
-func serverError(err error, what string) error {
+// unavailable returns an Unavailable fault for an error of a server; nil stays nil.
+func unavailable(err error, what string) error {
 	if err == nil {
 		return nil
 	}
-	return unavailable(cause(err), what)
+	return fault.Wrap(fault.Unavailable, cause(err), what)
 }
-
-func unavailable(err error, what string) error { return fault.Wrap(fault.Unavailable, err, what) }
 
 // cause returns an error without the text of the server, which may repeat names.
 func cause(err error) error {

@@ -23,13 +23,11 @@ type Batch struct {
 	Cancelled []Page  // somebody acknowledged or resolved the incident
 	Pages     []Page  // are sent: a single page as it is, several as one digest
 	Message   Message // the message to send; empty without pages. Quotas and rules apply to it.
-
-	digest runner.Digest
 }
 
 // Release decides which held messages are sent and which are cancelled.
 func Release(d runner.Digest, held []Page) Batch {
-	b := Batch{digest: d}
+	var b Batch
 	for _, p := range held {
 		if p.Open {
 			b.Pages = append(b.Pages, p)

@@ -16,9 +16,6 @@ const maxShortKey = 8
 
 // applications imports applications with keys, variables, owners and modes.
 func (im *importer) applications(ctx context.Context) error {
-	if err := im.store.MakeRoom(ctx); err != nil {
-		return err
-	}
 	titles, err := im.titleVariables(ctx)
 	if err != nil {
 		return err
@@ -76,7 +73,7 @@ func (im *importer) applicationTable(titles map[int64]string, keys *[]imports.Ap
 	sample := text("sample_context")
 	sample.Value = func(row *imports.Row, column string) any {
 		if sample := row.Text(column); sample != "" && !json.Valid([]byte(sample)) {
-			row.Note("its sample context is not JSON; it was taken as it is")
+			row.Note("its sample context is not JSON; it was not changed")
 		}
 		return row.TextOrNil(column)
 	}
@@ -102,9 +99,9 @@ func (im *importer) relay(row *imports.Row, _ string) any {
 	name := im.Names["application_id"][row.Int("id")]
 	relay := im.isRelay(name)
 	if relay {
-		row.Note("it may pass on the answers of other people here, because --relay names it")
+		row.Note("it may relay the answers of other people here, because --relay names it")
 	} else if strings.EqualFold(name, usualRelay) {
-		row.Note("it looks like a relay; the answers that it passes on are refused unless --relay names it, or \"iris app set --relay\" later")
+		row.Note("it is probably a relay; the answers that it relays are refused unless --relay names it, or \"iris app set --relay\" later")
 	}
 	return relay
 }
@@ -128,7 +125,7 @@ func (im *importer) checkRelays() error {
 	}
 	if len(im.options.Relays) == 0 && im.Source.Has("response") {
 		im.Report.Class("applications").AddReason(imports.Reason{Kind: imports.Note, Rows: 1,
-			Text: "no relay is named (--relay): answers that applications pass on are refused here; the source does not record which applications did it"})
+			Text: "no relay is named (--relay): answers that applications relay are refused here; the source does not record which applications relay"})
 	}
 	return nil
 }
@@ -138,7 +135,7 @@ func (im *importer) checkRelays() error {
 func applicationKeys(row *imports.Row, id int64, name string) imports.ApplicationKeys {
 	k := imports.ApplicationKeys{ID: id, Name: name, Primary: row.Text("key"), Secondary: row.Text("secondary_key")}
 	if k.Primary == "" {
-		row.Note("it has no key; nobody can sign as it until it gets one")
+		row.Note("it has no key; no client can authenticate as it until it gets one")
 	}
 	for _, key := range []string{k.Primary, k.Secondary} {
 		if key != "" && len(key) < maxShortKey {

@@ -53,7 +53,7 @@ func TestContextOf(t *testing.T) {
 		`context={"a": "cut`:             {`{"unreadable_context":"{\"a\": \"cut"}`, "note: its context is not JSON; the text was put into the variable unreadable_context"},
 		"context= ":                      {"{}", "note: it has no context; an empty one was taken"},
 		`context={"a": NaN, "b": [-Infinity, Infinity, "NaN \"Infinity"]}`: {
-			`{"a": "nan", "b": ["-inf", "inf", "NaN \"Infinity"]}`, "note: context: NaN and Infinity, which JSON does not know, became texts",
+			`{"a": "nan", "b": ["-inf", "inf", "NaN \"Infinity"]}`, "note: context: NaN and Infinity, which are not JSON, became texts",
 		},
 		`context={"a": NaNa}`:     {`{"unreadable_context":"{\"a\": NaNa}"}`, "note: its context is not JSON; the text was put into the variable unreadable_context"},
 		`context={"a": "\ud83d"}`: {`{"a": "\ud83d"}`, ""},
@@ -110,10 +110,10 @@ func TestTargetsOfSteps(t *testing.T) {
 		"a target":     {pairs: []string{"role_id=1", "target_id=10", "dynamic_index"}, want: "user 10 <nil> true"},
 		"the incident": {pairs: []string{"role_id", "target_id", "dynamic_index=0"}, want: "<nil> <nil> 0 true"},
 		"both": {pairs: []string{"role_id=1", "target_id=10", "dynamic_index=2"}, want: "<nil> <nil> 2 true",
-			said: "note: it names a target and leaves it to the incident; the incident decides"},
+			said: "note: it has both a target and a dynamic index; the dynamic index is used"},
 		"nobody": {pairs: []string{"role_id=1", "target_id", "dynamic_index"}, want: "<nil> <nil> <nil> false",
 			said: "not taken: it pages nobody: it has neither a role and target nor a dynamic index"},
-		"no such role": {pairs: []string{"role_id=9", "target_id=10", "dynamic_index"}, want: " 10 <nil> false", said: "not taken: its role_id is not there"},
+		"no such role": {pairs: []string{"role_id=9", "target_id=10", "dynamic_index"}, want: " 10 <nil> false", said: "not taken: its role_id refers to a row that does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +165,7 @@ func TestIncident(t *testing.T) {
 		"resolved and active":    {[]string{"active=1", "resolved=1"}, []any{updated, nil, int64(1), false, true}, "was resolved"},
 		"owned and active":       {[]string{"active=1", "resolved=0", "owner_id=10"}, []any{updated, int64(10), int64(1), false, false}, "has an owner"},
 		"never updated":          {[]string{"active=0", "resolved=0", "updated=0000-00-00 00:00:00"}, []any{created, nil, int64(1), false, false}, "updated is a zero date"},
-		"an impossible step":     {[]string{"active=0", "resolved=0", "current_step=-3"}, []any{updated, nil, int64(0), false, false}, "impossible"},
+		"an impossible step":     {[]string{"active=0", "resolved=0", "current_step=-3"}, []any{updated, nil, int64(0), false, false}, "current step is out of range"},
 		"of an Iris before that": {[]string{"active=1"}, []any{updated, nil, int64(1), true, false}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,7 @@ func updated(row *imports.Row, column string) any {
 		return t
 	}
 	if row.Text(column) != "" {
-		row.Note("updated is a zero date; created stands in for it")
+		row.Note("updated is a zero date; created is used instead")
 	}
 	return row.TimeOr("created", column)
 }
@@ -55,7 +55,7 @@ func updated(row *imports.Row, column string) any {
 func currentStep(row *imports.Row, column string) any {
 	step := row.Int(column)
 	if step < 0 || step > math.MaxInt16 {
-		row.LoseValue("its current step is impossible; step 0 was taken")
+		row.LoseValue("its current step is out of range; step 0 was taken")
 		return int64(0)
 	}
 	return step
@@ -67,10 +67,10 @@ func escalates(row *imports.Row, column string) any {
 	case !row.Bool(column):
 		return false
 	case row.Bool("resolved"):
-		row.Note("it was resolved and still escalated there; here it does not escalate any more")
+		row.Note("it was resolved and still escalated in Iris; here it does not escalate")
 		return false
 	case !row.Null("owner_id"):
-		row.Note("it has an owner and still escalated there; here its owner has acknowledged it")
+		row.Note("it has an owner and still escalated in Iris; here its owner has acknowledged it")
 		return false
 	}
 	return true

@@ -25,7 +25,7 @@ type Options struct {
 // importer is one import. Small tables that others refer to are in memory.
 type importer struct {
 	imports.Loader
-	store   imports.Store
+	store   imports.IrisStore
 	options Options
 	now     time.Time
 
@@ -42,7 +42,7 @@ type target struct {
 
 // Run imports everything from source into store and fills the report. The caller decides whether the transaction is
 // committed. now is the time from which the age of the history is measured.
-func Run(ctx context.Context, source *imports.Source, store imports.Store, report *imports.Report, options Options, now time.Time) error {
+func Run(ctx context.Context, source *imports.Source, store imports.IrisStore, report *imports.Report, options Options, now time.Time) error {
 	if err := options.Modes.Check(); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func Run(ctx context.Context, source *imports.Source, store imports.Store, repor
 	if err != nil {
 		return err
 	}
-	return im.Finish(ctx, store)
+	return im.Finish(ctx)
 }
 
 func newImporter(loader imports.Loader, options Options) *importer {
@@ -88,7 +88,7 @@ func (im *importer) vocabulary(ctx context.Context) error {
 		{"target types", "target type", "target_type", "type_id", checkKind},
 		{"modes", "mode", "mode", "mode_id", func(row *imports.Row, name string) {
 			if _, ok := im.Modes.Ours(name); !ok {
-				row.Note("there is no such mode here; --mode %s=email (or another) says as what to take it", name)
+				row.Note("there is no such mode here: map it to another one with --mode %s=email", name)
 			}
 		}},
 		{"priorities", "priority", "priority", "priority_id", func(row *imports.Row, name string) {
@@ -157,7 +157,7 @@ func (im *importer) person(row *imports.Row, column string) any {
 	id := row.Int(column)
 	switch t, known := im.targets[id]; {
 	case !known:
-		row.Lose("its %s is not there", column)
+		row.Lose("its %s refers to a row that does not exist", column)
 	case t.kind != "user":
 		row.Lose("it belongs to the %s %s; only people have that here", t.kind, t.name)
 	}

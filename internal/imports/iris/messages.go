@@ -22,9 +22,9 @@ func (im *importer) messages(ctx context.Context) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	text := "still escalate there and go on here from where they stand"
+	text := "still escalate in Iris and continue here in their step"
 	if im.options.StopActive {
-		text = "still escalate there and do not here, as asked"
+		text = "still escalate in Iris and do not here, because of --active stop"
 	}
 	im.Report.Class("incidents").AddReason(imports.Reason{Kind: imports.Note, Text: text, Rows: n})
 	return nil
@@ -46,7 +46,7 @@ func (im *importer) failedMessages(ctx context.Context) (map[int64]bool, error) 
 	if lost > 0 {
 		class := im.Report.Class("delivery states")
 		class.Read += lost
-		class.AddReason(imports.Reason{Kind: imports.NotTaken, Text: "its message_id is not there", Rows: lost, Whole: true})
+		class.AddReason(imports.Reason{Kind: imports.NotTaken, Text: "its message_id refers to a row that does not exist", Rows: lost, Whole: true})
 	}
 	return failed, err
 }
@@ -64,7 +64,7 @@ func (im *importer) messageTable(failed map[int64]bool) imports.Table {
 			{Name: "priority", From: "priority_id", Value: func(row *imports.Row, column string) any {
 				name := im.former(row, column)
 				if name == nil {
-					row.LoseValue("its priority_id is not there; the rest was taken")
+					row.LoseValue("its priority_id refers to a row that does not exist; the rest was taken")
 				}
 				return name
 			}},
@@ -80,7 +80,7 @@ func (im *importer) messageTable(failed map[int64]bool) imports.Table {
 func (im *importer) created(row *imports.Row, _ string) any {
 	created := row.TimeOr("created", "sent")
 	if im.options.Retention > 0 && created.Before(im.now.Add(-im.options.Retention)) {
-		row.Note("is older than history.retention (%dd): the next cleaning of a message-processor throws it away; raise that first to keep it",
+		row.Note("it is older than history.retention (%dd): a message-processor will delete it; to keep it, raise history.retention first",
 			im.options.Retention/(24*time.Hour))
 	}
 	return created
@@ -108,7 +108,7 @@ func (im *importer) former(row *imports.Row, column string) any {
 func (im *importer) formerMode(row *imports.Row, column string) any {
 	mode := im.NameOf(row, column)
 	if mode == "" && !row.Null(column) {
-		row.LoseValue("its mode_id is not there; the rest was taken")
+		row.LoseValue("its mode_id refers to a row that does not exist; the rest was taken")
 	}
 	ours, _ := im.Modes.Ours(mode)
 	return ours
@@ -140,7 +140,7 @@ func messageParts() []imports.Table {
 				case row.Null("message_id"):
 					row.Skip("it belongs to no message")
 				case status == "":
-					row.Skip("Twilio has said nothing")
+					row.Skip("Twilio has sent no status")
 				}
 				return status
 			}},

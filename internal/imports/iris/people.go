@@ -27,7 +27,7 @@ func (im *importer) readTargets(ctx context.Context) error {
 		row.Label = strings.TrimSpace(kind + " " + name + " (" + row.Text("id") + ")")
 		switch {
 		case kind == "":
-			row.Lose("its type is not there")
+			row.Lose("its type does not exist")
 			return
 		case name == "":
 			row.Lose("it has no name")
@@ -90,7 +90,7 @@ func (im *importer) users(ctx context.Context) error {
 	admin.Value = func(row *imports.Row, _ string) any {
 		is, known := admins[row.Int("id")]
 		if !known {
-			row.Note("there is no row in the table user for it; it was taken as no administrator")
+			row.Note("it has no row in the table user; it does not become an administrator")
 		}
 		return is
 	}
@@ -176,6 +176,6 @@ func (im *importer) targetRoles(ctx context.Context) error {
 func (im *importer) belongs(row *imports.Row, kind string) {
 	row.Label = kind + " " + row.Text("target_id")
 	if im.targets[row.Int("target_id")].kind != kind {
-		row.Lose("there is no target for it, and so no name")
+		row.Lose("it has no row in the table target, and so no name")
 	}
 }

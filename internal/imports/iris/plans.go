@@ -124,7 +124,7 @@ func (im *importer) planTable() imports.Table {
 			idColumn(), {Name: "name", Value: im.version("plan_id")}, {Name: "creator_id", From: "user_id", Ref: toUser},
 			{Name: "description", Value: func(row *imports.Row, column string) any {
 				if !row.Null("team_id") {
-					row.Note("it belongs to a team there, which plans do not here")
+					row.Note("it belongs to a team in Iris; here plans belong to no team")
 				}
 				return row.Text(column)
 			}},
@@ -145,13 +145,13 @@ func (im *importer) tracking(row *imports.Row) (mode, key, template any) {
 	name := row.Text("tracking_type")
 	if name == "" {
 		if row.Text("tracking_key") != "" || row.Text("tracking_template") != "" {
-			row.Note("it has a tracking address or template without a type, which tells nobody there either: they were left out")
+			row.Note("it has a tracking address or template without a type, which notifies nobody in Iris either: they were left out")
 		}
 		return nil, nil, nil
 	}
 	ours, ok := im.Modes.Ours(name)
 	if !ok {
-		row.LoseValue("its tracking is by %s, which does not exist here; nobody is told", name)
+		row.LoseValue("its tracking uses the mode %s, which does not exist here; nobody is notified", name)
 		return nil, nil, nil
 	}
 	value, text, ok := row.JSON("tracking_template")
@@ -160,9 +160,9 @@ func (im *importer) tracking(row *imports.Row) (mode, key, template any) {
 	case ok && json.Unmarshal(value, &fields) == nil && fields != nil:
 		return ours, row.TextOrNil("tracking_key"), value
 	case text != "":
-		row.LoseValue("its tracking template is no JSON object; nobody is told")
+		row.LoseValue("its tracking template is not a JSON object; nobody is notified")
 	default:
-		row.Note("its tracking has no template, which tells nobody there either: it was left out")
+		row.Note("its tracking has no template, which notifies nobody in Iris either: it was left out")
 	}
 	return nil, nil, nil
 }
@@ -186,7 +186,7 @@ func (im *importer) notificationTable() imports.Table {
 			{Name: "step", Type: "smallint", Value: func(row *imports.Row, column string) any {
 				step := row.Int(column)
 				if step < 1 || step > math.MaxInt16 {
-					row.Lose("there is no step %d", step)
+					row.Lose("its step %d is out of range", step)
 				}
 				return step
 			}},
@@ -208,9 +208,9 @@ func (im *importer) templateName(row *imports.Row, column string) any {
 	name := row.Name(column)
 	switch {
 	case name == "":
-		row.Note("it names no template (Iris forgets it when a template is switched off); it pages in plain words until the plan is saved with one")
+		row.Note("it names no template (Iris deletes the name when a template is deactivated); it pages with the built-in text until the plan is saved with one")
 	case im.templatesBy[imports.Fold(name)] == 0:
-		row.LoseValue("no active template has the name that it gives; it pages in plain words until the plan is saved with one")
+		row.LoseValue("its template is not active or does not exist; it pages with the built-in text until the plan is saved with one")
 	}
 	return name
 }
@@ -220,7 +220,7 @@ func (im *importer) whom(row *imports.Row) (role, target, index any) {
 	switch {
 	case !row.Null("dynamic_index"):
 		if !row.Null("role_id") || !row.Null("target_id") {
-			row.Note("it names a target and leaves it to the incident; the incident decides")
+			row.Note("it has both a target and a dynamic index; the dynamic index is used")
 		}
 		return nil, nil, row.Int32("dynamic_index", math.MinInt32)
 	case row.Null("role_id") || row.Null("target_id"):
@@ -274,7 +274,7 @@ func (im *importer) activePlan(effect string) func(*imports.Row, string) any {
 		}
 		key := imports.Fold(row.Text(column))
 		if im.plansBy[key] == 0 {
-			row.LoseValue("no active plan has the name that it gives: %s until one does", effect)
+			row.LoseValue("its plan is not active or does not exist: %s until a plan of that name is active", effect)
 		}
 		return key
 	}

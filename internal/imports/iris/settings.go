@@ -92,7 +92,7 @@ func zoneOf(row *imports.Row) (zone string, ok bool) {
 func effective(row *imports.Row, column string) any {
 	n := row.Int(column)
 	if n <= 0 {
-		row.Lose("a count or duration of 0 never moves anything")
+		row.Lose("its count or duration is 0, which has no effect")
 	}
 	return n
 }

@@ -90,10 +90,10 @@ func TestSpan(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ start, end, said string }{
 		{"10", "20", ""},
-		{"10", "10", "it ends when it begins, or before: nobody is on call by it"},
-		{"20", "10", "it ends when it begins, or before: nobody is on call by it"},
-		{"10.2", "10.7", "start has a fraction of a second; the next whole second was taken; end has a fraction of a second; the next whole second was taken; it ends when it begins, or before: nobody is on call by it"},
-		{"x", "10", "start is not a number; it has no beginning or no end"},
+		{"10", "10", "it does not end after its start: it puts nobody on call"},
+		{"20", "10", "it does not end after its start: it puts nobody on call"},
+		{"10.2", "10.7", "start has a fraction of a second; the next whole second was taken; end has a fraction of a second; the next whole second was taken; it does not end after its start: it puts nobody on call"},
+		{"x", "10", "start is not a number; it has no start or no end"},
 	} {
 		class := &imports.Class{}
 		row := imports.NewRow(class, "event", map[string][]byte{"start": []byte(c.start), "end": []byte(c.end)})

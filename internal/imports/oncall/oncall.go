@@ -55,7 +55,7 @@ func Run(ctx context.Context, source *imports.Source, store imports.OnCallStore,
 			return err
 		}
 	}
-	return im.Finish(ctx, store)
+	return im.Finish(ctx)
 }
 
 // derived are tables and columns that are not imported because they hold no further information: see docs/importing.md.

@@ -49,7 +49,7 @@ func (im *importer) teamTable() imports.Table {
 	phone := optional("override_phone", "override_phone_number")
 	phone.Value = func(row *imports.Row, column string) any {
 		if phone := row.Text(column); phone != "" && users.CheckContact(users.Call, phone) != nil {
-			row.Note("its override_phone_number is not one that can be called; it was taken as it is")
+			row.Note("its override_phone_number is not a phone number that can be called; it was not changed")
 		}
 		return row.TextOrNil(column)
 	}
@@ -129,7 +129,7 @@ func (im *importer) members(ctx context.Context) error {
 		if members[of(row)] {
 			row.Ignore() // imported with the membership
 		} else {
-			row.Note("administers a team and is no member of it")
+			row.Note("it is an administrator of the team and not a member")
 		}
 		return false
 	}), imports.Table{

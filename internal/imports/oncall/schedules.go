@@ -64,11 +64,11 @@ func (im *importer) patterns(ctx context.Context) (map[int64][]slot, error) {
 		_, known := im.Names["schedule_id"][schedule]
 		switch {
 		case !known:
-			row.Lose("its schedule_id is not there")
+			row.Lose("its schedule_id refers to a row that does not exist")
 		case duration <= 0:
 			row.Lose("it has no length")
 		case duration > longest || start < 0 || start > longest:
-			row.Lose("it does not begin within a year of a Sunday, or lasts longer than one")
+			row.Lose("it starts or lasts more than a year after the Sunday of its pattern")
 		default:
 			out[schedule] = append(out[schedule], slot{start, duration})
 		}
@@ -88,7 +88,7 @@ func (im *importer) scheduleTable(patterns map[int64][]slot) imports.Table {
 			{Name: "pattern", Type: "jsonb", Value: func(row *imports.Row, _ string) any {
 				pattern := patterns[row.Int("id")]
 				if len(pattern) == 0 {
-					row.Note("it has no shifts in its week: it makes none")
+					row.Note("its weekly pattern is empty: it makes no shifts")
 					pattern = []slot{}
 				}
 				stored, err := json.Marshal(pattern)
@@ -126,7 +126,7 @@ func (im *importer) eventTable() imports.Table {
 				var ok bool
 				start, end, ok = span(row)
 				if p := im.people[row.Int("user_id")]; ok && p.name != "" && !p.active && end.After(im.now) {
-					row.Note("is ahead and of somebody who is not active: nobody is paged by it")
+					row.Note("it is in the future and its person is not active: it pages nobody")
 				}
 				return start
 			}},
@@ -142,9 +142,9 @@ func span(row *imports.Row) (start, end time.Time, ok bool) {
 	end, ends := row.Epoch("end")
 	switch {
 	case !begins || !ends:
-		row.Lose("it has no beginning or no end")
+		row.Lose("it has no start or no end")
 	case !start.Before(end):
-		row.Lose("it ends when it begins, or before: nobody is on call by it")
+		row.Lose("it does not end after its start: it puts nobody on call")
 	default:
 		return start, end, true
 	}

@@ -23,7 +23,7 @@ func (im *importer) settings(ctx context.Context) error {
 		Name: "team_subscriptions", Key: []string{"team_id", "subscription_id", "role_id"}, Columns: []imports.Column{
 			{Name: "team_id", Ref: teamColumn("").Ref, Value: func(row *imports.Row, column string) any {
 				if row.Int(column) == row.Int("subscription_id") {
-					row.Skip("a team shows its own events anyway")
+					row.Skip("a team always shows its own events")
 				}
 				return row.Int(column)
 			}},
@@ -48,7 +48,7 @@ func (im *importer) noticeTable(withRoles map[int64]bool) imports.Table {
 		case !slices.Contains(known, name):
 			row.Lose("there are no notifications of type %s here", name)
 		case !withRoles[row.Int("id")]:
-			row.Note("it names no role: it tells of nothing, there as here")
+			row.Note("it names no role: it notifies of nothing, as in Oncall")
 		}
 		return name
 	}
@@ -92,9 +92,9 @@ func (im *importer) keyTable() imports.Table {
 		isUser, isTeam := user.Value(row, ""), team.Value(row, "")
 		switch none := int64(0); {
 		case by == none:
-			row.Lose("whoever asked for it is not there, or has another name now")
+			row.Lose("its requester does not exist, or has another name now")
 		case (isUser == nil || isUser == none) && (isTeam == nil || isTeam == none):
-			row.Lose("what it shows is not there, or has another name now")
+			row.Lose("its person or team does not exist, or has another name now")
 		case row.Text("key") == "":
 			row.Lose("it is empty")
 		}
@@ -103,7 +103,7 @@ func (im *importer) keyTable() imports.Table {
 	return imports.Table{
 		Class: "iCal keys", From: "ical_key", Order: "requester, type, name", Reads: "type name", Label: "iCal key of $requester for $type $name",
 		Name: "ical_keys", Unique: []string{"@requester_id || ' user ' || @user_id", "@requester_id || ' team ' || @team_id"},
-		Yields: "somebody has another key for it here, which stays", Columns: []imports.Column{
+		Yields: "another key for it exists here and is kept", Columns: []imports.Column{
 			{Name: "key", Hidden: true}, requester, user, team,
 			{Name: "created_at", Type: "timestamptz", From: "time_created", Value: func(row *imports.Row, column string) any {
 				if at, ok := row.Epoch(column); ok {
@@ -136,7 +136,7 @@ func (im *importer) applications(ctx context.Context) error {
 		case name == "" || strings.Contains(name, ":"):
 			row.Lose("an application needs a name without colons")
 		case key == "":
-			row.Lose("it has no key, so nobody can sign as it")
+			row.Lose("it has no key, so no client can authenticate as it")
 		default:
 			keys = append(keys, imports.ApplicationKeys{ID: row.Int("id"), Name: name, Primary: key})
 		}
@@ -151,13 +151,6 @@ func (im *importer) applications(ctx context.Context) error {
 
 // audit imports the audit log.
 func (im *importer) audit(ctx context.Context) error {
-	highest, err := im.Source.Max(ctx, "audit", "id")
-	if err != nil {
-		return err
-	}
-	if err := im.store.MakeAuditRoom(ctx, highest); err != nil {
-		return err
-	}
 	return im.Load(ctx, imports.Table{
 		Class: "audit log", From: "audit", Order: "id", Label: "audit entry $id", Name: "oncall_audit", Columns: []imports.Column{
 			idColumn(), {Name: "at", Type: "timestamptz", From: "timestamp", Value: epoch("it has no time")}, {Name: "owner", From: "owner_name"},
@@ -172,7 +165,7 @@ func auditContext(row *imports.Row, column string) any {
 	case text == "":
 		return json.RawMessage("{}")
 	case !ok:
-		row.Note("its context is not JSON; it stands in the field unreadable_context")
+		row.Note("its context is not JSON; the text is in the field unreadable_context")
 		return imports.Unreadable(text)
 	}
 	return value

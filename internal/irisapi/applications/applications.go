@@ -2,9 +2,9 @@ package applications
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -62,30 +62,43 @@ type refusals struct {
 	program string // the caller is no person, 401; "" = such callers are refused with stranger
 	// stranger: the caller does not own the application, 403. The status is 401 if program is "".
 	stranger string
-	// unknown: the application does not exist. "" = the route gets an application without a number.
+	// unknown: the application does not exist. "" = the route gets an application without a number. A %s is its name.
 	unknown string
 }
 
-// owned finds the application of the path for a caller who may change its settings. Only administrators learn that an
-// application does not exist: nobody owns it, so other callers get the refusal for strangers.
-func (d Deps) owned(r *http.Request, say refusals) (applications.Application, auth.Actor, error) {
-	actor := wire.Actor(r.Context())
-	if actor.Username == "" && say.program != "" {
-		return applications.Application{}, actor, fault.New(fault.Unauthenticated, say.program)
-	}
-	found, err := d.Applications.Describe(r.Context(), v0.ApplicationName(r))
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return applications.Application{}, actor, err
-	}
-	if actor.Owning(found.ID, found.OwnerIDs).MayEditApplication(found.ID) != nil {
-		kind := fault.Forbidden
-		if say.program == "" {
-			kind = fault.Unauthenticated
+// ownerHandler serves a route about an application to a caller who may change its settings. by names the caller.
+type ownerHandler func(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error
+
+// owned serves a route about the application of the path, and refuses other callers.
+func (d Deps) owned(say refusals, h ownerHandler) routing.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		app, err := d.ownedBy(r, say)
+		if err != nil {
+			return err
 		}
-		return applications.Application{}, actor, fault.New(kind, say.stranger)
+		return h(w, r, app, v0.By(r))
+	}
+}
+
+// ownedBy finds the application of the path for a caller who may change its settings. Only administrators learn that an
+// application does not exist: nobody owns it, so other callers get the refusal for strangers.
+func (d Deps) ownedBy(r *http.Request, say refusals) (found applications.Application, err error) {
+	actor, name := wire.Actor(r.Context()), v0.ApplicationName(r)
+	if actor.Username == "" && say.program != "" {
+		return found, fault.New(fault.Unauthenticated, say.program)
+	}
+	found, err = d.Applications.Describe(r.Context(), name)
+	switch {
+	case err != nil && !fault.Is(err, fault.NotFound):
+		return found, err
+	case actor.Owning(found.ID, found.OwnerIDs).MayEditApplication(found.ID) == nil:
+	case say.program == "":
+		return found, fault.New(fault.Unauthenticated, say.stranger)
+	default:
+		return found, fault.New(fault.Forbidden, say.stranger)
 	}
 	if err != nil && say.unknown != "" {
-		return applications.Application{}, actor, fault.New(fault.Invalid, say.unknown)
+		return found, fault.New(fault.Invalid, strings.ReplaceAll(say.unknown, "%s", name))
 	}
-	return found, actor, nil
+	return found, nil
 }

@@ -18,6 +18,14 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
+// The refusals of callers who may not change an application.
+var (
+	noChange = refusals{stranger: "Only admins and app owners can change this app's settings.", unknown: "Application %s not found"}
+	noDelete = refusals{program: "You must be a logged in user to delete this app", stranger: "You don't have permissions to delete this app.",
+		unknown: "No rows changed; app name probably already deleted"}
+	noRename = refusals{program: "You must be a logged in user to rename this app", stranger: "You don't have permissions to rename this app."}
+)
+
 func (a changes) create(w http.ResponseWriter, r *http.Request) error {
 	actor := wire.Actor(r.Context())
 	if actor.MayAdminister() != nil {
@@ -36,21 +44,16 @@ func (a changes) create(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, v0.Record{{"id", id}})
 }
 
-func (a changes) change(w http.ResponseWriter, r *http.Request) error {
-	found, actor, err := a.owned(r, refusals{stranger: "Only admins and app owners can change this app's settings.",
-		unknown: "Application " + v0.ApplicationName(r) + " not found"})
-	if err != nil {
-		return err
-	}
+func (a changes) change(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
 	c, err := parseChange(v0.ReadBody(w, r, ""))
 	if err != nil {
 		return err
 	}
-	if actor.MayAdminister() != nil {
+	if actor := wire.Actor(r.Context()); actor.MayAdminister() != nil {
 		c.Modes = nil // only administrators may change them; Iris ignores them silently for other callers
 		keepOwner(&c, actor)
 	}
-	return v0.Done(w, a.Changes.Change(r.Context(), found.ID, c, actor.String()))
+	return v0.Done(w, a.Changes.Change(r.Context(), app.ID, c, by))
 }
 
 // keepOwner adds the caller to the new owners: owners cannot remove themselves.
@@ -156,33 +159,20 @@ func parseModes(b v0.Body, c *applications.Change) {
 	}
 }
 
-func (a changes) remove(w http.ResponseWriter, r *http.Request) error {
-	const gone = "No rows changed; app name probably already deleted"
-	found, actor, err := a.owned(r, refusals{program: "You must be a logged in user to delete this app",
-		stranger: "You don't have permissions to delete this app.", unknown: gone})
-	if err != nil {
-		return err
-	}
-	err = a.Changes.Delete(r.Context(), found.ID, actor.String())
-	err = fault.When(err, fault.Conflict, fault.New(fault.Invalid, "Cannot remove app. It has likely already in use."))
-	return v0.Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, gone)))
+func (a changes) remove(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
+	err := fault.When(a.Changes.Delete(r.Context(), app.ID, by), fault.Conflict, fault.New(fault.Invalid, "Cannot remove app. It has likely already in use."))
+	return v0.Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, noDelete.unknown)))
 }
 
-func (a changes) rename(w http.ResponseWriter, r *http.Request) error {
-	found, actor, err := a.owned(r, refusals{program: "You must be a logged in user to rename this app",
-		stranger: "You don't have permissions to rename this app."})
-	if err != nil {
-		return err
-	}
+func (a changes) rename(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
 	b := v0.ReadBody(w, r, "")
 	name := strings.TrimSpace(b.Text("new_name"))
 	b.Check(name != "", fault.Invalidf("new_name", "Missing new_name from post body"))
-	b.Check(name != cmp.Or(found.Name, v0.ApplicationName(r)), fault.Invalidf("new_name", "New and old app name are identical"))
+	b.Check(name != cmp.Or(app.Name, v0.ApplicationName(r)), fault.Invalidf("new_name", "New and old app name are identical"))
 	if err := b.Err(); err != nil {
 		return err
 	}
-	err = a.Changes.Rename(r.Context(), found.ID, name, actor.String())
-	err = fault.When(err, fault.Conflict, fault.Invalidf("new_name", "Destination app name likely already exists"))
+	err := fault.When(a.Changes.Rename(r.Context(), app.ID, name, by), fault.Conflict, fault.Invalidf("new_name", "Destination app name likely already exists"))
 	return v0.Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, "No rows changed; old app name incorrect")))
 }
 

@@ -31,21 +31,22 @@ func (a limits) getQuota(w http.ResponseWriter, r *http.Request) error {
 		{"plan_name", v0.OrNull(q.Plan)}, {"wait_time", v0.Seconds(q.WaitAfterwards)}}, err)
 }
 
-const (
-	noQuotaPermission = "You don't have permissions to update this app's quota."
-	noApplicationID   = "No ID found for that application"
+const noApplicationID = "No ID found for that application"
+
+// The refusals of callers who may not change the quota or the addresses of an application.
+var (
+	noQuota       = refusals{stranger: "You don't have permissions to update this app's quota."}
+	noQuotaRemove = refusals{stranger: noQuota.stranger, unknown: noApplicationID}
+	noEmails      = refusals{program: "You must be a logged in user to change this application's email incident settings",
+		stranger: "You don't have permissions to change this application's email incident settings.", unknown: "Application %s not found"}
 )
 
-func (a limits) setQuota(w http.ResponseWriter, r *http.Request) error {
-	found, actor, err := a.owned(r, refusals{stranger: noQuotaPermission})
-	if err != nil {
-		return err
-	}
+func (a limits) setQuota(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
 	q, err := parseQuota(v0.ReadBody(w, r, ""))
 	if err != nil {
 		return err
 	}
-	if err = a.Limits.SetQuota(r.Context(), found.ID, q, actor.String()); err != nil {
+	if err = a.Limits.SetQuota(r.Context(), app.ID, q, by); err != nil {
 		return fault.When(err, fault.NotFound, fault.New(fault.Invalid, noApplicationID))
 	}
 	return routing.Answer(w, http.StatusCreated, []int{})
@@ -83,12 +84,8 @@ func parseQuota(b v0.Body) (q applications.Quota, err error) {
 	return q, b.Err()
 }
 
-func (a limits) removeQuota(w http.ResponseWriter, r *http.Request) error {
-	found, actor, err := a.owned(r, refusals{stranger: noQuotaPermission, unknown: noApplicationID})
-	if err != nil {
-		return err
-	}
-	return v0.Empty(w, http.StatusNoContent, a.Limits.RemoveQuota(r.Context(), found.ID, actor.String()))
+func (a limits) removeQuota(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
+	return v0.Empty(w, http.StatusNoContent, a.Limits.RemoveQuota(r.Context(), app.ID, by))
 }
 
 func (a limits) getEmails(w http.ResponseWriter, r *http.Request) error {
@@ -100,14 +97,7 @@ func (a limits) getEmails(w http.ResponseWriter, r *http.Request) error {
 	return v0.Answer(w, emails, fault.When(err, fault.NotFound, nil))
 }
 
-func (a limits) setEmails(w http.ResponseWriter, r *http.Request) error {
-	found, actor, err := a.owned(r, refusals{
-		program:  "You must be a logged in user to change this application's email incident settings",
-		stranger: "You don't have permissions to change this application's email incident settings.",
-		unknown:  "Application " + v0.ApplicationName(r) + " not found"})
-	if err != nil {
-		return err
-	}
+func (a limits) setEmails(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error {
 	b := v0.ReadBody(w, r, "")
 	plans, seen := map[string]string{}, map[string]bool{}
 	for _, email := range slices.Sorted(maps.Keys(b.Members)) {
@@ -122,6 +112,6 @@ func (a limits) setEmails(w http.ResponseWriter, r *http.Request) error {
 	if err := b.Err(); err != nil {
 		return err
 	}
-	err = a.Limits.SetIncidentEmails(r.Context(), found.ID, plans, actor.String())
+	err := a.Limits.SetIncidentEmails(r.Context(), app.ID, plans, by)
 	return v0.Done(w, fault.When(err, fault.Conflict, fault.New(fault.Invalid, "These email addresses are already in use by another app")))
 }

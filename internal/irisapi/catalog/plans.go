@@ -1,11 +1,19 @@
 package catalog
 
 import (
+	"context"
+	"errors"
+	"maps"
 	"net/http"
 
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -111,4 +119,68 @@ func (a plans) remove(w http.ResponseWriter, r *http.Request) error {
 		err = a.PlanChanges.Delete(ctx, p.Name)
 	}
 	return v0.Done(w, fault.When(err, fault.NotFound, fault.New(fault.Invalid, "No plan matched")))
+}
+
+// ofApplication lists the active plans whose templates have content for the application.
+func (a plans) ofApplication(w http.ResponseWriter, r *http.Request) error {
+	return ofApplicationRows.Answer(w, r, a.Tags, func(ctx context.Context, q filters.Query) ([]escalation.Plan, error) {
+		q.Conditions = append(q.Conditions,
+			filters.Condition{Field: "active", Op: filters.Eq, Values: []any{true}},
+			filters.Condition{Field: "application", Op: filters.Eq, Values: []any{v0.StorableName(v0.ApplicationName(r))}})
+		return a.Plans.List(ctx, q)
+	}, nil)
+}
+
+// ofApplicationRows has no filter of active: the list has only active plans.
+var ofApplicationRows = v0.Rows[escalation.Plan]{Query: v0.List{Schema: withoutActive(escalation.PlanFilters)}, Columns: planColumns}
+
+func withoutActive(schema filters.Schema) filters.Schema {
+	schema = maps.Clone(schema)
+	delete(schema, "active")
+	return schema
+}
+
+var aggregationColumns = planColumns.Pick([]string{"id", "name", "threshold_window", "threshold_count", "aggregation_window", "aggregation_reset"})
+
+// aggregation lists the aggregation settings of active plans.
+func (a plans) aggregation(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.Plans.Aggregation(r.Context())
+	return v0.Answer(w, aggregationColumns.Records(found), err)
+}
+
+// create saves a new version of a plan, which becomes the active one of its name.
+func (a plans) create(w http.ResponseWriter, r *http.Request) error {
+	ctx := r.Context()
+	b := v0.ReadBody(w, r, catalog.InvalidPlan)
+	head, err := parsePlanHead(b)
+	if err != nil {
+		return err
+	}
+	creator, err := a.creator(ctx, head.creator, catalog.InvalidPlan)
+	if err != nil {
+		return err
+	}
+	p, err := parsePlan(b)
+	if err != nil {
+		return err
+	}
+	plans := catalog.Plans{Store: a.PlanStore, Authors: a.authors(), Syntax: messages.CheckSyntax, MaxLength: a.MaxPlanLength, ListLimit: a.ListLimit}
+	id, warnings, err := plans.Save(ctx, wire.Actor(ctx), creator, p.PlanContent, p.tracking)
+	if err == nil {
+		wire.Warn(w, warnings)
+	}
+	return v0.Created(w, int64(id), "plans", err)
+}
+
+// creator finds the person in whose name a plan or template is saved. The caller must be allowed to act for that person.
+func (d Deps) creator(ctx context.Context, name, title string) (users.User, error) {
+	u, err := d.authors().Creator(ctx, wire.Actor(ctx), name)
+	switch {
+	case errors.Is(err, auth.ErrNotThisUser):
+		// Clients know this text, which says "plan" for templates, too.
+		return u, fault.New(fault.Unauthenticated, "Invalid plan creator for authenticated app/user")
+	case fault.Is(err, fault.Invalid):
+		return u, fault.Titled(title, fault.Public(err))
+	}
+	return u, err
 }

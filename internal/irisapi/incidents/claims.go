@@ -3,6 +3,7 @@ package incidents
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -35,12 +36,8 @@ func parseClaim(b v0.Body, missing string) (claim, error) {
 func noSuchOwner() error { return fault.New(fault.Invalid, "Invalid claim: no matching owner") }
 
 // one claims an incident, or takes the claim back.
-func (a claims) one(w http.ResponseWriter, r *http.Request) error {
-	id, b, err := read(w, r)
-	if err != nil {
-		return err
-	}
-	c, err := parseClaim(b, `"owner" field required`)
+func (a claims) one(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
+	c, err := parseClaim(v0.ReadBody(w, r, ""), `"owner" field required`)
 	if err != nil {
 		return err
 	}
@@ -146,15 +143,13 @@ func (a claims) allExist(ctx context.Context, ids []incidents.ID) error {
 	return err
 }
 
-func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
-	id, b, err := read(w, r)
-	if err != nil {
+func (a claims) resolve(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
+	b := v0.ReadBody(w, r, "")
+	b.Check(b.Has("resolved"), fault.Invalidf("resolved", "resolved field required"))
+	if err := b.Err(); err != nil {
 		return err
 	}
-	raw, ok := b.Members["resolved"]
-	if !ok {
-		return fault.Invalidf("resolved", "resolved field required")
-	}
+	raw := b.Members["resolved"]
 	done, err := a.Transitions.Resolve(r.Context(), change(r, id), v0.Truthy(raw))
 	if err != nil {
 		return err
@@ -164,4 +159,23 @@ func (a claims) resolve(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.wake(done)
 	return v0.Answer(w, v0.Record{{"incident_id", strconv.FormatInt(int64(id), 10)}, {"resolved", raw}}, nil)
+}
+
+// set sets the step of an incident and whether the incident escalates.
+func (a states) set(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
+	b := v0.ReadBody(w, r, "")
+	step := b.Whole("current_step", 0, math.MaxInt16)
+	b.Check(b.Given("active"), b.Fault("active", "%s is required", "active"))
+	if err := b.Err(); err != nil {
+		return err
+	}
+	done, err := a.Transitions.SetState(r.Context(), change(r, id), int(step), v0.Truthy(b.Members["active"]))
+	if err != nil {
+		return fault.When(err, fault.Conflict, fault.Invalidf("active", "A resolved incident cannot escalate"))
+	}
+	if len(done) != 1 || !done[0].Found {
+		return fault.New(fault.NotFound, "no such incident")
+	}
+	a.wake(done)
+	return v0.Done(w, nil)
 }

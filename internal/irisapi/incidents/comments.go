@@ -15,20 +15,13 @@ var commentColumns = v0.Columns[incidents.Comment]{
 	{"content", func(c incidents.Comment) any { return c.Content }},
 }
 
-func (a comments) list(w http.ResponseWriter, r *http.Request) error {
-	id, err := id(r)
-	if err != nil {
-		return err
-	}
+func (a comments) list(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
 	comments, err := a.Comments.Comments(r.Context(), id)
 	return v0.Answer(w, commentColumns.Records(comments), err)
 }
 
-func (a comments) add(w http.ResponseWriter, r *http.Request) error {
-	id, b, err := read(w, r)
-	if err != nil {
-		return err
-	}
+func (a comments) add(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
+	b := v0.ReadBody(w, r, "")
 	author, content := b.Required("author"), b.Required("content")
 	b.Check(content != "", fault.Invalidf("content", "Empty comment"))
 	if err := b.Err(); err != nil {

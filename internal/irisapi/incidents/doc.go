@@ -74,38 +74,21 @@ func Routes(d Deps) []routing.Route {
 	read, claim, state, comment := reads{d}, claims{d}, states{d}, comments{d}
 	return []routing.Route{
 		routing.Get("/v0/incidents", routing.Read, read.list),
-		routing.Get("/v0/incidents/{id}", routing.Read, read.get),
+		routing.Get("/v0/incidents/{id}", routing.Read, v0.WithID(invalidID, read.get)),
 		routing.Post("/v0/incidents/claim", routing.Write, claim.many),
-		routing.Post("/v0/incidents/{id}", routing.Write, claim.one),
-		routing.Post("/v0/incidents/{id}/resolve", routing.Write, claim.resolve),
-		routing.Post("/v0/internal/incident/{id}", routing.Write, v0.Internal(state.InternalApplications, state.set)),
-		routing.Get("/v0/incidents/{id}/comments", routing.Read, comment.list),
-		routing.Post("/v0/incidents/{id}/comments", routing.Write, comment.add),
+		routing.Post("/v0/incidents/{id}", routing.Write, v0.WithID(invalidID, claim.one)),
+		routing.Post("/v0/incidents/{id}/resolve", routing.Write, v0.WithID(invalidID, claim.resolve)),
+		routing.Post("/v0/internal/incident/{id}", routing.Write, v0.Internal(state.InternalApplications, v0.WithID(invalidID, state.set))),
+		routing.Get("/v0/incidents/{id}/comments", routing.Read, v0.WithID(invalidID, comment.list)),
+		routing.Post("/v0/incidents/{id}/comments", routing.Write, v0.WithID(invalidID, comment.add)),
 	}
-}
-
-// id reads the incident of the path.
-func id(r *http.Request) (incidents.ID, error) {
-	n, ok := v0.PathID(r, "id")
-	if !ok {
-		return 0, fault.New(fault.Invalid, "Invalid incident id")
-	}
-	return incidents.ID(n), nil
 }
 
 func noSuchIncident() error {
 	return fault.New(fault.Invalid, "Invalid claim: no matching incident id")
 }
 
-// read reads the incident of the path and the body.
-func read(w http.ResponseWriter, r *http.Request) (incidents.ID, v0.Body, error) {
-	id, err := id(r)
-	if err != nil {
-		return 0, v0.Body{}, err
-	}
-	b := v0.ReadBody(w, r, "")
-	return id, b, b.Err()
-}
+const invalidID = "Invalid incident id"
 
 // change returns a change of incidents by the caller.
 func change(r *http.Request, ids ...incidents.ID) incidents.Change {

@@ -81,11 +81,7 @@ var steps = v0.Columns[messages.Message]{
 	{"target_changed", func(m messages.Message) any { return v0.Flag(m.TargetChanged) }},
 }
 
-func (a reads) get(w http.ResponseWriter, r *http.Request) error {
-	id, err := id(r)
-	if err != nil {
-		return err
-	}
+func (a reads) get(w http.ResponseWriter, r *http.Request, id incidents.ID) error {
 	in, err := a.Incidents.Get(r.Context(), id)
 	if err != nil {
 		return err

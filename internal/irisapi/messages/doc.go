@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/filters"
+	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -49,9 +50,11 @@ func Routes(d Deps) []routing.Route {
 	read, queue, in := reads{d}, queues{d}, incoming{d}
 	return []routing.Route{
 		routing.Get("/v0/messages", routing.Read, read.list),
-		routing.Get("/v0/messages/{id}", routing.Read, read.get),
-		routing.Get("/v0/messages/{id}/auditlog", routing.Read, read.changes),
+		routing.Get("/v0/messages/{id}", routing.Read, v0.WithID(invalidID, read.get)),
+		routing.Get("/v0/messages/{id}/auditlog", routing.Read, v0.WithID(invalidID, read.changes)),
 		routing.Get("/v0/queues", routing.Someone, queue.list),
 		routing.Post("/v0/notifications", routing.Write, in.notify),
 	}
 }
+
+const invalidID = "Invalid message id"

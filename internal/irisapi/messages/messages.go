@@ -5,7 +5,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -49,20 +48,7 @@ func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	return rows.Answer(w, r, v0.Tags{}, a.Messages.List, nil)
 }
 
-// id reads the message of the path.
-func id(r *http.Request) (messages.ID, error) {
-	n, ok := v0.PathID(r, "id")
-	if !ok {
-		return 0, fault.New(fault.Invalid, "Invalid message id")
-	}
-	return messages.ID(n), nil
-}
-
-func (a reads) get(w http.ResponseWriter, r *http.Request) error {
-	id, err := id(r)
-	if err != nil {
-		return err
-	}
+func (a reads) get(w http.ResponseWriter, r *http.Request, id messages.ID) error {
 	m, err := a.Messages.Get(r.Context(), id)
 	if err != nil {
 		return err
@@ -109,11 +95,26 @@ func cutChange(text string) string {
 	return string([]rune(text)[:maxChange])
 }
 
-func (a reads) changes(w http.ResponseWriter, r *http.Request) error {
-	id, err := id(r)
-	if err != nil {
-		return err
-	}
+func (a reads) changes(w http.ResponseWriter, r *http.Request, id messages.ID) error {
 	changes, err := a.Messages.Changes(r.Context(), id)
 	return v0.Answer(w, changeColumns.Records(changes), err)
+}
+
+// classes are the names of the classes of messages.
+var classes = map[messages.Class]string{messages.ClassUrgent: "urgent", messages.ClassRoutine: "routine",
+	messages.ClassOutOfBand: "out-of-band"}
+
+var queueColumns = v0.Columns[messages.QueueDepth]{
+	{"mode", func(d messages.QueueDepth) any { return d.Mode }},
+	{"application", func(d messages.QueueDepth) any { return d.Application }},
+	{"class", func(d messages.QueueDepth) any { return classes[d.Class] }},
+	{"waiting", func(d messages.QueueDepth) any { return d.Waiting }},
+	{"in_flight", func(d messages.QueueDepth) any { return d.InFlight }},
+	{"oldest_seconds", func(d messages.QueueDepth) any { return float64(d.OldestAge.Milliseconds()) / 1000 }},
+}
+
+// list answers with the number of waiting messages by mode, application and class. Iris had no such route.
+func (a queues) list(w http.ResponseWriter, r *http.Request) error {
+	depths, err := a.Queues.Depths(r.Context())
+	return v0.Answer(w, queueColumns.Records(depths), err)
 }

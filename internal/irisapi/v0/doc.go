@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -16,6 +17,17 @@ import (
 
 // PathID reads an integer path parameter of any size.
 func PathID(r *http.Request, name string) (int64, bool) { return parseInt(wire.Param(r, name)) }
+
+// WithID serves a route about the object whose number is the path parameter id. invalid is the title for another path.
+func WithID[ID ~int64](invalid string, h func(w http.ResponseWriter, r *http.Request, id ID) error) routing.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		id, ok := PathID(r, "id")
+		if !ok {
+			return fault.New(fault.Invalid, invalid)
+		}
+		return h(w, r, ID(id))
+	}
+}
 
 // Digits reports whether s is a number. Where a path takes an id or a name, a number is an id.
 func Digits(s string) bool {

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -176,14 +177,14 @@ func ImportShifts(now time.Time, team int64, role string, wanted []OccurrenceShi
 		switch {
 		case !ok:
 			// A running occurrence begins now: the past does not change.
-			p.Add = append(p.Add, oncall.Shift{TeamID: team, Role: role, User: w.User, Start: oncall.Later(w.Start, now.Truncate(time.Second)), End: w.End})
+			p.Add = append(p.Add, oncall.Shift{TeamID: team, Role: role, User: w.User, Start: instant.Later(w.Start, now.Truncate(time.Second)), End: w.End})
 			p.Added = append(p.Added, w.Occurrence)
 		case k.Shift == nil || k.Shift.Edited:
 			p.Kept = append(p.Kept, w.Occurrence)
 		default:
 			after := *k.Shift
 			if after.End = w.End; after.Start.After(now) {
-				after.Start = oncall.Later(w.Start, now.Truncate(time.Second))
+				after.Start = instant.Later(w.Start, now.Truncate(time.Second))
 			}
 			if !after.Start.Equal(k.Shift.Start) || !after.End.Equal(k.Shift.End) {
 				p.Update = append(p.Update, oncall.Update{Before: *k.Shift, After: after})

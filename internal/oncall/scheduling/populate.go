@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -260,7 +261,7 @@ func (s *Schedule) again(now, at time.Time, b *workingCalendar) period {
 	}))
 	var slots []oncall.Span
 	for _, slot := range p.slots {
-		if slot.Start = oncall.Later(slot.Start, now); slot.Start.Before(slot.End) {
+		if slot.Start = instant.Later(slot.Start, now); slot.Start.Before(slot.End) {
 			slots = append(slots, slot.Without(held)...)
 		}
 	}

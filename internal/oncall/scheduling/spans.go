@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/instant"
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
@@ -80,11 +81,11 @@ func onClock(walls []localSpan, zone *time.Location) []oncall.Span {
 	over := 0
 	for i, w := range walls {
 		for over < len(byEnd) && walls[byEnd[over]].end <= w.start {
-			latest = oncall.Later(latest, out[byEnd[over]].End)
+			latest = instant.Later(latest, out[byEnd[over]].End)
 			over++
 		}
-		start := oncall.Later(latest, w.start.In(zone))
-		out[i] = oncall.Span{Start: start, End: oncall.Later(start, w.end.In(zone))}
+		start := instant.Later(latest, w.start.In(zone))
+		out[i] = oncall.Span{Start: start, End: instant.Later(start, w.end.In(zone))}
 	}
 	return out
 }

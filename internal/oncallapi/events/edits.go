@@ -10,6 +10,14 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
+// apply makes an edit, unless err says that the request is wrong, and answers with the status and no body.
+func (a events) apply(w http.ResponseWriter, r *http.Request, status int, e editing.Edit, err error) error {
+	if err == nil {
+		_, err = a.Run(r, e)
+	}
+	return routing.Done(w, status, err)
+}
+
 // createEvent adds a shift and answers with its number.
 func (a events) createEvent(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.Read(w, r, calendars.BadEvent)
@@ -38,14 +46,8 @@ func (a events) updateEvent(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	e, err := a.Change(r.Context(), oncall.ShiftID(id), b)
-	if err != nil {
-		return err
-	}
 	e.IfMatch = routing.IfMatch(r)
-	if _, err := a.Run(r, e); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return a.apply(w, r, http.StatusOK, e, err)
 }
 
 // deleteEvent deletes a shift.
@@ -55,14 +57,8 @@ func (a events) deleteEvent(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	e, err := a.Deletion(r.Context(), oncall.ShiftID(id))
-	if err != nil {
-		return err
-	}
 	e.IfMatch = routing.IfMatch(r)
-	if _, err := a.Run(r, e); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return a.apply(w, r, http.StatusOK, e, err)
 }
 
 // createLinked adds several shifts with a common link id.
@@ -89,33 +85,18 @@ func (a events) updateLinked(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	e, err := a.LinkedChange(r.Context(), routing.Param(r, "link"), b)
-	if err != nil {
-		return err
-	}
-	if _, err := a.Run(r, e); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusNoContent)
+	return a.apply(w, r, http.StatusNoContent, e, err)
 }
 
 // deleteLinked deletes all shifts of a link.
 func (a events) deleteLinked(w http.ResponseWriter, r *http.Request) error {
 	e, err := a.LinkedDeletion(r.Context(), routing.Param(r, "link"))
-	if err != nil {
-		return err
-	}
-	if _, err := a.Run(r, e); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return a.apply(w, r, http.StatusOK, e, err)
 }
 
 // swapEvents exchanges the people of two shifts, or of two groups of linked shifts.
 func (a events) swapEvents(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Swap(w, r, false); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Swap(w, r, false))
 }
 
 // overrideEvents puts a substitute on call for a part of some shifts.

@@ -89,7 +89,7 @@ func (a lookups) teamOncall(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	shifts := running(found[t.ID], routing.Param(r, "role"), now)
-	return a.answerOncall(w, r, shifts, func(s oncall.Shift, _ calendars.Crowd) string { return primaryOnly(s, t.OverridePhone) })
+	return a.answerOncall(w, r, shifts, func(s oncall.Shift, _ calendars.Names) string { return primaryOnly(s, t.OverridePhone) })
 }
 
 // running returns the shifts that run now, one for each person: those of role, or of all roles if role is "".
@@ -137,7 +137,7 @@ func (a lookups) serviceOncall(w http.ResponseWriter, r *http.Request) error {
 	for _, id := range ids {
 		shifts = append(shifts, running(found[id], routing.Param(r, "role"), now)...)
 	}
-	return a.answerOncall(w, r, oncall.FirstOfEach(shifts), func(s oncall.Shift, c calendars.Crowd) string {
+	return a.answerOncall(w, r, oncall.FirstOfEach(shifts), func(s oncall.Shift, c calendars.Names) string {
 		if !owns[s.TeamID] {
 			return ""
 		}
@@ -146,8 +146,8 @@ func (a lookups) serviceOncall(w http.ResponseWriter, r *http.Request) error {
 }
 
 // answerOncall answers with shifts and contacts. phone returns the number that overrides a person's own; "" = none.
-func (a lookups) answerOncall(w http.ResponseWriter, r *http.Request, shifts []oncall.Shift, phone func(oncall.Shift, calendars.Crowd) string) error {
-	c, err := a.CrowdOf(r.Context(), shifts)
+func (a lookups) answerOncall(w http.ResponseWriter, r *http.Request, shifts []oncall.Shift, phone func(oncall.Shift, calendars.Names) string) error {
+	c, err := a.NamesOf(r.Context(), shifts)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (a lookups) summary(w http.ResponseWriter, r *http.Request) error {
 				shown = append(shown, shifts...)
 			}
 		}
-		c, err := a.CrowdOf(ctx, shown)
+		c, err := a.NamesOf(ctx, shown)
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (a lookups) summary(w http.ResponseWriter, r *http.Request) error {
 
 // summaryEntries returns shifts of a summary on the wire. Entries of next shifts also have the numbers of role and team, which
 // need roles.
-func summaryEntries(shifts []oncall.Shift, c calendars.Crowd, roles []oncall.RoleInfo, phone string) []map[string]any {
+func summaryEntries(shifts []oncall.Shift, c calendars.Names, roles []oncall.RoleInfo, phone string) []map[string]any {
 	out := make([]map[string]any, len(shifts))
 	for i, s := range shifts {
 		p, t := c.People[s.User], c.Teams[s.TeamID]

@@ -63,10 +63,7 @@ func (a feedKeys) feedKey(verb string) routing.Handler {
 			}
 			return plainText(w, http.StatusCreated, key)
 		}
-		if err := a.KeyRemovals.DropKeyFor(r.Context(), me.ID, of); err != nil {
-			return err
-		}
-		return routing.Empty(w, http.StatusOK)
+		return routing.Done(w, http.StatusOK, a.KeyRemovals.DropKeyFor(r.Context(), me.ID, of))
 	}
 }
 
@@ -139,10 +136,7 @@ func (a feedKeys) deleteKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.KeyRemovals.DropKey(r.Context(), key.Key); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.KeyRemovals.DropKey(r.Context(), key.Key))
 }
 
 // keysOf finds the requester that the path names. It refuses callers who are neither that person nor an administrator.

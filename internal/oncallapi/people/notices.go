@@ -78,11 +78,7 @@ const (
 // createNotice adds a notice setting to a person. A reminder needs time_before, a notice needs only_if_involved.
 func (a notices) createNotice(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	u, err := a.Person(r)
-	if err != nil {
-		return err
-	}
-	b, err := jsonbody.Read(w, r, badNotice)
+	u, b, err := calendars.WithBody(w, r, badNotice, a.Person)
 	if err != nil {
 		return err
 	}
@@ -230,8 +226,5 @@ func (a notices) deleteNotice(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Notices.Delete(r.Context(), s.ID); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Notices.Delete(r.Context(), s.ID))
 }

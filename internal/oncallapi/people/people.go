@@ -66,10 +66,8 @@ func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Users.Create(r.Context(), name, calendars.By(r, nil)); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+name+`" already exists`))
-	}
-	return routing.Empty(w, http.StatusCreated)
+	err = a.Users.Create(r.Context(), name, calendars.By(r, nil))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+name+`" already exists`)))
 }
 
 // getUser answers with a person.

@@ -55,10 +55,8 @@ func (a pins) pinTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, calendars.Integrity(`team "`+team+`" not found`))
 	}
-	if err := a.Pins.Pin(r.Context(), u.ID, t.ID); err != nil {
-		return fault.When(err, fault.Conflict, fault.Titled(title, "Team already pinned for this user"))
-	}
-	return routing.Empty(w, http.StatusCreated)
+	err = a.Pins.Pin(r.Context(), u.ID, t.ID)
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, fault.Titled(title, "Team already pinned for this user")))
 }
 
 // unpinTeam removes a pin.
@@ -71,8 +69,5 @@ func (a pins) unpinTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Pins.Unpin(r.Context(), u.ID, t.ID); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Pins.Unpin(r.Context(), u.ID, t.ID))
 }

@@ -33,10 +33,7 @@ func (a members) listMemberships(w http.ResponseWriter, r *http.Request) error {
 	for i, p := range pairs {
 		out[i] = map[string]string{"team": p[0], "user": p[1]}
 	}
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return routing.Reply(w, http.StatusOK, out, err)
 }
 
 // teamPeople reads the people of the team in the path. It returns none for a team that does not exist, or whose activity is not
@@ -52,6 +49,25 @@ func (a members) teamPeople(r *http.Request, active *bool) ([]oncall.TeamPerson,
 	return a.Members.People(r.Context(), t.ID)
 }
 
+// teamAndUser finds the team and the user of the path. It refuses callers who may not administer the team.
+func (a members) teamAndUser(r *http.Request) (t oncall.Profile, u oncall.Person, err error) {
+	if t, err = a.Administered(r); err == nil {
+		u, err = a.People.ByName(r.Context(), routing.Param(r, "user"))
+	}
+	return t, u, err
+}
+
+// namesOf answers with the names of the people for whom shown is true.
+func namesOf(w http.ResponseWriter, people []oncall.TeamPerson, err error, shown func(oncall.TeamPerson) bool) error {
+	names := []string{}
+	for _, p := range people {
+		if shown(p) {
+			names = append(names, p.Name)
+		}
+	}
+	return routing.Reply(w, http.StatusOK, names, err)
+}
+
 // listMembers answers with the names of a team's members; an empty list for an unknown team.
 func (a members) listMembers(w http.ResponseWriter, r *http.Request) error {
 	var active *bool
@@ -63,31 +79,13 @@ func (a members) listMembers(w http.ResponseWriter, r *http.Request) error {
 		active = &v
 	}
 	people, err := a.teamPeople(r, active)
-	if err != nil {
-		return err
-	}
-	names := []string{}
-	for _, p := range people {
-		if p.Member {
-			names = append(names, p.Name)
-		}
-	}
-	return routing.Answer(w, http.StatusOK, names)
+	return namesOf(w, people, err, func(p oncall.TeamPerson) bool { return p.Member })
 }
 
 // listAdmins answers with the names of a team's administrators; an empty list for an unknown team.
 func (a members) listAdmins(w http.ResponseWriter, r *http.Request) error {
 	people, err := a.teamPeople(r, nil)
-	if err != nil {
-		return err
-	}
-	names := []string{}
-	for _, p := range people {
-		if p.Admin {
-			names = append(names, p.Name)
-		}
-	}
-	return routing.Answer(w, http.StatusOK, names)
+	return namesOf(w, people, err, func(p oncall.TeamPerson) bool { return p.Admin })
 }
 
 // addMember adds a person to a team. Unknown people and members are a 422.
@@ -111,26 +109,17 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, calendars.Integrity("user "+name+" not found"))
 	}
-	if err := a.Members.AddMember(r.Context(), t.ID, u.ID); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already in team `+t.Name))
-	}
-	return routing.Answer(w, http.StatusCreated, calendars.UserObject(u))
+	err = a.Members.AddMember(r.Context(), t.ID, u.ID)
+	return routing.Reply(w, http.StatusCreated, calendars.UserObject(u), fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
 }
 
 // removeMember removes a person from a team.
 func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.Administered(r)
+	t, u, err := a.teamAndUser(r)
 	if err != nil {
 		return err
 	}
-	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
-	if err != nil {
-		return err
-	}
-	if err := a.Members.RemoveMember(r.Context(), t.ID, u.ID); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Members.RemoveMember(r.Context(), t.ID, u.ID))
 }
 
 // addAdmin makes a person an administrator of a team. Unknown people and administrators of the team are a 422.
@@ -155,26 +144,17 @@ func (a members) addAdmin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, calendars.Integrity(invalid))
 	}
-	if err := a.Admins.AddAdmin(r.Context(), t, u, calendars.By(r, nil)); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name))
-	}
-	return routing.Answer(w, http.StatusCreated, calendars.UserObject(u))
+	err = a.Admins.AddAdmin(r.Context(), t, u, calendars.By(r, nil))
+	return routing.Reply(w, http.StatusCreated, calendars.UserObject(u), fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already an admin of team `+t.Name)))
 }
 
 // removeAdmin takes the administration of a team away from a person.
 func (a members) removeAdmin(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.Administered(r)
+	t, u, err := a.teamAndUser(r)
 	if err != nil {
 		return err
 	}
-	u, err := a.People.ByName(r.Context(), routing.Param(r, "user"))
-	if err != nil {
-		return err
-	}
-	if err := a.Admins.RemoveAdmin(r.Context(), t, u, calendars.By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Admins.RemoveAdmin(r.Context(), t, u, calendars.By(r, nil)))
 }
 
 // listSubscriptions answers with the teams and roles that a team's calendar also shows; an empty list for an unknown team.
@@ -199,19 +179,12 @@ func (a members) listSubscriptions(w http.ResponseWriter, r *http.Request) error
 // subscribe adds a role of another team to a team's calendar. An unknown team or role and an existing subscription are a 422.
 func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	const title = "Invalid subscription"
-	t, err := a.Administered(r)
-	if err != nil {
-		return err
-	}
-	b, err := jsonbody.Read(w, r, title)
+	t, b, err := calendars.WithBody(w, r, title, a.Administered)
 	if err != nil {
 		return err
 	}
 	other, err := b.Text("subscription")
-	if err != nil {
-		return err
-	}
-	role, err := b.Text("role")
+	role := jsonbody.Next(&err, b.Text, "role")
 	if err != nil {
 		return err
 	}
@@ -229,10 +202,8 @@ func (a members) subscribe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, calendars.Integrity(`Role "`+role+`" not found`))
 	}
-	if err := a.Subscriptions.Subscribe(r.Context(), t.ID, sub.ID, known.ID); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity("Subscription already exists"))
-	}
-	return routing.Empty(w, http.StatusCreated)
+	err = a.Subscriptions.Subscribe(r.Context(), t.ID, sub.ID, known.ID)
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity("Subscription already exists")))
 }
 
 // unsubscribe removes a role of another team from a team's calendar.
@@ -249,8 +220,5 @@ func (a members) unsubscribe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Subscriptions.Unsubscribe(r.Context(), t.ID, other.ID, role.ID); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Subscriptions.Unsubscribe(r.Context(), t.ID, other.ID, role.ID))
 }

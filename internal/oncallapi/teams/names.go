@@ -91,10 +91,8 @@ func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.RoleChanges.CreateRole(r.Context(), name, calendars.By(r, nil)); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity(`role "`+name+`" already existed`))
-	}
-	return routing.Empty(w, http.StatusCreated)
+	err = a.RoleChanges.CreateRole(r.Context(), name, calendars.By(r, nil))
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity(`role "`+name+`" already existed`)))
 }
 
 // deleteRole deletes a role. Only administrators of Iris and applications of the on-call API may.
@@ -102,10 +100,7 @@ func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
 	}
-	if err := a.RoleChanges.DeleteRole(r.Context(), routing.Param(r, "role"), calendars.By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.RoleChanges.DeleteRole(r.Context(), routing.Param(r, "role"), calendars.By(r, nil)))
 }
 
 // listServices answers with the names of the services that match the query.
@@ -177,10 +172,7 @@ func (a services) deleteService(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Services.DeleteService(r.Context(), s, calendars.By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Services.DeleteService(r.Context(), s, calendars.By(r, nil)))
 }
 
 // serviceTeams answers with the names of a service's teams; an empty list for an unknown service.
@@ -197,10 +189,7 @@ func (a services) serviceTeams(w http.ResponseWriter, r *http.Request) error {
 	for _, t := range teams {
 		names = append(names, t.Name)
 	}
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, names)
+	return routing.Reply(w, http.StatusOK, names, err)
 }
 
 // listTeamServices answers with every pair of team and service.
@@ -246,10 +235,8 @@ func (a services) claimService(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, calendars.Integrity(`service "`+name+`" not found`))
 	}
-	if err := a.TeamServices.Claim(r.Context(), t.ID, s.ID); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`))
-	}
-	return routing.Empty(w, http.StatusCreated)
+	err = a.TeamServices.Claim(r.Context(), t.ID, s.ID)
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity(`service "`+s.Name+`" already claimed by team "`+fault.Public(err)+`"`)))
 }
 
 // unclaimService removes a service from a team.
@@ -262,10 +249,7 @@ func (a services) unclaimService(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.TeamServices.Unclaim(r.Context(), t.ID, s.ID); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.TeamServices.Unclaim(r.Context(), t.ID, s.ID))
 }
 
 // foreignModes are the modes of Oncall that clients expect in the list although Iris cannot send in them.

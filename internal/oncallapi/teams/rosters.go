@@ -89,10 +89,7 @@ func (a rosters) listRosters(w http.ResponseWriter, r *http.Request) error {
 	}
 	cs, _ := params.Conditions(r.URL.Query(), map[string]params.Kind{"name": params.Text, "id": params.Number})
 	out, err := a.rosterObjects(r.Context(), t, cs)
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusOK, out)
+	return routing.Reply(w, http.StatusOK, out, err)
 }
 
 // rosterNameProblem returns the fault of a name that no roster may have; nil for a valid name.
@@ -189,10 +186,8 @@ func (a rosters) updateRoster(w http.ResponseWriter, r *http.Request) error {
 	if err := rosterNameProblem(name); err != nil {
 		return err
 	}
-	if err := a.Rosters.Change(r.Context(), t, ro, name, order, calendars.By(r, b.Raw)); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity("roster '"+name+"' already existed for team '"+t.Name+"'"))
-	}
-	return routing.Empty(w, http.StatusOK)
+	err = a.Rosters.Change(r.Context(), t, ro, name, order, calendars.By(r, b.Raw))
+	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict, calendars.Integrity("roster '"+name+"' already existed for team '"+t.Name+"'")))
 }
 
 // rosterOrder returns the ids of the named members in this order. names must have each member of the roster once.
@@ -223,10 +218,7 @@ func (a rosters) deleteRoster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Rosters.Delete(r.Context(), t, ro, calendars.By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Rosters.Delete(r.Context(), t, ro, calendars.By(r, nil)))
 }
 
 // listRosterUsers answers with the names of a roster's members; an empty list for an unknown team or roster.
@@ -283,10 +275,8 @@ func (a rosters) addRosterUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, calendars.Integrity("invalid team or user"))
 	}
-	if err := a.RosterMembers.AddMember(r.Context(), t, ro, u, in || !given, calendars.By(r, b.Raw)); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity(`user "`+u.Name+`" is already in the roster`))
-	}
-	return routing.Answer(w, http.StatusCreated, calendars.UserObject(u))
+	err = a.RosterMembers.AddMember(r.Context(), t, ro, u, in || !given, calendars.By(r, b.Raw))
+	return routing.Reply(w, http.StatusCreated, calendars.UserObject(u), fault.When(err, fault.Conflict, calendars.Integrity(`user "`+u.Name+`" is already in the roster`)))
 }
 
 // updateRosterUser puts a member into the rotation or takes the member out of it. It ignores people who are not in the roster.

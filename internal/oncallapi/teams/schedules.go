@@ -145,10 +145,7 @@ func (a weekly) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	}
 	d.RosterID = ro.ID
 	id, err := a.ScheduleChanges.Create(ctx, d, calendars.By(r, b.Raw))
-	if err != nil {
-		return err
-	}
-	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id})
+	return routing.Reply(w, http.StatusCreated, map[string]any{"id": id}, err)
 }
 
 // updateSchedule changes the fields that the body has. Storage applies the change to the current schedule. If-Match that does not
@@ -181,10 +178,7 @@ func (a weekly) updateSchedule(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.NotSimple = fault.Titled(title, "schedule cannot be represented in simple mode")
 	err = a.ScheduleChanges.Update(ctx, s.ID, calendars.ScheduleEdit(r, p), calendars.By(r, b.Raw))
-	if err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, err)
 }
 
 // newPlace reads the team and roster that a schedule moves to; nil = the schedule does not move. The caller must be allowed to
@@ -225,10 +219,7 @@ func (a weekly) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.ScheduleChanges.Delete(r.Context(), s, calendars.By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.ScheduleChanges.Delete(r.Context(), s, calendars.By(r, nil)))
 }
 
 // populate makes the shifts of a schedule anew from an instant on.

@@ -127,10 +127,7 @@ func (a teams) createTeam(w http.ResponseWriter, r *http.Request) error {
 	by := calendars.By(r, nil)
 	by.Owner = admin.Name
 	_, err = a.Teams.Create(r.Context(), s, admin.ID, by)
-	if err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity(`team name "`+s.Name+`" already exists`))
-	}
-	return routing.Empty(w, http.StatusCreated)
+	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity(`team name "`+s.Name+`" already exists`)))
 }
 
 // newSettings reads the settings of a new team, which must have a name and a time zone.
@@ -279,11 +276,7 @@ func (a teams) addPeople(ctx context.Context, t oncall.Profile, asked []string, 
 
 // updateTeam changes the settings that the body has.
 func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.Administered(r)
-	if err != nil {
-		return err
-	}
-	b, err := jsonbody.Read(w, r, "invalid payload")
+	t, b, err := calendars.WithBody(w, r, "invalid payload", a.Administered)
 	if err != nil {
 		return err
 	}
@@ -297,10 +290,8 @@ func (a teams) updateTeam(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if err := a.Teams.Update(r.Context(), t.ID, p, calendars.By(r, b.Raw)); err != nil {
-		return fault.When(err, fault.Conflict, calendars.Integrity("A team named '"+after.Name+"' already exists"))
-	}
-	return routing.Empty(w, http.StatusOK)
+	err = a.Teams.Update(r.Context(), t.ID, p, calendars.By(r, b.Raw))
+	return routing.Done(w, http.StatusOK, fault.When(err, fault.Conflict, calendars.Integrity("A team named '"+after.Name+"' already exists")))
 }
 
 // patch reads the changes of a team's settings.
@@ -341,10 +332,7 @@ func (a teams) deleteTeam(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Teams.Delete(r.Context(), t, calendars.By(r, nil)); err != nil {
-		return err
-	}
-	return routing.Empty(w, http.StatusOK)
+	return routing.Done(w, http.StatusOK, a.Teams.Delete(r.Context(), t, calendars.By(r, nil)))
 }
 
 // teamChanges answers with the entries of the audit log about a team. In Oncall this route always failed.

@@ -36,20 +36,20 @@ type Import struct {
 // Iris imports all data of Iris. In a dry run, or if the data conflicts with existing data, it stores nothing. It returns
 // the report in all these cases; with an error there is no report.
 func Iris(ctx context.Context, c config.Common, in Import, options IrisOptions) (*Report, error) {
-	return runImport(ctx, c, in, "iris", func(source *imports.Source, store imports.Store, report *imports.Report) error {
+	return runImport(ctx, c, in, "iris", func(source *imports.Source, store *pgimports.Store, report *imports.Report) error {
 		return iris.Run(ctx, source, store, report, options, time.Now())
 	})
 }
 
 // Oncall imports the data of Oncall like Iris, and compares who is on call in the source and here.
 func Oncall(ctx context.Context, c config.Common, in Import, options OncallOptions) (*Report, error) {
-	return runImport(ctx, c, in, "oncall", func(source *imports.Source, store imports.Store, report *imports.Report) error {
-		return oncall.Run(ctx, source, store.OnCallStore, report, options, time.Now())
+	return runImport(ctx, c, in, "oncall", func(source *imports.Source, store *pgimports.Store, report *imports.Report) error {
+		return oncall.Run(ctx, source, store, report, options, time.Now())
 	})
 }
 
 // runImport connects both databases and runs one import in one transaction.
-func runImport(ctx context.Context, c config.Common, in Import, name string, run func(*imports.Source, imports.Store, *imports.Report) error) (*imports.Report, error) {
+func runImport(ctx context.Context, c config.Common, in Import, name string, run func(*imports.Source, *pgimports.Store, *imports.Report) error) (*imports.Report, error) {
 	began := time.Now()
 	db, installation, err := database.Connect(ctx, c)
 	if err != nil {
@@ -64,7 +64,7 @@ func runImport(ctx context.Context, c config.Common, in Import, name string, run
 	report := imports.NewReport(source.From(), in.Progress)
 	report.DryRun = in.DryRun
 	keep := false
-	err = pgimports.New(db, installation.Keys).Run(ctx, name, func(store imports.Store) (bool, error) {
+	err = pgimports.New(db, installation.Keys).Run(ctx, name, func(store *pgimports.Store) (bool, error) {
 		err := run(source, store, report)
 		keep = err == nil && !in.DryRun && report.Conflicts() == 0
 		return keep, err

@@ -107,8 +107,7 @@ func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, ros
 		if err != nil {
 			return plan, err
 		}
-		plan, err = scheduling.Preview(now, draft, start, known)
-		return plan, err
+		return scheduling.Preview(now, draft, start, known)
 	})
 }
 

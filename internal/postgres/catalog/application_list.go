@@ -59,7 +59,7 @@ func (a *Applications) List(ctx context.Context, q filters.Query) ([]application
 func (a *Applications) Describe(ctx context.Context, name string) (applications.Application, error) {
 	found, err := postgres.First(a.list(ctx, filters.Query{Conditions: []filters.Condition{
 		{Field: "name", Op: filters.Eq, Values: []any{postgres.Storable(name)}}}}))
-	return found, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "no such application"))
+	return found, postgres.Named(err, "no such application")
 }
 
 func (a *Applications) list(ctx context.Context, q filters.Query) ([]applications.Application, error) {

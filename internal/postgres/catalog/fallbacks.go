@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
@@ -16,13 +15,10 @@ func (p *Plans) SetFallback(ctx context.Context, name string, to *escalation.Tar
 	if err != nil {
 		return err
 	}
-	return p.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.SetPlanFallback(ctx, db.SetPlanFallbackParams{Name: postgres.Storable(name), Role: role, TargetID: target})
-		if err == nil && n == 0 {
-			err = fault.New(fault.NotFound, "there is no plan "+name)
-		}
-		return err
-	})
+	err = postgres.RequireRow(postgres.Query(ctx, p.db, (*db.Queries).SetPlanFallback, db.SetPlanFallbackParams{
+		Name: postgres.Storable(name), Role: role, TargetID: target,
+	}))
+	return postgres.Named(err, "there is no plan "+name)
 }
 
 // SetFallback sets who is paged when nobody of a step can be reached and the plan has no fallback; nil = nobody. An
@@ -32,13 +28,10 @@ func (a *Applications) SetFallback(ctx context.Context, id int64, to *escalation
 	if err != nil {
 		return err
 	}
-	return a.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.SetApplicationFallback(ctx, db.SetApplicationFallbackParams{ID: id, Role: role, TargetID: target})
-		if err == nil && n == 0 {
-			err = fault.New(fault.NotFound, "there is no such application")
-		}
-		return err
-	})
+	err = postgres.RequireRow(postgres.Query(ctx, a.db, (*db.Queries).SetApplicationFallback, db.SetApplicationFallbackParams{
+		ID: id, Role: role, TargetID: target,
+	}))
+	return postgres.Named(err, "there is no such application")
 }
 
 func resolveFallback(ctx context.Context, d *postgres.DB, to *escalation.Target) (role *string, target *int64, err error) {

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -50,8 +49,7 @@ func (p *Plans) ByID(ctx context.Context, id escalation.PlanID) (plan escalation
 		if err != nil {
 			return plan, err
 		}
-		plan, err = loadPlan(ctx, q, row)
-		return plan, err
+		return loadPlan(ctx, q, row)
 	})
 }
 
@@ -66,8 +64,7 @@ func planByName(ctx context.Context, d *postgres.DB, name string) (plan escalati
 		if err != nil {
 			return plan, err
 		}
-		plan, err = loadPlan(ctx, q, db.PlanByIDRow(row))
-		return plan, err
+		return loadPlan(ctx, q, db.PlanByIDRow(row))
 	})
 }
 
@@ -207,10 +204,8 @@ func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escala
 		if err != nil {
 			return id, fmt.Errorf("insert plan notifications: %w", err)
 		}
-		return id, activate(n, (*int64)(d.Replaces), "plan "+d.Name, activation{
-			newest: func(id int64) error { return q.ActivateNewestPlan(ctx, id) },
-			first:  func(id int64) (int64, error) { return q.ActivateFirstPlan(ctx, id) },
-			instead: func(id, replaced int64) (int64, error) {
+		return id, activate(ctx, n, (*int64)(d.Replaces), "plan "+d.Name, activation{
+			newest: q.ActivateNewestPlan, first: q.ActivateFirstPlan, instead: func(id, replaced int64) (int64, error) {
 				return q.ReplaceActivePlan(ctx, db.ReplaceActivePlanParams{ID: id, Replaced: replaced})
 			},
 		})
@@ -219,21 +214,21 @@ func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escala
 
 // activation makes a new version the active one of its name.
 type activation struct {
-	newest  func(id int64) error
-	first   func(id int64) (int64, error)           // 0 = the name has an active version
-	instead func(id, replaced int64) (int64, error) // 0 = the replaced version is not the active one
+	newest  func(ctx context.Context, id int64) error
+	first   func(ctx context.Context, id int64) (int64, error) // 0 = the name has an active version
+	instead func(id, replaced int64) (int64, error)            // 0 = the replaced version is not the active one
 }
 
 // activate makes a version the active one, if it may replace what is active: see Replaces of escalation.PlanContent.
-func activate(id int64, replaces *int64, object string, a activation) error {
+func activate(ctx context.Context, id int64, replaces *int64, object string, a activation) error {
 	if replaces == nil {
-		return a.newest(id)
+		return a.newest(ctx, id)
 	}
 	var done int64
 	var err error
 	refusal := fault.New(fault.Stale, "another version was saved meanwhile: reload it before you save")
 	if *replaces == 0 {
-		done, err = a.first(id)
+		done, err = a.first(ctx, id)
 		refusal = fault.Newf(fault.Conflict, "there is a %s already: replace it with PUT", object)
 	} else {
 		done, err = a.instead(id, *replaces)
@@ -361,8 +356,9 @@ func planHead(row db.PlanByIDRow) escalation.Plan {
 		ThresholdWindow: postgres.FromSeconds(row.ThresholdWindow), ThresholdCount: int(row.ThresholdCount),
 		AggregationWindow: postgres.FromSeconds(row.AggregationWindow), AggregationReset: postgres.FromSeconds(row.AggregationReset)}
 	if row.TrackingType != nil {
-		p.Tracking = &escalation.Tracking{Mode: users.Mode(*row.TrackingType), Template: json.RawMessage(row.TrackingTemplate)}
-		p.Tracking.Key = postgres.Deref(row.TrackingKey)
+		p.Tracking = &escalation.Tracking{
+			Mode: users.Mode(*row.TrackingType), Key: postgres.Deref(row.TrackingKey), Template: row.TrackingTemplate,
+		}
 	}
 	return p
 }

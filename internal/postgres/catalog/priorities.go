@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -17,11 +16,8 @@ func (t *Targets) PriorityModes(ctx context.Context) (map[users.Priority]users.M
 // SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes use it
 // within about a second.
 func (t *Targets) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {
-	return t.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.SetPriorityMode(ctx, db.SetPriorityModeParams{Name: string(p), Mode: string(m)})
-		if err == nil && n == 0 {
-			return fault.Newf(fault.NotFound, "there is no priority %s", p)
-		}
-		return err
-	})
+	err := postgres.RequireRow(postgres.Query(ctx, t.db, (*db.Queries).SetPriorityMode, db.SetPriorityModeParams{
+		Name: string(p), Mode: string(m),
+	}))
+	return postgres.Named(err, "there is no priority "+string(p))
 }

@@ -27,8 +27,7 @@ func (t *Templates) ByID(ctx context.Context, id messages.TemplateID) (details m
 		if err != nil {
 			return details, err
 		}
-		details, err = loadTemplate(ctx, q, row)
-		return details, err
+		return loadTemplate(ctx, q, row)
 	})
 }
 
@@ -39,8 +38,7 @@ func (t *Templates) ByName(ctx context.Context, name string) (details messages.T
 		if err != nil {
 			return details, err
 		}
-		details, err = loadTemplate(ctx, q, db.TemplateByIDRow(row))
-		return details, err
+		return loadTemplate(ctx, q, db.TemplateByIDRow(row))
 	})
 }
 
@@ -91,10 +89,8 @@ func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id mess
 				return id, fault.Invalidf("content", "Application %s not found", w.Application)
 			}
 		}
-		return id, activate(n, (*int64)(d.Replaces), "template "+d.Name, activation{
-			newest: func(id int64) error { return q.ActivateNewestTemplate(ctx, id) },
-			first:  func(id int64) (int64, error) { return q.ActivateFirstTemplate(ctx, id) },
-			instead: func(id, replaced int64) (int64, error) {
+		return id, activate(ctx, n, (*int64)(d.Replaces), "template "+d.Name, activation{
+			newest: q.ActivateNewestTemplate, first: q.ActivateFirstTemplate, instead: func(id, replaced int64) (int64, error) {
 				return q.ReplaceActiveTemplate(ctx, db.ReplaceActiveTemplateParams{ID: id, Replaced: replaced})
 			},
 		})

@@ -25,8 +25,8 @@ type adoption struct {
 // numberedTable is the table of a kind and its column with the predecessor's number.
 type numberedTable struct{ kind, table, column string }
 
-// Adopt renumbers targets. See imports.Store.
-func (r *importRun) Adopt(ctx context.Context, targets []imports.Target) (out imports.Outcome, err error) {
+// Adopt renumbers targets. See imports.IrisStore.
+func (r *Store) Adopt(ctx context.Context, targets []imports.Target) (out imports.Outcome, err error) {
 	if !r.first {
 		return out, nil
 	}
@@ -41,7 +41,7 @@ func (r *importRun) Adopt(ctx context.Context, targets []imports.Target) (out im
 }
 
 // AdoptOnCall renumbers people, teams and roles. See imports.OnCallStore.
-func (r *importRun) AdoptOnCall(ctx context.Context, targets []imports.Target) (imports.Outcome, error) {
+func (r *Store) AdoptOnCall(ctx context.Context, targets []imports.Target) (imports.Outcome, error) {
 	return r.adopt(ctx, targets, adoption{
 		here: `select 'user' as space, 'user' as kind, id, name, oncall_id as number from users
     union all select 'team', 'team', id, name, oncall_id from teams
@@ -55,7 +55,7 @@ func (r *importRun) AdoptOnCall(ctx context.Context, targets []imports.Target) (
 
 // adopt gives existing rows the predecessor's numbers, and reports the moved rows. If a row cannot be moved, that is a conflict, and no
 // row is moved.
-func (r *importRun) adopt(ctx context.Context, targets []imports.Target, a adoption) (out imports.Outcome, err error) {
+func (r *Store) adopt(ctx context.Context, targets []imports.Target, a adoption) (out imports.Outcome, err error) {
 	for _, table := range []string{"wanted (space text, kind text, name text, number bigint)", "moves (kind text, id bigint, name text, old bigint, number bigint)"} {
 		if err := r.exec(ctx, "create temp table "+table+" on commit drop"); err != nil {
 			return out, err
@@ -71,12 +71,12 @@ func (r *importRun) adopt(ctx context.Context, targets []imports.Target, a adopt
 		return out, fmt.Errorf("search for existing rows with the same names: %w", err)
 	}
 	const found = "select '%s', count(*), (array_agg(kind || ' ' || name || ': ' || old || '%s order by kind, old))[1:5] from moves m where %s having count(*) > 0"
-	bound := fmt.Sprintf(found, "its number there is another one than here, and "+a.boundBy+" here refer to it", " here'", a.bound)
+	bound := fmt.Sprintf(found, "its number here differs from the source, and "+a.boundBy+" here refer to it", " here'", a.bound)
 	if err := r.reasons(ctx, check{imports.Conflict, true, bound}, &out); err != nil {
 		return out, err
 	}
 	if len(out.Reasons) == 0 {
-		moved := fmt.Sprintf(found, "were here already and got another number", " -> ' || number", "true")
+		moved := fmt.Sprintf(found, "existed here already and got another number", " -> ' || number", "true")
 		if err := r.reasons(ctx, check{imports.Note, false, moved}, &out); err != nil {
 			return out, err
 		}

@@ -32,18 +32,18 @@ var errNotKept = errors.New("rolled back as asked")
 
 // Run calls f with a store and commits when f returns true. Otherwise nothing is stored. name identifies the source
 // in the audit log and in later runs. Only one import runs at a time; another one is a Conflict.
-func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (keep bool, err error)) error {
+func (i *Imports) Run(ctx context.Context, name string, f func(*Store) (keep bool, err error)) error {
 	conn, err := i.db.Pool().Acquire(ctx)
 	if err != nil {
 		return postgres.MapError(err)
 	}
 	defer conn.Release()
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		r := &importRun{tx: tx, keys: i.keys, name: name, log: i.db.Log()}
+		r := &Store{tx: tx, keys: i.keys, name: name, log: i.db.Log()}
 		if err := r.begin(ctx); err != nil {
 			return err
 		}
-		keep, err := f(imports.Store{OnCallStore: imports.OnCallStore{Loading: r, CalendarStore: r, Finishing: r}, IrisStore: r})
+		keep, err := f(r)
 		switch {
 		case err != nil:
 			return err
@@ -68,8 +68,8 @@ func (i *Imports) Run(ctx context.Context, name string, f func(imports.Store) (k
 	return postgres.MapError(err)
 }
 
-// importRun is one import. It implements all parts of imports.Store.
-type importRun struct {
+// Store is one import. It implements imports.IrisStore and imports.OnCallStore.
+type Store struct {
 	tx    pgx.Tx
 	keys  *auth.Keys
 	name  string
@@ -82,7 +82,7 @@ type importRun struct {
 }
 
 // begin removes the session's timeouts for this transaction.
-func (r *importRun) begin(ctx context.Context) error {
+func (r *Store) begin(ctx context.Context) error {
 	var alone bool
 	err := r.tx.QueryRow(ctx, `-- name: BeginImport :one
 select set_config('statement_timeout', '0', true) || set_config('idle_in_transaction_session_timeout', '0', true)
@@ -98,10 +98,10 @@ select set_config('statement_timeout', '0', true) || set_config('idle_in_transac
 // importActor is the actor of imports in the audit log.
 const importActor = "iris command"
 
-func (r *importRun) action() string { return "imported from " + r.name }
+func (r *Store) action() string { return "imported from " + r.name }
 
-// Load stores records. See imports.Store.
-func (r *importRun) Load(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+// Load stores records. See imports.Loading.
+func (r *Store) Load(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
 	switch t.Name {
 	case "ical_keys":
 		return r.loadFeedKeys(ctx, t, records)
@@ -111,10 +111,13 @@ func (r *importRun) Load(ctx context.Context, t imports.Table, records imports.R
 	return r.loadTable(ctx, t, records)
 }
 
-func (r *importRun) loadTable(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+func (r *Store) loadTable(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
 	var out imports.Outcome
 	if err := r.stage(ctx, t, records, &out); err != nil {
 		return out, err
+	}
+	if err := r.makeRoom(ctx, t); err != nil {
+		return out, fmt.Errorf("make room in %s: %w", t.Name, err)
 	}
 	if err := r.exec(ctx, resolveSQL(t)); err != nil {
 		return out, fmt.Errorf("resolve %s: %w", t.Name, err)
@@ -123,7 +126,7 @@ func (r *importRun) loadTable(ctx context.Context, t imports.Table, records impo
 }
 
 // finishLoad merges the resolved rows, makes the rows that depend on new ones, and drops the temporary tables.
-func (r *importRun) finishLoad(ctx context.Context, t imports.Table, out *imports.Outcome) error {
+func (r *Store) finishLoad(ctx context.Context, t imports.Table, out *imports.Outcome) error {
 	if err := r.merge(ctx, t, out); err != nil {
 		return err
 	}
@@ -136,7 +139,7 @@ func (r *importRun) finishLoad(ctx context.Context, t imports.Table, out *import
 }
 
 // stage copies the records into a temporary table.
-func (r *importRun) stage(ctx context.Context, t imports.Table, records imports.Records, out *imports.Outcome) error {
+func (r *Store) stage(ctx context.Context, t imports.Table, records imports.Records, out *imports.Outcome) error {
 	if err := r.exec(ctx, stageSQL(t)); err != nil {
 		return fmt.Errorf("stage %s: %w", t.Name, err)
 	}
@@ -164,7 +167,7 @@ func (r *importRun) stage(ctx context.Context, t imports.Table, records imports.
 }
 
 // merge compares the resolved rows with existing ones and inserts the new ones.
-func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Outcome) error {
+func (r *Store) merge(ctx context.Context, t imports.Table, out *imports.Outcome) error {
 	if err := r.exec(ctx, "analyze resolved"); err != nil {
 		return err
 	}
@@ -184,7 +187,7 @@ func (r *importRun) merge(ctx context.Context, t imports.Table, out *imports.Out
 
 // insert stores new rows. A row that the database refuses in spite of the checks is a conflict; the rest of the import continues,
 // to report more conflicts.
-func (r *importRun) insert(ctx context.Context, t imports.Table, out *imports.Outcome) error {
+func (r *Store) insert(ctx context.Context, t imports.Table, out *imports.Outcome) error {
 	err := pgx.BeginFunc(ctx, r.tx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, insertSQL(t))
 		out.Taken = tag.RowsAffected()
@@ -201,7 +204,7 @@ func (r *importRun) insert(ctx context.Context, t imports.Table, out *imports.Ou
 }
 
 // reasons runs a check.
-func (r *importRun) reasons(ctx context.Context, c check, out *imports.Outcome) error {
+func (r *Store) reasons(ctx context.Context, c check, out *imports.Outcome) error {
 	rows, err := r.tx.Query(ctx, c.sql)
 	if err != nil {
 		return err
@@ -215,7 +218,7 @@ func (r *importRun) reasons(ctx context.Context, c check, out *imports.Outcome) 
 	return err
 }
 
-func (r *importRun) exec(ctx context.Context, sql string) error {
+func (r *Store) exec(ctx context.Context, sql string) error {
 	_, err := r.tx.Exec(ctx, sql)
 	return err
 }

@@ -39,13 +39,13 @@ func newMoving(t *testing.T) moving {
 }
 
 // run runs an import and commits it.
-func (m moving) run(f func(imports.Store)) {
+func (m moving) run(f func(*pgimports.Store)) {
 	m.t.Helper()
-	require.NoError(m.t, m.im.Run(m.t.Context(), "test", func(s imports.Store) (bool, error) { f(s); return true, nil }))
+	require.NoError(m.t, m.im.Run(m.t.Context(), "test", func(s *pgimports.Store) (bool, error) { f(s); return true, nil }))
 }
 
 // load stores records whose labels are their numbers.
-func (m moving) load(s imports.Store, t imports.Table, rows ...[]any) imports.Outcome {
+func (m moving) load(s *pgimports.Store, t imports.Table, rows ...[]any) imports.Outcome {
 	m.t.Helper()
 	out, err := s.Load(m.t.Context(), t, records(rows))
 	require.NoError(m.t, err)
@@ -116,29 +116,29 @@ var (
 func TestImportMergesTables(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
-	m.run(func(s imports.Store) {
+	m.run(func(s *pgimports.Store) {
 		out := m.load(s, peopleTable, []any{100, "ann", true, ""}, []any{101, "bob", false, ""}, []any{102, "ANN", false, ""}, []any{101, "bob", false, ""})
 		require.Equal(t, int64(4), out.Read)
 		require.Equal(t, int64(2), out.Taken)
 		require.Equal(t, []string{
-			"conflict: two of them have the same name here, where upper and lower case make no difference: rename one (1) row 3 and row 1",
-			"not taken: it is there twice (1) row 4",
+			"conflict: two of them have the same name or position here, where upper and lower case are equal: rename one (1) row 3 and row 1",
+			"not taken: the source has it twice (1) row 4",
 		}, words(out))
 		out = m.load(s, contactTable, []any{100, "email", "a@example.com"}, []any{999, "email", "x@example.com"})
-		require.Equal(t, []string{"not taken: its user_id is not there (1) row 2"}, words(out))
+		require.Equal(t, []string{"not taken: its user_id refers to a row that does not exist (1) row 2"}, words(out))
 		require.Equal(t, int64(1), out.Taken)
 		out = m.load(s, teamTable, []any{200, "db", 100}, []any{201, "net", 999})
-		require.Equal(t, []string{"not taken: its manager_id is not there; the rest was taken (1) row 2"}, words(out))
+		require.Equal(t, []string{"not taken: its manager_id refers to a row that does not exist; the rest was taken (1) row 2"}, words(out))
 		require.Equal(t, int64(2), out.Taken)
 	})
 	require.Equal(t, []string{"100 ann true", "101 bob false"}, m.rows("select target_id, name, admin from users order by 1"))
 	require.Equal(t, []string{"db ann", "net <nil>"}, m.rows("select t.name, u.name from teams t left join users u on u.id = t.manager_id order by 1"))
 
-	m.run(func(s imports.Store) {
+	m.run(func(s *pgimports.Store) {
 		out := m.load(s, peopleTable, []any{100, "ann", true, "state"}, []any{101, "robert", false, ""}, []any{103, "Bob", false, ""}, []any{104, "zoe", false, ""})
 		require.Equal(t, []string{
-			"conflict: it is here already, and differs in name (1) row 2; name is robert there, bob here",
-			"conflict: its name, address or place belongs to another one here (1) row 3 there, 101 here",
+			"conflict: another row here has its name, address or position (1) row 3 in the source, 101 here",
+			"conflict: it exists here already and differs in name (1) row 2; name is robert in the source, bob here",
 		}, words(out))
 		require.Equal(t, []int64{1, 1}, []int64{out.Same, out.Taken})
 	})
@@ -149,17 +149,17 @@ func TestImportCompletesOnlyTheFirstTime(t *testing.T) {
 	m := newMoving(t)
 	_, err := m.db.Pool().Exec(t.Context(), "insert into users (target_id, name, full_name) values (100, 'ann', 'Ann Other')")
 	require.NoError(t, err)
-	m.run(func(s imports.Store) {
+	m.run(func(s *pgimports.Store) {
 		out := m.load(s, peopleTable, []any{100, "ann", true, "not hers"})
-		require.Equal(t, []string{"note: was here already, and what was not known of it here was filled in (1) row 1"}, words(out))
+		require.Equal(t, []string{"note: it existed here already, and its empty values were filled in (1) row 1"}, words(out))
 		require.NoError(t, s.Finish(t.Context(), ""))
 	})
 	require.Equal(t, []string{"true Ann Other"}, m.rows("select admin, full_name from users"))
 	_, err = m.db.Pool().Exec(t.Context(), "update users set admin = false")
 	require.NoError(t, err)
-	m.run(func(s imports.Store) {
+	m.run(func(s *pgimports.Store) {
 		out := m.load(s, peopleTable, []any{100, "ann", true, ""})
-		require.Equal(t, []string{"conflict: it is here already, and differs in admin (1) row 1; admin is true there, false here"}, words(out))
+		require.Equal(t, []string{"conflict: it exists here already and differs in admin (1) row 1; admin is true in the source, false here"}, words(out))
 	})
 }
 
@@ -169,7 +169,7 @@ func TestImportRenumbersTargets(t *testing.T) {
 	_, err := m.db.Pool().Exec(t.Context(), "insert into users (target_id, name) values (1, 'ann'), (2, 'Bob'), (3, 'zoe'); insert into teams (target_id, name) values (4, 'ann')")
 	require.NoError(t, err)
 	wanted := []imports.Target{{Kind: "user", Name: "ANN", Number: 2}, {Kind: "user", Name: "bob", Number: 1}, {Kind: "team", Name: "ann", Number: 3}, {Kind: "user", Name: "new", Number: 4}}
-	m.run(func(s imports.Store) {
+	m.run(func(s *pgimports.Store) {
 		out, err := s.Adopt(t.Context(), wanted)
 		require.NoError(t, err)
 		require.Equal(t, imports.Note, out.Reasons[0].Kind)
@@ -181,7 +181,7 @@ func TestImportRenumbersTargets(t *testing.T) {
 	bound := newMoving(t)
 	_, err = bound.db.Pool().Exec(t.Context(), "insert into users (target_id, name) values (1, 'ann'); insert into tags (kind, object_id, name, value) values ('target', 1, 'n', 'v')")
 	require.NoError(t, err)
-	bound.run(func(s imports.Store) {
+	bound.run(func(s *pgimports.Store) {
 		out, err := s.Adopt(t.Context(), wanted)
 		require.NoError(t, err)
 		require.Equal(t, imports.Conflict, out.Reasons[0].Kind)
@@ -192,12 +192,12 @@ func TestImportRenumbersTargets(t *testing.T) {
 func TestImportStoresNothingUnlessCommitted(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
-	add := func(s imports.Store) { m.load(s, peopleTable, []any{100, "ann", true, ""}) }
-	require.NoError(t, m.im.Run(t.Context(), "test", func(s imports.Store) (bool, error) { add(s); return false, nil }))
+	add := func(s *pgimports.Store) { m.load(s, peopleTable, []any{100, "ann", true, ""}) }
+	require.NoError(t, m.im.Run(t.Context(), "test", func(s *pgimports.Store) (bool, error) { add(s); return false, nil }))
 	broken := errors.New("broken")
-	err := m.im.Run(t.Context(), "test", func(s imports.Store) (bool, error) { add(s); return true, broken })
+	err := m.im.Run(t.Context(), "test", func(s *pgimports.Store) (bool, error) { add(s); return true, broken })
 	require.ErrorIs(t, err, broken)
-	err = m.im.Run(t.Context(), "test", func(s imports.Store) (bool, error) {
+	err = m.im.Run(t.Context(), "test", func(s *pgimports.Store) (bool, error) {
 		add(s)
 		_, err := s.Load(t.Context(), contactTable, iter.Seq2[imports.Record, error](func(yield func(imports.Record, error) bool) {
 			yield(imports.Record{}, fault.New(fault.Unavailable, "the other database went away"))
@@ -207,8 +207,8 @@ func TestImportStoresNothingUnlessCommitted(t *testing.T) {
 	require.ErrorContains(t, err, "the other database went away")
 	require.Empty(t, m.rows("select name from users"))
 
-	err = m.im.Run(t.Context(), "test", func(imports.Store) (bool, error) {
-		return true, m.im.Run(t.Context(), "test", func(imports.Store) (bool, error) { return true, nil })
+	err = m.im.Run(t.Context(), "test", func(*pgimports.Store) (bool, error) {
+		return true, m.im.Run(t.Context(), "test", func(*pgimports.Store) (bool, error) { return true, nil })
 	})
 	require.True(t, fault.Is(err, fault.Conflict), "one at a time: %v", err)
 	require.ErrorContains(t, err, "wait a minute and try again")
@@ -241,7 +241,7 @@ insert into plan_notifications (id, plan_id, step, position, priority, role, tar
 	ahead := began.AddDate(3, 0, 0)
 	early := message(903, 4, 80, 10, ahead)
 	early[1] = ahead
-	m.run(func(s imports.Store) {
+	m.run(func(s *pgimports.Store) {
 		require.Equal(t, int64(4), m.load(s, incidents, open(1, 0), open(2, 1), open(3, 1), open(4, 1)).Taken)
 		out := m.load(s, messageTable(), message(900, 2, 80, 10, began), message(901, 3, 80, 10, began), message(902, 3, 80, 11, nil), early)
 		require.Equal(t, int64(4), out.Taken)
@@ -285,19 +285,19 @@ func TestImportSealsKeys(t *testing.T) {
 	_, err := m.db.Pool().Exec(t.Context(), "insert into applications (id, name) overriding system value values (50, 'watch')")
 	require.NoError(t, err)
 	keys := []imports.ApplicationKeys{{ID: 50, Name: "watch", Primary: "a-key-of-watch"}, {ID: 51, Name: "nobody", Primary: "x"}}
-	seal := func(s imports.Store) imports.Outcome {
+	seal := func(s *pgimports.Store) imports.Outcome {
 		out, err := s.SealKeys(context.WithoutCancel(t.Context()), keys)
 		require.NoError(t, err)
 		return out
 	}
-	m.run(func(s imports.Store) { require.Equal(t, int64(1), seal(s).Taken) })
+	m.run(func(s *pgimports.Store) { require.Equal(t, int64(1), seal(s).Taken) })
 	require.Equal(t, []string{"true false"}, m.rows("select key_sealed is not null and position('a-key' in encode(key_sealed, 'escape')) = 0, secondary_key_sealed is not null from applications where id = 50"))
-	m.run(func(s imports.Store) { require.Equal(t, int64(1), seal(s).Same) })
+	m.run(func(s *pgimports.Store) { require.Equal(t, int64(1), seal(s).Same) })
 	keys[0].Secondary = "another-key"
-	m.run(func(s imports.Store) { require.Equal(t, int64(1), seal(s).Taken) })
+	m.run(func(s *pgimports.Store) { require.Equal(t, int64(1), seal(s).Taken) })
 	keys[0].Primary = "changed-there"
-	m.run(func(s imports.Store) {
-		require.Equal(t, []string{"conflict: its primary key here is another one (1) application watch"}, words(seal(s)))
+	m.run(func(s *pgimports.Store) {
+		require.Equal(t, []string{"conflict: its primary key differs here (1) application watch"}, words(seal(s)))
 	})
 }
 
@@ -310,7 +310,7 @@ func TestStatisticsIncludeImportedRows(t *testing.T) {
 	before, err := statistics.Current(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, before.Users[0])
-	require.NoError(t, m.im.Run(t.Context(), "test", func(s imports.Store) (bool, error) {
+	require.NoError(t, m.im.Run(t.Context(), "test", func(s *pgimports.Store) (bool, error) {
 		m.load(s, peopleTable, []any{100, "ann", true, ""})
 		return true, s.Finish(t.Context(), "{}")
 	}))

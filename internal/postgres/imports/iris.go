@@ -62,12 +62,21 @@ func referred(id, columns string) string {
 	return "(" + strings.Join(all, " or ") + ")"
 }
 
-// MakeRoom deletes the first application if it was not used. Applications that came with Oncall's data and are not used
-// otherwise are set aside until SealKeys: Iris may have them under another number. See imports.Store.
-func (r *importRun) MakeRoom(ctx context.Context) error {
-	if !r.first {
-		return nil
+// makeRoom moves or deletes existing rows before the first load of a table.
+func (r *Store) makeRoom(ctx context.Context, t imports.Table) error {
+	switch {
+	case !r.first:
+	case t.Name == "applications":
+		return r.makeApplicationRoom(ctx)
+	case t.Name == "oncall_audit":
+		return r.exec(ctx, "update oncall_audit set id = id + greatest((select max(id) from staged), (select max(id) from oncall_audit))")
 	}
+	return nil
+}
+
+// makeApplicationRoom deletes the first application if it was not used. Applications that came with Oncall's data and are not used
+// otherwise are set aside until SealKeys: Iris may have them under another number.
+func (r *Store) makeApplicationRoom(ctx context.Context) error {
 	rows, err := r.tx.Query(ctx, `delete from applications a where a.allow_oncall and a.key_sealed is not null
     and (lower(a.name) = 'iris' or not (a.auth_only or a.allow_other_app_incidents or a.allow_authenticating_users or a.relay or exists (select from application_modes m where m.application_id = a.id)))
     and `+unusedSQL+` returning a.id, a.name, a.key_sealed`)
@@ -89,8 +98,8 @@ func (r *importRun) MakeRoom(ctx context.Context) error {
 	return r.exec(ctx, "delete from applications a where lower(a.name) = 'iris' and a.key_sealed is null and "+unusedSQL)
 }
 
-// putBack returns the applications that MakeRoom put aside, after those of Iris.
-func (r *importRun) putBack(ctx context.Context, out *imports.Outcome) error {
+// putBack returns the applications that makeApplicationRoom put aside, after those of Iris.
+func (r *Store) putBack(ctx context.Context, out *imports.Outcome) error {
 	var done imports.Outcome
 	for _, k := range r.aside {
 		if err := r.allowOnCall(ctx, k, &done); err != nil {
@@ -106,7 +115,7 @@ func (r *importRun) putBack(ctx context.Context, out *imports.Outcome) error {
 }
 
 // SealKeys stores keys. An application that has a key keeps it; a different key of the predecessor is a conflict.
-func (r *importRun) SealKeys(ctx context.Context, all []imports.ApplicationKeys) (imports.Outcome, error) {
+func (r *Store) SealKeys(ctx context.Context, all []imports.ApplicationKeys) (imports.Outcome, error) {
 	var out imports.Outcome
 	apps := catalog.NewApplications(nil, r.keys)
 	for _, k := range all {
@@ -135,7 +144,7 @@ func (r *importRun) SealKeys(ctx context.Context, all []imports.ApplicationKeys)
 			}
 			if key, err := apps.Unseal(k.ID, one.which, *one.here); err != nil || key != one.there {
 				out.Reasons = append(out.Reasons, imports.Reason{Kind: imports.Conflict, Rows: 1, Whole: true,
-					Text: "its " + one.which + " key here is another one", Examples: []string{"application " + k.Name}})
+					Text: "its " + one.which + " key differs here", Examples: []string{"application " + k.Name}})
 			}
 		}
 		if !changed {

@@ -56,9 +56,9 @@ select s.ord, s.label, s.id, s.created_at, (coalesce(s.incident_id, s.id) & 255)
         'detail', 'sent by Iris before the import')) end as attempts,
     s.waiting and s.sent_at is null and not coalesce(i.active, false) as too_late,
     case when s.id not between 1 and ` + highestNumber + ` then '` + imports.WrongNumber + `'
-        when a.id is null then 'its application is not there'
-        when s.incident_id is not null and i.id is null then 'its incident is not there'
-        when s.target is null then 'its target is not there' end as lost,
+        when a.id is null then 'its application does not exist'
+        when s.incident_id is not null and i.id is null then 'its incident does not exist'
+        when s.target is null then 'its target does not exist' end as lost,
     array_remove(array[case when s.notification_id is not null and n.id is null then 'plan_notification_id' end,
         case when s.template_id is not null and t.id is null then 'template_id' end], null) as cut,
     s.plan_id is not null and not exists (select from plans p where p.id = s.plan_id) as planless
@@ -71,14 +71,14 @@ left join templates t on t.id = s.template_id
 left join rounds r on r.id = s.id`
 
 var messageRemarks = []check{
-	{imports.Note, false, `select 'had not been sent when it was imported, and nothing waits for it any more: it is not sent', count(*), ` + examples + `
+	{imports.Note, false, `select 'it was not sent before the import, and its incident does not escalate any more: it is not sent', count(*), ` + examples + `
 from resolved where lost is null and too_late having count(*) > 0`},
-	{imports.Note, false, `select 'its plan is not there; the number of the plan stays', count(*), ` + examples + `
+	{imports.Note, false, `select 'its plan does not exist; the number of the plan is kept', count(*), ` + examples + `
 from resolved where lost is null and planless having count(*) > 0`},
 }
 
 // loadMessages stores messages of Iris in history.
-func (r *importRun) loadMessages(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+func (r *Store) loadMessages(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
 	var out imports.Outcome
 	if err := r.stage(ctx, t, records, &out); err != nil {
 		return out, err
@@ -127,8 +127,8 @@ set progress = case when i.current_step > 0 then jsonb_build_object('n', coalesc
 from resuming r left join standing st on st.id = r.id
 where i.id = r.id`
 
-// Resume continues the escalation of imported incidents, or ends it. See imports.Store.
-func (r *importRun) Resume(ctx context.Context, goOn bool) (int64, error) {
+// Resume continues the escalation of imported incidents, or ends it. See imports.IrisStore.
+func (r *Store) Resume(ctx context.Context, goOn bool) (int64, error) {
 	sql, text := resumeSQL, "taken over from Iris in step ' || i.current_step || '; escalation goes on"
 	if !goOn {
 		sql = "update incidents i set active = false from resuming r where r.id = i.id"
@@ -166,7 +166,7 @@ func numbers() map[string]string {
 
 // moveNumbersOn moves the sequences beyond the imported numbers. A rollback does not undo that, so it is the last step before
 // the commit.
-func (r *importRun) moveNumbersOn(ctx context.Context) error {
+func (r *Store) moveNumbersOn(ctx context.Context) error {
 	for sequence, numbers := range numbers() {
 		err := r.exec(ctx, fmt.Sprintf(`select setval(%[1]s, h.most) from (select coalesce(max(n), 0) as most from (%[2]s) as u(n)) h
 where h.most >= (select nextval(%[1]s))`, sequence, numbers))
@@ -178,7 +178,7 @@ where h.most >= (select nextval(%[1]s))`, sequence, numbers))
 }
 
 // Finish makes sure that web sessions have their application, and records the import.
-func (r *importRun) Finish(ctx context.Context, detail string) error {
+func (r *Store) Finish(ctx context.Context, detail string) error {
 	err := r.exec(ctx, `with made as (
     insert into applications (id, name, allow_other_app_incidents, allow_authenticating_users) overriding system value
     select coalesce((select max(id) from applications), 0) + 1, 'iris', true, true

@@ -20,17 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// MakeAuditRoom renumbers the on-call audit log. See imports.OnCallStore.
-func (r *importRun) MakeAuditRoom(ctx context.Context, highest int64) error {
-	if !r.first {
-		return nil
-	}
-	_, err := r.tx.Exec(ctx, "update oncall_audit set id = id + greatest($1::bigint, (select max(id) from oncall_audit))", highest)
-	return err
-}
-
 // AllowOnCall stores applications that use the on-call API. See imports.OnCallStore.
-func (r *importRun) AllowOnCall(ctx context.Context, all []imports.ApplicationKeys) (imports.Outcome, error) {
+func (r *Store) AllowOnCall(ctx context.Context, all []imports.ApplicationKeys) (imports.Outcome, error) {
 	var out imports.Outcome
 	done := map[string]bool{}
 	for _, k := range all {
@@ -38,7 +29,7 @@ func (r *importRun) AllowOnCall(ctx context.Context, all []imports.ApplicationKe
 		name := imports.Fold(k.Name)
 		if done[name] {
 			out.Reasons = append(out.Reasons, imports.Reason{Kind: imports.Conflict, Rows: 1, Whole: true, Examples: []string{"application " + k.Name},
-				Text: "two of them have the same name here, where upper and lower case make no difference: rename one"})
+				Text: "two of them have the same name or position here, where upper and lower case are equal: rename one"})
 			continue
 		}
 		done[name] = true
@@ -49,7 +40,7 @@ func (r *importRun) AllowOnCall(ctx context.Context, all []imports.ApplicationKe
 	return out, nil
 }
 
-func (r *importRun) allowOnCall(ctx context.Context, k imports.ApplicationKeys, out *imports.Outcome) error {
+func (r *Store) allowOnCall(ctx context.Context, k imports.ApplicationKeys, out *imports.Outcome) error {
 	var id int64
 	var allowed bool
 	var primary, secondary []byte
@@ -91,31 +82,31 @@ select id from made`, k.Name).Scan(&id); err != nil {
 			return nil
 		} else if err == nil && key == k.Primary && r.first {
 			out.Taken++
-			say(imports.Note, "was here already with this key: now it may use the on-call API as well")
+			say(imports.Note, "it existed here already with this key: now it may use the on-call API too")
 			_, err := r.tx.Exec(ctx, "update applications set allow_oncall = true where id = $1", id)
 			return err
 		}
 	}
 	switch {
 	case !r.first:
-		say(imports.NotTaken, "its key here is another one, or it may not use the on-call API here: what was set here stays")
+		say(imports.NotTaken, "it has another key here, or it may not use the on-call API here: its settings here are kept")
 		return nil
 	case primary == nil:
 		primary = apps.Seal(id, "primary", k.Primary)
 	case secondary == nil:
 		secondary = apps.Seal(id, "secondary", k.Primary)
 	default:
-		say(imports.NotTaken, "is here already and has two other keys")
+		say(imports.NotTaken, "it exists here already and has two other keys")
 		return nil
 	}
 	out.Taken++
-	say(imports.Note, "was here already: it got this key besides its own, and whoever has either may use both APIs as it")
+	say(imports.Note, "it existed here already and got this key as a second one: both keys now open both APIs")
 	_, err = r.tx.Exec(ctx, "update applications set allow_oncall = true, key_sealed = $2, secondary_key_sealed = $3 where id = $1", id, primary, secondary)
 	return err
 }
 
 // OnCall returns calendars as this transaction sees them. See imports.OnCallStore.
-func (r *importRun) OnCall(ctx context.Context, from, to time.Time) (imports.OnCall, error) {
+func (r *Store) OnCall(ctx context.Context, from, to time.Time) (imports.OnCall, error) {
 	out := imports.OnCall{Teams: map[int64]*oncall.TeamCalendar{}, People: map[users.ID]int64{}}
 	teams, err := r.pairs(ctx, "select id, oncall_id from teams")
 	if err != nil {
@@ -136,7 +127,7 @@ func (r *importRun) OnCall(ctx context.Context, from, to time.Time) (imports.OnC
 }
 
 // pairs runs a query that returns pairs of numbers.
-func (r *importRun) pairs(ctx context.Context, sql string) (map[int64]int64, error) {
+func (r *Store) pairs(ctx context.Context, sql string) (map[int64]int64, error) {
 	rows, err := r.tx.Query(ctx, sql)
 	if err != nil {
 		return nil, err
@@ -151,7 +142,7 @@ func (r *importRun) pairs(ctx context.Context, sql string) (map[int64]int64, err
 }
 
 // loadFeedKeys stores imported keys sealed. The first value of a record is its key.
-func (r *importRun) loadFeedKeys(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
+func (r *Store) loadFeedKeys(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
 	q := db.New(r.tx)
 	for more := int64(notifications.SealBatch); more == notifications.SealBatch; { // seals the stored keys first, so that keys are compared by their hashes
 		var err error

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/imports"
+	pgimports "github.com/iris-oncall/iris/internal/postgres/imports"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 )
 
@@ -23,12 +24,12 @@ func TestImportAdoptsOnCallNumbers(t *testing.T) {
 	m.exec("insert into users (oncall_id, name) values (1, 'ann'), (2, 'Bob'), (3, 'zoe'); insert into teams (oncall_id, name) values (4, 'ann')")
 	wanted := []imports.Target{{Kind: "user", Name: "ANN", Number: 2}, {Kind: "user", Name: "bob", Number: 1}, {Kind: "team", Name: "ann", Number: 3},
 		{Kind: "user", Name: "new", Number: 3}, {Kind: "role", Name: "Primary", Number: 2}, {Kind: "role", Name: "custom", Number: 3}}
-	adopt := func(s imports.Store) imports.Outcome {
+	adopt := func(s *pgimports.Store) imports.Outcome {
 		out, err := s.AdoptOnCall(t.Context(), wanted)
 		require.NoError(t, err)
 		return out
 	}
-	m.run(func(s imports.Store) {
+	m.run(func(s *pgimports.Store) {
 		require.Equal(t, imports.Note, adopt(s).Reasons[0].Kind)
 		require.NoError(t, s.Finish(t.Context(), ""))
 	})
@@ -39,16 +40,16 @@ func TestImportAdoptsOnCallNumbers(t *testing.T) {
 	// Later, people were added on both sides, and one person was renamed here.
 	m.exec("insert into users (oncall_id, name) values (50, 'late'); update users set name = 'robert' where name = 'Bob'")
 	wanted = append(wanted, imports.Target{Kind: "user", Name: "late", Number: 60}, imports.Target{Kind: "user", Name: "zoe", Number: 2})
-	m.run(func(s imports.Store) {
-		require.Equal(t, []string{"note: were here already and got another number (1) user late: 50 -> 60"}, words(adopt(s)))
+	m.run(func(s *pgimports.Store) {
+		require.Equal(t, []string{"note: existed here already and got another number (1) user late: 50 -> 60"}, words(adopt(s)))
 	})
 	require.Equal(t, []string{"1 robert", "2 ann", "6 zoe", "60 late"}, m.rows("select oncall_id, name from users order by 1"))
 
 	bound := newMoving(t)
 	bound.exec(`insert into teams (name) values ('db'); insert into rosters (team_id, name) select id, 'all' from teams;
 insert into schedules (team_id, roster_id, role_id, algorithm) select r.team_id, r.id, 1, 'default' from rosters r`)
-	bound.run(func(s imports.Store) {
-		require.Equal(t, []string{"conflict: its number there is another one than here, and schedules or shifts here refer to it (1) role primary: 1 here"}, words(adopt(s)))
+	bound.run(func(s *pgimports.Store) {
+		require.Equal(t, []string{"conflict: its number here differs from the source, and schedules or shifts here refer to it (1) role primary: 1 here"}, words(adopt(s)))
 	})
 	require.Equal(t, []string{"1"}, bound.rows("select id from oncall_roles where name = 'primary'"))
 }
@@ -57,27 +58,27 @@ func TestImportGivesApplicationsAccessToTheOnCallAPI(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
 	m.exec("insert into applications (id, name) overriding system value values (50, 'watch'), (51, 'full')")
-	allow := func(s imports.Store, name, key string) []string {
+	allow := func(s *pgimports.Store, name, key string) []string {
 		out, err := s.AllowOnCall(t.Context(), []imports.ApplicationKeys{{Name: name, Primary: key}})
 		require.NoError(t, err)
 		return words(out)
 	}
-	const shared = "note: was here already: it got this key besides its own, and whoever has either may use both APIs as it (1) application "
-	m.run(func(s imports.Store) {
+	const shared = "note: it existed here already and got this key as a second one: both keys now open both APIs (1) application "
+	m.run(func(s *pgimports.Store) {
 		_, err := s.SealKeys(t.Context(), []imports.ApplicationKeys{{ID: 50, Name: "watch", Primary: "key-of-watch"}, {ID: 51, Name: "full", Primary: "key-one", Secondary: "key-two"}})
 		require.NoError(t, err)
 		require.Empty(t, allow(s, "sync", "key-of-sync"))
 		require.Equal(t, []string{shared + "WATCH"}, allow(s, "WATCH", "key-of-oncall"))
-		require.Equal(t, []string{"not taken: is here already and has two other keys (1) application full"}, allow(s, "full", "key-three"))
-		require.Equal(t, []string{"note: was here already with this key: now it may use the on-call API as well (1) application full"}, allow(s, "full", "key-two"))
+		require.Equal(t, []string{"not taken: it exists here already and has two other keys (1) application full"}, allow(s, "full", "key-three"))
+		require.Equal(t, []string{"note: it existed here already with this key: now it may use the on-call API too (1) application full"}, allow(s, "full", "key-two"))
 		require.NoError(t, s.Finish(t.Context(), ""))
 	})
 	require.Equal(t, []string{"full true true", "iris false false", "sync true false", "watch true true"},
 		m.rows("select name, allow_oncall, secondary_key_sealed is not null from applications order by 1"))
-	m.run(func(s imports.Store) {
+	m.run(func(s *pgimports.Store) {
 		require.Empty(t, allow(s, "sync", "key-of-sync"))
 		require.Empty(t, allow(s, "watch", "key-of-oncall"))
-		require.Equal(t, []string{"not taken: its key here is another one, or it may not use the on-call API here: what was set here stays (1) application sync"},
+		require.Equal(t, []string{"not taken: it has another key here, or it may not use the on-call API here: its settings here are kept (1) application sync"},
 			allow(s, "sync", "rotated"), "no old key comes back after the first import")
 		out, err := s.AllowOnCall(t.Context(), []imports.ApplicationKeys{{Name: "a", Primary: "x"}, {Name: "A", Primary: "y"}})
 		require.NoError(t, err)
@@ -89,13 +90,12 @@ func TestImportGivesApplicationsAccessToTheOnCallAPI(t *testing.T) {
 func TestImportRenumbersOnCallApplications(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
-	allow := func(s imports.Store) {
+	allow := func(s *pgimports.Store) {
 		_, err := s.AllowOnCall(t.Context(), []imports.ApplicationKeys{{Name: "iris", Primary: "key-a-of-oncall"}, {Name: "relay", Primary: "key-b-of-oncall"}, {Name: "sync", Primary: "key-c"}})
 		require.NoError(t, err)
 	}
 	m.run(allow)
-	m.run(func(s imports.Store) {
-		require.NoError(t, s.MakeRoom(t.Context()))
+	m.run(func(s *pgimports.Store) {
 		table := imports.Table{Name: "applications", Key: []string{"id"}, Unique: []string{"lower(@name)"}, Columns: []imports.Column{{Name: "id", Type: "bigint"}, {Name: "name", Type: "text"}}}
 		require.Empty(t, m.load(s, table, []any{90, "Relay"}).Reasons)
 		out, err := s.SealKeys(t.Context(), []imports.ApplicationKeys{{ID: 90, Name: "Relay", Primary: "key-of-iris"}})
@@ -114,10 +114,10 @@ func TestImportKeepsExistingValues(t *testing.T) {
 	table := imports.Table{Name: "users", Key: []string{"oncall_id"}, Columns: []imports.Column{
 		{Name: "oncall_id", Type: "bigint"}, {Name: "name", Type: "text"}, {Name: "full_name", Type: "text", Empty: "t.full_name = ''", Keep: true},
 	}}
-	m.run(func(s imports.Store) {
+	m.run(func(s *pgimports.Store) {
 		out := m.load(s, table, []any{1, "ann", "Ann There"}, []any{2, "bob", "Bob There"})
-		require.Equal(t, []string{"not taken: its full_name is another one here, which stays (1) row 1; Ann There there, Ann Here here",
-			"note: was here already, and what was not known of it here was filled in (1) row 2"}, words(out))
+		require.Equal(t, []string{"not taken: its full_name differs here, and the value here is kept (1) row 1; Ann There in the source, Ann Here here",
+			"note: it existed here already, and its empty values were filled in (1) row 2"}, words(out))
 		require.Equal(t, int64(2), out.Same)
 	})
 	require.Equal(t, []string{"Ann Here", "Bob There"}, m.rows("select full_name from users order by oncall_id"))
@@ -127,7 +127,7 @@ func TestImportSeesItsOwnCalendar(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	m.run(func(s imports.Store) {
+	m.run(func(s *pgimports.Store) {
 		to := func(table, match string) *imports.Ref { return &imports.Ref{Table: table, Match: match, Take: "id"} }
 		m.load(s, imports.Table{Name: "users", Key: []string{"oncall_id"}, Columns: []imports.Column{{Name: "oncall_id", Type: "bigint"}, {Name: "name", Type: "text"}}}, []any{500, "ann"})
 		m.load(s, imports.Table{Name: "teams", Key: []string{"oncall_id"}, Columns: []imports.Column{{Name: "oncall_id", Type: "bigint"}, {Name: "name", Type: "text"}}}, []any{700, "db"})
@@ -156,7 +156,7 @@ func TestImportSealsFeedKeys(t *testing.T) {
 		{Name: "key", Type: "text", Hidden: true}, {Name: "requester_id", Type: "bigint", Ref: user}, {Name: "user_id", Type: "bigint", Ref: user},
 	}}
 	load := func() (out imports.Outcome) {
-		m.run(func(s imports.Store) {
+		m.run(func(s *pgimports.Store) {
 			out = m.load(s, table, []any{"key-of-ann", 1, 1}, []any{"key-of-bob", 2, 2})
 			require.NoError(t, s.Finish(t.Context(), ""))
 		})

@@ -47,7 +47,7 @@ func resolveSQL(t imports.Table) string {
 		if c.Ref.Optional {
 			cut += fmt.Sprintf(", case when %s then '%s' end", missing, c.Name)
 		} else {
-			lost += fmt.Sprintf(" when %s then 'its %s is not there'", missing, c.Name)
+			lost += fmt.Sprintf(" when %s then 'its %s refers to a row that does not exist'", missing, c.Name)
 		}
 	}
 	if lost == "case" {
@@ -67,7 +67,7 @@ func resolveSQL(t imports.Table) string {
 	}
 	return fmt.Sprintf(`create temp table resolved on commit drop as
 select ord, label, %s, coalesce(lost, case when row_number() over (partition by lost is null, %s order by ord) > 1
-    then 'it is there twice' end) as lost, cut from (%s) x`, strings.Join(names, ", "), strings.Join(keys, ", "), inner)
+    then 'the source has it twice' end) as lost, cut from (%s) x`, strings.Join(names, ", "), strings.Join(keys, ", "), inner)
 }
 
 // check is a query that returns reasons, numbers of rows, and examples.
@@ -83,7 +83,7 @@ const examples = "(array_agg(label order by ord))[1:5]"
 func checks(t imports.Table, first bool) []check {
 	all := []check{
 		{imports.NotTaken, true, "select lost, count(*), " + examples + " from resolved where lost is not null group by lost"},
-		{imports.NotTaken, false, "select 'its ' || c || ' is not there; the rest was taken', count(*), " + examples +
+		{imports.NotTaken, false, "select 'its ' || c || ' refers to a row that does not exist; the rest was taken', count(*), " + examples +
 			" from resolved, unnest(cut) as c where lost is null group by c"},
 	}
 	if first {
@@ -146,7 +146,7 @@ func fillSQL(t imports.Table) string {
 	return fmt.Sprintf(`with filled as (
     update %s t set %s from resolved s where %s and s.lost is null and (%s) is distinct from (%s) returning s.ord, s.label
 )
-select 'was here already, and what was not known of it here was filled in', count(*), %s from filled having count(*) > 0`,
+select 'it existed here already, and its empty values were filled in', count(*), %s from filled having count(*) > 0`,
 		t.Name, strings.Join(sets, ", "), sameKey(t), strings.Join(before, ", "), strings.Join(after, ", "), examples)
 }
 
@@ -159,9 +159,9 @@ func keepSQL(t imports.Table) string {
 		}
 		sides := "''"
 		if name := column(c.Name); !c.Hidden {
-			sides = fmt.Sprintf("format('; %%s there, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing'))", name, name)
+			sides = fmt.Sprintf("format('; %%s in the source, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing'))", name, name)
 		}
-		checks = append(checks, fmt.Sprintf(`select 'its %s is another one here, which stays' as reason, s.ord, s.label || %s as label
+		checks = append(checks, fmt.Sprintf(`select 'its %s differs here, and the value here is kept' as reason, s.ord, s.label || %s as label
 from resolved s join %s t on %s where s.lost is null and not (%s)`, c.Name, sides, t.Name, sameKey(t), agree(c)))
 	}
 	if checks == nil {
@@ -182,14 +182,14 @@ func differSQL(t imports.Table) string {
 		differs := "not (" + agree(c) + ")"
 		what = append(what, fmt.Sprintf("case when %s then '%s' end", differs, c.Name))
 		if !c.Hidden {
-			parts = append(parts, fmt.Sprintf("case when %s then format('; %s is %%s there, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing')) end",
+			parts = append(parts, fmt.Sprintf("case when %s then format('; %s is %%s in the source, %%s here', coalesce(left(s.%s::text, 60), 'nothing'), coalesce(left(t.%s::text, 60), 'nothing')) end",
 				differs, c.Name, name, name))
 		}
 	}
 	if what == nil {
 		return ""
 	}
-	return fmt.Sprintf(`select 'it is here already, and differs in ' || what, count(*), (array_agg(label || sides order by ord))[1:5]
+	return fmt.Sprintf(`select 'it exists here already and differs in ' || what, count(*), (array_agg(label || sides order by ord))[1:5]
 from (select s.ord, s.label, concat_ws(', ', %s) as what, concat(%s) as sides
     from resolved s join %s t on %s where s.lost is null and not (%s)) d group by what`,
 		strings.Join(what, ", "), strings.Join(parts, ", "), t.Name, sameKey(t), agrees(t))
@@ -199,10 +199,10 @@ from (select s.ord, s.label, concat_ws(', ', %s) as what, concat(%s) as sides
 // that deletes may return the deleted rows, which are reported at once.
 func twinChecks(t imports.Table) []check {
 	kind := imports.Conflict
-	twice, taken := "two of them have the same name here, where upper and lower case make no difference: rename one", "its name, address or place belongs to another one here"
-	both := "label || ' there, ' || here || ' here'"
+	twice, taken := "two of them have the same name or position here, where upper and lower case are equal: rename one", "another row here has its name, address or position"
+	both := "label || ' in the source, ' || here || ' here'"
 	if t.Yields != "" { // the value here is not shown, it may be a secret
-		kind, twice, taken, both = imports.NotTaken, "it is there twice", t.Yields, "label"
+		kind, twice, taken, both = imports.NotTaken, "the source has it twice", t.Yields, "label"
 	}
 	var out []check
 	for _, unique := range t.Unique {

@@ -65,16 +65,11 @@ func write(ctx context.Context, q *db.Queries, e db.AddEntriesParams, before []c
 // Alerts returns at most so many alerts of an incident, by fingerprint, beginning after one. There are none for an incident that
 // does not exist or has no alerts.
 func (i *Incidents) Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error) {
-	var out []incidents.Alert
 	rows, err := postgres.Query(ctx, i.db, (*db.Queries).AlertsOf, db.AlertsOfParams{
 		IncidentID: int64(id), After: after, Most: int32(most),
 	})
-	out = make([]incidents.Alert, len(rows))
-	for k, r := range rows {
-		a := incidents.Alert{Fingerprint: r.Fingerprint, Firing: r.Status == "firing", Labels: r.Labels, Annotations: r.Annotations}
-		a.StartsAt = postgres.Deref(r.StartsAt)
-		a.EndsAt = postgres.Deref(r.EndsAt)
-		out[k] = a
-	}
-	return out, err
+	return postgres.Convert(rows, func(r db.AlertsOfRow) incidents.Alert {
+		return incidents.Alert{Fingerprint: r.Fingerprint, Firing: r.Status == alertFiring, Labels: r.Labels, Annotations: r.Annotations,
+			StartsAt: postgres.Deref(r.StartsAt), EndsAt: postgres.Deref(r.EndsAt)}
+	}), err
 }

@@ -149,8 +149,7 @@ func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockFor
 	if err != nil {
 		return false, "", err
 	}
-	e := incidents.Exhaustion{Restarts: before, RepageAfter: postgres.FromSeconds(row.RepageAfter)}
-	e.At = postgres.Deref(row.ExhaustedAt)
+	e := incidents.Exhaustion{Restarts: before, RepageAfter: postgres.FromSeconds(row.RepageAfter), At: postgres.Deref(row.ExhaustedAt)}
 	why := "the alert is still firing"
 	if newAlerts > 0 {
 		why = "there is a new alert"
@@ -247,9 +246,8 @@ func knownAlerts(ctx context.Context, q *db.Queries, id incidents.ID) (map[strin
 	}
 	known := make(map[string]incidents.KnownAlert, len(rows))
 	for _, r := range rows {
-		k := incidents.KnownAlert{Firing: r.Status == alertFiring, Unchanged: time.Duration(r.UnchangedSeconds * float64(time.Second))}
-		k.StartsAt = postgres.Deref(r.StartsAt)
-		known[r.Fingerprint] = k
+		known[r.Fingerprint] = incidents.KnownAlert{Firing: r.Status == alertFiring, StartsAt: postgres.Deref(r.StartsAt),
+			Unchanged: postgres.FloatSeconds(r.UnchangedSeconds)}
 	}
 	if len(known) > 0 {
 		return known, nil

@@ -98,7 +98,7 @@ func (i *Incidents) Get(ctx context.Context, id incidents.ID) (incidents.Inciden
 	n, err := postgres.First(i.List(ctx, filters.Query{Conditions: []filters.Condition{
 		{Field: "id", Op: filters.Eq, Values: []any{int64(id)}},
 	}}))
-	return n, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "no such incident"))
+	return n, postgres.Named(err, "no such incident")
 }
 
 // untouched is the greatest difference between the two times of an incident that was not changed: both are set when it is

@@ -106,7 +106,7 @@ func (s *Messages) List(ctx context.Context, q filters.Query) ([]messages.Messag
 // Get returns one message with its attempts. Unknown: NotFound.
 func (s *Messages) Get(ctx context.Context, id messages.ID) (messages.Message, error) {
 	m, err := postgres.First(s.withAttempts(ctx, "MessageGet", filters.Condition{Field: "id", Op: filters.Eq, Values: []any{int64(id)}}))
-	return m, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "no such message"))
+	return m, postgres.Named(err, "no such message")
 }
 
 // ByIncident returns all messages of an incident with their attempts, oldest first.
@@ -152,11 +152,9 @@ func (s *Messages) Changes(ctx context.Context, id messages.ID) (out []messages.
 		if err != nil {
 			return out, err
 		}
-		out = make([]messages.Change, len(rows))
-		for i, r := range rows {
-			out[i] = messages.Change{ID: r.ID, At: r.At, Type: r.ChangeType, Old: r.Old, New: r.New, Description: r.Description}
-		}
-		return out, nil
+		return postgres.Convert(rows, func(r db.MessageChangesRow) messages.Change {
+			return messages.Change{ID: r.ID, At: r.At, Type: r.ChangeType, Old: r.Old, New: r.New, Description: r.Description}
+		}), nil
 	})
 }
 
@@ -233,10 +231,10 @@ func (s *Messages) read(ctx context.Context, name, which string, q filters.Query
 
 func (r messageRow) message() messages.Message {
 	return messages.Message{ID: messages.ID(r.ID), State: messages.State(r.State), IncidentID: incidents.ID(r.IncidentID),
-		RequestID: r.RequestID, Application: r.Application, Plan: r.Plan, Target: r.Target, UserID: users.ID(r.UserID),
-		Mode: users.Mode(r.Mode), Priority: users.Priority(r.Priority), Class: messages.Class(r.Class),
-		Purpose: messages.Purpose(r.Purpose), Template: r.Template, Step: r.Step, Repeat: r.Repeat, Destination: r.Destination,
-		Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHTML, Batch: r.Batch, CreatedAt: r.CreatedAt, ModeChanged: r.ModeChanged,
+		RequestID: r.RequestID, Application: r.Application, Target: r.Target,
+		Mode: users.Mode(r.Mode), Priority: users.Priority(r.Priority),
+		Purpose: messages.Purpose(r.Purpose), Step: r.Step, Repeat: r.Repeat, Destination: r.Destination,
+		Subject: r.Subject, Body: r.Body, Batch: r.Batch, CreatedAt: r.CreatedAt, ModeChanged: r.ModeChanged,
 		TargetChanged: messages.Purpose(r.Purpose) == messages.Fallback, SentAt: postgres.Deref(r.SentAt)}
 }
 

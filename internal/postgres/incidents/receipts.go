@@ -39,11 +39,8 @@ func (s *Receipts) Apply(ctx context.Context, r messages.Receipt) (known bool, e
 // Match applies receipts that came before their attempts were recorded, and returns how many. A receipt that
 // fails does not stop the others; the first error is returned.
 func (s *Receipts) Match(ctx context.Context) (int, error) {
-	var early []db.EarlyReceiptsRow
-	if err := s.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		early, err = q.EarlyReceipts(ctx)
-		return err
-	}); err != nil {
+	early, err := postgres.Read(ctx, s.db, (*db.Queries).EarlyReceipts)
+	if err != nil {
 		return 0, err
 	}
 	n := 0
@@ -157,7 +154,9 @@ func historyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, kept
 // undelivered changes a message that its vendor accepted and could not deliver: to pending or to failed.
 func undelivered(ctx context.Context, q *db.Queries, r messages.Receipt, id int64, m db.LockReceiptMessageRow) error {
 	said := strings.TrimSpace(r.Status + " " + r.Detail)
-	next := r.Undelivered(m.Current, int(m.ModeAttempt))
+	wanted := messages.Wanted{OfIncident: m.OfIncident, Active: m.Active, Owned: m.Owned, Resolved: m.Resolved, Step: int(m.Step),
+		CurrentStep: int(m.CurrentStep), Repeated: m.Repeated}
+	next := r.Undelivered(wanted.Holds(), int(m.ModeAttempt))
 	note := db.NoteReceiptParams{MessageID: id, Old: m.State, New: string(messages.Pending),
 		Why: fmt.Sprintf("The %s to %s was not delivered (%s).", m.Mode, m.Target, keepable(said))}
 	var err error

@@ -5,7 +5,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -43,5 +42,5 @@ func (n *Requests) Get(ctx context.Context, id int64) (messages.Accepted, error)
 	found, err := postgres.First(n.List(ctx, filters.Query{Conditions: []filters.Condition{
 		{Field: "id", Op: filters.Eq, Values: []any{id}},
 	}}))
-	return found, fault.When(err, fault.NotFound, fault.New(fault.NotFound, "there is no such notification"))
+	return found, postgres.Named(err, "there is no such notification")
 }

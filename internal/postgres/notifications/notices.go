@@ -51,25 +51,23 @@ func (n *Notices) settings(ctx context.Context, by db.NoticeSettingsParams) ([]o
 
 func noticeSettings(ctx context.Context, q *db.Queries, by db.NoticeSettingsParams) ([]oncall.NoticeSetting, error) {
 	rows, err := q.NoticeSettings(ctx, by)
-	out := make([]oncall.NoticeSetting, len(rows))
-	for i, r := range rows {
-		out[i] = oncall.NoticeSetting{
+	return postgres.Convert(rows, func(r db.NoticeSettingsRow) oncall.NoticeSetting {
+		s := oncall.NoticeSetting{
 			ID: r.ID, User: users.ID(r.UserID), UserName: r.UserName, TeamID: r.TeamID, Team: r.Team, Mode: users.Mode(r.Mode),
 			Type: r.Type, IsReminder: r.IsReminder, OnlyMine: r.OnlyIfInvolved, Roles: r.Roles,
 		}
 		if r.TimeBefore != nil {
 			before := time.Duration(*r.TimeBefore) * time.Second
-			out[i].Before = &before
+			s.Before = &before
 		}
-	}
-	return out, err
+		return s
+	}), err
 }
 
 // Create adds a setting. Roles that do not exist are an Invalid fault for the field "roles".
 func (n *Notices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, error) {
 	return postgres.GetInTx(ctx, n.db, func(ctx context.Context, q *db.Queries) (id int64, err error) {
-		id, err = people.AddNoticeSetting(ctx, q, s)
-		return id, err
+		return people.AddNoticeSetting(ctx, q, s)
 	})
 }
 
@@ -108,16 +106,13 @@ func (n *Notices) Delete(ctx context.Context, id int64) error {
 
 // Audit reads the audit log, oldest first. A log that is too long is an Invalid fault.
 func (n *Notices) Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error) {
-	var out []oncall.AuditEntry
 	rows, err := postgres.Query(ctx, n.db, (*db.Queries).OncallAudit, db.OncallAuditParams{
 		Teams: by.Teams, Owners: by.Owners, Actions: by.Actions, Since: by.Since, Until: by.Until, MaxRows: postgres.MaxListRows + 1,
 	})
-	out = make([]oncall.AuditEntry, len(rows))
-	for i, r := range rows {
-		out[i] = oncall.AuditEntry{Owner: r.Owner, Team: r.Team, Action: r.Action, At: r.At, Context: r.Context}
-	}
 	if err != nil {
 		return nil, err
 	}
-	return out, postgres.TooBroad(len(out))
+	return postgres.Convert(rows, func(r db.OncallAuditRow) oncall.AuditEntry {
+		return oncall.AuditEntry{Owner: r.Owner, Team: r.Team, Action: r.Action, At: r.At, Context: r.Context}
+	}), postgres.TooBroad(len(rows))
 }

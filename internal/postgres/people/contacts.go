@@ -90,12 +90,10 @@ func NewContacts(db *postgres.DB, keys *auth.Keys, notifications notifier) *Cont
 
 // List returns the contacts of a person in the order of the modes.
 func (c *Contacts) List(ctx context.Context, id users.ID) ([]users.Contact, error) {
-	out := []users.Contact{}
 	rows, err := postgres.Query(ctx, c.db, (*db.Queries).ContactsWithMarks, int64(id))
-	for _, r := range rows {
-		out = append(out, users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Verified: r.Verified})
-	}
-	return out, err
+	return postgres.Convert(rows, func(r db.ContactsWithMarksRow) users.Contact {
+		return users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Verified: r.Verified}
+	}), err
 }
 
 // SendCode sends a code to a contact of a person on behalf of the application. A Throttled fault when too many were sent.

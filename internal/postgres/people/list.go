@@ -19,15 +19,9 @@ type ListedUser struct {
 
 // List returns all people by name, inactive ones included.
 func (u *Users) List(ctx context.Context) ([]ListedUser, error) {
-	var out []ListedUser
 	rows, err := postgres.Read(ctx, u.db, (*db.Queries).ListUsers)
-	out = make([]ListedUser, 0, len(rows))
-	for _, r := range rows {
-		l := ListedUser{Name: r.Name, FullName: r.FullName, Admin: r.Admin, Active: r.Active, Contacts: map[users.Mode]string{}}
-		for i, mode := range r.Modes {
-			l.Contacts[users.Mode(mode)] = r.Destinations[i]
-		}
-		out = append(out, l)
-	}
-	return out, err
+	return postgres.Convert(rows, func(r db.ListUsersRow) ListedUser {
+		return ListedUser{Name: r.Name, FullName: r.FullName, Admin: r.Admin, Active: r.Active,
+			Contacts: postgres.Zip[users.Mode, string](r.Modes, r.Destinations)}
+	}), err
 }

@@ -160,8 +160,7 @@ func setMode(ctx context.Context, q *db.Queries, user, app int64, c users.ModeCh
 func (s *Settings) Modes(ctx context.Context, id users.ID, application string) (map[users.Priority]users.Mode, error) {
 	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) (out map[users.Priority]users.Mode, err error) {
 		if application == "" {
-			out, err = modesOf(ctx, q, int64(id))
-			return out, err
+			return modesOf(ctx, q, int64(id))
 		}
 		app, err := applicationID(ctx, q, application)
 		if err != nil {

@@ -1,4 +1,4 @@
--- What people set of applications: templates, variables, modes, owners, categories, quotas, addresses that open incidents.
+-- Settings of applications: templates, variables, modes, owners, categories, quotas, addresses that open incidents.
 
 -- name: ChangeApplication :execrows
 update applications
@@ -91,7 +91,7 @@ select a.name from application_quotas q join applications a on a.id = q.applicat
 where q.plan_key = lower(rtrim(@plan::text))
 order by a.id limit 1;
 
--- What named a plan that is no longer active loses its meaning.
+-- Removes a plan that is no longer active from quotas.
 -- name: ForgetPlanOfQuotas :exec
 update application_quotas q set plan_key = null
 where q.plan_key = lower(@plan::text) and not exists (select from plan_active pa where pa.name_key = q.plan_key);

@@ -1,4 +1,4 @@
--- What `iris bench` checks after it killed processors.
+-- Checks that `iris bench` makes after it killed processors.
 
 -- Whether every bucket is owned by a member with a heartbeat after that time, and how long ago that time is.
 -- name: BucketsOwnedSince :one

@@ -1,4 +1,4 @@
--- Who is alive (members) and who owns which bucket (bucket_leases).
+-- The live processes (members) and the owners of buckets (bucket_leases).
 
 -- The fence. Locks the lease rows in ascending order until the transaction ends, so that no acquire or release of these
 -- buckets commits before it. The caller compares owner and epoch.
@@ -9,9 +9,9 @@ where bucket = any(sqlc.arg(buckets)::smallint[])
 order by bucket
 for share;
 
--- Writes the heartbeat in the database's time. `joined` tells that the row is new. An operator's drain survives. The commit does
--- not wait for the disk nor for a standby: a heartbeat that is lost is followed by the next one, and one that comes late
--- because of slow commits makes a live process look dead.
+-- Writes the heartbeat in the database's time. `joined` is true if the row is new. An operator's drain stays. The commit does
+-- not wait for the disk or for a standby. A lost heartbeat is followed by the next one. A heartbeat that is late because of slow
+-- commits would make a live process count as dead.
 -- name: BeatMember :one
 insert into members (process_id, host, gossip_addr, version, data_shape, modes, draining)
 select sqlc.arg(process_id)::text, sqlc.arg(host)::text, sqlc.arg(gossip_addr)::text, sqlc.arg(version)::text,
@@ -34,8 +34,8 @@ select bucket, owner, epoch, acquired_at
 from bucket_leases
 order by bucket;
 
--- First half of an acquire. The second half is a statement of its own: only then does its snapshot show who owned these
--- rows when they were locked. A row in use by a transaction of its owner is left for the next try.
+-- First half of an acquire: locks the rows. The second half is a separate statement, so that its snapshot has the owners at the
+-- time of the lock. A row that a transaction of its owner uses is skipped until the next try.
 -- name: LockLeasesForAcquire :many
 select bucket
 from bucket_leases
@@ -43,7 +43,7 @@ where bucket = any(sqlc.arg(buckets)::smallint[])
 order by bucket
 for no key update skip locked;
 
--- Second half: takes what is free, or owned by a member that is not live; only for a member that is live itself.
+-- Second half: takes the leases that are free or whose owner is not live. Only a live member gets leases.
 -- name: AcquireLeases :many
 with live as materialized (
     select m.process_id, m.draining
@@ -104,7 +104,7 @@ where not exists (
       and m.heartbeat_at > clock_timestamp() - make_interval(secs => sqlc.arg(fresh_seconds)::float8)
 );
 
--- The modes that live processors have a vendor for. Told is how many of them have published their modes.
+-- The modes that live processors have a vendor for. Told is the number of processors that have published their modes.
 -- name: ServedModes :one
 with live as (
     select modes from members where heartbeat_at > clock_timestamp() - interval '30 seconds' and not draining

@@ -29,7 +29,7 @@ select exists (select from incident_emails e where lower(e.email) = lower(@desti
 select pg_advisory_xact_lock(hashtextextended('iris contact ' || contact_key(@mode, @destination), 0));
 
 -- name: ContactHolder :one
--- Another person who has the contact verified.
+-- The name of another person who has verified the contact.
 select u.name from user_contacts c join users u on u.id = c.user_id
 where c.user_id <> @user_id and c.verified_destination = c.destination
   and contact_key(c.mode, c.destination) = contact_key(@mode, @destination)

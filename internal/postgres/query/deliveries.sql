@@ -1,4 +1,4 @@
--- What webhook deliveries find and change: open incidents by their key, alerts, held deliveries, restarts.
+-- Statements of webhook deliveries: open incidents by their key, alerts, held deliveries, restarts.
 
 -- The open incident of each key, or else the one that a delivery resolved last.
 -- name: FindByKeys :many
@@ -120,7 +120,7 @@ cross join lateral (
 ) t
 limit 1000;
 
--- What a timer that ran out finds. Other is the open incident with the same key; 0 = none.
+-- Timers that ran out, with the state of their incidents. Other is the open incident with the same key; 0 = none.
 -- name: TimersToRing :many
 select t.incident_id, t.reason, t.fingerprints, i.active, i.resolved, i.owner_id,
     coalesce((select o.id from incidents o

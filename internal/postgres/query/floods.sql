@@ -1,6 +1,6 @@
--- Floods of pages: what is held for a digest and what becomes of it, and how much people and applications got lately.
+-- Floods of pages: messages that are held for a digest, digests, and the counts of messages to people and of applications.
 
--- Locks the rows of floods, in the order of their keys; what is not there is made.
+-- Creates the missing rows of floods, in the order of their keys.
 -- name: MakeAggregations :exec
 insert into aggregations (plan_id, application_id, priority, user_id, bucket)
 select u.plan_id, u.application_id, u.priority, u.user_id, u.bucket
@@ -129,7 +129,7 @@ with fence as materialized (
 insert into message_changes (message_id, change_type, old, new, description)
 select s.id, 'sent-change', 'pending', 'cancelled', 'every incident that it stands for was acknowledged or resolved' from silent s;
 
--- A look without locks, so that nothing is written while there is nothing to do.
+-- Reads without locks, so that nothing is written while no digest is due.
 -- name: SilentDigests :many
 select distinct m.bucket
 from messages m
@@ -145,7 +145,7 @@ union
 select h.incident_id from message_history h join incidents i on i.id = h.incident_id where h.batch = @batch -- imported ones
 order by incident_id;
 
--- Rules of people, as far as they bear on an application: usable tells that the person can be reached so.
+-- The reprioritisation rules of people for an application. usable: the person has a contact in the destination mode.
 -- name: Reprioritisations :many
 select k.user_id::bigint as user_id, k.application_id::bigint as application_id, r.source_mode, r.destination_mode, r.count,
     r.window_seconds,
@@ -209,7 +209,7 @@ with made as (
 )
 select id from made;
 
--- Tells those behind a target by e-mail, in the name of the application iris.
+-- Sends an e-mail to the people of a target, from the application iris.
 -- name: TellTarget :one
 with people as (
     select u.id, u.name from targets t join users u on t.kind = 'user' and u.id = t.kind_id

@@ -1,8 +1,8 @@
--- Finished messages on their way to history, and what is thrown away in the end. Ages are compared with statement_timestamp():
+-- Moves finished messages to history and deletes old rows. Ages are compared with statement_timestamp():
 -- clock_timestamp() is volatile, so that PostgreSQL would read the whole index.
 
--- Moves what is finished among the next so many settled messages after the cursor. Idempotent by message id: what was
--- moved once is not in the queue any more, and what is in both is written once.
+-- Reads the next settled messages after the cursor and moves those that are finished. Idempotent by message id: a moved message is
+-- no longer in the queue, and a message that is in both tables is written once.
 -- name: MoveToHistory :one
 with span as materialized (
     select m.id, m.settled_at
@@ -95,14 +95,13 @@ where n.id in (
       and not exists (select from messages m where m.request_id = s.id)
     order by s.created_at limit 1000);
 
--- What fell into no month's partition.
+-- Deletes old rows of the default partition, which holds messages without a partition of their month.
 -- name: ForgetUnpartitioned :execrows
 delete from message_history_default d
 where d.created_at < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
   and d.id in (select s.id from message_history_default s order by s.created_at limit 1000);
 
--- Makes the partition of the month that lies so many months ahead, unless it is there. What the default partition caught
--- of that month moves in.
+-- Creates the partition of a month in the future, if it does not exist. Rows of that month move there from the default partition.
 -- name: MakeHistoryPartition :one
 select make_history_partition(statement_timestamp() + sqlc.arg(months)::int * interval '1 month')::boolean as made;
 

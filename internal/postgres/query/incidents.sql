@@ -155,7 +155,7 @@ from timeline_entries
 where incident_id = @incident_id
 order by at, id;
 
--- Vendor calls for an incident's messages, and the digests they are part of, that have not gone to history. Two branches instead
+-- Vendor calls for an incident's messages and their digests that are not in history yet. Two branches instead
 -- of an "or", and an array instead of a sub-select: each branch reads its own index and never all history.
 -- name: TimelineAttempts :many
 select a.message_id, a.attempt, m.target, a.mode, a.vendor, a.account, a.started_at, a.finished_at, a.outcome, a.in_doubt,

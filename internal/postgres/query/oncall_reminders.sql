@@ -6,7 +6,7 @@ select distinct team_id::bigint as team_id from notices where bucket = any(sqlc.
 -- name: TeamsToRemind :many
 select distinct team_id::bigint as team_id from reminders_due where (team_id & 255) = any(sqlc.arg(buckets)::int[]) limit sqlc.arg(max_rows)::int;
 
--- Teams with open swap requests whose shifts are no longer what they were about: SwapRequest.stale says why.
+-- Teams with open swap requests whose shifts have changed or begun. SwapRequest.stale has the rule.
 -- name: TeamsWithOverSwaps :many
 select distinct w.team_id::bigint as team_id
 from swap_requests w

@@ -1,4 +1,4 @@
--- Rosters and who is in them.
+-- Rosters and their members.
 
 -- name: TeamRosters :many
 select id, name from rosters where team_id = @team_id order by id;

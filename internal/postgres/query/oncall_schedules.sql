@@ -1,4 +1,4 @@
--- Schedules, their people, and what populating them needs to know.
+-- Schedules, their people, and the data from which they are populated.
 
 -- name: Schedules :many
 select s.id, s.team_id, t.oncall_id as team_number, t.name as team, t.time_zone, s.roster_id, ro.name as roster, s.role_id, r.name as role, s.name, s.algorithm,
@@ -117,7 +117,7 @@ update swap_requests
 set state = @state, decided_at = sqlc.narg(decided_at), decided_by = sqlc.narg(decided_by)
 where id = @id and state = 'open';
 
--- Teams of the buckets whose schedules were last looked at longest ago.
+-- Teams of the buckets whose schedules were not filled for the given time, longest waiting first.
 -- name: TeamsToPopulate :many
 select t.id, t.name
 from teams t
@@ -166,6 +166,6 @@ on conflict (team_id, role_id) do update set cover = excluded.cover, hours = exc
 -- name: DropCoverRule :execrows
 delete from coverage_wishes w using oncall_roles r where r.id = w.role_id and w.team_id = @team_id and r.name = @role;
 
--- Those of the people who are switched off.
+-- The people among the given ones who are inactive.
 -- name: SwitchedOff :many
 select id from users where not active and id = any(@user_ids::bigint[]);

@@ -1,4 +1,4 @@
--- Shifts: who is on call, was, and will be.
+-- Shifts: the people on call in the past, now and in the future.
 
 -- `sources` are the teams and those that they subscribe to: with them, an index finds the rows.
 -- name: FindShifts :many
@@ -40,7 +40,7 @@ where s.id = any(sqlc.arg(ids)::bigint[]) or s.link_id = any(sqlc.arg(links)::te
         and (s.starts_at <= clock_timestamp() or s.starts_at < sqlc.narg(until)::timestamptz))
 order by s.starts_at, s.id;
 
--- Shifts of the team, of what it subscribes to and of the people, on any team, that overlap the window.
+-- Shifts that overlap the window: of the team, of its subscriptions, and of the people in any team.
 -- name: ShiftsAround :many
 select s.id, s.team_id, r.name as role, s.user_id, s.schedule_id, s.covers_id, s.link_id, s.starts_at, s.ends_at, s.note, s.edited
 from shifts s
@@ -91,8 +91,8 @@ where s.id = @id and r.name = @role;
 -- name: DeleteShifts :exec
 delete from shifts where id = any(sqlc.arg(ids)::bigint[]);
 
--- A number for each team that is another whenever what its calendar shows may be: of its own version and those of the teams
--- that it subscribes to.
+-- A version for each team, which changes whenever its calendar may have changed. It is a hash of the team's own version and the
+-- versions of the teams that it subscribes to.
 -- name: CalendarVersions :many
 select t.id, hashtextextended(t.calendar_version::text || coalesce((select string_agg(o.id::text || ':' || o.calendar_version::text, ',' order by o.id)
     from teams o where o.id in (select b.subscription_id from team_subscriptions b where b.team_id = t.id)), ''), 0)::bigint as version

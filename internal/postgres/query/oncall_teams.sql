@@ -73,7 +73,7 @@ update team_members set admin = false where team_id = @team_id and user_id = @us
 -- name: TidyTeamMembers :exec
 delete from team_members where team_id = @team_id and not member and not admin;
 
--- Removes a person who is in no roster of the team and does not administer it.
+-- Removes those of the people who are in no roster of the team and do not administer it. Returns the removed people.
 -- name: LeaveTeamIfNothing :many
 delete from team_members m
 where m.team_id = @team_id and m.user_id = any(sqlc.arg(user_ids)::bigint[]) and not m.admin

@@ -1,4 +1,4 @@
--- What the operator's command shows.
+-- Reads for the operator's command.
 
 -- name: ListUsers :many
 select u.name, u.full_name, u.admin, u.active,

@@ -24,7 +24,7 @@ where lower(name) = lower(rtrim(@name::text));
 -- name: SetPassword :execrows
 update users set password_hash = @password_hash where id = @id;
 
--- A person who is switched off by hand stays off when a directory has them again, here and in the statements below.
+-- A person who was deactivated manually stays inactive when a directory has them again. So do the statements below.
 -- name: SetActive :execrows
 with mark as (update directory_people set switched_off = false where user_id = @id and not @active::bool)
 update users set active = @active where id = @id;

@@ -28,7 +28,7 @@ where n.plan_id = @plan_id
 order by n.step, n.position;
 
 -- name: InsertPlan :one
--- What is set of a plan by its name stays as it is in its newest version.
+-- The settings of a plan's name (pause, fallback, repage_after) are copied from its newest version.
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
                    aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, fallback_role, fallback_target_id)
 select @name, @creator_id, @description, @threshold_window, @threshold_count, @aggregation_window,
@@ -100,7 +100,7 @@ select exists (
 select name, target_kind from target_roles order by position, name;
 
 -- name: ReachOfTargets :many
--- Who is behind the targets of these names, and how many of them have a contact at all.
+-- The targets of these names, the number of their people, and the number of those with a contact.
 select asked.name::text as asked, t.kind, t.target_id, t.name, t.active,
        (select count(*) from users u
         where u.active and (t.kind = 'user' and u.id = t.kind_id

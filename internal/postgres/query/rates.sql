@@ -1,4 +1,4 @@
--- How many incidents an application has on a plan, for those who bound that.
+-- The number of incidents of an application on a plan, for limits on it.
 
 -- name: ActiveIncidentsOf :one
 select count(*) from (
@@ -16,8 +16,8 @@ select count(*) from (
     limit sqlc.arg(most)::int
 ) x;
 
--- Puts an incident where a program says it stands. A step that it did not have begins anew, without paging anybody twice: a
--- message exists once per decision. What the engine must not forget (reopen count, tracking) stays.
+-- Sets the step of an incident and whether it escalates. A new step begins again, and pages nobody twice, because a message exists
+-- once per decision. Reopen count and tracking stay.
 -- name: SetIncidentState :exec
 update incidents
 set progress = case when current_step = sqlc.arg(step)::smallint then progress

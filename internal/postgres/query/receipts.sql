@@ -1,4 +1,4 @@
--- Delivery receipts: what a vendor reports later about a message that it accepted.
+-- Delivery receipts: later reports of a vendor about a message that it accepted.
 
 -- The attempt that a vendor's number belongs to. The newest, if a vendor used a number twice.
 -- name: ReceiptAttempt :one
@@ -9,23 +9,22 @@ where a.vendor = sqlc.arg(vendor)::text and a.vendor <> 'smtp' and a.vendor_mess
 order by a.started_at desc
 limit 1;
 
--- Current means that nobody has acknowledged or resolved the incident, that it is in the message's step (where it stays when
--- its plan is exhausted), and that no later repeat has gone to the same recipient.
+-- Locks a message and reads the state of its incident, which the caller has locked. repeated: a later repeat of the message exists
+-- for the same recipient. messages.Wanted decides by these values whether the message is sent again.
 -- name: LockReceiptMessage :one
 select m.state, m.mode, m.target, m.mode_attempt, m.attempt,
-    (m.incident_id is null or (exists (
-        select from incidents i
-        where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))
-          and (m.step = 0 or i.current_step = m.step))
-      and not exists (
+    (m.incident_id is not null)::boolean as of_incident, coalesce(i.active, false) as active, (i.owner_id is not null)::boolean as owned,
+    coalesce(i.resolved, false) as resolved, m.step, coalesce(i.current_step, 0)::smallint as current_step,
+    exists (
         select from messages l
         where l.incident_id = m.incident_id and l.step = m.step and l.position = m.position and l.recipient = m.recipient
-          and (l.repeat, l.reopen_count) > (m.repeat, m.reopen_count))))::boolean as current
+          and (l.repeat, l.reopen_count) > (m.repeat, m.reopen_count))::boolean as repeated
 from messages m
+left join incidents i on i.id = m.incident_id
 where m.id = sqlc.arg(message_id)::bigint
 for no key update of m;
 
--- The attempt of a finished message that has gone to history.
+-- The attempt of a finished message that is in history.
 -- name: ReceiptHistory :one
 select v.message_id, v.attempt, v.created_at
 from vendor_messages v
@@ -33,7 +32,7 @@ where v.vendor = sqlc.arg(vendor)::text and v.vendor_message_id = sqlc.arg(vendo
 order by v.created_at desc, v.attempt desc
 limit 1;
 
--- What a receipt says of a message in history, if it is about its last attempt. Nothing is sent again: the incident is over.
+-- Sets the state of a message in history, if the receipt is about its last attempt. Nothing is sent again: the incident is over.
 -- name: ReceiptOfHistory :one
 update message_history h
 set state = sqlc.arg(state)::text

@@ -1,4 +1,4 @@
--- What rendering needs, one query per kind and batch of messages.
+-- The data for rendering, one query per kind and batch of messages.
 
 -- name: DataOfIncidents :many
 select i.id, c.context, i.created_at, i.plan_id, a.name as application, coalesce(a.title_variable, '') as title_variable,

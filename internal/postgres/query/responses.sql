@@ -1,4 +1,4 @@
--- What people answer to, and the record of their answers. Messages are looked up in the queue and in history.
+-- The messages that people answer, and their answers. Messages are looked up in the queue and in history.
 
 -- name: ResponseAsked :one
 select found.id, coalesce(found.incident_id, 0)::bigint as incident_id, found.batch::text as batch, a.name as application, a.id as application_id, found.subject::text as subject, found.body::text as body, found.destination::text as destination
@@ -50,7 +50,7 @@ where m.user_id = @user_id and i.active
 order by i.id;
 
 -- name: ResponseUserByContact :many
--- The active people who have the contact verified: one, or nobody is meant. One number may serve texts and calls.
+-- The active people who have verified the contact. The caller accepts exactly one. One number may serve texts and calls.
 select distinct u.id, u.target_id, u.oncall_id, u.name, u.full_name, u.time_zone, u.admin, u.read_only, u.active, u.login_epoch
 from user_contacts c
 join users u on u.id = c.user_id
@@ -90,7 +90,7 @@ order by g.n
 limit 1;
 
 -- name: ResponseSlackPosted :many
--- The messages that Slack calls by a time stamp. What it called old messages is only in their history.
+-- The messages with a time stamp of Slack. The time stamps of old messages are only in their history.
 select a.message_id from attempts a where a.vendor = 'slack' and a.vendor_message_id = sqlc.arg(ts)::text
 union
 select v.message_id from vendor_messages v where v.vendor = 'slack' and v.vendor_message_id = sqlc.arg(ts)::text

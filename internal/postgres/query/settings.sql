@@ -1,4 +1,4 @@
--- What people choose for themselves: modes, overrides, reprioritisation, categories, devices.
+-- The choices of people: modes, overrides, reprioritisation, categories, devices.
 
 -- name: UserByTarget :one
 select id, target_id, oncall_id, name, full_name, time_zone, admin, read_only, active, login_epoch
@@ -91,7 +91,7 @@ where o.category_id = c.id and c.application_id = a.id and o.user_id = @user_id
 -- name: DevicesOfUser :many
 select registration_id, platform from devices where user_id = @user_id and active order by id;
 
--- A phone that changes hands, or that was taken for dead, is registered anew.
+-- Registers a phone again that now belongs to another person or was deactivated.
 -- name: RegisterDevice :exec
 insert into devices (registration_id, user_id, platform) values (@registration_id, @user_id, @platform)
 on conflict (registration_id) do update set user_id = excluded.user_id, platform = excluded.platform, active = true;

@@ -1,6 +1,6 @@
 -- Figures about incidents and messages in weeks back from an hour: week 0 is the last one, 7 is everything older.
 
--- Long reading for once: what else runs on the connection keeps its limits.
+-- Allows long statements in this transaction only. Later work on the connection keeps its limits.
 -- name: AllowLongReading :exec
 select set_config('statement_timeout', '60000', true), set_config('lock_timeout', '60000', true);
 
@@ -20,7 +20,7 @@ on conflict (hour) do update set body = excluded.body, computed_at = clock_times
 -- name: ForgetStatistics :exec
 delete from statistics_snapshots where hour < @hour;
 
--- The first point is the newest: people and applications who came after the hour began, all at once by an import, count there.
+-- The first point is the newest. It includes people and applications that were added after the hour began, as an import does.
 -- name: TotalsAt :many
 select p.ord::int as point,
     (select count(*) from plans x where x.created_at < p.at) as plans,

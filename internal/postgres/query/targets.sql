@@ -1,4 +1,4 @@
--- What plans may name, as lists.
+-- Lists of targets, which plans may name.
 
 -- Names over all kinds, each once, in the order of the predecessor's database: letters before underscores.
 -- name: TargetNames :many

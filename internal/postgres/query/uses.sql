@@ -1,4 +1,4 @@
--- The texts that say what uses a team, plan, template or person. An incident is affected while it escalates.
+-- The objects that use a team, plan, template or person, as texts. An incident counts while it escalates.
 
 -- name: UsesOfTarget :many
 select concat('plan ', p.name)::text as used_by
@@ -51,7 +51,7 @@ from plan_active pa join plans p on p.id = pa.plan_id join plan_notifications n 
 where lower(n.template) = lower(rtrim(sqlc.arg(name)::text))
 order by 1;
 
--- Tells the incidents that escalate and mean a target what became of it.
+-- Adds a line to the timelines of the escalating incidents that refer to a target.
 -- name: TellIncidentsOfTarget :execrows
 insert into timeline_entries (incident_id, kind, actor, text)
 select i.id, 'operator', sqlc.arg(actor)::text, sqlc.arg(text)::text

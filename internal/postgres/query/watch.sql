@@ -1,4 +1,4 @@
--- The checks of every process, whoever owns the buckets.
+-- Checks that every process makes, for all buckets.
 
 -- The message of every application and class that became due first and has not left: waiting, taken, being sent, or to be
 -- tried again later. Its age counts from when it first became due; a retry does not renew it. Messages that an operator has
@@ -20,12 +20,12 @@ where not a.paused
 order by age_seconds desc, f.id
 limit 100;
 
--- One process looks, the others read what it found.
+-- The stored result of a check. One process makes the check, the others read its result.
 -- name: WatchResult :one
 select cast(w.result as text) as result, extract(epoch from statement_timestamp() - w.looked_at)::float8 as age_seconds
 from watch_results w where w.name = sqlc.arg(name)::text and w.result is not null;
 
--- Lets one process look: no row when another one began within the time.
+-- Lets one process make the check: no row if another process began it within the time.
 -- name: ClaimWatch :execrows
 insert into watch_results (name, claimed_at) values (sqlc.arg(name)::text, statement_timestamp())
 on conflict (name) do update set claimed_at = excluded.claimed_at

@@ -42,22 +42,13 @@ const BadEvent = "Invalid event"
 func (a Requests) draft(ctx context.Context, b jsonbody.Object) (editing.ShiftRequest, error) {
 	var d editing.ShiftRequest
 	var err error
-	if d.Start, err = b.RequiredTime("start"); err != nil {
-		return d, err
-	}
-	if d.End, err = b.RequiredTime("end"); err != nil {
-		return d, err
-	}
-	if d.UserName, err = b.Required("user"); err != nil {
-		return d, err
-	}
-	if d.Role, err = b.Required("role"); err != nil {
-		return d, err
-	}
-	if d.TeamName, err = b.Text("team"); err != nil {
-		return d, err
-	}
-	if d.Note, err = b.Text("note"); err != nil {
+	d.Start, err = b.RequiredTime("start")
+	d.End = jsonbody.Next(&err, b.RequiredTime, "end")
+	d.UserName = jsonbody.Next(&err, b.Required, "user")
+	d.Role = jsonbody.Next(&err, b.Required, "role")
+	d.TeamName = jsonbody.Next(&err, b.Text, "team")
+	d.Note = jsonbody.Next(&err, b.Text, "note")
+	if err != nil {
 		return d, err
 	}
 	if id, ok, err := b.Number("schedule_id"); err != nil {
@@ -85,26 +76,26 @@ func (a Requests) Creation(ctx context.Context, b jsonbody.Object) (editing.Edit
 	d.Role = role
 	team, err := a.ActiveTeam(ctx, d.TeamName)
 	if fault.Is(err, fault.NotFound) {
-		return editing.Edit{}, a.strayCreation(ctx, d)
+		return editing.Edit{}, a.unknownTeam(ctx, d)
 	}
 	if err != nil {
 		return editing.Edit{}, err
 	}
-	stray, err := a.strangeSchedule(ctx, team, d)
+	refusal, err := a.foreignSchedule(ctx, team, d)
 	if err != nil {
 		return editing.Edit{}, err
 	}
 	if !roleKnown {
-		stray = Integrity(`role "` + d.Role + `" not found`)
+		refusal = Integrity(`role "` + d.Role + `" not found`)
 	}
 	return editing.Edit{
 		Access: a.Access(ctx, true), Selection: editing.Selection{TeamID: team.ID}, Body: b.Raw,
-		Change: editing.Create{Shift: d, Refusal: stray},
+		Change: editing.Create{Shift: d, Refusal: refusal},
 	}, nil
 }
 
-// strangeSchedule returns the refusal of drafts that name a schedule of another team; nil if there is none.
-func (a Requests) strangeSchedule(ctx context.Context, team oncall.Profile, drafts ...editing.ShiftRequest) (refusal, err error) {
+// foreignSchedule returns the refusal of drafts that name a schedule of another team; nil if there is none.
+func (a Requests) foreignSchedule(ctx context.Context, team oncall.Profile, drafts ...editing.ShiftRequest) (refusal, err error) {
 	var own []scheduling.StoredSchedule
 	for _, d := range drafts {
 		if d.Schedule == 0 {
@@ -122,9 +113,9 @@ func (a Requests) strangeSchedule(ctx context.Context, team oncall.Profile, draf
 	return nil, nil
 }
 
-// strayCreation returns the refusal of a shift for a team that does not exist. If an earlier check of the fixed order fails too, it
+// unknownTeam returns the refusal of a shift for a team that does not exist. If an earlier check of the fixed order fails too, it
 // returns that refusal.
-func (a Requests) strayCreation(ctx context.Context, d editing.ShiftRequest) error {
+func (a Requests) unknownTeam(ctx context.Context, d editing.ShiftRequest) error {
 	now, err := a.People.Clock(ctx)
 	if err != nil {
 		return err

@@ -43,12 +43,12 @@ func (a Requests) LinkedCreation(ctx context.Context, raw json.RawMessage) (edit
 	if err != nil {
 		return editing.Edit{}, fault.When(err, fault.NotFound, fault.Titled(BadEvent, "Invalid team name: "+drafts[0].TeamName))
 	}
-	missing, err := a.unknownIn(ctx, drafts)
+	missing, err := a.properRoles(ctx, drafts)
 	if err != nil {
 		return editing.Edit{}, err
 	}
 	if missing == nil {
-		if missing, err = a.strangeSchedule(ctx, team, drafts...); err != nil {
+		if missing, err = a.foreignSchedule(ctx, team, drafts...); err != nil {
 			return editing.Edit{}, err
 		}
 	}
@@ -58,8 +58,8 @@ func (a Requests) LinkedCreation(ctx context.Context, raw json.RawMessage) (edit
 	}, nil
 }
 
-// unknownIn replaces the roles of drafts by their stored spelling. It returns the refusal of a role that does not exist.
-func (a Requests) unknownIn(ctx context.Context, drafts []editing.ShiftRequest) (refusal, err error) {
+// properRoles replaces the roles of drafts by their stored spelling. It returns the refusal of a role that does not exist.
+func (a Requests) properRoles(ctx context.Context, drafts []editing.ShiftRequest) (refusal, err error) {
 	proper := map[string]string{}
 	for i := range drafts {
 		d := &drafts[i]

@@ -80,14 +80,8 @@ func (a Requests) Swap(w http.ResponseWriter, r *http.Request, fromNow bool) err
 // Overriding reads an edit that puts a substitute on call for a part of some shifts.
 func (a Requests) Overriding(ctx context.Context, b jsonbody.Object) (editing.Edit, error) {
 	start, err := b.RequiredTime("start")
-	if err != nil {
-		return editing.Edit{}, err
-	}
-	end, err := b.RequiredTime("end")
-	if err != nil {
-		return editing.Edit{}, err
-	}
-	name, err := b.Required("user")
+	end := jsonbody.Next(&err, b.RequiredTime, "end")
+	name := jsonbody.Next(&err, b.Required, "user")
 	if err != nil {
 		return editing.Edit{}, err
 	}

@@ -178,6 +178,16 @@ func (a Requests) Team(r *http.Request) (oncall.Profile, error) {
 	return a.ActiveTeam(r.Context(), routing.Param(r, "team"))
 }
 
+// WithBody finds the object of the path and then reads the body, whose faults have the title.
+func WithBody[T any](w http.ResponseWriter, r *http.Request, title string, find func(*http.Request) (T, error)) (T, jsonbody.Object, error) {
+	found, err := find(r)
+	if err != nil {
+		return found, jsonbody.Object{}, err
+	}
+	b, err := jsonbody.Read(w, r, title)
+	return found, b, err
+}
+
 // ActiveTeam finds a team by name. It returns a NotFound fault for a deleted team.
 func (a Requests) ActiveTeam(ctx context.Context, name string) (oncall.Profile, error) {
 	t, err := a.Teams.ByName(ctx, name)

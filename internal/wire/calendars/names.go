@@ -8,15 +8,15 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Crowd has the people and teams of some shifts, by id.
-type Crowd struct {
+// Names has the people and teams of some shifts, by id.
+type Names struct {
 	People map[users.ID]oncall.Person
 	Teams  map[int64]oncall.Profile
 }
 
-// CrowdOf reads the people and teams of shifts.
-func (a Requests) CrowdOf(ctx context.Context, shifts []oncall.Shift) (Crowd, error) {
-	c := Crowd{map[users.ID]oncall.Person{}, map[int64]oncall.Profile{}}
+// NamesOf reads the people and teams of shifts.
+func (a Requests) NamesOf(ctx context.Context, shifts []oncall.Shift) (Names, error) {
+	c := Names{map[users.ID]oncall.Person{}, map[int64]oncall.Profile{}}
 	ids := []users.ID{}
 	for _, s := range shifts {
 		ids = append(ids, s.User)
@@ -60,28 +60,14 @@ func (a Requests) ShiftRows(ctx context.Context, c editing.Selection) (map[oncal
 
 // Named adds the names of people and teams to shifts.
 func (a Requests) Named(ctx context.Context, shifts []oncall.Shift) ([]oncall.ShiftRow, error) {
-	ids, teams := []users.ID{}, map[int64]string{}
-	for _, s := range shifts {
-		ids = append(ids, s.User)
-		if _, known := teams[s.TeamID]; !known {
-			t, err := a.Teams.ByID(ctx, s.TeamID)
-			if err != nil {
-				return nil, err
-			}
-			teams[s.TeamID] = t.Name
-		}
-	}
-	people, err := a.People.ByID(ctx, ids)
+	c, err := a.NamesOf(ctx, shifts)
 	if err != nil {
 		return nil, err
 	}
-	known := map[users.ID]oncall.Person{}
-	for _, u := range people {
-		known[u.ID] = u
-	}
 	out := make([]oncall.ShiftRow, len(shifts))
 	for i, s := range shifts {
-		out[i] = oncall.ShiftRow{Shift: s, Team: teams[s.TeamID], UserName: known[s.User].Name, FullName: known[s.User].FullName}
+		p := c.People[s.User]
+		out[i] = oncall.ShiftRow{Shift: s, Team: c.Teams[s.TeamID].Name, UserName: p.Name, FullName: p.FullName}
 	}
 	return out, nil
 }

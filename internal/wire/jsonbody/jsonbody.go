@@ -223,6 +223,14 @@ func (b Object) RequiredTime(name string) (time.Time, error) {
 	return t, err
 }
 
+// Next reads the next of several fields whose faults are checked together. It reads nothing after the first fault, which stays in err.
+func Next[T any](err *error, read func(name string) (T, error), name string) (value T) {
+	if *err == nil {
+		value, *err = read(name)
+	}
+	return value
+}
+
 // Texts returns a list of strings. ok is false for null and a missing key.
 func (b Object) Texts(name string) (list []string, ok bool, err error) {
 	if !b.Given(name) {

@@ -176,6 +176,22 @@ func Answer(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
+// Done is Empty after a change: it returns err if the change failed.
+func Done(w http.ResponseWriter, status int, err error) error {
+	if err != nil {
+		return err
+	}
+	return Empty(w, status)
+}
+
+// Reply is Answer after a call that returned v: it returns err if the call failed.
+func Reply(w http.ResponseWriter, status int, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return Answer(w, status, v)
+}
+
 // OrEmpty returns l, or an empty list if l is nil, so that JSON has [] and not null.
 func OrEmpty[T any](l []T) []T {
 	if l == nil {

@@ -158,7 +158,7 @@ type ChangeApplicationParams struct {
 	ID              int64
 }
 
-// What people set of applications: templates, variables, modes, owners, categories, quotas, addresses that open incidents.
+// Settings of applications: templates, variables, modes, owners, categories, quotas, addresses that open incidents.
 func (q *Queries) ChangeApplication(ctx context.Context, arg ChangeApplicationParams) (int64, error) {
 	result, err := q.db.Exec(ctx, changeApplication,
 		arg.ContextTemplate,
@@ -327,7 +327,7 @@ update application_quotas q set plan_key = null
 where q.plan_key = lower($1::text) and not exists (select from plan_active pa where pa.name_key = q.plan_key)
 `
 
-// What named a plan that is no longer active loses its meaning.
+// Removes a plan that is no longer active from quotas.
 func (q *Queries) ForgetPlanOfQuotas(ctx context.Context, plan string) error {
 	_, err := q.db.Exec(ctx, forgetPlanOfQuotas, plan)
 	return err

@@ -24,7 +24,7 @@ type BucketsOwnedSinceRow struct {
 	Owned        bool
 }
 
-// What `iris bench` checks after it killed processors.
+// Checks that `iris bench` makes after it killed processors.
 // Whether every bucket is owned by a member with a heartbeat after that time, and how long ago that time is.
 func (q *Queries) BucketsOwnedSince(ctx context.Context, since time.Time) (BucketsOwnedSinceRow, error) {
 	row := q.db.QueryRow(ctx, bucketsOwnedSince, since)

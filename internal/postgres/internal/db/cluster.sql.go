@@ -44,7 +44,7 @@ type AcquireLeasesRow struct {
 	TakenOver bool
 }
 
-// Second half: takes what is free, or owned by a member that is not live; only for a member that is live itself.
+// Second half: takes the leases that are free or whose owner is not live. Only a live member gets leases.
 func (q *Queries) AcquireLeases(ctx context.Context, arg AcquireLeasesParams) ([]AcquireLeasesRow, error) {
 	rows, err := q.db.Query(ctx, acquireLeases,
 		arg.ProcessID,
@@ -93,9 +93,9 @@ type BeatMemberParams struct {
 	Draining   bool
 }
 
-// Writes the heartbeat in the database's time. `joined` tells that the row is new. An operator's drain survives. The commit does
-// not wait for the disk nor for a standby: a heartbeat that is lost is followed by the next one, and one that comes late
-// because of slow commits makes a live process look dead.
+// Writes the heartbeat in the database's time. `joined` is true if the row is new. An operator's drain stays. The commit does
+// not wait for the disk or for a standby. A lost heartbeat is followed by the next one. A heartbeat that is late because of slow
+// commits would make a live process count as dead.
 func (q *Queries) BeatMember(ctx context.Context, arg BeatMemberParams) (bool, error) {
 	row := q.db.QueryRow(ctx, beatMember,
 		arg.ProcessID,
@@ -235,7 +235,7 @@ type LockLeasesRow struct {
 	Epoch  int64
 }
 
-// Who is alive (members) and who owns which bucket (bucket_leases).
+// The live processes (members) and the owners of buckets (bucket_leases).
 // The fence. Locks the lease rows in ascending order until the transaction ends, so that no acquire or release of these
 // buckets commits before it. The caller compares owner and epoch.
 func (q *Queries) LockLeases(ctx context.Context, buckets []int16) ([]LockLeasesRow, error) {
@@ -266,8 +266,8 @@ order by bucket
 for no key update skip locked
 `
 
-// First half of an acquire. The second half is a statement of its own: only then does its snapshot show who owned these
-// rows when they were locked. A row in use by a transaction of its owner is left for the next try.
+// First half of an acquire: locks the rows. The second half is a separate statement, so that its snapshot has the owners at the
+// time of the lock. A row that a transaction of its owner uses is skipped until the next try.
 func (q *Queries) LockLeasesForAcquire(ctx context.Context, buckets []int16) ([]int16, error) {
 	rows, err := q.db.Query(ctx, lockLeasesForAcquire, buckets)
 	if err != nil {
@@ -380,7 +380,7 @@ type ServedModesRow struct {
 	Modes      []string
 }
 
-// The modes that live processors have a vendor for. Told is how many of them have published their modes.
+// The modes that live processors have a vendor for. Told is the number of processors that have published their modes.
 func (q *Queries) ServedModes(ctx context.Context) (ServedModesRow, error) {
 	row := q.db.QueryRow(ctx, servedModes)
 	var i ServedModesRow

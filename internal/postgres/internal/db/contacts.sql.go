@@ -73,7 +73,7 @@ type ContactHolderParams struct {
 	Destination string
 }
 
-// Another person who has the contact verified.
+// The name of another person who has verified the contact.
 func (q *Queries) ContactHolder(ctx context.Context, arg ContactHolderParams) (string, error) {
 	row := q.db.QueryRow(ctx, contactHolder, arg.UserID, arg.Mode, arg.Destination)
 	var name string

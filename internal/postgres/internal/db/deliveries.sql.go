@@ -132,7 +132,7 @@ type FindByKeysRow struct {
 	ResolvedSeconds float64
 }
 
-// What webhook deliveries find and change: open incidents by their key, alerts, held deliveries, restarts.
+// Statements of webhook deliveries: open incidents by their key, alerts, held deliveries, restarts.
 // The open incident of each key, or else the one that a delivery resolved last.
 func (q *Queries) FindByKeys(ctx context.Context, arg FindByKeysParams) ([]FindByKeysRow, error) {
 	rows, err := q.db.Query(ctx, findByKeys,
@@ -470,7 +470,7 @@ type TimersToRingRow struct {
 	Other        int64
 }
 
-// What a timer that ran out finds. Other is the open incident with the same key; 0 = none.
+// Timers that ran out, with the state of their incidents. Other is the open incident with the same key; 0 = none.
 func (q *Queries) TimersToRing(ctx context.Context, arg TimersToRingParams) ([]TimersToRingRow, error) {
 	rows, err := q.db.Query(ctx, timersToRing, arg.Ids, arg.Now)
 	if err != nil {

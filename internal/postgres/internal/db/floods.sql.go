@@ -395,8 +395,8 @@ type MakeAggregationsParams struct {
 	Buckets        []int16
 }
 
-// Floods of pages: what is held for a digest and what becomes of it, and how much people and applications got lately.
-// Locks the rows of floods, in the order of their keys; what is not there is made.
+// Floods of pages: messages that are held for a digest, digests, and the counts of messages to people and of applications.
+// Creates the missing rows of floods, in the order of their keys.
 func (q *Queries) MakeAggregations(ctx context.Context, arg MakeAggregationsParams) error {
 	_, err := q.db.Exec(ctx, makeAggregations,
 		arg.PlanIds,
@@ -620,7 +620,7 @@ type ReprioritisationsRow struct {
 	Usable          bool
 }
 
-// Rules of people, as far as they bear on an application: usable tells that the person can be reached so.
+// The reprioritisation rules of people for an application. usable: the person has a contact in the destination mode.
 func (q *Queries) Reprioritisations(ctx context.Context, arg ReprioritisationsParams) ([]ReprioritisationsRow, error) {
 	rows, err := q.db.Query(ctx, reprioritisations, arg.UserIds, arg.ApplicationIds)
 	if err != nil {
@@ -683,7 +683,7 @@ where m.batch is not null and m.incident_id is null and m.settled_at is null and
       where b.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved)))
 `
 
-// A look without locks, so that nothing is written while there is nothing to do.
+// Reads without locks, so that nothing is written while no digest is due.
 func (q *Queries) SilentDigests(ctx context.Context, buckets []int16) ([]int16, error) {
 	rows, err := q.db.Query(ctx, silentDigests, buckets)
 	if err != nil {
@@ -798,7 +798,7 @@ type TellTargetParams struct {
 	Body     string
 }
 
-// Tells those behind a target by e-mail, in the name of the application iris.
+// Sends an e-mail to the people of a target, from the application iris.
 func (q *Queries) TellTarget(ctx context.Context, arg TellTargetParams) (int64, error) {
 	row := q.db.QueryRow(ctx, tellTarget, arg.TargetID, arg.Subject, arg.Body)
 	var count int64

@@ -161,7 +161,7 @@ where d.created_at < statement_timestamp() - $1::bigint * interval '1 microsecon
   and d.id in (select s.id from message_history_default s order by s.created_at limit 1000)
 `
 
-// What fell into no month's partition.
+// Deletes old rows of the default partition, which holds messages without a partition of their month.
 func (q *Queries) ForgetUnpartitioned(ctx context.Context, retentionUs int64) (int64, error) {
 	result, err := q.db.Exec(ctx, forgetUnpartitioned, retentionUs)
 	if err != nil {
@@ -189,8 +189,7 @@ const makeHistoryPartition = `-- name: MakeHistoryPartition :one
 select make_history_partition(statement_timestamp() + $1::int * interval '1 month')::boolean as made
 `
 
-// Makes the partition of the month that lies so many months ahead, unless it is there. What the default partition caught
-// of that month moves in.
+// Creates the partition of a month in the future, if it does not exist. Rows of that month move there from the default partition.
 func (q *Queries) MakeHistoryPartition(ctx context.Context, months int32) (bool, error) {
 	row := q.db.QueryRow(ctx, makeHistoryPartition, months)
 	var made bool
@@ -264,10 +263,10 @@ type MoveToHistoryRow struct {
 	LastID   int64
 }
 
-// Finished messages on their way to history, and what is thrown away in the end. Ages are compared with statement_timestamp():
+// Moves finished messages to history and deletes old rows. Ages are compared with statement_timestamp():
 // clock_timestamp() is volatile, so that PostgreSQL would read the whole index.
-// Moves what is finished among the next so many settled messages after the cursor. Idempotent by message id: what was
-// moved once is not in the queue any more, and what is in both is written once.
+// Reads the next settled messages after the cursor and moves those that are finished. Idempotent by message id: a moved message is
+// no longer in the queue, and a message that is in both tables is written once.
 func (q *Queries) MoveToHistory(ctx context.Context, arg MoveToHistoryParams) (MoveToHistoryRow, error) {
 	row := q.db.QueryRow(ctx, moveToHistory,
 		arg.AfterAt,

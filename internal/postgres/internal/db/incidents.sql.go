@@ -461,7 +461,7 @@ type TimelineAttemptsRow struct {
 	Detail     string
 }
 
-// Vendor calls for an incident's messages, and the digests they are part of, that have not gone to history. Two branches instead
+// Vendor calls for an incident's messages and their digests that are not in history yet. Two branches instead
 // of an "or", and an array instead of a sub-select: each branch reads its own index and never all history.
 func (q *Queries) TimelineAttempts(ctx context.Context, incidentID int64) ([]TimelineAttemptsRow, error) {
 	rows, err := q.db.Query(ctx, timelineAttempts, incidentID)

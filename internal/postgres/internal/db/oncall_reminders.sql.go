@@ -383,7 +383,7 @@ type TeamsWithOverSwapsParams struct {
 	MaxRows int32
 }
 
-// Teams with open swap requests whose shifts are no longer what they were about: SwapRequest.stale says why.
+// Teams with open swap requests whose shifts have changed or begun. SwapRequest.stale has the rule.
 func (q *Queries) TeamsWithOverSwaps(ctx context.Context, arg TeamsWithOverSwapsParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, teamsWithOverSwaps, arg.TeamID, arg.Buckets, arg.MaxRows)
 	if err != nil {

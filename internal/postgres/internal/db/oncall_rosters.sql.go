@@ -217,7 +217,7 @@ type TeamRostersRow struct {
 	Name string
 }
 
-// Rosters and who is in them.
+// Rosters and their members.
 func (q *Queries) TeamRosters(ctx context.Context, teamID int64) ([]TeamRostersRow, error) {
 	rows, err := q.db.Query(ctx, teamRosters, teamID)
 	if err != nil {

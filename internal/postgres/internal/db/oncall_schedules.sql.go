@@ -452,7 +452,7 @@ type SchedulesRow struct {
 	OrderNames    []string
 }
 
-// Schedules, their people, and what populating them needs to know.
+// Schedules, their people, and the data from which they are populated.
 func (q *Queries) Schedules(ctx context.Context, arg SchedulesParams) ([]SchedulesRow, error) {
 	rows, err := q.db.Query(ctx, schedules, arg.ID, arg.TeamIds)
 	if err != nil {
@@ -665,7 +665,7 @@ const switchedOff = `-- name: SwitchedOff :many
 select id from users where not active and id = any($1::bigint[])
 `
 
-// Those of the people who are switched off.
+// The people among the given ones who are inactive.
 func (q *Queries) SwitchedOff(ctx context.Context, userIds []int64) ([]int64, error) {
 	rows, err := q.db.Query(ctx, switchedOff, userIds)
 	if err != nil {
@@ -796,7 +796,7 @@ type TeamsToPopulateRow struct {
 	Name string
 }
 
-// Teams of the buckets whose schedules were last looked at longest ago.
+// Teams of the buckets whose schedules were not filled for the given time, longest waiting first.
 func (q *Queries) TeamsToPopulate(ctx context.Context, arg TeamsToPopulateParams) ([]TeamsToPopulateRow, error) {
 	rows, err := q.db.Query(ctx, teamsToPopulate, arg.Buckets, arg.EverySeconds, arg.MaxRows)
 	if err != nil {

@@ -182,8 +182,8 @@ type CalendarVersionsRow struct {
 	Version int64
 }
 
-// A number for each team that is another whenever what its calendar shows may be: of its own version and those of the teams
-// that it subscribes to.
+// A version for each team, which changes whenever its calendar may have changed. It is a hash of the team's own version and the
+// versions of the teams that it subscribes to.
 func (q *Queries) CalendarVersions(ctx context.Context, teamIds []int64) ([]CalendarVersionsRow, error) {
 	rows, err := q.db.Query(ctx, calendarVersions, teamIds)
 	if err != nil {
@@ -393,7 +393,7 @@ type FindShiftsRow struct {
 	Edited     bool
 }
 
-// Shifts: who is on call, was, and will be.
+// Shifts: the people on call in the past, now and in the future.
 // `sources` are the teams and those that they subscribe to: with them, an index finds the rows.
 func (q *Queries) FindShifts(ctx context.Context, arg FindShiftsParams) ([]FindShiftsRow, error) {
 	rows, err := q.db.Query(ctx, findShifts,
@@ -549,7 +549,7 @@ type ShiftsAroundRow struct {
 	Edited     bool
 }
 
-// Shifts of the team, of what it subscribes to and of the people, on any team, that overlap the window.
+// Shifts that overlap the window: of the team, of its subscriptions, and of the people in any team.
 func (q *Queries) ShiftsAround(ctx context.Context, arg ShiftsAroundParams) ([]ShiftsAroundRow, error) {
 	rows, err := q.db.Query(ctx, shiftsAround,
 		arg.TeamID,

@@ -230,7 +230,7 @@ type LeaveTeamIfNothingParams struct {
 	UserIds []int64
 }
 
-// Removes a person who is in no roster of the team and does not administer it.
+// Removes those of the people who are in no roster of the team and do not administer it. Returns the removed people.
 func (q *Queries) LeaveTeamIfNothing(ctx context.Context, arg LeaveTeamIfNothingParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, leaveTeamIfNothing, arg.TeamID, arg.UserIds)
 	if err != nil {

@@ -57,7 +57,7 @@ type ListUsersRow struct {
 	Destinations []string
 }
 
-// What the operator's command shows.
+// Reads for the operator's command.
 func (q *Queries) ListUsers(ctx context.Context) ([]ListUsersRow, error) {
 	rows, err := q.db.Query(ctx, listUsers)
 	if err != nil {

@@ -252,7 +252,7 @@ type SetActiveParams struct {
 	ID     int64
 }
 
-// A person who is switched off by hand stays off when a directory has them again, here and in the statements below.
+// A person who was deactivated manually stays inactive when a directory has them again. So do the statements below.
 func (q *Queries) SetActive(ctx context.Context, arg SetActiveParams) (int64, error) {
 	result, err := q.db.Exec(ctx, setActive, arg.Active, arg.ID)
 	if err != nil {

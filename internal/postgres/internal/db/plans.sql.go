@@ -109,7 +109,7 @@ type InsertPlanParams struct {
 	TrackingTemplate  []byte
 }
 
-// What is set of a plan by its name stays as it is in its newest version.
+// The settings of a plan's name (pause, fallback, repage_after) are copied from its newest version.
 func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) (int64, error) {
 	row := q.db.QueryRow(ctx, insertPlan,
 		arg.Name,
@@ -393,7 +393,7 @@ type ReachOfTargetsRow struct {
 	Size      int64
 }
 
-// Who is behind the targets of these names, and how many of them have a contact at all.
+// The targets of these names, the number of their people, and the number of those with a contact.
 func (q *Queries) ReachOfTargets(ctx context.Context, names []string) ([]ReachOfTargetsRow, error) {
 	rows, err := q.db.Query(ctx, reachOfTargets, names)
 	if err != nil {

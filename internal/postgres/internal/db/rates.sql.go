@@ -24,7 +24,7 @@ type ActiveIncidentsOfParams struct {
 	Most          int32
 }
 
-// How many incidents an application has on a plan, for those who bound that.
+// The number of incidents of an application on a plan, for limits on it.
 func (q *Queries) ActiveIncidentsOf(ctx context.Context, arg ActiveIncidentsOfParams) (int64, error) {
 	row := q.db.QueryRow(ctx, activeIncidentsOf, arg.ApplicationID, arg.PlanID, arg.Most)
 	var count int64
@@ -139,8 +139,8 @@ type SetIncidentStateParams struct {
 	ID     int64
 }
 
-// Puts an incident where a program says it stands. A step that it did not have begins anew, without paging anybody twice: a
-// message exists once per decision. What the engine must not forget (reopen count, tracking) stays.
+// Sets the step of an incident and whether it escalates. A new step begins again, and pages nobody twice, because a message exists
+// once per decision. Reopen count and tracking stay.
 func (q *Queries) SetIncidentState(ctx context.Context, arg SetIncidentStateParams) error {
 	_, err := q.db.Exec(ctx, setIncidentState, arg.Step, arg.Active, arg.ID)
 	return err

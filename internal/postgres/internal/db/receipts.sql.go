@@ -90,15 +90,14 @@ func (q *Queries) EarlyReceipts(ctx context.Context) ([]EarlyReceiptsRow, error)
 
 const lockReceiptMessage = `-- name: LockReceiptMessage :one
 select m.state, m.mode, m.target, m.mode_attempt, m.attempt,
-    (m.incident_id is null or (exists (
-        select from incidents i
-        where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))
-          and (m.step = 0 or i.current_step = m.step))
-      and not exists (
+    (m.incident_id is not null)::boolean as of_incident, coalesce(i.active, false) as active, (i.owner_id is not null)::boolean as owned,
+    coalesce(i.resolved, false) as resolved, m.step, coalesce(i.current_step, 0)::smallint as current_step,
+    exists (
         select from messages l
         where l.incident_id = m.incident_id and l.step = m.step and l.position = m.position and l.recipient = m.recipient
-          and (l.repeat, l.reopen_count) > (m.repeat, m.reopen_count))))::boolean as current
+          and (l.repeat, l.reopen_count) > (m.repeat, m.reopen_count))::boolean as repeated
 from messages m
+left join incidents i on i.id = m.incident_id
 where m.id = $1::bigint
 for no key update of m
 `
@@ -109,11 +108,17 @@ type LockReceiptMessageRow struct {
 	Target      string
 	ModeAttempt int16
 	Attempt     int16
-	Current     bool
+	OfIncident  bool
+	Active      bool
+	Owned       bool
+	Resolved    bool
+	Step        int16
+	CurrentStep int16
+	Repeated    bool
 }
 
-// Current means that nobody has acknowledged or resolved the incident, that it is in the message's step (where it stays when
-// its plan is exhausted), and that no later repeat has gone to the same recipient.
+// Locks a message and reads the state of its incident, which the caller has locked. repeated: a later repeat of the message exists
+// for the same recipient. messages.Wanted decides by these values whether the message is sent again.
 func (q *Queries) LockReceiptMessage(ctx context.Context, messageID int64) (LockReceiptMessageRow, error) {
 	row := q.db.QueryRow(ctx, lockReceiptMessage, messageID)
 	var i LockReceiptMessageRow
@@ -123,7 +128,13 @@ func (q *Queries) LockReceiptMessage(ctx context.Context, messageID int64) (Lock
 		&i.Target,
 		&i.ModeAttempt,
 		&i.Attempt,
-		&i.Current,
+		&i.OfIncident,
+		&i.Active,
+		&i.Owned,
+		&i.Resolved,
+		&i.Step,
+		&i.CurrentStep,
+		&i.Repeated,
 	)
 	return i, err
 }
@@ -201,7 +212,7 @@ type ReceiptAttemptRow struct {
 	IncidentID int64
 }
 
-// Delivery receipts: what a vendor reports later about a message that it accepted.
+// Delivery receipts: later reports of a vendor about a message that it accepted.
 // The attempt that a vendor's number belongs to. The newest, if a vendor used a number twice.
 func (q *Queries) ReceiptAttempt(ctx context.Context, arg ReceiptAttemptParams) (ReceiptAttemptRow, error) {
 	row := q.db.QueryRow(ctx, receiptAttempt, arg.Vendor, arg.VendorMessageID)
@@ -247,7 +258,7 @@ type ReceiptHistoryRow struct {
 	CreatedAt time.Time
 }
 
-// The attempt of a finished message that has gone to history.
+// The attempt of a finished message that is in history.
 func (q *Queries) ReceiptHistory(ctx context.Context, arg ReceiptHistoryParams) (ReceiptHistoryRow, error) {
 	row := q.db.QueryRow(ctx, receiptHistory, arg.Vendor, arg.VendorMessageID)
 	var i ReceiptHistoryRow
@@ -277,7 +288,7 @@ type ReceiptOfHistoryRow struct {
 	IncidentID int64
 }
 
-// What a receipt says of a message in history, if it is about its last attempt. Nothing is sent again: the incident is over.
+// Sets the state of a message in history, if the receipt is about its last attempt. Nothing is sent again: the incident is over.
 func (q *Queries) ReceiptOfHistory(ctx context.Context, arg ReceiptOfHistoryParams) (ReceiptOfHistoryRow, error) {
 	row := q.db.QueryRow(ctx, receiptOfHistory,
 		arg.State,

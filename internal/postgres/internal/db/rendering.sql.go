@@ -32,7 +32,7 @@ type DataOfIncidentsRow struct {
 	Markup        bool
 }
 
-// What rendering needs, one query per kind and batch of messages.
+// The data for rendering, one query per kind and batch of messages.
 func (q *Queries) DataOfIncidents(ctx context.Context, ids []int64) ([]DataOfIncidentsRow, error) {
 	rows, err := q.db.Query(ctx, dataOfIncidents, ids)
 	if err != nil {

@@ -100,7 +100,7 @@ type ResponseAskedRow struct {
 	Destination   string
 }
 
-// What people answer to, and the record of their answers. Messages are looked up in the queue and in history.
+// The messages that people answer, and their answers. Messages are looked up in the queue and in history.
 func (q *Queries) ResponseAsked(ctx context.Context, id int64) (ResponseAskedRow, error) {
 	row := q.db.QueryRow(ctx, responseAsked, id)
 	var i ResponseAskedRow
@@ -230,7 +230,7 @@ type ResponseSlackPostedParams struct {
 	Claimed int64
 }
 
-// The messages that Slack calls by a time stamp. What it called old messages is only in their history.
+// The messages with a time stamp of Slack. The time stamps of old messages are only in their history.
 func (q *Queries) ResponseSlackPosted(ctx context.Context, arg ResponseSlackPostedParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, responseSlackPosted, arg.Ts, arg.Claimed)
 	if err != nil {
@@ -299,7 +299,7 @@ type ResponseUserByContactRow struct {
 	LoginEpoch int32
 }
 
-// The active people who have the contact verified: one, or nobody is meant. One number may serve texts and calls.
+// The active people who have verified the contact. The caller accepts exactly one. One number may serve texts and calls.
 func (q *Queries) ResponseUserByContact(ctx context.Context, arg ResponseUserByContactParams) ([]ResponseUserByContactRow, error) {
 	rows, err := q.db.Query(ctx, responseUserByContact, arg.Mode, arg.Source)
 	if err != nil {

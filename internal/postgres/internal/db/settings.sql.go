@@ -252,7 +252,7 @@ type RegisterDeviceParams struct {
 	Platform       string
 }
 
-// A phone that changes hands, or that was taken for dead, is registered anew.
+// Registers a phone again that now belongs to another person or was deactivated.
 func (q *Queries) RegisterDevice(ctx context.Context, arg RegisterDeviceParams) error {
 	_, err := q.db.Exec(ctx, registerDevice, arg.RegistrationID, arg.UserID, arg.Platform)
 	return err
@@ -544,7 +544,7 @@ type UserByTargetRow struct {
 	LoginEpoch int32
 }
 
-// What people choose for themselves: modes, overrides, reprioritisation, categories, devices.
+// The choices of people: modes, overrides, reprioritisation, categories, devices.
 func (q *Queries) UserByTarget(ctx context.Context, targetID int64) (UserByTargetRow, error) {
 	row := q.db.QueryRow(ctx, userByTarget, targetID)
 	var i UserByTargetRow

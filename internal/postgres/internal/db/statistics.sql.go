@@ -17,7 +17,7 @@ select set_config('statement_timeout', '60000', true), set_config('lock_timeout'
 `
 
 // Figures about incidents and messages in weeks back from an hour: week 0 is the last one, 7 is everything older.
-// Long reading for once: what else runs on the connection keeps its limits.
+// Allows long statements in this transaction only. Later work on the connection keeps its limits.
 func (q *Queries) AllowLongReading(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, allowLongReading)
 	return err
@@ -283,7 +283,7 @@ type TotalsAtRow struct {
 	Applications int64
 }
 
-// The first point is the newest: people and applications who came after the hour began, all at once by an import, count there.
+// The first point is the newest. It includes people and applications that were added after the hour began, as an import does.
 func (q *Queries) TotalsAt(ctx context.Context, points []time.Time) ([]TotalsAtRow, error) {
 	rows, err := q.db.Query(ctx, totalsAt, points)
 	if err != nil {

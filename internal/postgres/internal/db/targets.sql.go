@@ -30,7 +30,7 @@ select name from (
 order by upper(name) collate "C", name
 `
 
-// What plans may name, as lists.
+// Lists of targets, which plans may name.
 // Names over all kinds, each once, in the order of the predecessor's database: letters before underscores.
 func (q *Queries) TargetNames(ctx context.Context, pattern string) ([]string, error) {
 	rows, err := q.db.Query(ctx, targetNames, pattern)

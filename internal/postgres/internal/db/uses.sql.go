@@ -24,7 +24,7 @@ type TellIncidentsOfTargetParams struct {
 	TargetID int64
 }
 
-// Tells the incidents that escalate and mean a target what became of it.
+// Adds a line to the timelines of the escalating incidents that refer to a target.
 func (q *Queries) TellIncidentsOfTarget(ctx context.Context, arg TellIncidentsOfTargetParams) (int64, error) {
 	result, err := q.db.Exec(ctx, tellIncidentsOfTarget, arg.Actor, arg.Text, arg.TargetID)
 	if err != nil {
@@ -117,7 +117,7 @@ having count(*) > 0
 order by 1
 `
 
-// The texts that say what uses a team, plan, template or person. An incident is affected while it escalates.
+// The objects that use a team, plan, template or person, as texts. An incident counts while it escalates.
 func (q *Queries) UsesOfTarget(ctx context.Context, targetID int64) ([]string, error) {
 	rows, err := q.db.Query(ctx, usesOfTarget, targetID)
 	if err != nil {

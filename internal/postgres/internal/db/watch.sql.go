@@ -21,7 +21,7 @@ type ClaimWatchParams struct {
 	WithinUs int64
 }
 
-// Lets one process look: no row when another one began within the time.
+// Lets one process make the check: no row if another process began it within the time.
 func (q *Queries) ClaimWatch(ctx context.Context, arg ClaimWatchParams) (int64, error) {
 	result, err := q.db.Exec(ctx, claimWatch, arg.Name, arg.WithinUs)
 	if err != nil {
@@ -141,7 +141,7 @@ type OldestUnsentRow struct {
 	AgeSeconds  float64
 }
 
-// The checks of every process, whoever owns the buckets.
+// Checks that every process makes, for all buckets.
 // The message of every application and class that became due first and has not left: waiting, taken, being sent, or to be
 // tried again later. Its age counts from when it first became due; a retry does not renew it. Messages that an operator has
 // paused are left out. Each lateral look-up reads the head of the index messages_unsent.
@@ -195,7 +195,7 @@ type WatchResultRow struct {
 	AgeSeconds float64
 }
 
-// One process looks, the others read what it found.
+// The stored result of a check. One process makes the check, the others read its result.
 func (q *Queries) WatchResult(ctx context.Context, name string) (WatchResultRow, error) {
 	row := q.db.QueryRow(ctx, watchResult, name)
 	var i WatchResultRow
