@@ -100,7 +100,9 @@ var classes = map[string]map[string]*py.Func{
 func Call(b *py.Budget, obj py.Value, name string, args ...py.Value) py.Value {
 	py.RaiseUndefined(obj)
 	m, ok := Attr(b, obj, name)
-	py.RaiseIf(!ok, "AttributeError", "a value of type %s has no %s", py.TypeName(obj), name)
+	if !ok {
+		py.Raise("AttributeError", "a value of type %s has no %s", py.TypeName(obj), name)
+	}
 	return py.Call(b, m, py.Args{Pos: args})
 }
 

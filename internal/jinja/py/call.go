@@ -138,18 +138,15 @@ func literal(s string, optional bool) Value {
 // bind returns a value for each parameter. It raises TypeError if the arguments do not fit.
 func (s *signature) bind(args Args) []Value {
 	values := slices.Clone(s.defaults)
-	given := make([]bool, len(values))
 	n := copy(values, args.Pos)
-	for i := range n {
-		given[i] = true
-	}
 	rest := Args{Pos: args.Pos[n:]}
 	fits := s.others || len(rest.Pos) == 0 && !(s.named && n > 1)
-	for _, kw := range args.Kw {
+	for k, kw := range args.Kw {
 		i := slices.Index(s.params, kw.Name)
+		same := func(other Keyword) bool { return other.Name == kw.Name }
 		switch {
-		case i >= 0 && !s.positional && !given[i]:
-			values[i], given[i] = kw.Value, true
+		case i >= n && !s.positional && !slices.ContainsFunc(args.Kw[:k], same):
+			values[i] = kw.Value
 		case s.others && (i < 0 || s.positional):
 			rest.Kw = append(rest.Kw, kw)
 		default:

@@ -255,7 +255,12 @@ func Truth(b *Budget, v Value) bool {
 
 // Len is len(v); false if v has no length.
 func Len(b *Budget, v Value) (int, bool) {
-	if x, ok := v.(Sized); ok {
+	switch x := v.(type) {
+	case *List:
+		return len(x.Items), true
+	case *Dict:
+		return x.Len(), true
+	case Sized:
 		return x.Len(b), true
 	}
 	if s, ok := AsString(v); ok {
