@@ -1,24 +1,24 @@
 // Package batch turns many small pieces of work that come at the same time into few large ones. It is a library: it
 // imports nothing of Iris but faults. Storage and delivery use it.
 //
-// Most of what a small batch costs is the same for a large one. So a single item is worked on at once, and in a flood
-// batches begin some time apart.
+// A large batch costs little more than a small one. So a single item is processed immediately. In a flood, batches begin
+// at least a gap apart.
 package batch
 
 import "time"
 
-// flood is the least size of a batch after which the next batch waits for more items.
+// flood is the minimum size of a batch after which the next batch waits for more items.
 const flood = 8
 
-// line holds the items that wait and decides when the next batch begins. Its owner guards it with a mutex.
+// line holds the waiting items and decides when the next batch begins. Its owner guards it with a mutex.
 type line[T any] struct {
 	gap     time.Duration // between the begins of two batches in a flood
 	waiting []T
 	last    time.Time // begin of the latest batch; zero if it was smaller than flood
 }
 
-// wait returns how long to wait for more items before a batch of at most that many begins. The batch before it was done at
-// done; after it comes a rest as long as it took, at most the gap. A zero done means no rest.
+// wait returns how long to wait for more items before the next batch begins. most is the maximum size of that batch. done
+// is the end of the previous batch: the pause after it is as long as it took, at most the gap. A zero done means no pause.
 func (l *line[T]) wait(most int, done time.Time) time.Duration {
 	if l.gap == 0 || l.last.IsZero() || len(l.waiting) >= most {
 		return 0
@@ -44,8 +44,9 @@ func (l *line[T]) take(most int) []T {
 	return out
 }
 
-// Split works on items, and on their halves when that fails because of an item, so that one bad item fails alone. bad
-// reports whether an error is of an item; any other error ends Split and is returned. alone is called with each bad item.
+// Split calls work with all items. If that fails because of an item, Split works on each half in the same way, so that only
+// the bad item fails. bad reports whether an item caused an error; Split returns any other error at once. alone gets each
+// bad item with its error.
 func Split[T any](items []T, work func([]T) error, bad func(error) bool, alone func(T, error)) error {
 	err := work(items)
 	switch {

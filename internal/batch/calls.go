@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Calls runs the calls that come at the same time as few batches. While batches run, new calls wait and go together in
-// the next one. It is safe for concurrent use. It has no goroutine while no call waits.
+// Calls runs simultaneous calls as few batches. While the maximum number of batches runs, new calls wait and go into the
+// next batch. Calls is safe for concurrent use. It has no goroutine while no call waits.
 type Calls[T, R any] struct {
 	cfg Config[T, R]
 
@@ -21,15 +21,15 @@ type Calls[T, R any] struct {
 
 // Config of Calls.
 type Config[T, R any] struct {
-	// Run does the work of a batch and returns a result for each item. Its context has no deadline and carries the values of
-	// one of the callers.
+	// Run does the work of a batch and returns a result for each item, in the same order. Its context has no deadline and
+	// carries the values of one of the callers. A panic of Run becomes an error.
 	Run func(ctx context.Context, items []T) ([]R, error)
-	// Bad reports whether an error of Run is of one of its items. The batch is then split until the item fails alone.
-	// nil = every error is.
+	// Bad reports whether one of the items caused an error of Run. Then the batch is split until that item fails alone.
+	// nil = always.
 	Bad func(error) bool
-	// Size is how many items a batch holds at most, and Runs how many batches run at the same time.
+	// Size is the maximum number of items in a batch. Runs is the maximum number of simultaneous batches. Both are at least 1.
 	Size, Runs int
-	// Gap is the time between the begins of two batches in a flood. 0 = none.
+	// Gap is the time from the begin of one batch to the begin of the next in a flood. 0 = none.
 	Gap time.Duration
 }
 
@@ -48,7 +48,8 @@ func NewCalls[T, R any](cfg Config[T, R]) *Calls[T, R] {
 	return &Calls[T, R]{cfg: cfg, line: line[*call[T, R]]{gap: cfg.Gap}}
 }
 
-// Do works on an item in some batch and returns its result. When ctx ends first, the work may still be done.
+// Do works on an item as part of a batch. It returns the result, or the error of the batch or the item. If ctx ends first,
+// Do returns ctx.Err(), and the work may still be done.
 func (c *Calls[T, R]) Do(ctx context.Context, item T) (R, error) {
 	mine := &call[T, R]{item: item, done: make(chan struct{})}
 	c.mu.Lock()
@@ -79,7 +80,7 @@ func (c *Calls[T, R]) work(ctx context.Context) {
 	}
 }
 
-// next returns the next batch, or nil when no call waits: then the caller ends.
+// next returns the next batch. It returns nil if no call waits; the goroutine that called next must end then.
 func (c *Calls[T, R]) next() []*call[T, R] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +113,8 @@ func (c *Calls[T, R]) run(ctx context.Context, calls []*call[T, R]) (err error) 
 	return nil
 }
 
-// end answers the caller. Only the first end of a call counts; one goroutine works on a call.
+// end sets the error and wakes the caller of Do. Only the first end of a call counts. It needs no lock: only one goroutine
+// works on a call.
 func (c *call[T, R]) end(err error) {
 	select {
 	case <-c.done:
@@ -122,7 +124,7 @@ func (c *call[T, R]) end(err error) {
 	}
 }
 
-// giveUp takes a call out of the queue if no batch has it yet.
+// giveUp removes a call that still waits. A call that is in a batch already is not changed.
 func (c *Calls[T, R]) giveUp(mine *call[T, R]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,7 +13,7 @@ type Queue[T any] struct {
 	signal chan struct{}
 }
 
-// NewQueue returns an empty queue. In a flood batches begin at least a gap apart, unless they are full.
+// NewQueue returns an empty queue. In a flood, batches begin at least a gap apart; a full batch begins at once.
 func NewQueue[T any](gap time.Duration) *Queue[T] {
 	return &Queue[T]{line: line[T]{gap: gap}, signal: make(chan struct{}, 1)}
 }
@@ -43,8 +43,9 @@ func (q *Queue[T]) Len() int {
 	return len(q.line.waiting)
 }
 
-// Next waits for items and removes at most that many, in the order in which they were added. It returns nil when ctx has
-// ended and no item waits. A worker calls it again when it has done a batch.
+// Next waits for items, removes at most that many and returns them in the order in which they were added. It returns nil
+// if ctx has ended and no item waits. A worker calls Next as soon as its batch is done: the time of the call is the end of
+// that batch.
 func (q *Queue[T]) Next(ctx context.Context, most int) []T {
 	done := time.Now()
 	for {
