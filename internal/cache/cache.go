@@ -1,8 +1,8 @@
 // Package cache keeps values that were read a short time ago, so that many callers cost one read. It is a library: it
 // imports nothing of Iris but faults. Storage, the resolver, the edges and the vendors use it.
 //
-// A value is never older than the cache's TTL at the time of the call. With a TTL of 0 nothing is kept, and concurrent
-// calls still share reads: a call joins only a read that begins after it.
+// A value is never older than the TTL of the cache at the time of the call. With a TTL of 0 no value is kept, but concurrent
+// calls still share reads: a call joins only a read that begins after the call.
 package cache
 
 import (
@@ -28,7 +28,7 @@ type Config[K comparable, V any] struct {
 	TTL time.Duration
 	// Entries is how many keys are kept; the least recently used one goes first. 0 = 10,000.
 	Entries int
-	// Weigh returns the size of an entry, and MaxWeight bounds the sum of the sizes. nil = no bound.
+	// Weigh returns the size of an entry in any unit, and MaxWeight bounds the sum of the sizes. nil or 0 = no bound.
 	Weigh     func(K, V) int
 	MaxWeight int
 }
@@ -42,7 +42,8 @@ type Cache[K comparable, V any] struct {
 	weight  int
 }
 
-// entry is a value, or a read that runs. Its fields other than next do not change after done is closed.
+// entry is a value, or a running read. value, err and absent do not change after done is closed. The mutex of the cache
+// guards next and weight.
 type entry[V any] struct {
 	began  time.Time
 	done   chan struct{} // closed when value and err are set
@@ -50,7 +51,7 @@ type entry[V any] struct {
 	err    error
 	absent bool // GetAll did not find the key
 	weight int
-	next   *entry[V] // the read that begins when this one is done; nil = nobody waits for it
+	next   *entry[V] // the read that begins when this one is done; nil = no call waits for another read
 }
 
 // New returns an empty cache.
@@ -63,8 +64,8 @@ func New[K comparable, V any](cfg Config[K, V]) *Cache[K, V] {
 	return c
 }
 
-// Get returns the value of a key, from the cache or from read. Concurrent calls for a key share one read, which runs
-// without the cancellation of its caller's context. Errors are returned to all callers of that read and are not kept.
+// Get returns the value of a key, from the cache or from read. Concurrent calls for a key share one read. The read does not
+// end with the context of its caller. An error goes to all callers of that read and is not kept.
 func (c *Cache[K, V]) Get(ctx context.Context, k K, read func(context.Context) (V, error)) (V, error) {
 	c.mu.Lock()
 	e, known := c.entries.Get(k)
@@ -95,9 +96,9 @@ func (c *Cache[K, V]) Get(ctx context.Context, k K, read func(context.Context) (
 	}
 }
 
-// fill reads for all who wait for e. A panic of read becomes an error of them all.
+// fill reads the value of e for all callers that wait for e. A panic of read becomes an error for all of them.
 func (c *Cache[K, V]) fill(ctx context.Context, k K, e *entry[V], read func(context.Context) (V, error)) (v V, err error) {
-	if e.began.IsZero() { // it waited for the read before it
+	if e.began.IsZero() { // e waited for the previous read
 		c.mu.Lock()
 		e.began = time.Now()
 		c.store(k, e)
@@ -115,7 +116,7 @@ func (c *Cache[K, V]) fill(ctx context.Context, k K, e *entry[V], read func(cont
 
 var errNotRead = fault.New(fault.Internal, "reading did not return")
 
-// finish answers all who wait for e and keeps it, unless it failed or was forgotten meanwhile.
+// finish wakes the callers that wait for e. It keeps e, unless the read failed or e was removed or replaced meanwhile.
 func (c *Cache[K, V]) finish(k K, e *entry[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,8 +130,8 @@ func (c *Cache[K, V]) finish(k K, e *entry[V]) {
 	}
 }
 
-// GetAll returns the values of the keys that exist, from the cache or from one read of all the others. read leaves out
-// keys that do not exist; that is kept too.
+// GetAll returns the values of the keys that exist: from the cache, and from one read of all missing keys. read leaves out
+// keys that do not exist; the cache remembers them too. Concurrent calls of GetAll do not share reads.
 func (c *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(ctx context.Context, missing []K) (map[K]V, error)) (map[K]V, error) {
 	out := make(map[K]V, len(keys))
 	began := time.Now()
@@ -195,7 +196,7 @@ func (c *Cache[K, V]) Put(k K, v V) {
 	c.keep(k, v, false, time.Now())
 }
 
-// Forget removes keys. A read that runs is not kept, and a call after Forget does not join it.
+// Forget removes keys. The result of a running read is not kept, and a call after Forget does not join that read.
 func (c *Cache[K, V]) Forget(keys ...K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -211,8 +212,8 @@ func (c *Cache[K, V]) Clear() {
 	c.entries.Purge()
 }
 
-// fresh reports whether a call at now may use the value or the running read. A read does not begin before its call, so
-// with a TTL of 0 no entry is fresh.
+// fresh reports whether a call at now may use the value or the running read of e. With a TTL of 0 no entry is fresh: a call
+// needs a read that begins after it.
 func (c *Cache[K, V]) fresh(e *entry[V], now time.Time) bool {
 	return c.cfg.TTL > 0 && now.Sub(e.began) < c.cfg.TTL
 }
@@ -226,7 +227,7 @@ func (c *Cache[K, V]) keep(k K, v V, absent bool, began time.Time) {
 	c.store(k, e)
 }
 
-// store puts e in the place of any other entry of k and evicts what is too much.
+// store replaces the entry of k by e. It evicts the least recently used entries until the weight is within MaxWeight.
 func (c *Cache[K, V]) store(k K, e *entry[V]) {
 	c.entries.Remove(k)
 	if c.cfg.Weigh != nil && e.isDone() && !e.absent {
