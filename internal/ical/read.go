@@ -84,6 +84,7 @@ func Read(raw []byte, zone *time.Location, from, until time.Time) (Calendar, err
 	return r.out, nil
 }
 
+// occurrence identifies an occurrence of a recurring event by its original start, in Unix seconds.
 type occurrence struct {
 	uid string
 	at  int64
@@ -216,7 +217,7 @@ func (r *reader) add(e Event, occurs, start, end time.Time) error {
 	return nil
 }
 
-// length returns how long an event lasts on the clock, and when its first occurrence ends.
+// length returns how long an event lasts on the clock of its zone, and when its first occurrence ends.
 func (r *reader) length(e *ics.VEvent, start oncall.Local, days bool, zone *time.Location) (time.Duration, time.Time, error) {
 	begin := start.In(zone)
 	end := begin
@@ -257,8 +258,8 @@ func (l listedTime) in(zone *time.Location) time.Time {
 	return l.Local.In(l.zone)
 }
 
-// means reports whether the entry applies to an occurrence that begins at t. A whole day applies to all that begin on
-// it.
+// means reports whether the entry applies to an occurrence that begins at t. A whole day applies to every occurrence that
+// begins on it.
 func (l listedTime) means(t time.Time, zone *time.Location) bool {
 	if l.day {
 		return oncall.LocalIn(t, zone).Date() == l.Date()
@@ -291,7 +292,7 @@ func (r *reader) listed(e *ics.VEvent, name ics.ComponentProperty, begin *ics.IA
 	return out, nil
 }
 
-// at parses a time on its own clock; days reports that it is a whole day.
+// at parses a time as it is written, without its zone (see zoneOf). days reports whether it is a whole day.
 func (r *reader) at(p *ics.IANAProperty) (at oncall.Local, days bool, err error) {
 	if p == nil {
 		return 0, false, fault.Invalidf("body", "it is missing")
@@ -328,8 +329,8 @@ func (r *reader) zoneOf(p *ics.IANAProperty) *time.Location {
 	return r.zone
 }
 
-// siblingZone is the zone of a time without one, from another time of the same event: some programs name the zone only
-// there.
+// siblingZone is zoneOf p. If p names no zone, it uses the zone of begin, the DTSTART of the same event, unless that is UTC:
+// some programs name the zone only there.
 func (r *reader) siblingZone(p, begin *ics.IANAProperty) *time.Location {
 	if begin == nil || len(p.ICalParameters["TZID"]) > 0 || strings.HasSuffix(strings.TrimSpace(p.Value), "Z") {
 		return r.zoneOf(p)

@@ -87,7 +87,7 @@ func describedZone(z *ics.VTimezone, name string) (*time.Location, bool) {
 	return zone, err == nil
 }
 
-// onsets returns when a part of a zone begins, on the clock before.
+// onsets returns the times at which a part of a zone begins, on the clock that is valid until then.
 func onsets(base *ics.ComponentBase) ([]time.Time, bool) {
 	p := base.GetProperty(ics.ComponentPropertyDtStart)
 	if p == nil {
