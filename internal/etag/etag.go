@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Of returns a tag that identifies a state: equal states have equal tags.
+// Of returns a tag that identifies a state: states with the same JSON have the same tag.
 func Of(state any) string {
 	raw, err := json.Marshal(state)
 	if err != nil {

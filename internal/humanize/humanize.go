@@ -16,7 +16,8 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Duration formats a duration in whole seconds: "1 h 30 min", "1 min 30 s". Less than a second is in milliseconds, less than zero is "0 s".
+// Duration formats a duration in whole seconds: "1 h 30 min", "1 min 30 s". A duration below a second is in milliseconds,
+// at least "1 ms". Zero and negative durations are "0 s".
 func Duration(d time.Duration) string {
 	if d > 0 && d < time.Second {
 		return fmt.Sprintf("%d ms", max(1, d.Milliseconds()))

@@ -21,7 +21,7 @@ type Process struct {
 	err  error // set before done is closed
 }
 
-// Start starts cmd. SysProcAttr may hold credentials. orphan is the signal that the kernel sends to the child when this
+// Start starts cmd. The caller may set credentials in cmd.SysProcAttr. orphan is the signal that the kernel sends to the child when this
 // process dies (Linux only; on other systems use a pid file).
 //
 // The kernel ties that signal to the thread that forked, not to the process. So the goroutine of the Process stays locked
@@ -54,7 +54,7 @@ func Start(cmd *exec.Cmd, orphan syscall.Signal) (*Process, error) {
 // Pid returns the child's process id.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Done is closed when the child has ended.
+// Done returns a channel that is closed when the child has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Err waits for the end of the child and returns its error, nil for exit code 0.
@@ -87,7 +87,8 @@ func (p *Process) Stop(sig syscall.Signal, grace time.Duration) bool {
 	return false
 }
 
-// Getenv returns the value of a variable in an environment that has the form of os.Environ; the last one counts.
+// Getenv returns the value of a variable in an environment that has the form of os.Environ: the last one if it is set more
+// than once, "" if it is not set.
 func Getenv(environ []string, name string) string {
 	value := ""
 	for _, e := range environ {
