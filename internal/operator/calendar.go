@@ -16,17 +16,17 @@ import (
 // NewCalendar is the calendar of a team to be added.
 type NewCalendar struct {
 	Team     oncall.TeamSettings // the team is created if it does not exist
-	Admins   []string            // the first one creates the team
+	Admins   []string            // user names, at least one; the first one creates the team
 	Services []string
 	Roster   string
-	Members  []string // of the roster, in order
+	Members  []string // user names in the roster, in order
 	// Schedules are the schedules of the roster, by role. Only Name, Algorithm, Advanced, Threshold, Pattern and Rotation
 	// are read. A layer of a rotation without members gets the members of the roster, in order.
 	Schedules map[string]scheduling.ScheduleDraft
 }
 
-// AddCalendar stores administrators, services, roster and schedules of a team. It returns a Conflict fault if the roster
-// exists. The processors create the shifts.
+// AddCalendar stores administrators, services, roster and schedules of a team, not in one transaction. It returns a Conflict
+// fault if the roster exists, and a NotFound fault if a person does not. The processors create the shifts.
 func (o *Operator) AddCalendar(ctx context.Context, n NewCalendar) error {
 	by := oncall.By{Owner: operatorName}
 	teams := pgpeople.NewOncallTeams(o.db, Reminders([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour}, []string{"email"},
@@ -122,7 +122,8 @@ func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster
 	return nil
 }
 
-// Reminders returns the reminders that a new member of a team gets: one for each time before a shift and each mode, for shifts of the roles.
+// Reminders returns the reminders that a new member of a team gets: one for each time before a shift and each mode. They apply
+// to shifts of the roles.
 func Reminders(before []time.Duration, modes, roles []string) []oncall.NoticeSetting {
 	var out []oncall.NoticeSetting
 	for _, b := range before {

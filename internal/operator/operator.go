@@ -1,6 +1,6 @@
 // Package operator does what operators do by hand: it adds and changes users, applications, teams, plans and templates, and
 // answers who is on call. It writes to the database and to the audit log. cmd/iris and the demo data call it; iris-api
-// shares its removals and its simulator. It knows neither HTTP nor flags.
+// shares its removals and its simulator. It knows neither HTTP nor flags. Errors that a caller can avoid are faults.
 package operator
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Operator performs the commands of the operator on the database. It is safe for concurrent use. Every change is in the
-// audit log.
+// Operator performs the commands of the operator on the database. It is safe for concurrent use. Most changes are recorded
+// in the audit log, in a second transaction: if only that fails, the change is kept and an error is returned.
 type Operator struct {
 	db           *postgres.DB
 	users        *people.Users
@@ -180,8 +180,9 @@ func (o *Operator) AddApplication(ctx context.Context, n NewApplication) (string
 	return key, o.note(ctx, nil, "application added", "application "+n.Name)
 }
 
-// ConfigureApplication stores the key, the permissions and the variables of n in an existing application. Zero values
-// change nothing.
+// ConfigureApplication stores the key, the permissions and the variables of n in an existing application, without a record in
+// the audit log. An empty key changes nothing. The four permissions are stored together, unless all are false. The variables
+// and the title variable are stored together, unless both are empty.
 func (o *Operator) ConfigureApplication(ctx context.Context, n NewApplication) error {
 	app, err := o.applications.ByName(ctx, n.Name)
 	if err != nil {

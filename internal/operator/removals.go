@@ -38,8 +38,8 @@ func NewRemovals(db *postgres.DB, plans *catalog.Plans, catchAll string) *Remova
 }
 
 // Remove deletes an active object; kind is team, user, plan or template. It returns a NotFound fault if there is none, and
-// a Conflict fault that names the uses of the object, unless force is set. ifMatch are the tags of which a plan or template
-// must have one; nil = any. Otherwise it returns etag.ErrStale. actor is stored in the audit log.
+// a Conflict fault that names the uses of the object, unless force is set. ifMatch has the accepted tags of a plan or
+// template; nil = any. For any other tag it returns etag.ErrStale. actor is stored in the audit log.
 func (r *Removals) Remove(ctx context.Context, kind, name string, force bool, ifMatch []string, actor string) error {
 	find := map[string]func(context.Context, string, oncall.By) (removal, error){
 		"team": r.team, "user": r.person, "plan": r.plan, "template": r.template,

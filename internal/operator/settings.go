@@ -19,7 +19,8 @@ type Intake struct {
 // maxLate is the maximum of LateWithin and LateHold.
 const maxLate = 24 * time.Hour
 
-// SetIntake changes the settings for the alerts of an application.
+// SetIntake changes the settings for the alerts of an application. It returns an Invalid fault for an unknown plan, and for a
+// duration that is negative or longer than 24 hours.
 func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error {
 	app, err := o.application(ctx, name)
 	if err != nil {
@@ -52,7 +53,7 @@ func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error 
 // maxRepage is the maximum of repage_after, which the database stores in seconds.
 const maxRepage = 365 * 24 * time.Hour
 
-// SetRepageAfter sets after which time a repeated alert restarts an exhausted plan; 0 = never.
+// SetRepageAfter sets the time after which a repeated alert restarts an exhausted plan: 1 minute to 365 days, or 0 = never.
 func (o *Operator) SetRepageAfter(ctx context.Context, plan string, after time.Duration) error {
 	if after < 0 || after > maxRepage {
 		return fault.Invalidf("repage_after", "plan %s: --repage-after must be between 0 and 8760h", plan)

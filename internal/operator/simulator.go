@@ -19,8 +19,8 @@ import (
 type Simulator = simulation.Simulator
 
 // NewSimulator returns a simulator on the database. Each simulation has its own resolver, whose calendar covers any
-// instant. Mailing lists of more than listLimit members are not paged. dummyRoles replaces every target by one
-// user.
+// instant. Mailing lists of more than listLimit members are not paged. dummyRoles resolves targets as oncall.Resolver.Dummy
+// does.
 func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, dummyRoles bool) (*simulation.Simulator, error) {
 	directory := engine.NewDirectory(db)
 	return simulation.NewSimulator(simulation.SimulatorDeps{
@@ -40,7 +40,7 @@ func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, du
 	})
 }
 
-// populated records, for one simulation, until when the schedules of teams have been filled.
+// populated finds until when the schedules of teams have been filled. It caches that for one simulation.
 type populated struct {
 	db        *postgres.DB
 	directory *engine.Directory

@@ -27,7 +27,7 @@ type WhoAsk struct {
 	Ahead   time.Duration // hand-offs and gaps within it are returned
 }
 
-// WhoTeam is who is on call for a team.
+// WhoTeam is who is on call for a team. Its times, and those of its parts, are Unix seconds.
 type WhoTeam struct {
 	Team  string    `json:"team"`
 	Zone  string    `json:"timezone"`
@@ -36,7 +36,7 @@ type WhoTeam struct {
 	Roles []WhoRole `json:"roles"`
 }
 
-// WhoRole is who holds a role. Times are Unix seconds.
+// WhoRole is who holds a role.
 type WhoRole struct {
 	Role   string      `json:"role"`
 	People []WhoPerson `json:"people"` // empty = nobody is on call
@@ -72,8 +72,8 @@ type WhoGap struct {
 // maxHandOffs is how many hand-offs of a role are returned.
 const maxHandOffs = 5
 
-// Who returns who is on call, by the same resolver that pages. It returns a NotFound fault if the team, service or role
-// does not exist.
+// Who returns who is on call. It uses the same resolver as pages. It returns a NotFound fault if the team, service or role
+// does not exist, and an Invalid fault if At is not a time.
 func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 	a.Role = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(a.Role)), "oncall-")
 	if err := o.roleExists(ctx, a.Role); err != nil {

@@ -24,7 +24,7 @@ type (
 // SwitchOff is the change of a person or list that is no longer in the directory.
 const SwitchOff = directory.SwitchOff
 
-// DirectoryProblem returns a problem of the configured directory that the configuration cannot detect by itself; nil = none.
+// DirectoryProblem returns a problem of the configured directory that package config does not detect; nil = none.
 // It does not connect to the directory.
 func DirectoryProblem(l config.LDAP, s config.Sync, workspaces []config.Slack) error {
 	return connect.Problem(l, s, workspaces)
@@ -33,7 +33,7 @@ func DirectoryProblem(l config.LDAP, s config.Sync, workspaces []config.Slack) e
 // actor is the actor of the entries in the audit log.
 const actor = "iris command"
 
-// syncWithin bounds a run, including the time to wait for a slow directory.
+// syncWithin bounds one sync. It includes the time in which a slow directory answers.
 const syncWithin = 10 * time.Minute
 
 // Directory syncs people from the configured directory once. See directory.Syncer.Run.
