@@ -89,7 +89,8 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 	return err
 }
 
-// check finds mistakes that would show only after the measurement.
+// check finds mistakes that would show only after the measurement. It creates the directory of --profile and the file of
+// --json.
 func (c benchCommand) check() error {
 	for _, flag := range []struct {
 		name  string
