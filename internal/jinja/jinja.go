@@ -1,6 +1,6 @@
 // Package jinja renders Jinja2 templates. It implements Jinja2 3.1 with the defaults of its SandboxedEnvironment, except
 // for trans, do and the tags that read other templates (include, import, from, extends, block). The output equals that
-// of the original, byte for byte. Errors have the classes and lines of the original, and our own texts. See README.md.
+// of the original, byte for byte. Errors have the classes and lines of the original, but other texts. See README.md.
 //
 // Users write templates, so a template must not be able to harm the process. Every rendering has a budget of work,
 // memory, nesting, time and output (see package py). A template has no access to files, the network or the process. The
@@ -54,7 +54,7 @@ func withDefaults(l Limits) Limits {
 	}
 }
 
-// Options says how a template is compiled. The zero value is a template as Jinja2 has it.
+// Options says how a template is compiled. With the zero value it renders as in Jinja2.
 type Options = run.Options
 
 // Template is a compiled template. It is immutable and safe for concurrent use.
@@ -96,7 +96,8 @@ func failure(r any, line int) *Error {
 	return &Error{Kind: e.Kind, Message: e.Message, Line: line}
 }
 
-// Render renders the template. The error, if any, is an *Error; only with a Truncated one there is output too.
+// Render renders the template. The error, if any, is an *Error. If it is Truncated, Render also returns the output up to the
+// limit; with any other error the output is empty.
 func (t *Template) Render(vars Vars) (string, error) {
 	out, _, err := t.RenderInformative(vars)
 	return out, err

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja/py"
 )
 
-// Vars are the variables a template is rendered with. A rendering may change the lists and dictionaries in them. Use
-// them for one rendering, or for several that may share the changes.
+// Vars are the variables of a rendering. DecodeVars makes them; the zero value can only be rendered. A rendering may
+// change the lists and dictionaries in them. Use Vars for one rendering, or for several in sequence that may share changes.
 type Vars struct{ dict *py.Dict }
 
 // DecodeVars reads the variables from a JSON object; empty data means no variables.
@@ -37,7 +37,7 @@ type Field struct {
 	Value any
 }
 
-// Set gives a variable a dictionary of fields.
+// Set stores a dictionary of the fields as a variable.
 func (v Vars) Set(name string, fields []Field) {
 	d := py.NewDict()
 	for _, f := range fields {
@@ -55,7 +55,7 @@ func (v Vars) Get(name string) (string, bool) {
 	return Text(x), true
 }
 
-// Each calls f for every variable, in order, with its value as a template would print it, cut to a few kilobytes.
+// Each calls f for every variable, in order, with the Text of its value.
 func (v Vars) Each(f func(name, text string)) {
 	v.dict.Each(func(k, x py.Value) bool {
 		if name, ok := py.AsString(k); ok {
@@ -65,7 +65,8 @@ func (v Vars) Each(f func(name, text string)) {
 	})
 }
 
-// Text returns a value as a template prints it, or "..." if it is very large or deep.
+// Text returns a value as a template prints it. A value that is not text is "..." if it is nested more than 20 levels deep or
+// its text needs more than 16 KiB.
 func Text(x any) string {
 	if s, ok := py.AsString(x); ok {
 		return s

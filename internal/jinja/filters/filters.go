@@ -59,8 +59,8 @@ func NotFound(kind, name string, callables map[string]*py.Func) string {
 	return text
 }
 
-// distance is the edit distance of two names: how many characters to change, add or remove. Long names get a large
-// distance.
+// distance is the edit distance of two names: how many characters to change, add or remove. For a long name it returns the
+// length, to bound the work.
 func distance(a, b string) int {
 	if len(a) > 20 {
 		return len(a)
@@ -139,7 +139,7 @@ func empty(filter string) py.Value {
 // ToMarkup marks text as safe.
 func ToMarkup(b *py.Budget, v py.Value) py.Markup { return py.Markup(py.Str(b, v)) }
 
-// Try runs f and reports whether it succeeded. Exceptions of other kinds pass through.
+// Try runs f. It returns false if f raises an exception of one of the kinds. Other exceptions pass through.
 func Try(f func(), kinds ...string) bool {
 	err := py.Try(f)
 	if err != nil && !slices.Contains(kinds, err.Kind) {

@@ -36,7 +36,7 @@ type wrapper struct {
 	width     py.Value // a number, but that is checked only when there is something to wrap
 	breakLong bool
 	hyphens   bool // words are split after hyphens
-	// breakHyphens breaks words that are too long after a hyphen. Unlike for hyphens, any true value sets it.
+	// breakHyphens: a word that is too long is broken after a hyphen. Any true value sets it; hyphens needs the value True.
 	breakHyphens bool
 }
 

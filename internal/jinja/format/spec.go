@@ -98,7 +98,7 @@ func place(b *py.Budget, s string, l layout) string {
 // bases are the bases of integers by verb.
 var bases = map[string]int{"": 10, "d": 10, "i": 10, "u": 10, "n": 10, "b": 2, "o": 8, "x": 16, "X": 16}
 
-// integer formats by any verb. A precision is the minimum number of digits, as for the % operator.
+// integer formats an integer by any verb. A precision is the minimum number of digits, as for the % operator.
 func integer(b *py.Budget, i *big.Int, l layout) string {
 	base, prefix, group := bases[l.verb], "", 3
 	switch {

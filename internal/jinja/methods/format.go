@@ -25,7 +25,7 @@ func formatMethod(self py.Value, name string) (py.Value, bool) {
 	return nil, false
 }
 
-// formatted replaces the fields of a[0], which find attributes and items as the sandbox does.
+// formatted replaces the fields of the text a[0]. Fields reach only the attributes and items that the sandbox allows.
 func formatted(f formatter, a []py.Value) py.Value {
 	_, f.escape = a[0].(py.Markup)
 	f.format(text(a[0]), 2)
@@ -174,7 +174,7 @@ func (f *formatter) lookup(name string) py.Value {
 // step is one attribute or item in the name of a field.
 var step = regexp.MustCompile(`^(?s:\.([^.\[]+)|\[([^\]]+)\])`)
 
-// Key returns a key in a text: as a number if it is one, else as text.
+// Key returns a key that is written in a text: an integer if it has only digits, else the text.
 func Key(key string) py.Value {
 	if i, err := strconv.ParseUint(key, 10, 62); err == nil {
 		return int64(i)

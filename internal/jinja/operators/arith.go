@@ -1,5 +1,5 @@
 // Package operators computes with Python's values: + - * / // % (also for text), ** and abs. Packages run, methods and filters
-// call it.
+// call it. Like package py it charges its work to a Budget and raises by panicking with *py.Error.
 package operators
 
 import (
@@ -34,7 +34,7 @@ func Binary(b *py.Budget, op string, x, y py.Value) py.Value {
 	return result
 }
 
-// concat returns nil if x and y cannot be joined.
+// concat is x + y for text, lists, tuples and bytes. It returns nil if x and y cannot be joined.
 func concat(b *py.Budget, x, y py.Value) py.Value {
 	l, okL := py.AsString(x)
 	r, okR := py.AsString(y)
@@ -62,11 +62,11 @@ func concat(b *py.Budget, x, y py.Value) py.Value {
 	return nil
 }
 
-// repeat returns nil if one of x and y is not a sequence and the other an integer.
+// repeat is x * y for a sequence and an integer, in any order. It returns nil for other operands.
 func repeat(b *py.Budget, x, y py.Value) py.Value {
 	py.RaiseUndefined(x)
 	if _, ok := x.(py.Markup); ok {
-		py.IntArg(y) // does not raise what undefined values raise elsewhere
+		py.IntArg(y) // raises TypeError, also if y is undefined
 	}
 	if py.IsInt(x) {
 		x, y = y, x
@@ -187,7 +187,7 @@ func bigNumeric(b *py.Budget, op string, l, r *big.Int) py.Value {
 		f, _ := new(big.Rat).SetFrac(l, r).Float64()
 		return checkRange(f)
 	}
-	// Python rounds the quotient down, and the rest has the sign of the divisor.
+	// Python rounds the quotient down, and the remainder has the sign of the divisor.
 	m := new(big.Int)
 	z.QuoRem(l, r, m)
 	if m.Sign()*r.Sign() < 0 {

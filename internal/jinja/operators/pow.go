@@ -10,8 +10,8 @@ import (
 // powPrecision is the precision in bits. It rounds correctly in all but constructed cases.
 const powPrecision = 192
 
-// powFloat is x ** y for floats. The last digits of math.Pow may differ from Python's result. So powFloat corrects
-// results that are not simple by comparing the logarithms of both sides, computed with many digits.
+// powFloat is x ** y for floats. The last digits of math.Pow may differ from Python's result. So powFloat compares the
+// logarithms of x ** y and of that result, both computed with many digits, and corrects the result by the difference.
 func powFloat(b *py.Budget, x, y float64) float64 {
 	p := math.Pow(x, y)
 	if p == 0 || math.IsInf(p, 0) || math.IsNaN(p) || x == 1 || y == 0 || y == 1 || math.IsInf(y, 0) {
@@ -20,7 +20,7 @@ func powFloat(b *py.Budget, x, y float64) float64 {
 	b.Step(1000)
 	off := logBig(math.Abs(x))
 	off.Sub(off.Mul(off, bigFloat(y)), logBig(math.Abs(p)))
-	off.Add(off, bigFloat(1)) // e to the power of the rest, which is very small
+	off.Add(off, bigFloat(1)) // approximates e to the power of off, which is very small
 	r, _ := off.Mul(off, bigFloat(p)).Float64()
 	return r
 }

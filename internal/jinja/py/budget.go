@@ -10,7 +10,7 @@ type Error struct {
 	Kind      string // class of the exception, for example TemplateSyntaxError, UndefinedError or TypeError
 	Message   string
 	Line      int  // in the template, from 1; 0 = unknown
-	Truncated bool // only the output grew too long, and rendering returned as much of it as is allowed
+	Truncated bool // the output reached its limit, and rendering returned the output up to the limit
 }
 
 func (e *Error) Error() string {
@@ -20,10 +20,10 @@ func (e *Error) Error() string {
 	return e.Kind + ": " + e.Message
 }
 
-// Limited reports whether the template exceeded a limit of the engine, and has no error itself.
+// Limited reports whether the template exceeded a limit. Python has no such exception.
 func (e *Error) Limited() bool { return e.Kind == LimitError }
 
-// LimitError is the Kind of an exceeded limit, which Python does not have.
+// LimitError is the Kind of an exceeded limit.
 const LimitError = "LimitError"
 
 // Raise panics with an Error of the given kind.
@@ -63,7 +63,7 @@ func Try(f func()) (err *Error) {
 type Budget struct {
 	// Marks says how text is escaped. It is set before the budget is used.
 	Marks Marks
-	// Autoescape: printed text is escaped here. Filters return Markup then.
+	// Autoescape: printed text is escaped in the part of the template that runs now. Then filters return Markup.
 	Autoescape bool
 
 	steps    int64
@@ -112,8 +112,8 @@ func (b *Budget) Left() int64 { return b.steps }
 // Scan spends the work of reading n bytes or elements.
 func (b *Budget) Scan(n int) { b.Step(1 + int64(n)/32) }
 
-// Grow spends n bytes of memory and the work of filling them. Call it before the allocation. A negative n is a size
-// beyond the range.
+// Grow spends n bytes of memory and the work of filling them. Call it before the allocation. It fails for a negative n, which
+// is a size that overflowed.
 func (b *Budget) Grow(n int64) {
 	if n < 0 || n > b.memory {
 		Raise(LimitError, "the template needs too much memory (more than %d bytes)", b.limits.Memory)

@@ -50,7 +50,7 @@ func Small(v Value) (int64, bool) {
 	return 0, false
 }
 
-// ToFloat returns a number as float64; false for other types. Integers too large raise.
+// ToFloat returns a number as float64; false for other types. It raises OverflowError for an integer that is too large.
 func ToFloat(v Value) (float64, bool) {
 	switch x := v.(type) {
 	case float64:

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A marked character represents an ASCII punctuation character c of data inside a text of template source and data: its code point
-// is markBase+c, in a private plane. No markup language gives it a meaning, so data cannot become markup. Later the caller, who
-// knows the markup language, replaces it by the right escape.
+// A rendered text mixes template source and data. A marked character is an ASCII punctuation character c that came from data. Its
+// code point is markBase+c, in a private plane. No markup language gives it a meaning, so data cannot become markup. Later the
+// caller, who knows the markup language, replaces the marked character by the right escape.
 const (
 	markBase = 0xF0000
 	markEnd  = markBase + 0x80
@@ -57,7 +57,7 @@ func Unmark(s string, escape func(c byte) string) string {
 	return sb.String()
 }
 
-// Raw is Unmark without any escape: the text as data and source have it.
+// Raw is Unmark without any escape: each marked character becomes its plain character.
 func Raw(s string) string { return Unmark(s, func(c byte) string { return string(rune(c)) }) }
 
 var htmlEscaper = strings.NewReplacer("&", "&amp;", ">", "&gt;", "<", "&lt;", "'", "&#39;", `"`, "&#34;")

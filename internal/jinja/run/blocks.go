@@ -20,7 +20,7 @@ func (c *compiler) filterBlock(n *syntax.FilterBlock, f *frame) stmt {
 	return c.captured(n, n.Body, n.Filter, f, func(r *render, _ *env, v py.Value) { r.writeValue(v) })
 }
 
-// captured compiles a block whose text is filtered, unless the filter is nil, and then used.
+// captured compiles a block that collects its text. by filters the text, unless it is nil; then use gets the text.
 func (c *compiler) captured(n syntax.Node, nodes []syntax.Node, by *syntax.Filter, f *frame, use func(*render, *env, py.Value)) stmt {
 	in := f.inner()
 	in.visitAll(nodes)

@@ -131,7 +131,7 @@ func (c *compiler) failAt(line int, message string) {
 	panic(&py.Error{Kind: assertionError, Message: message, Line: line})
 }
 
-// mark records the line of the next statement.
+// mark records the line of n as that of the next statement, and returns it.
 func (c *compiler) mark(n syntax.Node) int {
 	c.line = n.Line()
 	return c.line

@@ -108,6 +108,7 @@ func (c *compiler) depends(n syntax.Node) bool {
 	return false
 }
 
+// depends is the code of an expression that cannot be folded.
 func depends(*render, *env) py.Value { panic(notConstant{}) }
 
 // mayFold reports whether folding may succeed: the expression is constant, or its variable parts may not be evaluated.

@@ -50,7 +50,7 @@ func makeRange(_ *py.Budget, a []py.Value) py.Value {
 	return r
 }
 
-// object is an object with a class and attributes.
+// object implements py.Object with a class name and a function that finds attributes.
 type object struct {
 	class string
 	attr  func(name string) (py.Value, bool)

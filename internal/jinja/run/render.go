@@ -111,7 +111,7 @@ func (r *render) writeValue(v py.Value) {
 	}
 }
 
-// capture returns the text that f writes; last is the line after it.
+// capture returns the text that f writes. Afterwards last is the current line.
 func (r *render) capture(last int, f func()) string {
 	saved := r.out
 	var s sink

@@ -13,7 +13,7 @@ import (
 // its start. A name that it only reads belongs to the nearest outer frame that has it, else to the context. symbols is
 // the analysis of one frame.
 
-// How a variable gets its value when its frame is entered.
+// loadKind says how a variable gets its value when its frame is entered.
 type loadKind int
 
 const (

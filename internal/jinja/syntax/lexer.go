@@ -31,10 +31,10 @@ type token struct {
 	kind  string
 	text  string
 	value py.Value  // of string, integer and float
-	err   *py.Error // the error at the last token
+	err   *py.Error // lexical error; only the last token can have one
 }
 
-// is reports whether a token has a kind, or is the name x if kind is "name:x".
+// is reports whether a token has the kind expr. If expr is "name:x", it reports whether the token is the name x.
 func (t token) is(expr string) bool {
 	if name, ok := strings.CutPrefix(expr, "name:"); ok {
 		return t.kind == tokName && t.text == name
@@ -52,7 +52,7 @@ func (t token) describe() string {
 	return describe(t.kind)
 }
 
-// describe names a kind of token, or the name x if kind is "name:x".
+// describe names a kind of token for a message. For "name:x" it returns x.
 func describe(expr string) string {
 	expr = strings.TrimPrefix(expr, "name:")
 	if n, ok := map[string]string{

@@ -83,7 +83,7 @@ type (
 		Op      string
 		Operand Node
 	}
-	// Compare is a chain of comparisons: Ops[i] stands before Rest[i] and is one of == != < <= > >= in notin.
+	// Compare is a chain of comparisons: Ops[i] is the operator before Rest[i], one of == != < <= > >= in notin.
 	Compare struct {
 		at
 		First Node
@@ -168,7 +168,7 @@ type (
 		Args           []*Name
 		Defaults, Body []Node
 	}
-	// CallBlock calls a macro with another, the caller.
+	// CallBlock calls a macro and passes it the body of the block as the macro caller.
 	CallBlock struct {
 		at
 		Call  *Call
@@ -185,7 +185,7 @@ type (
 		at
 		Targets, Values, Body []Node
 	}
-	// Assign is set.
+	// Assign is the tag set with a value: {% set a = b %}.
 	Assign struct {
 		at
 		Target, Value Node
@@ -241,7 +241,7 @@ func Walk(n Node, f func(Node) bool) {
 	}
 }
 
-// Undeclared returns the names that nodes read before they declare them, in the order of reading.
+// Undeclared returns those of the names that nodes read before they set them. Before and after are in the order of Walk.
 func Undeclared(nodes []Node, names ...string) map[string]bool {
 	open := map[string]bool{}
 	for _, n := range names {

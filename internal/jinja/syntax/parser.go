@@ -77,7 +77,7 @@ func mistake(line int, format string, args ...any) *py.Error {
 	return &py.Error{Kind: "TemplateSyntaxError", Message: fmt.Sprintf(format, args...), Line: line}
 }
 
-// enter bounds the recursion; leave is deferred.
+// enter bounds the recursion; each call is paired with leave.
 func (p *parser) enter() {
 	p.depth++
 	if p.depth > MaxNesting {
