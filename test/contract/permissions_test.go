@@ -172,8 +172,8 @@ func rights() []right {
 		{put, "/v1/plans/spare", m{"creator": "bob", "steps": steps}, 200, forBob, spare},
 		{post, "/v1/templates", m{"name": "spare1", "creator": "bob", "content": content}, 201, forBob, func(s *server) { s.exec("delete from template_active where name_key = 'spare1'") }},
 		{put, "/v1/templates/words", m{"creator": "bob", "content": content}, 200, forBob, nil},
-		{post, "/v1/plans/spare/versions/{spare plan}/activate", nil, 200, "133ooo3o3", nil},
-		{post, "/v1/templates/spare/versions/{spare template}/activate", nil, 200, "133ooo3o3", nil},
+		{post, "/v1/plans/spare/versions/{spare plan}/activate", nil, 200, "133ooooo3", nil},
+		{post, "/v1/templates/spare/versions/{spare template}/activate", nil, 200, "133ooooo3", nil},
 		{post, "/v1/applications", m{"name": "spare1"}, 201, "1333333o3", func(s *server) { s.exec("delete from applications where name = 'spare1'") }},
 		{put, "/v1/applications/demo", m{"variables": []string{"host", "message"}}, 200, "133333oo3", nil},
 		{del, "/v1/applications/spare", nil, 204, "133333oo3", func(s *server) {
