@@ -40,7 +40,7 @@ type Notification struct {
 	Body     string         `json:"body,omitempty"`
 }
 
-// Notify posts a notification. After nil the notification is stored and will be sent.
+// Notify posts a notification. If it returns nil, the notification is stored and will be sent.
 func (c *Client) Notify(ctx context.Context, n Notification) error {
 	return c.Call(ctx, http.MethodPost, "/v0/notifications", n, nil)
 }
@@ -55,7 +55,7 @@ type PlanNotification struct {
 	Optional int    `json:"optional"`
 }
 
-// Plan is the body of POST /v0/plans, which stores a new version of a plan.
+// Plan is the body of POST /v0/plans, which stores a new version of a plan. Windows and AggregationReset are in seconds.
 type Plan struct {
 	Name              string               `json:"name"`
 	Creator           string               `json:"creator"`

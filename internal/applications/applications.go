@@ -48,7 +48,7 @@ type Change struct {
 // Match returns etag.ErrStale unless the application has one of the wanted tags. A nil wanted allows every state.
 func (a Application) Match(wanted []string) error { return etag.Match(wanted, a.Tag()) }
 
-// Tag names the state of what Change replaces: it is another one after every change.
+// Tag identifies the state of the settings that Change replaces. Every change of these settings gives another tag.
 func (a Application) Tag() string {
 	return etag.Of([]any{a.ID, a.ContextTemplate, a.SummaryTemplate, a.MobileTemplate, a.SampleContext, a.TitleVariable, a.Variables,
 		a.Modes, a.DefaultModes, a.OwnerIDs, a.SenderAddresses})

@@ -13,8 +13,8 @@ const Points = 7
 // Week is the distance between two points.
 const Week = 7 * 24 * time.Hour
 
-// Weekly counts by the week of an event, back from the hour: 0 is the last week, Points is the time before all weeks
-// with a point of their own.
+// Weekly counts events by week, the latest first. Index 0 is the week that ends at Statistics.Hour. The last index has
+// all older events.
 type Weekly [Points + 1]int64
 
 // Total is the count at a point, since the beginning.
@@ -37,7 +37,7 @@ type Statistics struct {
 	ByID        map[int64]*Figures // by the number of the application
 }
 
-// NewStatistics returns statistics without anything counted.
+// NewStatistics returns empty statistics as of an hour; the medians are unknown.
 func NewStatistics(hour time.Time) Statistics {
 	return Statistics{Hour: hour, ClaimMedian: unknownMedians(), ByID: map[int64]*Figures{}}
 }
@@ -49,7 +49,7 @@ func unknownMedians() (m [Points]float64) {
 	return m
 }
 
-// Figures are those of one application.
+// Figures are the counts of one application.
 type Figures struct {
 	Incidents Weekly
 	Claimed   Weekly // of those, the ones with an owner
@@ -124,7 +124,7 @@ func (f *Figures) Sent() Weekly {
 	return w
 }
 
-// Percent returns n of all with two decimals; false if all is 0.
+// Percent returns n in percent of all, rounded to two decimals; false if all is not positive.
 func Percent(n, all int64) (float64, bool) {
 	if all <= 0 {
 		return 0, false
@@ -133,7 +133,8 @@ func Percent(n, all int64) (float64, bool) {
 }
 
 // Shares returns the outcomes of a mode's messages in the week before a point, in percent of those that were tried:
-// success, failure, and others. A message succeeded if its vendor accepted it; a call must have been answered.
+// success, failure, and others. A message succeeded if its vendor accepted it; a call must have been answered. known is
+// false if no message was tried.
 func (d *Delivered) Shares(mode users.Mode, point int) (success, fail, other float64, known bool) {
 	good := d.Sent[point]
 	if mode == users.Call {

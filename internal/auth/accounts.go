@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// ErrLogin means an unknown name, a wrong password or a person without a password.
+// ErrLogin means an unknown name, a wrong password, or a person who is inactive or has no password.
 var ErrLogin = fault.New(fault.Unauthenticated, "wrong name or password")
 
 // Credentials finds a person by name, ignoring case, with the hash of the person's password; "" = no password. For an unknown name it
@@ -19,7 +19,7 @@ type Credentials interface {
 	Credentials(ctx context.Context, name string) (users.User, string, error)
 }
 
-// ErrUnknownPerson means that the directory accepts the name and password, and Iris has no such person.
+// ErrUnknownPerson means that the directory accepts the name and password, but Iris has no such person.
 var ErrUnknownPerson = fault.New(fault.NotFound, "you are known to the directory, but not to Iris: ask an administrator to add you")
 
 // ErrNameConflict means that the log-in name belongs to one person in the directory and to another person in Iris.
@@ -46,7 +46,7 @@ type Accounts struct {
 	passwords *Passwords
 	directory Directory // nil = Iris keeps all passwords
 	entries   Entries   // nil = entries are not stored
-	// anyPassword: every password is accepted.
+	// anyPassword: every password of an active person is accepted.
 	anyPassword bool
 }
 
@@ -55,7 +55,7 @@ func NewAccounts(people Credentials, passwords *Passwords) *Accounts {
 	return &Accounts{people: people, passwords: passwords}
 }
 
-// WithAnyPassword returns a log-in that accepts any password of an existing person. Only servers on loopback addresses with
+// WithAnyPassword returns a log-in that accepts any password of an active person. Only servers on loopback addresses with
 // authentication switched off may use it.
 func (a *Accounts) WithAnyPassword() *Accounts {
 	changed := *a
@@ -71,9 +71,9 @@ func (a *Accounts) WithDirectory(d Directory, entries Entries) *Accounts {
 	return &changed
 }
 
-// Authenticate returns the active person with the name and password, else ErrLogin. It takes the same time whether or not the name
-// exists, because it asks the directory about every name. It tries the password that Iris keeps first: this works while the directory
-// is unavailable, and the directory never sees that password.
+// Authenticate returns the active person with the name and password. Other errors than ErrLogin are the Err values above, ErrBusy and
+// those of storage. It checks the password that Iris keeps first, so that local log-ins work without the directory, and the directory
+// does not get local passwords. It treats unknown and known names alike, so that its time does not reveal whether a name exists.
 func (a *Accounts) Authenticate(ctx context.Context, name, password string) (users.User, error) {
 	user, hash, err := a.people.Credentials(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {

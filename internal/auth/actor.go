@@ -4,7 +4,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Actor is who a request acts for: an application, a person, or a person through an application. The zero value is an unauthenticated
+// Actor is the caller of a request: an application, a person, or a person through an application. The zero value is an unauthenticated
 // caller. Only its methods decide what a caller may do.
 type Actor struct {
 	ApplicationID int64  // 0 = no application
@@ -13,12 +13,12 @@ type Actor struct {
 	Username      string // the person; "" = the application acts for itself
 	Admin         bool   // the person is an administrator
 	ReadOnly      bool   // the person may only read
-	Session       bool   // the request had a session cookie and no signature
-	// TeamAdminOf are the teams that the person administers, by internal id.
+	Session       bool   // the person was authenticated by a session, not by a signature
+	// TeamAdminOf are the ids of the teams that the person administers. Only changes on the on-call APIs fill it.
 	TeamAdminOf []int64
-	// MemberOf are the teams that the person belongs to, by internal id. Only the on-call APIs fill it.
+	// MemberOf are the ids of the teams that the person belongs to. Only changes on the on-call APIs fill it.
 	MemberOf []int64
-	// Owns are the applications that the person owns, by internal id.
+	// Owns are the ids of the applications that the person owns. Only Owning fills it.
 	Owns []int64
 	// Powers of the application.
 	ActsForUsers   bool // allow_authenticating_users
@@ -52,8 +52,8 @@ func (a Actor) String() string {
 	return "nobody"
 }
 
-// MayActAs reports whether the actor may act in the name of u: as u, as an administrator, or as an application with the power to act
-// for people that names no person.
+// MayActAs reports whether the actor may act in the name of u: as u, as an administrator, or as an application that may act for
+// people and names no person.
 func (a Actor) MayActAs(u users.User, open Openings) bool {
 	if a.ReadOnly {
 		return false

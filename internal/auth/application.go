@@ -34,7 +34,7 @@ type Application struct {
 	AllowOncall bool
 	// Relay lets it pass on the answers of people and the receipts of vendors.
 	Relay bool
-	// Paused: an operator paused the application, and its messages wait.
+	// Paused: an operator paused the application. Its incidents do not escalate, and its messages wait.
 	Paused bool
 	// PendingCap is the number of pending messages above which it is throttled.
 	PendingCap int
@@ -46,8 +46,8 @@ type Application struct {
 	Keys []string
 }
 
-// Applications finds applications. ByName ignores case and returns a NotFound fault for an unknown name. It must return a new key or
-// flag at the next call.
+// Applications finds applications. ByName ignores case and returns a NotFound fault for an unknown name. After a change of keys or
+// flags, the next call must return the new ones.
 type Applications interface {
 	ByName(ctx context.Context, name string) (Application, error)
 }
@@ -116,9 +116,9 @@ func Lookup(ctx context.Context, apps Applications, name string) (Application, e
 	return app, err
 }
 
-// Unverified returns the application that a request names without a check. Only servers on loopback addresses with authentication
-// switched off may call it. For a request with a username and no application it returns SessionApplication; for one without both it
-// returns an empty application.
+// Unverified returns the application that a request names, and checks no signature. Only servers on loopback addresses with
+// authentication switched off may call it. Without a named application it returns SessionApplication if the request has a username,
+// else an empty application.
 func Unverified(ctx context.Context, apps Applications, r SignedRequest) (Application, error) {
 	name := SessionApplication
 	switch {
@@ -149,7 +149,7 @@ func AuthenticateKey(ctx context.Context, apps Applications, name, key string, o
 	return app, nil
 }
 
-// ParseAuthorization splits "hmac APP:DIGEST". The name ends at the first colon.
+// ParseAuthorization splits "hmac APP:DIGEST". The name ends at the first colon. Errors are ErrHeader and ErrNoDigest.
 func ParseAuthorization(header string) (app, digest string, err error) {
 	rest, ok := strings.CutPrefix(header, "hmac ")
 	if !ok {
@@ -162,8 +162,8 @@ func ParseAuthorization(header string) (app, digest string, err error) {
 	return app, digest, nil
 }
 
-// candidateKeys returns the application's keys, and a random key in place of each of two that it does not have. So the time of a
-// refusal does not reveal whether the application exists.
+// candidateKeys returns the application's keys. It adds random keys until there are two, so that the time of a refusal does not
+// reveal whether the application exists.
 func (a Application) candidateKeys() []string {
 	random := []string{rand.Text(), rand.Text()} // both, so that every application takes the same time
 	keys := slices.DeleteFunc(slices.Clone(a.Keys), func(key string) bool { return key == "" })

@@ -72,8 +72,8 @@ func (k *Keys) FeedKeyHash(key string) string {
 	return "sealed:" + hex.EncodeToString(keyedHash(k.feeds, key))
 }
 
-// AddressHash returns the keyed hash under which a network address is stored. The hash needs a key because all addresses can be
-// tried.
+// AddressHash returns the keyed hash under which a network address is stored. Without a key, an attacker could find the address by
+// hashing all addresses.
 func (k *Keys) AddressHash(address string) []byte {
 	return keyedHash(k.addresses, address)
 }
@@ -99,7 +99,7 @@ func WrapSecret(secretKey string, secret []byte) ([]byte, error) {
 	return seal(a, secret, "installation secret"), nil
 }
 
-// UnwrapSecret is the reverse of WrapSecret.
+// UnwrapSecret is the reverse of WrapSecret. A wrong secretKey is ErrSealed; one that is too short is an Invalid fault.
 func UnwrapSecret(secretKey string, wrapped []byte) ([]byte, error) {
 	a, err := wrapping(secretKey)
 	if err != nil {
@@ -179,7 +179,7 @@ func (k *Keys) RevealTo(text, destination string) string {
 	})
 }
 
-// HashCode returns the keyed hash of a short code, for storage. The hash needs a key because all short codes can be tried.
+// HashCode returns the keyed hash of a short code, for storage. Without a key, an attacker could find the code by hashing all codes.
 func (k *Keys) HashCode(code, purpose string) []byte {
 	return keyedHash(k.codes, purpose+"\x00"+code)
 }

@@ -45,7 +45,7 @@ type Link struct {
 // Links signs links and verifies them. It is safe for concurrent use.
 type Links struct{ key []byte }
 
-// Sign returns the token of a link, safe in a URL path. Set ExpiresAt: Verify refuses a link without it.
+// Sign returns the token of a link. The token is safe in a URL path. ExpiresAt is required: Verify refuses a link without it.
 func (l *Links) Sign(link Link) string {
 	payload := []byte{1, byte(len(link.Purpose))}
 	payload = append(payload, link.Purpose...)

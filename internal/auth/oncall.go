@@ -22,8 +22,8 @@ var (
 	ErrPersonNeeded   = &fault.Error{Kind: fault.Forbidden, Message: "Unauthorized", Detail: "Action not allowed for applications: it needs a user"}
 )
 
-// SignedOncall reports whether digest is the application's signature over an on-call request. It accepts what Signed accepts. It also
-// accepts a signature over decoded path and query, percent-encoded together except for slashes, because some clients sign that.
+// SignedOncall reports whether digest is the application's signature over an on-call request. It is Signed without the username. It
+// also accepts a signature over decoded path and query, percent-encoded together except for slashes, because some clients sign that.
 func (a Application) SignedOncall(r SignedRequest, digest string, now time.Time) bool {
 	r.Username = ""
 	if a.Signed(r, digest, now) {
@@ -51,10 +51,10 @@ func quote(s string) string {
 	return b.String()
 }
 
-// program reports whether the actor is an application that names no person. Such an actor may do everything on the on-call API.
+// program reports whether the actor is an application that names no person. With AllowOncall it has all permissions of the on-call API.
 func (a Actor) program() bool { return a.ApplicationID != 0 && a.Username == "" }
 
-// MayUseOncall allows what every authenticated caller may do. If change is true, it refuses read-only people.
+// MayUseOncall admits people, and applications with AllowOncall. If change is true, it refuses read-only people.
 func (a Actor) MayUseOncall(change bool) error {
 	switch {
 	case a.Username == "" && !a.Known():
@@ -67,7 +67,7 @@ func (a Actor) MayUseOncall(change bool) error {
 	return nil
 }
 
-// MayReadOncall allows reads: to every authenticated caller, and to anybody if AnonymousReads is on.
+// MayReadOncall admits the callers of MayUseOncall to reads. If AnonymousReads is on, it also admits unauthenticated callers.
 func (a Actor) MayReadOncall(open Openings) error {
 	if open.AnonymousReads && !a.Known() {
 		return nil
@@ -101,8 +101,8 @@ func (a Actor) MayEditCalendar(team int64, name string) error {
 }
 
 // MayEditPerson allows changing settings, reminders, contacts and activity of u: to u, to administrators and to applications of the
-// on-call API. Oncall also allowed this to administrators of u's teams. Everybody may create a team and add people to it, so that is a
-// compatibility switch.
+// on-call API. Oncall also allowed it to administrators of u's teams. Here that needs AdminsEditMembers, because everybody may create a
+// team and add people to it.
 func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) error {
 	if a.program() && a.AllowOncall || a.Admin || a.is(u) {
 		return nil
@@ -129,7 +129,7 @@ func (a Actor) MayEditUnavailability(u users.User, team int64, open Openings) er
 }
 
 // MayRename allows changing the name of a person: to administrators and applications of the on-call API. People may not rename
-// themselves: they could take a name that others know as another person's name.
+// themselves, because a new name could be mistaken for another person's.
 func (a Actor) MayRename() error {
 	if a.MayManageOncall() != nil {
 		return forbidden(`Action not allowed: only administrators rename users`)

@@ -42,7 +42,7 @@ type Passwords struct {
 	decoy string
 }
 
-// NewPasswords returns a hasher. A process needs one, because the limit of concurrent hashes applies to it.
+// NewPasswords returns a hasher. A process should have only one, because each hasher limits only its own concurrent hashes.
 func NewPasswords() *Passwords {
 	// Hashing occupies a core. Half of the cores stay free for other requests.
 	p := &Passwords{slots: make(chan struct{}, min(maxHashes, max(1, runtime.GOMAXPROCS(0)/2))), wait: hashWait}

@@ -21,7 +21,7 @@ var (
 	ErrOwnerOnly      = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
 )
 
-// MayRead allows reads that the v0 API calls open: to every authenticated caller, and to anybody if AnonymousReads is on.
+// MayRead admits every authenticated caller to the reads that Iris left open. It admits anybody if AnonymousReads is on.
 func (a Actor) MayRead(open Openings) error {
 	if !a.Known() && !open.AnonymousReads {
 		return a.MayCall(open)
@@ -47,7 +47,7 @@ func (a Actor) MayTry(open Openings) error {
 	return a.MayWrite()
 }
 
-// MayWrite allows what every authenticated caller may do who is not read-only: open and acknowledge incidents, comment, write plans.
+// MayWrite admits every authenticated caller except read-only people: to open and acknowledge incidents, comment, and write plans.
 func (a Actor) MayWrite() error {
 	switch {
 	case !a.Known():
@@ -58,8 +58,8 @@ func (a Actor) MayWrite() error {
 	return nil
 }
 
-// MaySelf guards routes about one person. It admits that person, administrators, and applications with the power to act for
-// people that name no person. u.ID is 0 if there is no such person.
+// MaySelf guards routes about the person u. It admits u, administrators, and applications that may act for people and name no
+// person. u.ID is 0 if there is no such person.
 func (a Actor) MaySelf(u users.User) error {
 	switch {
 	case !a.Known():
@@ -81,7 +81,7 @@ func (a Actor) is(u users.User) bool {
 	return a.Username != "" && users.SameName(a.Username, u.Name)
 }
 
-// listed reports whether the configuration names an application, ignoring case. Only administrators name applications.
+// listed reports whether the configuration names an application. It ignores case.
 func listed(names []string, application string) bool {
 	application = strings.ToLower(application)
 	return application != "" && slices.ContainsFunc(names, func(name string) bool {

@@ -38,7 +38,7 @@ func notifications(c *apiclient.Client, to string) poster {
 	}
 }
 
-// loadClient returns an HTTP client that keeps so many connections open.
+// loadClient returns an HTTP client that keeps up to this number of idle connections.
 func loadClient(connections int) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = connections, connections

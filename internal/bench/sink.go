@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// RunSink is the main function of the sink's process: an SMTP server on addr that accepts every e-mail and writes a line
-// about each to out. The first line is its address. It ends when ctx or in ends, so that no sink outlives its bench.
+// RunSink is the main function of the sink's process: an SMTP server on addr that accepts every e-mail and writes one line
+// for each to out. The first line is its address. It ends when ctx or in ends, so that no sink outlives its bench.
 func RunSink(ctx context.Context, addr string, in io.Reader, out io.Writer) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -78,7 +78,7 @@ func number(text string) int64 {
 	return n
 }
 
-// subject returns the subject of a notification of the bench; marker returns its number again.
+// subject returns the subject of notification n of the bench. marker reads n from a subject; -1 = none.
 func subject(n int) string { return subjectPrefix + strconv.Itoa(n) }
 
 const subjectPrefix = "iris-bench-"

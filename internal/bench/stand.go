@@ -183,7 +183,7 @@ func startStand(ctx context.Context, o Options, sink string) (_ *stand, err erro
 	return s, nil
 }
 
-// overridden are the variables that the bench sets, whatever the environment has.
+// overridden are prefixes of names. The servers do not inherit the environment variables that begin with one of them.
 var overridden = []string{"IRIS_DATABASE_URL", "IRIS_HTTP_ADDR", "IRIS_PUBLIC_URL", "IRIS_ADMIN_ADDR", "IRIS_GOSSIP_ADDR",
 	"IRIS_GOSSIP_ADVERTISE", "IRIS_SMTP_", "IRIS_SLACK_", "IRIS_TWILIO_", "IRIS_WEBHOOK_", "IRIS_MAILBOX_URL", "IRIS_MIGRATE"}
 
@@ -310,8 +310,8 @@ func (s *stand) killHalf(ctx context.Context) (int, time.Time, error) {
 	return n, at, nil
 }
 
-// reowned waits until a member that lived after the kill owns each bucket. It returns the seconds since the kill, or -1
-// after a minute.
+// reowned waits until every bucket is owned by a member that lived after the kill. It returns the seconds since the kill, or
+// -1 after a minute.
 func (s *stand) reowned(ctx context.Context, killedAt time.Time) float64 {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -84,7 +84,7 @@ func (s *stand) read(ctx context.Context, sink int) (reading, error) {
 	return r, nil
 }
 
-// addProcesses adds the processor time of the named processes and of the PostgreSQL below this process.
+// addProcesses adds the processor time of the named processes and of the PostgreSQL processes that the bench started.
 func (r *reading) addProcesses(all procfs.Procs, names map[int]string) {
 	stats := map[int]procfs.ProcStat{}
 	for _, p := range all {

@@ -20,10 +20,10 @@ type EndedStore interface {
 // probeWithin bounds the connection to the gossip port of a member that seems dead.
 const probeWithin = time.Second
 
-// probeDead finds out which dead members have ended, so that their calls need not be waited for. A process that hangs or cannot
-// reach the database is dead by its heartbeats and may still send. Its kernel accepts connections to its gossip port. A host that
-// does not answer proves nothing either. Only a refused connection, or a successor on the same address, shows that the
-// process has ended. Gossip must have known the member: an address that never worked proves nothing.
+// probeDead finds out which dead members have ended, so that their messages can be sent again before the claims end. A process that
+// hangs or cannot reach the database is dead by its heartbeats and may still send; its kernel accepts connections to its gossip port.
+// A host that does not answer proves nothing either. Only a refused connection, or a successor on the same address, shows that the
+// process has ended. A refused connection counts only if gossip knew the member: the address may never have worked.
 func (h *Holder) probeDead(ctx context.Context, v *View, s survey) {
 	if h.deps.Ended == nil {
 		return

@@ -39,8 +39,8 @@ type GossipHooks struct {
 	Peers   func() []string                // addresses of live members by the database
 }
 
-// Gossip exchanges hints with other members. The database has the content of each hint, too; a hint is only sooner.
-// Reports of dead members count only together with the database. It is a Detector.
+// Gossip exchanges hints with other members. A hint only speeds up what the database shows anyway. Reports of dead
+// members count only together with the database. It is a Detector.
 //
 // All methods are safe for concurrent use and return at once. They do nothing while gossip is not running.
 type Gossip struct {

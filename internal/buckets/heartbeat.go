@@ -36,7 +36,7 @@ func (h *Holder) beat(ctx context.Context) (gone bool) {
 		return true
 	}
 	begun := time.Now()
-	// During a stop the loops have ended, and calls that they began still belong to this process.
+	// During a stop the loops have ended. Heartbeats continue for the calls that are still running.
 	if name := h.stalled(begun); name != "" && !h.retiring.Load() {
 		h.note("loop", zap.String("loop", name), zap.Duration("for", h.cfg.Stall))
 		return false
@@ -79,7 +79,7 @@ func (h *Holder) suspectsLive() bool {
 }
 
 // recovering reports whether this process has just reached the database again. After an outage of the database all
-// members return at about the same time, and one that is a moment later is not dead.
+// members return at about the same time. A member that returns a moment later must not lose its buckets.
 func (h *Holder) recovering() bool {
 	back := h.backAt.Load()
 	return back != 0 && time.Since(h.base)-time.Duration(back) < 3*h.cfg.Heartbeat/2

@@ -102,7 +102,7 @@ type survey struct {
 	living   map[string]bool
 	suspects []string
 	owners   [Count]string
-	soonest  time.Duration // until the first live member turns stale
+	soonest  time.Duration // until the first of the other live members becomes stale
 }
 
 func (h *Holder) survey(v *View) survey {
@@ -133,8 +133,8 @@ func (h *Holder) survey(v *View) survey {
 	return s
 }
 
-// reconcile drops buckets that the view gives to others, and adopts own ones that are unknown, such as after an acquire
-// whose answer was lost.
+// reconcile drops held buckets that belong to others in the view. It adds buckets that belong to this process in the
+// view and are not held, such as after an acquire whose answer was lost.
 func (h *Holder) reconcile(v *View) {
 	var lost Set
 	for b, epoch := range h.held {

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Hints between nodes. The first byte is the kind.
+// Kinds of hints between processes. A hint begins with the byte of its kind.
 const (
 	kindWake    = 'w' // + 32 bytes: buckets in which there may be work
 	kindChanged = 'm' // members or leases changed
@@ -72,7 +72,7 @@ func decode(buf []byte) (message, error) {
 			return message{}, errMalformed
 		}
 	default:
-		return message{}, errMalformed // of a newer version: hints may be ignored
+		return message{}, errMalformed // of a newer release; a hint may be lost
 	}
 	return m, nil
 }

@@ -57,7 +57,7 @@ type Version struct {
 }
 
 // MayActivate allows the activation of a version to people who may replace the active one. Without an active version (found is then
-// a NotFound fault) they must be allowed to replace the version itself.
+// a NotFound fault) they must be allowed to replace the version itself. Others get a Forbidden fault.
 func (a Authors) MayActivate(ctx context.Context, actor auth.Actor, wanted, active Version, found error) error {
 	if fault.Is(found, fault.NotFound) {
 		active, found = wanted, nil

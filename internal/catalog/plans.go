@@ -61,8 +61,9 @@ func IsNumber(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool { return c < '0' || c > '9' })
 }
 
-// Save stores a new version of a plan, which becomes the active one of its name. The targets of content need names only. creator is
-// the result of Creator. tracking is nil for a plan without tracking notifications. The warnings name people who cannot be reached.
+// Save stores a new version of a plan, which becomes the active one of its name. The targets of content need no ids: Save fills them
+// in. creator is the result of Creator. tracking is nil for a plan without tracking notifications. The warnings name targets that
+// reach nobody. A wrong plan is an Invalid fault. An actor who may not replace the active version gets a Forbidden fault.
 func (p Plans) Save(ctx context.Context, actor auth.Actor, creator users.User, content escalation.PlanContent, tracking *Tracking) (id escalation.PlanID, warnings []string, err error) {
 	content.CreatorID = creator.ID
 	if err := CheckShape(content.Steps, p.MaxLength); err != nil {
@@ -90,7 +91,7 @@ func (p Plans) Save(ctx context.Context, actor auth.Actor, creator users.User, c
 	return id, warnings, err
 }
 
-// CheckShape checks the rules that do not depend on stored data. longest = 0 allows any length.
+// CheckShape returns an Invalid fault if steps break a rule that needs no stored data. longest = 0 allows any length.
 func CheckShape(steps []escalation.Step, longest time.Duration) error {
 	seen := map[int]bool{}
 	highest := -1

@@ -25,7 +25,8 @@ type Templates struct {
 	Syntax func(source string) error
 }
 
-// Save stores a new version of a template, which becomes the active one of its name.
+// Save stores a new version of a template, which becomes the active one of its name. Wrong Jinja2 syntax is an Invalid fault. An actor
+// who may not replace the active version gets a Forbidden fault.
 func (t Templates) Save(ctx context.Context, actor auth.Actor, d messages.NewTemplate) (messages.TemplateID, error) {
 	for i, w := range d.Texts {
 		for _, part := range []struct{ name, text string }{{"subject", w.Subject}, {"body", w.Body}, {"email_html", w.EmailHTML}} {

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// claimMargin is how much of a claim must be left for the steps before the call, and recordMargin how much longer than
-	// the call a claim lasts, so that its outcome can be stored.
+	// claimMargin is the part of a claim that is kept for the steps before the call. recordMargin is how much longer than the
+	// call a claim lasts, so that the outcome can be stored.
 	claimMargin  = time.Second
 	recordMargin = time.Second
-	// busyWait is how long a message waits for the end of a call to the same destination. While such calls end, it waits up to
-	// busyMost for its turn: to take it again later costs more than to wait.
+	// busyWait is how long a message waits for a call to the same destination to end. While such calls end, it waits for its turn
+	// up to busyMost, because taking it again later costs more.
 	busyWait = 250 * time.Millisecond
 	busyMost = time.Second
 )
@@ -30,8 +30,8 @@ type admission struct {
 	stopping <-chan struct{}
 }
 
-// wait waits until the message may be marked. Then done must be called with the result of the call. Otherwise the message leaves
-// the path.
+// wait waits until the message may be marked. Then the caller must call done with the result of the call. If l is not nil, the
+// message leaves the path instead.
 func (a *admission) wait(ctx context.Context, it *item) (done func(messages.Result), l *departure) {
 	if ended(a.stopping) {
 		return nil, released()
@@ -58,8 +58,8 @@ func (a *admission) wait(ctx context.Context, it *item) (done func(messages.Resu
 	}, nil
 }
 
-// choose chooses the account by how long the message has been tried in its mode: the preferred one first, then its
-// spares. A closed spare is passed over. It reports whether the rate limit of another account than the planned one has a slot soon.
+// choose chooses the account by how long the message has been tried in its mode: the preferred one first, then its spares.
+// It skips closed spares. It returns false if a spare is due whose rate limit has no slot soon.
 func (a *admission) choose(ctx context.Context, it *item) bool {
 	all := it.mode.outlets
 	first := a.cfg.Budgets[it.c.Class].AccountAt(it.inMode(), len(all))
@@ -83,7 +83,8 @@ func (a *admission) choose(ctx context.Context, it *item) bool {
 	return true
 }
 
-// destination waits for a moment until a call to the message's destination may begin. Then done must be called with its result.
+// destination waits, at most busyMost, until a call to the message's destination may begin. Then the caller must call done with its
+// result. If l is not nil, the message leaves the path instead.
 func (a *admission) destination(ctx context.Context, it *item) (done func(messages.Result), l *departure) {
 	h, to := &it.outlet.Health, it.c.Destination
 	var answer account.Admission
@@ -110,7 +111,7 @@ func (a *admission) destination(ctx context.Context, it *item) (done func(messag
 	case account.Busy:
 		return nil, moved(later(busyWait, busyWait))
 	case account.FailingBusy:
-		// The pause grows with the time for which the recipient has failed: it may work again as soon as the running call ends.
+		// The recipient may work again as soon as the running call ends. So the pause is short at first and grows while calls fail.
 		wait := min(b.Gap(100, spread()), max(b.Gap(1, spread()), h.FailingFor(time.Now(), to)/4))
 		return nil, moved(a.decide.refused(ctx, it, "the last call to this recipient failed and another one has not ended", wait))
 	default:

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// maxReadAge is how long after a read of its incident was sent a call may begin. The statement that marks a message is one.
+	// maxReadAge is the longest time between sending a read of the incident and the begin of the call. The mark reads it too.
 	maxReadAge = 300 * time.Millisecond
-	// freshRead is how old a read may be when the call is to begin; an older one is repeated.
+	// freshRead is the greatest age of a read when the call is to begin. An older read is repeated.
 	freshRead = maxReadAge / 2
 	// connectWithin is how long a marked message waits for a connection.
 	connectWithin = time.Second
@@ -69,8 +69,8 @@ func (w *caller) panicked(o *account.Outlet, err error) {
 	}
 }
 
-// connect gets a place and a connection for a message that was marked while all were in use. A process that stops waits as well: its
-// attempt has begun, and the calls before it end soon.
+// connect gets a place and a connection for a message that was marked while all connections were in use. It waits even if this
+// process is stopping, because the attempt has begun. why is the reason if no connection was free.
 func (w *caller) connect(ctx context.Context, it *item, marked time.Time) (c account.Connection, why string) {
 	o, to := it.outlet, it.c.Destination
 	began := time.Now()
@@ -139,9 +139,9 @@ func (w *caller) call(ctx context.Context, it *item, c account.Connection, m sta
 	return r
 }
 
-// ready waits for the slot of a marked message. The mark read its incident at the instant read, or a little later. If that will
-// be too long ago when the call begins, it reads the incident again: an acknowledgement may have been answered while the mark
-// was being committed (promise P4). It returns the instant before which the call must begin, or why it must not.
+// ready waits for the slot of a marked message. The mark read the incident at the instant read, or a little later. If that read will
+// be too old when the call begins, ready reads the incident again: it may have been acknowledged while the mark was being
+// committed (promise P4). It returns the instant before which the call must begin, or the reason why it must not begin.
 func (w *caller) ready(it *item, read time.Time) (before time.Time, why string) {
 	for range readsPerCall {
 		if it.turn.Limited && !it.idle(it.turn.Slot.At.Add(-it.mode.turns.Pace.ReadAhead(maxReadAge)), w.stopping) {
@@ -184,12 +184,12 @@ func (w *caller) ready(it *item, read time.Time) (before time.Time, why string) 
 	return before, "the incident could not be read again in time"
 }
 
-// leastCall is the shortest timeout of a call, however little of the mode's budget is left: a shorter one would leave more attempts
-// in doubt.
+// leastCall is the shortest timeout of a call, even if less of the mode's budget is left. A shorter timeout would leave more
+// attempts in doubt.
 const leastCall = 5 * time.Second
 
-// callTime is how long a call may take: no longer than the mode's budget, so that a server that hangs does not keep the message
-// from its next mode.
+// callTime is how long a call may take: at most the rest of the mode's budget, but at least leastCall. A hanging server must not
+// delay the message's next mode.
 func (w *caller) callTime(it *item) time.Duration {
 	left := w.cfg.Budgets[it.c.Class].PerMode - it.waitedInMode()
 	return min(it.outlet.Timeout, max(leastCall, left))
@@ -210,8 +210,8 @@ func (w *caller) start(it *item) Start {
 	}
 }
 
-// idempotencyKey names what must happen only once: an attempt, with those that repeat it because it is in doubt. It
-// contains when the message was made, so that installations which share a vendor's account have different keys.
+// idempotencyKey is the same for an attempt and for the attempts that repeat it because it is in doubt. It contains the time at
+// which the message was made, so that installations that share a vendor's account have different keys.
 func idempotencyKey(c Claimed) string {
 	first := c.KeyAttempt
 	if first == 0 {
@@ -233,7 +233,7 @@ func (w *caller) outbound(it *item) messages.Outbound {
 	}
 	out.AckURL = ackURL(w.links, c)
 	if c.Purpose == messages.TrackingMsg && c.Mode == users.Email {
-		out.ReplyTo = c.Destination // a tracker talks to itself, not to us (docs/reference/escalation.md 10)
+		out.ReplyTo = c.Destination // replies go to the tracking address, not to Iris (docs/reference/escalation.md 10)
 	}
 	if c.IncidentID == 0 {
 		out.Batch = c.Batch

@@ -24,10 +24,9 @@ type Deps struct {
 	Renderer  Renderer
 	Directory Directory
 	Links     Links
-	// Reveal puts the secrets of a stored text back that are meant for the destination; nil = there are none.
+	// Reveal restores the secrets in a stored text that were sealed for the destination; nil = stored texts have no secrets.
 	Reveal func(text, destination string) string
-	// Vendors in the order in which they are preferred: of those that carry a mode the first is used, the others are
-	// its spares.
+	// Vendors, preferred first. For each mode, the first vendor that carries it is used; the others are spares.
 	Vendors []messages.Vendor
 	Hints   Hints
 	Log     *zap.Logger
@@ -64,7 +63,7 @@ const (
 
 // Config tunes a Worker. Zero values mean the defaults.
 type Config struct {
-	// Limits by key: ModeKey, AccountKey, ApplicationKey. What has no entry is not limited.
+	// Limits by key: ModeKey, AccountKey, ApplicationKey. A key without an entry is not limited.
 	Limits map[string]Rate
 	// Concurrency is how many calls of one mode may run at once through one account; by the vendor's name.
 	// A vendor that bounds its connections (messages.Pooled) gets as many calls as it has connections instead. Default: smtp 64,
@@ -82,10 +81,10 @@ type Config struct {
 	// SMSOverride is the text for people whose carrier blocks the text of templates; %s or %d stands for the incident's number.
 	// "" = none: they get the template's text.
 	SMSOverride string
-	// RefusedNumbers are never texted or called; see users.RefusedNumber.
+	// RefusedNumbers are numbers that get no SMS and no call; see users.RefusedNumber.
 	RefusedNumbers []string
-	// CallMainlandChina permits calls to numbers that begin with +86. Otherwise they become texts, with MainlandChinaNotice
-	// before them.
+	// CallMainlandChina permits calls to numbers that begin with +86. Otherwise an SMS is sent instead, and MainlandChinaNotice
+	// precedes its text.
 	CallMainlandChina   bool
 	MainlandChinaNotice string
 	// BreakAfter is how many failures in a row make an account unhealthy (see account.Health); default 10.

@@ -15,13 +15,13 @@ import (
 type item struct {
 	c        Claimed
 	mode     *modeWorker
-	outlet   *account.Outlet // through which it is to be sent; nil = all were closed
-	closed   closure         // why they were
+	outlet   *account.Outlet // through which it is to be sent; nil = all outlets were closed
+	closed   closure         // why all outlets were closed
 	turn     rate.Turn
 	taken    time.Time     // before it was taken
 	claimEnd time.Time     // when the claim may be over
 	waited   time.Duration // for its slot, or for a call of another message to end
-	// retracted: its attempt is cancelled because the answer to its mark was lost. If there is no attempt, the message is still taken.
+	// retracted: the answer to its mark was lost, so the attempt is cancelled. If no attempt was stored, the message is still taken.
 	retracted bool
 	content   messages.Content
 	out       messages.Outbound // for the vendor, made of the content before the mark
@@ -80,11 +80,11 @@ func (p *path) begin(ctx context.Context, it *item) {
 	p.background.Go(func() { p.deliver(ctx, it) })
 }
 
-// deliver takes a message through the steps: screen, render, slot, mark, call, record.
+// deliver does the steps for one message: screen, render, slot, connect, mark, call, record.
 func (p *path) deliver(ctx context.Context, it *item) {
 	if p.inFlight.has(it.c.ID) {
-		// A crash of the database lost the claim of an earlier take, and the outcome or retraction of that take is not stored yet. It would
-		// be stored for the attempt that this take makes.
+		// A crash of the database lost the claim of an earlier take, whose outcome or retraction is not stored yet. If this take made an
+		// attempt, that outcome would be stored for it.
 		p.end.turn(it, Verdict{State: messages.Pending, RetryIn: retakenPause})
 		return
 	}
@@ -156,7 +156,7 @@ func released() *departure { return &departure{release: true} }
 
 func moved(v Verdict) *departure { return &departure{verdict: v} }
 
-// later is the verdict that tries a message again after least, or up to so much more.
+// later is the verdict that tries a message again after a random pause between least and least + more.
 func later(least, more time.Duration) Verdict {
 	return Verdict{State: messages.Pending, RetryIn: least + time.Duration(spread()*float64(more))}
 }

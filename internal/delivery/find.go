@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// lowMargin is how long a transaction may take from making a message to committing it. Messages that are older than the
-	// oldest known one by more are not searched for, because deleted index entries make such a search slow.
+	// lowMargin is how long a transaction may take from making a message to committing it. Searches leave out messages that are
+	// older than the oldest known message by more than that, because deleted index entries make such a search slow.
 	lowMargin = 20 * time.Second
-	// sweepEvery is how often they are searched for all the same.
+	// sweepEvery is how often a search leaves out no message.
 	sweepEvery = 30 * time.Second
 	// restAfter is the pause after a search, as a multiple of how long the search took.
 	restAfter = 3
 )
 
-// finder finds out which lanes have work: in the buckets that were woken, and every Poll in all. Wake and revisit may be called at any
-// time from any goroutine.
+// finder finds the lanes that have work. It searches woken buckets at once, and all buckets every Poll. Wake and revisit may be called
+// at any time from any goroutine.
 type finder struct {
 	queue  Queue
 	leases Leases
 	demand *rate.Demand
-	modes  map[users.Mode]*modeWorker // are woken when there is work for them
+	modes  map[users.Mode]*modeWorker // kicked when there is work for them
 	report *reporter
 	poll   time.Duration
 
@@ -47,7 +47,7 @@ func newFinder(deps Deps, poll time.Duration, d *rate.Demand, modes map[users.Mo
 	}
 }
 
-// Wake has buckets searched. It does not block.
+// Wake makes the finder search buckets now. It does not block.
 func (f *finder) Wake(bs buckets.Set) {
 	f.mu.Lock()
 	f.woken.Union(bs)
@@ -70,7 +70,7 @@ func (f *finder) low() time.Time {
 	return time.Time{}
 }
 
-// revisit has a bucket searched at an instant. It does not block.
+// revisit makes the finder search a bucket at an instant. It does not block.
 func (f *finder) revisit(bucket int, at time.Time) {
 	f.mu.Lock()
 	first := f.revisits[bucket].IsZero() || at.Before(f.revisits[bucket])
@@ -117,7 +117,7 @@ func (f *finder) run(ctx context.Context) {
 		now := time.Now()
 		bs, next := f.due(now)
 		held := setOf(f.leases.Leases())
-		// A message in a bucket that was not ours may be older than any that this process knows.
+		// A message in a newly acquired bucket may be older than all messages that this process knows.
 		gained := held.Len() > 0 && !within(held, known)
 		all := gained || now.Sub(polled) >= f.poll
 		if all {
@@ -208,7 +208,7 @@ func (f *finder) search(ctx context.Context, bs buckets.Set, all, sweep bool) er
 	return nil
 }
 
-// lower moves the low watermark to a little before the oldest message that waits.
+// lower sets the low watermark to lowMargin before the oldest waiting message. Only a sweep may set it to an earlier time.
 func (f *finder) lower(found Found, sweep bool) {
 	mark := found.Clock
 	if !found.Oldest.IsZero() && found.Oldest.Before(mark) {

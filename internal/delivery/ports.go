@@ -27,7 +27,7 @@ type (
 	Granted = rate.Granted
 	// Budget is how long messages of a class are tried.
 	Budget = account.Budget
-	// Pause keeps everybody from using an account or a mode.
+	// Pause is a time in which no process may use an account or a mode.
 	Pause = account.Pause
 	// Start is a message that is to be marked.
 	Start = stage.Start
@@ -35,7 +35,7 @@ type (
 	Verdict = stage.Verdict
 	// Turn moves a message on without a call.
 	Turn = stage.Turn
-	// Outcome is what became of an attempt.
+	// Outcome is the result of an attempt and the next state of its message.
 	Outcome = stage.Outcome
 	// Ledger records attempts.
 	Ledger = stage.Ledger
@@ -55,8 +55,8 @@ type Take struct {
 	Lane    Lane
 	Max     int
 	Buckets []int // where the lane has work, in the order in which to search
-	// Waited and Older, when not 0, leave out messages that have had their mode for less than Waited, unless they are older than
-	// Older.
+	// Waited, when not 0, leaves out messages that have had their mode for a shorter time. Messages older than Older are taken
+	// all the same.
 	Waited, Older time.Duration
 	// FirstWaited replaces Waited for messages that have not failed in every mode yet.
 	FirstWaited time.Duration
@@ -139,23 +139,23 @@ type Queue interface {
 	// missed; the zero time misses none.
 	Waiting(ctx context.Context, bs []int, low time.Time) (Found, error)
 	// Take claims messages in the order of the request. It takes nothing from a bucket whose lease is not (or no longer)
-	// this process's in that epoch, and no message that another process works on: a taken message is taken again when its
-	// claim is over or its process is not live.
+	// this process's in that epoch. A message that a process has taken may be taken again only when its claim is over or that
+	// process is not live.
 	Take(ctx context.Context, r TakeRequest) ([]Claimed, error)
 	stage.Mover
 }
 
 // Rescuer recovers the messages of dead processes. Its methods are safe for concurrent use.
 type Rescuer interface {
-	// Sending lists messages that are being sent, although their claim is over, by processes that are not live, in the
-	// given buckets; and by this process, in any bucket.
+	// Sending lists messages that are still marked as sending after their claim ended: in the given buckets those of processes
+	// that are not live, and in every bucket those of this process.
 	Sending(ctx context.Context, processID string, bs []int) ([]Recovered, error)
 	// Doubt labels those attempts as in doubt and makes their messages pending again.
 	Doubt(ctx context.Context, rs []Recovered) error
-	// NoteUnsent notes on the timelines which pages of the given buckets have not been sent for so long after they became due,
-	// each page once. Pages made at or before low are left out; the zero time leaves out none.
+	// NoteUnsent finds pages of the given buckets that are unsent although the time after has passed since they became due. It adds
+	// a line to their timelines and returns them, each page once. Pages made at or before low are left out; the zero time leaves out none.
 	NoteUnsent(ctx context.Context, bs []int, after time.Duration, low time.Time) ([]Unsent, error)
-	// Expire drops pending messages that are too late to be of use.
+	// Expire drops pending messages that have expired. It returns their number.
 	Expire(ctx context.Context, leases []buckets.Lease, processID string) (int, error)
 }
 
@@ -164,29 +164,29 @@ type Limits interface {
 	rate.Limits
 	// Pauses returns the accounts and modes that must not be used, and for how long.
 	Pauses(ctx context.Context) ([]Pause, error)
-	// SetPause pauses an account for everybody, unless it is paused for longer already.
+	// SetPause pauses an account for all processes, unless it is paused for longer already.
 	SetPause(ctx context.Context, key string, d time.Duration, reason string) error
 }
 
-// Leases knows which buckets this process may work on now.
+// Leases returns the identity of this process and the buckets that it may work on now. Its methods do not block.
 type Leases interface {
 	ProcessID() string
 	Leases() []buckets.Lease
 }
 
-// Directory knows how a user can be reached for an application. ok is false when there is no such user or application.
+// Directory reads how an application can reach a user. ok is false when there is no such user or application.
 type Directory interface {
 	Reach(ctx context.Context, user users.ID, application int64) (r users.Responder, app users.AppModes, ok bool, err error)
 }
 
-// Links makes the addresses in messages. Both return "" when there is nothing to link to.
+// Links makes the URLs in messages. Its methods return "" if no link can be made.
 type Links interface {
-	// AckURL acknowledges an incident; without one, all those of the digest that the message is.
+	// AckURL returns the URL that acknowledges an incident. If incident is 0, it acknowledges all incidents of the digest message.
 	AckURL(incident incidents.ID, message messages.ID, user users.ID) string
 	IncidentURL(incident incidents.ID) string
 }
 
-// Hints sends hints about the work that waits here to the other processes. Demand must not block and may lose hints.
+// Hints sends the other processes hints about the work that waits here. Demand must not block and may lose hints.
 type Hints interface {
 	Demand(hint []byte)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery/stage"
 )
 
-// reporter counts and logs what goes wrong in the steps of delivery. It implements stage.Reporter and rate.Observer. It is safe for
-// concurrent use.
+// reporter counts and logs the failures of delivery's steps. It implements stage.Reporter and rate.Observer. It is safe for concurrent use.
 type reporter struct {
 	log     *zap.Logger
 	metrics *metrics
@@ -22,7 +21,7 @@ type reporter struct {
 // logEvery is the time between two log lines about the same step.
 const logEvery = 5 * time.Second
 
-// Failed implements stage.Reporter. A step that fails all the time is logged once in logEvery.
+// Failed implements stage.Reporter. It counts every failure, and logs each step at most once in logEvery.
 func (r *reporter) Failed(step string, err error, fields ...zap.Field) {
 	r.metrics.failures.WithLabelValues(step).Inc()
 	if !r.due(step, time.Now()) {

@@ -10,8 +10,8 @@ import (
 	"github.com/iris-oncall/iris/internal/delivery/account"
 )
 
-// rescuer repairs every Poll what dead processes left behind. It also learns which accounts are paused, notes pages that are late, and
-// drops expired messages. One goroutine runs it.
+// rescuer makes attempts that dead processes left behind pending again, once every Poll. It also reads which accounts are paused,
+// reports late pages, and drops expired messages. One goroutine runs it.
 type rescuer struct {
 	queue    Rescuer
 	limits   Limits
@@ -22,14 +22,14 @@ type rescuer struct {
 	report   *reporter
 	poll     time.Duration
 
-	searched, swept time.Time // the latest searches for late pages, and of those the latest of all pages
+	searched, swept time.Time // the latest search for late pages, and the latest that covered all pages
 }
 
 const (
-	// unsentAfter is when a page that has not left is late, whatever the reason.
+	// unsentAfter is the time after which an unsent page counts as late.
 	unsentAfter = 30 * time.Second
-	// unsentEvery is how often late pages are searched for; each search covers the pages made since the one before, and a margin
-	// for transactions that were slow to commit.
+	// unsentEvery is the time between searches for late pages. A search covers the pages that became late since the previous one.
+	// It begins unsentMargin earlier, for transactions that were slow to commit.
 	unsentEvery  = 5 * time.Second
 	unsentMargin = time.Minute
 	// unsentSweep is how often the search covers all pages.
@@ -68,7 +68,7 @@ func (r *rescuer) learnPauses(ctx context.Context) {
 	r.pauses.Set(time.Now(), ps)
 }
 
-// rescue finds attempts in doubt.
+// rescue finds attempts in doubt and makes their messages pending again.
 func (r *rescuer) rescue(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

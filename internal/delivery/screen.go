@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// quarantineAfter takes that ended without a call, a message is sent with the built-in text.
+// quarantineAfter is the number of takes in a row without an attempt. From this take on, a message gets the built-in text.
 const quarantineAfter = 3
 
 // screen decides whether a taken message may be sent in its mode, and makes the request for its text.
@@ -20,7 +20,7 @@ type screen struct {
 	decide *decider
 }
 
-// obstacle returns where a message goes that must not be sent in its mode.
+// obstacle reports whether a message must not be sent in its mode now, and where it goes instead.
 func (s *screen) obstacle(ctx context.Context, it *item) (v Verdict, found bool) {
 	c := it.c
 	switch {
@@ -39,7 +39,7 @@ func (s *screen) obstacle(ctx context.Context, it *item) (v Verdict, found bool)
 			State: messages.Pending, Mode: users.SMS, Tried: append(slices.Clone(c.Tried), users.Call), Refused: c.Refused,
 			Why: fmt.Sprintf("Calls to +86 are not permitted; %s is notified by sms.", c.Target), Audit: callingRestriction,
 		}, true
-	case slices.Contains(c.Refused, c.Mode): // a receipt said so after the call
+	case slices.Contains(c.Refused, c.Mode): // a receipt reported the failure after the call
 		return s.decide.elsewhere(ctx, it, fmt.Sprintf("%s to %s was not delivered.", capital(string(c.Mode)), c.Target)), true
 	case c.Destination == "" && c.Mode != users.Drop:
 		return s.decide.elsewhere(ctx, it, fmt.Sprintf("%s has no %s contact.", c.Target, c.Mode)), true
@@ -94,8 +94,8 @@ func (s *screen) request(c Claimed) messages.Request {
 	return r
 }
 
-// ackURL is where the recipient acknowledges the message's incident, or those of the digest that it is; "" when there is nothing
-// to acknowledge, or no user to do it.
+// ackURL is the URL where the recipient acknowledges the message's incident, or all incidents of a digest. It is "" without an
+// incident or digest, and for a literal recipient.
 func ackURL(l Links, c Claimed) string {
 	if c.UserID == 0 || c.IncidentID == 0 && c.Batch == "" {
 		return ""

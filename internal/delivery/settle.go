@@ -12,8 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// ending stores where a message goes at the end of its path. It does not wait for the database: the item is finished when the
-// message is stored.
+// ending stores the next state of a message at the end of its path. It does not wait for the database: a callback finishes the
+// item when the state is stored.
 type ending struct {
 	record     *stage.Record
 	move       *stage.Move
@@ -85,8 +85,8 @@ func (e *ending) unmarked(it *item, m stage.Marked) {
 	e.finish(it)
 }
 
-// retract cancels an attempt that may or may not have been stored, and whose call was certainly not begun. By the time the
-// database answers again, another process may have made an attempt with that number; that attempt is not changed.
+// retract cancels an attempt whose mark got no answer, and whose call was not begun. By the time the database answers again,
+// another process may have made an attempt with the same number; that attempt is not changed.
 func (e *ending) retract(it *item) {
 	it.retracted = true
 	e.store(it, Outcome{
@@ -115,7 +115,7 @@ func (e *ending) called(ctx context.Context, it *item, attempt int, r messages.R
 	})
 }
 
-// store has the outcome of an attempt recorded.
+// store records the outcome of an attempt.
 func (e *ending) store(it *item, o Outcome) {
 	e.record.Add(o, func(r stage.Recorded) {
 		e.inFlight.remove(it.c.ID)
@@ -135,7 +135,7 @@ func (e *ending) store(it *item, o Outcome) {
 	})
 }
 
-// retryAt has the message's bucket searched when the message may be taken again.
+// retryAt schedules a search of the message's bucket for when the message may be taken again.
 func (e *ending) retryAt(it *item, v Verdict) {
 	if v.State == messages.Pending {
 		e.finder.revisit(it.c.Bucket, time.Now().Add(v.RetryIn))

@@ -20,15 +20,15 @@ import (
 const (
 	// refusedBatch bounds how many messages are taken together while no outlet of their mode is open.
 	refusedBatch = 256
-	// shortPause is the longest pause of an account for which messages wait. For a longer one they are sent in another way.
+	// shortPause is the longest pause of an account that messages wait for. During a longer pause they may go to another mode.
 	shortPause = 2 * time.Second
-	// gather is how long a mode waits for more room when it is nearly full, and for more messages in a flood, so that it takes in batches.
+	// gather is how long a mode waits before the next take, so that it takes in batches: while it is nearly full, and in a flood.
 	gather = 10 * time.Millisecond
 	// flood is the least number of messages in a take that counts as a flood.
 	flood = 8
 )
 
-// modeWorker takes the messages of one mode and starts them on their path. One goroutine runs it; kick may be called by any.
+// modeWorker takes the messages of one mode and begins their path. One goroutine runs it; any goroutine may call kick.
 type modeWorker struct {
 	mode    users.Mode
 	outlets []*account.Outlet // preferred first; empty = no vendor has the mode
@@ -94,7 +94,7 @@ func (l *modeWorker) room(now time.Time) (free, all int) {
 	return all - int(l.inFlight.Load()), all
 }
 
-// open returns the outlet to use now, or why there is none and how long that lasts (0 = unknown).
+// open returns the outlet to use now. If all are closed, it returns why, and for how long (0 = unknown).
 func (l *modeWorker) open(now time.Time) (o *account.Outlet, why string, left time.Duration) {
 	if len(l.outlets) == 0 {
 		return nil, "no vendor for " + string(l.mode) + " is configured", 0
@@ -157,7 +157,7 @@ func (l *modeWorker) pass(ctx, calls context.Context) time.Time {
 	return l.take(ctx, calls, leases, turns, o, closure{})
 }
 
-// closure says why no account of a mode can be used, and for how long that is known to last (0 = unknown).
+// closure says why no account of a mode can be used, and for how long (0 = unknown).
 type closure struct {
 	why  string
 	left time.Duration
@@ -226,7 +226,7 @@ func (l *modeWorker) claim(ctx context.Context, r TakeRequest) ([]Claimed, error
 	return l.queue.Take(ctx, r)
 }
 
-// claimFor is how long the claim of a message lasts until it is marked: the connection of its call may come before that.
+// claimFor is how long the claim of a taken message lasts until its mark. It includes the time to open a connection before the mark.
 func (l *modeWorker) claimFor(o *account.Outlet) time.Duration {
 	d := l.cfg.ClaimFor
 	if o != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// decider decides where messages go that failed or cannot be sent now: to another try, to the recipient's next mode, or nowhere.
+// decider decides what happens to messages that failed or cannot be sent now: another try, the recipient's next mode, or none.
 type decider struct {
 	cfg       *Config
 	directory Directory
@@ -79,8 +79,8 @@ func (d *decider) longGap(it *item) time.Duration {
 	return d.cfg.Budgets[it.c.Class].Gap(100, spread())
 }
 
-// refused is the verdict on a message that no outlet of its mode can send now. The message waits, and gets its next mode when its budget is
-// used up. When a pause is known to last longer than the budget, it gets the next mode at once, unless every mode has failed already.
+// refused is the verdict on a message that no outlet of its mode can send now. The message waits until its budget for the mode is used
+// up, then gets its next mode. It gets that mode at once if a pause lasts longer than the budget, unless every mode failed already.
 func (d *decider) refused(ctx context.Context, it *item, why string, wait time.Duration) Verdict {
 	b := d.cfg.Budgets[it.c.Class]
 	waited, age := it.waitedInMode(), it.age()
@@ -100,14 +100,14 @@ func (d *decider) refused(ctx context.Context, it *item, why string, wait time.D
 // gaveUp is the verdict on a message that could not be sent for too long.
 func (d *decider) gaveUp(it *item, detail string) Verdict {
 	return Verdict{
-		State: messages.Failed, AskFallback: asksFallback(it.c), // again: now it is sure that the message does not arrive
+		State: messages.Failed, AskFallback: asksFallback(it.c), // even if asked before: the message is no longer tried
 		Why: fmt.Sprintf("%s could not be reached in all that time (%s). It is not tried any more.", it.c.Target, detail),
 	}
 }
 
-// nextMode sends a message on in the recipient's next mode. When every mode was tried, it begins again with the first if
-// another try may help (again), else it failed for good; a fallback recipient is asked for in either case. refused excludes the mode
-// from further tries.
+// nextMode is the verdict that tries the recipient's next mode. When every mode was tried, the first mode is tried again if again is
+// true; otherwise the message failed for good. In both cases it asks for a fallback recipient once. refused excludes the present
+// mode from further tries.
 func (d *decider) nextMode(ctx context.Context, it *item, why string, again, refused bool) Verdict {
 	c := it.c
 	gone := c.Refused
@@ -176,7 +176,7 @@ func (d *decider) unserved() []users.Mode {
 }
 
 // asksFallback reports whether a fallback recipient must be notified when the message cannot be delivered. Copies and tracking
-// messages repeat what others were sent.
+// messages need none, because other people get the same message.
 func asksFallback(c Claimed) bool {
 	return c.Purpose == messages.Primary || c.Purpose == messages.Fallback || c.Purpose == messages.Digest
 }

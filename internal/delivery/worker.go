@@ -106,10 +106,10 @@ func (w *Worker) newMode(m users.Mode, deps Deps, p *path, report *reporter) *mo
 // Wake reports that there may be new work in these buckets. It does not block.
 func (w *Worker) Wake(bs buckets.Set) { w.finder.Wake(bs) }
 
-// UpdatePeer takes the hint of another process about the work that waits there (see Hints); nil removes the process. It does not block.
+// UpdatePeer stores the hint of another process about its waiting work (see Hints); nil removes the process. It does not block.
 func (w *Worker) UpdatePeer(node string, hint []byte) { w.shared.Peers.Update(time.Now(), node, hint) }
 
-// LastPass is when the slowest of the Worker's loops last passed; the zero time before all of them have.
+// LastPass is the oldest of the times at which the finder and the modes last completed a pass; zero until each has completed one.
 func (w *Worker) LastPass() time.Time {
 	oldest := w.finder.lastPass.Load()
 	for _, l := range w.modes {
@@ -164,7 +164,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// sendHints sends hints about the work that waits here to the other processes, if any limit is configured.
+// sendHints sends the lanes that have work here to the other processes, if any limit is configured.
 func (w *Worker) sendHints(ctx context.Context) {
 	if w.hints == nil || len(w.cfg.Limits) == 0 {
 		return
@@ -186,7 +186,7 @@ func (w *Worker) sendHints(ctx context.Context) {
 	}
 }
 
-// waitFor waits for a group, but not for ever.
+// waitFor waits for a group. It returns false if the group is not done in time.
 func waitFor(g *sync.WaitGroup, most time.Duration) bool {
 	done := make(chan struct{})
 	go func() { g.Wait(); close(done) }()

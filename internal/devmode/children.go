@@ -27,7 +27,8 @@ const (
 	maxLog = 16 << 20
 )
 
-// keep runs a server until ctx ends. It restarts a server that ended or was killed: dev mode is for trying that, too.
+// keep runs a server until ctx ends. It restarts a server that ended or was killed, so that people can try failures. It returns
+// an error if the server fails to start maxEarly times in a row.
 func (s *Supervisor) keep(ctx context.Context, name string, args, env []string) error {
 	for early := 0; ; {
 		started := time.Now()

@@ -51,7 +51,7 @@ func (d *devDatabase) start(ctx context.Context, fresh bool) error {
 	return nil
 }
 
-// keep restarts the server when it ends or is killed, until ctx ends.
+// keep restarts the server when it ends or is killed, until ctx ends. The error says why it cannot.
 func (d *devDatabase) keep(ctx context.Context) error {
 	if d.server == nil {
 		<-ctx.Done()

@@ -94,7 +94,8 @@ func (b *mailbox) letter(e pretend.Entry) letter {
 }
 
 // Answer responds to a message as its recipient would: do is press (a Slack button; what = its action id), key (on the
-// phone; what = the digit), pick-up (the phone) or reply (to a text; what = the text). It returns the answer of Iris.
+// phone; what = the digit), pick-up (the phone) or reply (to a text; what = the text). It returns the answer of Iris, or an
+// error if there is no such message or Iris refuses the response.
 func (b *mailbox) Answer(ctx context.Context, id int64, do, what string) (string, error) {
 	e, ok := b.vendors.Log().Entry(id)
 	if !ok || !e.Accepted {
@@ -118,7 +119,7 @@ func (b *mailbox) Answer(ctx context.Context, id int64, do, what string) (string
 	return said, err
 }
 
-// describe returns a description of the response.
+// describe names the response in the list of answers.
 func describe(e pretend.Entry, do, what string) string {
 	switch do {
 	case "press":

@@ -149,7 +149,8 @@ func links(body, htmlText string) []string {
 	return found
 }
 
-// trimLink takes off what ends the sentence rather than the address. Signed links may end in "-" and "_".
+// trimLink removes punctuation that ends the sentence and not the URL. It keeps "-" and "_", because signed links may end in
+// them.
 func trimLink(link string) string { return strings.TrimRight(link, ".,;:!?)]*") }
 
 // linked escapes text and makes its addresses clickable.
@@ -169,8 +170,8 @@ func linked(text string) template.HTML {
 	return template.HTML(out.String()) // escaped piece by piece above
 }
 
-// framed returns the attribute with an e-mail for its frame. The frame is a sandbox without scripts and with its own
-// origin, so the e-mail is harmless. Its links open a new page.
+// framed returns the frame's attribute with the e-mail. The frame is a sandbox without scripts and with its own origin, so
+// the e-mail is harmless. Its links open a new page.
 func framed(mail string) template.HTMLAttr {
 	doc := `<!doctype html><meta charset="utf-8"><base target="_blank">` +
 		`<style>body{font:15px/1.5 system-ui,sans-serif;margin:12px;color:#1b2430;background:#fff;overflow-wrap:anywhere}</style>` + mail

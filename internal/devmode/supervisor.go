@@ -30,7 +30,7 @@ import (
 // defaultAddr is the address of iris-api in dev mode: the port that clients of v0 expect.
 const defaultAddr = "127.0.0.1:16649"
 
-// inUsePatience is longer than a dead processor counts as alive.
+// inUsePatience is longer than the time for which a dead processor still counts as alive.
 const inUsePatience = 5 * time.Second
 
 // Options are the flags of `iris dev`. The zero value runs one processor with demo data.
@@ -107,13 +107,13 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Run starts everything, prints the addresses, and runs until ctx ends (nil) or something fails permanently. At its return,
-// all that it started has ended.
+// Run starts everything, prints the addresses, and runs until ctx ends (nil) or something fails permanently. When it returns,
+// everything that it started has ended.
 func (s *Supervisor) Run(ctx context.Context) error {
 	ctx, stop := endWithGoRun(ctx)
 	defer stop()
 	err := s.run(ctx)
-	if ctx.Err() != nil { // the error is a consequence
+	if ctx.Err() != nil { // err is a consequence of the stop
 		s.say("stopped")
 		return nil
 	}
@@ -205,7 +205,7 @@ func (s *Supervisor) checkServers(cfg *config.Config) error {
 	return check(env.api, func(c *config.Config) error { _, err := c.API(); return err })
 }
 
-// prepare migrates the database and writes the demo data. own says that dev mode runs the database.
+// prepare migrates the database and writes the demo data. own: dev mode runs the database.
 func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) error {
 	if !own {
 		if err := refuseInUse(ctx, func() (database.Use, error) { return database.FindUse(ctx, c) }); err != nil {

@@ -23,7 +23,7 @@ type Rules struct {
 	Region string
 	// Slack is SlackByName, SlackByEmail or SlackNone.
 	Slack string
-	// PhotoURL is the address of photos; {name} stands for the log-in name. "" = the address in the directory.
+	// PhotoURL is the address of photos; {name} is replaced by the log-in name. "" = the address in the directory.
 	PhotoURL string
 	// Synced: people are synchronised with this directory, so a log-in refuses a person whose identity is in doubt.
 	Synced bool

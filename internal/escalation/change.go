@@ -112,7 +112,7 @@ func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, er
 		if !again {
 			break
 		}
-		b.DueAt = d.ReadAt // a plan that ends does not get here; the next pass continues
+		b.DueAt = d.ReadAt // if the loop ends here, the next pass continues at once
 	}
 	b.Visible = len(b.Entries) > 0
 	return b, nil
@@ -175,7 +175,7 @@ func (b *changeBuilder) track(before Progress) bool {
 	if t.Mode == users.Call || t.Key == "" || !t.Covers(b.app.Name) {
 		return false
 	}
-	reopen := 0 // once per incident, also if it could not be made at first
+	reopen := 0 // the first tracking message has 0, so that it exists once per incident
 	if before.Tracked {
 		reopen = b.Progress.Reopen
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// MaxRepeat is the highest repeat that is made. A plan that asks for more repeats gets MaxRepeat.
+// MaxRepeat is the highest number of repeats of a notification. A plan that asks for more gets MaxRepeat.
 const MaxRepeat = 10_000
 
-// exhaustedRecheck is how often an incident is decided again whose plan has ended while pages are not settled. Delivery
-// wakes the incident when a page settles; the recheck covers a wake-up that was lost.
+// exhaustedRecheck is the time until the next decision about an incident whose plan has ended while pages are not
+// settled. Delivery makes the incident due when a page settles; the recheck covers a case in which it did not.
 const exhaustedRecheck = time.Minute
 
 // maxDelay is how long messages that are not sent can delay the wait of a round. After it the wait begins anyway, so
@@ -224,7 +224,7 @@ func (r Rounds) waitFrom(latest time.Time) time.Time {
 	if r.Unsettled > 0 || r.SettledAt.After(latest) {
 		return latest
 	}
-	if r.SettledAt.Before(r.At) { // zero: there is no information about its messages any more
+	if r.SettledAt.Before(r.At) { // zero: the messages of the round were not found
 		return r.At
 	}
 	return r.SettledAt
@@ -271,8 +271,8 @@ func (d *Decision) reopen(plan Plan, p Progress, now time.Time) {
 	}
 }
 
-// cancelled returns the rounds to make again: the last round of each notification, if a message of it was cancelled or
-// if all of them failed. (The acknowledgement prevented the page to the fallback.)
+// cancelled returns the rounds to make again: the last round of each notification, if one of its messages was cancelled
+// or all of them failed. In the second case the acknowledgement prevented the page to the fallback.
 func cancelled(past []Past) []Round {
 	type key struct{ step, position int }
 	keys, byNotification := grouped(past, func(m Past) key { return key{m.Step, m.Position} })

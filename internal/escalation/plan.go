@@ -59,7 +59,7 @@ type Notification struct {
 	Target       *Target // nil when DynamicIndex is set
 	DynamicIndex *int
 	Template     string
-	Wait         time.Duration // after the message was sent; also between repeats
+	Wait         time.Duration // after each round is settled, before the next round or step
 	Repeat       int           // rounds after the first
 	Optional     bool
 }

@@ -42,13 +42,13 @@ func (p Plan) DynamicTargets() int {
 	return n
 }
 
-// Reach is what exists of the objects that a plan names, read before the plan is saved: to check the plan, and to warn
-// if it could reach nobody. Keys of targets and templates are the names as they were asked for.
+// Reach holds the existing objects that a plan names. It is read before the plan is saved, to check the plan and to warn
+// if the plan could reach nobody. Targets and templates are keyed by the name in the plan.
 type Reach struct {
 	Roles     map[string]string // role -> kind of target it fits
 	Targets   map[string][]ReachTarget
 	Templates map[string]ReachTemplate
-	// ListLimit is the number of members from which a mailing list pages nobody; 0 = no limit.
+	// ListLimit is the number of members from which a mailing list is not paged; 0 = no limit.
 	ListLimit int
 }
 
@@ -70,7 +70,7 @@ type ReachTemplate struct {
 	Applications int // number of applications that it has content for
 }
 
-// Role finds a role regardless of case. It returns the role in our spelling and the kind of target that it fits.
+// Role finds a role regardless of case. It returns the role in its stored spelling and the kind of target that it fits.
 func (r Reach) Role(name string) (role, kind string, ok bool) {
 	if kind, ok = r.Roles[name]; ok {
 		return name, kind, true
@@ -96,7 +96,7 @@ func (r Reach) Pick(kind, name string) (target ReachTarget, fits, exists bool) {
 
 // Lookup is the result of looking up a role and a target's name together.
 type Lookup struct {
-	Role     string // in our spelling; "" = there is no such role
+	Role     string // in its stored spelling; "" = there is no such role
 	TargetID int64  // 0 = no active target of that name fits the role
 	Exists   bool   // an active target of any kind has the name
 }

@@ -20,7 +20,7 @@ type Progress struct {
 
 	// Observed, never stored:
 	Reopened  int    `json:"-"` // the incident's present reopen count
-	Unsettled int    `json:"-"` // messages of any step that have not left yet
+	Unsettled int    `json:"-"` // messages of any step that are not settled
 	Past      []Past `json:"-"` // every message of the incident; read only if Reopened > Reopen
 }
 

@@ -35,8 +35,8 @@ type page struct {
 	rule      string // why this person is paged
 }
 
-// makeRound makes the messages of a round: for everybody that the target means, or for the fallback. made counts the
-// messages. reached is false if nobody could be reached: then the notification is not waited for.
+// makeRound makes the messages of a round: for the people of the target, and for a fallback in place of each who cannot be
+// paged. made counts the messages. reached is false if nobody can be paged: then the plan does not wait for the notification.
 func (r *Decider) makeRound(ctx context.Context, b *changeBuilder, round Round) (made int, reached bool, err error) {
 	n := b.plan.Steps[round.Step-1].Notifications[round.Position]
 	pages, lost, err := r.recipients(ctx, b, round, n)
@@ -239,8 +239,8 @@ func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Roun
 	return 0, false, nil
 }
 
-// pagedAlready reports whether the change holds a page of the same round for the same person, or held one before the
-// incident was reopened.
+// pagedAlready reports whether the same person has a page of the same round: in this change, or from before the incident
+// was reopened.
 func (b *changeBuilder) pagedAlready(p page, already []page) bool {
 	to := messages.ToUser(p.responder.ID)
 	if slices.Contains(p.round.Served, to) {

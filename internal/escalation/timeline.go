@@ -71,7 +71,7 @@ func clean(s string) string {
 	return s
 }
 
-// late adds that waiting for a step begins although messages of it were not sent. One line per step.
+// late adds one line: the wait of a step begins although some of its messages are not settled.
 func (b *changeBuilder) late(late []Late) {
 	if len(late) == 0 {
 		return
@@ -84,7 +84,7 @@ func (b *changeBuilder) late(late []Late) {
 		late[0].Step, humanize.Count(waiting, "page is", "pages are"))
 }
 
-// lost adds which notifications reached nobody.
+// lost adds a line for each notification whose pages all failed for good.
 func (b *changeBuilder) lost(lost []Lost) {
 	for _, l := range lost {
 		b.add(incidents.EntrySkipped, nil, "step %d: every page of notification %d failed for good; it is neither waited for nor repeated",

@@ -46,8 +46,8 @@ type Due struct {
 	Dynamic           map[int]Target // targets given by the incident, by dynamic index
 }
 
-// Seen is what was read of an incident's messages. A change must not be written on an outdated Seen: the incident would
-// become due only at the end of a wait.
+// Seen is the state of an incident's messages when the incident was read. Storage does not write a change if the state
+// has changed since: the due time of the change would not count a message that settled meanwhile.
 type Seen struct {
 	Unsettled int
 	LastAt    time.Time // when the last one settled
@@ -92,7 +92,7 @@ type Change struct {
 	Visible  bool      // clients see the change as an update of the incident
 	Entries  []incidents.Entry
 	Messages []messages.New
-	Nobody   int // its notifications that reached nobody, not even a fallback
+	Nobody   int // number of notifications that reached nobody, not even a fallback
 
 	At          time.Time    // when it was decided
 	Application string       // name, for the timeline entries about floods

@@ -25,16 +25,16 @@ type KnownAlert struct {
 	Unchanged time.Duration // how long ago Firing or StartsAt changed, on our clock
 }
 
-// Late says which firing deliveries are late: another peer of the sender's cluster sent them, or was about to, before
-// their group was resolved.
+// Late decides which firing deliveries are late. A late delivery comes from a peer of the sender's cluster that did not
+// know yet that the group was resolved.
 type Late struct {
 	Within time.Duration // after the resolve; 0 = no delivery is late
 	Hold   time.Duration // how long a late delivery waits for a further resolve; 0 = none waits
 }
 
-// Holds reports whether a firing delivery waits on an incident that a delivery resolved sinceResolve ago. It waits if
-// every occurrence in it (fingerprint and start) is one that the incident knows as resolved. An alert without a start
-// matches none.
+// Holds reports whether a firing delivery waits on an incident that another delivery resolved sinceResolve ago. It waits
+// if the incident knows each of its firing alerts, by fingerprint and start, as resolved. An alert without a start is
+// never known.
 func (l Late) Holds(delivered []Alert, known map[string]KnownAlert, sinceResolve time.Duration) bool {
 	if l.Within <= 0 || l.Hold <= 0 || sinceResolve > l.Within {
 		return false

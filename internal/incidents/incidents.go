@@ -109,7 +109,7 @@ type Change struct {
 	// Actor is who made the change, as text for the timeline (a user or "application NAME"); Via is how.
 	Actor string
 	Via   Via
-	// AskFirst leaves incidents unchanged that somebody other than the new owner and Replace has acknowledged.
+	// AskFirst leaves an incident unchanged if it has an owner who is neither the new owner nor Replace (0 = nobody).
 	AskFirst bool
 	Replace  users.ID
 }

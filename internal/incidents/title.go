@@ -36,7 +36,7 @@ func (i Incident) Title() string {
 // plain returns a JSON text; "" for any other value.
 func plain(raw json.RawMessage) string {
 	if len(raw) == 0 || raw[0] != '"' {
-		return "" // the error of Unmarshal costs more than its answer
+		return "" // Unmarshal would only make an error, which is slow
 	}
 	var s string
 	_ = json.Unmarshal(raw, &s)

@@ -1,7 +1,7 @@
-// Package irisapi serves /v0, the JSON API of Iris. Its clients rely on names, texts, integers for flags, and empty bodies. Bad
-// input that Iris answered with 500 is refused here. A handler decodes the request, asks package auth whether the caller may, calls
-// one operation of the domain or of storage, and encodes the answer. Each package below this one serves the routes of one resource;
-// this one mounts them. Package v0 has the code that the routes share. app calls New.
+// Package irisapi serves /v0, the JSON API of Iris. Its clients rely on names, texts, integers for flags, and empty bodies. It
+// answers bad input with 400, also where Iris answered 500. A handler decodes the request, checks permissions with package auth,
+// calls one operation of the domain or of storage, and encodes the answer. Each package below this one serves the routes of one
+// resource; this one mounts them. Package v0 has the code that the routes share. app calls New.
 package irisapi
 
 import (
@@ -105,7 +105,7 @@ func (a *API) with(d Deps, wake replay.Wake) Deps {
 	return d
 }
 
-// table returns the routes with the parts.
+// table returns the routes that work on d. The handlers call wake with the buckets that they changed.
 func (a *API) table(d Deps, wake replay.Wake) []routing.Route {
 	d = a.with(d, wake)
 	return slices.Concat(
@@ -123,7 +123,7 @@ func (a *API) table(d Deps, wake replay.Wake) []routing.Route {
 // Routes mounts the API on a router, which should use wire.TrimSlash.
 func (a *API) Routes(r chi.Router) {
 	a.Mount.Routes(r, a.table(a.Deps, a.Wake))
-	// Without these routes, GET would reach the incident that is called "claim".
+	// Without these routes, GET would match /v0/incidents/{id} with the id "claim".
 	onlyPost := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", http.MethodPost)
 		a.Mount.Errors.MethodNotAllowed(w, r)

@@ -23,10 +23,10 @@ const (
 	healthy   = "GOOD"
 )
 
-// Health tells load balancers whether this process can take requests. An operator takes the process out of service by
-// removing the file.
+// Health answers load balancers whether this process can take requests: 200, or 503 if the database does not answer. An
+// operator takes the process out of service by removing the file; the answer is then 404.
 type Health struct {
-	// File holds the text of the answer in its first line; "" = the text is always GOOD.
+	// File is the path of a file whose first line is the text of the answer; "" = the text is always GOOD.
 	File string
 	// Ping returns an error when the database does not answer.
 	Ping func(context.Context) error

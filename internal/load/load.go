@@ -60,7 +60,8 @@ func (l *Load) Run(ctx context.Context) error {
 	}
 }
 
-// Overloaded returns how long the application should wait before it opens another incident; 0 = it may open one now.
+// Overloaded returns how long the application should wait before it opens another incident; 0 = it may open one now. The
+// error is always nil.
 func (l *Load) Overloaded(_ context.Context, app auth.Application) (time.Duration, error) {
 	return l.over(app, incidentFactor), nil
 }

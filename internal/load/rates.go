@@ -12,7 +12,7 @@ import (
 )
 
 // RecentIncidents counts the incidents of an application on a plan version: those that escalate, and those opened within
-// lookback. It may stop counting at most.
+// lookback. It need not count beyond most.
 type RecentIncidents interface {
 	Recent(ctx context.Context, applicationID, planID int64, lookback time.Duration, most int) (active, recent int64, err error)
 }
@@ -31,7 +31,8 @@ type planOf struct{ application, plan int64 }
 
 type rate struct{ active, recent int64 }
 
-// NewRates returns limits over the counts of c. Applications whose names are in exempt have no limit.
+// NewRates returns limits over the counts of c: maxActive incidents that escalate, and maxRecent incidents opened within
+// lookback. Applications whose names are in exempt have no limit.
 func NewRates(c RecentIncidents, maxActive, maxRecent int, lookback time.Duration, exempt []string) *Rates {
 	return &Rates{maxActive: int64(maxActive), maxRecent: int64(maxRecent), lookback: lookback, exempt: exempt,
 		counts: cache.New(cache.Config[planOf, rate]{}), recent: c}

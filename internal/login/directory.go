@@ -16,7 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/people"
 )
 
-// WithDirectory adds the passwords of the LDAP directory to accounts, if one is configured.
+// WithDirectory adds the passwords of the LDAP directory to accounts, if a directory logs people in. It returns an error if the
+// configuration of the directory is invalid.
 func WithDirectory(accounts *auth.Accounts, c config.API, store *people.DirectorySync, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, error) {
 	checked := newCheckedPasswords(log, reg)
 	if !c.LDAP.LogsIn() {

@@ -12,8 +12,8 @@ import (
 )
 
 // loginGuard slows down wrong passwords, per process. It counts attempts per pair of address and account, so nobody can
-// lock out a person at another address. After the first few, each attempt must wait twice as long as the one before. It is
-// safe for concurrent use.
+// lock out a person at another address. After freeAttempts the wait doubles with each attempt, up to longestWait. It also
+// limits the attempts of an address per minute. It is safe for concurrent use.
 type loginGuard struct {
 	mu        sync.Mutex
 	pairs     map[loginPair]*attempts
@@ -24,8 +24,8 @@ type loginPair struct{ address, account string }
 
 type attempts struct {
 	count int
-	last  time.Time
-	until time.Time // no attempt before that
+	last  time.Time // of an address: the start of its minute
+	until time.Time // attempts before this instant are refused; not used for addresses
 }
 
 const (

@@ -23,7 +23,8 @@ import (
 // UserKey is the session key that holds the name of the logged-in user.
 const UserKey = "user"
 
-// NewSessions returns the web sessions. The cookie has the same name as in the predecessor.
+// NewSessions returns the web sessions. The cookie has the same name as in the predecessor. fail answers requests whose session
+// cannot be read or stored.
 func NewSessions(c config.API, store *access.Sessions, fail func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	m := scs.New()
 	m.Store = store
@@ -56,7 +57,8 @@ func NewPeople(rows *people.Users, accounts *auth.Accounts, known knownAddresses
 	return &People{Users: rows, accounts: accounts, known: known, log: log}
 }
 
-// Authenticate checks a password. The guard limits attempts, except from addresses where the person logged in before.
+// Authenticate checks a password. The guard limits attempts, except from addresses where the person logged in before; its refusal
+// is a Throttled fault. Other errors are those of auth.Accounts.
 func (p *People) Authenticate(ctx context.Context, name, password string) (users.User, error) {
 	address, _ := ctx.Value(addressKey{}).(string)
 	if err := p.guard.enter(address, name, time.Now()); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// builtIn renders a message without a template, or whose template failed or printed nothing: what happened, the
-// severity, the source. why is empty if no template was requested; otherwise the timeline shows it.
+// builtIn renders the facts of an incident or notification for a message without a usable template. why is the reason for
+// the timeline; "" = no template was requested.
 func builtIn(s *source, why string) rendered {
 	var d rendered
 	if s.outOfBand() {
@@ -97,7 +97,7 @@ func (f *alertFacts) state() string {
 	return strings.Join(parts, ", ")
 }
 
-// about returns the lines on the incident itself.
+// about returns the names and values that describe the incident itself.
 func (s *source) about() [][2]string {
 	lines := [][2]string{{"Incident", fmt.Sprint(s.IncidentID)}, {"Application", s.application}, {"Plan", s.plan.Name}, {"Priority", string(s.Priority)}}
 	if !s.incident.CreatedAt.IsZero() {
@@ -173,11 +173,11 @@ const (
 	segmentOther = 70
 )
 
-// gsm are the characters, besides ASCII letters and digits, of the GSM alphabet. Any other character halves the
-// capacity of a segment.
+// gsm are the characters, besides ASCII letters and digits, of the GSM alphabet. With any other character, a segment has
+// room for segmentOther characters only.
 const gsm = "@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./:;<=>?¡ÄÖÑÜ§¿äöñüà\n"
 
-// oneSegment is the built-in text for one SMS segment: the title, and the acknowledgement link if it fits.
+// oneSegment cuts text to one SMS segment, with the reply that acknowledges, and with the acknowledgement link if it fits.
 func oneSegment(s *source, text string) string {
 	room := segmentGSM
 	for _, r := range text {

@@ -67,8 +67,8 @@ func (c *templateCache) compile(src string) (*jinja.Template, error) {
 	return e.template, e.err
 }
 
-// render renders a source; see jinja.Template.RenderInformative. Output that grew too long is returned as far as it
-// got; it is longer than any body then.
+// render renders a source; see jinja.Template.RenderInformative. If the output exceeds maxRendered, it returns the output
+// so far, which is longer than any body, and no error.
 func (c *templateCache) render(src string, marks jinja.Marks, vars jinja.Vars) (out string, informative bool, err error) {
 	e := c.entry(src, marks)
 	if e.err != nil {

@@ -22,8 +22,8 @@ type Reprioritisation struct {
 // ReprioritisationText is the text for the audit log of a message whose mode a rule changed.
 const ReprioritisationText = "Changing mode due to reprioritization"
 
-// Reprioritise counts a message of the mode and returns its new mode. counts are the person's, by source mode, and are
-// changed. Rules are followed from mode to mode; a rule that leads back, or to an unusable mode, is skipped.
+// Reprioritise counts a message of the mode and returns its new mode. It changes counts, the person's counts by source mode.
+// It follows the rules from mode to mode, and stops before a rule that leads back or to an unusable mode.
 func Reprioritise(mode users.Mode, rules []Reprioritisation, counts map[users.Mode]*Window, now time.Time) users.Mode {
 	visited := []users.Mode{mode}
 	for {
@@ -54,10 +54,10 @@ type Quota struct {
 	SoftWithin time.Duration
 	Plan       string        // of the incident that a hard breach opens; "" = it opens none
 	TargetID   int64         // who gets the e-mail about a soft breach; 0 = nobody
-	Wait       time.Duration // least time between the incidents of breaches
+	Wait       time.Duration // minimum time between the incidents of breaches
 }
 
-// quotaTextEvery is the least time between two e-mails about the same soft breach.
+// quotaTextEvery is the minimum time between two e-mails about the same soft breach.
 const quotaTextEvery = 30 * time.Minute
 
 // QuotaDropText is the text for the audit log of a message that exceeded a hard quota.
@@ -99,9 +99,8 @@ func (u *Usage) BreachDue(q Quota, unclaimed bool, now time.Time) bool {
 	return q.Plan != "" && (u.Incident == 0 || !unclaimed && now.Sub(u.BreachedAt) >= q.Wait)
 }
 
-// WaitsDue reports whether the timeline of Incident, which nobody has acknowledged, must get a line now that a further
-// breach would have opened an incident, and records that. It returns true at most as often as incidents would be
-// opened, and at most once an hour.
+// WaitsDue reports whether the timeline of Incident must get a line now, and records that. The line says that a further
+// breach opened no incident, because nobody has acknowledged Incident. It returns true at most once per Wait and per hour.
 func (u *Usage) WaitsDue(q Quota, unclaimed bool, now time.Time) bool {
 	every := max(q.Wait, time.Hour)
 	if q.Plan == "" || !unclaimed || now.Sub(u.BreachedAt) < q.Wait || now.Sub(u.WaitedAt) < every {

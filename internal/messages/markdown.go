@@ -13,7 +13,8 @@ import (
 	"github.com/iris-oncall/iris/internal/jinja"
 )
 
-// markdown converts bodies to HTML: it keeps line breaks, links bare URLs, and shows or drops HTML in the text.
+// markdown converts bodies to HTML: it keeps line breaks, links bare URLs, and drops HTML. HTML in marked data is shown as
+// text.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.GFM),
 	goldmark.WithRendererOptions(goldhtml.WithHardWraps()),
@@ -23,7 +24,7 @@ var markdown = goldmark.New(
 // grow faster than the length.
 const maxMarkdown = 20_000
 
-// maxMarks is how many marks may begin a Markdown construct that needs an end. A text with more of them can take a
+// maxMarks is how many characters may begin a Markdown construct that needs an end. A text with more of them can take a
 // thousand times as long to parse, and is no normal text.
 const maxMarks = 2_000
 
@@ -39,8 +40,8 @@ func tangled(text string) bool {
 	return marks > maxMarks
 }
 
-// html is the HTML of an e-mail: the template's own HTML, else the body converted from Markdown; with the way to
-// acknowledge.
+// html is the HTML of an e-mail: the template's own HTML, else the body converted from Markdown. It adds the
+// acknowledgement link unless the text has it.
 func (s *source) html(body, own string) string {
 	var foot strings.Builder
 	text := body

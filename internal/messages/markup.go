@@ -84,7 +84,7 @@ func (s *source) slackText(d rendered, body, footer string) SlackText {
 	return w
 }
 
-// slackLiteral are the members of Slack's parts that are not text, and are not unescaped there.
+// slackLiteral are the members of Slack's parts that Slack does not show as text. Their data is not escaped.
 var slackLiteral = []string{"url", "image_url", "thumb_url", "title_link", "author_link", "author_icon", "footer_icon", "from_url",
 	"original_url", "value", "action_id", "block_id", "callback_id", "color"}
 
@@ -178,7 +178,7 @@ var markedURL = regexp.MustCompile(`\bhttps?[:\x{F003A}][/\x{F002F}]{2}[0-9A-Za-
 // encodedMark matches a marked character in a URL that Markdown percent-encoded.
 var encodedMark = regexp.MustCompile(`%F3%B0%8[01]%[89AB][0-9A-F]`)
 
-// decodeMark returns the percent-encoding of the character that an encoded mark stands for.
+// decodeMark returns the percent-encoding of the character without its mark.
 func decodeMark(encoded string) string {
 	marked, err := url.PathUnescape(encoded)
 	if err != nil {
@@ -187,7 +187,7 @@ func decodeMark(encoded string) string {
 	return fmt.Sprintf("%%%02X", jinja.Raw(marked)[0])
 }
 
-// linked converts URLs in marked text to Markdown links that show where they lead.
+// linked removes the marks in URLs, so that the Markdown converter makes links of them.
 func linked(marked string) string {
 	if !strings.Contains(marked, "http") {
 		return marked // the expression begins with \b, so it would be tried at every letter

@@ -45,7 +45,7 @@ const (
 	Digest      Purpose = "digest" // stands for several pages to one person; belongs to no single incident
 )
 
-// Class orders messages of a mode. Lower goes first; OutOfBand keeps a guaranteed floor.
+// Class orders messages of a mode. A lower class is sent first; the other classes keep a small guaranteed share.
 type Class int
 
 // The classes.
@@ -95,7 +95,7 @@ func (r Recipient) User() (users.ID, bool) {
 	return users.ID(id), err == nil
 }
 
-// New is a message to be made. Its key (incident or request, reopen, step, repeat, position, recipient, purpose) makes
+// New is a message to be created. Its key (incident or request, reopen, step, repeat, position, recipient, purpose) makes
 // it exist exactly once (promise P3).
 type New struct {
 	IncidentID    incidents.ID // 0 = out of band

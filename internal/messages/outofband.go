@@ -40,7 +40,7 @@ type NotificationRecipient struct {
 	Shown string
 }
 
-// Category is a kind of notifications that an application defines, with the mode for people who did not choose another.
+// Category is a kind of notification that an application defines. Mode is for people who chose no other mode.
 type Category struct {
 	ID   int64
 	Mode users.Mode
@@ -49,7 +49,7 @@ type Category struct {
 // modeFailureText is the text for the audit log of a message whose recipient cannot be reached in the intended mode.
 const modeFailureText = "Changing mode due to original mode failure"
 
-// ModeFailure is the audit log line with that text.
+// ModeFailure is the audit log line of a message that is sent in mode because wanted cannot reach its recipient.
 func ModeFailure(wanted, mode users.Mode) Change {
 	return Change{Type: "mode-change", Old: string(wanted), New: string(mode), Description: modeFailureText}
 }

@@ -16,7 +16,7 @@ func oneLine(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// cutRunes shortens s to n characters, of which the last three are dots then.
+// cutRunes shortens s to n characters. A shortened text ends in "..." if n is more than 3.
 func cutRunes(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

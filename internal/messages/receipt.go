@@ -9,7 +9,7 @@ const (
 	receiptPause = 20 * time.Second
 )
 
-// Undelivered is what happens to a message that its vendor accepted and could not deliver.
+// Undelivered is the decision about a message that its vendor accepted but could not deliver.
 type Undelivered struct {
 	// Failed: the message is not sent again.
 	Failed bool

@@ -119,7 +119,7 @@ func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	return sources, r.loadTemplates(ctx, sources)
 }
 
-// readAll reads what belongs to the keys with one query, and with none if there is no key.
+// readAll reads the values of the keys with one query. Without keys it makes no query.
 func readAll[K comparable, V any](ctx context.Context, what string, keys map[K]bool, read func(context.Context, []K) (map[K]V, error)) (map[K]V, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -135,7 +135,8 @@ func readAll[K comparable, V any](ctx context.Context, what string, keys map[K]b
 // message has little room.
 const maxDetour = 250
 
-// detourNote says for whom a message was, and why it does not go there (docs/reference/escalation.md 4).
+// detourNote returns the sentence that names the planned recipient of a message and says why another person gets it
+// (docs/reference/escalation.md 4).
 func detourNote(c Change) string {
 	meant := c.Old
 	if role, name, ok := strings.Cut(meant, "|"); ok {
@@ -173,7 +174,7 @@ func (r *Renderer) loadTemplates(ctx context.Context, sources []source) error {
 	return err
 }
 
-// one renders one message. It never fails: an error becomes a plain text and a Problem.
+// one renders one message. An error or panic of the template becomes the built-in text and a Problem.
 func (r *Renderer) one(s *source) Content {
 	c, err := r.shaped(s)
 	if err != nil {
@@ -291,7 +292,7 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) render
 	return d
 }
 
-// blank reports whether a rendered text is empty for readers: it has no letter and no digit.
+// blank reports whether a rendered text is empty for readers: it has no letter, digit or symbol.
 func (s *source) blank(d rendered, content TemplateContent) bool {
 	if s.Mode == users.SMS || s.Mode == users.Call {
 		return !wordy(s.withoutID(d.subject) + d.body)
@@ -333,7 +334,7 @@ func (r *Renderer) slackBlocks(s *source, d *rendered, src string, vars jinja.Va
 	return d.custom
 }
 
-// needsID reports whether people may reply with the message's number, which the subject must show then.
+// needsID reports whether people may reply with the message's number. Then the subject must show it.
 func (s *source) needsID() bool { return !s.outOfBand() && s.Purpose != TrackingMsg }
 
 func (r *Renderer) mentionsID(src string) bool {

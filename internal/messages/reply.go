@@ -59,7 +59,7 @@ type Reply struct {
 	Batch     string // 32 hexadecimal digits: a digest of several messages
 }
 
-// BadReply says why an answer was not understood. Title and Detail are those of the v0 response routes.
+// BadReply says why an answer was not understood. The v0 response routes answer with its Title and Detail.
 type BadReply struct{ Title, Detail string }
 
 func (e *BadReply) Error() string { return e.Title + ": " + e.Detail }
@@ -110,8 +110,8 @@ func ParseReply(text string) (Reply, error) {
 	return r, nil
 }
 
-// ParseMessageID parses how an answer names a message: by its number, or a digest by 32 hexadecimal digits, with or
-// without the hyphens of a UUID. Reply holds one of the two.
+// ParseMessageID parses a message's number, or a digest's 32 hexadecimal digits with or without the hyphens of a UUID. It
+// sets MessageID or Batch of the Reply. It returns false if text is neither.
 func ParseMessageID(text string) (Reply, bool) {
 	if uuid.MatchString(text) {
 		text = strings.ReplaceAll(text, "-", "")

@@ -20,7 +20,7 @@ const (
 
 const cutNote = "\n\n[The rest was cut off: the message is longer than Iris sends.]"
 
-// shape fits a rendered text to its mode: cleans and cuts it, and adds how to acknowledge.
+// shape fits a rendered text to its mode: it cleans and cuts the text, and adds how to acknowledge.
 func shape(s *source, d rendered) Content {
 	c := Content{
 		Subject:     cutRunes(oneLine(jinja.Raw(d.subject)), maxSubject),

@@ -20,8 +20,8 @@ type Event struct {
 	Count int   `json:"n"`
 }
 
-// Add counts n events at now and drops those older than span. An instant before the latest known one counts as that
-// one: clocks differ a little.
+// Add counts n events at now and drops those older than span. If now is before the latest event, it uses that event's
+// instant, because clocks differ a little.
 func (w *Window) Add(now time.Time, n int, span time.Duration) {
 	at := now.UnixMilli()
 	if last := len(w.Events) - 1; last >= 0 && w.Events[last].At >= at {

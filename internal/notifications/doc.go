@@ -79,7 +79,7 @@ type Request struct {
 // Target is a role and a name, such as oncall-primary and a team.
 type Target struct {
 	Role, Name string
-	Hidden     bool // mails to other recipients do not name these
+	Hidden     bool // mails to other recipients do not name the people of this target
 }
 
 // Deps are the parts that an Acceptor works on. All are required.

@@ -219,7 +219,8 @@ func (c *TeamCalendar) Gaps(role string, from, to time.Time) []Span {
 	return out
 }
 
-// UpcomingShift is a person's next shift. Of linked shifts it is the first, with their number (0 = not linked).
+// UpcomingShift is a future shift: a single one, or the first of linked ones. Linked is the number of future shifts of
+// the link, this one included; 0 = not linked.
 type UpcomingShift struct {
 	Shift
 	Linked int

@@ -54,7 +54,7 @@ type LiveCalendar struct {
 
 	mu    sync.Mutex
 	teams map[int64]liveTeam
-	// silent is until when storage is not read again after a read that failed.
+	// silent is the instant before which storage is not read again, because a read failed.
 	silent time.Time
 	zones  map[string]*time.Location
 }

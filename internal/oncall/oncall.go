@@ -13,9 +13,9 @@ import (
 
 // Team is a group of people who share being on call.
 type Team struct {
-	ID         int64
-	TargetID   int64
-	OncallID   int64
+	ID         int64 // internal number
+	TargetID   int64 // public number as a target
+	OncallID   int64 // number on Oncall's wire
 	Name       string
 	TimeZone   string
 	Active     bool

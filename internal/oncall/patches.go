@@ -60,8 +60,8 @@ func (p NoticePatch) Apply(s NoticeSetting) NoticeSetting {
 	return s
 }
 
-// Decide returns the stored setting after the change, or the refusal, with the texts of Oncall. A reminder has Before only, another
-// notice OnlyMine only: a change of the kind must give the one that the new kind needs.
+// Decide returns the stored setting after the change, or the refusal, with the texts of Oncall. A reminder has Before and no OnlyMine;
+// other types have OnlyMine and no Before. A change from one to the other must give the field that the new type needs.
 func (p NoticePatch) Decide(is NoticeSetting) (NoticeSetting, error) {
 	s := p.Apply(is)
 	switch {

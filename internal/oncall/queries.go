@@ -42,9 +42,9 @@ type ShiftQuery struct {
 	Roles            []string   // nil = all
 	Link             *string
 	Schedule         *ScheduleID
-	Subscribed       bool // shifts that Teams subscribe to are included
-	Limit            int  // 0 = the maximum
-	NotIDs           []int64
+	Subscribed       bool    // shifts that Teams subscribe to are included
+	Limit            int     // 0 = the maximum
+	NotIDs           []int64 // values to exclude, like the next two
 	NotStart, NotEnd []int64
 }
 

@@ -44,7 +44,7 @@ type Resolver struct {
 	targets  *Recent[int64, users.User]
 	lists    *Recent[int64, List]
 	people   *Recent[users.ID, users.User]
-	dummy    FindUser // nil = answer questions
+	dummy    FindUser // nil = normal answers; see Dummy
 }
 
 // DefaultKeep is how long the resolver caches people and teams.

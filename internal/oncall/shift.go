@@ -26,8 +26,7 @@ const (
 // OnDuty reports whether a holder of the role is on call: not for vacation and unavailable.
 func OnDuty(role string) bool { return role != RoleVacation && role != RoleUnavailable }
 
-// Shift says that a person holds a role of a team from Start until, not including, End. Every shift that pages is such
-// a value, stored as a row. The wire calls it event.
+// Shift says that a person holds a role of a team from Start until, not including, End. Oncall's wire calls it event.
 type Shift struct {
 	ID     ShiftID // 0 = not stored yet
 	TeamID int64   // Team.ID, the internal number
@@ -37,8 +36,8 @@ type Shift struct {
 	End    time.Time
 	// Schedule made the shift; 0 = made by hand. Schedules may be deleted; their shifts stay.
 	Schedule ScheduleID
-	// Covers is the schedule whose shift an override replaced by this one, or of which this one is a part. Never on the
-	// wire.
+	// Covers is the schedule of the shift that this one overrides, or of which this one is a part; 0 = none. Never on
+	// the wire.
 	Covers ScheduleID
 	Link   string // 32 hex digits shared by shifts that were made together; "" = alone
 	Note   string

@@ -5,7 +5,7 @@ import "time"
 // Span is a stretch of time [Start, End).
 type Span struct{ Start, End time.Time }
 
-// Without returns what is left of s when taken is cut out, in order.
+// Without returns the parts of s that are outside taken, in order.
 func (s Span) Without(taken []Span) []Span {
 	left := []Span{s}
 	for _, t := range taken {

@@ -30,7 +30,7 @@ var childEnv = []string{"LC_ALL=C", "TZ=UTC", "PATH=/usr/bin:/bin"}
 // compare without case also beyond ASCII ("Ü" and "ü"). All of them order text by bytes.
 var ctypes = []string{"C.UTF-8", "en_US.UTF-8", "C"}
 
-// setup is the state that both kinds of start share.
+// setup is the state that Start and StartTemporary share.
 type setup struct {
 	cfg  Config
 	root string // StateDir/postgres
@@ -47,7 +47,7 @@ func newSetup(cfg Config) (*setup, error) {
 	if err := makeOpen(s.root); err != nil {
 		return nil, fmt.Errorf("state directory: %w (choose another with --state-dir or IRIS_STATE_DIR)", err)
 	}
-	// Others may enter the state directory (mktemp -d creates closed ones); its parents are not changed.
+	// mktemp -d creates directories that only their owner may enter. Only the state directory is opened, not its parents.
 	if info, err := os.Stat(cfg.StateDir); err == nil && s.user.credential != nil && info.Mode()&0o001 == 0 {
 		if err := os.Chmod(cfg.StateDir, info.Mode().Perm()|0o011); err != nil {
 			return nil, fmt.Errorf("open the state directory to user %s: %w", s.user.name, err)

@@ -31,7 +31,7 @@ func (s *setup) memory() string {
 	return filepath.Join(sharedMemory, "iris-"+hex.EncodeToString(hash[:8]))
 }
 
-// hasMemory reports whether there is enough memory, and the command flock, which frees it.
+// hasMemory reports whether sharedMemory has enough space, and the command flock exists, which removeAfterDeath needs.
 func hasMemory() bool {
 	var fs unix.Statfs_t
 	if unix.Statfs(sharedMemory, &fs) != nil || fs.Type != tmpfs {

@@ -9,7 +9,7 @@
 //	postgres/owner.lock        held by the owner of the shared server
 //	postgres/bin-17.5.0/       downloaded binaries
 //	postgres/data-17/          data directory of a major version (with iris-password)
-//	postgres/template-17/      initialised once, copied for temporary servers
+//	postgres/template-utf8-17/ initialised once, copied for temporary servers
 //	postgres/temp/RANDOM/      a temporary server: lock, data, log (a fast one: /dev/shm/iris-HASH/RANDOM/)
 package pgserver
 
@@ -95,7 +95,7 @@ type Server struct {
 	cleanup  func()   // deletes the files of a temporary server; may be nil
 
 	mu   sync.Mutex
-	proc *subprocess.Process // nil = shared
+	proc *subprocess.Process // nil = another process runs the server, or Restart stops it now
 	done chan struct{}       // closed when the server ended and is not restarted
 	once sync.Once
 }

@@ -258,8 +258,8 @@ func (s *setup) join() (*Server, error) {
 	return nil, errors.New("the other process's PostgreSQL is not ready")
 }
 
-// lastPort returns the port of the last run, so that connection URLs stay valid after a restart of `iris dev`; 0 = unknown
-// or in use.
+// lastPort returns the port of the last run, so that connection URLs stay valid after a restart of `iris dev`; 0 = unknown.
+// The port may be in use: serve then chooses another one.
 func lastPort(data string) int {
 	raw, err := os.ReadFile(data + ".port")
 	if err != nil {

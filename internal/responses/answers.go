@@ -67,7 +67,7 @@ type Incidents interface {
 	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
 }
 
-// AnswerParts are what every answer works on.
+// AnswerParts are the dependencies of all answers.
 type AnswerParts struct {
 	Messages  Messages
 	Paged     Paged
@@ -79,7 +79,7 @@ type AnswerParts struct {
 	Wake     func(buckets.Set) // notifies the processors of changed buckets; never blocks
 }
 
-// answers carries out the commands of people, whatever channel they came through.
+// answers carries out the commands of people from all channels.
 type answers struct {
 	AnswerParts
 	log *zap.Logger
@@ -96,8 +96,8 @@ func mailSender(address string) sender { return sender{users.Email, address, inc
 func smsSender(number string) sender   { return sender{users.SMS, number, incidents.ViaSMS} }
 func callSender(number string) sender  { return sender{users.Call, number, incidents.ViaCall} }
 
-// carryOut carries out a reply for the owner of the contact and returns the text for that person. It notes in record which
-// message, person and incident the reply was about.
+// carryOut carries out a reply for the owner of the contact and returns the text for that person. It sets the message, person and
+// incident of record. A message that does not exist is an Invalid fault.
 func (a *answers) carryOut(ctx context.Context, s sender, r messages.Reply, record *messages.Answer) (string, error) {
 	record.MessageID = r.MessageID
 	if r.Command == messages.CommandSorry {
@@ -313,9 +313,9 @@ func (a *answers) record(ctx context.Context, answer messages.Answer) {
 	}
 }
 
-// recordForRelay records the result of a reply that a relay passed on, and returns the text for the person. A refusal becomes such
-// a text. A reply that cannot be parsed stays an error for the relay; so does a failure of Iris, which is not recorded, because
-// the relay may send the reply again.
+// recordForRelay records the result of a reply that a relay passed on, and returns the text for the person. A Forbidden or NotFound
+// fault becomes such a text. An Invalid fault is recorded and stays an error for the relay. A failure of Iris is not recorded,
+// because the relay may send the reply again.
 func (a *answers) recordForRelay(ctx context.Context, text string, err error, answer messages.Answer) (string, error) {
 	switch {
 	case err != nil && !explainable(err):

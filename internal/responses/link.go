@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
@@ -31,7 +33,7 @@ type People interface {
 	ByID(ctx context.Context, id users.ID) (users.User, error)
 }
 
-// LinkParts are what signed links work on.
+// LinkParts are the dependencies of signed links.
 type LinkParts struct {
 	People People
 	Links  *auth.Links
@@ -55,7 +57,8 @@ func (l *links) routes(r chi.Router) {
 // linkHandler returns the page for a verified link. user is the person of the link.
 type linkHandler func(r *http.Request, link auth.Link, user users.User) (linkView, error)
 
-// serve verifies a link and writes the page: of incident for the link of an incident, of digest for the link of a digest.
+// serve returns a handler that verifies a link and writes its page. incident returns the page of an incident's link, digest that of
+// a digest's link.
 func (l *links) serve(incident, digest linkHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var v linkView
@@ -74,16 +77,17 @@ func (l *links) serve(incident, digest linkHandler) http.HandlerFunc {
 	}
 }
 
+// linkView is the content of a page.
 type linkView struct {
 	Status      int // of HTTP; 0 = 200
 	Style, Icon string
 	Heading     string
 	Text        string
 	Facts       [][2]string
-	Button      string // "" = there is no button
-	Replace     users.ID
-	Incident    int64 // the page links to this incident, for people who can log in; 0 = no link
-	Bad         bool
+	Button      string   // "" = there is no button
+	Replace     users.ID // the owner from whom the button takes the incident over; 0 = nobody
+	Incident    int64    // the page links to this incident, for people who can log in; 0 = no link
+	Bad         bool     // the page reports a failure
 }
 
 // show describes what the link does. It changes nothing, because scanners of mail and previews of chats follow links.
@@ -109,7 +113,7 @@ func (l *links) show(r *http.Request, link auth.Link, user users.User) (linkView
 	return v, nil
 }
 
-// follow acknowledges.
+// follow acknowledges the incident. If somebody else has acknowledged it, the page offers to take it over.
 func (l *links) follow(r *http.Request, link auth.Link, user users.User) (linkView, error) {
 	i, err := l.Incidents.Get(r.Context(), incidents.ID(link.IncidentID))
 	if err != nil {
@@ -141,7 +145,7 @@ func (l *links) follow(r *http.Request, link auth.Link, user users.User) (linkVi
 	return v, nil
 }
 
-// verify checks the link and finds its person. It returns an expired link too.
+// verify checks the link and finds its person. With an error it still returns the link, unless the link is invalid.
 func (l *links) verify(r *http.Request) (auth.Link, users.User, error) {
 	link, err := l.Links.Verify(chi.URLParam(r, "token"), auth.Acknowledge, time.Now())
 	if err != nil {
@@ -178,7 +182,8 @@ func sentence(s string) string {
 	if s == "" {
 		return s
 	}
-	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(s[size:], ".") + "."
 }
 
 func facts(i incidents.Incident) [][2]string {

@@ -23,7 +23,7 @@ type Notifications interface {
 	Create(ctx context.Context, n messages.Notification) (int64, error)
 }
 
-// MailParts are what mails work on.
+// MailParts are the dependencies of mails.
 type MailParts struct {
 	Mailboxes     Mailboxes
 	Openers       Openers
@@ -183,8 +183,8 @@ func (s *mail) handle(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// parseMailReply parses a reply. It accepts one word, if the subject begins with the number of a message as in mails of Iris. It also
-// accepts the commands of an SMS.
+// parseMailReply parses the first line of a reply, as in an SMS. The line may also be the word claim or suppress alone. The subject
+// must then begin with "Re:" and the number of a message, as in replies to mails of Iris.
 func parseMailReply(m received) (messages.Reply, error) {
 	line := m.firstLine()
 	if line == "claim" || line == "suppress" {

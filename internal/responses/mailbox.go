@@ -18,7 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Mailboxes finds the addresses whose mails open incidents.
+// Mailboxes finds mailboxes, the addresses whose mails open incidents.
 type Mailboxes interface {
 	// Mailbox returns the first of the addresses whose mails open incidents; false if there is none.
 	Mailbox(ctx context.Context, addresses []string) (messages.Mailbox, bool, error)
@@ -36,7 +36,7 @@ type Plans interface {
 	HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
 }
 
-// Load knows the pending work of applications.
+// Load limits the pending work of applications.
 type Load interface {
 	// Overloaded returns zero if the application may send more, else how long it should wait.
 	Overloaded(ctx context.Context, app auth.Application) (time.Duration, error)
@@ -44,10 +44,10 @@ type Load interface {
 	Accepted(applicationID int64, n int)
 }
 
-// incidentHeader is the header of the answer with the result of a mail to such an address.
+// incidentHeader is the header of the answer to a mail for a mailbox: the incident's id, or the reason why none was opened.
 const incidentHeader = "X-IRIS-INCIDENT"
 
-// openIncident opens an incident, or writes the reason why not into a header. The mail is accepted in both cases.
+// openIncident opens an incident and answers 204 with incidentHeader. A mail that opens no incident is also answered with 204.
 func (s *mail) openIncident(w http.ResponseWriter, r *http.Request, box messages.Mailbox, m received) error {
 	result := "Not created (email reply not fresh email)"
 	if !m.isReply {

@@ -25,7 +25,7 @@ type gmail struct {
 	*answers
 }
 
-// relayed handles a button that a relay has verified.
+// relayed handles a pressed button that a relay passes on. The relay has verified it.
 func (g *gmail) relayed(w http.ResponseWriter, r *http.Request) error {
 	members, err := readObject(w, r)
 	if err != nil {
@@ -46,8 +46,8 @@ func (g *gmail) relayed(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// button handles a button that Gmail posts. Iris signed the address of the button, and the address expires. Only POST acts,
-// because scanners of mail follow links with GET.
+// button handles the request of Gmail for a pressed button. Iris signed the URL of the button, and the URL expires. The route
+// accepts only POST, because scanners of mail follow links with GET.
 func (g *gmail) button(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	id, err := strconv.ParseInt(q.Get("msg_id"), 10, 64)

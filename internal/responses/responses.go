@@ -1,11 +1,11 @@
 // Package responses serves the routes for the answers of people and the receipts of vendors. It has one file for each source of
 // an answer: signed links in messages, buttons in Slack and Gmail, replies by SMS and mail, and keys pressed during a call. Every
-// acknowledgement makes the same change as the API's claim, and names the person and the channel. Every answer is recorded,
-// understood or not. The API server mounts the routes. The package knows no vendor: functions of Deps verify and read what
-// vendors send.
+// acknowledgement makes the same change as the API's claim, and names the person and the channel. Answers are recorded even if
+// Iris did not understand them, but not if Iris itself failed. The API server mounts the routes. The package knows no vendor:
+// functions of Deps verify and read the requests of vendors.
 //
-// Routes below /api/v0 are those of the relays of Iris; vendors call them, and sign their requests. Routes below /v0/response are
-// for relays, which sign as applications do.
+// Vendors call the routes below /api/v0 and sign their requests. These paths are those of the predecessor's relay. Relays call
+// the routes below /v0/response and /v0/twilio; they sign as applications do.
 package responses
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Deps are the parts that answers work on. A function of a vendor is nil if the vendor is not configured; the vendor's routes then
+// Deps are the dependencies of the routes. A function of a vendor is nil if the vendor is not configured; the vendor's routes then
 // refuse every request.
 type Deps struct {
 	Answers  AnswerParts
@@ -48,7 +48,7 @@ type Responses struct {
 	errors *wire.Errors
 }
 
-// New checks that every required part is there.
+// New returns an error if a required part is missing.
 func New(d Deps) (*Responses, error) {
 	if name := routing.Missing(d); name != "" {
 		return nil, errors.New("responses: a part is missing: " + name)
@@ -112,7 +112,7 @@ func (s *Responses) serve(handle handler) http.Handler {
 // maxForm is the largest form that is read, in bytes.
 const maxForm = 64 << 10
 
-// readForm reads a form, whatever the content type of the request is. The returned request can be read again.
+// readForm reads a form and ignores the content type. The body of the returned request can be read again.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *http.Request, error) {
 	body, r, err := wire.Body(w, r, maxForm)
 	if err != nil {

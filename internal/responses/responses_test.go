@@ -737,3 +737,10 @@ func TestAnswersToUnknownMessagesAreExplained(t *testing.T) {
 	require.JSONEq(t, `{"text":"This button does not belong to the message that it names.","replace_original":false}`, body)
 	require.Empty(t, w.owners)
 }
+
+func TestSentencesBeginWithAWholeLetter(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "no such incident": "No such incident.", "øystein may only read.": "Øystein may only read."} {
+		require.Equal(t, want, sentence(text))
+	}
+}

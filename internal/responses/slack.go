@@ -23,10 +23,10 @@ type Posted interface {
 	SlackUnknown(ctx context.Context, id messages.ID) (bool, error)
 }
 
-// SlackParts are what buttons in Slack work on.
+// SlackParts are the dependencies of buttons in Slack.
 type SlackParts struct {
 	Posted Posted
-	// Pressed checks Slack's signature over the raw body and reads which button was pressed. It returns an Unauthenticated fault for
+	// Pressed checks Slack's signature over the raw body and returns the pressed button. It returns an Unauthenticated fault for
 	// a wrong signature and an Invalid fault for any other error. Nil = Slack is not configured.
 	Pressed func(header http.Header, body []byte, now time.Time) (Pressed, error) `optional:"true"`
 	// Reply posts a text to the response URL of an interaction.
@@ -135,8 +135,8 @@ func (s *slack) checkMessage(ctx context.Context, p Pressed) error {
 	return fault.New(fault.Forbidden, "This button does not belong to the message that it names.")
 }
 
-// user finds the person who pressed. It tries first what Slack guarantees: the member's id, then the member's e-mail address as a
-// contact for Slack and for mail. It tries the member's name last, because members choose it themselves.
+// user finds the person who pressed the button. It tries the member's id, then the member's e-mail address as a contact for Slack and
+// for mail; Slack guarantees both. It tries the member's name last, because members choose it themselves.
 func (s *slack) user(ctx context.Context, p Pressed, r messages.Reply) (users.User, error) {
 	find := func(mode users.Mode, contact string) (users.User, error) {
 		if contact == "" {

@@ -17,13 +17,13 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Receipts applies the reports of vendors on messages. It keeps a receipt for a while that arrives before its message is recorded.
+// Receipts applies the reports of vendors on messages. A receipt that arrives before its message is recorded is kept for a while.
 type Receipts interface {
 	// Apply reports whether the message of the receipt is known.
 	Apply(ctx context.Context, r messages.Receipt) (known bool, err error)
 }
 
-// TwilioParts are what SMS, calls and receipts of Twilio work on.
+// TwilioParts are the dependencies of SMS, calls and receipts of Twilio.
 type TwilioParts struct {
 	PublicURL string // base address of Iris, as configured at Twilio; Twilio's signatures cover it
 	// Valid checks Twilio's signature of a request to fullURL with the form as body. Nil = Twilio is not configured.
@@ -42,8 +42,8 @@ type twilio struct {
 	log *zap.Logger
 }
 
-// signed returns a handler that refuses requests that Twilio did not sign. The signature covers the configured public URL, so a proxy
-// may change scheme, host and path.
+// signed returns a handler that refuses requests that Twilio did not sign. It checks the signature over PublicURL and the received
+// path. So a proxy may change scheme and host, and must remove the path of PublicURL if it has one.
 func (t *twilio) signed(handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		form, r, err := readForm(w, r)

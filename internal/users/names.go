@@ -14,7 +14,7 @@ import (
 // It alone decides whether two spellings are the same name. Permissions compare ids, not names.
 func CanonicalName(name string) string {
 	name = strings.TrimSpace(name)
-	for range 4 { // folding can undo the normal form and the reverse; two rounds are enough for every known character
+	for range 4 { // each of the two can undo the other; two rounds are enough for every known character
 		next := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
 		if next == name {
 			break

@@ -24,7 +24,7 @@ type Profile struct {
 
 // ModeChoice is a person's choice of a mode for a priority.
 type ModeChoice struct {
-	Application string // "" = of all that they chose nothing for
+	Application string // "" = for all applications without a choice of their own
 	Priority    Priority
 	Mode        Mode // "" = no choice: the default
 }

@@ -10,7 +10,7 @@ import (
 const maxDetail = 300
 
 // Clean makes a vendor's text fit to store and show: valid UTF-8 on one line without control characters, at most
-// maxDetail bytes, with the given secrets replaced. Empty secrets are ignored.
+// maxDetail bytes, with the given secrets replaced. Secrets of less than 4 bytes are not replaced.
 func Clean(text string, secrets ...string) string {
 	return Cut(oneLine(mask(text, secrets)), maxDetail)
 }
@@ -83,7 +83,7 @@ func CutRunes(text string, limit int) string {
 	return text
 }
 
-// Text makes text valid to send: it replaces NUL and invalid UTF-8, and makes line ends "\n".
+// Text makes s valid to send: it replaces invalid UTF-8, removes NUL, and makes line ends "\n".
 func Text(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.ContainsAny(s, "\x00\r") {

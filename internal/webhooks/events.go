@@ -15,8 +15,8 @@ func freshping(p payload) (delivery, error) {
 	return d.single(p, fault.Invalidf("title", "missing channel name attributes"), "title", "description", "tags", "ticket_id")
 }
 
-// single returns d, which opens an incident of its own. If the payload lacks a name, single refuses the missing plan, else the missing
-// name.
+// single returns d, which opens an incident of its own, if the payload has all names. Otherwise the error is d.noPlan if d has no plan,
+// else missing.
 func (d delivery) single(p payload, missing error, names ...string) (delivery, error) {
 	switch {
 	case p.has(names...):

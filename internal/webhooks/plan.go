@@ -123,7 +123,7 @@ func (s *Webhooks) reportFallback(app auth.Application, d delivery, c choice, id
 }
 
 // resolve resolves the open incident of the delivery, even if its plan is no longer active. If the delivery names no usable plan, resolve
-// searches the incident on the fallback plans.
+// searches for the incident on the fallback plans.
 func (s *Webhooks) resolve(w http.ResponseWriter, r *http.Request, app auth.Application, d delivery) {
 	id, found, err := incidents.ID(0), false, error(nil)
 	by := incidents.Change{Actor: "application " + app.Name, Via: incidents.ViaHook}

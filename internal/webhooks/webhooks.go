@@ -88,7 +88,7 @@ type payload struct {
 	plan    string // the plan in the query; "" = the query names none
 }
 
-// format reads a payload. It sets neither the context nor empty facts of the delivery.
+// format reads a payload. It leaves the context of the delivery empty; parse sets it.
 type format func(payload) (delivery, error)
 
 // formats returns the formats by the last part of their route.

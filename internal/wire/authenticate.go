@@ -41,8 +41,8 @@ func NewAuthenticator(apps auth.Applications, people People, sessions *scs.Sessi
 		userKey: userKey, errors: e}
 }
 
-// WithoutVerification returns an Authenticator that accepts names without credentials. It refuses every request that a page of another site
-// sent. Only a server on a loopback address with authentication switched off may use it.
+// WithoutVerification returns an Authenticator that accepts names without credentials. It refuses changes that a page of another site
+// sent, unless CORS allows the site. Only a server on a loopback address with authentication switched off may use it.
 func (a *Authenticator) WithoutVerification() *Authenticator {
 	b := *a
 	b.unverified = true
@@ -59,9 +59,9 @@ func (s sharedLookups) ByName(ctx context.Context, name string) (auth.Applicatio
 	return s.reads.Get(ctx, name, func(ctx context.Context) (auth.Application, error) { return s.apps.ByName(ctx, name) })
 }
 
-// Middleware authenticates a request and stores the actor in its context (Actor). A request without credentials has no actor.
-// Wrong credentials are answered with an error. Requests with a session cookie that change something are refused when a page of
-// another site sent them.
+// Middleware authenticates a request and stores the actor in its context (Actor). A session takes precedence over a signature. A
+// request without credentials has no actor. Wrong credentials are answered with an error. Changes with a session are refused if a
+// page of another site sent them, unless CORS allows the site.
 func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -15,12 +15,12 @@ import (
 // MaxBody is the largest request body of the APIs' routes, in bytes.
 const MaxBody = 1 << 20
 
-// MaxDepth is the maximum nesting of arrays and objects in a body. The parsers of PostgreSQL and of Iris are recursive.
+// MaxDepth is the maximum nesting of arrays and objects in a body. It bounds the recursion of parsers in PostgreSQL and Iris.
 const MaxDepth = 200
 
 type bodyKey struct{}
 
-// Body reads the whole body of r. The Body of the returned request can be read again, so that a signature is checked over the same
+// Body reads the whole body of r. The returned request keeps it for further reads, so that a signature is checked over the same
 // bytes that a handler decodes. A body over limit bytes is a TooLarge fault; an incomplete body is an Invalid fault.
 func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *http.Request, error) {
 	if kept, ok := r.Context().Value(bodyKey{}).([]byte); ok {

@@ -41,7 +41,7 @@ func Param(r *http.Request, name string) string {
 // methods are the possible methods of a path, in their order in the Allow header.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}
 
-// Refuse makes routes answer requests that match no route: 404 for an unknown path, 405 with the allowed methods for a known one.
+// Refuse makes routes answer requests that match no route: an unknown path with 404, a known path with 405 and the allowed methods.
 func (e *Errors) Refuse(routes *chi.Mux) {
 	routes.NotFound(e.NotFound)
 	routes.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {

@@ -26,7 +26,7 @@ type Turns struct {
 	callers map[string]*turn
 }
 
-// turn is the state of one caller. running has a token for each running search; users counts the requests that hold the turn.
+// turn is the state of one caller. running has a token for each running search; users counts the running and waiting requests.
 type turn struct {
 	running chan struct{}
 	users   int

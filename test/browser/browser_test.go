@@ -138,11 +138,18 @@ func (b *tab) shot(name string) {
 	if dir == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
-	defer cancel()
-	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-	require.NoError(b.t, err)
-	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+	// Chromium sometimes does not answer a request for a screenshot: it waits for a frame that it never draws.
+	for try := 1; ; try++ {
+		ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+		png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+		cancel()
+		if err != nil && try < 4 {
+			continue
+		}
+		require.NoError(b.t, err)
+		require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+		return
+	}
 }
 
 func TestPages(t *testing.T) {

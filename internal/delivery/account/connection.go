@@ -7,7 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
-// Connection makes one vendor call. The zero value holds no place among the running calls of an outlet and may not call.
+// Connection makes one vendor call. The zero value holds no place among the running calls of an outlet: Send must not be called.
 type Connection struct {
 	Failed *messages.Result // why no connection could be prepared; nil = nothing failed
 	Panic  error            // of the vendor while it prepared the connection
@@ -20,8 +20,8 @@ type Connection struct {
 // Unprepared returns a Connection for a destination whose place is held, without asking the vendor.
 func (o *Outlet) Unprepared(to string) Connection { return Connection{outlet: o, to: to} }
 
-// Open gets what the call needs before its first byte that can page, if the vendor has such a thing. The caller holds a place of
-// the outlet's running calls.
+// Open prepares the call up to the first byte that can page, if the vendor is a messages.Preparer. It does not return an error: see
+// Failed and Panic. The caller holds a place of the outlet's running calls.
 func (o *Outlet) Open(ctx context.Context, out messages.Outbound) Connection {
 	c := o.Unprepared(out.Destination)
 	p, needed := o.Vendor.(messages.Preparer)
@@ -50,7 +50,7 @@ func prepare(ctx context.Context, p messages.Preparer, out messages.Outbound) (c
 // Held reports whether the connection holds a place among the running calls.
 func (c Connection) Held() bool { return c.outlet != nil }
 
-// Send calls the vendor. The error is a panic of the vendor: then it is not known whether the request left.
+// Send calls the vendor. The error is a panic of the vendor; the outcome is then unknown.
 func (c Connection) Send(ctx context.Context, out messages.Outbound) (r messages.Result, err error) {
 	defer func() {
 		switch {

@@ -14,7 +14,7 @@ const (
 	severalDestinations = 3
 	// probeAgain is how long a destination that failed is left out of the probes of an unhealthy account.
 	probeAgain = 5 * time.Second
-	// mostSkipped bounds how many messages to such destinations are put back before one of them becomes the probe.
+	// mostSkipped bounds how many messages to failed destinations are put back before one of them becomes the probe.
 	mostSkipped = 4
 	// mostDestinations bounds how many failing destinations are remembered.
 	mostDestinations = 10_000
@@ -22,10 +22,10 @@ const (
 	stalledAfter = time.Second
 )
 
-// Health is the state of an account in one mode: which destinations fail, and whether the account itself fails. A failure counts
-// for its destination, unless it came before the recipient was named. The account becomes unhealthy after several of the latter in a
-// row, or when several destinations fail and none succeeds. An unhealthy account gets one call at a time, as a probe.
-// It is safe for concurrent use.
+// Health is the state of an account in one mode: which destinations fail, and whether the account itself fails. A failure before the
+// recipient was named to the vendor counts for the account, any other for its destination. The account becomes unhealthy after several
+// failures of the first kind in a row, or when several destinations fail and none succeeds. An unhealthy account gets one call at a
+// time, as a probe. It is safe for concurrent use.
 type Health struct {
 	unhealthyAfter int           // failures in a row that make the account unhealthy
 	probeEvery     time.Duration // between probes of an unhealthy account
@@ -37,7 +37,7 @@ type Health struct {
 	mu           sync.Mutex
 	destinations map[string]*destination // those with calls or failures
 	failures     int                     // since the last success
-	early        int                     // of those, before the recipient was named
+	early        int                     // of those, failures before the recipient was named
 	failing      map[string]bool         // destinations that failed since the last success
 	unhealthy    bool
 	unreached    bool      // unhealthy, and the last failure came before the recipient was named
@@ -51,10 +51,10 @@ type Health struct {
 type destination struct {
 	calls    int             // that run
 	running  int             // of those, calls that the vendor has
-	progress time.Time       // when one of them last ended, or the first of those that run began
-	ended    time.Time       // when a call last ended, or was given up before it began
+	progress time.Time       // when such a call last ended, or when the first of the present ones began
+	ended    time.Time       // when a call last ended, or was cancelled before it began
 	failures int             // in a row
-	since    time.Time       // when the first of them was
+	since    time.Time       // when the first of these failures happened
 	last     time.Time       // when it last failed
 	waiting  []chan struct{} // of messages that wait for a call to end, in the order in which they came; closed to wake one
 }
@@ -90,7 +90,8 @@ func (h *Health) Due(now time.Time) (ok bool, at time.Time) {
 	return !h.unhealthy || !(h.unreached && h.prober) && !now.Before(h.probeAt), h.probeAt
 }
 
-// Reserve reserves a due probe for the next message that begins. all means that the account is healthy and needs no probe.
+// Reserve reserves a due probe for the next message that begins. ok is false if no probe is due. all is true if the account is
+// healthy and needs no probe.
 func (h *Health) Reserve(now time.Time) (ok, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,8 +114,8 @@ func (h *Health) CancelReserve() {
 	}
 }
 
-// Begin asks whether a call to a destination may be prepared. done must be called if it may. While calls to the destination
-// end, more of them may be prepared than run at once.
+// Begin admits a call to a destination if the call may be prepared now. If a is Admitted, the caller must call done with the result.
+// While calls to the destination end, up to more calls are admitted in addition to those that may run at once.
 func (h *Health) Begin(now time.Time, to string, more int) (done func(messages.Result), a Admission) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,8 +154,8 @@ func (h *Health) Begin(now time.Time, to string, more int) (done func(messages.R
 	return func(r messages.Result) { h.done(to, d, r) }, Admitted
 }
 
-// Wait waits until a call to the destination ends, and the messages that waited longer have had their turn. It returns false if no
-// call ends within idle, if it waits longer than most, or if stop is closed.
+// Wait waits until a call to the destination has ended and this message is the next of those that wait. It returns false if no call
+// ends within idle, if it waits longer than most, or if stop is closed.
 func (h *Health) Wait(to string, idle, most time.Duration, stop <-chan struct{}) bool {
 	began := time.Now()
 	h.mu.Lock()
@@ -201,7 +202,7 @@ func (h *Health) FailedSince(at time.Time, to string) bool {
 	return d != nil && d.failures > 0 && d.last.After(at)
 }
 
-// FailingFor is how long every call to a destination has failed.
+// FailingFor is the time since the first of the failures in a row of a destination; 0 = its last call did not fail.
 func (h *Health) FailingFor(now time.Time, to string) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

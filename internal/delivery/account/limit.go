@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Limit bounds how many messages of an account do something at once, in all and for one destination. Waiting messages are
-// served in the order in which they came, but one whose destination has reached its bound does not delay the others.
-// Safe for concurrent use.
+// Limit bounds how many messages of an account hold a place at once, in all and for one destination. Waiting messages get places in
+// the order in which they came. A message whose destination has reached its bound does not delay the others. The zero value has no
+// places until Resize. It is safe for concurrent use.
 type Limit struct {
 	mu        sync.Mutex
 	all, each int
@@ -38,7 +38,7 @@ func (l *Limit) Try(to string) bool {
 	return len(l.waiting) == 0 && l.take(to)
 }
 
-// Acquire takes a place. It returns false when none becomes free before an instant, or stop is closed; a nil stop never is.
+// Acquire takes a place. It returns false when none becomes free before until, or when stop is closed. stop may be nil.
 func (l *Limit) Acquire(to string, until time.Time, stop <-chan struct{}) bool {
 	l.mu.Lock()
 	if len(l.waiting) == 0 && l.take(to) {

@@ -50,10 +50,10 @@ func New(v messages.Vendor, m users.Mode, cfg Config, p *Pauses) *Outlet {
 	return o
 }
 
-// Shared reports whether the account belongs to one party, which can be paused as a whole. Webhook URLs belong to many.
+// Shared reports whether the account can be paused as a whole. Webhook receivers cannot: their URLs belong to different parties.
 func (o *Outlet) Shared() bool { return !o.Health.independent }
 
-// Closed says why and for how long the outlet cannot be used now; "" = it can.
+// Closed says why and for how long (0 = unknown) the outlet cannot be used now; "" = it can be used.
 func (o *Outlet) Closed(now time.Time) (why string, left time.Duration) {
 	if d, reason := o.pauses.Left(now, o.Key); d > 0 {
 		if reason == "" {

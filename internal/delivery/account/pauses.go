@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pause keeps everybody from using an account ("account:twilio/main") or a mode ("mode:sms").
+// Pause is a time in which no process may use an account ("account:twilio/main") or a mode ("mode:sms").
 type Pause struct {
 	Key    string
 	For    time.Duration
@@ -24,7 +24,7 @@ type paused struct {
 	added time.Time // by this process; zero = from the database
 }
 
-// ownFor is how long a pause that this process added is kept although the database does not have it (yet).
+// ownFor is how long a pause that this process added is kept without a row in the database.
 const ownFor = 3 * time.Second
 
 // Set replaces the pauses by those of the database.

@@ -10,15 +10,15 @@ import (
 
 // Budget is how long a message of a class is tried.
 type Budget struct {
-	PerMode  time.Duration // in one mode before the next one gets its chance, spare account included
+	PerMode  time.Duration // in one mode, spare accounts included; then the next mode is tried
 	Total    time.Duration // after which each further mode gets one attempt only
 	GiveUp   time.Duration // after which it fails for good; fallback recipients were notified long before
 	FirstGap time.Duration // before the second attempt; doubles from there
-	MostGap  time.Duration
+	MostGap  time.Duration // the longest pause between two attempts
 }
 
-// DefaultBudgets by class. An urgent page moves to the next mode after 20 s; after 60 s in all it stops waiting for any
-// vendor to recover before it tries another way.
+// DefaultBudgets returns the default budgets by class. An urgent page gets its next mode after 20 s. After 60 s in all, each
+// further mode gets one attempt only.
 func DefaultBudgets() [rate.ClassCount]Budget {
 	return [rate.ClassCount]Budget{
 		messages.ClassUrgent: {PerMode: 20 * time.Second, Total: time.Minute, GiveUp: time.Hour,
@@ -33,7 +33,7 @@ func DefaultBudgets() [rate.ClassCount]Budget {
 // spareAfter is the part of a mode's budget that the first account gets while there is a spare.
 const spareAfter = 0.6
 
-// AccountAt returns which of n accounts a message uses that has been tried in its mode for so long.
+// AccountAt returns the index of the account (of n) for a message that has been tried in its mode for inMode.
 func (b Budget) AccountAt(inMode time.Duration, n int) int {
 	if n < 2 || b.PerMode <= 0 {
 		return 0
@@ -49,14 +49,14 @@ func (b Budget) AccountAt(inMode time.Duration, n int) int {
 	return min(n-1, 1+int((inMode-first)/each))
 }
 
-// Gap is the pause before the attempt that follows n failed ones. spread in [0, 1) makes it jitter by half.
+// Gap is the pause after n failed attempts. It is random between half and all of the full pause: spread is in [0, 1).
 func (b Budget) Gap(n int, spread float64) time.Duration {
 	g := float64(b.FirstGap) * math.Pow(2, float64(max(0, n-1)))
 	g = min(g, float64(b.MostGap))
 	return time.Duration(g * (0.5 + spread/2))
 }
 
-// State is what decides about a message after an attempt.
+// State is the input of Budget.After besides the result of the attempt.
 type State struct {
 	Class       messages.Class
 	ModeAttempt int           // attempts in this mode, the last one included
@@ -77,18 +77,18 @@ const (
 	Fail                 // failed for good
 )
 
-// leastUnstarted is how many attempts in a mode come before a message gives it up because no call could be begun in time: one
-// that waited long for a limit's slot may miss that slot by chance.
+// leastUnstarted is the number of attempts in a mode before a message leaves the mode because no call could be begun in time. A
+// message that waited long for a slot may miss the slot by chance, and must get another try.
 const leastUnstarted = 4
 
-// After decides what follows an attempt, and how long to wait before (Retry).
+// After decides what follows an attempt, and for Retry the pause before it.
 func (b Budget) After(s State, r messages.Result) (Move, time.Duration) {
 	switch r.Outcome {
 	case messages.OutcomeSent:
 		return Done, 0
 	case messages.OutcomeRejected:
 		return NextOnly, 0
-	case messages.OutcomeCancelled: // the time is the mode's, although no call was begun in it
+	case messages.OutcomeCancelled: // no call was begun, but the time counts for the mode's budget
 		wait := b.Gap(1, s.Spread)
 		if s.InMode+wait >= b.PerMode && s.ModeAttempt >= leastUnstarted {
 			return Next, wait

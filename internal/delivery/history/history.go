@@ -21,8 +21,8 @@ type Cursor struct {
 // Archive is where finished messages go. Its methods may be called by several processes at once; each is one or a few
 // short transactions.
 type Archive interface {
-	// Move reads the next most messages after the cursor that settled longer than age ago, and moves those whose incidents are over
-	// to history. It returns the zero cursor when there were no more messages.
+	// Move reads up to most messages after the cursor that settled longer than age ago. It moves those whose incidents are over to
+	// history, and returns their number. next is the zero cursor when there were no more messages.
 	Move(ctx context.Context, from Cursor, age time.Duration, most int) (moved int, next Cursor, err error)
 	// Prepare creates the partitions of the coming months.
 	Prepare(ctx context.Context) error
@@ -97,7 +97,7 @@ func (h *Historian) Run(ctx context.Context) error {
 			case err != nil:
 				h.failed(ctx, "moving messages to history failed", err)
 			case next != Cursor{}:
-				// Leave the database to others three quarters of the time; half of it when far behind.
+				// Use the database a quarter of the time, or half of the time when far behind.
 				took := time.Since(started)
 				pause = min(pause, 3*took+time.Millisecond)
 				if time.Since(next.SettledAt) > h.cfg.Age+5*time.Minute {
@@ -105,7 +105,7 @@ func (h *Historian) Run(ctx context.Context) error {
 				}
 				at = next
 			case time.Since(began) >= h.cfg.Age:
-				// Messages of incidents that were still open are read again, but not all the time: there may be a million.
+				// Messages of incidents that were open are read again, once per Age because there may be a million.
 				at, began = Cursor{}, time.Now()
 			}
 		}

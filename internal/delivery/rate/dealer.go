@@ -9,11 +9,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Dealer decides which lane of one mode may begin a call when. Of the limits that apply to a start, the widest one that is configured (account, else mode,
-// else application and mode) leads: its slots are reserved ahead of time into a pool. When one of them comes near, the
-// turn goes to the lane that fairness chooses among those whose narrower limits have room then, and the narrower limits
-// are asked for a slot at that very instant. So no two limits ever wait for each other, and a narrow limit never spends a
-// slot that a wider one cannot use.
+// Dealer decides which lane of one mode may begin a call, and when. The leading limit of a start is the widest configured one:
+// account, else mode, else application and mode. Its slots are reserved ahead of time into a pool. When a slot comes near,
+// fairness chooses a lane among those whose narrower limits have room at that instant. Then the narrower limits are asked
+// for a slot at the same instant. So no limit waits for another, and a narrow limit uses no slot that a wider limit cannot use.
 //
 // One goroutine calls it, except that Own and the methods of Pace are safe for concurrent use.
 type Dealer struct {
@@ -71,7 +70,7 @@ func (l *Dealer) Unlimited(keys []Key, n int) []Turn {
 	return turns
 }
 
-// Return takes back turns that came to nothing.
+// Return takes back turns that no message used.
 func (l *Dealer) Return(turns []Turn) {
 	for _, t := range turns {
 		l.fair.refund(t.Key)
@@ -100,8 +99,8 @@ func (l *Dealer) Own(ctx context.Context, a Account) (s Slot, limited, ok bool) 
 // narrowDraws bounds how many applications' limits are asked in one pass.
 const narrowDraws = 8
 
-// Choose deals turns to lanes whose slots are near, up to free. When there are none, again is when to ask again; zero = when
-// something changes.
+// Choose deals up to free turns to lanes whose slots are near. When there are none, again is the time of the next call of Choose;
+// zero = call it when something changes.
 func (l *Dealer) Choose(ctx context.Context, now time.Time, keys []Key, a Account, free int) (turns []Turn, again time.Time) {
 	accountLimit, accountLimited := l.shared.limit(a.Key)
 	modeLimit, modeLimited := l.shared.limit(ModeKey(l.mode))

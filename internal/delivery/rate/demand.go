@@ -7,8 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Demand is what is known of waiting work: for each lane the buckets in which it has messages that may be taken now.
-// It is safe for concurrent use.
+// Demand is the known waiting work of this process: for each lane the buckets with messages that may be taken now. It is safe for
+// concurrent use.
 type Demand struct {
 	mu    sync.Mutex
 	modes map[users.Mode]map[Key]*laneWork
@@ -17,7 +17,7 @@ type Demand struct {
 
 type laneWork struct {
 	ready  buckets.Set
-	news   buckets.Set // of those, found since the last take that searched them
+	news   buckets.Set // ready buckets that were found after the last take searched them
 	cursor int         // bucket at which the next take begins
 	grow   int         // doubles with each take that was full
 }
@@ -104,8 +104,8 @@ func (d *Demand) name(application int64) string {
 	return d.names[application]
 }
 
-// depth guesses how many messages wait in the given lanes: one in each of their buckets, and twice as many each time that
-// all that was asked for was there.
+// depth estimates how many messages wait in the given lanes: one in each of their buckets. The estimate doubles with each take
+// that was full.
 func (d *Demand) depth(m users.Mode, keys []Key) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -118,7 +118,8 @@ func (d *Demand) depth(m users.Mode, keys []Key) int {
 	return n
 }
 
-// Buckets returns in which buckets to search for n messages of a lane: a few, others each time.
+// Buckets returns the buckets in which to search for n messages of a lane: n of them, but at least four if so many have work. Each
+// call continues after the last bucket of the previous one.
 func (d *Demand) Buckets(l Lane, n int) []int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -145,7 +146,7 @@ func (d *Demand) Buckets(l Lane, n int) []int {
 }
 
 // Took notes the result of a take of at most that many messages of a lane from the searched buckets; got is the bucket of each
-// message. A bucket that gave less than it was asked for is empty, unless the take was full and may not have come to it.
+// message. A bucket that gave fewer messages than asked for is empty, unless the take was full and may not have searched it.
 func (d *Demand) Took(l Lane, most int, searched, got []int) {
 	per := make(map[int]int, len(searched))
 	for _, b := range got {
@@ -174,6 +175,6 @@ func (d *Demand) Took(l Lane, most int, searched, got []int) {
 	}
 }
 
-// PerBucket is how many messages a take of at most that many may get from one of n buckets: twice an even part, so that neither
-// one bucket alone fills it nor every bucket must be searched.
+// PerBucket is how many of at most most messages a take may get from each of n buckets. It is about twice an even part, so that no
+// bucket alone fills the take, and not every bucket must be searched.
 func PerBucket(most, n int) int { return min(most, 1+2*most/max(1, n)) }

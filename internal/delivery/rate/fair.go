@@ -10,7 +10,7 @@ import (
 // ClassCount is the number of messages.Class values.
 const ClassCount = 3
 
-// floors is the part of all starts that a class gets while it waits, even if more urgent classes wait too.
+// floors is the part of all starts that a waiting class gets, even if more urgent classes wait too.
 var floors = [ClassCount]float64{messages.ClassRoutine: 0.1, messages.ClassOutOfBand: 0.1}
 
 // Key is a lane within one mode.
@@ -19,9 +19,9 @@ type Key struct {
 	Application int64
 }
 
-// fairQueue decides which lane of a mode is next. Classes go in their order, except that each waiting class gets its
-// floor; within a class applications take turns (start-time fair queueing: the one served least goes next, and one that
-// was idle gains nothing by it). It holds lanes, not messages. It is not safe for concurrent use.
+// fairQueue decides which lane of a mode is next. Classes are served in their order, except that each waiting class gets its floor.
+// Within a class applications take turns by start-time fair queueing: the one served least is next, and an idle time gives no
+// advantage. It holds lanes, not messages. It is not safe for concurrent use.
 type fairQueue struct {
 	classes [ClassCount]fairClass
 }
@@ -39,7 +39,7 @@ type fairLane struct {
 	weight      float64
 }
 
-// set makes exactly the given lanes wait, with their weights (1 = a whole share).
+// set replaces the waiting lanes by the given ones, with their weights (1 = a whole share).
 func (q *fairQueue) set(lanes map[Key]float64) {
 	for c := range q.classes {
 		q.classes[c].set(messages.Class(c), lanes)
@@ -54,7 +54,7 @@ func (f *fairClass) set(class messages.Class, lanes map[Key]float64) {
 			kept = append(kept, l)
 			continue
 		}
-		if l.tag > f.now { // it got more than its share; keep that
+		if l.tag > f.now { // it got more than its share: remember that while it is idle
 			if f.idle == nil {
 				f.idle = map[int64]*fairLane{}
 			}
@@ -127,7 +127,7 @@ func (q *fairQueue) refund(k Key) {
 	f := &q.classes[k.Class]
 	if i, ok := f.find(k.Application); ok {
 		f.lanes[i].tag -= 1 / f.lanes[i].weight
-		f.now = min(f.now, f.lanes[i].tag) // or a lane that begins to wait would wait for unused turns
+		f.now = min(f.now, f.lanes[i].tag) // otherwise a lane that begins to wait would wait for unused turns
 	}
 }
 

@@ -29,7 +29,7 @@ func AccountKey(vendor, account string) string { return "account:" + vendor + "/
 // ApplicationKey is the key of the limit of an application's messages in a mode.
 func ApplicationKey(name string, m users.Mode) string { return "app:" + name + "/" + string(m) }
 
-// keyKind returns the part of a limit's key before the colon, for metrics.
+// keyKind returns the part of a limit's key before the colon, as a label of metrics.
 func keyKind(key string) string {
 	for _, kind := range []string{"mode", "account", "app"} {
 		if len(key) > len(kind) && key[:len(kind)+1] == kind+":" {
@@ -54,8 +54,8 @@ type Waiting struct {
 	DueIn           time.Duration // until its first message may be taken; 0 or less = now
 }
 
-// Reservation asks for the next free slots of a limit. The i-th slot granted is not earlier than Offsets[i] after the
-// database's now and not more than Tolerance later than that; what cannot be granted is left out.
+// Reservation asks for the next free slots of a limit, one for each offset. The slot of Offsets[i] begins at that offset after the
+// database's now, or at most Tolerance later. Offsets without such a slot are left out of the answer.
 type Reservation struct {
 	Key      string
 	Interval time.Duration // between slots: 1 / rate
@@ -64,7 +64,7 @@ type Reservation struct {
 	// Instants, when not empty, are instants of the database's clock that replace "now plus the offset", one for each offset.
 	Instants  []time.Time
 	Tolerance time.Duration
-	// OnlyIfWithin, when not 0, grants nothing if the limit's next free slot is further away than that.
+	// OnlyIfWithin, when not 0: nothing is granted if the limit's next free slot is further away.
 	OnlyIfWithin time.Duration
 	// Lead is how long before a slot this process must have it. The limit remembers the longest of all processes for 10 s.
 	Lead time.Duration
@@ -85,7 +85,7 @@ type Limits interface {
 	Reserve(ctx context.Context, r Reservation) (Granted, error)
 }
 
-// Observer counts and logs what goes wrong. It must not block.
+// Observer counts and logs failures. Its methods must not block.
 type Observer interface {
 	// SlotsExpired counts reserved slots of a limit that could not be used in time; kind is mode, account or app.
 	SlotsExpired(kind string, n int)
@@ -93,8 +93,8 @@ type Observer interface {
 	ReserveFailed(key string, err error)
 }
 
-// Shared is what the modes of one process share: the limits, the database's clock and what is known of waiting work, here and
-// in other processes. It is safe for concurrent use.
+// Shared is the state that all Dealers of one process share: the limits, the database's clock, and the waiting work here and in other
+// processes. It is safe for concurrent use.
 type Shared struct {
 	Demand *Demand
 	Peers  Peers
@@ -116,11 +116,11 @@ func (s *Shared) limit(key string) (Limit, bool) {
 	return Limit{l.PerSecond, max(1, l.Burst)}, ok
 }
 
-// reserved is what a reservation brought.
+// reserved is the result of a reservation, on this process's clock.
 type reserved struct {
-	slots map[int]Slot // by the index of their offset
-	next  time.Time    // the limit's next free instant
-	far   time.Duration
+	slots map[int]Slot  // by the index of their offset
+	next  time.Time     // the limit's next free instant
+	far   time.Duration // the longest lead of the processes that share the limit
 }
 
 // reserveWithin bounds a reservation.

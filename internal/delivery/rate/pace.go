@@ -11,10 +11,10 @@ type Pace struct {
 	mu      sync.Mutex
 	way     worst   // from take to call, without waiting for the slot
 	connect worst   // to prepare the connection
-	mark    worst   // from when it is to be marked until the mark is committed
+	mark    worst   // from asking for the mark until it is committed
 	reread  worst   // to read the incident again
 	reserve worst   // to reserve a slot
-	pass    worst   // over the mode's lanes: a slot that comes near is seen only in the next one
+	pass    worst   // over the mode's lanes: a slot that comes near is noticed only in the next pass
 	rate    float64 // recent calls per second
 	since   time.Time
 	count   int
@@ -24,12 +24,12 @@ const (
 	leastLead = 20 * time.Millisecond
 	// mostLead bounds how long before its slot a message is taken. It must be less than a claim lasts.
 	mostLead = 4 * time.Second
-	// tripsOfWay and tripsOfStep are the round trips to the database from take to call, and of one step. They give a first guess
-	// while nothing was measured.
+	// tripsOfWay and tripsOfStep are the round trips to the database from take to call, and of one step: a first guess before
+	// anything was measured.
 	tripsOfWay, tripsOfStep = 6, 2
 	// spare is added to the recent duration of a step.
 	spare = 5 * time.Millisecond
-	// mostMarking bounds for how long calls are marked ahead. It must be less than a marked message waits for a connection.
+	// mostMarking bounds the time for which calls are marked ahead. It must be shorter than a marked message's wait for a connection.
 	mostMarking = 500 * time.Millisecond
 	// mostMarked bounds how many messages are marked ahead.
 	mostMarked = 256

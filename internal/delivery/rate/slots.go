@@ -14,13 +14,13 @@ const (
 	maxAhead = 250 * time.Millisecond
 	// mostFar bounds the lead that other processes can ask of this one.
 	mostFar = mostLead + time.Second
-	// nearEmpty is how near the end of the reserved slots may come before anybody reserves more, whatever its share. A process
-	// that has used its share up waits longer than others, down to leastNear.
+	// nearEmpty: when the reserved slots of a limit end within this time, a process reserves more, whatever its share. A process
+	// that has used up its share waits longer than others, down to leastNear.
 	nearEmpty = 50 * time.Millisecond
 	leastNear = 10 * time.Millisecond
-	// surplus is how much faster than its share a process may draw: the shares would otherwise never fill the reservations up.
+	// surplus is how much faster than its share a process may draw. Without it the reservations would never reach their bound.
 	surplus = 1.005
-	// maxLate is how late a slot may be used; later it is given up.
+	// maxLate is how late a slot may be used. After that it is given up.
 	maxLate = 50 * time.Millisecond
 	// leastPause is the shortest time between two reservations of the same limit that brought nothing.
 	leastPause = 5 * time.Millisecond
@@ -45,8 +45,8 @@ func (s Slot) both(o Slot) Slot {
 
 // dbClock maps instants of the database's clock to this process's clock and back. Each answer of the database bounds the
 // difference: it was measured after the request was sent and before the answer was received. The narrowest recent bounds
-// are kept. An instant is taken to come as late as it can, so that nothing starts early. A start is late by the round trip to
-// the database at most, and always by about the same. It is safe for concurrent use.
+// are kept. Of the possible times of an instant, the latest is used, so that no call starts early. A start is late by at most
+// the round trip to the database, and always by about the same time. It is safe for concurrent use.
 type dbClock struct {
 	mu          sync.Mutex
 	base        time.Time // ours; all instants are measured from it, by the monotonic clock
@@ -96,7 +96,7 @@ func (c *dbClock) slot(s time.Time) Slot {
 	b, _ := c.bounds()
 	since := s.Sub(c.theirs)
 	out := Slot{At: c.base.Add(since - b.least), Until: c.base.Add(since - b.most + maxLate)}
-	if c.samples >= typicalAfter { // the database is far away; a single slow answer may be due to a process that was stopped
+	if c.samples >= typicalAfter { // the database is really far away; fewer slow answers may come from a pause of this process
 		out.Until = instant.Later(out.Until, out.At.Add(maxLate/2))
 	}
 	return out
@@ -116,10 +116,10 @@ func (c *dbClock) remote(t time.Time) time.Time {
 	return c.theirs.Add(t.Sub(c.base) + b.least)
 }
 
-// gate is what is known of a limit that is asked only when a start needs it. The zero time means "never asked".
+// gate is the known state of a limit that is asked only when a start needs it.
 type gate struct {
 	Limit
-	next time.Time // its next free slot, as far as we know; others can only make it later
+	next time.Time // its next free slot, as far as known; others can only make it later; zero = never asked
 }
 
 // room returns how many starts the limit may allow from now until the horizon.
@@ -134,10 +134,9 @@ func (g *gate) room(now, horizon time.Time) int {
 	return int(horizon.Sub(first)/g.interval()) + max(1, g.Burst)
 }
 
-// pool holds the slots that this process has reserved of one limit, and decides when to reserve more. While the limit is
-// wanted by others too, it draws at its share of the rate; a limit that is about to fall idle is drawn from at once,
-// whatever the shares say, so that wrong shares cost fairness, never throughput. It is pure: time is given to it.
-// It is not safe for concurrent use.
+// pool holds the slots that this process has reserved of one limit, and decides when to reserve more. It draws slots at its share
+// of the rate while other processes want the limit too. If the limit would soon be idle, it draws at once, whatever its share:
+// wrong shares cost fairness, never throughput. It reads no clock, and is not safe for concurrent use.
 type pool struct {
 	gate
 	share  float64       // of the limit, in (0, 1]
@@ -155,18 +154,18 @@ type draw struct {
 	n         int
 	offset    time.Duration // of the first slot
 	tolerance time.Duration
-	onlyIdle  time.Duration // 0 = entitled
+	onlyIdle  time.Duration // Reservation.OnlyIfWithin; 0 = the share allows the draw
 	lead      time.Duration
 }
 
-// bound is how far ahead slots may be reserved, when the process that needs that most needs it so far ahead.
+// bound is how far ahead slots may be reserved. far is the longest lead of the processes that share the limit.
 func bound(far time.Duration) time.Duration { return far + maxAhead }
 
 // batch is how many slots lie in maxAhead, at least one.
 func (p *pool) batch() float64 { return max(1, math.Floor(p.PerSecond*maxAhead.Seconds())) }
 
-// plan decides whether to reserve now, given that so many starts are wanted in all and that a slot is of use only if it is
-// reserved lead before it begins. Else again is when to ask again; zero = when something changes.
+// plan decides whether to reserve slots now. wanted is the number of starts wanted in all; a slot must be reserved lead before it
+// begins. If d.n is 0, again is when to plan again; zero = when something changes.
 func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, again time.Time) {
 	far := max(lead, min(p.far, mostFar))
 	batch, most := p.batch(), bound(far)
@@ -179,7 +178,7 @@ func (p *pool) plan(now time.Time, wanted int, lead time.Duration) (d draw, agai
 		return draw{}, p.quiet
 	}
 	ahead := p.next.Sub(now) // how far the limit is reserved
-	// The smallest draw worth a round trip: half of our part of what may be ahead.
+	// The smallest draw worth a round trip is half of this process's share of a batch.
 	n := min(float64(missing), max(1, math.Floor(batch*p.share/2)))
 	room := p.interval() * time.Duration(n-1)
 	if ahead+room <= most && p.tokens >= n {

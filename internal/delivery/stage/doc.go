@@ -4,5 +4,6 @@
 //
 // Package delivery calls it and decides what each message does next. A stage knows the ledger, the queue and the renderer (Ledger,
 // Mover, Renderer), never vendors or rates. A message that cannot be stored fails alone (batch.Split). While the database is not
-// available, outcomes are retried until they are stored; other steps fail, and their messages are taken again after their claims.
+// available, outcomes are retried until they are stored or Run ends. Other steps fail, and their messages are taken again when their
+// claims end.
 package stage

@@ -12,7 +12,7 @@ import (
 // markWithin bounds a mark. It is long because a slow commit must not cancel a mark.
 const markWithin = 10 * time.Second
 
-// Mark begins attempts: it marks messages as being sent.
+// Mark begins attempts: it marks messages as sending. Do is safe for concurrent use.
 type Mark struct {
 	ledger  Ledger
 	process Process

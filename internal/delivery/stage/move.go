@@ -10,7 +10,7 @@ import (
 )
 
 // Move moves taken messages that do not go to a vendor now: to another mode or state (Turn), or back into the queue (Release).
-// A message that cannot be stored keeps its state until its claim ends.
+// A message that cannot be stored keeps its state until its claim ends. Turn and Release are safe for concurrent use.
 type Move struct {
 	queue    Mover
 	process  Process

@@ -31,11 +31,11 @@ type Verdict struct {
 	RetryIn     time.Duration  // Pending: pause before it may be taken again
 	Mode        users.Mode     // Pending: another mode; "" = the same
 	Tried       []users.Mode   // with Mode or Failed: modes that were tried so far
-	Refused     []users.Mode
-	SameKey     bool // Pending: the last attempt is in doubt, its idempotency key stays
-	AskFallback bool // no mode worked: a fallback recipient must be notified
-	ForGood     bool // Failed: nothing can reach the recipient; never because of an outage
-	Unstarted   bool // Pending: the call was not begun, so an earlier attempt in doubt stays in doubt
+	Refused     []users.Mode   // modes in which it was rejected for good
+	SameKey     bool           // Pending: the last attempt is in doubt, its idempotency key stays
+	AskFallback bool           // no mode worked: a fallback recipient must be notified
+	ForGood     bool           // Failed: nothing can reach the recipient; never because of an outage
+	Unstarted   bool           // Pending: the call was not begun, so an earlier attempt in doubt stays in doubt
 	// Audit is the text for the message's audit log; "" = Why.
 	Audit string
 	Why   string // a sentence for the timeline and the message's audit log; "" = none

@@ -19,7 +19,8 @@ const (
 	unstorablePause = 30 * time.Second
 )
 
-// Record completes attempts and moves their messages on. An outcome is tried until it is stored.
+// Record completes attempts and moves their messages on. It retries each outcome until it is stored, or until the ctx of Run ends
+// while the database is not available. It is safe for concurrent use.
 type Record struct {
 	ledger  Ledger
 	report  Reporter
@@ -43,7 +44,8 @@ func NewRecord(l Ledger, r Reporter) *Record {
 	return &Record{ledger: l, report: r, waiting: batch.NewQueue[recording](recordGap)}
 }
 
-// Add has an outcome stored. done is called once, by another goroutine, and must not block.
+// Add queues an outcome. done is called once, by another goroutine, and must not block. It is not called if Run ends before the
+// database is available again.
 func (r *Record) Add(o Outcome, done func(Recorded)) { r.waiting.Add(recording{o, done}) }
 
 // Len is how many outcomes wait to be stored.
@@ -97,8 +99,8 @@ func (r *Record) stored(waiting []recording, late []messages.ID) {
 	}
 }
 
-// storeWithoutDetails stores an outcome whose details the database does not accept, without them; if that fails as well, only the
-// state of the message. If that fails too, the attempt becomes one in doubt, and the message is sent again.
+// storeWithoutDetails stores an outcome without the details that the database does not accept. If that fails, it stores only the
+// state of the message. If that fails too, the attempt is later found to be in doubt, and the message is sent again.
 func (r *Record) storeWithoutDetails(ctx context.Context, one recording) {
 	one.outcome.Result.Detail = "the vendor's answer could not be stored"
 	one.outcome.Result.VendorMessageID = ""

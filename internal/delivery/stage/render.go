@@ -18,7 +18,7 @@ import (
 const (
 	// renderBatch is how many messages are rendered together.
 	renderBatch = 32
-	// renderWithin is how long a batch may take. The templates of a slower one are judged again, each alone.
+	// renderWithin is how long a batch may take. If a batch takes longer, its templates are timed again, each alone.
 	renderWithin = time.Second
 	// slowFor is how long the messages of a slow template are rendered separately.
 	slowFor = 5 * time.Minute
@@ -134,7 +134,7 @@ func (r *Render) separated(ctx context.Context, m *unrendered) bool {
 	}
 	waiting, served := r.separate[k]
 	if _, known := r.slow[k]; known && len(waiting) >= mostSeparate {
-		m.answer <- Text{Missing: SlowQueue} // or messages of slow templates would fill the memory
+		m.answer <- Text{Missing: SlowQueue} // without a bound, messages of slow templates would fill the memory
 		return true
 	}
 	r.separate[k] = append(waiting, m)
@@ -165,7 +165,7 @@ func (r *Render) serve(ctx context.Context, k Template) {
 	}
 }
 
-// judge decides from one message whether its template is quick or slow.
+// judge marks a template as quick or slow by the time that one message took.
 func (r *Render) judge(k Template, m *unrendered, took time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -192,7 +192,7 @@ func (r *Render) judge(k Template, m *unrendered, took time.Duration) {
 	}
 }
 
-// forget makes the templates of a slow batch be judged again.
+// forget removes the templates of a slow batch from the quick ones, so that they are timed again.
 func (r *Render) forget(ms []*unrendered) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 // rereadWithin bounds a read, because an old answer is useless.
 const rereadWithin = 2 * time.Second
 
-// Reread reads the incidents of marked messages again.
+// Reread reads the incidents of marked messages again. Do is safe for concurrent use.
 type Reread struct {
 	ledger  Ledger
 	process Process

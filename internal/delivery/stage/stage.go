@@ -21,7 +21,7 @@ const (
 	recordGap = 30 * time.Millisecond
 )
 
-// statementWithin bounds the statements for which no page waits.
+// statementWithin bounds the time of statements that no page waits for.
 const statementWithin = 5 * time.Second
 
 // Reporter counts and logs what stages do. It is safe for concurrent use.
@@ -51,7 +51,7 @@ type overlap struct {
 }
 
 const (
-	// slowStatement is when statements overlap, and mostStatements how many of them do.
+	// slowStatement is the duration from which statements overlap, mostStatements how many run at once in addition.
 	slowStatement  = 50 * time.Millisecond
 	mostStatements = 4
 )

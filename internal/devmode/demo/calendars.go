@@ -19,6 +19,7 @@ const (
 // one changes every twelve hours, one covers working hours only.
 func calendars(now time.Time) []operator.NewCalendar {
 	monday := []scheduling.Slot{{Start: day + 9*time.Hour, Duration: week}}
+	// Monday at nine, two weeks before this week.
 	start := oncall.LocalOf(now.UTC()).Sunday() - oncall.Local((2*week-day-9*time.Hour)/time.Second)
 	return []operator.NewCalendar{
 		{

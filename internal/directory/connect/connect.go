@@ -54,7 +54,7 @@ func Rules(s config.Sync) (directory.Rules, error) {
 	return directory.Rules{Region: s.PhoneRegion, Slack: s.SlackContact, PhotoURL: s.PhotoURL, Synced: s.From == directory.LDAP}, nil
 }
 
-// Syncer returns what brings people in step with the configured directory; nil = none is configured.
+// Syncer returns the syncer of the configured directory; nil = no directory is configured. It opens no connection.
 func Syncer(s config.Sync, l config.LDAP, workspaces []config.Slack) (*directory.Syncer, error) {
 	if s.From == "" {
 		return nil, nil
@@ -85,7 +85,7 @@ func Syncer(s config.Sync, l config.LDAP, workspaces []config.Slack) (*directory
 	return directory.NewSyncer(client, client, c), nil
 }
 
-// Problem checks what the configuration itself does not check: filters and the phone region; nil = no error. It opens no connection.
+// Problem checks the settings that package config does not check: filters and the phone region. It opens no connection.
 func Problem(l config.LDAP, s config.Sync, workspaces []config.Slack) error {
 	if _, err := Rules(s); err != nil {
 		return err

@@ -61,7 +61,7 @@ type Config struct {
 // ListConfig defines how mailing lists are found.
 type ListConfig struct {
 	BaseDN string // "" = BaseDN of people
-	Filter string // (objectClass=groupOfNames)
+	Filter string // such as (objectClass=groupOfNames); "" = no lists
 	Name   string // attribute of the name. "" = cn
 	Member string // attribute that holds distinguished names. "" = member
 }
@@ -72,7 +72,7 @@ type Client struct {
 	slots chan struct{}
 
 	mu     sync.Mutex
-	failed map[string]time.Time // servers that did not answer, and until when they are tried last
+	failed map[string]time.Time // servers that did not answer, and until when the others are tried first
 }
 
 const (
@@ -241,7 +241,7 @@ func (c *Client) connect(ctx context.Context, server string) (*ldap.Conn, net.Co
 	return conn, raw, nil
 }
 
-// People lists all people. See directory.People.
+// People lists all people; see directory.People. A failure is an Unavailable fault.
 func (c *Client) People(ctx context.Context) ([]directory.Entry, error) {
 	a := c.cfg.Attributes
 	found, err := c.search(ctx, c.cfg.BaseDN, c.cfg.PeopleFilter, c.attributes())
@@ -307,7 +307,7 @@ func (c *Client) search(ctx context.Context, base, filter string, attributes []s
 	return c.request(ctx, func(conn *ldap.Conn) (*ldap.SearchResult, error) { return conn.SearchWithPaging(request, pageSize) })
 }
 
-// request returns the entries that do finds with the account for searches.
+// request logs in the account for searches, calls do, and returns the entries that do found.
 func (c *Client) request(ctx context.Context, do func(*ldap.Conn) (*ldap.SearchResult, error)) (found []*ldap.Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 
 var errWrong = fault.New(fault.Unauthenticated, "wrong name or password")
 
-// errHidden is in the chain of the error of a search that the server does not permit. Some servers answer that the base does not exist.
+// errHidden marks the error of a search that the server does not permit. Some servers answer instead that the base does not exist.
 var errHidden = errors.New("the search is not permitted")
 
 // Check returns the entry of the person with the name and password. The name in the entry has the directory's spelling. It returns an

@@ -31,8 +31,8 @@ type drop struct {
 
 func (b *Breach) hard() bool { return len(b.dropped) > 0 }
 
-// Incident returns the incident of the latest breach of the hard quota. Report must be given whether it is unclaimed. 0
-// = there is none.
+// Incident returns the incident of the latest breach of the hard quota; 0 = none. The caller reads whether it is
+// acknowledged, and passes that to Report.
 func (b *Breach) Incident() incidents.ID {
 	if !b.hard() {
 		return 0
@@ -44,8 +44,8 @@ func (b *Breach) Incident() incidents.ID {
 type Report struct {
 	Mail    *Mail           // about the soft quota
 	Line    string          // for the timeline of Incident: no other incident is opened until somebody acknowledges it
-	Context json.RawMessage // of the incident to open ...
-	Plan    string          // ... with this plan
+	Context json.RawMessage // context of the incident to open; nil = no incident is opened
+	Plan    string          // plan of the incident to open
 	Entries []Entry         // about the dropped messages
 }
 

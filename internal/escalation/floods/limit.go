@@ -62,8 +62,7 @@ type Counts struct {
 	Usage   map[int64]*messages.Usage // by application
 }
 
-// Leaving returns the messages that are about to be sent: those that are not held. Tracking messages without
-// destination are left out.
+// Leaving returns the messages that are about to be sent. It leaves out held messages and those in mode drop.
 func Leaving(news []Message) []*Message {
 	out := make([]*Message, 0, len(news))
 	for i := range news {

@@ -40,7 +40,7 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []escalation.Due) error
 		leases := leasesOf(part, func(c escalation.Change) buckets.Lease { return c.Lease })
 		written, err := r.deps.Ledger.Commit(ctx, r.deps.Holder.ProcessID(), leases, part)
 		if err != nil {
-			return err // what was committed before is refused by its version when the batch is tried again
+			return err // the batch is tried again; changes committed before are then refused by their versions
 		}
 		r.committed(batch, part, written)
 	}

@@ -41,7 +41,7 @@ type Release struct {
 type Digest struct {
 	Release
 	Batch       string // id of the digest, if there is one: 32 hexadecimal digits
-	Application string // id of the digest, if there is one: 32 hexadecimal digits
+	Application string // name
 	Plan        string // name
 	// Mode and Destination are how the person is reached. They are "" if the person cannot be reached: then the digest
 	// has the mode of its newest page, and delivery pages a fallback (promise P8).
@@ -56,8 +56,7 @@ func newBatch() string {
 	return hex.EncodeToString(raw)
 }
 
-// digests sends held pages whose wait is over, at most once per second. A flood that cannot be released is postponed
-// alone.
+// digests sends held pages whose wait is over, at most once per Poll. A flood that cannot be released is postponed alone.
 func (r *Runner) digests(ctx context.Context, leases []buckets.Lease) error {
 	if r.cfg.Now == nil && time.Since(r.digestsAt) < r.cfg.Poll {
 		return nil

@@ -145,8 +145,8 @@ func (r *Runner) split(ctx context.Context, batch []escalation.Due, do func(cont
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// An outage of the database is not caused by an incident. But the database has just answered a read. If it refuses the same
-	// write again and again, one incident may be the cause.
+	// An outage of the database has no incident as its cause. But the database has just answered a read. If it refuses writes in
+	// several passes, one incident may be the cause.
 	if fault.Is(err, fault.Unavailable) && r.outages < 3 {
 		return err
 	}

@@ -54,7 +54,7 @@ type Config struct {
 	Keep        time.Duration // how long applications and contacts are cached; default oncall.DefaultKeep, negative: not at all
 	RetryMin    time.Duration // first pause of an incident that cannot be decided; default 1 s
 	RetryMax    time.Duration // longest such pause; default 5 min
-	ResumeEvery time.Duration // how often resumed plans and applications are searched up; default 5 s
+	ResumeEvery time.Duration // time between searches for resumed plans and applications; default 5 s
 	// Now replaces the database's clock. Tests only.
 	Now func() time.Time
 }
@@ -82,8 +82,8 @@ func (c Config) validate() error {
 // planKeep is how long a plan is cached. Its steps never change, but the names of its targets may.
 const planKeep = 30 * time.Second
 
-// passGap is the least time between the starts of two passes. After a pause a wake-up is served at once. In a flood
-// each pass finds more work, and fewer wake-ups find none.
+// passGap is the least time between the starts of two passes. After an idle time a wake-up starts a pass at once. In a
+// flood the gap makes passes fewer and larger.
 const passGap = 10 * time.Millisecond
 
 // minRetryPause is the first pause before due incidents are read again that are locked or failed.

@@ -53,6 +53,6 @@ func (r *Runner) resume(ctx context.Context) error {
 		r.resumedAt = time.Now()
 		return nil
 	}
-	r.log.Info("paused incidents are resumed", zap.Int("incidents", n)) // there may be more, which the next pass resumes
+	r.log.Info("paused incidents are resumed", zap.Int("incidents", n)) // the next pass resumes others, if there are any
 	return nil
 }

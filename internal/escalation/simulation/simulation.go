@@ -209,7 +209,7 @@ func (s *simulation) hold(a *escalation.Aggregation, p *SimulatedPage) bool {
 		s.floods[k] = f
 	}
 	if !f.release.IsZero() && !p.At.Before(f.release) {
-		f.release = time.Time{} // they have been sent
+		f.release = time.Time{} // the held pages have been sent
 	}
 	if !f.Hold(*a, p.At) {
 		return false

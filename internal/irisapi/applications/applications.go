@@ -59,17 +59,17 @@ func (d Deps) described(r *http.Request) (applications.Application, error) {
 
 // refusals are the texts with which a route refuses callers.
 type refusals struct {
-	program string // the caller is no person, 401; "" = such callers are refused with stranger
-	// stranger: the caller does not own the application, 403. The status is 401 if program is "".
+	program string // 401 for a caller that is no person; "" = the text is stranger
+	// stranger: 403 for a caller who may not change the application; 401 if program is "".
 	stranger string
-	// unknown: the application does not exist. "" = the route gets an application without a number. A %s is its name.
+	// unknown: 400 if the application does not exist; "" = the handler gets an application with the ID 0. %s is the name.
 	unknown string
 }
 
 // ownerHandler serves a route about an application to a caller who may change its settings. by names the caller.
 type ownerHandler func(w http.ResponseWriter, r *http.Request, app applications.Application, by string) error
 
-// owned serves a route about the application of the path, and refuses other callers.
+// owned returns a route's handler that calls h for permitted callers and refuses others with the texts of say.
 func (d Deps) owned(say refusals, h ownerHandler) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		app, err := d.ownedBy(r, say)

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Applications reads applications. Names are compared without regard to case; a NotFound fault when there is none.
+// Applications reads applications. Describe ignores case and returns a NotFound fault for an unknown name.
 type Applications interface {
 	List(ctx context.Context, q filters.Query) ([]applications.Application, error)
 	Describe(ctx context.Context, name string) (applications.Application, error)

@@ -225,8 +225,8 @@ type StatisticsStore interface {
 // readAgain is how long statistics are cached. An import may compute them again within their hour.
 const readAgain = time.Minute
 
-// RecentStatistics reads the statistics at most once a minute, because a computation may be slow. A failure, too, is used for
-// a minute, unless there are statistics of the same hour. It is safe for concurrent use.
+// RecentStatistics reads the statistics at most once a minute, because a computation may be slow. After a failure it returns
+// earlier statistics of the same hour, else the error, for a minute. It is safe for concurrent use.
 type RecentStatistics struct {
 	store StatisticsStore
 	reads *cache.Cache[int64, outcome] // by hour, in Unix seconds

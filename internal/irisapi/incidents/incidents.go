@@ -32,7 +32,7 @@ var rows = v0.Rows[incidents.Incident]{
 	Columns: columns, Kind: "incident", ID: number, TooBroad: "Incident query too broad, add filter or limit", Derived: withTitle,
 }
 
-// withTitle adds the column title to lists that have the fields from which a client would derive it.
+// withTitle adds the column title if the list has the columns of which the title is made.
 func withTitle(c v0.Columns[incidents.Incident], fields []string) v0.Columns[incidents.Incident] {
 	if len(fields) == 0 || slices.Contains(fields, "context") && slices.Contains(fields, "title_variable_name") {
 		return c.With("title", title)

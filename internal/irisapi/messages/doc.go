@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Messages reads messages. A message that does not exist is a NotFound fault, or has no changes.
+// Messages reads messages. For a message that does not exist, Get returns a NotFound fault, and Changes an empty list.
 type Messages interface {
 	List(ctx context.Context, q filters.Query) ([]messages.Message, error)
 	Get(ctx context.Context, id messages.ID) (messages.Message, error)

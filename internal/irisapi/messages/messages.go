@@ -60,8 +60,8 @@ func (a reads) get(w http.ResponseWriter, r *http.Request, id messages.ID) error
 	return v0.Answer(w, page, err)
 }
 
-// sentStatus is 1 for a message that was sent and 0 for one that failed. It is nil for other messages, and in modes that Twilio
-// may have sent.
+// sentStatus is 1 for a message that was sent and 0 for one that failed. It is nil for other messages, and for SMS and calls,
+// whose status is twilio_delivery_status.
 func sentStatus(m messages.Message) any {
 	if m.Mode == users.SMS || m.Mode == users.Call {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// notification is the body of a notification. Parsing checks only the body, not whether its targets exist. A body with
-// target_list is a list.
+// notification is the body of a notification. Parsing does not check whether its targets exist. A body with target_list is for
+// several targets; each e-mail then names all of them.
 type notification struct{ notifications.Request }
 
 func rejected(why string) error { return fault.Titled("Request rejected by sender", why) }
@@ -61,8 +61,8 @@ func (n *notification) parseList(b v0.Body) {
 	b.Check(parsed == users.Email, fault.Titled("Invalid mode", mode))
 }
 
-// parseHow reads priority, mode and category. A wrong priority is refused first. Of a valid priority and a valid mode, the
-// mode decides.
+// parseHow reads priority, mode and category. A wrong priority is refused first. If both priority and mode are valid, the mode
+// decides.
 func (n *notification) parseHow(b v0.Body) {
 	priority, mode, category := b.Text("priority"), b.Text("mode"), b.Text("category")
 	var isPriority, isMode bool
@@ -118,7 +118,7 @@ func (a incoming) notify(w http.ResponseWriter, r *http.Request) error {
 	return v0.Done(w, nil)
 }
 
-// rejection gives the fault of a target the text that clients expect.
+// rejection replaces the error of a target by the fault that clients expect.
 func rejection(err error) error {
 	for why, text := range map[error]string{notifications.ErrRole: "INVALID role", notifications.ErrTarget: "INVALID target",
 		notifications.ErrMismatch: "INVALID role:target", notifications.ErrTooMany: "INVALID role:target: more than 1000 recipients"} {

@@ -42,6 +42,7 @@ type Lookups interface {
 type Load interface {
 	// Overloaded returns how long the application must wait before it opens another incident; 0 = it need not wait.
 	Overloaded(ctx context.Context, app auth.Application) (time.Duration, error)
+	// Accepted counts n accepted incidents of an application.
 	Accepted(applicationID int64, n int)
 }
 

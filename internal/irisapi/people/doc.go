@@ -59,8 +59,8 @@ type Deps struct {
 	Devices           Devices
 	// Acceptor finds the people that a target means.
 	Acceptor *notifications.Acceptor
-	// SlackID finds the id in Slack of the person with an e-mail address; a NotFound fault when there is none. nil = Slack is
-	// not configured.
+	// SlackID returns the Slack id of the person with an e-mail address. It returns a NotFound fault if there is none. nil = Slack
+	// is not configured.
 	SlackID func(ctx context.Context, email string) (string, error) `optional:"true"`
 	// TimeZones are the time zones that people may choose.
 	TimeZones []string

@@ -93,9 +93,9 @@ func (p modes) set(w http.ResponseWriter, r *http.Request, u users.User) error {
 	return p.answer(r.Context(), w, u, application)
 }
 
-// parseModeBody reads choices of modes. Without further members they hold for all applications, with `application` for that
-// application. With `per_app_modes` the body has choices for several applications and for all; members that are no priorities
-// are ignored then. The returned application is the one whose choices are the answer; "" = all.
+// parseModeBody reads choices of modes. They apply to the application in the member `application`, or to all applications without
+// it. `per_app_modes` adds choices for several applications; then members that are no priorities are ignored. The returned
+// application is the one whose choices are the answer; "" = all.
 func parseModeBody(b v0.Body) (application string, choices []users.ModeChoice, err error) {
 	if raw, many := b.Members["per_app_modes"]; many {
 		choices = parseAppModes(b, raw)
@@ -160,7 +160,7 @@ func (p reprioritisations) set(w http.ResponseWriter, r *http.Request, u users.U
 	return v0.Done(w, p.Reprioritisations.SetReprioritisation(r.Context(), u, rule, v0.By(r)))
 }
 
-// Bounds of a rule, from the v0 wire.
+// Bounds of a rule, from the v0 wire. Windows are in seconds.
 const (
 	shortestWindow = 60
 	longestWindow  = 3600
@@ -187,7 +187,7 @@ func parseReprioritisation(b v0.Body) (rule users.Reprioritisation, err error) {
 	return rule, b.Err()
 }
 
-// modeOf reads the name of a mode; false when it is none.
+// modeOf reads the name of a mode; false = it is no mode.
 func modeOf(raw json.RawMessage) (users.Mode, bool) {
 	var name string
 	if json.Unmarshal(raw, &name) != nil {

@@ -17,7 +17,7 @@ type Body struct {
 	first *error
 }
 
-// ReadBody reads the JSON object in a request, whatever its Content-Type. title is that of the faults of its fields.
+// ReadBody reads the JSON object in a request and ignores the Content-Type. title is the title of the faults of its fields.
 func ReadBody(w http.ResponseWriter, r *http.Request, title string) Body {
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
@@ -27,13 +27,13 @@ func ReadBody(w http.ResponseWriter, r *http.Request, title string) Body {
 	return b
 }
 
-// ParseBody reads a JSON object. title is that of the faults of its fields. The error is that of Err.
+// ParseBody reads a JSON object. title is the title of the faults of its fields. Err returns the same error.
 func ParseBody(raw []byte, title string) (Body, error) {
 	members, err := wire.Object(raw)
 	return Body{jsonbody.Object{Members: members, Title: title}, &err}, err
 }
 
-// Of returns a decoded object. where ends the texts of its faults.
+// Of returns the Body of decoded members. where is the end of the text of each fault.
 func Of(members map[string]json.RawMessage, title, where string) Body {
 	return Body{jsonbody.Object{Members: members, Title: title, Where: where}, new(error)}
 }
@@ -48,18 +48,18 @@ func (b Body) Check(ok bool, otherwise error) {
 	}
 }
 
-// In returns an object inside of the body, whose faults are those of the body. where ends their texts.
+// In returns an object inside the body. Err of the body also returns its faults. where is the end of the text of each fault.
 func (b Body) In(members map[string]json.RawMessage, title, where string) Body {
 	return Body{jsonbody.Object{Members: members, Title: title, Where: where}, b.first}
 }
 
-// Required returns a string that must be there.
+// Required returns a string. Null and a missing key are a fault.
 func (b Body) Required(name string) string {
 	b.Check(b.Given(name), b.Fault(name, "%s is required", name))
 	return b.Text(name)
 }
 
-// Text returns a string, "" for null or none.
+// Text returns a string; "" for null or a missing key.
 func (b Body) Text(name string) string {
 	s, err := b.Object.Text(name)
 	b.Check(err == nil, err)
@@ -82,7 +82,7 @@ func Integer(raw json.RawMessage) (int64, bool) { return jsonbody.ParseWhole(raw
 // IsNull reports whether a value is null.
 func IsNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
-// Truthy decides a JSON value as Python does: false, 0, "", null, [] and {} are false.
+// Truthy converts a JSON value to a boolean as Python does: false, 0, "", null, [] and {} are false.
 func Truthy(raw json.RawMessage) bool {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(raw))

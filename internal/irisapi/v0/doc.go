@@ -15,10 +15,11 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// PathID reads an integer path parameter of any size.
+// PathID reads an integer path parameter of any size; false = it is no integer.
 func PathID(r *http.Request, name string) (int64, bool) { return parseInt(wire.Param(r, name)) }
 
-// WithID serves a route about the object whose number is the path parameter id. invalid is the title for another path.
+// WithID serves a route about the object whose number is the path parameter id. invalid is the text of the Invalid fault if the
+// parameter is no number.
 func WithID[ID ~int64](invalid string, h func(w http.ResponseWriter, r *http.Request, id ID) error) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		id, ok := PathID(r, "id")

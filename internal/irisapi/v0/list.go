@@ -61,7 +61,7 @@ func (l List) Read(w http.ResponseWriter, r *http.Request) (filters.Query, error
 	return out, err
 }
 
-// parameter reports whether the list takes a parameter that is no filter.
+// parameter reports whether key is a known parameter that is no filter.
 func (l List) parameter(key string) bool {
 	return key == "fields" && l.Columns != nil || key == "limit" && l.Limited || key == "counts" && l.Unique != nil || slices.Contains(l.More, key)
 }
@@ -265,7 +265,8 @@ func parseLimit(q url.Values) (int, error) {
 // Counter counts the rows of a list, and the rows for each value of some fields.
 type Counter func(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error)
 
-// Counted answers a list request that asks for totals instead of rows (counts=true). It reports whether the request does.
+// Counted answers a list request that asks for totals instead of rows (counts=true). For any other request it returns false and
+// writes nothing.
 func (l List) Counted(w http.ResponseWriter, r *http.Request, q filters.Query, count Counter) (bool, error) {
 	raw, given, err := Parameter(r, "counts")
 	if err != nil || !given {

@@ -72,7 +72,7 @@ func (c Columns[T]) With(name string, value func(T) any) Columns[T] {
 	return append(slices.Clip(c), Columns[T]{{name, value}}...)
 }
 
-// Record returns an object of the list.
+// Record returns the object of an item.
 func (c Columns[T]) Record(item T) Record {
 	out := make(Record, len(c))
 	for i, col := range c {
@@ -90,7 +90,7 @@ func (c Columns[T]) Records(items []T) []Record {
 	return out
 }
 
-// Flag returns 0 or 1, as the wire has booleans of the database.
+// Flag returns 0 or 1: the form of booleans that Iris read from its database.
 func Flag(b bool) int {
 	if b {
 		return 1
@@ -110,7 +110,7 @@ func OrNull[T comparable](v T) any {
 // Seconds returns whole seconds.
 func Seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// Unix returns Unix seconds, nil for no time.
+// Unix returns Unix seconds; nil for the zero time.
 func Unix(t time.Time) any {
 	if t.IsZero() {
 		return nil

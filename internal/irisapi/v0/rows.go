@@ -18,7 +18,7 @@ type Rows[T any] struct {
 	// Kind and ID are for the tags of the objects; "" = the objects have no tags.
 	Kind string
 	ID   func(T) int64
-	// TooBroad refuses a query without a condition and a limit; "" = the route answers it.
+	// TooBroad is the text that refuses a query with neither conditions nor a limit; "" = the route answers it.
 	TooBroad string
 	// Derived adds columns that need several fields; nil = there are none.
 	Derived func(c Columns[T], fields []string) Columns[T]
@@ -65,7 +65,7 @@ func (l Rows[T]) Record(ctx context.Context, tags Tags, item T) (Record, error) 
 type TagStore interface {
 	// Of returns the tags of objects of one kind, by number and name.
 	Of(ctx context.Context, kind string, ids []int64) (map[int64]map[string][]string, error)
-	// Set replaces the values of one tag; no values remove the tag. NotFound when there is no such object.
+	// Set replaces the values of one tag; no values remove the tag. An object that does not exist is a NotFound fault.
 	Set(ctx context.Context, kind string, id int64, name string, values []string) error
 }
 

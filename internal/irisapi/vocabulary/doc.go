@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Targets lists the targets that plans may name. Names are compared without regard to case.
+// Targets lists the targets that plans may name. Comparisons of names ignore case.
 type Targets interface {
 	Names(ctx context.Context, prefix string) ([]string, error)
 	NamesOfKind(ctx context.Context, kind string, q filters.Query) ([]string, error)
@@ -28,7 +28,7 @@ type Roles interface {
 	PriorityModes(ctx context.Context) (map[users.Priority]users.Mode, error)
 }
 
-// Categories lists the categories of applications by number.
+// Categories lists the categories of applications, sorted by id.
 type Categories interface {
 	Categories(ctx context.Context, q filters.Query) ([]applications.Category, error)
 }

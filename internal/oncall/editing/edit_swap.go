@@ -122,7 +122,7 @@ type NewSwapRequest struct {
 	Access
 	TeamID     int64
 	From       users.ID
-	To         users.ID // 0 = the owner of the shifts wanted, or everybody
+	To         users.ID // 0 = the owner of Take; without Take, everybody
 	Give, Take []oncall.ShiftID
 	Note       string
 }

@@ -19,8 +19,8 @@ type Membership struct {
 	Members map[users.ID]bool // administrators and everybody in a roster; false = switched off
 }
 
-// refuses returns why a person cannot be put on call: the text stranger for a person outside the team, or that the
-// person is deactivated. "" = the person can be.
+// refuses returns why a person cannot be put on call; "" = the person can. For a person outside the team it returns the
+// text stranger.
 func (c Membership) refuses(id users.ID, stranger string) string {
 	active, member := c.Members[id]
 	switch {
@@ -121,7 +121,7 @@ func (d Editor) times(n ShiftRequest) error {
 	return nil
 }
 
-// shift is n as a shift. It counts as hand-made even if the caller names a schedule.
+// shift returns the requested shift. It counts as hand-made even if the request names a schedule.
 func (d Editor) shift(n ShiftRequest) oncall.Shift {
 	return oncall.Shift{
 		TeamID: d.Team.TeamID, Role: n.Role, User: n.User, Start: n.Start, End: n.End,

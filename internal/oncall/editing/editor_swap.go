@@ -15,8 +15,8 @@ type Side struct {
 	Linked bool
 }
 
-// Swap exchanges the people of two sides; times and roles stay (docs/reference/oncall-v0.md 6.5). The caller has read
-// the shifts: an empty side does not exist.
+// Swap exchanges the people of two sides; times and roles stay (docs/reference/oncall-v0.md 6.5). A side without shifts
+// is a NotFound fault: the caller found none for it.
 func (d Editor) Swap(sides []Side) (oncall.Changes, error) {
 	if len(sides) != 2 {
 		return oncall.Changes{}, fault.Titled(badSwap, "Must provide 2 events")

@@ -141,8 +141,8 @@ type OccurrenceShift struct {
 	Start, End time.Time
 }
 
-// ImportedOccurrence is an occurrence that was imported before, and its shift. A nil Shift was deleted or cut by hand
-// since.
+// ImportedOccurrence is an occurrence that was imported before, and its shift. Shift is nil if it was deleted or cut by
+// hand since.
 type ImportedOccurrence struct {
 	Occurrence
 	Shift *oncall.Shift

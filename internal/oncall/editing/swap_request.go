@@ -166,7 +166,7 @@ func (d Editor) Withdraw(r SwapRequest, who users.ID) (SwapRequest, error) {
 	return r.end(RequestWithdrawn, d.Now, who), nil
 }
 
-// Expire ends an open request whose shifts have changed. ok is false if the request remains open.
+// Expire ends an open request whose shifts have changed or begun. If ok is false, the request stays as it is.
 func (r SwapRequest) Expire(now time.Time, give, take []oncall.Shift) (ended SwapRequest, ok bool) {
 	if r.State != RequestOpen {
 		return r, false
@@ -231,8 +231,8 @@ func (r SwapRequest) AskNotice(team Membership, give, take []oncall.Shift) oncal
 	return n
 }
 
-// EndNotices returns the notices of how a request ended. give and take are its shifts as they were then. The withdrawal of a
-// request to everybody gives no notice.
+// EndNotices returns the notices of how a request ended. give and take are its shifts as they were then. A person gets
+// no notice of their own withdrawal.
 func (r SwapRequest) EndNotices(give, take []oncall.Shift) []oncall.Notice {
 	n := oncall.Notice{TeamID: r.TeamID, By: r.DecidedBy, Shifts: concat(give, take), Users: []users.ID{r.From}}
 	switch r.State {

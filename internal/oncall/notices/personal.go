@@ -24,7 +24,7 @@ type PersonalNotice struct {
 	Link  string         // where to answer; "" = no link
 }
 
-// Text returns a short text for phones. It returns false if there is no text.
+// Text returns a short text for phones. It returns false if the notice does not concern the reader or its kind has no text.
 func (p PersonalNotice) Text() (Text, bool) {
 	var own, others []NoticeFact
 	for _, f := range p.Facts {

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Administrator says whether the person or program that edits may administer a team: nil, or the fault to answer with.
-// auth.Actor is one.
+// Administrator is the person or program that edits. MayAdministerTeam returns nil, or the fault to answer with. auth.Actor
+// implements it.
 type Administrator interface {
 	MayAdministerTeam(team int64, name string) error
 }
@@ -79,7 +79,7 @@ func (p Patch) Decide(is scheduling.StoredSchedule) (scheduling.ScheduleDraft, e
 	return d, p.Apply(&d)
 }
 
-// Apply makes the changes in a draft and checks the whole.
+// Apply makes the changes in a draft and checks the draft. It returns NotSimple or an Invalid fault, among others.
 func (p Patch) Apply(d *scheduling.ScheduleDraft) error {
 	set(&d.Advanced, p.Advanced)
 	switch {
@@ -122,7 +122,7 @@ func simpleOnce(stored []scheduling.Slot) bool {
 	return scheduling.SimplePattern(stored) || scheduling.SimplePattern(halves(stored))
 }
 
-// halves cuts slots into shifts of twelve hours, which merging joined.
+// halves undoes the merging of slots of twelve hours.
 func halves(stored []scheduling.Slot) []scheduling.Slot {
 	const half = 12 * time.Hour
 	var out []scheduling.Slot

@@ -78,7 +78,7 @@ func (s *Schedule) nextInOrder(b *workingCalendar, at time.Time) (users.ID, stri
 	return order[(last+1)%len(order)], ""
 }
 
-// fill plans one period of a weekly pattern. It returns the shifts, or why there are none.
+// fill plans one period of a weekly pattern. It adds the shifts to result, or the reason why nobody takes the period.
 func (s *Schedule) fill(b *workingCalendar, p period, result *Result) {
 	var open []oncall.Span
 	for _, slot := range p.slots {

@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Load is a person's time on call in a window. Night, weekend and holiday overlap.
+// Load is a person's time on call in a window. The same hour may count as night, weekend and holiday.
 type Load struct {
 	User                            users.ID
 	Shifts                          int

@@ -88,8 +88,8 @@ func closestSunday(t time.Time, zone *time.Location) oncall.Local {
 // step is the length of a period on the team's clock.
 func (s *Schedule) step() oncall.Local { return oncall.Local(periodWeeks(s.Pattern) * week) }
 
-// reach is the first Sunday that is not to be populated yet. Thresholds compare the team's clock with UTC's, as Oncall
-// does (docs/reference/oncall-v0.md 5.2).
+// reach returns the reading from which periods are not populated yet. As in Oncall, it is on UTC's clock and compared
+// with readings of the team's clock (docs/reference/oncall-v0.md 5.2).
 func (s *Schedule) reach(now time.Time) oncall.Local {
 	return oncall.Local(now.Unix() + int64(s.Threshold)*day)
 }

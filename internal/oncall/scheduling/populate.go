@@ -223,7 +223,8 @@ type job struct {
 	period   period
 }
 
-// jobs lists the periods of a weekly schedule to fill, and sets in result how far it is made then.
+// jobs returns the periods of a weekly schedule to fill. It sets result.Progress.Last as it is
+// after filling them, and clears result.Progress.Unfilled, which Fill sets again.
 func (s *Schedule) jobs(now time.Time, of int, b *workingCalendar, result *Result) []job {
 	var out []job
 	if len(s.Pattern) == 0 {

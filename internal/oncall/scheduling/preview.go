@@ -86,7 +86,7 @@ func (s Schedule) Until(now, from, until time.Time, ahead bool) (Schedule, error
 	return s, nil
 }
 
-// shiftsWithin estimates how many shifts the schedule makes in a time from now on. It does not estimate too few.
+// shiftsWithin estimates how many shifts the schedule makes in a time from now on. It never returns too few.
 func (s Schedule) shiftsWithin(d time.Duration) int {
 	if s.Algorithm != ByRotation || s.Rotation == nil {
 		return len(s.Pattern) * (int(d/(time.Duration(s.step())*time.Second)) + 2)
@@ -101,7 +101,7 @@ func (s Schedule) shiftsWithin(d time.Duration) int {
 	return n
 }
 
-// turnLength estimates the length of a turn. It does not estimate too long.
+// turnLength estimates the length of a turn. It never returns too much.
 func (l Layer) turnLength() time.Duration {
 	const aDay = 24 * time.Hour
 	every := time.Duration(max(1, l.Every))

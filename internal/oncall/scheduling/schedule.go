@@ -34,13 +34,13 @@ type Member struct {
 }
 
 // Schedule makes shifts of a role, for the people of a roster. It has either a weekly Pattern, for Oncall's algorithms, or
-// a Rotation (algorithm Turns).
+// a Rotation (algorithm ByRotation).
 type Schedule struct {
 	ID        oncall.ScheduleID
 	TeamID    int64
 	Zone      *time.Location // the team's scheduling zone
 	Role      string
-	RoleOrder int64      // the role's number: of two schedules that begin at the same time, the lower one chooses first
+	RoleOrder int64      // the role's number: of two periods that begin at the same time, the one with the lower number is filled first
 	Roster    []Member   // by roster priority, then user
 	Order     []users.ID // round-robin's order, by priority, then user
 	Algorithm Algorithm
@@ -68,7 +68,7 @@ type Unfilled struct {
 	Role       string
 	Period     time.Time // the beginning of its period
 	Start, End time.Time
-	Why        string // e.g. "everybody in the roster is busy or away"
+	Why        string // e.g. "everybody in rotation is busy or away"
 }
 
 // Warning is a future span in which nobody is on call. The team gets one notice of it.

@@ -29,7 +29,7 @@ type heldKey struct {
 
 func (s *Schedule) heldKey() heldKey { return heldKey{s.ID, s.TeamID, s.Role} }
 
-// fills reports whether x takes the place of a shift of the schedule.
+// fills reports whether x is a shift of the schedule, or a part or an override of one.
 func (s *Schedule) fills(x oncall.Shift) bool {
 	return s.ID != 0 && heldKey{x.Origin(), x.TeamID, x.Role} == s.heldKey()
 }
@@ -95,8 +95,8 @@ func (b *workingCalendar) away(user users.ID, spans []oncall.Span) bool {
 	})
 }
 
-// envelope is from the beginning of the first span to the end of the last. It is a quick check: most of a calendar is
-// outside.
+// envelope returns the span from the earliest start to the latest end. It is for a quick check, because most shifts are
+// outside of it.
 func envelope(spans []oncall.Span) oncall.Span {
 	var all oncall.Span
 	for i, s := range spans {

@@ -30,7 +30,7 @@ type Lookups interface {
 // Plan is a plan behind the escalate button.
 type Plan struct {
 	Name    string       // "" = the button does not offer this plan
-	Targets []RoleTarget // of the plan's dynamic targets, in order; the team is the target of those that have none here
+	Targets []RoleTarget // one for each dynamic target of the plan, in order; the team is the target of those without a name
 }
 
 // Config is set by operators. The zero value is the default.
@@ -53,5 +53,5 @@ type Deps struct {
 	Config Config
 }
 
-// Routes returns the routes on the parts.
+// Routes returns the routes of this package.
 func Routes(d Deps) []routing.Route { return d.routes() }

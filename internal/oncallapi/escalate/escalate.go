@@ -141,7 +141,7 @@ func (a Deps) open(ctx context.Context, chosen Plan, team oncall.Profile, reques
 	return int64(opened.ID), nil
 }
 
-// targetsOf returns the targets for a plan's dynamic targets: the configured ones, else the team.
+// targetsOf returns the configured targets of a plan's dynamic targets. It refuses a wrong number of them.
 func (a Deps) targetsOf(ctx context.Context, plan escalation.Plan, chosen Plan, team oncall.Profile) ([]incidents.DynamicTarget, error) {
 	want := plan.DynamicTargets()
 	if want == 0 {

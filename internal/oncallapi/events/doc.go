@@ -47,7 +47,7 @@ type Deps struct {
 	Bonus Bonus
 }
 
-// The routes by resource.
+// Each type serves the routes of one resource.
 type (
 	events   struct{ Deps }
 	lookups  struct{ Deps }
@@ -55,7 +55,7 @@ type (
 	bonuses  struct{ Deps }
 )
 
-// Routes returns the routes on the parts.
+// Routes returns the routes of this package.
 func Routes(d Deps) []routing.Route {
 	return slices.Concat(events{d}.routes(), lookups{d}.routes(), auditLog{d}.routes(), bonuses{d}.routes())
 }

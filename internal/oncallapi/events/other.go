@@ -128,7 +128,7 @@ func (a bonuses) counts(row oncall.ShiftRow, p paid) bool {
 	return false
 }
 
-// truthy decides a JSON value as Python does.
+// truthy decides booleans, numbers and texts as Python does. Any other JSON value is false.
 func truthy(v any) bool {
 	switch v := v.(type) {
 	case bool:

@@ -50,8 +50,7 @@ func (a events) listEvents(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, calendars.EventObjects(rows, asked))
 }
 
-// eventQuery reads the filters of a list of shifts. none is true if a filter names a team, role or user that does not exist: the
-// list is then empty.
+// eventQuery reads the filters of a list of shifts. none is true if a filter matches no team, role or user: the list is then empty.
 func (a events) eventQuery(ctx context.Context, q url.Values) (query oncall.ShiftQuery, none bool, err error) {
 	known := map[string]params.Kind{"id": params.Number, "start": params.Number, "end": params.Number, "team_id": params.Number, "role": params.Text, "team": params.Text, "user": params.Text}
 	cs, others := params.Conditions(q, known)

@@ -77,7 +77,7 @@ type Deps struct {
 	Modes []users.Mode
 }
 
-// The routes by resource.
+// Each type serves the routes of one resource.
 type (
 	people   struct{ Deps }
 	pins     struct{ Deps }
@@ -86,7 +86,7 @@ type (
 	feeds    struct{ Deps }
 )
 
-// Routes returns the routes on the parts.
+// Routes returns the routes of this package.
 func Routes(d Deps) []routing.Route {
 	return slices.Concat(people{d}.routes(), pins{d}.routes(), notices{d}.routes(), feedKeys{d}.routes(), feeds{d}.routes())
 }

@@ -38,7 +38,7 @@ func (a feedKeys) requester(r *http.Request) (oncall.Person, error) {
 	return p, fault.When(err, fault.NotFound, auth.ErrPersonNeeded)
 }
 
-// feedKey returns the handler that answers with, replaces or deletes the caller's key for a calendar.
+// feedKey returns the handler for the caller's key of a calendar. It answers with (view), replaces (update) or deletes the key.
 func (a feedKeys) feedKey(verb string) routing.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		me, err := a.requester(r)
@@ -130,7 +130,7 @@ func (a feedKeys) getKey(w http.ResponseWriter, r *http.Request) error {
 	}})
 }
 
-// deleteKey deletes a key. Its requester and administrators may.
+// deleteKey deletes a key, for its requester and administrators.
 func (a feedKeys) deleteKey(w http.ResponseWriter, r *http.Request) error {
 	key, err := a.knownKey(r)
 	if err != nil {
@@ -172,7 +172,7 @@ func (a feedKeys) listKeys(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// deleteKeys deletes all keys of a requester. The requester and administrators may.
+// deleteKeys deletes all keys of a requester, for the requester and administrators.
 func (a feedKeys) deleteKeys(w http.ResponseWriter, r *http.Request) error {
 	u, err := a.keysOf(r, "delete")
 	if err != nil {

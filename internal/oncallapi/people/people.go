@@ -57,7 +57,7 @@ func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// createUser adds a person with a name only. Only administrators of Iris and applications of the on-call API may.
+// createUser adds a person with a name only. Only administrators of Iris and applications of the on-call API may do this.
 func (a people) createUser(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err

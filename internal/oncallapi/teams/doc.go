@@ -127,7 +127,7 @@ type Deps struct {
 	Modes []users.Mode
 }
 
-// The routes by resource.
+// Each type serves the routes of one resource.
 type (
 	teams    struct{ Deps }
 	members  struct{ Deps }
@@ -138,7 +138,7 @@ type (
 	weekly   struct{ Deps }
 )
 
-// Routes returns the routes on the parts.
+// Routes returns the routes of this package.
 func Routes(d Deps) []routing.Route {
 	return slices.Concat(teams{d}.routes(), members{d}.routes(), roles{d}.routes(), services{d}.routes(), names{d}.routes(),
 		rosters{d}.routes(), weekly{d}.routes())

@@ -82,7 +82,7 @@ func (a roles) listRoles(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// createRole creates a role. Only administrators of Iris and applications of the on-call API may.
+// createRole creates a role. Only administrators of Iris and applications of the on-call API may do this.
 func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (a roles) createRole(w http.ResponseWriter, r *http.Request) error {
 	return routing.Done(w, http.StatusCreated, fault.When(err, fault.Conflict, calendars.Integrity(`role "`+name+`" already existed`)))
 }
 
-// deleteRole deletes a role. Only administrators of Iris and applications of the on-call API may.
+// deleteRole deletes a role. Only administrators of Iris and applications of the on-call API may do this.
 func (a roles) deleteRole(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
@@ -119,12 +119,12 @@ func (a services) listServices(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, names)
 }
 
-// createService creates a service. Only administrators of Iris and applications of the on-call API may.
+// createService creates a service. Only administrators of Iris and applications of the on-call API may do this.
 func (a services) createService(w http.ResponseWriter, r *http.Request) error {
 	return a.saveService(w, r, 0)
 }
 
-// renameService changes the name of a service. Only administrators of Iris and applications of the on-call API may.
+// renameService changes the name of a service. Only administrators of Iris and applications of the on-call API may do this.
 func (a services) renameService(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err
@@ -163,7 +163,7 @@ func (a services) getService(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, map[string]any{"id": s.ID, "name": s.Name})
 }
 
-// deleteService deletes a service. Only administrators of Iris and applications of the on-call API may.
+// deleteService deletes a service. Only administrators of Iris and applications of the on-call API may do this.
 func (a services) deleteService(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayManageOncall(); err != nil {
 		return err

@@ -110,7 +110,7 @@ func teamNameProblem(name string) error {
 	return nil
 }
 
-// createTeam creates a team with one administrator. Every authenticated caller who is not read-only may.
+// createTeam creates a team with one administrator, for every authenticated caller who is not read-only.
 func (a teams) createTeam(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.Read(w, r, "invalid payload")
 	if err != nil {

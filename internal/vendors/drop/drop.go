@@ -20,7 +20,7 @@ type Config struct {
 // Vendor discards messages and returns Sent. Safe for concurrent use.
 type Vendor struct{ vendors.Identity }
 
-// New returns a vendor. The error is always nil; every vendor's New has one.
+// New returns a vendor. The error is always nil; it is there because New of every vendor returns one.
 func New(cfg Config) (*Vendor, error) {
 	return &Vendor{vendors.NewIdentity("drop", cfg.Account, 0, users.Drop)}, nil
 }

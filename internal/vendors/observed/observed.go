@@ -26,7 +26,7 @@ type Vendor struct {
 	messages.Vendor
 	log *zap.Logger
 
-	failures, slowdowns rate.Sometimes // their log lines
+	failures, slowdowns rate.Sometimes // limit their log lines
 
 	mu     sync.Mutex
 	failed int  // calls since the last log line about failures
@@ -54,7 +54,7 @@ func (w *Vendor) Send(ctx context.Context, m messages.Outbound) messages.Result 
 	return r
 }
 
-// Connections implements messages.Pooled. 0 = unknown.
+// Connections implements messages.Pooled. 0 = the vendor sets no limit.
 func (w *Vendor) Connections() int {
 	if p, ok := w.Vendor.(messages.Pooled); ok {
 		return p.Connections()

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// ring makes the phone ring.
+// ring is called for every accepted text and call. It answers and reports by itself if the configuration asks for that.
 func (s *Twilio) ring(e Entry) {
 	if e.Mode == "call" {
 		s.mu.Lock()
@@ -39,7 +39,8 @@ func (s *Twilio) ring(e Entry) {
 	})
 }
 
-// Answer answers a call: it fetches the text from the call's URL and returns the text.
+// Answer answers a call: it fetches the text from the call's URL and returns it. For an answered call it returns the text so
+// far.
 func (s *Twilio) Answer(ctx context.Context, sid string) (string, error) {
 	c, err := s.call(sid)
 	if err != nil {
@@ -161,7 +162,7 @@ func (c *phoneCall) speak(v twiml) bool {
 	return slices.Contains([]string{"Say", "Pause", "Play"}, v.XMLName.Local)
 }
 
-// perform speaks and gathers; it returns the next URL.
+// perform executes the verbs of doc and returns the URL to fetch next; "" = the call waits for a key or has ended.
 func (s *Twilio) perform(c *phoneCall, base string, doc twiml) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

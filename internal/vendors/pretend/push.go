@@ -37,7 +37,7 @@ const (
 	pushLimit = 4096
 )
 
-// Push plays Firebase Cloud Messaging, HTTP v1, and the server that gives access tokens.
+// Push simulates Firebase Cloud Messaging, HTTP v1, and the server that issues access tokens.
 type Push struct {
 	web
 	cfg PushConfig

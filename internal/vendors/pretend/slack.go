@@ -43,7 +43,7 @@ type SlackMember struct {
 	Deleted, Bot                            bool
 }
 
-// Slack simulates chat.postMessage and users.lookupByEmail, and presses buttons.
+// Slack simulates chat.postMessage, users.lookupByEmail, users.list and users.info, and presses buttons.
 type Slack struct {
 	web
 	cfg    SlackConfig

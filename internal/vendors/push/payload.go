@@ -45,7 +45,7 @@ func payload(device string, m messages.Outbound) (string, error) {
 	body := vendors.Cut(strings.TrimSpace(vendors.Text(m.Body)), maxBody)
 	for {
 		shown, content := object{"title": title, "body": vendors.Cut(body, maxShown)}, data(title, body, m)
-		counted, err := plainJSON([]any{shown, content}) // of Firebase's limit
+		counted, err := plainJSON([]any{shown, content}) // the bytes that Firebase's limit counts
 		if err != nil {
 			return "", err
 		}
@@ -61,7 +61,7 @@ func payload(device string, m messages.Outbound) (string, error) {
 	}
 }
 
-// data holds the fields for an app. All values are texts.
+// data returns the fields for an app. All values are texts, as Firebase requires.
 func data(title, body string, m messages.Outbound) map[string]string {
 	out := map[string]string{"message_id": strconv.FormatInt(int64(m.MessageID), 10), "title": title, "body": body}
 	if m.IncidentID != 0 {

@@ -31,7 +31,7 @@ import (
 // devicesPrefix begins a destination that means all devices of a person.
 const devicesPrefix = "devices:"
 
-// scope is what our access tokens may do.
+// scope is the permission of our access tokens.
 const scope = "https://www.googleapis.com/auth/firebase.messaging"
 
 // maxDevices is the number of devices of one person that get a message.

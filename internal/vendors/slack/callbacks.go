@@ -27,7 +27,7 @@ const (
 const tolerance = 5 * time.Minute
 
 // VerifySignature checks that Slack sent a request. body is the raw body, before any decoding. The error is an
-// Unauthenticated fault. An empty secret verifies nothing.
+// Unauthenticated fault. With an empty secret it always fails.
 func VerifySignature(secret string, h http.Header, body []byte, now time.Time) error {
 	if secret == "" {
 		return fault.New(fault.Unauthenticated, "no Slack signing secret is configured")

@@ -18,7 +18,7 @@ import (
 const (
 	// pageOfPeople keeps the answer well below the size that we read.
 	pageOfPeople = 100
-	// slackBot is a member of every workspace that Slack does not mark as a bot.
+	// slackBot is a bot in every workspace that Slack does not mark as a bot.
 	slackBot = "USLACKBOT"
 )
 

@@ -78,7 +78,7 @@ func (v *Vendor) Close() { v.client.Close() }
 // Probe reports whether the API can be reached.
 func (v *Vendor) Probe(ctx context.Context) bool { return v.client.Probe(ctx, v.cfg.APIURL) }
 
-// Prepare looks the destination up and opens the connection that the call of m needs.
+// Prepare resolves the destination and opens the connection that the call of m needs.
 func (v *Vendor) Prepare(ctx context.Context, m messages.Outbound) (messages.Prepared, messages.Result, bool) {
 	if _, r, ok := v.channel(ctx, m.Destination); !ok {
 		return nil, r, false
@@ -127,7 +127,7 @@ func (v *Vendor) channel(ctx context.Context, dest string) (string, messages.Res
 	}
 }
 
-// lookup finds the user of an e-mail address. Nothing is posted if it fails, so no failure of it is in doubt.
+// lookup finds the user of an e-mail address. If it fails, nothing was posted, so the message is not in doubt.
 func (v *Vendor) lookup(ctx context.Context, email string) (string, messages.Result, bool) {
 	type answer struct {
 		id  string
@@ -176,8 +176,8 @@ func (v *Vendor) askID(email string) func(context.Context) (string, error) {
 	}
 }
 
-// IDOf returns the id of the Slack user with an e-mail address, and caches it. A NotFound fault if there is none, an
-// Unavailable fault if Slack cannot be asked.
+// IDOf returns the id of the Slack user with an e-mail address, and caches it. The error is a NotFound fault if there is no
+// such user, and an Unavailable fault if Slack cannot be asked.
 func (v *Vendor) IDOf(ctx context.Context, email string) (string, error) {
 	found, res, ok := v.lookup(ctx, vendors.Line(email, 320))
 	switch {
@@ -189,8 +189,8 @@ func (v *Vendor) IDOf(ctx context.Context, email string) (string, error) {
 	return "", fault.Wrap(fault.Unavailable, errors.New(res.Detail), "Slack cannot be asked for a user")
 }
 
-// EmailOf returns the e-mail address of a Slack user, by id, to find who pressed a button if contacts are e-mail
-// addresses. "" = the user has none that we may see.
+// EmailOf returns the e-mail address of the Slack user with an id; "" = we may not see it. Callers use it to find the person
+// who pressed a button. The error is an Invalid fault for a malformed id, else an Unavailable fault.
 func (v *Vendor) EmailOf(ctx context.Context, userID string) (string, error) {
 	if !id.MatchString(userID) {
 		return "", fault.Invalidf("user_id", "not a user id of Slack")
@@ -202,7 +202,7 @@ func (v *Vendor) EmailOf(ctx context.Context, userID string) (string, error) {
 	return vendors.Line(u.Profile.Email, 320), nil
 }
 
-// refusal is an answer whose status alone is enough.
+// refusal is the error of an answer that is mapped by its HTTP status alone.
 type refusal struct{ result messages.Result }
 
 func (r *refusal) Error() string { return r.result.Detail }

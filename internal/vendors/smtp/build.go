@@ -49,7 +49,7 @@ func (e *envelope) release() {
 
 const maxSubject = 500 // bytes
 
-// build makes the envelope and the message. An error says what is wrong with an address.
+// build makes the envelope and the message. The error says what is wrong with the destination or the message.
 func (v *Vendor) build(m messages.Outbound, now time.Time) (*envelope, error) {
 	to, err := recipient(m)
 	if err != nil {

@@ -304,7 +304,7 @@ func (v *Vendor) over(ctx context.Context, c *conn, env *envelope) (r messages.R
 	return r, false
 }
 
-// secrets must not be stored or logged.
+// secrets returns the texts that must not be stored or logged.
 func (v *Vendor) secrets() []string { return []string{v.cfg.Password} }
 
 // replyError is a reply of the server that ends the connection.

@@ -40,7 +40,7 @@ func Number(text, countryCode string) (string, bool) {
 	return "+" + d, true
 }
 
-// smsText is the body, which is the whole text; the subject only if there is no body.
+// smsText is the body, or the subject if there is no body, cut to MaxSMS characters.
 func smsText(m messages.Outbound) string {
 	text := whole(m)
 	if text == "" {

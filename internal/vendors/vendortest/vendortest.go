@@ -152,7 +152,7 @@ func accepted(t *testing.T, s Suite) {
 	require.NotEmpty(t, r.Vendor.Account())
 }
 
-// outcomes checks what the vendor makes of each behaviour of its server, and that the next message is sent.
+// outcomes checks the outcome for each behaviour of the server, and that the next message is sent.
 func outcomes(t *testing.T, s Suite) {
 	unsure := []messages.Outcome{messages.OutcomeUnknown, messages.OutcomeUnavailable}
 	unreadable := unsure

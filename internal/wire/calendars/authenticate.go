@@ -40,8 +40,8 @@ type Authenticator struct {
 	Errors    *wire.Errors
 }
 
-// Identified authenticates a request and stores its actor in the context. If the request has a signature, only the signature
-// counts; otherwise the session. A change with a session needs its CSRF token. Wrong credentials are refused.
+// Identified authenticates a request and stores its actor in the context. A signature takes precedence over a session. A change
+// with a session needs the session's CSRF token. Wrong credentials are refused.
 func (a *Authenticator) Identified(next http.Handler) http.Handler {
 	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, app, r, err := a.identify(w, r)
@@ -100,8 +100,8 @@ func (a *Authenticator) signed(r *http.Request, header string, body []byte) (aut
 	return app, nil
 }
 
-// bySession returns the actor of a logged-in person with the person's teams; the zero value if there is no session and the request
-// needs none.
+// bySession returns the actor of a logged-in person; the zero value if there is no session and the request needs none. The
+// actor has the person's teams only if the request is a change.
 func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application, error) {
 	var nobody auth.Actor
 	if a.Sessions == nil {

@@ -113,8 +113,8 @@ func (a Requests) foreignSchedule(ctx context.Context, team oncall.Profile, draf
 	return nil, nil
 }
 
-// unknownTeam returns the refusal of a shift for a team that does not exist. If an earlier check of the fixed order fails too, it
-// returns that refusal.
+// unknownTeam returns the refusal of a shift for a team that does not exist. The checks have a fixed order: if an earlier one fails
+// too, it returns the refusal of that check.
 func (a Requests) unknownTeam(ctx context.Context, d editing.ShiftRequest) error {
 	now, err := a.People.Clock(ctx)
 	if err != nil {

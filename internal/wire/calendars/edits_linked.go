@@ -10,7 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 )
 
-// maxLinked is the maximum number of shifts that one request may make: more than two a day for a year.
+// maxLinked is the maximum number of shifts that one request may make. It allows more than two a day for a year.
 const maxLinked = 1000
 
 // LinkedCreation reads an edit that adds several shifts with a common link id.

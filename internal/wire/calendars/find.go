@@ -19,7 +19,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// ErrPersonNeeded is the refusal of an application where a person must consent.
+// ErrPersonNeeded refuses an application that names no person, on routes that need the consent of a person.
 var ErrPersonNeeded = auth.ErrPersonNeeded
 
 // Integrity returns the fault that Oncall's clients get as 422.
@@ -164,7 +164,7 @@ func ScheduleReplacement(r *http.Request, d scheduling.ScheduleDraft) schedules.
 	return ScheduleEdit(r, schedules.Replace{Draft: d})
 }
 
-// ShiftID returns the number in the path. A text that is not a number is a NotFound fault.
+// ShiftID returns the positive number in the path parameter name. Any other text is a NotFound fault.
 func ShiftID(r *http.Request, name string) (int64, error) {
 	n, err := strconv.ParseInt(routing.Param(r, name), 10, 64)
 	if err != nil || n <= 0 {
@@ -206,7 +206,8 @@ func (a Requests) Administered(r *http.Request) (oncall.Profile, error) {
 	return t, wire.Actor(r.Context()).MayAdministerTeam(t.ID, t.Name)
 }
 
-// ZoneName checks a time zone and returns its IANA spelling, because clients also send "utc".
+// ZoneName checks the name of a time zone and returns it; any spelling of UTC becomes "UTC". Its errors are not always faults:
+// callers replace them.
 func ZoneName(name string) (string, error) {
 	if strings.EqualFold(name, "utc") {
 		return "UTC", nil

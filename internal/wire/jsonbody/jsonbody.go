@@ -16,17 +16,17 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Object is a decoded JSON object. The faults of its getters name the field, and have the title of the route.
+// Object is a decoded JSON object. The faults of its getters are Invalid faults that name the field.
 type Object struct {
 	Members map[string]json.RawMessage
-	Title   string
+	Title   string // of the faults; "" = none
 	// Where is the end of the text of each fault. It names the place of the object in the body, such as " in step 2"; "" = the body.
 	Where string
 	Raw   json.RawMessage
 	Place string // the place of the object in the body, such as steps[0][1]; "" = the body
 }
 
-// ReadRaw reads a JSON value, whatever its Content-Type.
+// ReadRaw reads a JSON value and ignores the Content-Type. It replaces NUL characters (wire.WithoutNUL).
 func ReadRaw(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
@@ -223,7 +223,7 @@ func (b Object) RequiredTime(name string) (time.Time, error) {
 	return t, err
 }
 
-// Next reads the next of several fields whose faults are checked together. It reads nothing after the first fault, which stays in err.
+// Next reads a field unless err has the fault of an earlier field. So a handler reads several fields and checks err once.
 func Next[T any](err *error, read func(name string) (T, error), name string) (value T) {
 	if *err == nil {
 		value, *err = read(name)

@@ -45,7 +45,7 @@ func List(place string, raw json.RawMessage, most int) ([]json.RawMessage, error
 	return out, nil
 }
 
-// Objects reads a list of objects that must be given.
+// Objects returns a list of objects. Null and a missing key are an Invalid fault.
 func (b Object) Objects(name string, most int, known ...string) ([]Object, error) {
 	if !b.Given(name) {
 		return nil, b.Missing(name)

@@ -35,7 +35,7 @@ func Comparisons(q url.Values, known filters.Schema) (out []Comparison, others [
 	return out, others
 }
 
-// Condition is one comparison in a query of Oncall's API.
+// Condition is one comparison in a query of Oncall's API. Num is set for fields of the kind Number, Text for all.
 type Condition struct {
 	Field   string
 	Op      filters.Op
@@ -103,7 +103,7 @@ type Values struct {
 	Num  map[string]int64
 }
 
-// Match reports whether all conditions hold. Comparisons of text are case-sensitive; % and _ are wildcards.
+// Match reports whether all conditions hold. Comparisons of text are case-sensitive; except for eq, % and _ are wildcards.
 func Match(cs []Condition, v Values) bool {
 	for _, c := range cs {
 		if c.numeric && !c.holdsFor(v.Num[c.Field]) || !c.numeric && !c.fits(v.Text[c.Field]) {

@@ -76,8 +76,8 @@ type Keys[P any] struct {
 // Wake records the buckets that a request changed. Their processors are notified after the commit.
 type Wake = func(buckets.Set)
 
-// Over returns the handler of a request, with the parts of its unit of work. The handler must call wake with the buckets that it
-// changed.
+// Over returns the handler of a request that works on the parts of a unit of work. The handler must call wake with the buckets that
+// it changed.
 type Over[P any] func(parts P, wake Wake) http.Handler
 
 // Once makes a request with an Idempotency-Key act once for an application, person and path. A repeated request gets the stored
@@ -100,7 +100,7 @@ func (k *Keys[P]) Once(next http.Handler, over Over[P]) http.Handler {
 	})
 }
 
-// Table returns the Once of a Mount. table returns the routes of the edge with the parts of a unit.
+// Table returns the function Once of a routing.Mount. table returns the routes of the edge, which work on the parts of a unit.
 func (k *Keys[P]) Table(table func(parts P, wake Wake) []routing.Route) func(routing.Route, routing.Serve) http.Handler {
 	return func(rt routing.Route, serve routing.Serve) http.Handler {
 		return k.Once(serve(rt), func(parts P, wake Wake) http.Handler {

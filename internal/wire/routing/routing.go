@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Access is the group of callers that may use a route. The handler may refuse further callers.
+// Access is the group of callers that may use a route. The handler may refuse some of them.
 type Access int
 
 // The kinds of access. The Admit of a Mount enforces them.
@@ -110,7 +110,8 @@ func (m Mount) Routes(r chi.Router, table []Route) {
 	}
 }
 
-// Strict admits authenticated callers; to routes with Write only those who may write. It ignores compatibility switches.
+// Strict admits authenticated callers, and everybody to public routes. It refuses read-only people on routes with Write. It ignores
+// compatibility switches.
 func Strict(rt Route, r *http.Request) error { return admit(rt, r, auth.Openings{}) }
 
 // Opened is Strict with the compatibility switches of an API.
@@ -159,7 +160,7 @@ func (m Mount) serve(rt Route) http.Handler {
 	}))
 }
 
-// Param returns a path parameter with its escapes decoded and "+" replaced by a space.
+// Param returns a path parameter with its escapes decoded, "+" replaced by a space, and no space at its ends.
 func Param(r *http.Request, name string) string {
 	return strings.TrimSpace(strings.ReplaceAll(wire.Param(r, name), "+", " "))
 }

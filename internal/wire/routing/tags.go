@@ -18,7 +18,7 @@ func CheckTag(r *http.Request, tag string) (conditional bool, err error) {
 	return wanted != nil && !slices.Contains(wanted, "*"), etag.Match(wanted, tag)
 }
 
-// IfMatch returns the tags in the If-Match of the request; nil = there are none.
+// IfMatch returns the tags in the If-Match of the request; nil = the request has no If-Match. It skips malformed tags.
 func IfMatch(r *http.Request) []string {
 	wanted := r.Header.Values("If-Match")
 	if len(wanted) == 0 {
