@@ -50,7 +50,7 @@ type Common struct {
 	DefaultQuota    Quota         `koanf:"default_quota"`
 }
 
-// Quota is the quota of applications without a quota of their own. Without a hard limit there is none.
+// Quota is the quota of applications without a quota of their own. HardLimit 0 = they have no quota.
 type Quota struct {
 	HardLimit  int           `koanf:"hard_limit"`  // messages within HardWithin; more are dropped
 	HardWithin time.Duration `koanf:"hard_within"` // 0 = 1 min

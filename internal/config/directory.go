@@ -65,7 +65,7 @@ type Sync struct {
 	Lists   SyncLists `koanf:"lists"`
 }
 
-// Preset is a person who exists whatever the directory contains.
+// Preset is a person whom Iris keeps even if the directory does not contain them.
 type Preset struct {
 	Name     string `koanf:"name"`
 	FullName string `koanf:"full_name"`

@@ -93,7 +93,7 @@ func Load(path string, environ []string) (*Config, error) {
 	return c, l.err()
 }
 
-// maxFile is far above any configuration; a longer file was given by mistake.
+// maxFile is the maximum size of a file in bytes, far above any configuration. A longer file was given by mistake.
 const maxFile = 1 << 20
 
 func readFile(path string) ([]byte, error) {

@@ -63,7 +63,7 @@ const (
 	checkKeep = 250 * time.Millisecond
 )
 
-// New returns probes that answer "starting" until Set is called.
+// New returns probes that report that the process is starting, and is not ready, until Set is called.
 func New(log *zap.Logger, reg prometheus.Registerer) *Probes {
 	return &Probes{
 		log: log.Named("health"), state: "?", // so that the first finding is logged
@@ -123,7 +123,7 @@ func (h *Probes) Findings(ctx context.Context) []Finding {
 	return out
 }
 
-// reasons are why a process is not ready. Checks with the same text share one reason.
+// reasons lists why a process is not ready. Checks with the same text share one reason.
 type reasons []reason
 
 type reason struct{ names, text string }
@@ -151,7 +151,7 @@ func (r reasons) harmless() bool {
 	return len(r) == 1 && (r[0].names == starting || r[0].names == Stopping)
 }
 
-// numbers matches what changes from one check to the next without a new meaning, such as ages.
+// numbers matches the numbers in a reason, such as ages. A reason in which only numbers change is not logged again.
 var numbers = regexp.MustCompile(`[0-9][0-9a-z.]*`)
 
 // report sets the gauge, and logs the reasons if they have changed.

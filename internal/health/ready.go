@@ -22,7 +22,7 @@ func DatabaseCheck(db *postgres.DB) Check {
 }
 
 // takeoverTime is how long buckets may have no live owner before the server is not ready. A takeover from a dead processor
-// needs some seconds. An incident that is posted meanwhile is paged after it, so the server should accept it.
+// needs some seconds. The server accepts incidents meanwhile: they are paged after the takeover.
 const takeoverTime = 10 * time.Second
 
 // Cluster reads the members and the ownership of buckets. *engine.Cluster implements it.
@@ -31,7 +31,8 @@ type Cluster interface {
 	BucketsWithoutLiveOwner(ctx context.Context) (int, error)
 }
 
-// MembersCheck fails if no processor is alive or a bucket has no live owner: an incident posted now would not be paged.
+// MembersCheck fails if no processor is alive, or if a bucket has had no live owner for takeoverTime: incidents would not be paged.
+// Within takeoverTime it reports a Concern.
 func MembersCheck(c Cluster) Check {
 	var owned time.Time // when all buckets last had an owner
 	return Check{"processors", func(ctx context.Context) error {

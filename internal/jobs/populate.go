@@ -120,7 +120,7 @@ func (p *Populator) pass(ctx context.Context) error {
 			p.populated.WithLabelValues("done").Inc()
 		case errors.As(err, &lost):
 			return err // another process owns the bucket now
-		default: // stored, so that the next pass begins with other teams; if that fails, too, the database is away
+		default: // stored, so that the next pass begins with other teams; if that fails, too, the database cannot be reached
 			p.populated.WithLabelValues("failed").Inc()
 			p.log.Error("calendar of a team cannot be filled, retrying later", zap.String("team", team.Name), zap.Error(err))
 			if err := p.stores.Schedules.Failed(ctx, team.ID, fault.Public(err)); err != nil {

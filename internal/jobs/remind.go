@@ -38,9 +38,9 @@ type ReminderStores struct {
 	Upkeep ReminderUpkeep
 }
 
-// Reminder notifies people about their shifts: before a shift begins and ends, when somebody changes it or asks for it. It works on the
-// teams in the owned buckets. All state is in the database, so no reminder is lost while no process runs. An error of one team does not
-// delay the others (promise P7).
+// Reminder notifies people about their shifts: before a shift begins or ends, and when somebody changes it or asks to swap it. It works
+// on the teams in the owned buckets. All state is in the database, so no reminder is lost while no process runs. An error of one
+// team does not delay the others (promise P7).
 type Reminder struct {
 	// open returns the storage. It needs the database, which may not answer when the process starts.
 	open   func(ctx context.Context) (ReminderStores, error)
@@ -66,8 +66,8 @@ const (
 	remindTeams = 200
 )
 
-// NewReminder returns the job. It calls open when the database answers, and again after an error. With phones.Every 0, people without a
-// phone number are not notified.
+// NewReminder returns the job. The job calls open before its first work, and again if open failed. With phones.Every 0, people without
+// a phone number are not notified.
 func NewReminder(open func(ctx context.Context) (ReminderStores, error), phones pgreminders.PhoneCheck, e Engine) *Reminder {
 	return &Reminder{
 		open: open, holder: e.Leases, wake: e.Wake, phones: phones, now: time.Now, log: e.Log.Named("reminder"), putOff: map[int64]time.Time{},
@@ -140,7 +140,7 @@ func (r *Reminder) pass(ctx context.Context) (err error) {
 		delete(r.putOff, team)
 		if err := safely(func() error { return r.team(ctx, by[int(team%buckets.Count)], team) }); err != nil {
 			if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Unavailable) {
-				return err // another process owns the bucket, or the database is away
+				return err // another process owns the bucket, or the database cannot be reached
 			}
 			r.failed.Inc()
 			r.putOff[team] = now.Add(remindRetry)

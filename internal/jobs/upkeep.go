@@ -38,7 +38,7 @@ type Engine struct {
 const matchEvery = 2 * time.Second
 
 // repeat calls pass at the interval every until ctx ends. It reports only the first of consecutive errors. A panic of pass counts as an
-// error: it must not end this process, and then the process that takes over.
+// error: otherwise it would end this process, and then each process that takes over its buckets.
 func repeat(ctx context.Context, every time.Duration, pass func(context.Context) error, report func(error)) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -80,7 +80,7 @@ func MatchReceipts(receipts *incidents.Receipts, e Engine) func(context.Context)
 	}
 }
 
-// namesEvery is the interval between attempts to compute missing canonical names. The release before and imports do not store them.
+// namesEvery is the interval between attempts to compute missing canonical names. The previous release and imports do not store them.
 const namesEvery = time.Minute
 
 // FillNames returns a job that computes missing canonical names of users. Migrations compute them, too. Only the owner of bucket 0 does
@@ -102,7 +102,7 @@ func FillNames(people *pgpeople.Users, e Engine) func(context.Context) error {
 	return func(ctx context.Context) error { return repeat(ctx, namesEvery, pass, report) }
 }
 
-// sealEvery is the interval between attempts to encrypt keys of calendar feeds. The release before stores them in clear text.
+// sealEvery is the interval between attempts to encrypt keys of calendar feeds. The previous release stores them in clear text.
 const sealEvery = time.Minute
 
 // SealFeedKeys returns a job that encrypts keys of calendar feeds, at the start and every minute.

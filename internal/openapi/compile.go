@@ -28,7 +28,7 @@ type tag struct {
 	Description string `yaml:"description"`
 }
 
-// operation is one line of a spec file.
+// operation is one operation of a spec file. The package comment describes its keys.
 type operation struct {
 	Tag     string         `yaml:"tag"`
 	Summary string         `yaml:"sum"`
@@ -243,7 +243,7 @@ func (s spec) requestBody(short string) (object, error) {
 	return object{"required": !optional, "content": object{kind: object{"schema": schema}}}, nil
 }
 
-// bodies are answers that are not JSON.
+// bodies has the media types of bodies that are not JSON.
 var bodies = map[string]string{"text": "text/plain", "html": "text/html", "calendar": "text/calendar", "twiml": "application/xml", "bytes": "application/octet-stream"}
 
 func (s spec) responses(method, path string, op operation) (object, error) {

@@ -66,8 +66,9 @@ func outside(text string, sep rune) []string {
 	return append(parts, text[from:])
 }
 
-// expand returns the JSON Schema of a schema in a spec file. There, a short form may replace any schema inside it. "fields" is a
-// map of names to short forms; a name with "?" at its end is optional. The object has no other fields unless it has "open: true".
+// expand returns the JSON Schema of a schema in a spec file. Its keys schema, items and additionalProperties may be short forms.
+// "fields" maps names to short forms or schemas; a name with "?" at its end is optional. The object has no other fields unless it has
+// "open: true".
 func (s spec) expand(written map[string]any) (object, error) {
 	out := object{}
 	for key, value := range written {

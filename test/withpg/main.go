@@ -1,5 +1,5 @@
-// Command withpg runs a command with IRIS_DATABASE_URL naming an embedded PostgreSQL of its own, one for all test
-// binaries: unpacking it for each of them, under the race detector, takes longer than the tests.
+// Command withpg starts an embedded PostgreSQL, runs a command with its address in IRIS_DATABASE_URL, and stops it. All test binaries
+// share the server: to unpack one for each of them, under the race detector, takes longer than the tests. It fails with exit code 1.
 //
 //	go run ./test/withpg go test ./...
 package main

@@ -130,7 +130,7 @@ func fieldOf(err error) error {
 	return err
 }
 
-// planObject returns the shifts of a result that are inside a window.
+// planObject returns the shifts and the unfilled times of a result that overlap a window.
 func (a drafts) planObject(ctx context.Context, plan scheduling.Result, from, until time.Time) (map[string]any, error) {
 	shifts, err := a.Named(ctx, inWindow(plan.Add, from, until))
 	if err != nil {

@@ -25,9 +25,9 @@ func (a edits) swapFromNow(w http.ResponseWriter, r *http.Request) error {
 	return routing.Done(w, http.StatusNoContent, a.Swap(w, r, true))
 }
 
-// previewEdit answers with the changes that an edit would make; it makes them in a transaction and rolls the transaction back.
-// The body is that of the edit and has the action; and id, link_id or team if the edit has them in its path. Callers who may not
-// make the edit get the same refusal.
+// previewEdit answers with the changes that an edit would make. It makes them in a transaction and rolls the transaction back.
+// The body is the body of the edit plus the field action. It also has id, link_id or team if the path of the edit has them.
+// Callers who may not make the edit get the same refusal.
 func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.Read(w, r, "")
 	if err != nil {
@@ -150,7 +150,7 @@ func (a edits) taking(ctx context.Context, team oncall.Profile, b jsonbody.Objec
 	}, nil
 }
 
-// takePager puts the caller on call for a role of the team at once. Members of the team may.
+// takePager puts the caller, or the person whom an application names, on call for a role of the team at once. Members of the team may.
 func (a edits) takePager(w http.ResponseWriter, r *http.Request) error {
 	team, b, err := calendars.WithBody(w, r, "", a.Team)
 	if err != nil {

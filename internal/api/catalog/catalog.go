@@ -20,13 +20,13 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Versions finds and activates versions of plans or of templates. What does not exist is a NotFound fault.
+// Versions finds and activates versions of plans or of templates. A version that does not exist is a NotFound fault.
 type Versions[V, D any, ID ~int64] interface {
 	List(ctx context.Context, q filters.Query) ([]V, error)
 	ByID(ctx context.Context, id ID) (D, error)
 	ByName(ctx context.Context, name string) (D, error)
-	// Switch makes version to the active one in place of version from; from 0 = none is active. It returns a Stale fault if from is
-	// not the active version. by is the actor of the audit log.
+	// Switch activates the version "to" and deactivates the version "from"; from 0 = no version is active. It returns a Stale fault if
+	// "from" is not the active version. by is the actor of the audit log.
 	Switch(ctx context.Context, from, to ID, by string) error
 }
 
@@ -39,9 +39,9 @@ type Deps struct {
 	People        wire.People
 	// Teammates reports whether two people belong to the same active team.
 	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
-	// MaxPlanLength refuses plans that take longer; 0 = any length.
+	// MaxPlanLength is the maximum duration of a new plan; 0 = any.
 	MaxPlanLength time.Duration
-	// ListLimit is the size from which a mailing list pages nobody; 0 = any size is paged.
+	// ListLimit is the number of members from which a mailing list is not paged; 0 = no limit.
 	ListLimit int
 }
 
@@ -75,7 +75,7 @@ func named(r *http.Request, parameter string) (id int64, name string, err error)
 	return 0, name, nil
 }
 
-// activeName reads the name of an active version from the path. It refuses a number, because a version cannot be replaced.
+// activeName reads the name of an active version from the path. It refuses the number of a version, because versions do not change.
 func activeName(r *http.Request, parameter string) (string, error) {
 	id, name, err := named(r, parameter)
 	if err == nil && id != 0 {

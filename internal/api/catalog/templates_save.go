@@ -16,7 +16,7 @@ import (
 // maxContent is how many texts a template has at most.
 const maxContent = 2000
 
-// templateName returns the name of a new template without the spaces around it. It must not look like the number of a version.
+// templateName returns the name of a new template without the spaces around it. It must not be a number, because numbers name versions.
 func templateName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || utf8.RuneCountInString(name) > catalog.MaxName || catalog.IsNumber(name) {

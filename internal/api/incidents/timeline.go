@@ -56,8 +56,8 @@ func showEntry(e incidents.Entry) any {
 
 // position is a place in a timeline: the client has all entries before an instant, and some entries of that instant.
 type position struct {
-	at    int64 // microseconds
-	shown int
+	at    int64 // Unix microseconds
+	shown int   // entries of the instant at that the client has
 }
 
 func parsePosition(s string) (position, bool) {

@@ -84,7 +84,7 @@ func readNotification(b jsonbody.Object) (n notifications.Request, err error) {
 	return n, nil
 }
 
-// readMode reads the one of priority, mode and category that decides the mode.
+// readMode reads priority, mode and category. Exactly one must be given; it decides the mode.
 func readMode(b jsonbody.Object, n *notifications.Request) error {
 	priority, err := b.Text("priority")
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// People reads people. What does not exist is a NotFound fault.
+// People reads people. A person who does not exist is a NotFound fault.
 type People interface {
 	All(ctx context.Context) ([]oncall.Person, error)
 	ByName(ctx context.Context, name string) (oncall.Person, error)
 	Teams(ctx context.Context, id users.ID) ([]oncall.TeamName, error)
 }
 
-// Teams reads teams and who belongs to them. What does not exist is a NotFound fault.
+// Teams reads teams and their people. A team that does not exist is a NotFound fault.
 type Teams interface {
 	Names(ctx context.Context, active bool) ([]oncall.TeamName, error)
 	ByName(ctx context.Context, name string) (oncall.Profile, error)
@@ -72,7 +72,7 @@ func showPerson(p oncall.Person) person {
 		ReadOnly: p.ReadOnly}
 }
 
-// list answers with active people, or with all.
+// list answers with active people, or with active=false with those who are switched off.
 func (a persons) list(w http.ResponseWriter, r *http.Request) error {
 	q, err := page.Read(r, "active")
 	if err != nil {

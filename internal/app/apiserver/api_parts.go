@@ -38,7 +38,7 @@ type apiShared struct {
 
 	sessions      *scs.SessionManager
 	authenticator *wire.Authenticator
-	strict        *wire.Authenticator // refuses requests without credentials, whatever is opened
+	strict        *wire.Authenticator // refuses requests without credentials, whatever the compatibility switches are
 	requests      *wire.Requests
 	acceptor      *accept.Acceptor
 	caches        irisapi.Caches
@@ -232,7 +232,7 @@ func (s *apiShared) pages() (*web.Web, error) {
 	})
 }
 
-// responses makes the edge that takes answers; asset gives the addresses of what its pages load.
+// responses creates the edge that takes answers. asset returns the address of a static file for its pages.
 func (s *apiShared) responses(asset func(string) string) (*responses.Responses, error) {
 	oneClick, err := server.NewOneClick(s.cfg.Common)
 	if err != nil {

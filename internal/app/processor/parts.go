@@ -22,8 +22,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/reminders"
 )
 
-// processorParts are the parts that run. Parts that need each other call wake and the fields, because they are built one
-// after the other.
+// processorParts are the parts that run. They are built one after the other. A part that needs a later one gets wake or a closure
+// over a field: all fields are set before the parts run.
 type processorParts struct {
 	holder   *buckets.Holder
 	gossip   *buckets.Gossip // nil = none

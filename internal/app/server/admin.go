@@ -76,8 +76,8 @@ func ListenAdmin(configured, otherwise string, log *zap.Logger) (net.Listener, e
 	return l, nil
 }
 
-// readTimeout bounds the time to receive a request. writeTimeout bounds the time from then until the answer is sent; it frees the memory
-// of an answer that a client does not read.
+// readTimeout bounds the time to receive a request. writeTimeout bounds the time from the end of the request's header until the answer
+// is sent; it frees the memory of an answer that a client does not read.
 const (
 	readTimeout  = 30 * time.Second
 	writeTimeout = 90 * time.Second

@@ -113,8 +113,8 @@ func (s *Stores) DirectorySync(actor string) *people.DirectorySync {
 	return people.NewDirectorySync(s.DB, actor)
 }
 
-// Resolver returns what finds the recipients of targets now. Mailing lists of more than listLimit members are not paged.
-// dummyRoles resolves every target to one user.
+// Resolver returns the resolver that finds the recipients of targets now. Mailing lists of listLimit members or more are not paged;
+// 0 = no limit. dummyRoles resolves every target to one user.
 func (s *Stores) Resolver(listLimit int, dummyRoles bool) *oncall.Resolver {
 	r := oncall.NewResolver(oncall.LimitLists(s.Directory, listLimit), oncall.NewLiveCalendar(s.Calendars, oncall.LiveConfig{}), oncall.DefaultKeep)
 	if dummyRoles {

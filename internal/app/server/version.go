@@ -12,7 +12,7 @@ import (
 // version is set by release builds (-ldflags -X).
 var version = ""
 
-// Version returns the version of this build: the release, or what the Go toolchain recorded.
+// Version returns the version of this build: the release, or "dev" with the Git commit if the Go toolchain recorded one.
 func Version() string {
 	if version != "" {
 		return version

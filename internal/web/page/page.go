@@ -43,7 +43,8 @@ type Scripts struct {
 	Token string
 }
 
-// Live is a part of a page that refreshes itself: the browser requests the address Self again and sends the hash that it has Seen.
+// Live is a part of a page that refreshes itself: the browser requests the address Self again and sends Seen, the hash of the part
+// that it shows.
 type Live struct {
 	Self string
 	Seen string

@@ -1,5 +1,5 @@
-// Command differ compares the output of internal/jinja with that of the real Jinja2, which
-// test/jinja/generate.py wrote as lines of JSON. It prints every difference and fails if there is one.
+// Command differ compares the output of internal/jinja with that of the real Jinja2. test/jinja/differ.sh runs it: standard input has
+// the lines of JSON of generate.py, the argument is the file with the context. It prints every difference and fails if there is one.
 package main
 
 import (
@@ -26,7 +26,7 @@ type line struct {
 	Error    *failure
 }
 
-// address is where an object of Python happened to be in memory; no two runs agree on it.
+// address matches memory addresses of Python objects, which differ in each run. Such outputs are not compared.
 var address = regexp.MustCompile(`0x[0-9a-f]{6,}|x0 ta|'0', 'x', '`)
 
 func main() {
@@ -74,6 +74,7 @@ func compare(in io.Reader, out io.Writer, context []byte) error {
 	return nil
 }
 
+// told returns the output or the error of Jinja2 as text.
 func told(l line) string {
 	if l.Error != nil {
 		return fmt.Sprintf("%s in line %d", l.Error.Kind, l.Error.Line)
@@ -81,7 +82,8 @@ func told(l line) string {
 	return fmt.Sprintf("%q", *l.Output)
 }
 
-// rendered is what the engine makes of a template, in the words of told; limited when it said that it would cost too much.
+// rendered returns the output or the error of internal/jinja in the format of told. limited reports that the template exceeds a limit
+// of the engine.
 func rendered(template string, context []byte) (got string, limited bool) {
 	out, err := jinja.RenderString(template, context)
 	var e *jinja.Error

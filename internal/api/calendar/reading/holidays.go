@@ -22,8 +22,9 @@ const (
 	yearsAhead  = 20
 )
 
-// Holidays returns the days of the events of an iCalendar text: every day on which an event begins or which it covers. Recurrences
-// count for 20 years. A fault names the event or line, and what to do.
+// Holidays returns the days on which the events of an iCalendar text begin or which they cover, at most 60 days for each occurrence.
+// Recurring events count for 20 years from their start, but from two years ago at the earliest. A fault names the event or line, and
+// what to do.
 func Holidays(raw []byte) ([]scheduling.Holiday, error) {
 	calendar, err := ics.ParseCalendar(bytes.NewReader(raw))
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 )
 
-// Shifts reads the shifts of an iCalendar text from c.Since to until into c. zone is the time zone of times without one.
+// Shifts reads an iCalendar text and stores its shifts from c.Since to until in c. zone applies to times without a time zone. Shifts
+// returns the events whose people were not found; a text that cannot be read is an Invalid fault.
 func Shifts(c *editing.ExternalCalendar, raw []byte, candidates []editing.Candidate, zone *time.Location, until time.Time) ([]Unmatched, error) {
 	read, err := ical.Read(raw, zone, c.Since, until)
 	if err != nil {
