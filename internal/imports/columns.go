@@ -46,17 +46,17 @@ func NameColumn() Column {
 	return Column{Name: "name", Value: Named, Same: "lower(s.name) = lower(t.name)"}
 }
 
-// AdminColumn returns the column for who is an administrator, whom an import makes but does not unmake.
+// AdminColumn returns the column that makes a person an administrator. An import does not remove an administrator.
 func AdminColumn(from string) Column {
 	return Column{Name: "admin", Type: "boolean", From: from, Same: "t.admin or not s.admin", Empty: "not t.admin"}
 }
 
-// ZoneColumn returns the column for the time zone of a person. UTC stands for an unknown zone.
+// ZoneColumn returns the column for the time zone of a person. An unknown zone becomes UTC, which does not replace another zone here.
 func ZoneColumn() Column {
 	return Column{Name: "time_zone", Value: Zone, Same: "s.time_zone in ('UTC', t.time_zone)", Empty: "t.time_zone = 'UTC'"}
 }
 
-// PositionColumn returns the column for the position of a row among those with the same number in the column group.
+// PositionColumn returns the column that numbers the rows with the same value in the column group, from 1.
 func PositionColumn(group string) Column {
 	last := map[int64]int{}
 	return Column{Name: "position", Type: "int", State: true, Value: func(row *Row, _ string) any {
@@ -66,12 +66,12 @@ func PositionColumn(group string) Column {
 	}}
 }
 
-// Unverified returns the column for verified contacts. Finish verifies imported contacts that belong to one person only.
+// Unverified returns the column that stores contacts as not verified. Finish verifies those that belong to one person only.
 func Unverified() Column {
 	return Column{Name: "verified_destination", State: true, Value: func(*Row, string) any { return "" }}
 }
 
-// ByID returns the reference to rows of a table that have the predecessor's number as their id.
+// ByID returns a reference to a table whose rows keep the predecessor's ids.
 func ByID(table string) *Ref { return &Ref{Table: table, Match: "id", Take: "id"} }
 
 // Named returns a name. A row without a name is not imported.
@@ -116,7 +116,7 @@ func IsZone(name string) bool {
 	return err == nil && name != "Local"
 }
 
-// Unreadable returns a JSON object with a text that is not JSON.
+// Unreadable returns a JSON object that has text, which is not JSON, in the field unreadable_context.
 func Unreadable(text string) json.RawMessage {
 	raw, err := json.Marshal(map[string]string{"unreadable_context": text})
 	if err != nil { // a string is always valid

@@ -21,7 +21,7 @@ type Table struct {
 	Order string // columns of the source, in SQL
 	// Reads are further columns of the source that are read, separated by spaces. The columns' own sources are always read.
 	Reads string
-	// Label names a row in the report: $column stands for a value of the row (see Loader.Name).
+	// Label names a row in the report: $column stands for a value of the row (see Loader.label).
 	Label string
 
 	Name string // of our table
@@ -92,9 +92,11 @@ type Outcome struct {
 // Loading is our database during an import. Its methods are called one after another. Ids in records are those of the
 // predecessor, unless a column has a Ref.
 type Loading interface {
-	// Load stores records in a table. With them it stores the contexts of incidents (an Aside column), the lines of timelines
-	// for comments, and what changes of messages say about a message. Some tables are special:
+	// Load stores records in a table. Some tables are special:
 	// applications: the first import deletes the application of a new installation if it has not been used.
+	// incidents: their contexts (an Aside column) and timelines are stored as well.
+	// comments: they get lines in timelines.
+	// message_changes: they mark messages whose mode or target changed.
 	// oncall_audit: the first import moves existing rows to higher ids.
 	// message_history: the records are messages of Iris, for which step and state are computed.
 	// ical_keys: the keys are sealed.

@@ -162,8 +162,8 @@ func (l Loader) Mode(row *Row, column string) any {
 	return mode
 }
 
-// Leftovers reports tables and columns that have data and were not read. known has the columns that are not imported
-// because nothing is lost by it, by table ("*" = the whole table). Call it last.
+// Leftovers reports tables and columns that have data and were not read. known lists, by table, the columns that are left out
+// without a loss ("*" = the whole table). Call it last.
 func (l Loader) Leftovers(ctx context.Context, whose string, known map[string]string) error {
 	for _, table := range slices.Sorted(maps.Keys(l.Source.tables)) {
 		read, asked := l.Source.asked[table]

@@ -206,8 +206,8 @@ const (
 	lastSecond  = 253402300799
 )
 
-// Epoch returns a time that is stored as Unix seconds. A fraction is rounded up: for times in whole seconds nothing changes
-// by it. ok is false for null and for a value that is not a number, which is reported as lost.
+// Epoch returns a time that is stored as Unix seconds. A fraction is rounded up and reported. ok is false for null and for a value
+// that is not a number, which is reported as lost.
 func (r *Row) Epoch(column string) (t time.Time, ok bool) {
 	raw := r.raw(column)
 	if raw == nil {

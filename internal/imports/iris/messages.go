@@ -51,7 +51,7 @@ func (im *importer) failedMessages(ctx context.Context) (map[int64]bool, error) 
 	return failed, err
 }
 
-// messageTable describes messages. The store computes what the history has besides, such as step and state.
+// messageTable describes messages. The store computes the other values of the history, such as step and state.
 func (im *importer) messageTable(failed map[int64]bool) imports.Table {
 	return imports.Table{
 		Class: "messages", From: "message", Order: "id", Label: "message $id", Name: "message_history", Columns: []imports.Column{

@@ -68,7 +68,7 @@ func (im *importer) targetTable(class, kind, name string, more ...imports.Column
 	}
 }
 
-// users imports users with what other tables have about them: who is an administrator, and their time zones.
+// users imports users. Whether they are administrators, and their time zones, come from other tables.
 func (im *importer) users(ctx context.Context) error {
 	admins, zones := map[int64]bool{}, map[int64]string{}
 	err := im.Each(ctx, imports.From{Class: "administrators", Table: "user", Columns: "target_id admin"}, func(row *imports.Row) {
@@ -143,8 +143,8 @@ func (im *importer) lists(ctx context.Context) error {
 	})
 }
 
-// targetRoles imports roles that sites added, such as oncall-manager. Iris does not order roles; the built-in ones come
-// first.
+// targetRoles imports the roles of targets, also those that an installation added, such as oncall-manager. Iris has no order of
+// roles: new ones get positions after the built-in ones.
 func (im *importer) targetRoles(ctx context.Context) error {
 	position := 100
 	return im.Load(ctx, imports.Table{

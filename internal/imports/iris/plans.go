@@ -19,8 +19,8 @@ func (im *importer) templateVersions(ctx context.Context) error {
 	}, im.activeTable("templates", "template_id", toTemplate, im.templatesBy), im.contents())
 }
 
-// version returns the conversion for names of versions of templates or plans, which the column id refers to. It collects the names of
-// the versions that are imported: those whose creator is.
+// version returns the conversion for names of versions of templates or plans. It collects the names in Names[id]. A version whose
+// creator is no user of the source is not imported, and its name is not collected.
 func (im *importer) version(id string) func(*imports.Row, string) any {
 	return func(row *imports.Row, column string) any {
 		name := imports.Named(row, column)
@@ -58,6 +58,7 @@ func (im *importer) activeTable(class, id string, to *imports.Ref, active map[st
 // Iris.
 var older = map[string]string{"email": "email_text", "sms": "sms", "call": "call", "im": "im"}
 
+// contents describes the texts of templates. The conversion of subject reads all three texts, for the columns after it.
 func (im *importer) contents() imports.Table {
 	var body, html string
 	return imports.Table{
@@ -203,7 +204,7 @@ func (im *importer) notificationTable() imports.Table {
 	}
 }
 
-// templateName reads the name of a notification's template, and reports that no active template has it.
+// templateName reads the name of a notification's template. It reports a name that no active template has.
 func (im *importer) templateName(row *imports.Row, column string) any {
 	name := row.Name(column)
 	switch {
@@ -215,7 +216,7 @@ func (im *importer) templateName(row *imports.Row, column string) any {
 	return name
 }
 
-// whom reads whom a notification pages: a role and a target, or the index of one of the incident's dynamic targets.
+// whom reads the people that a notification pages: a role and a target, or the index of one of the incident's dynamic targets.
 func (im *importer) whom(row *imports.Row) (role, target, index any) {
 	switch {
 	case !row.Null("dynamic_index"):

@@ -65,7 +65,7 @@ func (im *importer) teamTable() imports.Table {
 	}
 }
 
-// known returns the conversion for numbers of people or teams. A row that is not in all was reported before.
+// known returns the conversion for numbers of people or teams. It ignores a row that is not in all: names has reported it.
 func known(all map[int64]named) func(*imports.Row, string) any {
 	return func(row *imports.Row, column string) any {
 		id := row.Int(column)

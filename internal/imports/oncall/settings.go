@@ -124,8 +124,8 @@ func numbers(all map[int64]named) map[string]int64 {
 	return out
 }
 
-// applications imports programs with their keys, and permits them to use the on-call API. If an application of Iris has the
-// same name, it gets both keys.
+// applications imports programs with their keys, and permits them to use the on-call API. An application that exists here under the
+// same name keeps its key and gets Oncall's as well.
 func (im *importer) applications(ctx context.Context) error {
 	var keys []imports.ApplicationKeys
 	from := imports.From{Class: "applications", Table: "application", Order: "id", Columns: "id name key"}

@@ -17,8 +17,8 @@ const (
 	maxKnownAddresses = 20
 )
 
-// KnownAddresses remembers from which network addresses people logged in, for all processes of iris-api. The database
-// holds keyed hashes, from which nobody can read where people are. It is safe for concurrent use.
+// KnownAddresses stores the network addresses from which people logged in, for all processes of iris-api. The database has keyed
+// hashes: a reader of the table learns no address. It is safe for concurrent use.
 type KnownAddresses struct {
 	db   *postgres.DB
 	keys *auth.Keys
@@ -30,7 +30,7 @@ func NewKnownAddresses(d *postgres.DB, keys *auth.Keys) *KnownAddresses {
 }
 
 // Known reports whether the person with this name logged in from the address during the last 90 days. The name is compared
-// as Users.Credentials does. An unknown name has no known address.
+// as people.Users.Credentials does. An unknown name has no known address.
 func (k *KnownAddresses) Known(ctx context.Context, name, address string) (known bool, err error) {
 	return postgres.Query(ctx, k.db, (*db.Queries).IsKnownAddress, db.IsKnownAddressParams{
 		Name: postgres.Storable(name), Address: k.keys.AddressHash(address), KeepUs: KeepAddress.Microseconds(),

@@ -20,7 +20,7 @@ type Coverage struct{ db *postgres.DB }
 // NewCoverage returns the adapter over d.
 func NewCoverage(d *postgres.DB) *Coverage { return &Coverage{db: d} }
 
-// Coverage returns the data from which the gaps of a team are computed. With a calendar it also reads whether its people are active.
+// Coverage returns the data from which the gaps of a team are computed. If calendar is not nil, Off has its people who are switched off.
 func (c *Coverage) Coverage(ctx context.Context, team int64, calendar *oncall.TeamCalendar) (scheduling.Coverage, error) {
 	out := scheduling.Coverage{Holidays: map[oncall.Date]bool{}, Off: map[users.ID]bool{}}
 	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {

@@ -11,11 +11,10 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// maxFeed bounds the shifts of a calendar feed. The oldest shifts of a longer feed are left out: with an error the subscriber
-// would see none.
+// maxFeed bounds the shifts of a calendar feed. A longer feed lacks its oldest shifts; after an error the subscriber would see none.
 const maxFeed = 10_000
 
-// Feed returns the events of a calendar feed, by start. Every UID occurs once.
+// Feed returns the shifts of a calendar feed, by start. Each FeedShift.Feed, from which the UID is made, occurs once.
 func (s *Shifts) Feed(ctx context.Context, by oncall.FeedQuery) ([]oncall.FeedShift, error) {
 	excluded := postgres.Convert(by.ExcludedTeams, postgres.Storable)
 	var out []oncall.FeedShift

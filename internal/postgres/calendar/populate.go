@@ -17,11 +17,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// back is how far before the first instant of interest shifts are read, so that every overlap is found. The last shift of
-// each person before that is read in addition.
+// back is how long before the planned time shifts are read, so that every overlap is found. The last shift of each person before that
+// is read as well.
 const back = 35 * 24 * time.Hour
 
-// Populate makes the shifts of a schedule from start on and deletes those that it made before. The audit log lists both. A fault of the domain (a start in the past) is returned as it is.
+// Populate makes the shifts of a schedule from start on and deletes those that the schedule made for that time before. The audit log
+// has the number of new shifts and lists the deleted and the kept ones. A fault of the domain, such as a start in the past, is returned
+// unchanged.
 func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start time.Time, by oncall.By) (scheduling.Result, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (plan scheduling.Result, err error) {
 		stored, err := scheduleOf(ctx, q, id)
@@ -54,8 +56,8 @@ func (s *Schedules) Populate(ctx context.Context, id oncall.ScheduleID, start ti
 	})
 }
 
-// Preview returns what Populate would change within the window, and the calendar as it is. It writes nothing. A window that is
-// too long is a fault of the domain for the field "end".
+// Preview returns the changes that Populate would make within the window, and the calendars that it read. It writes nothing. A window
+// that is too long is a fault of the domain for the field "end".
 func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start time.Time, window oncall.Span) (scheduling.Result, scheduling.Calendars, error) {
 	var plan scheduling.Result
 	var known scheduling.Calendars
@@ -81,8 +83,8 @@ func (s *Schedules) Preview(ctx context.Context, id oncall.ScheduleID, start tim
 	return plan, known, err
 }
 
-// Rehearse returns what a schedule that is not stored would change within the window: the shifts that a populate from start
-// would make, and those that processors would then fill. It replaces the stored schedule with its number, if there is one.
+// Rehearse returns the changes that a draft of a schedule would make within the window: the shifts that Populate from start would make,
+// and those that processors would then fill. If the draft has the number of a stored schedule, it replaces that one. It writes nothing.
 func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, roster int64, start time.Time, window oncall.Span) (scheduling.Result, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (plan scheduling.Result, err error) {
 		people, err := q.RosterPeople(ctx, []int64{roster})
@@ -111,7 +113,7 @@ func (s *Schedules) Rehearse(ctx context.Context, draft scheduling.Schedule, ros
 	})
 }
 
-// toPlan reads a schedule and the clock. It returns the fault of a start that Populate would refuse.
+// toPlan reads a schedule and the time of the database. It returns a fault for a start that Populate refuses.
 func toPlan(ctx context.Context, q *db.Queries, id oncall.ScheduleID, start time.Time) (scheduling.Schedule, time.Time, error) {
 	stored, err := scheduleOf(ctx, q, id)
 	if err != nil {
@@ -136,8 +138,8 @@ func (s *Schedules) planFor(ctx context.Context, q *db.Queries, id oncall.Schedu
 	return scheduling.Populate(now, stored, start, known)
 }
 
-// Fill makes the missing shifts of a team's schedules, fenced by the lease of the team's bucket: only the owner of the bucket
-// does it. Slots that nobody could take are returned as unfilled.
+// Fill makes the missing shifts of a team's schedules. It is fenced by the lease of the team's bucket. Slots that nobody can take are
+// returned as unfilled.
 func (s *Schedules) Fill(ctx context.Context, processID string, lease buckets.Lease, team int64) ([]scheduling.Result, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (plans []scheduling.Result, err error) {
 		if err := postgres.Fence(ctx, q, processID, []buckets.Lease{lease}); err != nil {
@@ -210,8 +212,8 @@ func storePlan(ctx context.Context, q *db.Queries, plan scheduling.Result) (sche
 	return plan, q.SetScheduleProgress(ctx, p)
 }
 
-// calendarsFor reads what the planning of a team's schedules from an instant on needs. An unavailability that cannot be computed
-// is left out: its person may get a shift at that time, and the calendars of all others are still filled (promise P7).
+// calendarsFor reads the data with which a team's schedules are planned from an instant on. An unavailability that cannot be computed
+// is logged and left out: its person may get a shift at that time, and the calendars of all others are still filled (promise P7).
 func (s *Schedules) calendarsFor(ctx context.Context, q *db.Queries, now, from time.Time, schedules ...scheduling.Schedule) (scheduling.Calendars, error) {
 	known := scheduling.Calendars{NewLink: newLink, Holidays: map[oncall.Date]bool{}}
 	if len(schedules) == 0 {
@@ -317,7 +319,7 @@ func absenceOf(r db.AbsenceRow) scheduling.StoredAbsence {
 	}}
 }
 
-// notBefore returns the earliest instant of the shifts that are read to plan from start on: at most some years before now.
+// notBefore returns the instant from which shifts are planned: the earlier of now and start, but at most three years before now.
 func notBefore(now, start time.Time) time.Time {
 	if years := now.AddDate(-3, 0, 0); start.Before(years) {
 		return years

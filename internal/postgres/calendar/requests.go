@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Requests stores when people are unavailable, which shifts they offer to swap, and the holidays of teams. It is safe for concurrent use.
+// Requests stores the unavailability of people, swap requests, and the holidays of teams. It is safe for concurrent use.
 type Requests struct{ db *postgres.DB }
 
 // NewRequests returns the adapter over d.
@@ -29,13 +29,13 @@ func (w *Requests) Absences(ctx context.Context, people []users.ID) ([]schedulin
 	})
 }
 
-// Absence returns one; a NotFound fault when there is none.
+// Absence returns one unavailability; a NotFound fault when there is none.
 func (w *Requests) Absence(ctx context.Context, id int64) (scheduling.StoredAbsence, error) {
 	r, err := postgres.Query(ctx, w.db, (*db.Queries).Absence, id)
 	return absenceOf(r), err
 }
 
-// AddAbsence stores when a person cannot be on call. The caller has checked the rule.
+// AddAbsence stores an unavailability of a person and returns its number. The caller has checked its recurrence rule.
 func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (int64, error) {
 	start := a.Start.In(a.Zone)
 	return postgres.Query(ctx, w.db, (*db.Queries).AddAbsence, db.AddAbsenceParams{
@@ -44,7 +44,7 @@ func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (
 	})
 }
 
-// DropAbsence deletes one; a NotFound fault when there is none.
+// DropAbsence deletes an unavailability; a NotFound fault when there is none.
 func (w *Requests) DropAbsence(ctx context.Context, id int64) error {
 	return postgres.RequireRow(postgres.Query(ctx, w.db, (*db.Queries).DeleteAbsence, id))
 }
@@ -96,7 +96,7 @@ func (w *Requests) DropHolidays(ctx context.Context, team oncall.Profile, by onc
 	})
 }
 
-// Swaps lists a team's swap requests, newest first, at most 500. Requests that have expired are marked.
+// Swaps lists a team's swap requests, newest first, at most 500. Before that it ends those that have expired.
 func (w *Requests) Swaps(ctx context.Context, team int64) ([]editing.NamedSwap, error) {
 	if err := w.expire(ctx, team); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func swapsOf(ctx context.Context, q *db.Queries, by db.SwapRequestsParams) ([]ed
 	}), err
 }
 
-// expire ends the open requests of a team whose shifts changed or began, and notifies the people who asked.
+// expire ends the open requests of a team that have expired, if there are any. It locks the team only then.
 func (w *Requests) expire(ctx context.Context, team int64) error {
 	over, err := postgres.Query(ctx, w.db, (*db.Queries).TeamsWithOverSwaps, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
 	if err != nil || len(over) == 0 {
@@ -141,7 +141,8 @@ func (w *Requests) expire(ctx context.Context, team int64) error {
 	return w.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return ExpireSwaps(ctx, q, team) })
 }
 
-// ExpireSwaps ends the open swap requests of a team whose shifts have begun or changed. It runs in a transaction.
+// ExpireSwaps ends the open swap requests of a team that have expired because a shift began or changed, and queues notices for the
+// people who asked. It runs in the caller's transaction.
 func ExpireSwaps(ctx context.Context, q *db.Queries, team int64) error {
 	if _, err := q.LockTeam(ctx, team); err != nil {
 		return err
@@ -195,7 +196,7 @@ func endSwap(ctx context.Context, q *db.Queries, r editing.SwapRequest, give, ta
 	return queueNotices(ctx, q, r.EndNotices(give, take))
 }
 
-// AskSwap stores a request to swap the shifts as they are now, or returns its refusal.
+// AskSwap stores a swap request and returns its number. Refusals are returned unchanged; the same open request twice is a Conflict.
 func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by oncall.By) (int64, error) {
 	return postgres.GetInTx(ctx, w.db, func(ctx context.Context, q *db.Queries) (id int64, err error) {
 		if _, err := q.LockTeam(ctx, n.TeamID); err != nil {
@@ -299,8 +300,7 @@ func (w *Requests) DecideSwap(ctx context.Context, id int64, answer editing.Swap
 
 var _ oncall.CalendarStore = (*Calendars)(nil)
 
-// Calendars implements oncall.CalendarStore, from which the resolver answers. It is safe for concurrent use and caches
-// nothing.
+// Calendars implements oncall.CalendarStore, from which the resolver reads. It is safe for concurrent use and has no cache.
 type Calendars struct{ db *postgres.DB }
 
 // NewCalendars returns the adapter over d.
@@ -329,7 +329,7 @@ func (c *Calendars) TeamCalendars(ctx context.Context, teams []int64, from, to t
 	})
 }
 
-// TeamCalendars returns the calendars of teams for a time, with the shifts of the teams that they subscribe to.
+// TeamCalendars returns the calendars of teams in [from, to), with the shifts of the teams that they subscribe to.
 func TeamCalendars(ctx context.Context, q *db.Queries, teams []int64, from, to time.Time) (map[int64]oncall.VersionedCalendar, error) {
 	out := make(map[int64]oncall.VersionedCalendar, len(teams))
 	versions, err := versionsOf(ctx, q, teams)

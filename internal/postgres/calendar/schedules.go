@@ -14,9 +14,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Schedules stores schedules and rotations and fills calendars from them. Pure functions of package scheduling compute the
-// shifts inside the transaction that stores them, with the team locked: of two that populate at once, the second sees the
-// shifts of the first. It is safe for concurrent use.
+// Schedules stores schedules and rotations and fills calendars from them. Pure functions of package scheduling compute the shifts
+// inside the transaction that stores them, with the team locked: the second of two concurrent populates sees the shifts of the first.
+// It is safe for concurrent use.
 type Schedules struct{ db *postgres.DB }
 
 // NewSchedules returns the adapter over d.
@@ -121,15 +121,15 @@ func (s *Schedules) Create(ctx context.Context, d scheduling.ScheduleDraft, by o
 	return oncall.ScheduleID(id), err
 }
 
-// Update stores what the edit decides of a schedule, with the team and the schedule locked. Shifts that the schedule made stay. A
-// NotFound fault when there is none.
+// Update applies an edit to a schedule, with the team and the schedule locked. Shifts that the schedule made stay. A NotFound fault
+// when there is no such schedule.
 func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e schedules.Edit, by oncall.By) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		team, err := q.TeamOfSchedule(ctx, int64(id))
 		if err != nil {
 			return err
 		}
-		if _, err := q.LockTeam(ctx, team); err != nil { // as a populate does
+		if _, err := q.LockTeam(ctx, team); err != nil { // Populate takes the same lock
 			return err
 		}
 		if _, err := q.LockSchedule(ctx, int64(id)); err != nil {

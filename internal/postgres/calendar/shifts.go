@@ -111,8 +111,8 @@ func shiftOf(r db.ChosenShiftsRow) oncall.Shift {
 // errRehearsed rolls back the transaction of a rehearsal.
 var errRehearsed = errors.New("rehearsed")
 
-// Edit locks the team, decides an edit by the selected shifts, and stores the result: changes, notices and audit entry, or
-// nothing. Added shifts are returned with their numbers. Refusals are returned as they are.
+// Edit locks the team, decides an edit of the selected shifts, and stores the result in one transaction: changes, notices and audit
+// entry. With e.Rehearse it is rolled back. Added shifts are returned with their numbers. Refusals are returned unchanged.
 func (s *Shifts) Edit(ctx context.Context, e editing.Edit, by oncall.By) (editing.Outcome, error) {
 	var done editing.Outcome
 	err := s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -138,7 +138,7 @@ func (s *Shifts) Edit(ctx context.Context, e editing.Edit, by oncall.By) (editin
 	return done, err
 }
 
-// decide locks the team and decides the edit by the shifts that it then reads.
+// decide locks the team, then reads the selected shifts and decides the edit of them.
 func decide(ctx context.Context, q *db.Queries, e editing.Edit) (editing.Outcome, error) {
 	p := db.ChosenShiftsParams{Ids: postgres.Numbers(e.IDs), Links: postgres.NonNil(e.Links), Running: e.Running, TeamID: e.TeamID,
 		Until: postgres.NullTime(e.Until)}
@@ -196,7 +196,7 @@ func store(ctx context.Context, q *db.Queries, c oncall.Changes) (oncall.Changes
 		return c, err
 	}
 	c.Add = added
-	// Only now, because the remainder of a cut shift is found by the deleted one.
+	// Delete last: the remainder of a cut shift gets its feed id from the deleted shift.
 	if len(c.Delete) > 0 {
 		ids := postgres.Convert(c.Delete, func(s oncall.Shift) int64 { return int64(s.ID) })
 		if err := q.DeleteShifts(ctx, ids); err != nil {

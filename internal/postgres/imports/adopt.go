@@ -10,10 +10,10 @@ import (
 	"github.com/iris-oncall/iris/internal/imports"
 )
 
-// adoption says which numbers existing rows get from a predecessor.
+// adoption describes the rows that may get their numbers from a predecessor.
 type adoption struct {
-	// here selects existing rows: space, kind, id, name, number. Numbers are unique in a space. space is the space of all kinds; "" = each
-	// kind has its own.
+	// here selects existing rows: space, kind, id, name, number. Numbers are unique within a space. space is the one space that all kinds
+	// share; "" = each kind has its own.
 	here   string
 	space  string
 	tables []numberedTable
@@ -95,8 +95,9 @@ func (r *Store) adopt(ctx context.Context, targets []imports.Target, a adoption)
 	return out, r.exec(ctx, "drop table wanted, moves")
 }
 
-// movesSQL computes new numbers: a row with a name that the predecessor has gets the predecessor's number; another row with a number
-// that the predecessor uses gets a new one. After the first import (not $1) only those move whose old and new number are not in use.
+// movesSQL computes new numbers. $1 is true in the first import. Then a row whose name the predecessor has gets the predecessor's number,
+// and any other row whose number the predecessor uses gets a new one. Later imports give a row its number from the predecessor only if no
+// other row here has that number and the predecessor does not use the old one.
 const movesSQL = `insert into moves
 with here as (%s), known as (
     select distinct on (kind, lower(name)) kind, lower(name) as name, number from wanted order by kind, lower(name), number

@@ -30,8 +30,8 @@ func New(d *postgres.DB, keys *auth.Keys) *Imports { return &Imports{db: d, keys
 // errNotKept rolls back a transaction whose changes are not wanted.
 var errNotKept = errors.New("rolled back as asked")
 
-// Run calls f with a store and commits when f returns true. Otherwise nothing is stored. name identifies the source
-// in the audit log and in later runs. Only one import runs at a time; another one is a Conflict.
+// Run calls f with a store and commits when f returns true. Otherwise nothing is stored. name identifies the source in the audit log
+// and in later runs. A second import at the same time is a Conflict.
 func (i *Imports) Run(ctx context.Context, name string, f func(*Store) (keep bool, err error)) error {
 	conn, err := i.db.Pool().Acquire(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ type Store struct {
 	aside []imports.ApplicationKeys
 }
 
-// begin removes the session's timeouts for this transaction.
+// begin removes the timeouts of statements for this transaction, locks out other imports, and reads whether this is the first one.
 func (r *Store) begin(ctx context.Context) error {
 	var alone bool
 	err := r.tx.QueryRow(ctx, `-- name: BeginImport :one
@@ -185,8 +185,8 @@ func (r *Store) merge(ctx context.Context, t imports.Table, out *imports.Outcome
 	return r.insert(ctx, t, out)
 }
 
-// insert stores new rows. A row that the database refuses in spite of the checks is a conflict; the rest of the import continues,
-// to report more conflicts.
+// insert stores the new rows. If the database refuses one in spite of the checks, that is a conflict, and none is stored. The import
+// continues, to report more conflicts.
 func (r *Store) insert(ctx context.Context, t imports.Table, out *imports.Outcome) error {
 	err := pgx.BeginFunc(ctx, r.tx, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, insertSQL(t))

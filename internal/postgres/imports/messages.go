@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// storedMessage describes a message of Iris in history. An existing message with the same number is the same message if it was
-// made at the same instant for the same incident.
+// storedMessage describes a message of Iris in history. An existing message with the same number is the same message if time, incident
+// and application are equal.
 func storedMessage() imports.Table {
 	t := imports.Table{Name: "message_history", Key: []string{"id"}, Columns: []imports.Column{{Name: "id", Type: "bigint"}}}
 	for _, name := range strings.Fields("created_at bucket incident_id application_id") {
@@ -147,8 +147,8 @@ select i.id, 'operator', '`+text+`' from incidents i join resuming r on r.id = i
 const numberedTables = `applications templates plan_notifications incidents comments responses message_changes notification_categories devices
 	oncall_roles services rosters shifts notice_settings oncall_audit`
 
-// numbers returns the highest number in a use of each sequence. Rows outlive what they refer to, such as history its plan: a new
-// row must not get that number.
+// numbers returns, for each sequence, the query of the numbers in use. It includes references to deleted rows, such as the plan of a
+// message in history: a new row must not get that number.
 func numbers() map[string]string {
 	all := map[string]string{
 		"'target_ids'":  "select target_id from targets",

@@ -141,7 +141,7 @@ func (r *Store) pairs(ctx context.Context, sql string) (map[int64]int64, error) 
 	return out, err
 }
 
-// loadFeedKeys stores imported keys sealed. The first value of a record is its key.
+// loadFeedKeys seals imported feed keys and stores them. The first value of a record is the key.
 func (r *Store) loadFeedKeys(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {
 	q := db.New(r.tx)
 	for more := int64(notifications.SealBatch); more == notifications.SealBatch; { // seals the stored keys first, so that keys are compared by their hashes

@@ -70,7 +70,7 @@ select ord, label, %s, coalesce(lost, case when row_number() over (partition by 
     then 'the source has it twice' end) as lost, cut from (%s) x`, strings.Join(names, ", "), strings.Join(keys, ", "), inner)
 }
 
-// check is a query that returns reasons, numbers of rows, and examples.
+// check is a query that returns the reasons of a kind, each with the number of its rows and examples.
 type check struct {
 	kind  imports.Kind
 	whole bool // the rows are not imported
@@ -107,7 +107,7 @@ func sameKey(t imports.Table) string {
 	return strings.Join(on, " and ")
 }
 
-// agrees is the condition that the two do not contradict each other.
+// agrees is the condition that a resolved row (s) does not contradict the stored row (t).
 func agrees(t imports.Table) string {
 	conds := []string{"true"}
 	for _, c := range t.Columns {

@@ -1,3 +1,3 @@
-// Package notifications stores out-of-band notifications, which belong to no incident, and the settings and calendar keys of people
-// for notices of their shifts. The APIs and package reminders use it.
+// Package notifications stores out-of-band notifications, which belong to no incident, the notice settings and feed keys of people, and
+// reads the audit log of calendars. The APIs and package reminders use it.
 package notifications

@@ -20,7 +20,7 @@ func (n *Notices) Keys(ctx context.Context, requester users.ID) ([]oncall.IcalKe
 	return n.feedKeys(ctx, db.IcalKeysParams{RequesterID: &id})
 }
 
-// Key finds a feed key; a NotFound fault when there is none.
+// Key finds a feed key; a NotFound fault when there is none, or its requester is switched off.
 func (n *Notices) Key(ctx context.Context, key string) (oncall.IcalKey, error) {
 	key = postgres.Storable(key)
 	hash := n.keys.FeedKeyHash(key)
@@ -119,7 +119,7 @@ func (n *Notices) SealKeys(ctx context.Context) (int64, error) {
 	}
 }
 
-// SealFeedKeys seals a batch of the keys that are stored in clear.
+// SealFeedKeys seals up to SealBatch of the keys that are stored in the clear, and returns their number.
 func SealFeedKeys(ctx context.Context, q *db.Queries, keys *auth.Keys) (int64, error) {
 	found, err := q.ClearIcalKeys(ctx, SealBatch)
 	if err != nil || len(found) == 0 {

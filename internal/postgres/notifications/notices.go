@@ -12,7 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Notices stores the notice settings of people, the keys of calendar feeds and the audit log of calendars. It is safe for
+// Notices stores the notice settings of people and the keys of calendar feeds, and reads the audit log of calendars. It is safe for
 // concurrent use.
 type Notices struct {
 	db   *postgres.DB
@@ -104,7 +104,7 @@ func (n *Notices) Delete(ctx context.Context, id int64) error {
 	return postgres.RequireRow(postgres.Query(ctx, n.db, (*db.Queries).DeleteNoticeSetting, id))
 }
 
-// Audit reads the audit log, oldest first. A log that is too long is an Invalid fault.
+// Audit reads the audit log of calendars, oldest first. More entries than one list may have are an Invalid fault.
 func (n *Notices) Audit(ctx context.Context, by oncall.AuditQuery) ([]oncall.AuditEntry, error) {
 	rows, err := postgres.Query(ctx, n.db, (*db.Queries).OncallAudit, db.OncallAuditParams{
 		Teams: by.Teams, Owners: by.Owners, Actions: by.Actions, Since: by.Since, Until: by.Until, MaxRows: postgres.MaxListRows + 1,

@@ -18,7 +18,7 @@ import (
 const (
 	// Notifications that come at the same time are stored together: a commit costs the same for one and for many.
 	notificationBatch = 200
-	notificationRuns  = 1 // one makes the batches twice as large as two
+	notificationRuns  = 1 // batches stored at the same time: two would halve their size
 )
 
 // Notifications accepts out-of-band notifications. It is safe for concurrent use.
@@ -36,7 +36,7 @@ func New(d *postgres.DB) *Notifications {
 	return n
 }
 
-// Within returns an adapter over the DB of a unit. It shares what n caches; that is read outside of the unit.
+// Within returns an adapter over the DB of a postgres.Unit. It shares the caches of n, which are read outside of the unit.
 func (n *Notifications) Within(d *postgres.DB) *Notifications {
 	w := &Notifications{db: d, quotas: n.quotas, targets: n.targets}
 	w.batches = postgres.NewBatches(d, notificationBatch, notificationRuns, w.insert)
@@ -115,8 +115,8 @@ func (n *Notifications) Policy(ctx context.Context) (quotas.Policy, error) {
 	return n.quotas.Current(ctx)
 }
 
-// Store stores notifications within a transaction, after it applied the policy to their messages. It returns the numbers of the
-// requests.
+// Store applies the policy to the messages of notifications and stores them in the caller's transaction. It returns the numbers of the
+// requests and counts the decisions of the policy in tally.
 func Store(ctx context.Context, q *db.Queries, policy quotas.Policy, batch []messages.Notification, tally floods.Tally) ([]int64, error) {
 	if policy.Applies() {
 		var err error

@@ -13,7 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// targetTTL is how old the answer of a lookup may be.
+// targetTTL is the greatest age of the answer of a lookup.
 const targetTTL = time.Second
 
 // targets finds targets by role and name, and caches those that exist. It is safe for concurrent use.

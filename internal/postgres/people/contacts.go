@@ -83,7 +83,7 @@ type Contacts struct {
 	notifications notifier
 }
 
-// NewContacts returns a store of contacts. notifications deliver the codes; nil = none are sent.
+// NewContacts returns a store of contacts. notifications deliver the codes; with nil, SendCode must not be called.
 func NewContacts(db *postgres.DB, keys *auth.Keys, notifications notifier) *Contacts {
 	return &Contacts{db: db, keys: keys, notifications: notifications}
 }
@@ -96,7 +96,8 @@ func (c *Contacts) List(ctx context.Context, id users.ID) ([]users.Contact, erro
 	}), err
 }
 
-// SendCode sends a code to a contact of a person on behalf of the application. A Throttled fault when too many were sent.
+// SendCode sends a code to a contact of a person on behalf of the application. A Throttled fault when too many codes were sent; a
+// Conflict when the contact is verified already.
 func (c *Contacts) SendCode(ctx context.Context, application int64, id users.ID, mode users.Mode) error {
 	code, err := newCode()
 	if err != nil {
@@ -213,7 +214,7 @@ func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, cod
 	})
 }
 
-// Confirm marks a contact as verified by an administrator, without a code.
+// Confirm marks a contact as verified by an administrator, without a code. A contact that another person has verified is a Conflict.
 func (c *Contacts) Confirm(ctx context.Context, id users.ID, mode users.Mode) error {
 	return c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		destination, err := unverified(ctx, q, id, mode)

@@ -21,7 +21,7 @@ import (
 type DirectorySync struct {
 	db    *postgres.DB
 	actor string
-	// processID and leases fence each write; no leases = a sync by the operator's command
+	// processID and leases fence each write. The operator's command has no leases: its writes are not fenced.
 	processID string
 	leases    []buckets.Lease
 }
@@ -41,7 +41,7 @@ func (s *DirectorySync) Known(ctx context.Context) ([]directory.Known, error) {
 	return s.known(ctx, db.DirectoryPeopleParams{})
 }
 
-// KnownAs returns the people with a name, ignoring case, or with the permanent id that the source calls stable ("" = none).
+// KnownAs returns the people who have the name, ignoring case, or whose permanent id in the source is stable ("" = no id).
 func (s *DirectorySync) KnownAs(ctx context.Context, source, stable, name string) ([]directory.Known, error) {
 	name = postgres.Storable(name)
 	return s.known(ctx, db.DirectoryPeopleParams{Name: &name, Source: source, StableID: postgres.Storable(stable)})
@@ -151,7 +151,7 @@ func (s *DirectorySync) contacts(ctx context.Context, q *db.Queries, id users.ID
 	return nil
 }
 
-// actions are the texts of the audit log.
+// actions are the texts of the audit log. A kind that is missing has no entry.
 var actions = map[directory.Kind]string{
 	directory.Add: "added", directory.Update: "changed", directory.SwitchOn: "switched on", directory.SwitchOff: "switched off",
 }
@@ -222,7 +222,8 @@ func (s *DirectorySync) list(ctx context.Context, q *db.Queries, c directory.Lis
 	return c.ID, err
 }
 
-// Due reports whether a directory must be read again: after an interval, which is shorter after a failure.
+// Due reports whether a directory must be read again: after the interval every, or after again if the last read failed and again is
+// shorter.
 func (s *DirectorySync) Due(ctx context.Context, source string, every, again time.Duration) (bool, error) {
 	lately, err := postgres.Query(ctx, s.db, (*db.Queries).DirectoryAskedLately, db.DirectoryAskedLatelyParams{
 		Source: source, EverySeconds: every.Seconds(), AgainSeconds: again.Seconds(),
@@ -230,7 +231,7 @@ func (s *DirectorySync) Due(ctx context.Context, source string, every, again tim
 	return !lately, err
 }
 
-// Note stores that a directory was read; problem "" = without errors.
+// Note stores the time and the result of a read of a directory; problem "" = success.
 func (s *DirectorySync) Note(ctx context.Context, source, problem string) error {
 	return postgres.Exec(ctx, s.db, (*db.Queries).NoteDirectorySync, db.NoteDirectorySyncParams{
 		Source: source, Problem: postgres.Storable(problem),

@@ -11,7 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// AddNoticeSetting stores about which changes of a team a person is notified, and returns the number of the setting.
+// AddNoticeSetting stores a notice setting with its roles and returns its number. It runs in the caller's transaction.
 func AddNoticeSetting(ctx context.Context, q *db.Queries, s oncall.NoticeSetting) (int64, error) {
 	id, err := q.CreateNoticeSetting(ctx, db.CreateNoticeSettingParams{
 		UserID: int64(s.User), TeamID: s.TeamID, Mode: string(s.Mode), Type: s.Type, TimeBefore: OptionalSeconds(s.Before), OnlyIfInvolved: s.OnlyMine,
@@ -39,7 +39,7 @@ func SetNoticeRoles(ctx context.Context, q *db.Queries, id int64, roles []string
 	return err
 }
 
-// OptionalSeconds returns whole seconds for a nullable column.
+// OptionalSeconds returns whole seconds for a nullable column; nil stays nil.
 func OptionalSeconds(d *time.Duration) *int32 {
 	if d == nil {
 		return nil

@@ -23,7 +23,7 @@ func (p *OncallPeople) All(ctx context.Context) ([]oncall.Person, error) {
 	return p.find(ctx, db.OncallPeopleParams{})
 }
 
-// ByID returns those of the people who exist.
+// ByID returns the people with these ids, by number. Ids that do not exist are left out.
 func (p *OncallPeople) ByID(ctx context.Context, ids []users.ID) ([]oncall.Person, error) {
 	return p.find(ctx, db.OncallPeopleParams{Ids: postgres.Numbers(ids)})
 }
@@ -65,7 +65,8 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 	})
 }
 
-// Update changes the fields of a person and the contacts that c names, and no others: another request may change those meanwhile. A name that is taken is a Conflict fault.
+// Update changes only the fields and contacts that c names, because another request may change the others meanwhile. A name that is
+// taken is a Conflict fault.
 func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.PersonChange) error {
 	params := db.UpdateOncallUserParams{
 		ID: int64(u.ID), FullName: storablePtr(c.FullName), TimeZone: storablePtr(c.TimeZone), PhotoUrl: storablePtr(c.PhotoURL), Active: c.Active,
@@ -141,13 +142,13 @@ func (p *OncallPeople) Pin(ctx context.Context, id users.ID, team int64) error {
 	return postgres.RequireNew(postgres.Query(ctx, p.db, (*db.Queries).PinTeam, db.PinTeamParams{UserID: int64(id), TeamID: team}))
 }
 
-// Unpin is the reverse; a NotFound fault when the team was not pinned.
+// Unpin removes a team from those that a person pinned; a NotFound fault when it is not one.
 func (p *OncallPeople) Unpin(ctx context.Context, id users.ID, team int64) error {
 	return postgres.RequireRow(postgres.Query(ctx, p.db, (*db.Queries).UnpinTeam, db.UnpinTeamParams{UserID: int64(id), TeamID: team}))
 }
 
-// Search finds teams and services whose names contain the keyword and people whose names begin with it, ignoring case.
-// team, when not 0, narrows the people to its members.
+// Search finds active teams and their services whose names contain the keyword, and active people whose name or full name begins with
+// it, ignoring case. If team is not 0, only its members are found. Long lists are cut.
 func (p *OncallPeople) Search(ctx context.Context, keyword string, team int64) (oncall.SearchResult, error) {
 	out := oncall.SearchResult{Services: map[string][]string{}}
 	keyword = strings.TrimSpace(postgres.Storable(keyword))

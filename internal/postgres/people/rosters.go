@@ -9,11 +9,11 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Rosters stores rosters. Every change is one transaction with its entry in the audit log, and keeps the rule that members
-// of a roster belong to its team. It is safe for concurrent use.
+// Rosters stores rosters. Every change is one transaction with its entry in the audit log (a new order of members has no entry), and
+// keeps the rule that members of a roster belong to its team. It is safe for concurrent use.
 type Rosters struct{ teams *OncallTeams }
 
-// NewRosters returns the adapter. People who are added to a roster become members of its team as with t.AddMember.
+// NewRosters returns the adapter. People who are added to a roster join its team and get the default notice settings of t.
 func NewRosters(t *OncallTeams) *Rosters { return &Rosters{teams: t} }
 
 // ByTeam returns a team's rosters with their members.
@@ -54,8 +54,8 @@ func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, 
 	})
 }
 
-// Change renames a roster ("" = not) and puts its members in order (nil = not). order must name each member once; the
-// caller checks that.
+// Change renames a roster and stores the order of its members. An empty name and a nil order change nothing. The caller has checked
+// that order names each member once.
 func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Roster, name string, order []users.ID, by oncall.By) error {
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if order != nil {

@@ -23,7 +23,7 @@ func (s *Settings) ByTarget(ctx context.Context, targetID int64) (users.User, er
 	return postgres.UserOf(db.UserByNameRow(row)), err
 }
 
-// Profile returns everything about a person; a NotFound fault when there is none.
+// Profile returns a person with contacts, teams, choices of modes and categories, and devices; a NotFound fault when there is none.
 func (s *Settings) Profile(ctx context.Context, id users.ID) (users.Profile, error) {
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (p users.Profile, err error) {
 		p = users.Profile{Contacts: map[users.Mode]string{}, AppModes: map[string]map[users.Priority]users.Mode{}}

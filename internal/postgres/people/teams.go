@@ -9,8 +9,9 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// OncallTeams stores teams as the on-call API shows them: settings, members, administrators, subscriptions. Every change
-// is one transaction with its entry in the audit log. It is safe for concurrent use.
+// OncallTeams stores teams as the on-call API shows them: settings, members, administrators, subscriptions. Every change is one
+// transaction. Changes of teams and administrators have an entry in the audit log; those of members and subscriptions have none. It is
+// safe for concurrent use.
 type OncallTeams struct {
 	db *postgres.DB
 	// defaults are the notice settings of people who join a team.
@@ -23,7 +24,7 @@ func NewOncallTeams(d *postgres.DB, defaults []oncall.NoticeSetting) *OncallTeam
 	return &OncallTeams{db: d, defaults: defaults}
 }
 
-// Names lists active, or else deleted, teams.
+// Names lists the active teams, or the deleted ones when active is false, by number.
 func (t *OncallTeams) Names(ctx context.Context, active bool) ([]oncall.TeamName, error) {
 	rows, err := postgres.Query(ctx, t.db, (*db.Queries).OncallTeams, active)
 	return postgres.Convert(rows, func(r db.OncallTeamsRow) oncall.TeamName {
@@ -37,7 +38,7 @@ func (t *OncallTeams) ByName(ctx context.Context, name string) (oncall.Profile, 
 	return profileOf(r), err
 }
 
-// ByID finds a team by its internal id.
+// ByID finds a team, active or not, by its internal id; a NotFound fault when there is none.
 func (t *OncallTeams) ByID(ctx context.Context, id int64) (oncall.Profile, error) {
 	r, err := postgres.Query(ctx, t.db, (*db.Queries).OncallTeamByID, id)
 	return profileOf(db.OncallTeamByNameRow(r)), err
@@ -51,7 +52,7 @@ func (t *OncallTeams) People(ctx context.Context, team int64) ([]oncall.TeamPers
 	}), err
 }
 
-// Memberships lists all teams with their members' names, deleted teams included: pairs of team and user.
+// Memberships returns the names of team and user for each member of each team, deleted teams included.
 func (t *OncallTeams) Memberships(ctx context.Context) ([][2]string, error) {
 	rows, err := postgres.Read(ctx, t.db, (*db.Queries).AllTeamUsers)
 	return postgres.Convert(rows, func(r db.AllTeamUsersRow) [2]string {
@@ -203,14 +204,14 @@ func (t *OncallTeams) Subscriptions(ctx context.Context, team int64) ([]oncall.S
 	}), err
 }
 
-// Subscribe shows another team's role on a team's calendar; a Conflict fault when it does already.
+// Subscribe shows another team's role on a team's calendar; a Conflict fault when the subscription exists.
 func (t *OncallTeams) Subscribe(ctx context.Context, team, other, role int64) error {
 	return postgres.RequireNew(postgres.Query(ctx, t.db, (*db.Queries).Subscribe, db.SubscribeParams{
 		TeamID: team, SubscriptionID: other, RoleID: role,
 	}))
 }
 
-// Unsubscribe is the reverse; a NotFound fault when there is no such subscription.
+// Unsubscribe removes another team's role from a team's calendar; a NotFound fault when there is no such subscription.
 func (t *OncallTeams) Unsubscribe(ctx context.Context, team, other, role int64) error {
 	return postgres.RequireRow(postgres.Query(ctx, t.db, (*db.Queries).Unsubscribe, db.UnsubscribeParams{
 		TeamID: team, SubscriptionID: other, RoleID: role,

@@ -141,7 +141,7 @@ func (u *Users) Shown(ctx context.Context, id users.ID) (photoURL, timeZone stri
 	return row.PhotoUrl, row.TimeZone, err
 }
 
-// newUserName is postgres.CleanName for a user who is created or renamed.
+// newUserName trims and checks the name of a user who is created or renamed.
 func newUserName(name string) (string, error) {
 	name, err := postgres.CleanName(name)
 	if err != nil {

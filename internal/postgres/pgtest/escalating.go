@@ -182,7 +182,7 @@ func (e *Escalating) Pass() {
 	require.NoError(e.T, e.Runner.Pass(e.Ctx()))
 }
 
-// Later advances the clock.
+// Later advances the clock of the runner. The database has its own.
 func (e *Escalating) Later(d time.Duration) {
 	e.Now = e.Now.Add(d)
 }

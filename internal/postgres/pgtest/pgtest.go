@@ -32,7 +32,7 @@ import (
 const (
 	// patience bounds every step; the first start may download PostgreSQL.
 	patience = 5 * time.Minute
-	// leftoverAge is the age from which on a database of a killed test is removed.
+	// leftoverAge is the age after which the database of a killed test is deleted.
 	leftoverAge = time.Hour
 	lockKey     = 0x69726974 // one preparation at a time per server
 )

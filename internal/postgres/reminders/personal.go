@@ -14,7 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Expire ends the swap requests of a team whose shifts began or changed their person. Notify then notifies the people who asked.
+// Expire ends the swap requests of a team that have expired, and queues notices. The next Notify makes their messages.
 func (r *Reminders) Expire(ctx context.Context, processID string, lease buckets.Lease, team int64) (Result, error) {
 	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Result, []messages.Notification, error) {
 		over, err := q.TeamsWithOverSwaps(ctx, db.TeamsWithOverSwapsParams{TeamID: &team, MaxRows: 1})
@@ -25,8 +25,8 @@ func (r *Reminders) Expire(ctx context.Context, processID string, lease buckets.
 	})
 }
 
-// notifyPersonally makes the messages of one personal notice, in the modes that the people prefer. People who are switched off get none,
-// and neither do people whose settings already notify them of the same change.
+// notifyPersonally makes the messages of one personal notice, in the modes that the people prefer. People who are switched off get no
+// message. People whose settings already notify them of the same change get no second one.
 func (r *Reminders) notifyPersonally(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]messages.Notification, error) {
 	facts, err := noticeFacts(ctx, q, n.Facts)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *Reminders) notifyPersonally(ctx context.Context, q *db.Queries, team in
 	return out, nil
 }
 
-// concerned returns whom a personal notice is for, in the order of its people, and what the application allows.
+// concerned returns the people who get a personal notice, in the order of the notice, and the modes that the application may use.
 func (r *Reminders) concerned(ctx context.Context, q *db.Queries, team int64, n db.NoticesOfTeamRow) ([]users.Responder, users.AppModes, error) {
 	notified := map[int64]bool{}
 	if n.Unless != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Reminders turns due reminders and notices of a team into out-of-band notifications. Each is stored in the transaction that marks
-// it as made, fenced by the lease of the team's bucket, so that each is made once. It is safe for concurrent use.
+// Reminders turns due reminders and notices of a team into out-of-band notifications. One transaction stores the notification and
+// marks the reminder as made, fenced by the lease of the team's bucket, so that each is made once. It is safe for concurrent use.
 type Reminders struct {
 	db            *postgres.DB
 	notifications *notifications.Notifications
@@ -33,7 +33,7 @@ func New(n *notifications.Notifications, application int64, answers string) *Rem
 	return &Reminders{db: n.DB(), notifications: n, application: application, answers: answers}
 }
 
-// How many are made in one transaction, how long a message about a change is worth sending, and the least time for a reminder.
+// The reminders and notices of one transaction, the lifetime of a notice, and the shortest lifetime of a reminder.
 const (
 	reminderBatch = 200
 	noticeBatch   = 50
@@ -44,12 +44,13 @@ const (
 // Result is the result of a batch.
 type Result struct {
 	Types   []oncall.NoticeKind // one for each message
-	Unread  int                 // notices without a subscriber
+	Unread  int                 // notices that made no message
 	Buckets buckets.Set         // of the messages
 	More    bool                // there may be more
 }
 
-// Waiting lists teams of the buckets with notices to send, and with reminders also those with due reminders or expired swap requests.
+// Waiting lists teams of the buckets with notices to send. If reminders is true, it adds teams with due reminders or expired swap
+// requests. limit bounds each of the three kinds.
 func (r *Reminders) Waiting(ctx context.Context, bs []int, reminders bool, limit int) ([]int64, error) {
 	var out []int64
 	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -73,7 +74,7 @@ func wide(bs []int) []int32 {
 	return postgres.Convert(bs, func(b int) int32 { return int32(b) })
 }
 
-// Remind makes the reminders of a team that are due.
+// Remind makes up to 200 of a team's due reminders.
 func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.Lease, team int64) (Result, error) {
 	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Result, []messages.Notification, error) {
 		due, err := q.RemindersDue(ctx, db.RemindersDueParams{TeamID: team, MaxRows: reminderBatch})
@@ -103,7 +104,7 @@ func (r *Reminders) Remind(ctx context.Context, processID string, lease buckets.
 	})
 }
 
-// Notify makes the messages about changes of a team's calendar, oldest first.
+// Notify makes the messages of up to 50 notices of a team, oldest first, and deletes these notices.
 func (r *Reminders) Notify(ctx context.Context, processID string, lease buckets.Lease, team int64) (Result, error) {
 	return r.ofTeam(ctx, processID, lease, func(ctx context.Context, q *db.Queries) (Result, []messages.Notification, error) {
 		rows, err := q.NoticesOfTeam(ctx, db.NoticesOfTeamParams{TeamID: team, MaxRows: noticeBatch})
@@ -177,13 +178,14 @@ func shownNames(ctx context.Context, q *db.Queries, ids []int64) (map[int64]stri
 	return names, err
 }
 
-// PhoneCheck is the e-mail to people who are on call soon and have no number for calls, and how often it is sent at most.
+// PhoneCheck is the e-mail to people who have a future shift and no number for calls. Every is the least time between two e-mails to
+// one person.
 type PhoneCheck struct {
 	Every         time.Duration
 	Subject, Body string
 }
 
-// CheckPhones makes these e-mails for people of the leases' buckets, some at a time.
+// CheckPhones makes up to 200 of these e-mails, for people of the leases' buckets.
 func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []buckets.Lease, c PhoneCheck) (Result, error) {
 	if len(leases) == 0 {
 		return Result{}, nil
@@ -209,7 +211,7 @@ func (r *Reminders) CheckPhones(ctx context.Context, processID string, leases []
 	})
 }
 
-// Forget deletes notices and marks that are no longer needed.
+// Forget deletes the marks of reminders that were due more than 400 days ago, and cancelled shifts that ended more than 90 days ago.
 func (r *Reminders) Forget(ctx context.Context) error {
 	return r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.ForgetReminders(ctx); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
 )
 
-// Warnings notifies teams of future times without anybody on call, each once: the warning is recorded in the transaction that
-// makes the message, fenced by the lease of the team's bucket. It is safe for concurrent use.
+// Warnings warns teams of future times with nobody on call. Each warning is sent once: the transaction that makes the message also
+// records the warning, fenced by the lease of the team's bucket. It is safe for concurrent use.
 type Warnings struct{ reminders *Reminders }
 
 // NewWarnings returns the adapter. The messages count for the quota of their application.
@@ -20,8 +20,8 @@ func NewWarnings(n *notifications.Notifications) *Warnings {
 	return &Warnings{reminders: New(n, 0, "")}
 }
 
-// Warn records the warnings that are new to the team, and stores the message that text makes of them, if it has recipients. It returns
-// the new warnings and the buckets of the stored messages.
+// Warn records the warnings that are new to the team. It stores the notification that word makes of them, if that has recipients. It
+// returns the new warnings and the buckets of the stored messages.
 func (w *Warnings) Warn(ctx context.Context, processID string, lease buckets.Lease, team int64, warnings []scheduling.Warning,
 	word func(fresh []scheduling.Warning) messages.Notification,
 ) ([]scheduling.Warning, buckets.Set, error) {
