@@ -1,0 +1,82 @@
+// Package intake defines what every alert source is turned into: events. The decoders of package sources make events, package
+// routing chooses their plans, and the edges open, update and resolve incidents with them. The package knows no source, transport or
+// storage.
+package intake
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+)
+
+// Status is what an event says about its alert.
+type Status string
+
+// The statuses. A decoder that is in doubt says Firing.
+const (
+	Firing       Status = "firing"
+	Acknowledged Status = "acknowledged"
+	Resolved     Status = "resolved"
+)
+
+// Severity is how serious an alert is. The empty severity means that the sender names none: the integration's default applies.
+type Severity string
+
+// The severities, the highest first.
+const (
+	Critical Severity = "critical"
+	Error    Severity = "error"
+	Warning  Severity = "warning"
+	Info     Severity = "info"
+)
+
+// Link is an address that helps to understand an alert. URL is absolute, http or https.
+type Link struct {
+	URL  string `json:"url"`
+	Text string `json:"text"`
+}
+
+// Image is a picture of an alert. URL is absolute, http or https. Iris does not fetch it.
+type Image struct {
+	URL string `json:"url"`
+	Alt string `json:"alt,omitempty"`
+	// Link is where a click on the picture leads; "" = nowhere.
+	Link string `json:"link,omitempty"`
+}
+
+// Event is one delivery about one alert or one group of alerts.
+type Event struct {
+	Status Status
+	// Key identifies the incident: an integration has at most one open incident with the same key. At most 255 bytes; "" = the event
+	// opens an incident of its own.
+	Key         string
+	Title       string
+	Summary     string
+	Severity    Severity // of a group: that of its most severe firing alert
+	Labels      map[string]string
+	Annotations map[string]string
+	Links       []Link
+	Images      []Image
+	StartsAt    time.Time // on the sender's clock; zero = unknown
+	EndsAt      time.Time // zero = not over, or unknown
+	// Alerts are the members of a group, each fingerprint once; empty = the source has no groups.
+	Alerts []incidents.Alert
+	// Context is the sender's payload as the templates see it: a JSON object.
+	Context json.RawMessage
+}
+
+// Request is one delivery as a source sent it. Its sender is authenticated.
+type Request struct {
+	// Header returns the first value of a header; "" = there is none.
+	Header func(name string) string
+	// Query returns the first value of a parameter of the address; "" = there is none.
+	Query func(name string) string
+	Body  []byte
+	// At is when the delivery arrived.
+	At time.Time
+}
+
+// Decoder turns a delivery into events. It is pure and safe for concurrent use. An error is an Invalid fault that names the field: the
+// delivery can never be decoded. No events and no error mean that the delivery says nothing about an alert, such as a test message.
+type Decoder func(Request) ([]Event, error)
