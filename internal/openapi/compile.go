@@ -311,6 +311,8 @@ func (s spec) refusals(method, path string, op operation) []int {
 func refusal(path string, status int, failure, access string) object {
 	answer := object{"description": http.StatusText(status)}
 	switch {
+	case failure != "" && bodies[failure] == "": // a schema
+		answer["content"] = object{"application/json": object{"schema": object{"$ref": "#/components/schemas/" + failure}}}
 	case failure != "":
 		answer["content"] = object{bodies[failure]: object{"schema": object{"type": "string"}}}
 	case access == "session":

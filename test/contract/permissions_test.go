@@ -232,8 +232,8 @@ func rights() []right {
 		// Only the token of the integration counts.
 		{post, "/v1/hooks/generic", m{"title": "t"}, 200, "111111111", nil},
 		{put, "/v1/hooks/generic", m{"title": "t"}, 200, "111111111", nil},
-		{post, "/v1/hooks/generic/generic-token", m{"title": "t"}, 200, everybody, (*server).integrations},
-		{put, "/v1/hooks/generic/generic-token", m{"title": "t"}, 200, everybody, (*server).integrations},
+		{post, "/v1/hooks/generic/generic-token", formOf("title", "t"), 200, everybody, (*server).integrations},
+		{put, "/v1/hooks/generic/generic-token", formOf("title", "t"), 200, everybody, (*server).integrations},
 		{post, "/v2/enqueue", m{"routing_key": "pagerduty-token", "event_action": "trigger", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
 		{post, "/v2/change/enqueue", m{"routing_key": "pagerduty-token", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
 		{post, "/generic/2010-04-15/create_event.json", m{"service_key": "pagerduty-token", "event_type": "trigger", "description": "s"}, 200, everybody, (*server).integrations},

@@ -95,10 +95,8 @@ func (q *Queries) Facts(ctx context.Context, incidentID int64) (json.RawMessage,
 
 const findByKeys = `-- name: FindByKeys :many
 
-select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, c.dedup_facts, coalesce(c.severity, '')::text as severity,
-    coalesce(not o.active and o.owner_id is null and o.source_acknowledged is null and v.repage_after > 0
-        and o.exhausted_at <= statement_timestamp() - make_interval(secs => v.repage_after), false)::boolean as repage,
-    coalesce(g.incident_id, 0)::bigint as resolved_id,
+select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, o.dedup_facts, coalesce(o.severity, '')::text as severity,
+    coalesce(o.repage, false)::boolean as repage, coalesce(g.incident_id, 0)::bigint as resolved_id,
     coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds
 from (
     select k.ord, k.application_id, k.dedup_key, coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name)) as plan_key
@@ -111,12 +109,22 @@ from (
     ) k
     left join plans p on p.id = k.plan_id
 ) u
-left join incidents o on o.application_id = u.application_id and o.plan_key = u.plan_key and o.dedup_key = u.dedup_key
-    and not o.resolved
-left join plans v on v.id = o.plan_id
-left join incident_contexts c on c.incident_id = o.id
-left join resolved_groups g on o.id is null and g.application_id = u.application_id and g.plan_key = u.plan_key
-    and g.dedup_key = u.dedup_key
+left join lateral (
+    select i.id, c.dedup_facts, c.severity,
+        not i.active and i.owner_id is null and i.source_acknowledged is null and v.repage_after > 0
+            and i.exhausted_at <= statement_timestamp() - make_interval(secs => v.repage_after) as repage
+    from incidents i
+    join plans v on v.id = i.plan_id
+    left join incident_contexts c on c.incident_id = i.id
+    where i.application_id = u.application_id and i.plan_key = u.plan_key and i.dedup_key = u.dedup_key and not i.resolved
+    limit 1
+) o on true
+left join lateral (
+    select r.incident_id, r.resolved_at
+    from resolved_groups r
+    where o.id is null and r.application_id = u.application_id and r.plan_key = u.plan_key and r.dedup_key = u.dedup_key
+    limit 1
+) g on true
 where o.id is not null or g.incident_id is not null
 `
 
@@ -139,7 +147,7 @@ type FindByKeysRow struct {
 }
 
 // Statements of webhook deliveries: open incidents by their key, alerts, held deliveries, restarts.
-// The open incident of each key, or else the one that a delivery resolved last.
+// The open incident of each key, or else the one that a delivery resolved last. The limits make PostgreSQL look up each key by index.
 func (q *Queries) FindByKeys(ctx context.Context, arg FindByKeysParams) ([]FindByKeysRow, error) {
 	rows, err := q.db.Query(ctx, findByKeys,
 		arg.Ords,
