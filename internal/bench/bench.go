@@ -144,6 +144,7 @@ type run struct {
 	shown   progress // last printed progress, used by watch
 	before  reading  // at the first request
 	usage   *Usage   // until everything had arrived, used by watch
+	samples []Sample // one a minute, used by watch
 	waiting bool     // reported that messages are in flight, used by watch
 	failed  bool
 }
@@ -189,7 +190,7 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 	stopProfiles()
 	watchErr = errors.Join(watchErr, <-profiled)
 	result := r.tally.result()
-	result.Usage = r.usage
+	result.Usage, result.Samples = r.usage, r.samples
 	if killed != nil {
 		n, err := r.stand.inDoubt(context.WithoutCancel(ctx))
 		result.Killed, result.ReownedSeconds, result.InDoubt = &killed.n, &killed.reowned, &n
@@ -216,6 +217,7 @@ func (r *run) watch(ctx context.Context, posting <-chan struct{}) (*kill, error)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	shown, complete, asked := time.Now(), time.Time{}, time.Time{}
+	sampled := shown
 	for {
 		select {
 		case <-ctx.Done():
@@ -237,6 +239,12 @@ func (r *run) watch(ctx context.Context, posting <-chan struct{}) (*kill, error)
 		if now.Sub(shown) >= time.Second {
 			shown = now
 			r.show(p)
+		}
+		if r.stand != nil && now.Sub(sampled) >= sampleEvery {
+			sampled = now
+			if err := r.sample(ctx, p); err != nil {
+				return done, err
+			}
 		}
 		if r.KillHalf && done == nil && killing == nil && p.reached >= r.planned()/3 {
 			n, at, err := r.stand.killHalf(ctx)

@@ -162,7 +162,8 @@ type Result struct {
 	InDoubt        *int     `json:"in_doubt,omitempty"`
 	LostIDs        []int64  `json:"lost_ids,omitempty"` // of the first lost units
 
-	Usage *Usage `json:"usage,omitempty"` // of servers that the bench started
+	Usage   *Usage   `json:"usage,omitempty"`   // of servers that the bench started
+	Samples []Sample `json:"samples,omitempty"` // of servers that the bench started, one a minute
 }
 
 // maxLostIDs is the maximum length of LostIDs.

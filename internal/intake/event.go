@@ -45,6 +45,9 @@ type Image struct {
 	Link string `json:"link,omitempty"`
 }
 
+// MaxKey is the maximum length of a key or fingerprint, in bytes. Longer ones are hashed.
+const MaxKey = 255
+
 // Event is one delivery about one alert or one group of alerts.
 type Event struct {
 	Status Status

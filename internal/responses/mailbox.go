@@ -141,7 +141,7 @@ func mailContext(m received) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		size := wire.JSONSize(context)
+		size := incidents.JSONSize(context)
 		if size <= incidents.MaxContext {
 			return context, nil
 		}

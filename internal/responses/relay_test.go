@@ -422,8 +422,8 @@ func TestMailOpensIncidents(t *testing.T) {
 	require.Equal(t, "400", relay(t, h, path, many).Header().Get("X-IRIS-INCIDENT"), "a list of recipients, no subject")
 	require.JSONEq(t, `{"body":"b","email":["x@example.com","db-page@iris.example"],"subject":"","sender":"bob@example.com"}`, string(w.opened[1].Context))
 	require.Equal(t, "400", relay(t, h, path, mailJSON("b@c", "x@example.com, DB <db-page@iris.example>", "s", strings.Repeat("\"é🔥", 50000))).Header().Get("X-IRIS-INCIDENT"))
-	require.LessOrEqual(t, wire.JSONSize(w.opened[2].Context), incidents.MaxContext, "a long mail is cut, not lost")
-	require.Greater(t, wire.JSONSize(w.opened[2].Context), incidents.MaxContext/2)
+	require.LessOrEqual(t, incidents.JSONSize(w.opened[2].Context), incidents.MaxContext, "a long mail is cut, not lost")
+	require.Greater(t, incidents.JSONSize(w.opened[2].Context), incidents.MaxContext/2)
 
 	for name, c := range map[string]struct{ to, why string }{
 		"reply":        {"db-page@iris.example", "Not created (email reply not fresh email)"},
@@ -483,7 +483,7 @@ func FuzzMail(f *testing.F) {
 		}
 		context, err := mailContext(m)
 		if err == nil {
-			require.LessOrEqual(t, wire.JSONSize(context), incidents.MaxContext)
+			require.LessOrEqual(t, incidents.JSONSize(context), incidents.MaxContext)
 		}
 	})
 }

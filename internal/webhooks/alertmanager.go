@@ -14,6 +14,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake"
 )
 
 // alertGroup has the fields of version 4 of Alertmanager's webhook payload that decide about incidents. The context of the incident has
@@ -34,14 +35,6 @@ type alert struct {
 	EndsAt      string            `json:"endsAt"`
 	Labels      map[string]string `json:"labels"`
 	Annotations json.RawMessage   `json:"annotations"`
-}
-
-// fact is the part of an alert that decides whether the alert is new: id, status and start.
-type fact struct {
-	Fingerprint string `json:"f"`
-	Status      string `json:"s"`
-	StartsAt    string `json:"t"`
-	name        string
 }
 
 // planLabel is the label that names the plan if the query does not.
@@ -108,15 +101,12 @@ func (a alert) id() string {
 	if id == "" {
 		id = labelKey(a.Labels)
 	}
-	if len(id) > maxID {
+	if len(id) > intake.MaxKey {
 		sum := sha256.Sum256([]byte(id))
 		id = "sha256:" + hex.EncodeToString(sum[:])
 	}
 	return id
 }
-
-// maxID is the maximum length of an id, in bytes.
-const maxID = 255
 
 // alertsOf returns the alerts to store, one for each fingerprint: a firing one if there is one, else the last.
 func alertsOf(alerts []alert) []incidents.Alert {
@@ -152,73 +142,13 @@ func instant(s string) time.Time {
 	return t.UTC().Truncate(time.Microsecond)
 }
 
-func factsOf(alerts []alert) []fact {
-	facts := make([]fact, len(alerts))
+func factsOf(alerts []alert) []intake.Fact {
+	facts := make([]intake.Fact, len(alerts))
 	for i, a := range alerts {
-		facts[i] = fact{a.id(), a.Status, a.StartsAt, a.Labels["alertname"]}
+		facts[i] = intake.Fact{Fingerprint: a.id(), Status: a.Status, StartsAt: a.StartsAt, Name: a.Labels["alertname"]}
 	}
-	slices.SortFunc(facts, func(a, b fact) int {
+	slices.SortFunc(facts, func(a, b intake.Fact) int {
 		return strings.Compare(a.Fingerprint+a.Status+a.StartsAt, b.Fingerprint+b.Status+b.StartsAt)
 	})
 	return slices.Compact(facts)
-}
-
-// stored returns facts as the incident stores them.
-func stored(facts []fact) json.RawMessage {
-	raw, _ := json.Marshal(facts) // structs of strings are always valid JSON
-	return raw
-}
-
-// news describes the new facts; "" = nothing is new.
-func news(known json.RawMessage, now []fact) string {
-	var before []fact
-	_ = json.Unmarshal(known, &before) // unreadable facts count as no facts
-	was := map[string]fact{}
-	for _, f := range before {
-		was[f.Fingerprint] = f
-	}
-	var added, resolved int
-	var names []string
-	for _, f := range now {
-		old, ok := was[f.Fingerprint]
-		delete(was, f.Fingerprint)
-		if ok && old.Status == f.Status && old.StartsAt == f.StartsAt {
-			continue
-		}
-		if f.Status == "resolved" {
-			resolved++
-			continue
-		}
-		added++
-		if f.name != "" && !slices.Contains(names, f.name) {
-			names = append(names, f.name)
-		}
-	}
-	removed := len(was)
-	var parts []string
-	if added > 0 {
-		text := count(added, "new alert", "new alerts")
-		if len(names) > 0 {
-			slices.Sort(names)
-			text += " (" + strings.Join(names[:min(len(names), 5)], ", ") + ")"
-		}
-		parts = append(parts, text)
-	}
-	if resolved > 0 {
-		parts = append(parts, count(resolved, "alert resolved", "alerts resolved"))
-	}
-	if removed > 0 {
-		parts = append(parts, count(removed, "alert left the group", "alerts left the group"))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "the alert group changed: " + strings.Join(parts, ", ")
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -280,6 +281,6 @@ func FuzzAlertmanager(f *testing.F) {
 			return
 		}
 		require.True(t, json.Valid(d.context))
-		require.Empty(t, news(stored(d.facts), d.facts), "the same delivery brings nothing new")
+		require.Empty(t, intake.News(intake.Stored(d.facts), d.facts), "the same delivery brings nothing new")
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -158,7 +159,7 @@ func FuzzFormats(f *testing.F) {
 				continue
 			}
 			require.True(t, json.Valid(d.context), name)
-			require.Empty(t, news(stored(d.facts), d.facts), "%s: the same delivery brings nothing new", name)
+			require.Empty(t, intake.News(intake.Stored(d.facts), d.facts), "%s: the same delivery brings nothing new", name)
 			require.False(t, d.resolved && d.key == "", "%s: only a known group can be over", name)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake"
 )
 
 // unknownPlan is the title of the refusal of an unknown plan, for Grafana and Freshping.
@@ -60,6 +61,6 @@ func (d *delivery) readRule(body []byte) error {
 	d.resolved, d.emptyAnswer = r.State == "ok", true // senders of this form expect an empty answer
 	d.key = "rule:" + r.OrgID.String() + "/" + firstOf(r.RuleID.String(), r.RuleName)
 	d.alerts = []incidents.Alert{{Fingerprint: alert{Fingerprint: d.key}.id(), Firing: !d.resolved}}
-	d.facts = []fact{{Fingerprint: d.key, Status: r.State, name: r.RuleName}}
+	d.facts = []intake.Fact{{Fingerprint: d.key, Status: r.State, Name: r.RuleName}}
 	return nil
 }

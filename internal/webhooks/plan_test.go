@@ -18,6 +18,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -153,8 +154,8 @@ func TestLargeGroupsLoseWholeAlerts(t *testing.T) {
 	require.Equal(t, http.StatusCreated, w.Code, w.Body.String())
 	require.Len(t, f.opened.Alerts, 20_000, "every alert is stored")
 	require.JSONEq(t, `{"alertname":"Disk","n":"1"}`, string(f.opened.Alerts[1].Labels))
-	require.LessOrEqual(t, wire.JSONSize(f.context), incidents.MaxContext)
-	require.Greater(t, wire.JSONSize(f.context), incidents.MaxContext-2500, "as much as fits")
+	require.LessOrEqual(t, incidents.JSONSize(f.context), incidents.MaxContext)
+	require.Greater(t, incidents.JSONSize(f.context), incidents.MaxContext-2500, "as much as fits")
 	var c struct {
 		Alerts    []struct{ Status, Fingerprint string }
 		Truncated int `json:"truncatedAlerts"`
@@ -185,10 +186,10 @@ func TestAPayloadWithoutAlertsLosesWholeMembers(t *testing.T) {
 		require.NoError(t, json.Unmarshal(f.context, &c), format)
 		require.Len(t, c["truncatedMembers"], 1, format)
 	}
-	one, err := limitedContext([]byte(`{"alerts":[{"status":"firing","x":"` + long + `"}],"a":1}`))
+	one, err := intake.LimitedContext([]byte(`{"alerts":[{"status":"firing","x":"` + long + `"}],"a":1}`))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"alerts":[],"a":1,"truncatedAlerts":1}`, string(one))
-	two, err := limitedContext([]byte(`{"alerts":"` + long + `","a":1}`))
+	two, err := intake.LimitedContext([]byte(`{"alerts":"` + long + `","a":1}`))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"a":1,"truncatedMembers":["alerts"]}`, string(two))
 }

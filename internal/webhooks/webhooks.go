@@ -24,6 +24,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -107,7 +108,7 @@ func (f format) parse(body []byte, plan string) (delivery, error) {
 	if err != nil {
 		return delivery{}, err
 	}
-	d.context, err = limitedContext(body)
+	d.context, err = intake.LimitedContext(body)
 	return d, err
 }
 
@@ -229,7 +230,7 @@ type delivery struct {
 	noPlan   error  // the refusal if plan is "" and there is no fallback plan
 	key      string // the sender's key of the group; "" = every delivery opens an incident
 	alerts   []incidents.Alert
-	facts    []fact          // in canonical form: equal facts mean that nothing is new
+	facts    []intake.Fact   // in canonical form: equal facts mean that nothing is new
 	context  json.RawMessage // the whole payload
 	resolved bool
 	// unknownPlan is the title of the refusal if there is no such active plan; "" = a 404.
@@ -251,10 +252,10 @@ func (s *Webhooks) handle(w http.ResponseWriter, r *http.Request, app auth.Appli
 	}
 	opened, err := s.open(r.Context(), app, chosen, d.request(app, chosen.plan))
 	if err == nil && opened.Known {
-		if text := news(opened.Facts, d.facts); text != "" || opened.Repage {
+		if text := intake.News(opened.Facts, d.facts); text != "" || opened.Repage {
 			var restarted bool
 			restarted, err = s.d.Incidents.Update(r.Context(), opened.ID,
-				incidents.Delivery{Context: d.context, Facts: stored(d.facts), Alerts: d.alerts, Late: late(app), Text: text})
+				incidents.Delivery{Context: d.context, Facts: intake.Stored(d.facts), Alerts: d.alerts, Late: late(app), Text: text})
 			if restarted {
 				s.d.Wake(buckets.Of(opened.Bucket))
 			}
@@ -275,7 +276,7 @@ func (s *Webhooks) handle(w http.ResponseWriter, r *http.Request, app auth.Appli
 // request returns the incident that the delivery asks for.
 func (d delivery) request(app auth.Application, plan escalation.PlanID) incidents.New {
 	return incidents.New{PlanID: int64(plan), ApplicationID: app.ID, Context: d.context, Actor: "application " + app.Name,
-		DedupKey: d.key, DedupFacts: stored(d.facts), Alerts: d.alerts, Late: late(app)}
+		DedupKey: d.key, DedupFacts: intake.Stored(d.facts), Alerts: d.alerts, Late: late(app)}
 }
 
 func late(app auth.Application) incidents.Late {

@@ -154,7 +154,7 @@ func contextOf(posted json.RawMessage, members map[string]json.RawMessage, varia
 	} else if err := declared(&buf, members, variables); err != nil {
 		return nil, err
 	}
-	if n := wire.JSONSize(buf.Bytes()); n > incidents.MaxContext {
+	if n := incidents.JSONSize(buf.Bytes()); n > incidents.MaxContext {
 		return nil, fault.Invalidf("context", "Context too large. %d is larger than limit %d", n, incidents.MaxContext)
 	}
 	return buf.Bytes(), nil

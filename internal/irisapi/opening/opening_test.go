@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/incidents"
 	v0 "github.com/iris-oncall/iris/internal/irisapi/v0"
 	"github.com/iris-oncall/iris/internal/irisapi/v0/v0test"
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 func FuzzIncidentBody(f *testing.F) {
@@ -35,7 +35,7 @@ func FuzzIncidentBody(f *testing.F) {
 		var host string
 		if json.Unmarshal(kept["host"], &host) == nil {
 			require.NotContains(t, host, "\x00")
-			require.GreaterOrEqual(t, wire.JSONSize(out), utf8.RuneCountInString(host))
+			require.GreaterOrEqual(t, incidents.JSONSize(out), utf8.RuneCountInString(host))
 		}
 	})
 }

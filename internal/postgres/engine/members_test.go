@@ -332,6 +332,15 @@ func TestBenchReadsOwnersAndQueues(t *testing.T) {
 	n, err = b.MessagesUnsettled(ctx, "IRIS")
 	require.NoError(t, err)
 	require.Equal(t, 3, n)
+
+	_, err = d.Pool().Exec(ctx, `update messages set created_at = created_at - interval '1 hour',
+		settled_at = case when state in ('sent', 'failed') then clock_timestamp() - interval '10 minutes' end`)
+	require.NoError(t, err)
+	size, err := b.Size(ctx)
+	require.NoError(t, err)
+	require.Equal(t, []int{3, 2}, []int{size.Waiting, size.Finished})
+	require.GreaterOrEqual(t, size.Oldest, time.Hour)
+	require.GreaterOrEqual(t, size.Settled, 10*time.Minute)
 }
 
 // wire is the database connection of one process; a test can cut it.

@@ -23,3 +23,10 @@ select count(*)::int as unsettled
 from messages m
 join applications p on p.id = m.application_id
 where m.settled_at is null and m.state in ('pending', 'taken', 'sending') and lower(p.name) = lower(sqlc.arg(application)::text);
+
+-- name: ReadQueueSize :one
+select count(*) filter (where settled_at is null) as waiting,
+    coalesce(extract(epoch from clock_timestamp() - min(created_at) filter (where settled_at is null)), 0)::float8 as oldest_seconds,
+    count(settled_at) as finished,
+    coalesce(extract(epoch from clock_timestamp() - min(settled_at)), 0)::float8 as oldest_finished_seconds
+from messages;

@@ -19,7 +19,7 @@ func NewBench(d *postgres.DB) *Bench { return &Bench{db: d} }
 func (b *Bench) OwnedSince(ctx context.Context, since time.Time) (owned bool, after time.Duration, err error) {
 	err = b.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.BucketsOwnedSince(ctx, since)
-		owned, after = row.Owned, time.Duration(row.AfterSeconds*float64(time.Second))
+		owned, after = row.Owned, postgres.FloatSeconds(row.AfterSeconds)
 		return err
 	})
 	return owned, after, err
@@ -43,4 +43,22 @@ func (b *Bench) MessagesUnsettled(ctx context.Context, application string) (int,
 		return err
 	})
 	return int(n), err
+}
+
+// QueueSize is what the queue's tables hold at one moment.
+type QueueSize struct {
+	Waiting  int           // messages that are not settled
+	Oldest   time.Duration // age of the oldest of them; 0 = none waits
+	Finished int           // settled messages that are not in history yet
+	Settled  time.Duration // how long ago the first of them settled
+}
+
+// Size reads the size of the queue. It reads whole tables.
+func (b *Bench) Size(ctx context.Context) (s QueueSize, err error) {
+	err = b.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+		row, err := q.ReadQueueSize(ctx)
+		s = QueueSize{int(row.Waiting), postgres.FloatSeconds(row.OldestSeconds), int(row.Finished), postgres.FloatSeconds(row.OldestFinishedSeconds)}
+		return err
+	})
+	return s, err
 }

@@ -64,3 +64,30 @@ func (q *Queries) CountUnsettledMessages(ctx context.Context, application string
 	err := row.Scan(&unsettled)
 	return unsettled, err
 }
+
+const readQueueSize = `-- name: ReadQueueSize :one
+select count(*) filter (where settled_at is null) as waiting,
+    coalesce(extract(epoch from clock_timestamp() - min(created_at) filter (where settled_at is null)), 0)::float8 as oldest_seconds,
+    count(settled_at) as finished,
+    coalesce(extract(epoch from clock_timestamp() - min(settled_at)), 0)::float8 as oldest_finished_seconds
+from messages
+`
+
+type ReadQueueSizeRow struct {
+	Waiting               int64
+	OldestSeconds         float64
+	Finished              int64
+	OldestFinishedSeconds float64
+}
+
+func (q *Queries) ReadQueueSize(ctx context.Context) (ReadQueueSizeRow, error) {
+	row := q.db.QueryRow(ctx, readQueueSize)
+	var i ReadQueueSizeRow
+	err := row.Scan(
+		&i.Waiting,
+		&i.OldestSeconds,
+		&i.Finished,
+		&i.OldestFinishedSeconds,
+	)
+	return i, err
+}

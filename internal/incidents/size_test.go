@@ -1,4 +1,4 @@
-package wire_test
+package incidents_test
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/incidents"
 )
 
-// pythonSize computes wire.JSONSize by decoding and encoding again. It is slow and simple.
+// pythonSize computes incidents.JSONSize by decoding and encoding again. It is slow and simple.
 func pythonSize(t *testing.T, compact []byte) int {
 	t.Helper()
 	n := 0
@@ -54,9 +54,9 @@ func pythonSize(t *testing.T, compact []byte) int {
 func TestContextSize(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{`{}`, `{"a":"/","b":"\/","c":"ü","d":"\u00fc","e":"😀","f":"\ud83d\ude00","g":"\n\u000a\u0001\u0041\u007f\u0022\u002F","h":[1,2.5,null]}`} {
-		require.Equal(t, pythonSize(t, []byte(s)), wire.JSONSize([]byte(s)), s)
+		require.Equal(t, pythonSize(t, []byte(s)), incidents.JSONSize([]byte(s)), s)
 	}
-	require.Equal(t, len(`{"a":"\ud83d\ude00\/"}`), wire.JSONSize([]byte(`{"a":"😀/"}`)))
+	require.Equal(t, len(`{"a":"\ud83d\ude00\/"}`), incidents.JSONSize([]byte(`{"a":"😀/"}`)))
 }
 
 func FuzzContextSize(f *testing.F) {
@@ -66,6 +66,6 @@ func FuzzContextSize(f *testing.F) {
 		if !utf8.ValidString(s) || json.Compact(&buf, []byte(s)) != nil || strings.Contains(s, `\ud`) || strings.Contains(s, `\uD`) {
 			return // Go decodes lone surrogates to another character
 		}
-		require.Equal(t, pythonSize(t, buf.Bytes()), wire.JSONSize(buf.Bytes()))
+		require.Equal(t, pythonSize(t, buf.Bytes()), incidents.JSONSize(buf.Bytes()))
 	})
 }

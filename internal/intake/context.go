@@ -1,4 +1,4 @@
-package webhooks
+package intake
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // member is a name and value of a JSON object. The order of members is the sender's.
@@ -27,15 +26,15 @@ const (
 // maxNamed is how many members truncatedMembers names.
 const maxNamed = 20
 
-// limitedContext returns the payload as the context of an incident. If the payload is too large, it leaves out whole alerts, resolved
+// LimitedContext returns the payload as the context of an incident. If the payload is too large, it leaves out whole alerts, resolved
 // ones first, and counts them in truncatedAlerts. If the payload is too large without alerts, it leaves out the largest members and
 // names them in truncatedMembers. It never cuts a value.
-func limitedContext(body []byte) (json.RawMessage, error) {
+func LimitedContext(body []byte) (json.RawMessage, error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, body); err != nil {
-		return nil, fault.New(fault.Invalid, wire.InvalidJSON)
+		return nil, fault.New(fault.Invalid, "Invalid json in post body")
 	}
-	if wire.JSONSize(compact.Bytes()) <= incidents.MaxContext {
+	if incidents.JSONSize(compact.Bytes()) <= incidents.MaxContext {
 		return compact.Bytes(), nil
 	}
 	members := inOrder(compact.Bytes())
@@ -67,7 +66,7 @@ func keep(alerts []json.RawMessage, room int) []json.RawMessage {
 			if firing != (a.Status != "resolved") {
 				continue
 			}
-			if n := wire.JSONSize(raw) + 1; n <= room {
+			if n := incidents.JSONSize(raw) + 1; n <= room {
 				room -= n
 				chosen[i] = true
 			}
@@ -90,7 +89,7 @@ func dropLargest(members []member) []member {
 			return cmp.Compare(len(a.value)+len(a.name), len(b.value)+len(b.name))
 		})
 		members = slices.DeleteFunc(members, func(m member) bool { return m.name == largest.name })
-		if len(largest.name) <= maxID && len(dropped) < maxNamed {
+		if len(largest.name) <= MaxKey && len(dropped) < maxNamed {
 			dropped = append(dropped, largest.name)
 		}
 		members = set(slices.DeleteFunc(members, func(m member) bool { return m.name == truncatedNames }), truncatedNames, dropped)
@@ -143,7 +142,7 @@ func object(members []member) json.RawMessage {
 	return out.Bytes()
 }
 
-func size(members []member) int { return wire.JSONSize(object(members)) }
+func size(members []member) int { return incidents.JSONSize(object(members)) }
 
 // marshal writes a value that is always valid JSON. It does not escape HTML, so the characters of the sender stay.
 func marshal(v any) json.RawMessage {
