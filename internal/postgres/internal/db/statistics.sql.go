@@ -27,12 +27,15 @@ func (q *Queries) AdvanceStatistics(ctx context.Context, arg AdvanceStatisticsPa
 
 const allowLongReading = `-- name: AllowLongReading :exec
 
-select set_config('statement_timeout', '60000', true), set_config('lock_timeout', '60000', true)
+select set_config('statement_timeout', '60000', true), set_config('lock_timeout', '60000', true),
+    set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'on', true),
+    set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', true)
 `
 
 // Figures about incidents and messages in weeks back from an hour: week 0 is the last one, 7 is everything older. They are
 // summed up from tables that count incidents and messages by hour.
-// Allows long statements in this transaction only. Later work on the connection keeps its limits.
+// Allows long statements and all plans in this transaction only. Later work on the connection keeps its limits, and in a
+// message-processor its fixed plans.
 func (q *Queries) AllowLongReading(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, allowLongReading)
 	return err
