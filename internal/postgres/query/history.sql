@@ -1,22 +1,39 @@
 -- Moves finished messages to history and deletes old rows. Ages are compared with statement_timestamp():
 -- clock_timestamp() is volatile, so that PostgreSQL would read the whole index.
 
--- Reads the next settled messages after the cursor and moves those that are finished. Idempotent by message id: a moved message is
--- no longer in the queue, and a message that is in both tables is written once.
+-- Reads the next settled messages after the cursor, and those that are due to be read again. Moves those that are finished, and
+-- moves the cursor on. A message of an active incident is read again when the incident ends; any other message that cannot be moved
+-- is read again after the age. Idempotent by message id: a message that is in both tables is written once.
 -- name: MoveToHistory :one
-with span as materialized (
+with place as materialized (
+    select c.settled_at, c.message_id from history_cursor c for update
+), span as materialized (
     select m.id, m.settled_at
     from messages m
     where m.settled_at is not null and m.settled_at < statement_timestamp() - sqlc.arg(age_us)::bigint * interval '1 microsecond'
-      and (m.settled_at, m.id) > (sqlc.arg(after_at)::timestamptz, sqlc.arg(after_id)::bigint)
+      and (m.settled_at, m.id) > ((select p.settled_at from place p), (select p.message_id from place p))
     order by m.settled_at, m.id
     limit sqlc.arg(most)::int
+), due as (
+    delete from history_revisits r
+    where r.ctid = any (array(
+        select x.ctid from history_revisits x where x.due_at <= statement_timestamp() order by x.due_at limit sqlc.arg(revisits)::int
+        for update skip locked))
+    returning r.incident_id, r.message_id
+), candidates as materialized (
+    select s.id from span s
+    union
+    select d.message_id from due d where d.message_id is not null
+    union
+    select m.id from messages m
+    where m.incident_id = any (array(select d.incident_id from due d where d.incident_id is not null))
+      and m.settled_at < statement_timestamp() - sqlc.arg(age_us)::bigint * interval '1 microsecond'
 ), finished as materialized (
     select m.*
-    from span s
-    join messages m on m.id = s.id
+    from messages m
     left join incidents i on i.id = m.incident_id
-    where m.state in ('sent', 'delivered', 'failed', 'cancelled', 'aggregated', 'dropped') and not m.needs_fallback
+    where m.id = any (array(select c.id from candidates c))
+      and m.state in ('sent', 'delivered', 'failed', 'cancelled', 'aggregated', 'dropped') and not m.needs_fallback
       and m.settled_at is not null and (i.id is null or not i.active) and (m.state <> 'aggregated' or m.batch is not null)
     order by m.id
     for no key update of m skip locked
@@ -35,7 +52,7 @@ with span as materialized (
     left join message_contents c on c.message_id = f.id
     on conflict (id, created_at) do nothing
 ), named as (
-    -- The receipt of Twilio for a text can arrive hours later; other vendors send no receipts.
+    -- The receipt of Twilio for a text can arrive hours later. Other vendors send no receipts.
     insert into vendor_messages (vendor, vendor_message_id, message_id, attempt, created_at)
     select a.vendor, a.vendor_message_id, f.id, a.attempt, f.created_at
     from finished f
@@ -48,10 +65,20 @@ with span as materialized (
     delete from message_contents c where c.message_id = any (array(select f.id from finished f))
 ), untried as (
     delete from attempts a where a.message_id = any (array(select f.id from finished f))
+), later as (
+    insert into history_revisits (message_id, due_at)
+    select m.id, statement_timestamp() + sqlc.arg(age_us)::bigint * interval '1 microsecond'
+    from messages m
+    left join incidents i on i.id = m.incident_id
+    where m.id = any (array(select c.id from candidates c except select f.id from finished f))
+      and m.settled_at is not null and (i.id is null or not i.active)
+), moved_on as (
+    update history_cursor set settled_at = l.settled_at, message_id = l.id
+    from (select s.settled_at, s.id from span s order by s.settled_at desc, s.id desc limit 1) l
 )
-select (select count(*) from span)::int as looked_at, (select count(*) from finished)::int as moved,
-    coalesce((select max(s.settled_at) from span s), sqlc.arg(after_at)::timestamptz)::timestamptz as last_at,
-    coalesce((select s.id from span s order by s.settled_at desc, s.id desc limit 1), sqlc.arg(after_id)::bigint)::bigint as last_id;
+select (select count(*) from span)::int as passed, (select count(*) from due)::int as revisited,
+    (select count(*) from finished)::int as moved,
+    coalesce((select max(s.settled_at) from span s), statement_timestamp())::timestamptz as settled_at;
 
 -- Receipts that no message was found for.
 -- name: ForgetStrayReceipts :execrows

@@ -245,6 +245,20 @@ type FeedShift struct {
 	Cancelled bool
 }
 
+// the last message that the historian has read, in the order of settled_at and id
+type HistoryCursor struct {
+	OnlyRow   bool
+	SettledAt time.Time
+	MessageID int64
+}
+
+// what the historian reads again behind its cursor: all messages of an incident that has ended, or one message that was not finished
+type HistoryRevisit struct {
+	DueAt      time.Time
+	IncidentID *int64
+	MessageID  *int64
+}
+
 type Holiday struct {
 	TeamID int64
 	Day    pgtype.Date
