@@ -86,16 +86,17 @@ func (h *Historian) Run(ctx context.Context) error {
 	for {
 		pause := h.cfg.Every
 		if h.holdsFirst() {
+			started, more := time.Now(), false
 			if time.Since(tidied) >= tidyEvery {
-				if !h.tidy(ctx) {
+				if more = h.tidy(ctx); !more {
 					tidied = time.Now()
 				}
 			}
-			started := time.Now()
 			round, err := h.archive.Move(ctx, h.cfg.Age, h.cfg.Batch)
 			if err != nil {
 				h.failed(ctx, "moving messages to history failed", err)
 			} else {
+				round.More = round.More || more
 				pause = h.pause(round, time.Since(started))
 			}
 		}

@@ -46,7 +46,7 @@ with place as materialized (
         f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.template, f.state,
         f.attempt, f.mode_changed, f.settled_at, coalesce(c.destination, f.literal, ''), coalesce(c.subject, ''),
         without_link_tokens(coalesce(c.body, '')), without_link_tokens(coalesce(c.email_html, '')), coalesce(c.render_error, ''),
-        coalesce((select jsonb_agg(to_jsonb(a) order by a.attempt) from attempts a where a.message_id = f.id), '[]'),
+        coalesce((select jsonb_agg(to_jsonb(a) - 'message_id' order by a.attempt) from attempts a where a.message_id = f.id), '[]'),
         f.batch
     from finished f
     left join message_contents c on c.message_id = f.id
@@ -90,8 +90,8 @@ where r.id in (
 -- Names that vendors gave to finished messages. Nobody sends a receipt a week later.
 -- name: ForgetVendorMessages :execrows
 delete from vendor_messages v
-where v.created_at < statement_timestamp() - interval '7 days'
-  and v.vendor_message_id in (select s.vendor_message_id from vendor_messages s order by s.created_at limit 1000);
+where v.ctid = any (array(
+    select s.ctid from vendor_messages s where s.created_at < statement_timestamp() - interval '7 days' order by s.created_at limit 1000));
 
 -- name: ForgetIdempotencyKeys :execrows
 delete from idempotency_keys k
@@ -102,17 +102,21 @@ where (k.application_id, k.route, k.key) in (
 -- name: ForgetPauses :execrows
 delete from vendor_pauses p where p.until < statement_timestamp() - interval '1 hour';
 
--- Audit lines are kept for three months at most. The oldest come first in both tables, so that reading the first few is
--- enough.
+-- Audit lines are kept for three months at most. Numbers grow with time: the first rows are the oldest, and if the very first is not
+-- old enough, no other row is read.
 -- name: ForgetMessageChanges :execrows
 delete from message_changes c
 where c.at < statement_timestamp() - least(sqlc.arg(retention_us)::bigint * interval '1 microsecond', interval '3 months')
-  and c.id in (select s.id from message_changes s order by s.id limit 1000);
+  and c.id = any (array(select s.id from message_changes s order by s.id limit case
+    when (select f.at from message_changes f order by f.id limit 1)
+        < statement_timestamp() - least(sqlc.arg(retention_us)::bigint * interval '1 microsecond', interval '3 months') then 1000 else 0 end));
 
 -- name: ForgetReceipts :execrows
 delete from receipts c
 where c.at < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
-  and c.id in (select s.id from receipts s order by s.id limit 1000);
+  and c.id = any (array(select s.id from receipts s order by s.id limit case
+    when (select f.at from receipts f order by f.id limit 1)
+        < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond' then 1000 else 0 end));
 
 -- name: ForgetNotificationRequests :execrows
 delete from notification_requests n

@@ -92,11 +92,13 @@ func (q *Queries) ForgetIdempotencyKeys(ctx context.Context) (int64, error) {
 const forgetMessageChanges = `-- name: ForgetMessageChanges :execrows
 delete from message_changes c
 where c.at < statement_timestamp() - least($1::bigint * interval '1 microsecond', interval '3 months')
-  and c.id in (select s.id from message_changes s order by s.id limit 1000)
+  and c.id = any (array(select s.id from message_changes s order by s.id limit case
+    when (select f.at from message_changes f order by f.id limit 1)
+        < statement_timestamp() - least($1::bigint * interval '1 microsecond', interval '3 months') then 1000 else 0 end))
 `
 
-// Audit lines are kept for three months at most. The oldest come first in both tables, so that reading the first few is
-// enough.
+// Audit lines are kept for three months at most. Numbers grow with time: the first rows are the oldest, and if the very first is not
+// old enough, no other row is read.
 func (q *Queries) ForgetMessageChanges(ctx context.Context, retentionUs int64) (int64, error) {
 	result, err := q.db.Exec(ctx, forgetMessageChanges, retentionUs)
 	if err != nil {
@@ -137,7 +139,9 @@ func (q *Queries) ForgetPauses(ctx context.Context) (int64, error) {
 const forgetReceipts = `-- name: ForgetReceipts :execrows
 delete from receipts c
 where c.at < statement_timestamp() - $1::bigint * interval '1 microsecond'
-  and c.id in (select s.id from receipts s order by s.id limit 1000)
+  and c.id = any (array(select s.id from receipts s order by s.id limit case
+    when (select f.at from receipts f order by f.id limit 1)
+        < statement_timestamp() - $1::bigint * interval '1 microsecond' then 1000 else 0 end))
 `
 
 func (q *Queries) ForgetReceipts(ctx context.Context, retentionUs int64) (int64, error) {
@@ -186,8 +190,8 @@ func (q *Queries) ForgetUnpartitioned(ctx context.Context, retentionUs int64) (i
 
 const forgetVendorMessages = `-- name: ForgetVendorMessages :execrows
 delete from vendor_messages v
-where v.created_at < statement_timestamp() - interval '7 days'
-  and v.vendor_message_id in (select s.vendor_message_id from vendor_messages s order by s.created_at limit 1000)
+where v.ctid = any (array(
+    select s.ctid from vendor_messages s where s.created_at < statement_timestamp() - interval '7 days' order by s.created_at limit 1000))
 `
 
 // Names that vendors gave to finished messages. Nobody sends a receipt a week later.
@@ -254,7 +258,7 @@ with place as materialized (
         f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.template, f.state,
         f.attempt, f.mode_changed, f.settled_at, coalesce(c.destination, f.literal, ''), coalesce(c.subject, ''),
         without_link_tokens(coalesce(c.body, '')), without_link_tokens(coalesce(c.email_html, '')), coalesce(c.render_error, ''),
-        coalesce((select jsonb_agg(to_jsonb(a) order by a.attempt) from attempts a where a.message_id = f.id), '[]'),
+        coalesce((select jsonb_agg(to_jsonb(a) - 'message_id' order by a.attempt) from attempts a where a.message_id = f.id), '[]'),
         f.batch
     from finished f
     left join message_contents c on c.message_id = f.id
