@@ -122,18 +122,33 @@ where n.id in (
       and not exists (select from messages m where m.request_id = s.id)
     order by s.created_at limit 1000);
 
--- Deletes old rows of the default partition, which holds messages without a partition of their month.
--- name: ForgetUnpartitioned :execrows
-delete from message_history_default d
-where d.created_at < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
-  and d.id in (select s.id from message_history_default s order by s.created_at limit 1000);
+-- Deletes old rows of the default partition, which holds messages without a partition of their month. Their hours are counted again.
+-- name: ForgetUnpartitioned :one
+with gone as (
+    delete from message_history_default d
+    where d.created_at < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond'
+      and d.id in (select s.id from message_history_default s order by s.created_at limit 1000)
+    returning coalesce(d.settled_at, d.created_at) as at
+), recounted as (
+    insert into statistics_changes (at) select distinct statistics_hour(g.at) from gone g
+)
+select count(*) from gone;
 
 -- Creates the partition of a month in the future, if it does not exist. Rows of that month move there from the default partition.
 -- name: MakeHistoryPartition :one
 select make_history_partition(statement_timestamp() + sqlc.arg(months)::int * interval '1 month')::boolean as made;
 
+-- Drops partitions, and lets the hours be counted again in which their messages settled: within 35 days of their creation.
 -- name: DropHistoryPartitions :one
-select drop_history_partitions(statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond')::int as dropped;
+with dropped as materialized (
+    select drop_history_partitions(statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond') as n
+), recounted as (
+    insert into statistics_changes (at)
+    select distinct s.at from statistics_messages s
+    where (select d.n from dropped d) > 0
+      and s.at < statement_timestamp() - sqlc.arg(retention_us)::bigint * interval '1 microsecond' + interval '35 days'
+)
+select d.n::int as dropped from dropped d;
 
 -- Rows that were not used for long: old counts, and digests that cannot be answered any more.
 -- name: ForgetCounts :execrows

@@ -11,9 +11,18 @@ import (
 )
 
 const dropHistoryPartitions = `-- name: DropHistoryPartitions :one
-select drop_history_partitions(statement_timestamp() - $1::bigint * interval '1 microsecond')::int as dropped
+with dropped as materialized (
+    select drop_history_partitions(statement_timestamp() - $1::bigint * interval '1 microsecond') as n
+), recounted as (
+    insert into statistics_changes (at)
+    select distinct s.at from statistics_messages s
+    where (select d.n from dropped d) > 0
+      and s.at < statement_timestamp() - $1::bigint * interval '1 microsecond' + interval '35 days'
+)
+select d.n::int as dropped from dropped d
 `
 
+// Drops partitions, and lets the hours be counted again in which their messages settled: within 35 days of their creation.
 func (q *Queries) DropHistoryPartitions(ctx context.Context, retentionUs int64) (int32, error) {
 	row := q.db.QueryRow(ctx, dropHistoryPartitions, retentionUs)
 	var dropped int32
@@ -155,19 +164,24 @@ func (q *Queries) ForgetStrayReceipts(ctx context.Context) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
-const forgetUnpartitioned = `-- name: ForgetUnpartitioned :execrows
-delete from message_history_default d
-where d.created_at < statement_timestamp() - $1::bigint * interval '1 microsecond'
-  and d.id in (select s.id from message_history_default s order by s.created_at limit 1000)
+const forgetUnpartitioned = `-- name: ForgetUnpartitioned :one
+with gone as (
+    delete from message_history_default d
+    where d.created_at < statement_timestamp() - $1::bigint * interval '1 microsecond'
+      and d.id in (select s.id from message_history_default s order by s.created_at limit 1000)
+    returning coalesce(d.settled_at, d.created_at) as at
+), recounted as (
+    insert into statistics_changes (at) select distinct statistics_hour(g.at) from gone g
+)
+select count(*) from gone
 `
 
-// Deletes old rows of the default partition, which holds messages without a partition of their month.
+// Deletes old rows of the default partition, which holds messages without a partition of their month. Their hours are counted again.
 func (q *Queries) ForgetUnpartitioned(ctx context.Context, retentionUs int64) (int64, error) {
-	result, err := q.db.Exec(ctx, forgetUnpartitioned, retentionUs)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+	row := q.db.QueryRow(ctx, forgetUnpartitioned, retentionUs)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const forgetVendorMessages = `-- name: ForgetVendorMessages :execrows

@@ -822,6 +822,41 @@ type SlidingCount struct {
 	TouchedAt time.Time
 }
 
+// hours to be counted again, because one of their incidents or messages has changed
+type StatisticsChange struct {
+	DueAt time.Time
+	At    time.Time
+}
+
+// incidents by hour of their opening; by day when they are older than seven weeks
+type StatisticsIncident struct {
+	At            time.Time
+	ApplicationID int64
+	PlanID        *int64
+	Incidents     int32
+	Claimed       int32
+	// from opening to acknowledgement, of each claimed incident; empty in days
+	ClaimSeconds []float64
+}
+
+// messages by hour in which they settled; by day when they are older than seven weeks
+type StatisticsMessage struct {
+	At            time.Time
+	ApplicationID int64
+	Mode          string
+	Sent          int32
+	Delivered     int32
+	Failed        int32
+	Tried         int32
+}
+
+// hours up to counted_to are counted, those up to days_to by day; without its row all hours are counted anew
+type StatisticsProgress struct {
+	OnlyRow   bool
+	CountedTo time.Time
+	DaysTo    time.Time
+}
+
 type StatisticsSnapshot struct {
 	Hour       time.Time
 	ComputedAt time.Time
