@@ -713,7 +713,7 @@ type RemindersDue struct {
 	LinkID     *string
 	StartsAt   time.Time
 	EndsAt     time.Time
-	Edge       interface{}
+	Edge       time.Time
 	DueAt      int32
 }
 
