@@ -258,7 +258,7 @@ with place as materialized (
         f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.template, f.state,
         f.attempt, f.mode_changed, f.settled_at, coalesce(c.destination, f.literal, ''), coalesce(c.subject, ''),
         without_link_tokens(coalesce(c.body, '')), without_link_tokens(coalesce(c.email_html, '')), coalesce(c.render_error, ''),
-        coalesce((select jsonb_agg(to_jsonb(a) - 'message_id' order by a.attempt) from attempts a where a.message_id = f.id), '[]'),
+        coalesce((select jsonb_agg(to_jsonb(a) order by a.attempt) from attempts a where a.message_id = f.id), '[]'),
         f.batch
     from finished f
     left join message_contents c on c.message_id = f.id
