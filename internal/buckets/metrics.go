@@ -31,7 +31,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		members:    gauge("iris_buckets_members", "Live message processors, as this process sees it."),
 		rebalances: counter("iris_buckets_rebalances_total", "Times that this process took or gave buckets because the members changed."),
 		takeovers:  counter("iris_buckets_takeovers_total", "Buckets that this process took from a dead member."),
-		lost:       counter("iris_buckets_lost_total", "Leases that this process held and found in another's hands."),
+		lost:       counter("iris_buckets_lost_total", "Leases of this process that another process acquired."),
 		failures: shared.Start(auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_buckets_failures_total", Help: "Statements about members and leases that failed.",
 		}, []string{"operation"}), []string{"view", "release", "acquire", "heartbeat"}),

@@ -74,10 +74,8 @@ func (a *admission) choose(ctx context.Context, it *item) bool {
 			return true
 		}
 		it.outlet = o
-		slot, limited, ok := it.mode.turns.Own(ctx, limitOf(o))
-		if limited {
-			it.turn.Slot, it.turn.Limited = slot, true
-		}
+		turn, ok := it.mode.turns.Own(ctx, limitOf(o), it.turn)
+		it.turn = turn
 		return ok
 	}
 	return true

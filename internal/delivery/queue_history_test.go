@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/delivery"
-	"github.com/iris-oncall/iris/internal/delivery/history"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
@@ -33,23 +32,47 @@ func TestSettledMessagesMoveToHistory(t *testing.T) {
 
 	archive := queue.NewHistory(o.db)
 	require.NoError(t, archive.Prepare(t.Context()))
-	require.NoError(t, archive.Prepare(t.Context()), "twice is as good as once")
-	moved, next, err := archive.Move(t.Context(), history.Cursor{}, time.Minute, 100)
+	require.NoError(t, archive.Prepare(t.Context()), "a second call changes nothing")
+	round, err := archive.Move(t.Context(), time.Minute, 3)
 	require.NoError(t, err)
-	require.Equal(t, 2, moved)
-	require.NotZero(t, next)
-	moved, next, err = archive.Move(t.Context(), next, time.Minute, 100)
+	require.Equal(t, 2, round.Moved)
+	require.True(t, round.More, "as many as allowed were read")
+	round, err = archive.Move(t.Context(), time.Minute, 3)
 	require.NoError(t, err)
-	require.Zero(t, moved)
-	require.Zero(t, next, "the end")
+	require.Zero(t, round.Moved)
+	require.False(t, round.More)
 
-	require.Equal(t, int64(2), o.number(`select count(*) from messages`), "one is active, one is waiting")
+	require.Equal(t, int64(2), o.number(`select count(*) from messages`), "one of an active incident, one that was not sent")
 	require.Equal(t, active, o.number(`select incident_id from messages where incident_id is not null`))
 	require.Equal(t, "sent b email:ana 1 sent", o.text(`select state || ' ' || body || ' ' || destination || ' ' ||
 		jsonb_array_length(attempts) || ' ' || (attempts -> 0 ->> 'outcome') from message_history where incident_id = $1`, over))
 	require.Equal(t, int64(1), o.number(`select count(*) from attempts`))
 	require.Equal(t, int64(1), o.number(`select count(*) from message_contents`))
-	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "a partition was there")
+	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "the partition existed")
+}
+
+// The historian passes messages of an active incident and reads them again when the incident ends.
+func TestMessagesMoveAfterTheirIncidentHasEnded(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	incident, _ := o.incident(users.Email, messages.ClassUrgent)
+	o.exec(`update messages set state = 'sent', settled_at = clock_timestamp() - interval '1 hour'`)
+	archive := queue.NewHistory(o.db)
+	move := func() (moved int) {
+		round, err := archive.Move(t.Context(), time.Minute, 100)
+		require.NoError(t, err)
+		return round.Moved
+	}
+	require.Zero(t, move(), "the incident is active")
+	o.exec(`update messages set needs_fallback = true`)
+	o.exec(`update incidents set active = false where id = $1`, incident)
+	require.Zero(t, move(), "its fallback was not made yet")
+	o.exec(`update messages set needs_fallback = false`)
+	require.Zero(t, move(), "it is read again after the age")
+	o.exec(`update history_revisits set due_at = due_at - interval '1 minute'`)
+	require.Equal(t, 1, move())
+	require.Equal(t, int64(0), o.number(`select count(*) from messages`))
+	require.Equal(t, int64(0), o.number(`select count(*) from history_revisits`))
 }
 
 func TestHistoryDeletesOldRows(t *testing.T) {
@@ -67,7 +90,7 @@ func TestHistoryDeletesOldRows(t *testing.T) {
 	o.exec(`select make_history_partition(clock_timestamp() - interval '3 years')`)
 	archive := queue.NewHistory(o.db)
 	require.NoError(t, archive.Prepare(t.Context()))
-	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "what the default caught moved in")
+	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "the rows of the default partition moved")
 	more, err := archive.Forget(t.Context(), 400*24*time.Hour)
 	require.NoError(t, err)
 	require.False(t, more)

@@ -81,7 +81,7 @@ func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, er
 		b.Aggregation = &a
 	}
 	if d.ProgressErr != nil {
-		b.add(incidents.EntryFailure, nil, "the stored progress cannot be read (%v); step %d begins anew, nobody is paged twice",
+		b.add(incidents.EntryFailure, nil, "the stored progress cannot be read (%v); step %d begins again, and nobody is paged twice",
 			d.ProgressErr, d.Progress.Step)
 	}
 	if d.PlanPaused || d.ApplicationPaused {
@@ -185,7 +185,7 @@ func (b *changeBuilder) track(before Progress) bool {
 		Recipient: messages.ToLiteral(t.Key), Purpose: messages.TrackingMsg, Target: t.Key, Class: messages.ClassRoutine,
 		Mode: t.Mode, Literal: t.Key,
 	})
-	b.add(incidents.EntryStep, nil, "telling the plan's tracking address by %s", t.Mode)
+	b.add(incidents.EntryStep, nil, "notifying the plan's tracking address by %s", t.Mode)
 	return true
 }
 

@@ -62,7 +62,7 @@ func (r *Decider) ReplaceFailed(ctx context.Context, f Failed, plan Plan, app Ap
 			c.Messages = append(c.Messages, instead(f, p))
 			c.Changes = append(c.Changes, messages.Change{
 				Type: "target-change", Old: who, New: p.responder.Name,
-				Description: "Every mode failed; telling " + candidate.name,
+				Description: "Every mode failed; notifying " + candidate.name,
 			})
 		}
 		c.log(incidents.EntryFallback, pageDetails(pages), "%s%s could not be reached in any mode; paging %s instead (%s)%s",

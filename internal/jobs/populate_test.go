@@ -131,7 +131,7 @@ func TestAWarningThatCannotBeStoredIsSentLater(t *testing.T) {
 	exec(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the disk is full'; end $$;
 		create trigger refuse before insert on notification_requests for each statement execute function refuse()`)
 	p := testPopulator(t, db, owner{epoch: 7})
-	require.NoError(t, p.pass(t.Context()), "a team that cannot be told delays no other")
+	require.NoError(t, p.pass(t.Context()), "a team that cannot be notified delays no other")
 	require.Equal(t, 1, count(`select count(*) from team_populations where problem <> ''`))
 	require.Zero(t, count(`select count(*) from coverage_warnings`))
 

@@ -323,7 +323,7 @@ func TestRenderNotesAndFallback(t *testing.T) {
 	}{
 		{Change{Old: "manager|ops", Description: "manager of ops cannot be paged: team ops has no manager"}, "because manager of ops cannot be paged: team ops has no manager."},
 		{Change{Old: "user|root", Description: "root cannot be paged in any mode: there is no call contact."}, "because root cannot be paged in any mode: there is no call contact."},
-		{Change{Old: "bob", Description: "Every mode failed; telling the plan's creator"}, "instead of bob. Every mode failed; telling the plan's creator."},
+		{Change{Old: "bob", Description: "Every mode failed; notifying the plan's creator"}, "instead of bob. Every mode failed; notifying the plan's creator."},
 		{Change{Old: "bob", Description: strings.Repeat("long ", 100)}, "instead of bob. " + strings.Repeat("long ", 48) + "lo...."},
 	} {
 		f.detours = map[ID]Change{q.MessageID: c.change}

@@ -190,7 +190,7 @@ func readPassword(data string) (string, error) {
 	raw, err := os.ReadFile(filepath.Join(data, passwordFile))
 	if err != nil {
 		return "", fmt.Errorf("%s was not made by this program, or is damaged: %w "+
-			"(start anew with --fresh, or use another --state-dir)", data, err)
+			"(start without this data with --fresh, or use another --state-dir)", data, err)
 	}
 	return strings.TrimSpace(string(raw)), nil
 }

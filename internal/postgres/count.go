@@ -11,7 +11,8 @@ import (
 	"github.com/iris-oncall/iris/internal/filters"
 )
 
-// Counting describes a list whose rows are counted by the values of a field.
+// Counting describes a list whose rows are counted by the values of fields. Selection is the SELECT of the list; TagKind and ID are the
+// arguments of Tagged; Created is the SQL of the time by which the newest rows are found. Name goes to the metrics.
 type Counting struct{ Name, Selection, TagKind, ID, Created string }
 
 type counted struct {

@@ -12,18 +12,20 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 )
 
-// Cursor is a place among the settled messages; the zero value is their beginning.
-type Cursor struct {
-	SettledAt time.Time
-	ID        int64
+// Round is what one round of moving has done.
+type Round struct {
+	Moved   int       // messages moved
+	More    bool      // more messages are ready
+	Through time.Time // when the last message that was read settled
 }
 
 // Archive is where finished messages go. Its methods may be called by several processes at once; each is one or a few
 // short transactions.
 type Archive interface {
-	// Move reads up to most messages after the cursor that settled longer than age ago. It moves those whose incidents are over to
-	// history, and returns their number. next is the zero cursor when there were no more messages.
-	Move(ctx context.Context, from Cursor, age time.Duration, most int) (moved int, next Cursor, err error)
+	// Move continues where the last round of any process ended. It reads up to most messages that settled longer than age ago, and a
+	// tenth as many incidents and messages that are to be read again, and moves those that are finished to history. A message of an
+	// active incident is read again when the incident has ended.
+	Move(ctx context.Context, age time.Duration, most int) (Round, error)
 	// Prepare creates the partitions of the coming months.
 	Prepare(ctx context.Context) error
 	// Forget deletes a part of the messages that are older than retention; more reports whether there may be more of them.
@@ -39,7 +41,7 @@ type Leases interface {
 type Config struct {
 	Age       time.Duration // how long finished messages stay in the queue's tables; default 10 minutes
 	Retention time.Duration // how long history is kept; default 13 months
-	Batch     int           // messages moved at a time; default 500
+	Batch     int           // messages moved at a time; default 2,000
 	Every     time.Duration // pause when there is nothing to do; default 10 s
 }
 
@@ -51,7 +53,7 @@ func (c Config) withDefaults() Config {
 		c.Retention = 396 * 24 * time.Hour
 	}
 	if c.Batch == 0 {
-		c.Batch = 500
+		c.Batch = 2000
 	}
 	if c.Every == 0 {
 		c.Every = 10 * time.Second
@@ -80,33 +82,22 @@ const tidyEvery = time.Minute
 
 // Run works until ctx ends and returns nil.
 func (h *Historian) Run(ctx context.Context) error {
-	var at Cursor
 	var tidied time.Time
-	began := time.Now() // of the round over all settled messages
 	for {
 		pause := h.cfg.Every
 		if h.holdsFirst() {
+			started, more := time.Now(), false
 			if time.Since(tidied) >= tidyEvery {
-				if !h.tidy(ctx) {
+				if more = h.tidy(ctx); !more {
 					tidied = time.Now()
 				}
 			}
-			started := time.Now()
-			_, next, err := h.archive.Move(ctx, at, h.cfg.Age, h.cfg.Batch)
-			switch {
-			case err != nil:
+			round, err := h.archive.Move(ctx, h.cfg.Age, h.cfg.Batch)
+			if err != nil {
 				h.failed(ctx, "moving messages to history failed", err)
-			case next != Cursor{}:
-				// Use the database a quarter of the time, or half of the time when far behind.
-				took := time.Since(started)
-				pause = min(pause, 3*took+time.Millisecond)
-				if time.Since(next.SettledAt) > h.cfg.Age+5*time.Minute {
-					pause = took
-				}
-				at = next
-			case time.Since(began) >= h.cfg.Age:
-				// Messages of incidents that were open are read again, once per Age because there may be a million.
-				at, began = Cursor{}, time.Now()
+			} else {
+				round.More = round.More || more
+				pause = h.pause(round, time.Since(started))
 			}
 		}
 		select {
@@ -115,6 +106,18 @@ func (h *Historian) Run(ctx context.Context) error {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// pause is the time until the next round. While more messages are ready, the historian uses the database a quarter of the time, or half
+// of the time when it is more than a minute behind.
+func (h *Historian) pause(r Round, took time.Duration) time.Duration {
+	switch {
+	case !r.More:
+		return h.cfg.Every
+	case time.Since(r.Through) > h.cfg.Age+time.Minute:
+		return took
+	}
+	return min(h.cfg.Every, 3*took+time.Millisecond)
 }
 
 func (h *Historian) holdsFirst() bool {

@@ -80,20 +80,30 @@ func (l *Dealer) Return(turns []Turn) {
 	}
 }
 
-// Own reserves a slot of an account's limit for a message that leaves through another account than its turn was dealt for.
-// limited is false when the account has no limit; ok is false when there is no slot soon.
-func (l *Dealer) Own(ctx context.Context, a Account) (s Slot, limited, ok bool) {
-	r, limited := l.shared.limit(a.Key)
+// Own adds the limit of an account to the turn of a message that leaves through another account than the turn was dealt for. If the mode
+// or the application is limited too, the account must have a slot at the time of the turn's slot. It returns false if there is no slot soon.
+func (l *Dealer) Own(ctx context.Context, a Account, t Turn) (Turn, bool) {
+	limit, limited := l.shared.limit(a.Key)
 	if !limited {
-		return Slot{}, false, true
+		return t, true
 	}
 	lead := l.Pace.reserveAhead()
-	got, err := l.shared.reserve(ctx, &l.Pace, Reservation{
-		Key: a.Key, Interval: r.interval(), Burst: r.Burst, Tolerance: bound(lead) - lead,
-		Offsets: []time.Duration{lead}, Lead: lead,
-	})
-	s, ok = got.slots[0]
-	return s, true, err == nil && ok
+	r := Reservation{Key: a.Key, Interval: limit.interval(), Burst: limit.Burst, Tolerance: bound(lead) - lead,
+		Offsets: []time.Duration{lead}, Lead: lead}
+	_, mode := l.shared.limit(ModeKey(l.mode))
+	_, application := l.shared.limit(ApplicationKey(l.shared.Demand.name(t.Key.Application), l.mode))
+	fixed := t.Limited && (mode || application)
+	if fixed {
+		r.Tolerance, r.Offsets = maxLate, []time.Duration{max(0, time.Until(t.Slot.At))}
+		r.Instants = []time.Time{l.shared.clock.remote(t.Slot.At)}
+	}
+	got, err := l.shared.reserve(ctx, &l.Pace, r)
+	slot, ok := got.slots[0]
+	if fixed {
+		slot = t.Slot.both(slot)
+	}
+	t.Slot, t.Limited = slot, true
+	return t, err == nil && ok && !slot.At.After(slot.Until)
 }
 
 // narrowDraws bounds how many applications' limits are asked in one pass.

@@ -93,7 +93,7 @@ func TestUnreadableProgressRestartsTheStep(t *testing.T) {
 	t.Parallel()
 	g := newRig(t, Config{})
 	c := g.decide(t, func(d *escalation.Due) { d.ProgressErr, d.Progress.Step = errors.New("torn"), 1 })
-	require.Equal(t, "failure: the stored progress cannot be read (torn); step 1 begins anew, nobody is paged twice", texts(c.Entries)[0])
+	require.Equal(t, "failure: the stored progress cannot be read (torn); step 1 begins again, and nobody is paged twice", texts(c.Entries)[0])
 	require.Len(t, c.Messages, 1)
 }
 
@@ -120,7 +120,7 @@ func TestThePlansTrackingAddressIsNotifiedOnce(t *testing.T) {
 					IncidentID: 1, ApplicationID: 5, PlanID: 1, Recipient: "literal:team@x.test", Purpose: messages.TrackingMsg, Target: "team@x.test",
 					Class: messages.ClassRoutine, Mode: users.Email, Literal: "team@x.test",
 				}, pages[0])
-				require.Equal(t, "step: telling the plan's tracking address by email", texts(got.Entries)[0])
+				require.Equal(t, "step: notifying the plan's tracking address by email", texts(got.Entries)[0])
 				pages = pages[1:]
 			}
 			require.Len(t, pages, 1)

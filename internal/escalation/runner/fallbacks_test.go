@@ -44,7 +44,7 @@ func TestFallbackOfAFailedPage(t *testing.T) {
 		entry   string // "" = none
 		changed string // the description in the failed message's audit log; "" = none
 	}{
-		"the creator is told": {to: "user:9", mode: users.Email, changed: "Every mode failed; telling creator of plan demo-plan",
+		"the creator is notified": {to: "user:9", mode: users.Email, changed: "Every mode failed; notifying creator of plan demo-plan",
 			entry: "fallback: step 1: demo could not be reached in any mode; paging creator by email because there is no sms contact instead (creator of plan demo-plan)"},
 		"nothing after an acknowledgement": {failed: func(f *escalation.Failed) { f.Open = false }},
 		"a tracking address has none": {failed: func(f *escalation.Failed) { f.Made.Purpose = messages.TrackingMsg },
@@ -66,21 +66,21 @@ func TestFallbackOfAFailedPage(t *testing.T) {
 		"there is none": {plan: func(p *escalation.Plan) { p.CreatorID = 0 }, changed: nobody + "none is configured",
 			entry: "fallback: step 1: demo could not be reached in any mode and there is no further fallback (none is configured)"},
 		"the plan's comes first": {plan: func(p *escalation.Plan) { p.Fallback = user("second", 2) }, to: "user:2", mode: users.SMS,
-			changed: "Every mode failed; telling fallback of plan demo-plan, second",
+			changed: "Every mode failed; notifying fallback of plan demo-plan, second",
 			entry:   "fallback: step 1: demo could not be reached in any mode; paging second by sms instead (fallback of plan demo-plan, second)"},
-		"the next one after one who cannot be told": {plan: func(p *escalation.Plan) { p.Fallback = user("mute", 3) }, to: "user:9", mode: users.Email,
-			changed: "Every mode failed; telling creator of plan demo-plan",
+		"the next one after one who cannot be notified": {plan: func(p *escalation.Plan) { p.Fallback = user("mute", 3) }, to: "user:9", mode: users.Email,
+			changed: "Every mode failed; notifying creator of plan demo-plan",
 			entry: "fallback: step 1: demo could not be reached in any mode; paging creator by email because there is no sms contact instead (creator of plan demo-plan); " +
 				"tried before: fallback of plan demo-plan, mute: no contact that the application may use"},
 		"out of band there is no timeline": {failed: outOfBand, plan: func(p *escalation.Plan) { p.CreatorID = 0 }, app: user("second", 2),
-			to: "user:2", mode: users.SMS, changed: "Every mode failed; telling fallback of application shop, second"},
+			to: "user:2", mode: users.SMS, changed: "Every mode failed; notifying fallback of application shop, second"},
 		"a digest tells its incidents": {failed: func(f *escalation.Failed) { outOfBand(f); f.Made.Batch = "b" }, plan: func(p *escalation.Plan) { p.CreatorID = 0 }, app: user("second", 2),
-			to: "user:2", mode: users.SMS, changed: "Every mode failed; telling fallback of application shop, second",
+			to: "user:2", mode: users.SMS, changed: "Every mode failed; notifying fallback of application shop, second",
 			entry: "fallback: demo could not be reached in any mode; paging second by sms instead (fallback of application shop, second)"},
 		"without a priority the mode is kept": {failed: func(f *escalation.Failed) { outOfBand(f); f.Made.Priority = "" }, app: user("second", 2),
-			to: "user:2", mode: users.SMS, changed: "Every mode failed; telling fallback of application shop, second"},
+			to: "user:2", mode: users.SMS, changed: "Every mode failed; notifying fallback of application shop, second"},
 		"without a priority and that mode it is low": {failed: func(f *escalation.Failed) { outOfBand(f); f.Made.Priority, f.Made.Mode = "", users.Slack }, app: user("second", 2),
-			to: "user:2", mode: users.Email, changed: "Every mode failed; telling fallback of application shop, second"},
+			to: "user:2", mode: users.Email, changed: "Every mode failed; notifying fallback of application shop, second"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -168,7 +168,7 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 	}
 	for i, m := range w.Messages {
 		if s.Application.Modes.Unserved[m.Mode] { // the tracking message; a person has another mode, or somebody else is paged
-			w.Entries = append(w.Entries, escalation.Entryf(w.At, incidents.EntryDelivery, "%s cannot be told: no processor has a vendor for %s", m.Target, m.Mode))
+			w.Entries = append(w.Entries, escalation.Entryf(w.At, incidents.EntryDelivery, "%s cannot be notified: no processor has a vendor for %s", m.Target, m.Mode))
 			continue
 		}
 		p := SimulatedPage{New: m, At: w.At, Wanted: w.Reasons[i].Wanted, Rule: w.Reasons[i].Rule, ModeRule: w.Reasons[i].ModeRule}

@@ -54,7 +54,7 @@ func TestSimulateUsesOnlyModesWithAVendor(t *testing.T) {
 	sim = simulate(served{modes: []users.Mode{users.Call}}, users.Email)
 	require.Empty(t, sim.Pages)
 	require.True(t, slices.ContainsFunc(sim.Timeline, func(e incidents.Entry) bool {
-		return e.Text == "log@example.com cannot be told: no processor has a vendor for email"
+		return e.Text == "log@example.com cannot be notified: no processor has a vendor for email"
 	}))
 	require.Equal(t, EndExhausted, sim.End)
 	require.Equal(t, noon.Add(time.Minute), sim.EndedAt, "steps that reach nobody are not waited for")

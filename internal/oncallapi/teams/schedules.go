@@ -222,7 +222,7 @@ func (a weekly) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	return routing.Done(w, http.StatusOK, a.ScheduleChanges.Delete(r.Context(), s, calendars.By(r, nil)))
 }
 
-// populate makes the shifts of a schedule anew from an instant on.
+// populate makes the shifts of a schedule again from an instant on.
 func (a weekly) populate(w http.ResponseWriter, r *http.Request) error {
 	s, _, err := a.OwnSchedule(r)
 	if err != nil {

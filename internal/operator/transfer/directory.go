@@ -55,7 +55,7 @@ func Directory(ctx context.Context, c config.Directory, o DirectoryOptions) (Dir
 		return report, err
 	}
 	if err := store.Note(ctx, c.Sync.From, ""); err != nil {
-		return report, fmt.Errorf("it is done, but that could not be noted: %w", err)
+		return report, fmt.Errorf("the rows are written, but the end of the run could not be recorded: %w", err)
 	}
 	return report, nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/delivery/history"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -209,7 +208,7 @@ func TestDigestsBecomeHistory(t *testing.T) {
 		return of
 	}
 	require.Equal(t, []int64{first, second}, inDigest(), "the pages in it, not what carried them")
-	_, _, err := queue.NewHistory(e.DB).Move(e.Ctx(), history.Cursor{}, time.Minute, 100)
+	_, err := queue.NewHistory(e.DB).Move(e.Ctx(), time.Minute, 100)
 	require.NoError(t, err)
 	require.Zero(t, e.ID(`select count(*) from messages`))
 	require.Equal(t, []int64{first, second}, inDigest())

@@ -360,7 +360,7 @@ func TestRunnerTracking(t *testing.T) {
 	id := e.Open(plan)
 	e.Pass()
 	require.Equal(t, []string{"0.0.0 tracking log@example.com email pending", "1.0.0 primary ana sms pending"}, e.Pages(id))
-	require.Equal(t, []string{"step: telling the plan's tracking address by email", "step: step 1: paging ana by sms (high, named in the plan)"}, e.Timeline(id))
+	require.Equal(t, []string{"step: notifying the plan's tracking address by email", "step: step 1: paging ana by sms (high, named in the plan)"}, e.Timeline(id))
 	e.Settle(id, "sent")
 	e.Later(time.Minute)
 	e.Pass()

@@ -52,16 +52,32 @@ func TestRetentionDoesNotReadRecentRows(t *testing.T) {
 	t.Parallel()
 	d := newSized(t, 20_000)
 	_, err := d.Pool().Exec(t.Context(), `insert into notification_requests (application_id, created_at) select 2, clock_timestamp() from generate_series(1, 20000);
-		insert into idempotency_keys (application_id, route, key, body_hash, status, created_at) select 2, 'r', n::text, '', 200, clock_timestamp() from generate_series(1, 20000) n`)
+		insert into idempotency_keys (application_id, route, key, body_hash, status, created_at) select 2, 'r', n::text, '', 200, clock_timestamp() from generate_series(1, 20000) n;
+		insert into message_changes (message_id, change_type) select n, 'mode-change' from generate_series(1, 20000) n;
+		insert into receipts (vendor, vendor_message_id, status, outcome, message_id) select 'twilio', n::text, 'delivered', 'delivered', n from generate_series(1, 20000) n;
+		insert into vendor_messages (vendor, vendor_message_id, message_id, attempt, created_at) select 'twilio', n::text, n, 1, clock_timestamp() from generate_series(1, 20000) n;
+		insert into sliding_counts (key) select n::text from generate_series(1, 20000) n;
+		insert into aggregations (plan_id, application_id, priority, user_id, bucket) select n, 2, 'high', 1, 0 from generate_series(1, 20000) n`)
 	require.NoError(t, err)
 	_, err = d.Pool().Exec(t.Context(), "analyze")
 	require.NoError(t, err)
-	year := int64(366 * 86_400_000_000)
+	year := map[string]any{"retention_us": int64(366 * 86_400_000_000)}
 	for query, args := range map[string]map[string]any{
-		"ForgetNotificationRequests": {"retention_us": year}, "ForgetIdempotencyKeys": nil, "ForgetStrayReceipts": nil, "ForgetUnpartitioned": {"retention_us": year},
+		"ForgetNotificationRequests": year, "ForgetIdempotencyKeys": nil, "ForgetStrayReceipts": nil, "ForgetUnpartitioned": year, "ForgetMessageChanges": year,
+		"ForgetReceipts": year, "ForgetVendorMessages": nil, "ForgetCounts": nil, "ForgetAggregations": nil, "ForgetBatches": year,
 	} {
 		require.LessOrEqual(t, pgtest.Scanned(t, d, "history.sql", query, args), 20, query)
 	}
+
+	_, err = d.Pool().Exec(t.Context(), `update message_changes set at = at - interval '2 years' where id <= 50; update receipts set at = at - interval '2 years' where id <= 50;
+		update vendor_messages set created_at = created_at - interval '8 days' where message_id <= 50`)
+	require.NoError(t, err)
+	for query, args := range map[string]map[string]any{"ForgetMessageChanges": year, "ForgetReceipts": year, "ForgetVendorMessages": nil} {
+		require.LessOrEqual(t, pgtest.Scanned(t, d, "history.sql", query, args), 3_100, "a batch of %s", query)
+	}
+	var left int
+	require.NoError(t, d.Pool().QueryRow(t.Context(), `select (select count(*) from message_changes) + (select count(*) from receipts) + (select count(*) from vendor_messages)`).Scan(&left))
+	require.Equal(t, 3*19_950, left)
 }
 
 func TestAFailingRetentionStepDoesNotStopTheOthers(t *testing.T) {
@@ -75,7 +91,7 @@ func TestAFailingRetentionStepDoesNotStopTheOthers(t *testing.T) {
 	require.Error(t, err)
 	var left bool
 	require.NoError(t, d.Pool().QueryRow(t.Context(), "select to_regclass('message_history_200001') is not null").Scan(&left))
-	require.False(t, left, "partitions are dropped all the same")
+	require.False(t, left, "the failed step does not stop the next ones")
 }
 
 func TestPausedIncidentsAreNotDueUntilTheyAreResumed(t *testing.T) {

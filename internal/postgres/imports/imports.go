@@ -60,7 +60,7 @@ func (i *Imports) Run(ctx context.Context, name string, f func(*Store) (keep boo
 		if err := r.moveNumbersOn(ctx); err != nil {
 			return err
 		}
-		return r.exec(ctx, "delete from statistics_snapshots") // statistics include the imported rows
+		return r.exec(ctx, "delete from statistics_snapshots; delete from statistics_progress") // statistics include the imported rows
 	})
 	if errors.Is(err, errNotKept) {
 		return nil

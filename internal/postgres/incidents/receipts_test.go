@@ -8,7 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/delivery/history"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
@@ -190,9 +189,9 @@ func TestReceiptsFindMessagesInHistory(t *testing.T) {
 		message = sendMessage(e, incident)
 		e.Acknowledge(incident)
 		e.Exec(`update messages set settled_at = clock_timestamp() - interval '1 hour' where id = $1`, message)
-		moved, _, err := queue.NewHistory(e.DB).Move(t.Context(), history.Cursor{}, 10*time.Minute, 100)
+		round, err := queue.NewHistory(e.DB).Move(t.Context(), 10*time.Minute, 100)
 		require.NoError(t, err)
-		require.Equal(t, 1, moved)
+		require.Equal(t, 1, round.Moved)
 		return incident, message, "SM" + fmt.Sprint(message) + "-1"
 	}
 	apply := func(r messages.Receipt) {

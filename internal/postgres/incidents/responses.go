@@ -19,7 +19,7 @@ type Responses struct{ db *postgres.DB }
 // NewResponses returns the adapter.
 func NewResponses(d *postgres.DB) *Responses { return &Responses{d} }
 
-// Asked finds a message, queued or history. A NotFound fault when there is none.
+// Asked finds the message that a person answers, in the queue or in history. It returns a NotFound fault if there is none.
 func (r *Responses) Asked(ctx context.Context, id messages.ID) (messages.AnsweredMessage, error) {
 	row, err := postgres.Query(ctx, r.db, (*db.Queries).ResponseAsked, int64(id))
 	return messages.AnsweredMessage{MessageID: messages.ID(row.ID), IncidentID: incidents.ID(row.IncidentID), Batch: row.Batch, Application: row.Application,

@@ -15,38 +15,43 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Statistics computes figures from incidents, timelines, messages and attempts: at most once an hour for
-// all processes. Messages count as long as their history is kept. It is safe for concurrent use.
+// Statistics computes figures from incidents, timelines, messages and attempts. Incidents and messages are counted by hour into
+// tables; the figures of an hour are summed up from those tables, once for all processes. Messages count as long as their history is
+// kept. It is safe for concurrent use.
 type Statistics struct{ db *postgres.DB }
 
 // NewStatistics returns the adapter over d.
 func NewStatistics(d *postgres.DB) *Statistics { return &Statistics{db: d} }
 
-// statisticsTimeout bounds one computation, statements that wait for another process's included.
+// statisticsTimeout bounds one call of Current, waiting for other processes included.
 const statisticsTimeout = 2 * time.Minute
 
-// Current returns the figures of the current hour. The first call of an hour computes them; the others read them.
+// Current returns the figures of the current hour. The first call of an hour counts what is not counted yet and computes the figures.
+// The others read them. Until all past hours are counted (after an upgrade or an import), calls may end at their time limit with an
+// error of kind Unavailable; what they have counted is kept.
 func (s *Statistics) Current(ctx context.Context) (applications.Statistics, error) {
 	ctx, cancel := context.WithTimeout(ctx, statisticsTimeout)
 	defer cancel()
+	out, found, err := s.stored(ctx)
+	if found || err != nil {
+		return out, err
+	}
+	if err := s.Count(ctx, 0); err != nil {
+		return out, err
+	}
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (out applications.Statistics, err error) {
-		hour, err := q.ThisHour(ctx)
+		if err := lockStatistics(ctx, q); err != nil { // one process computes, the others read
+			return out, err
+		}
+		counted, err := q.StatisticsProgress(ctx)
 		if err != nil {
 			return out, err
 		}
+		hour := counted.CountedTo.UTC()
 		if found, err := known(ctx, q, hour, &out); found || err != nil {
 			return out, err
 		}
-		if err := q.AllowLongReading(ctx); err != nil {
-			return out, err
-		}
-		if err := q.LockStatistics(ctx); err != nil { // one process computes, the others read
-			return out, err
-		}
-		if found, err := known(ctx, q, hour, &out); found || err != nil {
-			return out, err
-		}
-		if out, err = compute(ctx, q, hour.UTC()); err != nil {
+		if out, err = compute(ctx, q, hour); err != nil {
 			return out, err
 		}
 		body, err := json.Marshal(out)
@@ -58,6 +63,27 @@ func (s *Statistics) Current(ctx context.Context) (applications.Statistics, erro
 		}
 		return out, q.ForgetStatistics(ctx, hour.Add(-24*time.Hour))
 	})
+}
+
+// stored returns the figures of the current hour if they were computed.
+func (s *Statistics) stored(ctx context.Context) (out applications.Statistics, found bool, err error) {
+	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+		hour, err := q.ThisHour(ctx)
+		if err != nil {
+			return err
+		}
+		found, err = known(ctx, q, hour, &out)
+		return err
+	})
+	return out, found, err
+}
+
+// lockStatistics waits until no other process counts or computes. It allows long statements in this transaction.
+func lockStatistics(ctx context.Context, q *db.Queries) error {
+	if err := q.AllowLongReading(ctx); err != nil {
+		return err
+	}
+	return q.LockStatistics(ctx)
 }
 
 func known(ctx context.Context, q *db.Queries, hour time.Time, out *applications.Statistics) (bool, error) {

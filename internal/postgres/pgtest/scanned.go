@@ -45,6 +45,7 @@ func ScannedBy(t *testing.T, d *postgres.DB, sql string, values []any) int {
 		Rows    float64 `json:"Actual Rows"`
 		Loops   float64 `json:"Actual Loops"`
 		Removed float64 `json:"Rows Removed by Filter"`
+		Lossy   float64 `json:"Rows Removed by Index Recheck"`
 		Plans   []node
 	}
 	var plans []struct{ Plan node }
@@ -52,7 +53,7 @@ func ScannedBy(t *testing.T, d *postgres.DB, sql string, values []any) int {
 	var count func(n node) float64
 	count = func(n node) (rows float64) {
 		if strings.Contains(n.Type, "Scan") && n.Type != "Subquery Scan" && n.Type != "Function Scan" {
-			rows = (n.Rows + n.Removed) * n.Loops
+			rows = (n.Rows + n.Removed + n.Lossy) * n.Loops
 		}
 		for _, p := range n.Plans {
 			rows += count(p)

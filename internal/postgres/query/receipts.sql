@@ -34,6 +34,11 @@ limit 1;
 
 -- Sets the state of a message in history, if the receipt is about its last attempt. Nothing is sent again: the incident is over.
 -- name: ReceiptOfHistory :one
+with late as (
+    insert into statistics_changes (at)
+    select statistics_hour(coalesce(h.settled_at, h.created_at)) from message_history h
+    where h.id = sqlc.arg(message_id)::bigint and h.created_at = sqlc.arg(created_at)::timestamptz
+)
 update message_history h
 set state = sqlc.arg(state)::text
 where h.id = sqlc.arg(message_id)::bigint and h.created_at = sqlc.arg(created_at)::timestamptz
@@ -54,12 +59,23 @@ insert into receipts (at, vendor, vendor_message_id, status, outcome, detail, me
 values (coalesce(sqlc.narg(at)::timestamptz, clock_timestamp()), @vendor, @vendor_message_id, @status, @outcome, @detail,
     sqlc.narg(message_id));
 
+-- Statements that change a settled message let its hour be counted again, if it has ended.
 -- name: ReceiptDelivered :exec
-update messages set state = 'delivered' where id = @message_id and state = 'sent';
+with late as (
+    insert into statistics_changes (at)
+    select statistics_hour(m.settled_at) from messages m
+    where m.id = sqlc.arg(message_id)::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+)
+update messages set state = 'delivered' where id = sqlc.arg(message_id)::bigint and state = 'sent';
 
 -- The message was not delivered after all, and its incident still waits for somebody: on it goes, in another mode unless
 -- the same one may be tried again.
 -- name: ReceiptTryAgain :exec
+with late as (
+    insert into statistics_changes (at)
+    select statistics_hour(m.settled_at) from messages m
+    where m.id = sqlc.arg(message_id)::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+)
 update messages
 set state = 'pending', settled_at = null, claim_by = null, claim_until = null, key_attempt = 0,
     available_at = clock_timestamp() + sqlc.arg(retry_us)::bigint * interval '1 microsecond',
@@ -67,7 +83,12 @@ set state = 'pending', settled_at = null, claim_by = null, claim_until = null, k
 where id = sqlc.arg(message_id)::bigint;
 
 -- name: ReceiptFailed :exec
-update messages set state = 'failed' where id = @message_id;
+with late as (
+    insert into statistics_changes (at)
+    select statistics_hour(m.settled_at) from messages m
+    where m.id = sqlc.arg(message_id)::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+)
+update messages set state = 'failed' where id = sqlc.arg(message_id)::bigint;
 
 -- name: NoteReceipt :exec
 with noted as (

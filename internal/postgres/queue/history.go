@@ -23,21 +23,15 @@ var _ history.Archive = (*History)(nil)
 func NewHistory(d *postgres.DB) *History { return &History{d} }
 
 // Move moves finished messages. See history.Archive.
-func (h *History) Move(ctx context.Context, from history.Cursor, age time.Duration, most int) (moved int, next history.Cursor, err error) {
+func (h *History) Move(ctx context.Context, age time.Duration, most int) (round history.Round, err error) {
 	err = h.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
-		row, err := q.MoveToHistory(ctx, db.MoveToHistoryParams{
-			AgeUs: age.Microseconds(), AfterAt: from.SettledAt, AfterID: from.ID, Most: int32(most),
-		})
-		if err != nil {
-			return err
-		}
-		moved, next = int(row.Moved), history.Cursor{SettledAt: row.LastAt, ID: row.LastID}
-		if row.LookedAt == 0 {
-			next = history.Cursor{}
-		}
-		return nil
+		limits := db.MoveToHistoryParams{AgeUs: age.Microseconds(), Most: int32(most), Revisits: int32(most/10 + 1)}
+		row, err := q.MoveToHistory(ctx, limits)
+		more := row.Passed == limits.Most || row.Revisited == limits.Revisits
+		round = history.Round{Moved: int(row.Moved), More: more, Through: row.SettledAt}
+		return err
 	})
-	return moved, next, err
+	return round, err
 }
 
 // Prepare creates the partitions of this month and the next two.

@@ -245,6 +245,20 @@ type FeedShift struct {
 	Cancelled bool
 }
 
+// the last message that the historian has read, in the order of settled_at and id
+type HistoryCursor struct {
+	OnlyRow   bool
+	SettledAt time.Time
+	MessageID int64
+}
+
+// what the historian reads again behind its cursor: all messages of an incident that has ended, or one message that was not finished
+type HistoryRevisit struct {
+	DueAt      time.Time
+	IncidentID *int64
+	MessageID  *int64
+}
+
 type Holiday struct {
 	TeamID int64
 	Day    pgtype.Date
@@ -746,7 +760,7 @@ type RemindersDue struct {
 	LinkID     *string
 	StartsAt   time.Time
 	EndsAt     time.Time
-	Edge       interface{}
+	Edge       time.Time
 	DueAt      int32
 }
 
@@ -853,6 +867,41 @@ type SlidingCount struct {
 	Key       string
 	State     json.RawMessage
 	TouchedAt time.Time
+}
+
+// hours to be counted again, because one of their incidents or messages has changed
+type StatisticsChange struct {
+	DueAt time.Time
+	At    time.Time
+}
+
+// incidents by hour of their opening; by day when they are older than seven weeks
+type StatisticsIncident struct {
+	At            time.Time
+	ApplicationID int64
+	PlanID        *int64
+	Incidents     int32
+	Claimed       int32
+	// from opening to acknowledgement, of each claimed incident; empty in days
+	ClaimSeconds []float64
+}
+
+// messages by hour in which they settled; by day when they are older than seven weeks
+type StatisticsMessage struct {
+	At            time.Time
+	ApplicationID int64
+	Mode          string
+	Sent          int32
+	Delivered     int32
+	Failed        int32
+	Tried         int32
+}
+
+// hours up to counted_to are counted, those up to days_to by day; without its row all hours are counted anew
+type StatisticsProgress struct {
+	OnlyRow   bool
+	CountedTo time.Time
+	DaysTo    time.Time
 }
 
 type StatisticsSnapshot struct {

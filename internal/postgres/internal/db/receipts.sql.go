@@ -222,16 +222,27 @@ func (q *Queries) ReceiptAttempt(ctx context.Context, arg ReceiptAttemptParams) 
 }
 
 const receiptDelivered = `-- name: ReceiptDelivered :exec
-update messages set state = 'delivered' where id = $1 and state = 'sent'
+with late as (
+    insert into statistics_changes (at)
+    select statistics_hour(m.settled_at) from messages m
+    where m.id = $1::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+)
+update messages set state = 'delivered' where id = $1::bigint and state = 'sent'
 `
 
+// Statements that change a settled message let its hour be counted again, if it has ended.
 func (q *Queries) ReceiptDelivered(ctx context.Context, messageID int64) error {
 	_, err := q.db.Exec(ctx, receiptDelivered, messageID)
 	return err
 }
 
 const receiptFailed = `-- name: ReceiptFailed :exec
-update messages set state = 'failed' where id = $1
+with late as (
+    insert into statistics_changes (at)
+    select statistics_hour(m.settled_at) from messages m
+    where m.id = $1::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+)
+update messages set state = 'failed' where id = $1::bigint
 `
 
 func (q *Queries) ReceiptFailed(ctx context.Context, messageID int64) error {
@@ -267,6 +278,11 @@ func (q *Queries) ReceiptHistory(ctx context.Context, arg ReceiptHistoryParams) 
 }
 
 const receiptOfHistory = `-- name: ReceiptOfHistory :one
+with late as (
+    insert into statistics_changes (at)
+    select statistics_hour(coalesce(h.settled_at, h.created_at)) from message_history h
+    where h.id = $2::bigint and h.created_at = $3::timestamptz
+)
 update message_history h
 set state = $1::text
 where h.id = $2::bigint and h.created_at = $3::timestamptz
@@ -302,6 +318,11 @@ func (q *Queries) ReceiptOfHistory(ctx context.Context, arg ReceiptOfHistoryPara
 }
 
 const receiptTryAgain = `-- name: ReceiptTryAgain :exec
+with late as (
+    insert into statistics_changes (at)
+    select statistics_hour(m.settled_at) from messages m
+    where m.id = $3::bigint and statistics_hour(m.settled_at) <= clock_timestamp()
+)
 update messages
 set state = 'pending', settled_at = null, claim_by = null, claim_until = null, key_attempt = 0,
     available_at = clock_timestamp() + $1::bigint * interval '1 microsecond',

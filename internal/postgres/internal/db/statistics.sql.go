@@ -11,16 +11,66 @@ import (
 	"time"
 )
 
-const allowLongReading = `-- name: AllowLongReading :exec
-
-select set_config('statement_timeout', '60000', true), set_config('lock_timeout', '60000', true)
+const advanceStatistics = `-- name: AdvanceStatistics :exec
+update statistics_progress set counted_to = $1, days_to = $2
 `
 
-// Figures about incidents and messages in weeks back from an hour: week 0 is the last one, 7 is everything older.
-// Allows long statements in this transaction only. Later work on the connection keeps its limits.
+type AdvanceStatisticsParams struct {
+	CountedTo time.Time
+	DaysTo    time.Time
+}
+
+func (q *Queries) AdvanceStatistics(ctx context.Context, arg AdvanceStatisticsParams) error {
+	_, err := q.db.Exec(ctx, advanceStatistics, arg.CountedTo, arg.DaysTo)
+	return err
+}
+
+const allowLongReading = `-- name: AllowLongReading :exec
+
+select set_config('statement_timeout', '60000', true), set_config('lock_timeout', '60000', true),
+    set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'on', true),
+    set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', true)
+`
+
+// Figures about incidents and messages in weeks back from an hour: week 0 is the last one, 7 is everything older. They are
+// summed up from tables that count incidents and messages by hour.
+// Allows long statements and all plans in this transaction only. Later work on the connection keeps its limits, and in a
+// message-processor its fixed plans.
 func (q *Queries) AllowLongReading(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, allowLongReading)
 	return err
+}
+
+const beginStatistics = `-- name: BeginStatistics :one
+with incidents_gone as (
+    delete from statistics_incidents
+), messages_gone as (
+    delete from statistics_messages
+), changes_gone as (
+    delete from statistics_changes
+)
+insert into statistics_progress (counted_to, days_to)
+select date_bin('1 day', least($1::timestamptz, (select min(i.created_at) from incidents i), (select min(m.settled_at) from messages m where m.settled_at is not null),
+    (select min(h.created_at) from message_history h)) - interval '1 day', '2000-01-01 00:00+00'), $2::timestamptz
+returning counted_to, days_to
+`
+
+type BeginStatisticsParams struct {
+	Hour   time.Time
+	DaysTo time.Time
+}
+
+type BeginStatisticsRow struct {
+	CountedTo time.Time
+	DaysTo    time.Time
+}
+
+// Begins to count all hours anew.
+func (q *Queries) BeginStatistics(ctx context.Context, arg BeginStatisticsParams) (BeginStatisticsRow, error) {
+	row := q.db.QueryRow(ctx, beginStatistics, arg.Hour, arg.DaysTo)
+	var i BeginStatisticsRow
+	err := row.Scan(&i.CountedTo, &i.DaysTo)
+	return i, err
 }
 
 const callRetryWeeks = `-- name: CallRetryWeeks :many
@@ -29,13 +79,14 @@ from (
     select m.application_id, a.started_at as at
     from attempts a
     join messages m on m.id = a.message_id
-    where a.mode = 'call' and a.attempt > 1
+    where a.mode = 'call' and a.attempt > 1 and a.started_at >= $1::timestamptz - interval '49 days'
       and exists (select from attempts b where b.message_id = a.message_id and b.mode = 'call' and b.attempt < a.attempt)
     union all
     select h.application_id, (a.value ->> 'started_at')::timestamptz
     from message_history h
     cross join lateral jsonb_array_elements(h.attempts) a
-    where h.attempt > 1 and h.created_at >= $1::timestamptz - interval '56 days' and a.value ->> 'mode' = 'call'
+    where h.attempt > 1 and h.attempts @> '[{"mode": "call"}]' and h.created_at >= $1::timestamptz - interval '56 days'
+      and a.value ->> 'mode' = 'call'
       and exists (select from jsonb_array_elements(h.attempts) b
         where b.value ->> 'mode' = 'call' and (b.value ->> 'attempt')::int < (a.value ->> 'attempt')::int)
 ) x
@@ -74,13 +125,9 @@ const claimMedians = `-- name: ClaimMedians :many
 select coalesce(x.application_id, 0)::bigint as application_id, x.week,
     (percentile_cont(0.5) within group (order by x.seconds))::float8 as median
 from (
-    select i.application_id, floor(extract(epoch from $1::timestamptz - i.created_at) / 604800)::int as week,
-        greatest(0, extract(epoch from coalesce(
-            (select min(t.at) from timeline_entries t where t.incident_id = i.id and t.kind = 'acknowledged'), i.updated_at
-        ) - i.created_at))::float8 as seconds
-    from incidents i
-    where i.created_at >= $1::timestamptz - interval '49 days' and i.created_at < $1::timestamptz
-      and i.owner_id is not null
+    select s.application_id, floor(extract(epoch from $1::timestamptz - s.at) / 604800)::int as week, unnest(s.claim_seconds) as seconds
+    from statistics_incidents s
+    where s.at > $1::timestamptz - interval '49 days' and s.at <= $1::timestamptz
 ) x
 group by grouping sets ((x.application_id, x.week), (x.week))
 `
@@ -112,6 +159,72 @@ func (q *Queries) ClaimMedians(ctx context.Context, hour time.Time) ([]ClaimMedi
 	return items, nil
 }
 
+const countIncidents = `-- name: CountIncidents :exec
+with gone as (
+    delete from statistics_incidents s where s.at > $2::timestamptz and s.at <= $3::timestamptz
+)
+insert into statistics_incidents (at, application_id, plan_id, incidents, claimed, claim_seconds)
+select x.at, x.application_id, x.plan_id, count(*), count(x.owner_id), coalesce(array_agg(x.seconds) filter (where x.seconds is not null), '{}')
+from (
+    select i.application_id, i.plan_id, i.owner_id,
+        date_bin($1::int * interval '1 second', i.created_at - interval '1 microsecond', '2000-01-01 00:00+00')
+            + $1::int * interval '1 second' as at,
+        case when i.owner_id is not null and $1::int = 3600 then greatest(0, extract(epoch from coalesce(
+            (select min(t.at) from timeline_entries t where t.incident_id = i.id and t.kind = 'acknowledged'), i.updated_at
+        ) - i.created_at))::float8 end as seconds
+    from incidents i
+    where i.created_at > $2::timestamptz and i.created_at <= $3::timestamptz
+) x
+group by 1, 2, 3
+`
+
+type CountIncidentsParams struct {
+	PartSeconds int32
+	After       time.Time
+	Until       time.Time
+}
+
+// Counts the incidents of a span anew, in parts of an hour or a day.
+func (q *Queries) CountIncidents(ctx context.Context, arg CountIncidentsParams) error {
+	_, err := q.db.Exec(ctx, countIncidents, arg.PartSeconds, arg.After, arg.Until)
+	return err
+}
+
+const countMessages = `-- name: CountMessages :exec
+with gone as (
+    delete from statistics_messages s where s.at > $2::timestamptz and s.at <= $3::timestamptz
+)
+insert into statistics_messages (at, application_id, mode, sent, delivered, failed, tried)
+select date_bin($1::int * interval '1 second', x.at - interval '1 microsecond', '2000-01-01 00:00+00')
+        + $1::int * interval '1 second',
+    x.application_id, x.mode,
+    count(*) filter (where x.state in ('sent', 'delivered') or x.mode = 'drop' and x.state = 'dropped'),
+    count(*) filter (where x.state = 'delivered'),
+    count(*) filter (where x.state = 'failed' and x.attempt > 0),
+    count(*) filter (where x.attempt > 0)
+from (
+    select m.application_id, m.mode, m.state, m.attempt, m.settled_at as at from messages m
+    where m.settled_at > $2::timestamptz and m.settled_at <= $3::timestamptz
+      and m.state not in ('pending', 'taken', 'sending')
+    union all
+    select h.application_id, h.mode, h.state, h.attempt, coalesce(h.settled_at, h.created_at) from message_history h
+    where coalesce(h.settled_at, h.created_at) > $2::timestamptz and coalesce(h.settled_at, h.created_at) <= $3::timestamptz
+) x
+group by 1, 2, 3
+`
+
+type CountMessagesParams struct {
+	PartSeconds int32
+	After       time.Time
+	Until       time.Time
+}
+
+// Counts the messages of a span anew, in parts of an hour or a day.
+func (q *Queries) CountMessages(ctx context.Context, arg CountMessagesParams) error {
+	_, err := q.db.Exec(ctx, countMessages, arg.PartSeconds, arg.After, arg.Until)
+	return err
+}
+
 const forgetStatistics = `-- name: ForgetStatistics :exec
 delete from statistics_snapshots where hour < $1
 `
@@ -125,11 +238,12 @@ const incidentWeeks = `-- name: IncidentWeeks :many
 with high as (
     select distinct plan_id from plan_notifications where priority in ('urgent', 'high')
 )
-select i.application_id, least(7, floor(extract(epoch from $1::timestamptz - i.created_at) / 604800))::int as week,
-    count(*) as incidents, count(i.owner_id) as claimed, count(h.plan_id) as high
-from incidents i
-left join high h on h.plan_id = i.plan_id
-where i.created_at < $1::timestamptz
+select s.application_id, least(7, floor(extract(epoch from $1::timestamptz - s.at) / 604800))::int as week,
+    sum(s.incidents)::bigint as incidents, sum(s.claimed)::bigint as claimed,
+    coalesce(sum(s.incidents) filter (where h.plan_id is not null), 0)::bigint as high
+from statistics_incidents s
+left join high h on h.plan_id = s.plan_id
+where s.at <= $1::timestamptz
 group by 1, 2
 `
 
@@ -192,18 +306,10 @@ func (q *Queries) LockStatistics(ctx context.Context) error {
 }
 
 const messageWeeks = `-- name: MessageWeeks :many
-select x.application_id, x.mode, least(7, floor(extract(epoch from $1::timestamptz - x.at) / 604800))::int as week,
-    count(*) filter (where x.state in ('sent', 'delivered') or x.mode = 'drop' and x.state = 'dropped') as sent,
-    count(*) filter (where x.state = 'delivered') as delivered,
-    count(*) filter (where x.state = 'failed' and x.attempt > 0) as failed,
-    count(*) filter (where x.attempt > 0) as tried
-from (
-    select m.application_id, m.mode, m.state, m.attempt, coalesce(m.settled_at, m.created_at) as at from messages m
-    where m.state not in ('pending', 'taken', 'sending')
-    union all
-    select h.application_id, h.mode, h.state, h.attempt, coalesce(h.settled_at, h.created_at) from message_history h
-) x
-where x.at < $1::timestamptz
+select s.application_id, s.mode, least(7, floor(extract(epoch from $1::timestamptz - s.at) / 604800))::int as week,
+    sum(s.sent)::bigint as sent, sum(s.delivered)::bigint as delivered, sum(s.failed)::bigint as failed, sum(s.tried)::bigint as tried
+from statistics_messages s
+where s.at <= $1::timestamptz
 group by 1, 2, 3
 `
 
@@ -245,6 +351,34 @@ func (q *Queries) MessageWeeks(ctx context.Context, hour time.Time) ([]MessageWe
 	return items, nil
 }
 
+const recountHour = `-- name: RecountHour :exec
+insert into statistics_changes (due_at, at)
+select $1::timestamptz + interval '10 minutes', $1::timestamptz
+where clock_timestamp() < $1::timestamptz + interval '10 minutes'
+`
+
+// Has an hour counted once more ten minutes after its end: a transaction that began in it can commit later.
+func (q *Queries) RecountHour(ctx context.Context, at time.Time) error {
+	_, err := q.db.Exec(ctx, recountHour, at)
+	return err
+}
+
+const statisticsProgress = `-- name: StatisticsProgress :one
+select p.counted_to, p.days_to from statistics_progress p
+`
+
+type StatisticsProgressRow struct {
+	CountedTo time.Time
+	DaysTo    time.Time
+}
+
+func (q *Queries) StatisticsProgress(ctx context.Context) (StatisticsProgressRow, error) {
+	row := q.db.QueryRow(ctx, statisticsProgress)
+	var i StatisticsProgressRow
+	err := row.Scan(&i.CountedTo, &i.DaysTo)
+	return i, err
+}
+
 const statisticsSnapshot = `-- name: StatisticsSnapshot :one
 select body from statistics_snapshots where hour = $1
 `
@@ -254,6 +388,36 @@ func (q *Queries) StatisticsSnapshot(ctx context.Context, hour time.Time) (json.
 	var body json.RawMessage
 	err := row.Scan(&body)
 	return body, err
+}
+
+const takeChangedHours = `-- name: TakeChangedHours :many
+with due as materialized (
+    select distinct c.at from statistics_changes c where c.due_at <= clock_timestamp() order by c.at limit 24
+), gone as (
+    delete from statistics_changes c using due d where c.at = d.at and c.due_at <= clock_timestamp()
+)
+select d.at from due d order by d.at
+`
+
+// Takes some of the changed hours.
+func (q *Queries) TakeChangedHours(ctx context.Context) ([]time.Time, error) {
+	rows, err := q.db.Query(ctx, takeChangedHours)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []time.Time{}
+	for rows.Next() {
+		var at time.Time
+		if err := rows.Scan(&at); err != nil {
+			return nil, err
+		}
+		items = append(items, at)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const thisHour = `-- name: ThisHour :one
