@@ -227,7 +227,8 @@ const openIncidents = `-- name: OpenIncidents :many
 
 with input as materialized (
     select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
-        u.facts, p.name as plan_name
+        u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
+        coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key
     from (
         select unnest($1::int[]) as ord,
             unnest($2::bigint[]) as plan_id,
@@ -235,22 +236,24 @@ with input as materialized (
             unnest($4::text[]) as dedup_key,
             unnest($5::text[]) as actor,
             unnest($6::text[]) as context,
-            unnest($7::text[]) as facts
+            unnest($7::text[]) as facts,
+            unnest($8::bigint[]) as integration_id,
+            unnest($9::text[]) as severity
     ) u
     left join plans p on p.id = u.plan_id
 ),
 keyless as (
     -- a separate insert, because checking for conflicts costs time
-    insert into incidents (id, plan_id, application_id, due_at)
-    select n.id, n.plan_id, n.application_id, clock_timestamp() from input n where n.dedup_key = '' order by n.id
+    insert into incidents (id, plan_id, application_id, due_at, integration_id)
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.integration_id from input n where n.dedup_key = '' order by n.id
     returning id, bucket
 ),
 keyed as (
-    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, lower(n.plan_name)
+    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key, integration_id)
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, n.plan_key, n.integration_id
     from input n
     where n.dedup_key <> ''
-    order by n.application_id, lower(n.plan_name), n.dedup_key, n.id
+    order by n.application_id, n.plan_key, n.dedup_key, n.id
     on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
     returning id, bucket
 ),
@@ -258,8 +261,8 @@ made as (
     select id, bucket from keyless union all select id, bucket from keyed
 ),
 words as (
-    insert into incident_contexts (incident_id, context, dedup_facts)
-    select n.id, n.context::json, nullif(n.facts, '')::jsonb
+    insert into incident_contexts (incident_id, context, dedup_facts, severity)
+    select n.id, n.context::json, nullif(n.facts, '')::jsonb, n.severity
     from input n join made on made.id = n.id
     returning 1
 ),
@@ -267,10 +270,10 @@ targets as (
     insert into incident_dynamic_targets (incident_id, dynamic_index, role, target_id)
     select n.id, t.dynamic_index, t.role, t.target_id
     from (
-        select unnest($8::int[]) as ord,
-            unnest($9::int[]) as dynamic_index,
-            unnest($10::text[]) as role,
-            unnest($11::bigint[]) as target_id
+        select unnest($10::int[]) as ord,
+            unnest($11::int[]) as dynamic_index,
+            unnest($12::text[]) as role,
+            unnest($13::bigint[]) as target_id
     ) t
     join input n on n.ord = t.ord
     join made on made.id = n.id
@@ -281,13 +284,13 @@ alerts as (
     select n.id, a.fingerprint, a.status, nullif(a.starts_at, 'epoch'), nullif(a.ends_at, 'epoch'), nullif(a.labels, '')::json,
         nullif(a.annotations, '')::json
     from (
-        select unnest($12::int[]) as ord,
-            unnest($13::text[]) as fingerprint,
-            unnest($14::text[]) as status,
-            unnest($15::timestamptz[]) as starts_at,
-            unnest($16::timestamptz[]) as ends_at,
-            unnest($17::text[]) as labels,
-            unnest($18::text[]) as annotations
+        select unnest($14::int[]) as ord,
+            unnest($15::text[]) as fingerprint,
+            unnest($16::text[]) as status,
+            unnest($17::timestamptz[]) as starts_at,
+            unnest($18::timestamptz[]) as ends_at,
+            unnest($19::text[]) as labels,
+            unnest($20::text[]) as annotations
     ) a
     join input n on n.ord = a.ord
     join made on made.id = n.id
@@ -310,6 +313,8 @@ type OpenIncidentsParams struct {
 	Actors         []string
 	Contexts       []string
 	Facts          []string
+	IntegrationIds []int64
+	Severities     []string
 	TargetOrds     []int32
 	TargetIndexes  []int32
 	TargetRoles    []string
@@ -342,6 +347,8 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 		arg.Actors,
 		arg.Contexts,
 		arg.Facts,
+		arg.IntegrationIds,
+		arg.Severities,
 		arg.TargetOrds,
 		arg.TargetIndexes,
 		arg.TargetRoles,
@@ -374,7 +381,7 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 
 const reopenIncidents = `-- name: ReopenIncidents :exec
 update incidents
-set owner_id = null,
+set owner_id = null, source_acknowledged = null,
     reopen_count = case when active or resolved then reopen_count else reopen_count + 1 end,
     due_at = case when resolved then due_at else clock_timestamp() end,
     active = not resolved, version = version + 1, updated_at = clock_timestamp()
