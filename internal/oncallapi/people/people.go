@@ -1,12 +1,14 @@
 package people
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -43,7 +45,7 @@ func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	people, err := a.Users.All(r.Context())
+	people, err := a.candidates(r.Context(), cs)
 	if err != nil {
 		return err
 	}
@@ -55,6 +57,21 @@ func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return routing.Answer(w, http.StatusOK, out)
+}
+
+// candidates returns the people who may meet the conditions: one if a condition names the person, else all.
+func (a people) candidates(ctx context.Context, cs []params.Condition) ([]oncall.Person, error) {
+	for _, c := range cs {
+		if c.Field != "name" || c.Op != filters.Eq {
+			continue
+		}
+		u, err := a.People.ByName(ctx, c.Text)
+		if fault.Is(err, fault.NotFound) {
+			return nil, nil
+		}
+		return []oncall.Person{u}, err
+	}
+	return a.Users.All(ctx)
 }
 
 // createUser adds a person with a name only. Only administrators of Iris and applications of the on-call API may do this.
