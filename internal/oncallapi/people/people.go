@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -61,17 +60,15 @@ func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 
 // candidates returns the people who may meet the conditions: one if a condition names the person, else all.
 func (a people) candidates(ctx context.Context, cs []params.Condition) ([]oncall.Person, error) {
-	for _, c := range cs {
-		if c.Field != "name" || c.Op != filters.Eq {
-			continue
-		}
-		u, err := a.People.ByName(ctx, c.Text)
-		if fault.Is(err, fault.NotFound) {
-			return nil, nil
-		}
-		return []oncall.Person{u}, err
+	name, ok := params.Only(cs, "name")
+	if !ok {
+		return a.Users.All(ctx)
 	}
-	return a.Users.All(ctx)
+	u, err := a.People.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return []oncall.Person{u}, err
 }
 
 // createUser adds a person with a name only. Only administrators of Iris and applications of the on-call API may do this.
