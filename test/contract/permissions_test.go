@@ -237,6 +237,10 @@ func rights() []right {
 		{post, "/v2/enqueue", m{"routing_key": "pagerduty-token", "event_action": "trigger", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
 		{post, "/v2/change/enqueue", m{"routing_key": "pagerduty-token", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
 		{post, "/generic/2010-04-15/create_event.json", m{"service_key": "pagerduty-token", "event_type": "trigger", "description": "s"}, 200, everybody, (*server).integrations},
+		{post, "/v2/alerts?apiKey=opsgenie-token", m{"message": "m"}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/close?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/acknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{get, "/v2/alerts/requests/63000000-0000-8000-8000-000000000000?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 
 		// The operator lists internal applications. They do not act for people.
 		{get, "/v0/allowed_metadata_tags", nil, 200, known, nil},
@@ -407,7 +411,7 @@ func (s *server) everything() map[string]string {
 	s.Helper()
 	rows, err := s.db.Query(s.Context(), `select relname, coalesce((xpath('/row/h/text()', query_to_xml(format(
 			'select md5(string_agg(t::text, ''|'' order by t::text)) as h from %I t', relname), true, true, '')))[1]::text, '')
-		from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not in ('sessions', 'statistics_snapshots', 'watch_results')`)
+		from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not in ('sessions', 'statistics_snapshots', 'watch_results', 'integration_tokens', 'integration_payloads', 'integration_activity')`)
 	require.NoError(s, err)
 	out := map[string]string{}
 	var table, hash string
@@ -466,7 +470,7 @@ func ofOncall(path string) bool {
 
 // integrations adds the integrations generic and pagerduty, with the tokens generic-token and pagerduty-token, if they are missing.
 func (s *server) integrations() {
-	for _, kind := range []string{"generic", "pagerduty"} {
+	for _, kind := range []string{"generic", "pagerduty", "opsgenie"} {
 		s.exec("insert into integrations (application_id, name, type, default_plan, rate_per_minute, created_by) select id, '" + kind + "', '" + kind +
 			"', 'pager', 600, 'ann' from applications where name = 'demo' on conflict do nothing")
 		s.exec("insert into integration_tokens (integration_id, hash) select id, sha256('" + kind + "-token') from integrations where name = '" + kind + "' on conflict do nothing")

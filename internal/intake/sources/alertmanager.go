@@ -33,7 +33,7 @@ func group(m members, body []byte) intake.Event {
 	if e.Key == "" {
 		e.Key = labelKey(labels)
 	}
-	e.Key = shortKey(joined(e.Key, m.text("receiver")))
+	e.Key = ShortKey(joined(e.Key, m.text("receiver")))
 	alerts := m.list("alerts")
 	e.Alerts = alertRows(alerts)
 	e.Severity = worst(alerts, common)
@@ -78,7 +78,7 @@ func alertRows(alerts []members) []incidents.Alert {
 		if row.Fingerprint == "" {
 			row.Fingerprint = labelKey(labels)
 		}
-		row.Fingerprint = shortKey(row.Fingerprint)
+		row.Fingerprint = ShortKey(row.Fingerprint)
 		row.Labels, row.Annotations = encoded(labels), encoded(a.within("annotations").texts())
 		k, twice := at[row.Fingerprint]
 		switch {

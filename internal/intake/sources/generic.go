@@ -74,7 +74,7 @@ func generic(m members, body []byte) intake.Event {
 		Status: status(m.text("status", "state", "action", "event_action")), Title: cut(m.text("title", "summary", "subject", "name", "text", "message"), maxSummary),
 		Summary: m.text("description", "message", "details", "text", "body"), Severity: severity(m.text("severity", "level", "priority")),
 		Labels: m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time", "date")), Context: body,
-		Key: shortKey(m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id", "key")),
+		Key: ShortKey(m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id", "key")),
 	}
 	if host := m.text("host"); host != "" && e.Labels["host"] == "" {
 		e.Labels["host"] = host

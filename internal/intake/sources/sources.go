@@ -17,7 +17,7 @@ import (
 
 // All returns the decoders by type of integration.
 func All() map[string]intake.Decoder {
-	return map[string]intake.Decoder{"alertmanager": Alertmanager, "grafana": Grafana, "generic": Generic, "pagerduty": PagerDuty}
+	return map[string]intake.Decoder{"alertmanager": Alertmanager, "grafana": Grafana, "generic": Generic, "opsgenie": Opsgenie, "pagerduty": PagerDuty}
 }
 
 // severity returns the severity that a word of a sender means; "" = none.
@@ -35,8 +35,8 @@ func severity(word string) intake.Severity {
 	return ""
 }
 
-// shortKey returns a key of at most intake.MaxKey bytes. Longer keys are hashed.
-func shortKey(key string) string {
+// ShortKey returns a key of at most intake.MaxKey bytes. Longer keys are hashed.
+func ShortKey(key string) string {
 	if len(key) <= intake.MaxKey {
 		return key
 	}
