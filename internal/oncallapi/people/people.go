@@ -60,7 +60,7 @@ func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 
 // candidates returns the people who may meet the conditions: one if a condition names the person, else all.
 func (a people) candidates(ctx context.Context, cs []params.Condition) ([]oncall.Person, error) {
-	name, ok := params.Only(cs, "name")
+	name, ok := params.Named(cs, "name")
 	if !ok {
 		return a.Users.All(ctx)
 	}

@@ -113,8 +113,8 @@ func Match(cs []Condition, v Values) bool {
 	return true
 }
 
-// Only returns the only text that a field may have by an eq condition; false if there is no such condition.
-func Only(cs []Condition, field string) (text string, ok bool) {
+// Named returns the only text that a field may have by an eq condition; false if there is no such condition.
+func Named(cs []Condition, field string) (text string, ok bool) {
 	for _, c := range cs {
 		if c.Field == field && c.Op == filters.Eq && !c.numeric {
 			return c.Text, true
