@@ -227,29 +227,32 @@ const openIncidents = `-- name: OpenIncidents :many
 
 with input as materialized (
     select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
-        u.facts, p.name as plan_name
+        u.facts, p.name as plan_name,
+        (u.version <> 0 and a.xmin::text::bigint is distinct from u.version)::boolean as changed
     from (
         select unnest($1::int[]) as ord,
             unnest($2::bigint[]) as plan_id,
             unnest($3::bigint[]) as application_id,
-            unnest($4::text[]) as dedup_key,
-            unnest($5::text[]) as actor,
-            unnest($6::text[]) as context,
-            unnest($7::text[]) as facts
+            unnest($4::bigint[]) as version,
+            unnest($5::text[]) as dedup_key,
+            unnest($6::text[]) as actor,
+            unnest($7::text[]) as context,
+            unnest($8::text[]) as facts
     ) u
     left join plans p on p.id = u.plan_id
+    left join applications a on a.id = u.application_id
 ),
 keyless as (
     -- a separate insert, because checking for conflicts costs time
     insert into incidents (id, plan_id, application_id, due_at)
-    select n.id, n.plan_id, n.application_id, clock_timestamp() from input n where n.dedup_key = '' order by n.id
+    select n.id, n.plan_id, n.application_id, clock_timestamp() from input n where n.dedup_key = '' and not n.changed order by n.id
     returning id, bucket
 ),
 keyed as (
     insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key)
     select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, lower(n.plan_name)
     from input n
-    where n.dedup_key <> ''
+    where n.dedup_key <> '' and not n.changed
     order by n.application_id, lower(n.plan_name), n.dedup_key, n.id
     on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
     returning id, bucket
@@ -267,10 +270,10 @@ targets as (
     insert into incident_dynamic_targets (incident_id, dynamic_index, role, target_id)
     select n.id, t.dynamic_index, t.role, t.target_id
     from (
-        select unnest($8::int[]) as ord,
-            unnest($9::int[]) as dynamic_index,
-            unnest($10::text[]) as role,
-            unnest($11::bigint[]) as target_id
+        select unnest($9::int[]) as ord,
+            unnest($10::int[]) as dynamic_index,
+            unnest($11::text[]) as role,
+            unnest($12::bigint[]) as target_id
     ) t
     join input n on n.ord = t.ord
     join made on made.id = n.id
@@ -281,13 +284,13 @@ alerts as (
     select n.id, a.fingerprint, a.status, nullif(a.starts_at, 'epoch'), nullif(a.ends_at, 'epoch'), nullif(a.labels, '')::json,
         nullif(a.annotations, '')::json
     from (
-        select unnest($12::int[]) as ord,
-            unnest($13::text[]) as fingerprint,
-            unnest($14::text[]) as status,
-            unnest($15::timestamptz[]) as starts_at,
-            unnest($16::timestamptz[]) as ends_at,
-            unnest($17::text[]) as labels,
-            unnest($18::text[]) as annotations
+        select unnest($13::int[]) as ord,
+            unnest($14::text[]) as fingerprint,
+            unnest($15::text[]) as status,
+            unnest($16::timestamptz[]) as starts_at,
+            unnest($17::timestamptz[]) as ends_at,
+            unnest($18::text[]) as labels,
+            unnest($19::text[]) as annotations
     ) a
     join input n on n.ord = a.ord
     join made on made.id = n.id
@@ -300,12 +303,15 @@ lines as (
     returning 1
 )
 select n.ord::int as ord, made.id, made.bucket from made join input n on n.id = made.id
+union all
+select n.ord::int, 0, 0 from input n where n.changed
 `
 
 type OpenIncidentsParams struct {
 	Ords           []int32
 	PlanIds        []int64
 	ApplicationIds []int64
+	Versions       []int64
 	DedupKeys      []string
 	Actors         []string
 	Contexts       []string
@@ -332,12 +338,14 @@ type OpenIncidentsRow struct {
 // Opening, answering and reading incidents. Rows are locked in ascending order of their ids.
 // Opens many incidents in one statement: rows, contexts, dynamic targets and the first lines of their timelines.
 // Rows with a key are inserted in the order of their keys, so that two statements that bring the same keys wait for each
-// other in one direction only. A row whose key is open already is left out of the answer.
+// other in one direction only. A row whose key is open already is left out of the answer. A row whose application has another version
+// than the given one (0 = any) opens nothing and is answered with the id 0.
 func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([]OpenIncidentsRow, error) {
 	rows, err := q.db.Query(ctx, openIncidents,
 		arg.Ords,
 		arg.PlanIds,
 		arg.ApplicationIds,
+		arg.Versions,
 		arg.DedupKeys,
 		arg.Actors,
 		arg.Contexts,
