@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/senders"
 	"github.com/iris-oncall/iris/internal/operator/transfer"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -38,7 +39,14 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	}
 	e.opened = operator.New(db, in.Keys)
 	e.opened.CatchAll = c.CatchAllPlan()
+	e.senders = senders.New(db, in.Keys, c.CatchAllPlan())
 	return e.opened, nil
+}
+
+// integrations opens the database like operator.
+func (e *env) integrations(ctx context.Context) (*senders.Senders, error) {
+	_, err := e.operator(ctx)
+	return e.senders, err
 }
 
 // common returns the configuration for work on a database; url "" = the configured one.

@@ -19,6 +19,7 @@ import (
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/senders"
 )
 
 // cli is the command line. Each command's Run method does the work.
@@ -31,6 +32,8 @@ type cli struct {
 	Render      renderCommand      `cmd:"" help:"Render a template from standard input as the processor does."`
 	User        userCommand        `cmd:"" help:"Add, list and change users."`
 	App         appCommand         `cmd:"" help:"Add and change applications: the programs that post incidents."`
+	Integration integrationCommand `cmd:"" help:"Add and change integrations: the senders of alerts."`
+	Route       routeCommand       `cmd:"" help:"Test the routing rules of an integration."`
 	Plan        planCommand        `cmd:"" help:"Change or delete plans."`
 	Template    templateCommand    `cmd:"" help:"Delete templates."`
 	Team        teamCommand        `cmd:"" help:"Add and delete teams."`
@@ -51,6 +54,7 @@ type cli struct {
 
 // env is the environment of a command; tests set their own.
 type env struct {
+	senders *senders.Senders
 	opened  *operator.Operator // nil = the command has not opened the database
 	config  string
 	environ []string
@@ -95,7 +99,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		kong.Name("iris"), kong.Description("Iris pages the right person, once, in time."),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations))
 	if err != nil {
 		fmt.Fprintf(e.stderr, "iris: %v\n", err)
 		return 1

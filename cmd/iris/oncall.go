@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -91,7 +90,7 @@ func days(text string) (time.Duration, error) {
 func (c oncallCommand) lacking(teams []operator.WhoTeam) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {
-			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, scheduling.GapNobody)) > 0 {
+			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, operator.GapNobody)) > 0 {
 				return true
 			}
 		}
@@ -100,7 +99,7 @@ func (c oncallCommand) lacking(teams []operator.WhoTeam) bool {
 }
 
 // ofKind returns the gaps of a kind.
-func ofKind(gaps []operator.WhoGap, kind scheduling.GapKind) []operator.WhoGap {
+func ofKind(gaps []operator.WhoGap, kind operator.GapKind) []operator.WhoGap {
 	var out []operator.WhoGap
 	for _, g := range gaps {
 		if g.Kind == kind {
@@ -137,7 +136,7 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 					break
 				}
 				what := "gap"
-				if g.Kind == scheduling.GapNotPopulated {
+				if g.Kind == operator.GapNotPopulated {
 					what = "not-populated"
 				}
 				if err := row(w, what, t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
@@ -234,7 +233,7 @@ func printGaps(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Lo
 		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, at(t.Until, z))
 		return
 	}
-	list := func(kind scheduling.GapKind, format string) {
+	list := func(kind operator.GapKind, format string) {
 		gaps := ofKind(r.Gaps, kind)
 		if len(gaps) == 0 {
 			return
@@ -244,8 +243,8 @@ func printGaps(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Lo
 			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", at(g.Start, z), at(g.End, z), length(g.End-g.Start))
 		}
 	}
-	list(scheduling.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or to the fallback):\n")
-	list(scheduling.GapNotPopulated, "Not populated yet for %s; the schedule will fill these times:\n")
+	list(operator.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or to the fallback):\n")
+	list(operator.GapNotPopulated, "Not populated yet for %s; the schedule will fill these times:\n")
 }
 
 // length formats seconds as days, hours and minutes.

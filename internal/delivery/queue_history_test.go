@@ -32,7 +32,7 @@ func TestSettledMessagesMoveToHistory(t *testing.T) {
 
 	archive := queue.NewHistory(o.db)
 	require.NoError(t, archive.Prepare(t.Context()))
-	require.NoError(t, archive.Prepare(t.Context()), "twice is as good as once")
+	require.NoError(t, archive.Prepare(t.Context()), "a second call changes nothing")
 	round, err := archive.Move(t.Context(), time.Minute, 3)
 	require.NoError(t, err)
 	require.Equal(t, 2, round.Moved)
@@ -42,13 +42,13 @@ func TestSettledMessagesMoveToHistory(t *testing.T) {
 	require.Zero(t, round.Moved)
 	require.False(t, round.More)
 
-	require.Equal(t, int64(2), o.number(`select count(*) from messages`), "one is active, one is waiting")
+	require.Equal(t, int64(2), o.number(`select count(*) from messages`), "one of an active incident, one that was not sent")
 	require.Equal(t, active, o.number(`select incident_id from messages where incident_id is not null`))
 	require.Equal(t, "sent b email:ana 1 sent", o.text(`select state || ' ' || body || ' ' || destination || ' ' ||
 		jsonb_array_length(attempts) || ' ' || (attempts -> 0 ->> 'outcome') from message_history where incident_id = $1`, over))
 	require.Equal(t, int64(1), o.number(`select count(*) from attempts`))
 	require.Equal(t, int64(1), o.number(`select count(*) from message_contents`))
-	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "a partition was there")
+	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "the partition existed")
 }
 
 // The historian passes messages of an active incident and reads them again when the incident ends.
@@ -90,7 +90,7 @@ func TestHistoryDeletesOldRows(t *testing.T) {
 	o.exec(`select make_history_partition(clock_timestamp() - interval '3 years')`)
 	archive := queue.NewHistory(o.db)
 	require.NoError(t, archive.Prepare(t.Context()))
-	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "what the default caught moved in")
+	require.Equal(t, int64(0), o.number(`select count(*) from message_history_default`), "the rows of the default partition moved")
 	more, err := archive.Forget(t.Context(), 400*24*time.Hour)
 	require.NoError(t, err)
 	require.False(t, more)

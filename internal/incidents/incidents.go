@@ -60,6 +60,10 @@ type New struct {
 	// Alerts are the alerts of a webhook delivery, each fingerprint once. Late is the source's setting for late ones.
 	Alerts []Alert
 	Late   Late
+	// Integration is the sender's number; 0 = none. With an integration, DedupKey prevents a second open incident of the same
+	// integration and key, whatever the plan is.
+	Integration int64
+	Severity    string
 }
 
 // DynamicTarget is a target given by the incident, not the plan; Index is the plan's dynamic_index.
@@ -74,8 +78,9 @@ type Opened struct {
 	ID     ID
 	Bucket int
 	// Known: an open incident with the same dedup key existed; nothing was opened. Facts are those stored with it.
-	Known bool
-	Facts json.RawMessage
+	Known    bool
+	Facts    json.RawMessage
+	Severity string
 	// Repage: the plan of the known incident has been exhausted for so long that a repeat starts it again.
 	Repage bool
 	// Held: the delivery is late and waits on this resolved incident; nothing was opened.
@@ -88,6 +93,7 @@ type Delivery struct {
 	Alerts         []Alert
 	Late           Late
 	Text           string // what is new compared with the stored facts; "" = nothing
+	Severity       string // "" = unchanged
 }
 
 // Via is the way in which a person or program answered.

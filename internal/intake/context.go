@@ -152,3 +152,18 @@ func marshal(v any) json.RawMessage {
 	_ = e.Encode(v)
 	return bytes.TrimRight(out.Bytes(), "\n")
 }
+
+// WithMember returns a JSON object with a further member at its end. The object must not have a member of that name.
+func WithMember(object json.RawMessage, name string, value any) json.RawMessage {
+	head := bytes.TrimRight(object, " \t\r\n")
+	head = bytes.TrimRight(head[:len(head)-1], " \t\r\n") // without the brace
+	out := bytes.NewBuffer(bytes.Clone(head))
+	if out.Bytes()[out.Len()-1] != '{' {
+		out.WriteByte(',')
+	}
+	out.Write(marshal(name))
+	out.WriteByte(':')
+	out.Write(marshal(value))
+	out.WriteByte('}')
+	return out.Bytes()
+}

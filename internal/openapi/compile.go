@@ -145,9 +145,10 @@ func securitySchemes() object {
 			"type": "apiKey", "in": "header", "name": "Authorization",
 			"description": "`hmac APPLICATION:DIGEST`, where DIGEST is the URL-safe base64 of HMAC-SHA512 over `WINDOW METHOD PATH BODY` and WINDOW is the Unix time divided by 5. With X-IRIS-USERNAME, ` USERNAME` is appended to the text.",
 		},
-		"session": object{"type": "apiKey", "in": "cookie", "name": "iris-auth", "description": "The cookie that the log-in sets."},
-		"webhook": object{"type": "apiKey", "in": "query", "name": "key", "description": "The application's key, beside the parameter `application`."},
-		"vendor":  object{"type": "apiKey", "in": "header", "name": "X-Signature", "description": "The vendor's own signature: X-Twilio-Signature, or X-Slack-Signature with X-Slack-Request-Timestamp."},
+		"session":     object{"type": "apiKey", "in": "cookie", "name": "iris-auth", "description": "The cookie that the log-in sets."},
+		"webhook":     object{"type": "apiKey", "in": "query", "name": "key", "description": "The application's key, beside the parameter `application`."},
+		"integration": object{"type": "http", "scheme": "bearer", "description": "A token of an integration."},
+		"vendor":      object{"type": "apiKey", "in": "header", "name": "X-Signature", "description": "The vendor's own signature: X-Twilio-Signature, or X-Slack-Signature with X-Slack-Request-Timestamp."},
 	}
 }
 
@@ -287,7 +288,7 @@ func (s spec) refusals(method, path string, op operation) []int {
 	all := slices.Clone(op.Errors)
 	switch op.Access {
 	case "public":
-	case "vendor":
+	case "vendor", "token":
 		all = append(all, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden)
 	case "webhook":
 		all = append(all, http.StatusBadRequest, http.StatusUnauthorized)
@@ -310,6 +311,8 @@ func (s spec) refusals(method, path string, op operation) []int {
 func refusal(path string, status int, failure, access string) object {
 	answer := object{"description": http.StatusText(status)}
 	switch {
+	case failure != "" && bodies[failure] == "": // a schema
+		answer["content"] = object{"application/json": object{"schema": object{"$ref": "#/components/schemas/" + failure}}}
 	case failure != "":
 		answer["content"] = object{bodies[failure]: object{"schema": object{"type": "string"}}}
 	case access == "session":
@@ -331,7 +334,7 @@ var accesses = func() map[string][]any {
 	known := []any{app, session}
 	return map[string][]any{
 		"public": {none}, "open": known, "any": known, "write": known, "self": known, "user": known, "own": known, "admin": known,
-		"team-admin": known, "member": known, "app": {app}, "webhook": {object{"webhook": []any{}}}, "vendor": {object{"vendor": []any{}}},
+		"team-admin": known, "member": known, "app": {app}, "webhook": {object{"webhook": []any{}}}, "token": {object{"integration": []any{}}}, "vendor": {object{"vendor": []any{}}},
 		"session": {session},
 	}
 }()

@@ -57,7 +57,7 @@ var who = map[string]string{
 	"own": "an owner of the application, or an administrator", "admin": "administrators",
 	"team-admin": "administrators of the team, of Iris, and applications that may use the on-call API",
 	"member":     "members of the team, administrators of Iris, and applications that may use the on-call API",
-	"app":        "applications", "webhook": "whoever has the application's key", "vendor": "the vendor, by its signature",
+	"app":        "applications", "webhook": "whoever has the application's key", "token": "whoever has a token of the integration", "vendor": "the vendor, by its signature",
 	"session": "people who are logged in",
 }
 

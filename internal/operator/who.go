@@ -281,3 +281,12 @@ func namesOf(ids []users.ID, people map[users.ID]users.Responder) []string {
 	}
 	return out
 }
+
+// GapKind is the kind of a gap in a calendar.
+type GapKind = scheduling.GapKind
+
+// The kinds of gaps.
+const (
+	GapNobody       = scheduling.GapNobody
+	GapNotPopulated = scheduling.GapNotPopulated
+)

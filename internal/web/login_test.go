@@ -162,8 +162,8 @@ func TestFilterAcceptsAnyText(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.NotContains(t, body, "<script>alert")
 	require.Equal(t, "\uFFFD\uFFFD\"><script>alert(1)</script>", w.asked.Conditions[0].Values[0])
-	_, body = b.get("/incidents?show=all&plan=db&before=900")
-	require.Contains(t, body, `name="back" value="/incidents?before=900&amp;plan=db&amp;show=all"`)
+	_, body = b.get("/incidents?show=all&plan=db&after=1700000000000000.900")
+	require.Contains(t, body, `name="back" value="/incidents?after=1700000000000000.900&amp;plan=db&amp;show=all"`)
 }
 
 func TestChangesRedirectOnlyToTheList(t *testing.T) {

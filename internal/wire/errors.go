@@ -70,16 +70,7 @@ func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	status := Status(known)
-	if status >= http.StatusInternalServerError {
-		e.report(r, status, err)
-	}
-	wait := known.RetryAfter
-	if wait <= 0 && status == http.StatusServiceUnavailable {
-		wait = unavailableFor
-	}
-	if wait > 0 {
-		w.Header().Set("Retry-After", RetryAfter(wait))
-	}
+	e.Observe(w, r, err)
 	switch {
 	case below(r, "/v0"):
 		writeIris(w, status, known)
@@ -87,6 +78,25 @@ func (e *Errors) Write(w http.ResponseWriter, r *http.Request, err error) {
 		writeOncall(w, status, known)
 	default:
 		writeProblem(w, r, status, known)
+	}
+}
+
+// Observe logs an error with a status of 500 or more, and sets Retry-After. It writes no answer: it is for edges with forms of their own.
+func (e *Errors) Observe(w http.ResponseWriter, r *http.Request, err error) {
+	status := Status(err)
+	if status >= http.StatusInternalServerError {
+		e.report(r, status, err)
+	}
+	var known *fault.Error
+	var wait time.Duration
+	if errors.As(err, &known) {
+		wait = known.RetryAfter
+	}
+	if wait <= 0 && status == http.StatusServiceUnavailable {
+		wait = unavailableFor
+	}
+	if wait > 0 {
+		w.Header().Set("Retry-After", RetryAfter(wait))
 	}
 }
 

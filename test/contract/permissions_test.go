@@ -229,6 +229,19 @@ func rights() []right {
 		{post, "/v0/webhooks/rackspace?plan=pager&application=demo&key={key of demo}", m{"event_id": "e", "details": m{}}, 201, everybody, nil},
 		{post, "/v0/webhooks/freshping?plan=pager&application=demo&key={key of demo}", m{"title": "t", "description": "d", "tags": "", "ticket_id": 1}, 201, everybody, nil},
 
+		// Only the token of the integration counts.
+		{post, "/v1/hooks/generic", m{"title": "t"}, 200, "111111111", nil},
+		{put, "/v1/hooks/generic", m{"title": "t"}, 200, "111111111", nil},
+		{post, "/v1/hooks/generic/generic-token", formOf("title", "t"), 200, everybody, (*server).integrations},
+		{put, "/v1/hooks/generic/generic-token", formOf("title", "t"), 200, everybody, (*server).integrations},
+		{post, "/v2/enqueue", m{"routing_key": "pagerduty-token", "event_action": "trigger", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/change/enqueue", m{"routing_key": "pagerduty-token", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
+		{post, "/generic/2010-04-15/create_event.json", m{"service_key": "pagerduty-token", "event_type": "trigger", "description": "s"}, 200, everybody, (*server).integrations},
+		{post, "/v2/alerts?apiKey=opsgenie-token", m{"message": "m"}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/close?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/acknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{get, "/v2/alerts/requests/63000000-0000-8000-8000-000000000000?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+
 		// The operator lists internal applications. They do not act for people.
 		{get, "/v0/allowed_metadata_tags", nil, 200, known, nil},
 		{get, "/v0/internal/plan_aggregation_settings", nil, 200, known, nil},
@@ -398,7 +411,7 @@ func (s *server) everything() map[string]string {
 	s.Helper()
 	rows, err := s.db.Query(s.Context(), `select relname, coalesce((xpath('/row/h/text()', query_to_xml(format(
 			'select md5(string_agg(t::text, ''|'' order by t::text)) as h from %I t', relname), true, true, '')))[1]::text, '')
-		from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not in ('sessions', 'statistics_snapshots', 'watch_results')`)
+		from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not in ('sessions', 'statistics_snapshots', 'watch_results', 'integration_tokens', 'integration_payloads', 'integration_activity')`)
 	require.NoError(s, err)
 	out := map[string]string{}
 	var table, hash string
@@ -439,7 +452,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 // resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
 // it.
 var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
-	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit"}
+	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
 func ofOncall(path string) bool {
@@ -453,4 +466,13 @@ func ofOncall(path string) bool {
 		return true
 	}
 	return false
+}
+
+// integrations adds the integrations generic and pagerduty, with the tokens generic-token and pagerduty-token, if they are missing.
+func (s *server) integrations() {
+	for _, kind := range []string{"generic", "pagerduty", "opsgenie"} {
+		s.exec("insert into integrations (application_id, name, type, default_plan, rate_per_minute, created_by) select id, '" + kind + "', '" + kind +
+			"', 'pager', 600, 'ann' from applications where name = 'demo' on conflict do nothing")
+		s.exec("insert into integration_tokens (integration_id, hash) select id, sha256('" + kind + "-token') from integrations where name = '" + kind + "' on conflict do nothing")
+	}
 }

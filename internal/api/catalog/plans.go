@@ -2,18 +2,18 @@ package catalog
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/filters"
 )
 
 func (d Deps) plans() resource[escalation.Plan, escalation.PlanSteps, escalation.PlanID] {
 	return resource[escalation.Plan, escalation.PlanSteps, escalation.PlanID]{
 		Versions: d.Plans, authors: d.authors(), kind: "plan", members: []string{"description", "steps", "flood", "tracking"},
 		row: func(p escalation.Plan) any { return showPlan(p) }, show: showWholePlan, name: catalog.PlanName, save: d.savePlan,
-		place: func(p escalation.Plan) (time.Time, int64) { return p.CreatedAt, int64(p.ID) },
+		place: func(p escalation.Plan) filters.Place { return filters.Place{At: p.CreatedAt, ID: int64(p.ID)} },
 		head: func(p escalation.PlanSteps) (escalation.PlanID, catalog.Version) {
 			return p.ID, catalog.Version{Kind: "plan", Name: p.Name, Creator: p.Creator, CreatorID: p.CreatorID}
 		},

@@ -5,11 +5,11 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
@@ -22,7 +22,7 @@ type resource[V, D any, ID ~int64] struct {
 	authors catalog.Authors
 	kind    string   // plan or template
 	members []string // of the body of PUT, besides creator
-	place   func(V) (time.Time, int64)
+	place   func(V) filters.Place
 	row     func(V) any
 	show    func(D) any
 	head    func(D) (ID, catalog.Version)

@@ -1,10 +1,9 @@
 package catalog
 
 import (
-	"time"
-
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/catalog"
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
@@ -12,7 +11,7 @@ func (d Deps) templates() resource[messages.TemplateVersion, messages.TemplateDe
 	return resource[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]{
 		Versions: d.Templates, authors: d.authors(), kind: "template", members: []string{"content"},
 		row: func(t messages.TemplateVersion) any { return showTemplate(t) }, show: showWholeTemplate, name: templateName, save: d.saveTemplate,
-		place: func(t messages.TemplateVersion) (time.Time, int64) { return t.CreatedAt, int64(t.ID) },
+		place: func(t messages.TemplateVersion) filters.Place { return filters.Place{At: t.CreatedAt, ID: int64(t.ID)} },
 		head: func(t messages.TemplateDetails) (messages.TemplateID, catalog.Version) {
 			return t.ID, catalog.Version{Kind: "template", Name: t.Name, Creator: t.Creator, CreatorID: t.CreatorID}
 		},

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -80,8 +79,8 @@ func title(i incidents.Incident) *string {
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	return page.List[incidents.Incident]{
 		Read: a.Incidents.List, Texts: []string{"plan", "application", "owner"}, More: []string{"state"}, Further: inState,
-		Show:  func(i incidents.Incident) any { return show(i) },
-		Place: func(i incidents.Incident) (time.Time, int64) { return i.CreatedAt, int64(i.ID) },
+		Endless: true, Show: func(i incidents.Incident) any { return show(i) },
+		Place: func(i incidents.Incident) filters.Place { return filters.Place{At: i.CreatedAt, ID: int64(i.ID)} },
 	}.Answer(w, r)
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -111,8 +110,8 @@ func id(n int64) *int64 {
 func (a sent) all() page.List[messages.Message] {
 	return page.List[messages.Message]{
 		Read: a.Messages.List, Texts: []string{"application", "target", "mode", "priority"}, More: []string{"incident_id", "notification_id"},
-		Further: ofNumbers, Show: func(m messages.Message) any { return show(m) },
-		Place: func(m messages.Message) (time.Time, int64) { return m.CreatedAt, int64(m.ID) },
+		Further: ofNumbers, Endless: true, Show: func(m messages.Message) any { return show(m) },
+		Place: func(m messages.Message) filters.Place { return filters.Place{At: m.CreatedAt, ID: int64(m.ID)} },
 	}
 }
 
@@ -189,8 +188,8 @@ func showRequest(n messages.Accepted) any {
 
 func (a requests) all() page.List[messages.Accepted] {
 	return page.List[messages.Accepted]{
-		Read: a.Notifications.List, Texts: []string{"application"}, Show: showRequest,
-		Place: func(n messages.Accepted) (time.Time, int64) { return n.CreatedAt, n.ID },
+		Read: a.Notifications.List, Texts: []string{"application"}, Show: showRequest, Endless: true,
+		Place: func(n messages.Accepted) filters.Place { return filters.Place{At: n.CreatedAt, ID: n.ID} },
 	}
 }
 

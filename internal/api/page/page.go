@@ -129,29 +129,28 @@ func Equal(field string, value any) filters.Condition {
 	return filters.Condition{Field: field, Op: filters.Eq, Values: []any{value}}
 }
 
-// newest adds the order and limit of the page, newest first. The limit is one row more than the page: that row shows that there is
-// a next page.
+// newest adds the order, the limit and the beginning of the page, newest first.
 func (q Query) newest(to *filters.Query) error {
-	to.Limit = q.Size + 1
+	to.Limit = q.Size
 	if q.cursor == "" {
 		return nil
 	}
-	at, id, ok := strings.Cut(q.cursor, ".")
-	micros, err := strconv.ParseInt(at, 10, 64)
-	n, err2 := strconv.ParseInt(id, 10, 64)
-	if !ok || err != nil || err2 != nil {
+	after, err := filters.ParsePlace(q.cursor)
+	if err != nil {
 		return BadCursor()
 	}
-	to.After = &filters.Place{At: time.UnixMicro(micros), ID: n}
+	to.After = &after
 	return nil
 }
 
 // List is a list of rows, newest first.
 type List[T any] struct {
-	Read  func(ctx context.Context, q filters.Query) ([]T, error)
+	Read  filters.Reader[T]
 	Show  func(T) any
-	Place func(T) (time.Time, int64) // the sort key of a row
-	Texts []string                   // parameters that are equality conditions
+	Place func(T) filters.Place
+	Texts []string // parameters that are equality conditions
+	// Endless: there may be so many rows that a condition which few rows meet is searched for about a second only, see filters.Search.
+	Endless bool
 	// Further reads further parameters, which More names; nil = there are none.
 	More    []string
 	Further func(q Query, to *filters.Query) error
@@ -175,7 +174,10 @@ func (l List[T]) Answer(w http.ResponseWriter, r *http.Request) error {
 	if err := q.created(&query); err != nil {
 		return err
 	}
-	return l.answer(w, r, q, query)
+	if l.Endless {
+		return l.answer(w, r, q, query, l.Read.Search)
+	}
+	return l.answer(w, r, q, query, l.Read.Page)
 }
 
 // AnswerWhere is Answer for the rows that meet a condition. The query of the request has no parameters of its own.
@@ -184,22 +186,22 @@ func (l List[T]) AnswerWhere(w http.ResponseWriter, r *http.Request, c filters.C
 	if err != nil {
 		return err
 	}
-	return l.answer(w, r, q, filters.Query{Conditions: []filters.Condition{c}})
+	return l.answer(w, r, q, filters.Query{Conditions: []filters.Condition{c}}, l.Read.Page)
 }
 
-func (l List[T]) answer(w http.ResponseWriter, r *http.Request, q Query, query filters.Query) error {
+func (l List[T]) answer(w http.ResponseWriter, r *http.Request, q Query, query filters.Query,
+	read func(context.Context, filters.Query, func(T) filters.Place) ([]T, *filters.Place, error),
+) error {
 	if err := q.newest(&query); err != nil {
 		return err
 	}
-	found, err := l.Read(r.Context(), query)
+	found, after, err := read(r.Context(), query, l.Place)
 	if err != nil {
 		return err
 	}
 	next := ""
-	if len(found) > q.Size {
-		found = found[:q.Size]
-		at, id := l.Place(found[len(found)-1])
-		next = strconv.FormatInt(at.UnixMicro(), 10) + "." + strconv.FormatInt(id, 10)
+	if after != nil {
+		next = after.String()
 	}
 	return answer(w, found, l.Show, next)
 }

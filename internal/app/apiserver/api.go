@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/iris-oncall/iris/internal/api"
+	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
@@ -196,13 +197,18 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	if err != nil {
 		return err
 	}
-	router, err := s.build()
+	alerts, err := s.receivers()
+	if err != nil {
+		return err
+	}
+	router, err := s.build(alerts)
 	if err != nil {
 		return err
 	}
 	for _, run := range []func(context.Context) error{
-		s.notifier.Run, s.load.Run, jobs.Expire("sessions", s.Sessions.DeleteExpired, a.log),
-		jobs.Expire("idempotent answers", s.idempotency.Expire, a.log), jobs.NewQueueGauges(s.Queues.Depths, a.reg).Run,
+		s.notifier.Run, s.load.Run, alerts.Run, jobs.Expire("sessions", s.Sessions.DeleteExpired, a.log),
+		jobs.Expire("idempotent answers", s.idempotency.Expire, a.log),
+		jobs.Expire("payloads of integrations", s.Integrations.ExpirePayloads, a.log), jobs.NewQueueGauges(s.Queues.Depths, a.reg).Run,
 	} {
 		bg.Go(func() error { return run(background) })
 	}
@@ -211,8 +217,8 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	return nil
 }
 
-// build creates the edges and returns their routes.
-func (s *apiShared) build() (*chi.Mux, error) {
+// build creates the other edges and returns all routes.
+func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, error) {
 	v0, err := irisapi.New(s.irisParts())
 	if err != nil {
 		return nil, err
@@ -222,10 +228,6 @@ func (s *apiShared) build() (*chi.Mux, error) {
 		return nil, err
 	}
 	v1, err := api.New(s.v1Parts())
-	if err != nil {
-		return nil, err
-	}
-	hooks, err := s.webhooks()
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +247,7 @@ func (s *apiShared) build() (*chi.Mux, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.routes(zip, docs, v0, calendars, v1, hooks, answers, pages), nil
+	return s.routes(zip, docs, v0, calendars, v1, alerts, answers, pages), nil
 }
 
 // routes returns the handler of all parts, behind the middleware of every request.

@@ -1,14 +1,13 @@
 package apiserver
 
 import (
-	"time"
-
 	"github.com/alexedwards/scs/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/app/apiserver/callbacks"
+	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
@@ -21,7 +20,6 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/responses"
 	"github.com/iris-oncall/iris/internal/web"
-	"github.com/iris-oncall/iris/internal/webhooks"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/replay"
@@ -203,18 +201,9 @@ func (s *apiShared) v1Parts() api.Deps {
 	}
 }
 
-// anyActive is more active incidents than an application ever has: for default plans only the opened incidents per minute
-// are limited.
-const anyActive = 100_000
-
-func (s *apiShared) webhooks() (*webhooks.Webhooks, error) {
-	in := s.cfg.Intake
-	return webhooks.New(webhooks.Deps{
-		CatchAll: in.CatchAllPlan, Registerer: s.reg,
-		FallbackRates: load.NewRates(s.Incidents, anyActive, in.FallbackPerMinute, time.Minute, nil),
-		Applications:  s.Applications, Incidents: s.Incidents, Plans: s.Plans, Load: s.load, Errors: s.errors, Wake: s.notifier.Wake, Log: s.log,
-		Enabled: s.cfg.Webhooks, Openings: openings(s.cfg), Rates: s.rates,
-	})
+// receivers creates the edges that take alerts.
+func (s *apiShared) receivers() (*receivers.Receivers, error) {
+	return receivers.New(s.cfg, openings(s.cfg), s.Stores, receivers.Limits{Load: s.load, Rates: s.rates}, s.notifier.Wake, s.errors, s.log, s.reg)
 }
 
 func (s *apiShared) pages() (*web.Web, error) {

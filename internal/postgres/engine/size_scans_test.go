@@ -91,7 +91,7 @@ func TestAFailingRetentionStepDoesNotStopTheOthers(t *testing.T) {
 	require.Error(t, err)
 	var left bool
 	require.NoError(t, d.Pool().QueryRow(t.Context(), "select to_regclass('message_history_200001') is not null").Scan(&left))
-	require.False(t, left, "partitions are dropped all the same")
+	require.False(t, left, "the failed step does not stop the next ones")
 }
 
 func TestPausedIncidentsAreNotDueUntilTheyAreResumed(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,13 +32,15 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 		p.PlanIds = append(p.PlanIds, n.PlanID)
 		p.ApplicationIds = append(p.ApplicationIds, n.ApplicationID)
 		p.DedupKeys = append(p.DedupKeys, shortKey(n.DedupKey))
+		p.IntegrationIds = append(p.IntegrationIds, n.Integration)
 	}
 	out := make([]foundKey, len(batch))
 	rows, err := postgres.Query(ctx, i.db, (*db.Queries).FindByKeys, p)
 	for _, r := range rows {
 		f := foundKey{resolved: incidents.ID(r.ResolvedID), ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
 		if r.OpenID != 0 {
-			f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: postgres.BucketOf(r.OpenID), Known: true, Facts: r.DedupFacts, Repage: r.Repage}
+			f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: postgres.BucketOf(r.OpenID), Known: true, Facts: r.DedupFacts,
+				Severity: r.Severity, Repage: r.Repage}
 		}
 		out[r.Ord] = f
 	}
@@ -108,12 +111,13 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 		if err := q.PutAlerts(ctx, alertColumns(d.Alerts).of(id)); err != nil {
 			return restarted, err
 		}
-		changed, err := q.SetFacts(ctx, db.SetFactsParams{ID: int64(id), Context: string(d.Context), Facts: string(d.Facts)})
+		changed, err := q.SetFacts(ctx, db.SetFactsParams{ID: int64(id), Context: string(d.Context), Facts: string(d.Facts),
+			Severity: d.Severity})
 		if err != nil {
 			return restarted, err
 		}
 		line := ""
-		if !row.Active && row.OwnerID == nil {
+		if !row.Active && row.OwnerID == nil && !row.SourceAcknowledged {
 			restarted, line, err = restart(ctx, q, id, row, d.Late.New(d.Alerts, known))
 			if err != nil {
 				return restarted, err
@@ -172,17 +176,50 @@ func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockFor
 	return true, "escalation starts again: " + why, q.RestartIncident(ctx, db.RestartIncidentParams{ID: int64(id)})
 }
 
+// planKey returns what incidents have in common besides the application and the dedup key: the integration, else the plan.
+func planKey(n incidents.New, plan string) string {
+	if n.Integration != 0 {
+		return "\x1f" + strconv.FormatInt(n.Integration, 10)
+	}
+	return postgres.Storable(plan)
+}
+
+// AcknowledgeByKey ends the escalation of the open incident with the integration and key, because its source acknowledged it. Nobody
+// becomes its owner. An acknowledged incident is unchanged. It returns false if none is open. c.IDs is ignored.
+func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c incidents.Change) (incidents.ID, bool, error) {
+	open, err := postgres.Query(ctx, i.db, (*db.Queries).OpenIncidentOfPlan, db.OpenIncidentOfPlanParams{
+		ApplicationID: n.ApplicationID, Plan: planKey(n, ""), DedupKey: shortKey(n.DedupKey),
+	})
+	if err = postgres.IgnoreNoRows(err); err != nil || open == 0 {
+		return 0, false, err
+	}
+	return incidents.ID(open), true, i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		row, err := q.LockForDelivery(ctx, open)
+		if err != nil || row.Resolved || row.OwnerID != nil || row.SourceAcknowledged {
+			return err
+		}
+		if _, err := q.DropTimers(ctx, []int64{open}); err != nil {
+			return err
+		}
+		if err := q.AcknowledgeBySource(ctx, open); err != nil {
+			return err
+		}
+		return postgres.AddEntry(ctx, q, incidents.ID(open), incidents.EntryAcknowledged, c.Actor, "acknowledged at the source"+byWay(c, ""))
+	})
+}
+
 // ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or not) and
-// the dedup key; false when none is open. It also ends the wait of a late firing delivery for the key. c.IDs is ignored.
+// the dedup key; with an integration, that of the integration and key. It returns false when none is open. It also ends the wait of
+// a late firing delivery for the key. c.IDs is ignored.
 func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error) {
-	key := shortKey(n.DedupKey)
+	key, scope := shortKey(n.DedupKey), planKey(n, plan)
 	var open, last int64
 	err := i.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: postgres.Storable(plan), DedupKey: key})
+		open, err = q.OpenIncidentOfPlan(ctx, db.OpenIncidentOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope, DedupKey: key})
 		if err = postgres.IgnoreNoRows(err); err != nil || open != 0 {
 			return err
 		}
-		last, err = q.LastResolvedOfPlan(ctx, db.LastResolvedOfPlanParams{ApplicationID: n.ApplicationID, Plan: postgres.Storable(plan), DedupKey: key})
+		last, err = q.LastResolvedOfPlan(ctx, db.LastResolvedOfPlanParams{ApplicationID: n.ApplicationID, Plan: scope, DedupKey: key})
 		return postgres.IgnoreNoRows(err)
 	})
 	switch {

@@ -358,7 +358,8 @@ func TestLookUpsOfDeliveriesScanFewRows(t *testing.T) {
 		ords, keys = append(ords, int32(i)), append(keys, fmt.Sprintf("k%d", i+1))
 	}
 	require.Less(t, pgtest.Scanned(t, g.DB, "deliveries.sql", "FindByKeys", map[string]any{"ords": ords, "dedup_keys": keys,
-		"plan_ids": slices.Repeat([]int64{g.plan}, n), "application_ids": slices.Repeat([]int64{g.App}, n)}), 10*n)
+		"plan_ids": slices.Repeat([]int64{g.plan}, n), "application_ids": slices.Repeat([]int64{g.App}, n),
+		"integration_ids": make([]int64, n)}), 10*n)
 	var every []int16
 	for b := range int16(256) {
 		every = append(every, b)

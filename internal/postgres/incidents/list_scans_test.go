@@ -36,3 +36,24 @@ func TestListsOfOneApplicationReadFewIncidents(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 4)
 }
+
+// A few open or escalating incidents among many resolved ones are found without reading the others.
+func TestListsOfOpenIncidentsReadFewIncidents(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	_, err := d.Pool().Exec(t.Context(), `insert into users (name) values ('ann'); insert into applications (name) values ('shop');
+		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0);
+		insert into incidents (plan_id, application_id, created_at, resolved, active)
+			select 1, (select id from applications where name = 'shop'), now() - make_interval(mins => n), n % 5000 > 0, n % 10000 = 0
+			from generate_series(1, 20000) n`)
+	require.NoError(t, err)
+	_, err = d.Pool().Exec(t.Context(), "analyze")
+	require.NoError(t, err)
+	for _, c := range []filters.Condition{
+		{Field: "resolved", Op: filters.Eq, Values: []any{int64(0)}}, {Field: "active", Op: filters.Eq, Values: []any{int64(1)}},
+	} {
+		sql, args, err := incidents.IncidentList(filters.Query{Conditions: []filters.Condition{c}, Limit: 50})
+		require.NoError(t, err)
+		require.LessOrEqual(t, pgtest.ScannedBy(t, d, sql, args), 40, c)
+	}
+}

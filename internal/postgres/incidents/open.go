@@ -148,6 +148,8 @@ func openParams(news []*opening) db.OpenIncidentsParams {
 		p.Actors = append(p.Actors, postgres.Storable(n.Actor))
 		p.Contexts = append(p.Contexts, string(n.Context))
 		p.Facts = append(p.Facts, string(n.DedupFacts))
+		p.IntegrationIds = append(p.IntegrationIds, n.Integration)
+		p.Severities = append(p.Severities, n.Severity)
 		a := alertColumns(n.Alerts)
 		p.AlertOrds = append(p.AlertOrds, slices.Repeat([]int32{ord}, len(n.Alerts))...)
 		p.Fingerprints, p.Statuses = append(p.Fingerprints, a.Fingerprints...), append(p.Statuses, a.Statuses...)

@@ -1,29 +1,41 @@
 -- Statements of webhook deliveries: open incidents by their key, alerts, held deliveries, restarts.
 
--- The open incident of each key, or else the one that a delivery resolved last.
+-- The open incident of each key, or else the one that a delivery resolved last. The limits make PostgreSQL look up each key by index.
 -- name: FindByKeys :many
-select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, c.dedup_facts,
-    coalesce(not o.active and o.owner_id is null and v.repage_after > 0
-        and o.exhausted_at <= statement_timestamp() - make_interval(secs => v.repage_after), false)::boolean as repage,
-    coalesce(g.incident_id, 0)::bigint as resolved_id,
+select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, o.dedup_facts, coalesce(o.severity, '')::text as severity,
+    coalesce(o.repage, false)::boolean as repage, coalesce(g.incident_id, 0)::bigint as resolved_id,
     coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds
 from (
-    select unnest(sqlc.arg(ords)::int[]) as ord,
-        unnest(sqlc.arg(plan_ids)::bigint[]) as plan_id,
-        unnest(sqlc.arg(application_ids)::bigint[]) as application_id,
-        unnest(sqlc.arg(dedup_keys)::text[]) as dedup_key
+    select k.ord, k.application_id, k.dedup_key, coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name)) as plan_key
+    from (
+        select unnest(sqlc.arg(ords)::int[]) as ord,
+            unnest(sqlc.arg(plan_ids)::bigint[]) as plan_id,
+            unnest(sqlc.arg(application_ids)::bigint[]) as application_id,
+            unnest(sqlc.arg(dedup_keys)::text[]) as dedup_key,
+            unnest(sqlc.arg(integration_ids)::bigint[]) as integration_id
+    ) k
+    left join plans p on p.id = k.plan_id
 ) u
-join plans p on p.id = u.plan_id
-left join incidents o on o.application_id = u.application_id and o.plan_key = lower(p.name) and o.dedup_key = u.dedup_key
-    and not o.resolved
-left join plans v on v.id = o.plan_id
-left join incident_contexts c on c.incident_id = o.id
-left join resolved_groups g on o.id is null and g.application_id = u.application_id and g.plan_key = lower(p.name)
-    and g.dedup_key = u.dedup_key
+left join lateral (
+    select i.id, c.dedup_facts, c.severity,
+        not i.active and i.owner_id is null and i.source_acknowledged is null and v.repage_after > 0
+            and i.exhausted_at <= statement_timestamp() - make_interval(secs => v.repage_after) as repage
+    from incidents i
+    join plans v on v.id = i.plan_id
+    left join incident_contexts c on c.incident_id = i.id
+    where i.application_id = u.application_id and i.plan_key = u.plan_key and i.dedup_key = u.dedup_key and not i.resolved
+    limit 1
+) o on true
+left join lateral (
+    select r.incident_id, r.resolved_at
+    from resolved_groups r
+    where o.id is null and r.application_id = u.application_id and r.plan_key = u.plan_key and r.dedup_key = u.dedup_key
+    limit 1
+) g on true
 where o.id is not null or g.incident_id is not null;
 
 -- name: LockForDelivery :one
-select i.active, i.resolved, i.owner_id, i.exhausted_at, p.repage_after
+select i.active, i.resolved, i.owner_id, i.exhausted_at, coalesce(i.source_acknowledged, false)::boolean as source_acknowledged, p.repage_after
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = @id
@@ -56,8 +68,11 @@ where (known.status, known.starts_at) is distinct from (excluded.status, exclude
 
 -- name: SetFacts :execrows
 update incident_contexts
-set context = sqlc.arg(context)::text::json, dedup_facts = nullif(sqlc.arg(facts)::text, '')::jsonb
-where incident_id = sqlc.arg(id) and dedup_facts is distinct from nullif(sqlc.arg(facts)::text, '')::jsonb;
+set context = sqlc.arg(context)::text::json, dedup_facts = nullif(sqlc.arg(facts)::text, '')::jsonb,
+    severity = coalesce(nullif(sqlc.arg(severity)::text, ''), severity)
+where incident_id = sqlc.arg(id)
+  and (dedup_facts is distinct from nullif(sqlc.arg(facts)::text, '')::jsonb
+    or severity is distinct from coalesce(nullif(sqlc.arg(severity)::text, ''), severity));
 
 -- name: TouchIncident :exec
 update incidents set updated_at = clock_timestamp() where id = @id;
@@ -92,7 +107,7 @@ order by at;
 -- name: RestartIncident :exec
 with started as (
     update incidents
-    set active = true, resolved = false, owner_id = null, exhausted_at = null, current_step = 0, step_at = null,
+    set active = true, resolved = false, owner_id = null, source_acknowledged = null, exhausted_at = null, current_step = 0, step_at = null,
         progress = jsonb_build_object('t', true, 'r', reopen_count + 1), reopen_count = reopen_count + 1,
         due_at = coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()), version = version + 1, updated_at = clock_timestamp()
     where id = sqlc.arg(id)

@@ -7,7 +7,8 @@
 -- name: OpenIncidents :many
 with input as materialized (
     select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
-        u.facts, p.name as plan_name,
+        u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
+        coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key,
         (u.version <> 0 and a.xmin::text::bigint is distinct from u.version)::boolean as changed
     from (
         select unnest(sqlc.arg(ords)::int[]) as ord,
@@ -17,23 +18,28 @@ with input as materialized (
             unnest(sqlc.arg(dedup_keys)::text[]) as dedup_key,
             unnest(sqlc.arg(actors)::text[]) as actor,
             unnest(sqlc.arg(contexts)::text[]) as context,
-            unnest(sqlc.arg(facts)::text[]) as facts
+            unnest(sqlc.arg(facts)::text[]) as facts,
+            unnest(sqlc.arg(integration_ids)::bigint[]) as integration_id,
+            unnest(sqlc.arg(severities)::text[]) as severity
     ) u
     left join plans p on p.id = u.plan_id
     left join applications a on a.id = u.application_id
 ),
 keyless as (
     -- a separate insert, because checking for conflicts costs time
-    insert into incidents (id, plan_id, application_id, due_at)
-    select n.id, n.plan_id, n.application_id, clock_timestamp() from input n where n.dedup_key = '' and not n.changed order by n.id
+    insert into incidents (id, plan_id, application_id, due_at, integration_id)
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.integration_id
+    from input n
+    where n.dedup_key = '' and not n.changed
+    order by n.id
     returning id, bucket
 ),
 keyed as (
-    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, lower(n.plan_name)
+    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key, integration_id)
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, n.plan_key, n.integration_id
     from input n
     where n.dedup_key <> '' and not n.changed
-    order by n.application_id, lower(n.plan_name), n.dedup_key, n.id
+    order by n.application_id, n.plan_key, n.dedup_key, n.id
     on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
     returning id, bucket
 ),
@@ -41,8 +47,8 @@ made as (
     select id, bucket from keyless union all select id, bucket from keyed
 ),
 words as (
-    insert into incident_contexts (incident_id, context, dedup_facts)
-    select n.id, n.context::json, nullif(n.facts, '')::jsonb
+    insert into incident_contexts (incident_id, context, dedup_facts, severity)
+    select n.id, n.context::json, nullif(n.facts, '')::jsonb, n.severity
     from input n join made on made.id = n.id
     returning 1
 ),
@@ -116,7 +122,7 @@ where id = any(sqlc.arg(ids)::bigint[]);
 
 -- name: ReopenIncidents :exec
 update incidents
-set owner_id = null,
+set owner_id = null, source_acknowledged = null,
     reopen_count = case when active or resolved then reopen_count else reopen_count + 1 end,
     due_at = case when resolved then due_at else clock_timestamp() end,
     active = not resolved, version = version + 1, updated_at = clock_timestamp()

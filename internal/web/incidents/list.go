@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -32,9 +33,10 @@ type listView struct {
 
 type rowsView struct {
 	Rows     []incidentView
-	Older    string // address of the next rows; "" = there are none
-	Empty    string // text for a list without rows
-	Self     string // address of this list
+	Older    string    // address of the next rows; "" = there are none
+	Since    time.Time // with Older: the incidents opened before are not shown
+	Empty    string    // text for a list without rows
+	Self     string    // address of this list
 	ReadOnly bool
 }
 
@@ -67,16 +69,18 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	view := listView{Show: chosen.name, Application: strings.TrimSpace(v.Get("application")), Plan: strings.TrimSpace(v.Get("plan"))}
-	q := filters.Query{Conditions: chosen.conditions, Limit: page.ListLength + 1}
+	q := filters.Query{Conditions: slices.Clone(chosen.conditions), Limit: page.ListLength}
 	for _, f := range []struct{ field, text string }{{"application", view.Application}, {"plan", view.Plan}} {
 		if f.text != "" {
 			q.Conditions = append(q.Conditions, filters.Condition{Field: f.field, Op: filters.Contains, Values: []any{page.Storable(f.text)}})
 		}
 	}
-	if before, err := strconv.ParseInt(v.Get("before"), 10, 64); err == nil {
-		q.Conditions = append(q.Conditions, filters.Condition{Field: "id", Op: filters.Lt, Values: []any{before}})
+	if after, err := filters.ParsePlace(v.Get("after")); err == nil {
+		q.After = &after
 	}
-	found, err := h.Incidents.List(r.Context(), q)
+	found, next, err := filters.Reader[incidents.Incident](h.Incidents.List).Search(r.Context(), q, func(i incidents.Incident) filters.Place {
+		return filters.Place{At: i.CreatedAt, ID: int64(i.ID)}
+	})
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -85,9 +89,8 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	if view.Application != "" || view.Plan != "" {
 		rows.Empty = "No incident matches the filter."
 	}
-	if len(found) > page.ListLength {
-		found = found[:page.ListLength]
-		rows.Older = listPath(v, "before", strconv.FormatInt(int64(found[len(found)-1].ID), 10))
+	if next != nil {
+		rows.Older, rows.Since = listPath(v, "after", next.String()), next.At
 	}
 	for _, i := range found {
 		rows.Rows = append(rows.Rows, viewIncident(i))
@@ -97,7 +100,7 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view.Live = live
-	v.Del("before")
+	v.Del("after")
 	for _, s := range tabs {
 		view.Tabs = append(view.Tabs, tab{s.label, listPath(v, "show", s.name), s.name == chosen.name})
 	}

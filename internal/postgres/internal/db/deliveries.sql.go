@@ -95,24 +95,36 @@ func (q *Queries) Facts(ctx context.Context, incidentID int64) (json.RawMessage,
 
 const findByKeys = `-- name: FindByKeys :many
 
-select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, c.dedup_facts,
-    coalesce(not o.active and o.owner_id is null and v.repage_after > 0
-        and o.exhausted_at <= statement_timestamp() - make_interval(secs => v.repage_after), false)::boolean as repage,
-    coalesce(g.incident_id, 0)::bigint as resolved_id,
+select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, o.dedup_facts, coalesce(o.severity, '')::text as severity,
+    coalesce(o.repage, false)::boolean as repage, coalesce(g.incident_id, 0)::bigint as resolved_id,
     coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds
 from (
-    select unnest($1::int[]) as ord,
-        unnest($2::bigint[]) as plan_id,
-        unnest($3::bigint[]) as application_id,
-        unnest($4::text[]) as dedup_key
+    select k.ord, k.application_id, k.dedup_key, coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name)) as plan_key
+    from (
+        select unnest($1::int[]) as ord,
+            unnest($2::bigint[]) as plan_id,
+            unnest($3::bigint[]) as application_id,
+            unnest($4::text[]) as dedup_key,
+            unnest($5::bigint[]) as integration_id
+    ) k
+    left join plans p on p.id = k.plan_id
 ) u
-join plans p on p.id = u.plan_id
-left join incidents o on o.application_id = u.application_id and o.plan_key = lower(p.name) and o.dedup_key = u.dedup_key
-    and not o.resolved
-left join plans v on v.id = o.plan_id
-left join incident_contexts c on c.incident_id = o.id
-left join resolved_groups g on o.id is null and g.application_id = u.application_id and g.plan_key = lower(p.name)
-    and g.dedup_key = u.dedup_key
+left join lateral (
+    select i.id, c.dedup_facts, c.severity,
+        not i.active and i.owner_id is null and i.source_acknowledged is null and v.repage_after > 0
+            and i.exhausted_at <= statement_timestamp() - make_interval(secs => v.repage_after) as repage
+    from incidents i
+    join plans v on v.id = i.plan_id
+    left join incident_contexts c on c.incident_id = i.id
+    where i.application_id = u.application_id and i.plan_key = u.plan_key and i.dedup_key = u.dedup_key and not i.resolved
+    limit 1
+) o on true
+left join lateral (
+    select r.incident_id, r.resolved_at
+    from resolved_groups r
+    where o.id is null and r.application_id = u.application_id and r.plan_key = u.plan_key and r.dedup_key = u.dedup_key
+    limit 1
+) g on true
 where o.id is not null or g.incident_id is not null
 `
 
@@ -121,25 +133,28 @@ type FindByKeysParams struct {
 	PlanIds        []int64
 	ApplicationIds []int64
 	DedupKeys      []string
+	IntegrationIds []int64
 }
 
 type FindByKeysRow struct {
 	Ord             int32
 	OpenID          int64
 	DedupFacts      json.RawMessage
+	Severity        string
 	Repage          bool
 	ResolvedID      int64
 	ResolvedSeconds float64
 }
 
 // Statements of webhook deliveries: open incidents by their key, alerts, held deliveries, restarts.
-// The open incident of each key, or else the one that a delivery resolved last.
+// The open incident of each key, or else the one that a delivery resolved last. The limits make PostgreSQL look up each key by index.
 func (q *Queries) FindByKeys(ctx context.Context, arg FindByKeysParams) ([]FindByKeysRow, error) {
 	rows, err := q.db.Query(ctx, findByKeys,
 		arg.Ords,
 		arg.PlanIds,
 		arg.ApplicationIds,
 		arg.DedupKeys,
+		arg.IntegrationIds,
 	)
 	if err != nil {
 		return nil, err
@@ -152,6 +167,7 @@ func (q *Queries) FindByKeys(ctx context.Context, arg FindByKeysParams) ([]FindB
 			&i.Ord,
 			&i.OpenID,
 			&i.DedupFacts,
+			&i.Severity,
 			&i.Repage,
 			&i.ResolvedID,
 			&i.ResolvedSeconds,
@@ -267,7 +283,7 @@ func (q *Queries) LastResolvedOfPlan(ctx context.Context, arg LastResolvedOfPlan
 }
 
 const lockForDelivery = `-- name: LockForDelivery :one
-select i.active, i.resolved, i.owner_id, i.exhausted_at, p.repage_after
+select i.active, i.resolved, i.owner_id, i.exhausted_at, coalesce(i.source_acknowledged, false)::boolean as source_acknowledged, p.repage_after
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = $1
@@ -275,11 +291,12 @@ for no key update of i
 `
 
 type LockForDeliveryRow struct {
-	Active      bool
-	Resolved    bool
-	OwnerID     *int64
-	ExhaustedAt *time.Time
-	RepageAfter int32
+	Active             bool
+	Resolved           bool
+	OwnerID            *int64
+	ExhaustedAt        *time.Time
+	SourceAcknowledged bool
+	RepageAfter        int32
 }
 
 func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliveryRow, error) {
@@ -290,6 +307,7 @@ func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliver
 		&i.Resolved,
 		&i.OwnerID,
 		&i.ExhaustedAt,
+		&i.SourceAcknowledged,
 		&i.RepageAfter,
 	)
 	return i, err
@@ -351,7 +369,7 @@ func (q *Queries) PutAlerts(ctx context.Context, arg PutAlertsParams) error {
 const restartIncident = `-- name: RestartIncident :exec
 with started as (
     update incidents
-    set active = true, resolved = false, owner_id = null, exhausted_at = null, current_step = 0, step_at = null,
+    set active = true, resolved = false, owner_id = null, source_acknowledged = null, exhausted_at = null, current_step = 0, step_at = null,
         progress = jsonb_build_object('t', true, 'r', reopen_count + 1), reopen_count = reopen_count + 1,
         due_at = coalesce($1::timestamptz, clock_timestamp()), version = version + 1, updated_at = clock_timestamp()
     where id = $2
@@ -399,18 +417,27 @@ func (q *Queries) Restarts(ctx context.Context, incidentID int64) ([]time.Time, 
 
 const setFacts = `-- name: SetFacts :execrows
 update incident_contexts
-set context = $1::text::json, dedup_facts = nullif($2::text, '')::jsonb
-where incident_id = $3 and dedup_facts is distinct from nullif($2::text, '')::jsonb
+set context = $1::text::json, dedup_facts = nullif($2::text, '')::jsonb,
+    severity = coalesce(nullif($3::text, ''), severity)
+where incident_id = $4
+  and (dedup_facts is distinct from nullif($2::text, '')::jsonb
+    or severity is distinct from coalesce(nullif($3::text, ''), severity))
 `
 
 type SetFactsParams struct {
-	Context string
-	Facts   string
-	ID      int64
+	Context  string
+	Facts    string
+	Severity string
+	ID       int64
 }
 
 func (q *Queries) SetFacts(ctx context.Context, arg SetFactsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, setFacts, arg.Context, arg.Facts, arg.ID)
+	result, err := q.db.Exec(ctx, setFacts,
+		arg.Context,
+		arg.Facts,
+		arg.Severity,
+		arg.ID,
+	)
 	if err != nil {
 		return 0, err
 	}

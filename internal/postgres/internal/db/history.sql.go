@@ -249,7 +249,7 @@ with place as materialized (
       and m.settled_at is not null and (i.id is null or not i.active) and (m.state <> 'aggregated' or m.batch is not null)
     order by m.id
     for no key update of m skip locked
-), kept as (
+), copied as (
     insert into message_history (id, created_at, bucket, incident_id, request_id, application_id, plan_id, reopen_count,
         step, position, repeat, recipient, purpose, user_id, target, priority, class, mode, template, state, attempt,
         mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts,
@@ -263,7 +263,7 @@ with place as materialized (
     from finished f
     left join message_contents c on c.message_id = f.id
     on conflict (id, created_at) do nothing
-), named as (
+), vendor_ids as (
     -- The receipt of Twilio for a text can arrive hours later. Other vendors send no receipts.
     insert into vendor_messages (vendor, vendor_message_id, message_id, attempt, created_at)
     select a.vendor, a.vendor_message_id, f.id, a.attempt, f.created_at
@@ -273,11 +273,11 @@ with place as materialized (
     on conflict do nothing
 ), gone as (
     delete from messages m where m.id = any (array(select f.id from finished f))
-), wordless as (
+), contents_gone as (
     delete from message_contents c where c.message_id = any (array(select f.id from finished f))
-), untried as (
+), attempts_gone as (
     delete from attempts a where a.message_id = any (array(select f.id from finished f))
-), later as (
+), revisit as (
     insert into history_revisits (message_id, due_at)
     select m.id, statement_timestamp() + $1::bigint * interval '1 microsecond'
     from messages m

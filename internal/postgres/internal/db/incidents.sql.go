@@ -227,7 +227,8 @@ const openIncidents = `-- name: OpenIncidents :many
 
 with input as materialized (
     select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
-        u.facts, p.name as plan_name,
+        u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
+        coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key,
         (u.version <> 0 and a.xmin::text::bigint is distinct from u.version)::boolean as changed
     from (
         select unnest($1::int[]) as ord,
@@ -237,23 +238,28 @@ with input as materialized (
             unnest($5::text[]) as dedup_key,
             unnest($6::text[]) as actor,
             unnest($7::text[]) as context,
-            unnest($8::text[]) as facts
+            unnest($8::text[]) as facts,
+            unnest($9::bigint[]) as integration_id,
+            unnest($10::text[]) as severity
     ) u
     left join plans p on p.id = u.plan_id
     left join applications a on a.id = u.application_id
 ),
 keyless as (
     -- a separate insert, because checking for conflicts costs time
-    insert into incidents (id, plan_id, application_id, due_at)
-    select n.id, n.plan_id, n.application_id, clock_timestamp() from input n where n.dedup_key = '' and not n.changed order by n.id
+    insert into incidents (id, plan_id, application_id, due_at, integration_id)
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.integration_id
+    from input n
+    where n.dedup_key = '' and not n.changed
+    order by n.id
     returning id, bucket
 ),
 keyed as (
-    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, lower(n.plan_name)
+    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key, integration_id)
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, n.plan_key, n.integration_id
     from input n
     where n.dedup_key <> '' and not n.changed
-    order by n.application_id, lower(n.plan_name), n.dedup_key, n.id
+    order by n.application_id, n.plan_key, n.dedup_key, n.id
     on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
     returning id, bucket
 ),
@@ -261,8 +267,8 @@ made as (
     select id, bucket from keyless union all select id, bucket from keyed
 ),
 words as (
-    insert into incident_contexts (incident_id, context, dedup_facts)
-    select n.id, n.context::json, nullif(n.facts, '')::jsonb
+    insert into incident_contexts (incident_id, context, dedup_facts, severity)
+    select n.id, n.context::json, nullif(n.facts, '')::jsonb, n.severity
     from input n join made on made.id = n.id
     returning 1
 ),
@@ -270,10 +276,10 @@ targets as (
     insert into incident_dynamic_targets (incident_id, dynamic_index, role, target_id)
     select n.id, t.dynamic_index, t.role, t.target_id
     from (
-        select unnest($9::int[]) as ord,
-            unnest($10::int[]) as dynamic_index,
-            unnest($11::text[]) as role,
-            unnest($12::bigint[]) as target_id
+        select unnest($11::int[]) as ord,
+            unnest($12::int[]) as dynamic_index,
+            unnest($13::text[]) as role,
+            unnest($14::bigint[]) as target_id
     ) t
     join input n on n.ord = t.ord
     join made on made.id = n.id
@@ -284,13 +290,13 @@ alerts as (
     select n.id, a.fingerprint, a.status, nullif(a.starts_at, 'epoch'), nullif(a.ends_at, 'epoch'), nullif(a.labels, '')::json,
         nullif(a.annotations, '')::json
     from (
-        select unnest($13::int[]) as ord,
-            unnest($14::text[]) as fingerprint,
-            unnest($15::text[]) as status,
-            unnest($16::timestamptz[]) as starts_at,
-            unnest($17::timestamptz[]) as ends_at,
-            unnest($18::text[]) as labels,
-            unnest($19::text[]) as annotations
+        select unnest($15::int[]) as ord,
+            unnest($16::text[]) as fingerprint,
+            unnest($17::text[]) as status,
+            unnest($18::timestamptz[]) as starts_at,
+            unnest($19::timestamptz[]) as ends_at,
+            unnest($20::text[]) as labels,
+            unnest($21::text[]) as annotations
     ) a
     join input n on n.ord = a.ord
     join made on made.id = n.id
@@ -316,6 +322,8 @@ type OpenIncidentsParams struct {
 	Actors         []string
 	Contexts       []string
 	Facts          []string
+	IntegrationIds []int64
+	Severities     []string
 	TargetOrds     []int32
 	TargetIndexes  []int32
 	TargetRoles    []string
@@ -350,6 +358,8 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 		arg.Actors,
 		arg.Contexts,
 		arg.Facts,
+		arg.IntegrationIds,
+		arg.Severities,
 		arg.TargetOrds,
 		arg.TargetIndexes,
 		arg.TargetRoles,
@@ -382,7 +392,7 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 
 const reopenIncidents = `-- name: ReopenIncidents :exec
 update incidents
-set owner_id = null,
+set owner_id = null, source_acknowledged = null,
     reopen_count = case when active or resolved then reopen_count else reopen_count + 1 end,
     due_at = case when resolved then due_at else clock_timestamp() end,
     active = not resolved, version = version + 1, updated_at = clock_timestamp()

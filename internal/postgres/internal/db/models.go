@@ -312,9 +312,14 @@ type Incident struct {
 	StepAt        *time.Time
 	Progress      json.RawMessage
 	DedupKey      *string
-	PlanKey       *string
+	// which incidents share a dedup_key: lower(name) of the plan, or chr(31) || integration_id
+	PlanKey *string
 	// when the plan was exhausted; null = it is not, or was before this column existed
 	ExhaustedAt *time.Time
+	// without a foreign key: the incidents of a deleted integration keep its number
+	IntegrationID *int64
+	// the source acknowledged the incident, so repeated deliveries do not restart it; null = no
+	SourceAcknowledged *bool
 }
 
 type IncidentAlert struct {
@@ -332,6 +337,8 @@ type IncidentContext struct {
 	IncidentID int64
 	Context    []byte
 	DedupFacts json.RawMessage
+	// of an incident of an integration: the highest that the source named
+	Severity *string
 }
 
 type IncidentDynamicTarget struct {
@@ -367,6 +374,46 @@ type Installation struct {
 	Wrapped   bool
 	DataShape int32
 	CreatedAt time.Time
+}
+
+type Integration struct {
+	ID              int64
+	ApplicationID   int64
+	Name            string
+	Type            string
+	DefaultPlan     *string
+	DefaultSeverity *string
+	Rules           json.RawMessage
+	Settings        json.RawMessage
+	RatePerMinute   int32
+	Enabled         bool
+	CreatedBy       string
+	CreatedAt       time.Time
+}
+
+type IntegrationActivity struct {
+	IntegrationID  int64
+	Accepted       int64
+	Refused        int64
+	LastAcceptedAt *time.Time
+	LastRefusedAt  *time.Time
+	LastRefusal    *string
+}
+
+type IntegrationPayload struct {
+	ID            int64
+	IntegrationID int64
+	At            time.Time
+	Outcome       string
+	Body          string
+}
+
+type IntegrationToken struct {
+	ID            int64
+	IntegrationID int64
+	Hash          []byte
+	CreatedAt     time.Time
+	LastUsedAt    *time.Time
 }
 
 // where people logged in during the last 90 days: the newest 20 addresses of each

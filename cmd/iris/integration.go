@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/operator/senders"
+)
+
+type integrationCommand struct {
+	Add    integrationAddCommand    `cmd:"" help:"Add an integration: a sender of alerts. Prints its address and token, once."`
+	List   integrationListCommand   `cmd:"" help:"List the integrations."`
+	Show   integrationShowCommand   `cmd:"" help:"Show an integration, its last refusal and its latest payloads."`
+	Token  integrationTokenCommand  `cmd:"" help:"Add a second token and print it once, or remove the old one."`
+	Remove integrationRemoveCommand `cmd:"" help:"Remove an integration. Its tokens become invalid at once; its incidents stay."`
+}
+
+type integrationAddCommand struct {
+	Name        string `arg:"" help:"Name."`
+	Type        string `required:"" help:"What sends the alerts: alertmanager, generic, grafana, opsgenie or pagerduty."`
+	Application string `required:"" help:"Application that the incidents belong to." placeholder:"NAME"`
+	Plan        string `help:"Plan for events that no rule matches; without it, that of the application." placeholder:"NAME"`
+	Severity    string `help:"Severity of events that name none: critical, error, warning or info. Default: error."`
+	Rate        int    `help:"Deliveries per minute that each API server accepts." default:"600"`
+	Rules       string `help:"File with the routing rules, a JSON array. The first rule that matches wins." type:"existingfile" placeholder:"FILE"`
+}
+
+// Run adds an integration. Standard output has only the address and the token.
+func (c integrationAddCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	n := senders.NewIntegration{Application: c.Application, Content: senders.Content{Name: c.Name, Type: c.Type, DefaultPlan: c.Plan,
+		RatePerMinute: c.Rate, Enabled: true}, Severity: c.Severity}
+	if c.Rules != "" {
+		raw, err := os.ReadFile(c.Rules)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(raw, &n.Rules); err != nil {
+			return fmt.Errorf("%s: %w", c.Rules, err)
+		}
+	}
+	token, err := s.Add(ctx, n)
+	if err != nil {
+		return invalidIsUsage(err)
+	}
+	fmt.Fprintf(e.stderr, "integration %s added; its address and token, which is shown only once:\n", c.Name)
+	path, withToken := senders.Addresses(c.Type, token)
+	fmt.Fprintf(e.stdout, "address: %s\ntoken: %s\n", path, token)
+	if withToken != "" {
+		fmt.Fprintf(e.stdout, "address with the token, for senders that can set no header: %s\n", withToken)
+	}
+	return nil
+}
+
+type integrationListCommand struct{}
+
+// Run lists the integrations.
+func (integrationListCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	all, err := s.List(ctx)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tTYPE\tAPPLICATION\tPLAN\tENABLED\tACCEPTED\tREFUSED\tLAST DELIVERY")
+	for _, i := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%t\t%d\t%d\t%s\n", i.Name, i.Type, i.Application, i.DefaultPlan, i.Enabled, i.Activity.Accepted,
+			i.Activity.Refused, moment(i.Activity.LastAcceptedAt))
+	}
+	return w.Flush()
+}
+
+// moment formats an instant; "never" for zero.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+type integrationShowCommand struct {
+	Name     string `arg:"" help:"Name."`
+	Payloads bool   `help:"Print the bodies of the latest deliveries too."`
+}
+
+// Run shows an integration.
+func (c integrationShowCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	i, payloads, err := s.Show(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	path, _ := senders.Addresses(i.Type, "")
+	fmt.Fprintf(e.stdout, "name: %s\ntype: %s\napplication: %s\naddress: %s\ndefault plan: %s\ndefault severity: %s\nrate per minute: %d\nenabled: %t\ncreated: %s by %s\n",
+		i.Name, i.Type, i.Application, path, i.DefaultPlan, i.DefaultSeverity, i.RatePerMinute, i.Enabled, moment(i.CreatedAt), i.CreatedBy)
+	for k, r := range i.Rules {
+		to := "plan " + r.Plan
+		if r.RecordOnly {
+			to = "record only"
+		}
+		fmt.Fprintf(e.stdout, "rule %d: %s -> %s\n", k+1, r, to)
+	}
+	for _, t := range i.Tokens {
+		fmt.Fprintf(e.stdout, "token %d: created %s, last used %s\n", t.ID, moment(t.CreatedAt), moment(t.LastUsedAt))
+	}
+	a := i.Activity
+	fmt.Fprintf(e.stdout, "accepted: %d, last %s\nrefused: %d, last %s %s\n", a.Accepted, moment(a.LastAcceptedAt), a.Refused, moment(a.LastRefusedAt), a.LastRefusal)
+	for _, p := range payloads {
+		fmt.Fprintf(e.stdout, "%s %s\n", moment(p.At), p.Outcome)
+		if c.Payloads {
+			fmt.Fprintf(e.stdout, "%s\n", p.Body)
+		}
+	}
+	return nil
+}
+
+type integrationTokenCommand struct {
+	Name    string `arg:"" help:"Name."`
+	DropOld bool   `help:"Remove all tokens except the newest instead."`
+}
+
+// Run adds a token, or removes the old ones.
+func (c integrationTokenCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	if c.DropOld {
+		if err := s.DropOldTokens(ctx, c.Name); err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stderr, "integration %s: only its newest token is valid now\n", c.Name)
+		return nil
+	}
+	token, path, err := s.AddToken(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "integration %s: a further token, which is shown only once. Change the sender, then remove the old one with --drop-old\n", c.Name)
+	fmt.Fprintf(e.stdout, "address: %s\ntoken: %s\n", path, token)
+	return nil
+}
+
+type integrationRemoveCommand struct {
+	Name string `arg:"" help:"Name."`
+}
+
+// Run removes an integration.
+func (c integrationRemoveCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	if err := s.Remove(ctx, c.Name); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "integration %s removed\n", c.Name)
+	return nil
+}
+
+type routeCommand struct {
+	Test routeTestCommand `cmd:"" help:"Print which plan an event of an integration would use, and why. Nothing is opened."`
+}
+
+type routeTestCommand struct {
+	Integration string            `arg:"" help:"Name of the integration."`
+	Label       map[string]string `help:"A label of the event. May be repeated." placeholder:"NAME=VALUE"`
+	Severity    string            `help:"Severity of the event."`
+	Title       string            `help:"Title of the event."`
+	At          string            `help:"When the event arrives; default: now." placeholder:"RFC3339"`
+}
+
+// Run prints the route.
+func (c routeTestCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	at := time.Now()
+	if c.At != "" {
+		var err error
+		if at, err = time.Parse(time.RFC3339, c.At); err != nil {
+			return usagef("--at: %q is not like 2026-11-22T09:00:00Z", c.At)
+		}
+	}
+	choice, err := s.TestRoute(ctx, c.Integration, senders.Event{Labels: c.Label, Title: c.Title, Severity: c.Severity}, at)
+	if choice.Reason != "" {
+		fmt.Fprintln(e.stdout, choice.Reason)
+	}
+	switch {
+	case err != nil:
+		return err
+	case choice.RecordOnly:
+		fmt.Fprintln(e.stdout, "recorded only: no incident is opened")
+	default:
+		fmt.Fprintf(e.stdout, "plan %s, that of the %s\n", choice.Plan, choice.Owner)
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/app/servertest"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/routing"
+	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/senders"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// intakeServer is an iris-api with the plans "pager" and "night" and the application "demo".
+type intakeServer struct {
+	*testing.T
+	a       *API
+	o       *operator.Operator
+	senders *senders.Senders
+}
+
+func newIntake(t *testing.T) *intakeServer {
+	t.Helper()
+	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}},
+		server.Deps{Log: servertest.Log(t)})
+	require.NoError(t, err)
+	servertest.Background(t, a.Run)
+	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
+	s := &intakeServer{T: t, a: a, o: operator.New(a.db, pgtest.Installation(t, a.db).Keys), senders: senders.New(a.db, pgtest.Installation(t, a.db).Keys, "")}
+	require.NoError(t, s.o.AddUser(t.Context(), operator.NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "ann@example.com"}}))
+	_, err = s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
+	require.NoError(t, err)
+	for _, name := range []string{"pager", "night"} {
+		require.NoError(t, s.o.SavePlan(t.Context(), "ann", escalation.PlanContent{Name: name, Steps: []escalation.Step{{Notifications: []escalation.Notification{
+			{Target: &escalation.Target{Role: "user", Name: "ann"}, Priority: "high", Wait: time.Minute},
+		}}}}))
+	}
+	return s
+}
+
+// add adds an integration and returns its token.
+func (s *intakeServer) add(c integrations.Content) string {
+	s.Helper()
+	c.Enabled = true
+	token, err := s.senders.Add(s.Context(), senders.NewIntegration{Content: c, Application: "demo"})
+	require.NoError(s, err)
+	return token
+}
+
+// send posts a body and returns the status and the answer.
+func (s *intakeServer) send(path, authorization, body string) (int, map[string]any) {
+	s.Helper()
+	r := httptest.NewRequestWithContext(s.Context(), http.MethodPost, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	if authorization != "" {
+		r.Header.Set("Authorization", authorization)
+	}
+	w := httptest.NewRecorder()
+	s.a.parts.Load().ServeHTTP(w, r)
+	raw, err := io.ReadAll(w.Body)
+	require.NoError(s, err)
+	var out map[string]any
+	require.NoError(s, json.Unmarshal(raw, &out), string(raw))
+	return w.Code, out
+}
+
+// outcome returns the outcome and the incident of the only event of an answer.
+func outcome(t *testing.T, answer map[string]any) string {
+	t.Helper()
+	events, _ := answer["events"].([]any)
+	require.Len(t, events, 1, answer)
+	e, _ := events[0].(map[string]any)
+	return fmt.Sprint(e["outcome"], " ", e["incident"])
+}
+
+// one returns the only value of a query as text.
+func (s *intakeServer) one(query string, args ...any) (out string) {
+	s.Helper()
+	require.NoError(s, s.a.db.Pool().QueryRow(s.Context(), query, args...).Scan(&out), query)
+	return out
+}
+
+const alertmanagerGroup = `{"version":"4","groupKey":"{}:{alertname=\"Disk\"}","truncatedAlerts":0,"status":"firing","receiver":"db","groupLabels":{"alertname":"Disk"},
+"commonLabels":{"alertname":"Disk","severity":"warning","team":"db"},"commonAnnotations":{"summary":"/var 96% full"},"externalURL":"https://am.example",
+"alerts":[{"status":"firing","labels":{"alertname":"Disk","instance":"db7","severity":"warning","team":"db"},"annotations":{"summary":"/var 96% full"},"startsAt":"2026-03-04T02:11:30.5Z","endsAt":"0001-01-01T00:00:00Z","generatorURL":"https://p.example/graph","fingerprint":"9c1f0a77be20d4e3"}]}`
+
+func TestAlertmanagerIntegration(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	token := s.add(integrations.Content{Name: "am", Type: "alertmanager", DefaultPlan: "pager",
+		Rules: []routing.Rule{{Match: `team=~"db|storage"`, Plan: "night"}}})
+	require.Regexp(t, "^iris_in_[0-9a-f]{40}$", token)
+
+	code, answer := s.send("/v1/hooks/alertmanager", "Bearer "+token, alertmanagerGroup)
+	require.Equal(t, http.StatusOK, code, answer)
+	opened := outcome(t, answer)
+	require.Contains(t, opened, "opened ")
+	id := strings.TrimPrefix(opened, "opened ")
+	require.Equal(t, "night", s.one(`select p.name from incidents i join plans p on p.id = i.plan_id where i.id = $1::text::bigint`, id), "the rule matches")
+	require.Equal(t, "warning /var 96% full", s.one(`select severity || ' ' || (context->>'title') from incident_contexts where incident_id = $1::text::bigint`, id))
+
+	_, answer = s.send("/v1/hooks/alertmanager/"+token, "", alertmanagerGroup)
+	require.Equal(t, "updated "+id, outcome(t, answer), "a repetition")
+	require.Equal(t, "1", s.one(`select count(*)::text from timeline_entries where incident_id = $1::text::bigint`, id), "brings nothing new")
+
+	worse := strings.ReplaceAll(alertmanagerGroup, `"severity":"warning"`, `"severity":"critical"`)
+	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, worse)
+	require.Equal(t, "updated "+id, outcome(t, answer))
+	require.Contains(t, s.one(`select text from timeline_entries where incident_id = $1::text::bigint and kind = 'updated'`, id), "the severity rose from warning to critical")
+
+	over := strings.ReplaceAll(alertmanagerGroup, `"status":"firing"`, `"status":"resolved"`)
+	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, over)
+	require.Equal(t, "resolved "+id, outcome(t, answer))
+	_, answer = s.send("/v1/hooks/alertmanager", "Bearer "+token, over)
+	require.Equal(t, "ignored <nil>", outcome(t, answer))
+
+	for what, c := range map[string]struct {
+		path, authorization, body string
+		status                    int
+		says                      string
+	}{
+		"no token":     {"/v1/hooks/alertmanager", "", alertmanagerGroup, 401, "no integration has this token"},
+		"wrong token":  {"/v1/hooks/alertmanager", "Bearer x", alertmanagerGroup, 401, "no integration has this token"},
+		"wrong type":   {"/v1/hooks/grafana", "Bearer " + token, alertmanagerGroup, 403, "has the type alertmanager"},
+		"no JSON":      {"/v1/hooks/alertmanager", "Bearer " + token, "{", 400, "Invalid json"},
+		"other JSON":   {"/v1/hooks/alertmanager", "Bearer " + token, `{"a":1}`, 400, "alerts is missing"},
+		"unknown type": {"/v1/hooks/nope", "Bearer " + token, `{"a":1}`, 403, "has the type alertmanager"},
+	} {
+		code, answer = s.send(c.path, c.authorization, c.body)
+		require.Equal(t, c.status, code, what)
+		require.Contains(t, fmt.Sprint(answer), c.says, what)
+	}
+
+	require.Eventually(t, func() bool {
+		i, payloads, err := s.senders.Show(t.Context(), "AM")
+		require.NoError(t, err)
+		return i.Activity.Accepted == 5 && i.Activity.Refused == 4 && i.Activity.LastRefusal != "" && len(payloads) == 9 &&
+			len(i.Tokens) == 1 && !i.Tokens[0].LastUsedAt.IsZero()
+	}, servertest.Patience, 20*time.Millisecond, "the deliveries are recorded")
+}
+
+func TestPagerDutyIntegration(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	key := s.add(integrations.Content{Name: "pd", Type: "pagerduty", DefaultPlan: "pager"})
+	require.Regexp(t, "^[0-9a-f]{32}$", key)
+	trigger := `{"routing_key":"` + key + `","event_action":"trigger","dedup_key":"disk/db7","payload":{"summary":"Disk 95 % on db7","source":"db7","severity":"critical","timestamp":"2026-11-22T09:13:57.000+0000"}}`
+	code, answer := s.send("/v2/enqueue", "", trigger)
+	require.Equal(t, http.StatusAccepted, code, answer)
+	require.Equal(t, map[string]any{"status": "success", "message": "Event processed", "dedup_key": "disk/db7"}, answer)
+	require.Equal(t, "critical true", s.one(`select c.severity || ' ' || i.active from incidents i join incident_contexts c on c.incident_id = i.id`))
+	require.NotContains(t, s.one(`select context::text from incident_contexts`), key, "the token is not stored")
+
+	code, _ = s.send("/v2/enqueue", "", `{"routing_key":"`+key+`","event_action":"acknowledge","dedup_key":"disk/db7"}`)
+	require.Equal(t, http.StatusAccepted, code)
+	require.Equal(t, "false true", s.one(`select active || ' ' || source_acknowledged from incidents`))
+	code, answer = s.send("/v2/enqueue", "", `{"routing_key":"`+key+`","event_action":"resolve","dedup_key":"disk/db7"}`)
+	require.Equal(t, http.StatusAccepted, code)
+	require.Equal(t, "disk/db7", answer["dedup_key"])
+	require.Equal(t, "true", s.one(`select resolved::text from incidents`))
+	_, answer = s.send("/v2/enqueue", "", strings.Replace(trigger, `"dedup_key":"disk/db7",`, "", 1))
+	require.NotEmpty(t, answer["dedup_key"], "a trigger without a key gets one")
+
+	code, answer = s.send("/generic/2010-04-15/create_event.json", "", `{"service_key":"`+key+`","event_type":"trigger","incident_key":"v1","description":"Disk 95 %","event_action":"","payload":null,"details":{"num_firing":1}}`)
+	require.Equal(t, http.StatusOK, code, answer)
+	require.Equal(t, "v1", answer["incident_key"])
+	code, answer = s.send("/v2/change/enqueue", "", `{"routing_key":"`+key+`","payload":{"summary":"api 4.2 rolled out"}}`)
+	require.Equal(t, http.StatusAccepted, code, answer)
+	require.Equal(t, "3", s.one(`select count(*)::text from incidents`))
+
+	code, answer = s.send("/v2/enqueue", "", `{"routing_key":"short","payload":{}}`)
+	require.Equal(t, http.StatusBadRequest, code)
+	require.Equal(t, []any{"routing_key is unknown"}, answer["errors"])
+	code, answer = s.send("/v2/enqueue", "", `{"routing_key":"`+key+`","payload":{}}`)
+	require.Equal(t, http.StatusBadRequest, code)
+	require.Equal(t, []any{"event_action is missing"}, answer["errors"])
+}
+
+func TestRateOfAnIntegration(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	token := s.add(integrations.Content{Name: "slow", Type: "generic", DefaultPlan: "pager", RatePerMinute: 1})
+	code := http.StatusOK
+	for range 25 {
+		if code, _ = s.send("/v1/hooks/generic/"+token, "", `{"id":"job-17","title":"Backup failed"}`); code != http.StatusOK {
+			break
+		}
+	}
+	require.Equal(t, http.StatusTooManyRequests, code)
+	require.Equal(t, "1", s.one(`select count(*)::text from incidents`))
+}
+
+func TestOpsgenieIntegration(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	key := s.add(integrations.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager"})
+	require.Regexp(t, "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$", key)
+	genie := "GenieKey " + key
+	status := func(id any) map[string]any {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprint("/v2/alerts/requests/", id), nil)
+		r.Header.Set("Authorization", genie)
+		w := httptest.NewRecorder()
+		s.a.parts.Load().ServeHTTP(w, r)
+		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+		var out struct{ Data map[string]any }
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &out))
+		return out.Data
+	}
+	code, answer := s.send("/v2/alerts", genie, `{"message":"Disk 95 % on db7","alias":"disk/db7","details":{"host":"db7"},"tags":["env:prod"],"priority":"P1"}`)
+	require.Equal(t, http.StatusAccepted, code, answer)
+	require.Equal(t, "Request will be processed", answer["result"])
+	made := status(answer["requestId"])
+	require.Equal(t, []any{true, "Create", "disk/db7"}, []any{made["isSuccess"], made["action"], made["alias"]})
+	require.Equal(t, "critical prod", s.one(`select severity || ' ' || (context->'labels'->>'env') from incident_contexts`))
+	_, _ = s.send("/v2/alerts", genie, `{"message":"Disk 96 % on db7","alias":"disk/db7","priority":"P1"}`)
+	require.Equal(t, "1", s.one(`select count(*)::text from incidents`), "the alias is known")
+
+	code, _ = s.send("/v2/alerts/disk%2Fdb7/acknowledge?identifierType=alias", genie, `{}`)
+	require.Equal(t, http.StatusAccepted, code)
+	require.Equal(t, "true", s.one(`select source_acknowledged::text from incidents`))
+	code, answer = s.send("/v2/alerts/disk/db7/close?identifierType=alias", genie, `{"source":"probe"}`)
+	require.Equal(t, http.StatusAccepted, code, "the slash need not be escaped")
+	require.Equal(t, "Closed alert", status(answer["requestId"])["status"])
+	require.Equal(t, "true", s.one(`select resolved::text from incidents`))
+	code, answer = s.send("/v2/alerts/nope/close?identifierType=alias", genie, `{}`)
+	require.Equal(t, http.StatusAccepted, code)
+	require.Equal(t, "Alert does not exist", status(answer["requestId"])["status"])
+
+	for what, c := range map[string]struct {
+		path, key, body string
+		status          int
+	}{
+		"no message":     {"/v2/alerts", genie, `{"alias":"x"}`, 422},
+		"no JSON":        {"/v2/alerts", genie, `{`, 400},
+		"wrong key":      {"/v2/alerts", "GenieKey x", `{"message":"m"}`, 401},
+		"unknown action": {"/v2/alerts/a/explode", genie, `{}`, 422},
+	} {
+		code, answer = s.send(c.path, c.key, c.body)
+		require.Equal(t, c.status, code, what)
+		require.NotEmpty(t, answer["message"], what)
+		require.NotEmpty(t, answer["requestId"], what)
+	}
+}

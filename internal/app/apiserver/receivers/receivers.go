@@ -1,0 +1,83 @@
+// Package receivers builds the edges that take alerts: the deliveries of integrations, and the webhooks with a key in their address.
+// Package apiserver mounts their routes and runs them.
+package receivers
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/hooks"
+	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/intake/sources"
+	"github.com/iris-oncall/iris/internal/load"
+	"github.com/iris-oncall/iris/internal/webhooks"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// Limits are the limits of new incidents. Rates is nil if there is none.
+type Limits struct {
+	Load  *load.Load
+	Rates *load.Rates
+}
+
+// Receivers are the edges.
+type Receivers struct {
+	hooks    *hooks.Hooks
+	webhooks *webhooks.Webhooks
+	activity *receiving.Activity
+}
+
+// anyActive is more active incidents than an application ever has: for default plans only the opened incidents per minute
+// are limited.
+const anyActive = 100_000
+
+// New creates the edges.
+func New(cfg config.API, open auth.Openings, s *server.Stores, l Limits, wake func(buckets.Set), e *wire.Errors, log *zap.Logger,
+	reg prometheus.Registerer) (*Receivers, error) {
+	in := cfg.Intake
+	fallbacks := load.NewRates(s.Incidents, anyActive, in.FallbackPerMinute, time.Minute, nil)
+	old, err := webhooks.New(webhooks.Deps{
+		CatchAll: in.CatchAllPlan, Registerer: reg, FallbackRates: fallbacks, Applications: s.Applications, Incidents: s.Incidents,
+		Plans: s.Plans, Load: l.Load, Errors: e, Wake: wake, Log: log, Enabled: cfg.Webhooks, Openings: open, Rates: l.Rates,
+	})
+	if err != nil {
+		return nil, err
+	}
+	decoders := sources.All()
+	types := slices.Sorted(maps.Keys(decoders))
+	receiver, err := receiving.New(receiving.Deps{
+		Incidents: s.Incidents, Load: l.Load, Wake: wake, Log: log, Rates: l.Rates, FallbackRates: fallbacks, Registerer: reg, Types: types,
+		Chooser: receiving.Chooser{Plans: s.Plans, CatchAll: in.CatchAllPlan, Log: log},
+	})
+	if err != nil {
+		return nil, err
+	}
+	activity, err := receiving.NewActivity(s.Integrations, log, append(types, "unknown"), reg)
+	if err != nil {
+		return nil, err
+	}
+	h, err := hooks.New(hooks.Deps{
+		Integrations: s.Integrations, Applications: s.Applications, Receiver: receiver, Activity: activity, Errors: e,
+		Decoders: decoders, PagerDutyV1: sources.PagerDutyV1,
+	})
+	return &Receivers{h, old, activity}, err
+}
+
+// Routes mounts the routes.
+func (r *Receivers) Routes(to chi.Router) {
+	r.webhooks.Routes(to)
+	r.hooks.Routes(to)
+}
+
+// Run records what integrations received until ctx ends.
+func (r *Receivers) Run(ctx context.Context) error { return r.activity.Run(ctx) }

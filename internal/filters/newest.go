@@ -1,0 +1,92 @@
+package filters
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// String returns the place as a cursor.
+func (p Place) String() string {
+	return strconv.FormatInt(p.At.UnixMicro(), 10) + "." + strconv.FormatInt(p.ID, 10)
+}
+
+// ParsePlace reads a cursor of Place.String.
+func ParsePlace(cursor string) (Place, error) {
+	at, id, _ := strings.Cut(cursor, ".")
+	micros, err := strconv.ParseInt(at, 10, 64)
+	n, err2 := strconv.ParseInt(id, 10, 64)
+	if err != nil || err2 != nil {
+		return Place{}, fmt.Errorf("%q is not a place in a list", cursor)
+	}
+	return Place{At: time.UnixMicro(micros), ID: n}, nil
+}
+
+// Reader reads the rows that match a query.
+type Reader[T any] func(ctx context.Context, q Query) ([]T, error)
+
+// Page reads the newest rows that match q, at most q.Limit. next is the place after which the next page begins; nil = there are no
+// more rows.
+func (read Reader[T]) Page(ctx context.Context, q Query, place func(T) Place) (rows []T, next *Place, err error) {
+	size := q.Limit
+	q.Limit++ // one more row shows that there is a next page
+	rows, err = read(ctx, q)
+	if len(rows) > size {
+		rows = rows[:size]
+		last := place(rows[size-1])
+		next = &last
+	}
+	return rows, next, err
+}
+
+const (
+	// firstPeriod is the length of the first period that Search reads. Each further one is periodGrowth times as long; one that
+	// would be longer than lastPeriod has no beginning.
+	firstPeriod  = time.Hour
+	periodGrowth = 4
+	lastPeriod   = 4 * 365 * 24 * time.Hour
+	// searchFor is how long Search goes on with further periods.
+	searchFor = time.Second
+)
+
+// Search is Page for a list with very many rows, whose field "created" is the time of their Place. Conditions that few rows meet can
+// make storage read all rows. So Search reads period after period, back in time, for about a second. A page may then have fewer rows
+// than q.Limit, or none, and a next page all the same.
+func (read Reader[T]) Search(ctx context.Context, q Query, place func(T) Place) (rows []T, next *Place, err error) {
+	if len(q.Conditions) == 0 {
+		return read.Page(ctx, q, place)
+	}
+	from, size := time.Now(), q.Limit
+	if q.After != nil {
+		from = q.After.At
+	}
+	limited, cancel := context.WithTimeout(ctx, searchFor)
+	defer cancel()
+	within := ctx // the first period is read whatever it takes, so that every page comes closer to the end
+	for period := firstPeriod; ; period *= periodGrowth {
+		since := from.Add(-period).Truncate(time.Second)
+		part := q
+		part.Limit = size - len(rows)
+		if period <= lastPeriod {
+			part.Conditions = append(slices.Clone(q.Conditions), Condition{Field: "created", Op: Ge, Values: []any{since}})
+		}
+		found, more, err := read.Page(within, part, place)
+		if err != nil {
+			if within == limited && limited.Err() != nil && ctx.Err() == nil {
+				return rows, q.After, nil
+			}
+			return nil, nil, err
+		}
+		rows = append(rows, found...)
+		if more != nil || period > lastPeriod {
+			return rows, more, nil
+		}
+		from, q.After, within = since, &Place{At: since}, limited
+		if len(rows) == size || limited.Err() != nil {
+			return rows, q.After, nil
+		}
+	}
+}

@@ -1,0 +1,258 @@
+// Package hooks takes the deliveries of integrations over HTTP: below /v1/hooks in the sender's own format, and at the root in place of
+// PagerDuty's Events API and Opsgenie's Alert API. It authenticates a delivery by the token of its integration, decodes it, and answers in the form
+// that the sender's clients expect. iris-api mounts the routes. The package knows no format: package sources decodes.
+package hooks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// maxBody is the largest delivery, in bytes. Of APIs whose token is in the body, the largest is wire.MaxBody.
+const maxBody = 16 << 20
+
+// retryAfter is the time to the next attempt of a sender while a delivery cannot be stored.
+const retryAfter = 5 * time.Second
+
+// Integrations finds integrations by their tokens. An unknown token is a NotFound fault. The number is that of the token.
+type Integrations interface {
+	ByToken(ctx context.Context, token string) (integrations.Integration, int64, error)
+	// KeyOf returns the dedup key of an incident of the integration. Another incident is a NotFound fault.
+	KeyOf(ctx context.Context, id integrations.ID, incident int64) (string, error)
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Integrations Integrations
+	Applications auth.Applications
+	Receiver     *receiving.Receiver
+	Activity     *receiving.Activity
+	// Decoders are the decoders by type of integration. PagerDutyV1 decodes version 1 of PagerDuty's Events API.
+	Decoders    map[string]intake.Decoder
+	PagerDutyV1 intake.Decoder
+	Errors      *wire.Errors
+}
+
+// Hooks serves the routes. It is safe for concurrent use.
+type Hooks struct{ d Deps }
+
+// New returns an error if a part is missing.
+func New(d Deps) (*Hooks, error) {
+	if name := routing.Missing(d); name != "" {
+		return nil, errors.New("hooks: a part is missing: " + name)
+	}
+	return &Hooks{d}, nil
+}
+
+// Routes mounts the routes.
+func (h *Hooks) Routes(r chi.Router) {
+	for _, path := range []string{"/v1/hooks/{type}", "/v1/hooks/{type}/{token}"} {
+		r.Post(path, h.generic)
+		r.Put(path, h.generic)
+	}
+	h.pagerDuty(r)
+	h.opsgenie(r)
+}
+
+// errToken is the refusal of a delivery without a valid token.
+var errToken = fault.New(fault.Unauthenticated, "no integration has this token: send it as \"Authorization: Bearer TOKEN\" or in the path")
+
+// generic takes a delivery below /v1/hooks.
+func (h *Hooks) generic(w http.ResponseWriter, r *http.Request) {
+	kind, token := wire.Param(r, "type"), wire.Param(r, "token")
+	if token == "" {
+		token = bearer(r)
+	}
+	d, err := h.authenticate(r.Context(), token, kind)
+	if err != nil {
+		h.d.Errors.Write(w, r, err)
+		return
+	}
+	r = r.WithContext(wire.WithActor(r.Context(), auth.Through(d.app), d.app))
+	body, r, err := wire.Body(w, r, maxBody)
+	if err == nil {
+		err = d.take(r, body, h.d.Decoders[kind])
+	} else {
+		d.note(err)
+	}
+	if err != nil {
+		h.d.Errors.Write(w, r, err)
+		return
+	}
+	wire.JSON(w, http.StatusOK, struct {
+		Events []eventAnswer `json:"events"`
+	}{d.answers()})
+}
+
+// eventAnswer says what an event of a delivery did.
+type eventAnswer struct {
+	Key      string `json:"dedup_key,omitempty"`
+	Outcome  string `json:"outcome"`
+	Incident int64  `json:"incident,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+// bearer returns the token in the Authorization header: a bearer token, or the password of basic authentication.
+func bearer(r *http.Request) string {
+	if _, password, ok := r.BasicAuth(); ok {
+		return password
+	}
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(token)
+	}
+	return ""
+}
+
+// delivery is one authenticated delivery and what became of it.
+type delivery struct {
+	h       *Hooks
+	token   string
+	tokenID int64
+	from    integrations.Integration
+	app     auth.Application
+	at      time.Time
+	body    []byte // without the token
+	events  []intake.Event
+	results []receiving.Result
+	errs    []error // of the events; nil = carried out
+}
+
+// authenticate finds the integration of a token and checks that it may send now. kind is the required type.
+func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery, error) {
+	d := &delivery{h: h, token: token, at: time.Now()}
+	var err error = errToken
+	if token != "" {
+		d.from, d.tokenID, err = h.d.Integrations.ByToken(ctx, token)
+		err = fault.When(err, fault.NotFound, errToken)
+	}
+	if err != nil {
+		if d.from.Type = kind; h.d.Decoders[kind] == nil {
+			d.from.Type = "unknown"
+		}
+		d.note(err)
+		return nil, err
+	}
+	switch {
+	case d.from.Type != kind:
+		err = fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type", d.from.Name, d.from.Type)
+	case h.d.Decoders[kind] == nil:
+		err = fault.Newf(fault.Forbidden, "integrations of type %s take no deliveries here", kind)
+	case !d.from.Enabled:
+		err = fault.Newf(fault.Forbidden, "the integration %s is switched off", d.from.Name)
+	default:
+		err = h.d.Activity.Allow(d.from, d.at)
+	}
+	if err == nil {
+		d.app, err = h.d.Applications.ByName(ctx, d.from.Application)
+	}
+	if err != nil {
+		d.note(err)
+	}
+	return d, err
+}
+
+// take decodes a body and carries out its events. It returns an error if the sender must change the delivery or send it again. An event
+// that is refused for good does not lose the others.
+func (d *delivery) take(r *http.Request, body []byte, decode intake.Decoder) error {
+	err := d.decode(r, body, decode)
+	if err == nil {
+		err = d.receive(r.Context())
+	}
+	d.note(err)
+	return err
+}
+
+func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (err error) {
+	defer fault.Recover(&err) // a decoder that panics delays nothing else
+	d.body = wire.WithoutNUL(bytes.ToValidUTF8(bytes.ReplaceAll(body, []byte(d.token), []byte("[token]")), []byte("\uFFFD")))
+	if start := bytes.TrimSpace(d.body); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+		if err := wire.CheckJSON(d.body); err != nil {
+			return err
+		}
+	}
+	query := r.URL.Query()
+	d.events, err = decode(intake.Request{Header: r.Header.Get, Query: query.Get, Body: d.body, At: d.at})
+	return err
+}
+
+func (d *delivery) receive(ctx context.Context) error {
+	d.results, d.errs = make([]receiving.Result, len(d.events)), make([]error, len(d.events))
+	refused := 0
+	for k, e := range d.events {
+		result, err := d.h.d.Receiver.Receive(ctx, d.app, d.from, e, d.at)
+		switch {
+		case err == nil:
+			d.results[k] = result
+		case fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid):
+			d.errs[k] = err
+			refused++
+		default:
+			return later(err) // those that were carried out are recognised when they come again
+		}
+	}
+	if refused > 0 && refused == len(d.events) {
+		return d.errs[0]
+	}
+	return nil
+}
+
+// later turns an error that a sender can end by sending the delivery again into an Unavailable fault: senders repeat after 5xx, and most
+// do not after 4xx. Only the rate of the integration stays Throttled.
+func later(err error) error {
+	if !fault.Is(err, fault.Throttled) && !fault.Is(err, fault.Unavailable) && !fault.Is(err, fault.Conflict) {
+		return err
+	}
+	var f *fault.Error
+	out := &fault.Error{Kind: fault.Unavailable, Message: "Iris cannot take this delivery now, send it again", RetryAfter: retryAfter, Err: err}
+	if errors.As(err, &f) && f.RetryAfter > 0 {
+		out.RetryAfter = f.RetryAfter
+	}
+	return out
+}
+
+// note records the delivery on its integration.
+func (d *delivery) note(err error) {
+	var parts []string
+	for _, a := range d.answers() {
+		text := a.Outcome
+		if a.Incident != 0 {
+			text += fmt.Sprintf(" incident %d", a.Incident)
+		}
+		if a.Reason != "" {
+			text += ": " + a.Reason
+		}
+		if len(parts) < 20 {
+			parts = append(parts, text)
+		}
+	}
+	d.h.d.Activity.Note(d.from, d.tokenID, integrations.Payload{At: d.at, Outcome: strings.Join(parts, "; "), Body: string(d.body)}, err)
+}
+
+// answers says what the events did. It is never nil.
+func (d *delivery) answers() []eventAnswer {
+	out := []eventAnswer{}
+	for k, r := range d.results {
+		a := eventAnswer{Key: d.events[k].Key, Outcome: string(r.Outcome), Incident: int64(r.ID)}
+		if d.errs[k] != nil {
+			a.Outcome, a.Reason = "refused", fault.Public(d.errs[k])
+		}
+		out = append(out, a)
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+// Package integrations defines what an integration is: a sender of alerts with its own address, tokens, default plan and routing
+// rules. The edges that take deliveries, /v1 and the command line use it. It knows no storage and no transport.
+package integrations
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/etag"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/routing"
+)
+
+// ID is the number of an integration.
+type ID int64
+
+// The types whose senders have APIs of their own.
+const (
+	PagerDuty = "pagerduty"
+	Opsgenie  = "opsgenie"
+)
+
+// The rates of deliveries per minute: of an integration that names none, and the highest.
+const (
+	DefaultRate = 600
+	MaxRate     = 100_000
+)
+
+// Integration is a sender of alerts.
+type Integration struct {
+	ID            ID
+	ApplicationID int64
+	Application   string
+	CreatedBy     string
+	CreatedAt     time.Time
+	Content
+	Tokens   []Token
+	Activity Activity
+}
+
+// Content is the part of an integration that people edit.
+type Content struct {
+	Name            string
+	Type            string // never changes
+	DefaultPlan     string // "" = that of the application
+	DefaultSeverity intake.Severity
+	Rules           []routing.Rule
+	// Settings are those of the type's decoder: an object.
+	Settings      json.RawMessage
+	RatePerMinute int // deliveries per minute and API server
+	Enabled       bool
+}
+
+// Token is a credential of an integration. Its value is shown once, when it is made.
+type Token struct {
+	ID         int64
+	CreatedAt  time.Time
+	LastUsedAt time.Time // zero = never
+}
+
+// Activity says what an integration received.
+type Activity struct {
+	Accepted, Refused             int64
+	LastAcceptedAt, LastRefusedAt time.Time // zero = never
+	LastRefusal                   string    // why
+}
+
+// Payload is a stored delivery. Body has no token of the integration.
+type Payload struct {
+	At      time.Time
+	Outcome string
+	Body    string
+}
+
+// Tag identifies the state of the content, for edits under If-Match.
+func (c Content) Tag() string { return etag.Of(c) }
+
+// Unchanged returns a Stale fault if the stored content differs from c, which an editor read before.
+func (c Content) Unchanged(stored Content) error {
+	if c.Tag() != stored.Tag() {
+		return etag.ErrStale
+	}
+	return nil
+}
+
+// Changes names the edited fields with their values before and after.
+func (c Content) Changes(after Content) string {
+	var out []string
+	note := func(field string, before, now any) {
+		if etag.Of(before) != etag.Of(now) {
+			out = append(out, fmt.Sprintf("%s: %v -> %v", field, before, now))
+		}
+	}
+	note("name", c.Name, after.Name)
+	note("default plan", c.DefaultPlan, after.DefaultPlan)
+	note("default severity", c.DefaultSeverity, after.DefaultSeverity)
+	note("rate per minute", c.RatePerMinute, after.RatePerMinute)
+	note("enabled", c.Enabled, after.Enabled)
+	if etag.Of(c.Rules) != etag.Of(after.Rules) {
+		out = append(out, fmt.Sprintf("rules: %d -> %d", len(c.Rules), len(after.Rules)))
+	}
+	if etag.Of(c.Settings) != etag.Of(after.Settings) {
+		out = append(out, "settings")
+	}
+	return strings.Join(out, "; ")
+}
+
+const maxRules = 200
+
+// Check sets the defaults of the content. A wrong field is an Invalid fault that names it. types are the known types.
+func (c *Content) Check(types []string) error {
+	c.Name = strings.TrimSpace(c.Name)
+	switch {
+	case c.Name == "" || len(c.Name) > intake.MaxKey || strings.ContainsAny(c.Name, "/\x00"):
+		return fault.Invalidf("name", "name must have 1 to %d bytes without a slash", intake.MaxKey)
+	case !slices.Contains(types, c.Type):
+		return fault.Invalidf("type", "type must be one of: %s", strings.Join(types, ", "))
+	case c.DefaultSeverity != "" && !slices.Contains(severities, c.DefaultSeverity):
+		return fault.Invalidf("default_severity", "default_severity must be critical, error, warning or info")
+	case c.RatePerMinute < 0 || c.RatePerMinute > MaxRate:
+		return fault.Invalidf("rate_per_minute", "rate_per_minute must be 1 to %d", MaxRate)
+	case len(c.Rules) > maxRules:
+		return fault.Invalidf("rules", "an integration has at most %d rules", maxRules)
+	}
+	if c.RatePerMinute == 0 {
+		c.RatePerMinute = DefaultRate
+	}
+	if len(c.Settings) == 0 {
+		c.Settings = json.RawMessage(`{}`)
+	}
+	return routing.Check(c.Rules)
+}
+
+var severities = []intake.Severity{intake.Critical, intake.Error, intake.Warning, intake.Info}
+
+// Worse reports whether severity a is higher than b. An empty severity is the lowest.
+func Worse(a, b intake.Severity) bool { return rank(a) < rank(b) }
+
+func rank(s intake.Severity) int {
+	if n := slices.Index(severities, s); n >= 0 {
+		return n
+	}
+	return len(severities)
+}

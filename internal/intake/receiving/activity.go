@@ -1,0 +1,173 @@
+package receiving
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+	"golang.org/x/time/rate"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
+	shared "github.com/iris-oncall/iris/internal/metrics"
+)
+
+// Payloads: how many an integration keeps, and the largest that is kept, in bytes. Of a larger one, the beginning is kept.
+const (
+	KeptPayloads  = 20
+	maxPayload    = 64 << 10
+	writeEvery    = time.Second
+	writeTimeout  = 10 * time.Second
+	logEvery      = time.Minute
+	maxUnwritten  = 10_000 // integrations and causes in memory
+	burstFraction = 10     // a tenth of a minute's deliveries may come at once
+	leastBurst    = 20
+)
+
+// Usage is what an integration received since the last write.
+type Usage struct {
+	Accepted, Refused int64
+	Refusal           string // the reason of the last refusal; "" = none
+	Tokens            []int64
+	Payloads          []integrations.Payload // the latest, oldest first
+}
+
+// ActivityStore stores usages, by integration.
+type ActivityStore interface {
+	Record(ctx context.Context, used map[integrations.ID]Usage) error
+}
+
+// Activity counts deliveries, keeps the latest payloads, and limits the rate of each integration. It writes once a second, so a storm
+// costs no statements. It is safe for concurrent use.
+type Activity struct {
+	store    ActivityStore
+	log      *zap.Logger
+	refusals *prometheus.CounterVec
+
+	mu     sync.Mutex
+	used   map[integrations.ID]Usage
+	rates  map[integrations.ID]*rate.Limiter
+	logged map[cause]time.Time
+}
+
+type cause struct {
+	integration integrations.ID
+	kind        fault.Kind
+}
+
+// NewActivity returns an Activity for integrations of these types; the caller must call Run. A nil registerer exports no metrics.
+func NewActivity(store ActivityStore, log *zap.Logger, types []string, r prometheus.Registerer) (*Activity, error) {
+	a := &Activity{store: store, log: log.Named("intake"), used: map[integrations.ID]Usage{}, rates: map[integrations.ID]*rate.Limiter{},
+		logged: map[cause]time.Time{}, refusals: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "iris_intake_refused_total", Help: "Refused deliveries of integrations, by type and kind of the error.",
+		}, []string{"type", "reason"}), types, reasons())}
+	if r == nil {
+		return a, nil
+	}
+	return a, r.Register(a.refusals)
+}
+
+// reasons returns the kinds of errors that refuse deliveries.
+func reasons() []string {
+	var out []string
+	for _, k := range []fault.Kind{fault.Invalid, fault.NotFound, fault.TooLarge, fault.Unauthenticated, fault.Forbidden, fault.Throttled,
+		fault.Unavailable, fault.Internal} {
+		out = append(out, string(k))
+	}
+	return out
+}
+
+// Allow returns a Throttled fault if the integration sent more deliveries to this process than its rate permits.
+func (a *Activity) Allow(from integrations.Integration, now time.Time) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	limit := rate.Limit(float64(from.RatePerMinute) / 60)
+	l := a.rates[from.ID]
+	if l == nil || l.Limit() != limit {
+		if len(a.rates) >= maxUnwritten {
+			clear(a.rates)
+		}
+		l = rate.NewLimiter(limit, max(leastBurst, from.RatePerMinute/burstFraction))
+		a.rates[from.ID] = l
+	}
+	if l.AllowN(now, 1) {
+		return nil
+	}
+	f := fault.Newf(fault.Throttled, "the integration %s sent more than %d deliveries per minute", from.Name, from.RatePerMinute)
+	f.RetryAfter = max(time.Second, time.Duration(float64(time.Second)/float64(limit)))
+	return f
+}
+
+// Note records a delivery: err is its refusal; nil = it was accepted. token is the token that it used. It logs a refusal once a minute
+// for each integration and kind of error. A delivery of an unknown integration is only counted and logged.
+func (a *Activity) Note(from integrations.Integration, token int64, p integrations.Payload, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(p.Body) > maxPayload {
+		p.Body = p.Body[:maxPayload] + "..."
+	}
+	u := a.used[from.ID]
+	if err == nil {
+		u.Accepted++
+	} else {
+		u.Refused++
+		u.Refusal = fault.Public(err)
+		p.Outcome = "refused: " + u.Refusal
+		a.refusals.WithLabelValues(from.Type, string(fault.KindOf(err))).Inc()
+		a.logOnce(from, err, p.At)
+	}
+	if len(u.Tokens) == 0 || u.Tokens[len(u.Tokens)-1] != token {
+		u.Tokens = append(u.Tokens, token)
+	}
+	u.Payloads = append(u.Payloads, p)
+	u.Payloads = u.Payloads[max(0, len(u.Payloads)-KeptPayloads):]
+	if _, known := a.used[from.ID]; from.ID != 0 && (known || len(a.used) < maxUnwritten) {
+		a.used[from.ID] = u
+	}
+}
+
+func (a *Activity) logOnce(from integrations.Integration, err error, now time.Time) {
+	why := cause{from.ID, fault.KindOf(err)}
+	if now.Sub(a.logged[why]) < logEvery {
+		return
+	}
+	if len(a.logged) >= maxUnwritten {
+		clear(a.logged)
+	}
+	a.logged[why] = now
+	a.log.Warn("delivery refused; further refusals for this reason are logged after a minute", zap.String("integration", from.Name),
+		zap.String("type", from.Type), zap.Error(err))
+}
+
+// Run writes until ctx ends, and once more then.
+func (a *Activity) Run(ctx context.Context) error {
+	tick := time.NewTicker(writeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			a.write(context.WithoutCancel(ctx))
+			return nil
+		case <-tick.C:
+			a.write(ctx)
+		}
+	}
+}
+
+// write stores what came since the last write. If that fails, the counts are lost, because the deliveries are not.
+func (a *Activity) write(ctx context.Context) {
+	a.mu.Lock()
+	used := a.used
+	a.used = map[integrations.ID]Usage{}
+	a.mu.Unlock()
+	if len(used) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	if err := a.store.Record(ctx, used); err != nil {
+		a.log.Warn("the activity of integrations was not stored", zap.Error(err))
+	}
+}

@@ -1,0 +1,204 @@
+// Package receiving carries out the events of alert sources: it opens, updates, acknowledges and resolves incidents. An event first
+// searches for the open incident with its key; only a new incident needs a plan. The edges that take deliveries call it. It knows no
+// source and no transport.
+package receiving
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/load"
+)
+
+// Incidents opens, updates, acknowledges and resolves incidents. A method returns when its change is durable.
+type Incidents interface {
+	// Open opens an incident, unless an incident with the same dedup key is open (Known).
+	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
+	// ByKey finds the incident of an earlier delivery with the same dedup key: an open one (Known), or a resolved one that holds the
+	// delivery because it is late (Held). It returns false if there is none.
+	ByKey(ctx context.Context, n incidents.New) (incidents.Opened, bool, error)
+	// Update stores new alerts on an open incident and adds a timeline entry. It returns true if the escalation starts again. A
+	// resolved incident is a Conflict fault.
+	Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error)
+	// AcknowledgeByKey ends the escalation of the open incident. It returns false if there is none.
+	AcknowledgeByKey(ctx context.Context, n incidents.New, c incidents.Change) (incidents.ID, bool, error)
+	// ResolveByKey resolves the open incident and removes a held late delivery. It returns false if there is neither.
+	ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error)
+}
+
+// Plans finds active plans by name. The result may be a few seconds old. If there is no such plan, it returns a NotFound fault.
+type Plans interface {
+	Recent(ctx context.Context, name string) (escalation.PlanSteps, error)
+}
+
+// Load knows the pending work of applications.
+type Load interface {
+	// Overloaded returns zero if the application may send more, else how long it should wait.
+	Overloaded(ctx context.Context, app auth.Application) (time.Duration, error)
+	// Accepted counts n accepted incidents of an application.
+	Accepted(applicationID int64, n int)
+}
+
+// Deps are the parts that a Receiver works on.
+type Deps struct {
+	Incidents Incidents
+	Chooser   Chooser
+	Load      Load
+	Wake      func(buckets.Set) // notifies the processors of changed buckets; never blocks
+	Log       *zap.Logger
+	// Rates limits how many incidents are opened; nil = no limit.
+	Rates *load.Rates `optional:"true"`
+	// FallbackRates limits how many incidents are opened on default plans and on CatchAll; nil = no limit.
+	FallbackRates *load.Rates           `optional:"true"`
+	Types         []string              // the types of integrations
+	Registerer    prometheus.Registerer `optional:"true"` // nil = metrics are not exported
+}
+
+// Outcome says what an event did.
+type Outcome string
+
+// The outcomes.
+const (
+	Opened       Outcome = "opened"
+	Updated      Outcome = "updated" // the incident was open
+	Held         Outcome = "held"    // the delivery is late and waits on a resolved incident
+	Acknowledged Outcome = "acknowledged"
+	Resolved     Outcome = "resolved"
+	Ignored      Outcome = "ignored"  // no incident is open with the key
+	Recorded     Outcome = "recorded" // a rule says that the event opens no incident
+)
+
+// Result is what an event did, and to which incident; ID 0 = none.
+type Result struct {
+	ID      incidents.ID
+	Outcome Outcome
+}
+
+// Receiver carries out events. It is safe for concurrent use.
+type Receiver struct {
+	d       Deps
+	metrics *metrics
+}
+
+// New returns a Receiver.
+func New(d Deps) (*Receiver, error) {
+	m, err := newMetrics(d.Types, d.Registerer)
+	d.Log = d.Log.Named("intake")
+	return &Receiver{d: d, metrics: m}, err
+}
+
+// conflicts is how often an event is carried out again because its incident was resolved at the same time.
+const conflicts = 3
+
+// Receive carries out an event of an integration that belongs to app. An error that the sender can end by sending the event again is
+// Throttled, Unavailable or Conflict. An event that no plan can take is a NotFound fault.
+func (r *Receiver) Receive(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, now time.Time) (Result, error) {
+	result, err := r.receive(ctx, app, from, e, now)
+	for try := 1; try < conflicts && fault.Is(err, fault.Conflict); try++ {
+		result, err = r.receive(ctx, app, from, e, now)
+	}
+	if err == nil {
+		r.metrics.events.WithLabelValues(from.Type, string(result.Outcome)).Inc()
+	}
+	return result, err
+}
+
+func (r *Receiver) receive(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, now time.Time) (Result, error) {
+	e.Severity = severity(from, e)
+	n, err := request(app, from, e)
+	if err != nil {
+		return Result{}, err
+	}
+	by := incidents.Change{Actor: n.Actor, Via: incidents.ViaHook}
+	switch {
+	case e.Status == intake.Firing:
+		return r.fire(ctx, app, from, e, n, now)
+	case e.Key == "":
+		return Result{Outcome: Ignored}, nil
+	case e.Status == intake.Acknowledged:
+		id, found, err := r.d.Incidents.AcknowledgeByKey(ctx, n, by)
+		return r.changed(id, found, Acknowledged), err
+	}
+	id, found, err := r.d.Incidents.ResolveByKey(ctx, n, "", by)
+	return r.changed(id, found, Resolved), err
+}
+
+// changed returns the result of an event that ends the escalation of an incident.
+func (r *Receiver) changed(id incidents.ID, found bool, o Outcome) Result {
+	if !found {
+		return Result{Outcome: Ignored}
+	}
+	r.d.Wake(buckets.Of(int(int64(id) % buckets.Count)))
+	return Result{id, o}
+}
+
+// fire opens or updates the incident of a firing event.
+func (r *Receiver) fire(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, n incidents.New, now time.Time) (Result, error) {
+	if n.DedupKey != "" {
+		known, found, err := r.d.Incidents.ByKey(ctx, n)
+		if err != nil {
+			return Result{}, err
+		}
+		if found {
+			return r.update(ctx, e, n, known)
+		}
+	}
+	chosen, err := r.d.Chooser.Choose(ctx, app, from, e, now)
+	if err != nil || chosen.RecordOnly {
+		return Result{Outcome: Recorded}, err
+	}
+	if err := r.checkLimits(ctx, app, chosen); err != nil {
+		return Result{}, err
+	}
+	n.PlanID = int64(chosen.plan)
+	opened, err := r.d.Incidents.Open(ctx, n)
+	if err != nil {
+		return Result{}, err
+	}
+	if opened.Known {
+		return r.update(ctx, e, n, opened)
+	}
+	r.d.Load.Accepted(app.ID, 1)
+	r.d.Wake(buckets.Of(opened.Bucket))
+	r.reportFallback(from, chosen, opened.ID)
+	return Result{opened.ID, Opened}, nil
+}
+
+// update stores what a firing event says about an open incident, if that is new.
+func (r *Receiver) update(ctx context.Context, e intake.Event, n incidents.New, known incidents.Opened) (Result, error) {
+	if known.Held {
+		return Result{known.ID, Held}, nil
+	}
+	d := incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts, Late: n.Late, Text: intake.News(known.Facts, facts(e))}
+	if integrations.Worse(intake.Severity(n.Severity), intake.Severity(known.Severity)) {
+		d.Severity = n.Severity
+		if known.Severity != "" {
+			d.Text = joined(d.Text, "the severity rose from "+known.Severity+" to "+n.Severity)
+		}
+	}
+	if d.Text == "" && !known.Repage {
+		return Result{known.ID, Updated}, nil
+	}
+	restarted, err := r.d.Incidents.Update(ctx, known.ID, d)
+	if restarted {
+		r.d.Wake(buckets.Of(known.Bucket))
+	}
+	return Result{known.ID, Updated}, err
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}

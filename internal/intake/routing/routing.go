@@ -1,0 +1,88 @@
+// Package routing chooses the plan of an event by the rules of its integration. The functions are pure. Intake, the preview and the
+// command line use the same ones.
+package routing
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
+)
+
+// Rule sends the events that it matches to a plan.
+type Rule struct {
+	// Match has matchers in the syntax of Alertmanager: team=~"db|storage", severity="critical". All must match; "" = every event.
+	Match string `json:"match"`
+	// Plan is the name of a plan.
+	Plan string `json:"plan,omitempty"`
+	// RecordOnly: the event opens no incident.
+	RecordOnly bool `json:"record_only,omitempty"`
+	// Times restrict the rule to some hours of the week; empty = always.
+	Times []Window `json:"times,omitempty"`
+}
+
+// Window is a part of each week, in civil time.
+type Window struct {
+	Days []string `json:"days,omitempty"` // mon, tue, wed, thu, fri, sat, sun; empty = every day
+	From string   `json:"from,omitempty"` // 15:04; "" = 00:00
+	To   string   `json:"to,omitempty"`   // 15:04, not included; "" = 24:00. A window with To before From lasts until the next day.
+	Zone string   `json:"zone,omitempty"` // an IANA zone; "" = UTC
+}
+
+// Choice is the result of the rules.
+type Choice struct {
+	Rule       int    // the number of the rule that matched, from 1; 0 = none
+	Plan       string // "" = the rule names none
+	RecordOnly bool
+	Reason     string
+}
+
+// Choose returns the choice of the first rule that matches an event at a time. Rules that Check refuses match nothing.
+func Choose(rules []Rule, e intake.Event, at time.Time) Choice {
+	for k, r := range rules {
+		if r.matches(e, at) {
+			return Choice{Rule: k + 1, Plan: r.Plan, RecordOnly: r.RecordOnly, Reason: fmt.Sprintf("rule %d matches: %s", k+1, r)}
+		}
+	}
+	return Choice{Reason: fmt.Sprintf("none of %d rules matches", len(rules))}
+}
+
+// String describes the rule.
+func (r Rule) String() string {
+	text := r.Match
+	if text == "" {
+		text = "every event"
+	}
+	if len(r.Times) > 0 {
+		text += ", at its times"
+	}
+	return text
+}
+
+func (r Rule) matches(e intake.Event, at time.Time) bool {
+	matchers, err := Parse(r.Match)
+	if err != nil || !matchers.Match(e) {
+		return false
+	}
+	return len(r.Times) == 0 || slices.ContainsFunc(r.Times, func(w Window) bool { return w.holds(at) })
+}
+
+// Check returns an Invalid fault for the first rule that is wrong.
+func Check(rules []Rule) error {
+	for k, r := range rules {
+		if _, err := Parse(r.Match); err != nil {
+			return fault.Invalidf("rules", "rule %d: match: %s", k+1, fault.Public(err))
+		}
+		if (r.Plan == "") != r.RecordOnly {
+			return fault.Invalidf("rules", "rule %d needs either a plan or record_only", k+1)
+		}
+		for _, w := range r.Times {
+			if err := w.check(); err != nil {
+				return fault.Invalidf("rules", "rule %d: times: %s", k+1, fault.Public(err))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package routing
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
+)
+
+func TestMatchers(t *testing.T) {
+	t.Parallel()
+	e := intake.Event{Severity: intake.Critical, Title: "Disk full", Labels: map[string]string{"team": "db", "env": `a"b,c`}}
+	for s, want := range map[string]bool{
+		``: true, `team="db"`: true, `{team="db"}`: true, `team=db`: true, `team = db , severity=critical`: true, `team!="db"`: false,
+		`team=~"db|web"`: true, `team=~"d"`: false, `team!~"web.*"`: true, `severity="critical"`: true, `title=~"Disk.*"`: true,
+		`absent=""`: true, `absent!=""`: false, `env="a\"b,c"`: true, `team="db",severity="info"`: false,
+	} {
+		m, err := Parse(s)
+		require.NoError(t, err, s)
+		require.Equal(t, want, m.Match(e), s)
+	}
+	for _, s := range []string{`team`, `="x"`, `team="x`, `team=~"("`, `team="a" env="b"`, `{team="a"`} {
+		_, err := Parse(s)
+		require.True(t, fault.Is(err, fault.Invalid), s)
+	}
+}
+
+func TestTheFirstRuleThatMatchesWins(t *testing.T) {
+	t.Parallel()
+	rules := []Rule{
+		{Match: `env="test"`, RecordOnly: true},
+		{Match: `team="db"`, Plan: "night", Times: []Window{{Days: []string{"fri"}, From: "22:00", To: "06:00", Zone: "Europe/Berlin"}}},
+		{Match: `team="db"`, Plan: "day"},
+	}
+	require.NoError(t, Check(rules))
+	db := intake.Event{Labels: map[string]string{"team": "db"}}
+	friday := time.Date(2026, 11, 20, 21, 30, 0, 0, time.UTC) // 22:30 in Berlin
+	require.Equal(t, Choice{Rule: 2, Plan: "night", Reason: `rule 2 matches: team="db", at its times`}, Choose(rules, db, friday))
+	require.Equal(t, 2, Choose(rules, db, friday.Add(7*time.Hour)).Rule, "Saturday at 05:30 belongs to Friday's window")
+	require.Equal(t, "day", Choose(rules, db, friday.Add(8*time.Hour)).Plan)
+	require.Equal(t, "day", Choose(rules, db, friday.Add(24*time.Hour)).Plan)
+	require.True(t, Choose(rules, intake.Event{Labels: map[string]string{"env": "test", "team": "db"}}, friday).RecordOnly)
+	require.Equal(t, Choice{Reason: "none of 3 rules matches"}, Choose(rules, intake.Event{}, friday))
+	for _, wrong := range []Rule{{}, {Plan: "a", RecordOnly: true}, {Match: "x", Plan: "a"}, {Plan: "a", Times: []Window{{Zone: "Moon"}}},
+		{Plan: "a", Times: []Window{{Days: []string{"x"}}}}, {Plan: "a", Times: []Window{{From: "25:00"}}}} {
+		require.True(t, fault.Is(Check([]Rule{wrong}), fault.Invalid), wrong)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(`team=~"db|web", severity!="info"`)
+	f.Fuzz(func(t *testing.T, s string) {
+		m, err := Parse(s)
+		if err != nil {
+			require.True(t, fault.Is(err, fault.Invalid))
+			return
+		}
+		m.Match(intake.Event{})
+	})
+}

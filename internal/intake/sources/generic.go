@@ -1,0 +1,102 @@
+package sources
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
+)
+
+// Generic decodes any body: a JSON object or a list of them, a form, or text. Titles, keys, statuses and so on have one of the usual
+// names. An object without a key is identified by its title and host, so that a repetition is found. A text is an event of its own.
+func Generic(r intake.Request) ([]intake.Event, error) {
+	if strings.HasPrefix(r.Header("Content-Type"), "application/x-www-form-urlencoded") {
+		return ofForm(r.Body)
+	}
+	switch body := strings.TrimSpace(string(r.Body)); {
+	case body == "":
+		return nil, fault.New(fault.Invalid, "the body is empty")
+	case body[0] == '{':
+		m, err := object(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		return []intake.Event{generic(m, r.Body)}, nil
+	case body[0] == '[':
+		var raw []json.RawMessage
+		if json.Unmarshal(r.Body, &raw) != nil {
+			return nil, fault.New(fault.Invalid, "the body is not valid JSON")
+		}
+		var out []intake.Event
+		for _, one := range raw {
+			if m, err := object(one); err == nil {
+				out = append(out, generic(m, one))
+			}
+		}
+		if len(out) == 0 {
+			return nil, fault.New(fault.Invalid, "the list has no JSON object")
+		}
+		return out, nil
+	default:
+		title, rest, _ := strings.Cut(body, "\n")
+		return []intake.Event{{Status: intake.Firing, Title: cut(title, maxSummary), Summary: strings.TrimSpace(rest)}}, nil
+	}
+}
+
+func ofForm(body []byte) ([]intake.Event, error) {
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "the form cannot be read")
+	}
+	for _, name := range []string{"payload", "data"} {
+		if m, err := object([]byte(form.Get(name))); err == nil {
+			return []intake.Event{generic(m, []byte(form.Get(name)))}, nil
+		}
+	}
+	texts := map[string]string{}
+	for name := range form {
+		texts[name] = form.Get(name)
+	}
+	raw := encoded(texts)
+	m, err := object(raw)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "the form is empty")
+	}
+	return []intake.Event{generic(m, raw)}, nil
+}
+
+func generic(m members, body []byte) intake.Event {
+	e := intake.Event{
+		Status: status(m.text("status", "state", "action", "event_action")), Title: cut(m.text("title", "summary", "subject", "name", "text", "message"), maxSummary),
+		Summary: m.text("description", "message", "details", "text", "body"), Severity: severity(m.text("severity", "level", "priority")),
+		Labels: m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time", "date")), Context: body,
+		Key: ShortKey(m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id", "key")),
+	}
+	if host := m.text("host"); host != "" && e.Labels["host"] == "" {
+		e.Labels["host"] = host
+	}
+	if e.Key == "" && e.Title != "" {
+		sum := sha256.Sum256([]byte(e.Title + "\x00" + e.Labels["host"]))
+		e.Key = hex.EncodeToString(sum[:])
+	}
+	e.Links = addLink(nil, m.text("url", "link", "link_to_upstream_details"), "Source")
+	if address := m.text("image_url", "imageUrl"); absolute(address) {
+		e.Images = []intake.Image{{URL: address}}
+	}
+	return e
+}
+
+// status returns the status that a word of a sender means. Unknown words mean firing.
+func status(word string) intake.Status {
+	switch strings.ToLower(word) {
+	case "ok", "resolve", "resolved", "recover", "recovered", "recovery", "close", "closed", "up", "normal", "clear", "success":
+		return intake.Resolved
+	case "ack", "acknowledge", "acknowledged":
+		return intake.Acknowledged
+	}
+	return intake.Firing
+}

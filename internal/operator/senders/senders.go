@@ -1,0 +1,158 @@
+// Package senders does what operators do with integrations: it adds, lists, changes and removes them, and tests their routing rules. Every
+// change is in the audit log. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
+package senders
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/intake/sources"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
+)
+
+// Senders performs the operations. It is safe for concurrent use.
+type Senders struct {
+	store        *pgintegrations.Integrations
+	applications *catalog.Applications
+	plans        *catalog.Plans
+	catchAll     string
+}
+
+// operatorName is the actor in the audit log.
+const operatorName = "iris command"
+
+// New returns the operations on a database. catchAll is the setting intake.catch_all_plan.
+func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
+	return &Senders{store: pgintegrations.New(db), applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), catchAll: catchAll}
+}
+
+func (s *Senders) application(ctx context.Context, name string) (auth.Application, error) {
+	app, err := s.applications.ByName(ctx, name)
+	return app, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no application %s", name))
+}
+
+// NewIntegration is an integration to be added.
+type NewIntegration struct {
+	integrations.Content
+	Application string
+	Token       string // "" = a random one
+	Severity    string // DefaultSeverity, as people write it; "" = none
+}
+
+// Event is an event to be tested.
+type Event struct {
+	Title, Severity string
+	Labels          map[string]string
+}
+
+// Content is what people edit of an integration.
+type Content = integrations.Content
+
+// Addresses returns the path that deliveries of a type are sent to, and the path with the token for senders that can set no header; "" =
+// all senders can.
+func Addresses(kind, token string) (path, withToken string) { return integrations.Address(kind, token) }
+
+// Add adds an integration and returns its token. It returns a Conflict fault if the name exists.
+func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err error) {
+	n.DefaultSeverity = intake.Severity(n.Severity)
+	if err := n.Check(Types()); err != nil {
+		return "", err
+	}
+	app, err := s.application(ctx, n.Application)
+	if err != nil {
+		return "", err
+	}
+	if err := s.checkPlan(ctx, n.DefaultPlan); err != nil {
+		return "", err
+	}
+	if token = n.Token; token == "" {
+		token = integrations.NewToken(n.Type)
+	}
+	_, err = s.store.Create(ctx, app, n.Content, token, operatorName)
+	return token, err
+}
+
+// Types returns the types of integrations, sorted.
+func Types() []string { return slices.Sorted(maps.Keys(sources.All())) }
+
+func (s *Senders) checkPlan(ctx context.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	_, err := s.plans.ByName(ctx, name)
+	return fault.When(err, fault.NotFound, fault.Invalidf("plan", "there is no active plan named %s", name))
+}
+
+// maxIntegrations is how many integrations a list has at most.
+const maxIntegrations = 10_000
+
+// List returns all integrations.
+func (s *Senders) List(ctx context.Context) ([]integrations.Integration, error) {
+	return s.store.List(ctx, 0, maxIntegrations)
+}
+
+// Show returns an integration and its latest payloads, newest first.
+func (s *Senders) Show(ctx context.Context, name string) (integrations.Integration, []integrations.Payload, error) {
+	i, err := s.store.ByName(ctx, name)
+	if err != nil {
+		return i, nil, err
+	}
+	payloads, err := s.store.Payloads(ctx, i.ID)
+	return i, payloads, err
+}
+
+// AddToken gives an integration a further token and returns it. The older of two tokens is deleted.
+func (s *Senders) AddToken(ctx context.Context, name string) (token, path string, err error) {
+	i, err := s.store.ByName(ctx, name)
+	if err != nil {
+		return "", "", err
+	}
+	token = integrations.NewToken(i.Type)
+	path, _ = integrations.Address(i.Type, token)
+	return token, path, s.store.AddToken(ctx, i, token, operatorName)
+}
+
+// DropOldTokens deletes all tokens of an integration except the newest.
+func (s *Senders) DropOldTokens(ctx context.Context, name string) error {
+	i, err := s.store.ByName(ctx, name)
+	if err != nil {
+		return err
+	}
+	return s.store.DropOldTokens(ctx, i, operatorName)
+}
+
+// Remove deletes an integration. Its incidents stay.
+func (s *Senders) Remove(ctx context.Context, name string) error {
+	i, err := s.store.ByName(ctx, name)
+	if err != nil {
+		return err
+	}
+	return s.store.Delete(ctx, i, operatorName)
+}
+
+// TestRoute returns the plan that a firing event would use at a time if no incident is open with its key, and why. It uses the same
+// function as intake and changes nothing.
+func (s *Senders) TestRoute(ctx context.Context, name string, e Event, at time.Time) (receiving.Choice, error) {
+	i, err := s.store.ByName(ctx, name)
+	if err != nil {
+		return receiving.Choice{}, err
+	}
+	app, err := s.application(ctx, i.Application)
+	if err != nil {
+		return receiving.Choice{}, err
+	}
+	return receiving.Chooser{Plans: s.plans, CatchAll: s.catchAll, Log: zap.NewNop()}.Choose(ctx, app, i, intake.Event{
+		Status: intake.Firing, Title: e.Title, Severity: intake.Severity(e.Severity), Labels: e.Labels,
+	}, at)
+}

@@ -1,0 +1,218 @@
+// Package integrations stores integrations, their tokens as hashes, and what they received. The edge that takes deliveries, /v1 and the
+// command line use it.
+package integrations
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/routing"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Integrations stores integrations. Every change has an entry in the audit log, in the same transaction. It is safe for concurrent use.
+type Integrations struct{ db *postgres.DB }
+
+// New returns the adapter over d.
+func New(d *postgres.DB) *Integrations { return &Integrations{db: d} }
+
+// ByToken returns the integration with a token and the number of the token. An unknown token is a NotFound fault. The integration has no
+// tokens and no activity.
+func (s *Integrations) ByToken(ctx context.Context, token string) (integrations.Integration, int64, error) {
+	r, err := postgres.Query(ctx, s.db, (*db.Queries).IntegrationByToken, integrations.Hash(token))
+	if err != nil {
+		return integrations.Integration{}, 0, postgres.Named(err, "no integration has this token")
+	}
+	i := integrations.Integration{ID: integrations.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application,
+		Content: content(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled)}
+	i.Rules, err = rules(r.Rules)
+	return i, r.TokenID, err
+}
+
+// KeyOf returns the dedup key of an incident of an integration. Another incident is a NotFound fault.
+func (s *Integrations) KeyOf(ctx context.Context, id integrations.ID, incident int64) (string, error) {
+	key, err := postgres.Query(ctx, s.db, (*db.Queries).KeyOfIncident, db.KeyOfIncidentParams{ID: incident, IntegrationID: int64(id)})
+	return key, postgres.Named(err, "the integration has no such incident")
+}
+
+// List returns at most so many integrations by number, beginning after one.
+func (s *Integrations) List(ctx context.Context, after integrations.ID, most int) ([]integrations.Integration, error) {
+	return s.read(ctx, db.IntegrationsParams{After: int64(after), Most: int32(most)})
+}
+
+// ByName returns an integration, ignoring case. An unknown name is a NotFound fault.
+func (s *Integrations) ByName(ctx context.Context, name string) (integrations.Integration, error) {
+	missing := fault.Newf(fault.NotFound, "there is no integration %.100q", name)
+	if name == "" || postgres.Storable(name) != name {
+		return integrations.Integration{}, missing
+	}
+	found, err := s.read(ctx, db.IntegrationsParams{Name: name, Most: 1})
+	if err != nil || len(found) == 0 {
+		if err == nil {
+			err = missing
+		}
+		return integrations.Integration{}, err
+	}
+	return found[0], nil
+}
+
+func (s *Integrations) read(ctx context.Context, p db.IntegrationsParams) ([]integrations.Integration, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Integrations, p)
+	if err != nil {
+		return nil, err
+	}
+	ids := postgres.Convert(rows, func(r db.IntegrationsRow) int64 { return r.ID })
+	tokens, err := postgres.Query(ctx, s.db, (*db.Queries).IntegrationTokens, ids)
+	if err != nil {
+		return nil, err
+	}
+	of := map[int64][]integrations.Token{}
+	for _, t := range tokens {
+		of[t.IntegrationID] = append(of[t.IntegrationID], integrations.Token{ID: t.ID, CreatedAt: t.CreatedAt, LastUsedAt: postgres.Deref(t.LastUsedAt)})
+	}
+	out := make([]integrations.Integration, len(rows))
+	for k, r := range rows {
+		out[k] = integrations.Integration{ID: integrations.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application,
+			CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, Tokens: of[r.ID],
+			Content: content(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled),
+			Activity: integrations.Activity{Accepted: r.Accepted, Refused: r.Refused, LastRefusal: r.LastRefusal,
+				LastAcceptedAt: postgres.Deref(r.LastAcceptedAt), LastRefusedAt: postgres.Deref(r.LastRefusedAt)}}
+		if out[k].Rules, err = rules(r.Rules); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func content(name, kind, plan, severity string, settings json.RawMessage, perMinute int32, enabled bool) integrations.Content {
+	return integrations.Content{Name: name, Type: kind, DefaultPlan: plan, DefaultSeverity: intake.Severity(severity), Settings: settings,
+		RatePerMinute: int(perMinute), Enabled: enabled}
+}
+
+func rules(raw json.RawMessage) (out []routing.Rule, err error) {
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, fmt.Errorf("read the rules of an integration: %w", err)
+	}
+	return out, nil
+}
+
+// Create stores an integration with a token. A name that is in use is a Conflict fault.
+func (s *Integrations) Create(ctx context.Context, application auth.Application, c integrations.Content, token, actor string) (integrations.ID, error) {
+	raw, err := json.Marshal(slices.Concat([]routing.Rule{}, c.Rules)) // never null
+	if err != nil {
+		return 0, err
+	}
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (integrations.ID, error) {
+		id, err := q.AddIntegration(ctx, db.AddIntegrationParams{ApplicationID: application.ID, Name: postgres.Storable(c.Name), Type: c.Type,
+			DefaultPlan: postgres.Storable(c.DefaultPlan), DefaultSeverity: string(c.DefaultSeverity), Rules: raw, Settings: c.Settings,
+			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled, CreatedBy: postgres.Storable(actor)})
+		if err != nil {
+			return 0, taken(err, c.Name)
+		}
+		if err := q.AddIntegrationToken(ctx, db.AddIntegrationTokenParams{IntegrationID: id, Hash: integrations.Hash(token)}); err != nil {
+			return 0, takenToken(err)
+		}
+		return integrations.ID(id), audit(ctx, q, actor, "integration added", c.Name,
+			"type "+c.Type+", application "+application.Name)
+	})
+}
+
+// taken turns the violation of the unique name into a Conflict fault.
+func taken(err error, name string) error {
+	if postgres.SqlState(err) == uniqueViolation {
+		return fault.Wrap(fault.Conflict, err, "there is an integration named "+name)
+	}
+	return err
+}
+
+func takenToken(err error) error {
+	if postgres.SqlState(err) == uniqueViolation {
+		return fault.Wrap(fault.Conflict, err, "another integration has this token")
+	}
+	return err
+}
+
+const uniqueViolation = "23505"
+
+// Replace stores the content of an integration. The type does not change. before is the integration as the editor read it.
+func (s *Integrations) Replace(ctx context.Context, before integrations.Integration, c integrations.Content, actor string) error {
+	raw, err := json.Marshal(slices.Concat([]routing.Rule{}, c.Rules)) // never null
+	if err != nil {
+		return err
+	}
+	return s.edit(ctx, before, func(ctx context.Context, q *db.Queries) error {
+		_, err := q.ReplaceIntegration(ctx, db.ReplaceIntegrationParams{ID: int64(before.ID), Name: postgres.Storable(c.Name),
+			DefaultPlan: postgres.Storable(c.DefaultPlan), DefaultSeverity: string(c.DefaultSeverity), Rules: raw, Settings: c.Settings,
+			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled})
+		if err != nil {
+			return taken(err, c.Name)
+		}
+		return audit(ctx, q, actor, "integration changed", c.Name, before.Changes(c))
+	})
+}
+
+// AddToken stores a further token of an integration. The older of two tokens is deleted, so that an integration has at most two.
+func (s *Integrations) AddToken(ctx context.Context, i integrations.Integration, token, actor string) error {
+	return s.edit(ctx, i, func(ctx context.Context, q *db.Queries) error {
+		if _, err := q.DeleteOldIntegrationTokens(ctx, int64(i.ID)); err != nil {
+			return err
+		}
+		if err := q.AddIntegrationToken(ctx, db.AddIntegrationTokenParams{IntegrationID: int64(i.ID), Hash: integrations.Hash(token)}); err != nil {
+			return takenToken(err)
+		}
+		return audit(ctx, q, actor, "integration token added", i.Name, "")
+	})
+}
+
+// DropOldTokens deletes the tokens of an integration except the newest.
+func (s *Integrations) DropOldTokens(ctx context.Context, i integrations.Integration, actor string) error {
+	return s.edit(ctx, i, func(ctx context.Context, q *db.Queries) error {
+		n, err := q.DeleteOldIntegrationTokens(ctx, int64(i.ID))
+		if err != nil || n == 0 {
+			return err
+		}
+		return audit(ctx, q, actor, "old integration token removed", i.Name, "")
+	})
+}
+
+// Delete deletes an integration. Its incidents stay.
+func (s *Integrations) Delete(ctx context.Context, i integrations.Integration, actor string) error {
+	return s.edit(ctx, i, func(ctx context.Context, q *db.Queries) error {
+		if _, err := q.DeleteIntegration(ctx, int64(i.ID)); err != nil {
+			return err
+		}
+		return audit(ctx, q, actor, "integration removed", i.Name, "")
+	})
+}
+
+// edit runs change in a transaction that locks the integration. An integration that was deleted or changed since it was read is a Stale
+// fault.
+func (s *Integrations) edit(ctx context.Context, i integrations.Integration, change func(context.Context, *db.Queries) error) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		r, err := q.LockIntegration(ctx, int64(i.ID))
+		if err != nil {
+			return postgres.Named(err, "there is no integration "+i.Name)
+		}
+		now := content(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled)
+		if now.Rules, err = rules(r.Rules); err != nil {
+			return err
+		}
+		if err := i.Unchanged(now); err != nil {
+			return err
+		}
+		return change(ctx, q)
+	})
+}
+
+// audit records a change.
+func audit(ctx context.Context, q *db.Queries, actor, action, name, detail string) error {
+	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: action, Object: postgres.Storable("integration " + name),
+		Detail: postgres.Storable(detail)})
+}

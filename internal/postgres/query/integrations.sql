@@ -1,0 +1,112 @@
+-- Integrations, their tokens, counts and payloads.
+
+-- name: IntegrationByToken :one
+select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
+    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, t.id as token_id
+from integration_tokens t
+join integrations i on i.id = t.integration_id
+join applications a on a.id = i.application_id
+where t.hash = @hash;
+
+-- name: Integrations :many
+select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
+    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.created_by,
+    i.created_at, coalesce(c.accepted, 0)::bigint as accepted, coalesce(c.refused, 0)::bigint as refused, c.last_accepted_at,
+    c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal
+from integrations i
+join applications a on a.id = i.application_id
+left join integration_activity c on c.integration_id = i.id
+where (sqlc.arg(name)::text = '' or lower(i.name) = lower(sqlc.arg(name)::text)) and i.id > sqlc.arg(after)::bigint
+order by i.id
+limit sqlc.arg(most);
+
+-- name: IntegrationTokens :many
+select id, integration_id, created_at, last_used_at from integration_tokens
+where integration_id = any(sqlc.arg(integrations)::bigint[]) order by id;
+
+-- name: AddIntegration :one
+insert into integrations (application_id, name, type, default_plan, default_severity, rules, settings, rate_per_minute, enabled, created_by)
+values (@application_id, @name, @type, nullif(@default_plan::text, ''), nullif(@default_severity::text, ''), @rules, @settings,
+    @rate_per_minute, @enabled, @created_by)
+returning id;
+
+-- name: ReplaceIntegration :execrows
+update integrations
+set name = @name, default_plan = nullif(@default_plan::text, ''), default_severity = nullif(@default_severity::text, ''),
+    rules = @rules, settings = @settings, rate_per_minute = @rate_per_minute, enabled = @enabled
+where id = @id;
+
+-- name: LockIntegration :one
+select name, type, coalesce(default_plan, '')::text as default_plan, coalesce(default_severity, '')::text as default_severity, rules,
+    settings, rate_per_minute, enabled
+from integrations where id = @id for update;
+
+-- name: DeleteIntegration :execrows
+delete from integrations where id = @id;
+
+-- name: AddIntegrationToken :exec
+insert into integration_tokens (integration_id, hash) values (@integration_id, @hash);
+
+-- The tokens of an integration except the newest.
+-- name: DeleteOldIntegrationTokens :execrows
+delete from integration_tokens t
+where t.integration_id = @integration_id
+  and t.id < (select max(n.id) from integration_tokens n where n.integration_id = @integration_id);
+
+-- Adds counts of deliveries. Integrations that were deleted since are skipped.
+-- name: CountDeliveries :exec
+insert into integration_activity as c (integration_id, accepted, refused, last_accepted_at, last_refused_at, last_refusal)
+select i.id, u.accepted, u.refused, case when u.accepted > 0 then clock_timestamp() end,
+    case when u.refused > 0 then clock_timestamp() end, nullif(u.refusal, '')
+from (
+    select unnest(sqlc.arg(ids)::bigint[]) as id,
+        unnest(sqlc.arg(accepted)::bigint[]) as accepted,
+        unnest(sqlc.arg(refused)::bigint[]) as refused,
+        unnest(sqlc.arg(refusals)::text[]) as refusal
+) u
+join integrations i on i.id = u.id
+order by i.id
+on conflict (integration_id) do update
+set accepted = c.accepted + excluded.accepted, refused = c.refused + excluded.refused,
+    last_accepted_at = coalesce(excluded.last_accepted_at, c.last_accepted_at),
+    last_refused_at = coalesce(excluded.last_refused_at, c.last_refused_at),
+    last_refusal = coalesce(excluded.last_refusal, c.last_refusal);
+
+-- name: UseIntegrationTokens :exec
+update integration_tokens set last_used_at = clock_timestamp()
+where id = any(sqlc.arg(ids)::bigint[]) and (last_used_at is null or last_used_at < clock_timestamp() - interval '10 seconds');
+
+-- name: AddPayloads :exec
+insert into integration_payloads (integration_id, at, outcome, body)
+select i.id, u.at, u.outcome, u.body
+from (
+    select unnest(sqlc.arg(ids)::bigint[]) as id,
+        unnest(sqlc.arg(ats)::timestamptz[]) as at,
+        unnest(sqlc.arg(outcomes)::text[]) as outcome,
+        unnest(sqlc.arg(bodies)::text[]) as body
+) u
+join integrations i on i.id = u.id;
+
+-- name: DropPayloads :exec
+delete from integration_payloads p
+using unnest(sqlc.arg(ids)::bigint[]) as u(id)
+where p.integration_id = u.id and p.id < (
+    select min(k.id) from (
+        select n.id from integration_payloads n where n.integration_id = u.id order by n.id desc limit sqlc.arg(keep)) k);
+
+-- name: ExpirePayloads :execrows
+delete from integration_payloads p
+where p.ctid = any(array(
+    select o.ctid from integration_payloads o where o.at < statement_timestamp() - interval '7 days' limit 10000));
+
+-- name: Payloads :many
+select at, outcome, body from integration_payloads where integration_id = @integration_id order by id desc limit @most;
+
+-- name: AcknowledgeBySource :exec
+update incidents
+set due_at = case when active then clock_timestamp() else due_at end, active = false, source_acknowledged = true,
+    version = version + 1, updated_at = clock_timestamp()
+where id = @id and not resolved;
+
+-- name: KeyOfIncident :one
+select coalesce(dedup_key, '')::text as dedup_key from incidents where id = @id and integration_id = sqlc.arg(integration_id)::bigint;
