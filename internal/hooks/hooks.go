@@ -188,6 +188,12 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 	}
 	query := r.URL.Query()
 	d.events, err = decode(intake.Request{Header: r.Header.Get, Query: query.Get, Body: d.body, At: d.at})
+	for k := range d.events {
+		e := &d.events[k]
+		if e.Context = wire.WithoutNUL(e.Context); err == nil && len(e.Context) > 0 {
+			err = wire.CheckJSON(e.Context) // of JSON within a text or a form
+		}
+	}
 	return err
 }
 

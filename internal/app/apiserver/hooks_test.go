@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -252,5 +253,23 @@ func TestOpsgenieIntegration(t *testing.T) {
 		require.Equal(t, c.status, code, what)
 		require.NotEmpty(t, answer["message"], what)
 		require.NotEmpty(t, answer["requestId"], what)
+	}
+}
+
+// TestSamplesOfOtherSources posts what the senders send: a firing alert twice, which is one incident, and its recovery.
+func TestSamplesOfOtherSources(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	for _, c := range []struct{ kind, firing, over string }{
+		{"datadog", "triggered", "recovered"}, {"sentry", "event", "resolved"}, {"uptime_kuma", "down", "up"}, {"zabbix", "problem", "recovery"},
+	} {
+		token := s.add(integrations.Content{Name: c.kind, Type: c.kind, DefaultPlan: "pager"})
+		for k, want := range []string{"opened", "updated", "resolved"} {
+			body, err := os.ReadFile("../../intake/sources/testdata/" + c.kind + "-" + []string{c.firing, c.firing, c.over}[k] + ".json")
+			require.NoError(t, err)
+			status, answer := s.send("/v1/hooks/"+c.kind+"/"+token, "", string(body))
+			require.Equal(t, http.StatusOK, status, answer)
+			require.Contains(t, outcome(t, answer), want+" ", c.kind)
+		}
 	}
 }

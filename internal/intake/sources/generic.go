@@ -1,8 +1,6 @@
 package sources
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -80,13 +78,10 @@ func generic(m members, body []byte) intake.Event {
 		e.Labels["host"] = host
 	}
 	if e.Key == "" && e.Title != "" {
-		sum := sha256.Sum256([]byte(e.Title + "\x00" + e.Labels["host"]))
-		e.Key = hex.EncodeToString(sum[:])
+		e.Key = hashed(e.Title + "\x00" + e.Labels["host"])
 	}
 	e.Links = addLink(nil, m.text("url", "link", "link_to_upstream_details"), "Source")
-	if address := m.text("image_url", "imageUrl"); absolute(address) {
-		e.Images = []intake.Image{{URL: address}}
-	}
+	e.Images = addImages(nil, m.text("image_url", "imageUrl"))
 	return e
 }
 

@@ -32,8 +32,6 @@ func Grafana(r intake.Request) ([]intake.Event, error) {
 	e.Labels = m.within("tags").texts()
 	e.Severity = severity(firstOf(e.Labels["severity"], e.Labels["priority"]))
 	e.Links = addLink(nil, m.text("ruleUrl"), "Rule")
-	if address := m.text("imageUrl"); absolute(address) {
-		e.Images = []intake.Image{{URL: address}}
-	}
+	e.Images = addImages(nil, m.text("imageUrl"))
 	return []intake.Event{e}, nil
 }

@@ -30,24 +30,11 @@ func Opsgenie(r intake.Request) ([]intake.Event, error) {
 	e.Annotations = pick(m, "note", "user", "source")
 	var tags []string
 	_ = json.Unmarshal(m["tags"], &tags) // another type counts as absent
-	var plain []string
-	for _, tag := range tags {
-		tag = strings.TrimSpace(tag)
-		if name, value, pair := strings.Cut(tag, ":"); pair && e.Labels[name] == "" {
-			e.Labels[name] = value
-		} else if !pair && tag != "" {
-			plain = append(plain, tag)
-		}
-	}
-	if len(plain) > 0 {
+	if plain := addTags(e.Labels, tags); len(plain) > 0 {
 		e.Annotations["tags"] = strings.Join(plain, ",")
 	}
 	e.Links = addLink(addLink(nil, e.Labels["url"], "Details"), e.Annotations["source"], "Source")
-	for address := range strings.SplitSeq(details.text("image_urls"), ", ") {
-		if absolute(address) {
-			e.Images = append(e.Images, intake.Image{URL: address})
-		}
-	}
+	e.Images = addImages(nil, strings.Split(details.text("image_urls"), ", ")...)
 	return []intake.Event{e}, nil
 }
 
