@@ -44,6 +44,21 @@ type Application struct {
 	LateWithin, LateHold time.Duration
 	// Keys are the keys that it may sign with: primary first, then secondary.
 	Keys []string
+	// Variables are the variables that it declared for contexts, required ones first.
+	Variables []string
+	// Version changes with every change of the application; 0 = unknown.
+	Version int64
+	// Recent: the application was read before the request, so it may have changed since.
+	Recent bool
+}
+
+// ToCheck returns the version that storage must find when it stores a request of the application. 0 = it need not check, because the
+// application was read for this request.
+func (a Application) ToCheck() int64 {
+	if a.Recent {
+		return a.Version
+	}
+	return 0
 }
 
 // Applications finds applications. ByName ignores case and returns a NotFound fault for an unknown name. After a change of keys or

@@ -18,6 +18,16 @@ func alertLine(public string) string {
 		`"startsAt":"'$(date -u +%Y-%m-%dT%H:%M:%SZ)'","endsAt":"0001-01-01T00:00:00Z","generatorURL":"","fingerprint":"demo'$(date +%s)'"}]}'`
 }
 
+// integrationLines returns a command for each of three demo integrations. Run again, they update their incidents.
+func integrationLines(public string) []string {
+	const post = `curl -sS -w '\n' -H 'Content-Type: application/json' `
+	return []string{
+		post + public + `/v2/enqueue -d '{"routing_key":"demo-pagerduty","event_action":"trigger","dedup_key":"disk/db7","payload":{"summary":"Disk 95 % on db7","source":"db7","severity":"critical"}}'`,
+		post + public + `/v2/alerts -H 'Authorization: GenieKey demo-opsgenie' -d '{"message":"Queue is full","alias":"queue","priority":"P2"}'`,
+		post + public + `/v1/hooks/generic/demo-generic -d '{"id":"job-17","title":"Backup failed","severity":"high"}'`,
+	}
+}
+
 // incidentLine returns a command that posts an incident and signs it when it runs. The signature covers the time, the
 // method, the path and the body.
 func incidentLine(public string) string {
@@ -78,6 +88,12 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 		line("Post an alert as Alertmanager does (or configure an Alertmanager with this webhook address):")
 		line("")
 		line("%s", alertLine(s.public))
+		line("")
+		line("Or as the clients of PagerDuty, of Opsgenie, or with any JSON do:")
+		line("")
+		for _, command := range integrationLines(s.public) {
+			line("%s", command)
+		}
 		line("")
 		line("Or post an incident through the API, signed by openssl:")
 		line("")

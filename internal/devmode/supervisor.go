@@ -23,6 +23,7 @@ import (
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/devmode/demo"
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/senders"
 	"github.com/iris-oncall/iris/internal/pgserver"
 	"github.com/iris-oncall/iris/internal/subprocess"
 )
@@ -226,7 +227,7 @@ func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) err
 		return fmt.Errorf("write the demo data: %w", err)
 	}
 	defer db.Close()
-	if err := demo.Seed(ctx, operator.New(db, in.Keys)); err != nil {
+	if err := demo.Seed(ctx, operator.New(db, in.Keys), senders.New(db, in.Keys, "")); err != nil {
 		return fmt.Errorf("write the demo data: %w", err)
 	}
 	return nil

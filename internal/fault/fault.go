@@ -107,6 +107,15 @@ func Public(err error) string {
 	return e.Message
 }
 
+// FieldOf returns the wrong field that err names; "" = none.
+func FieldOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Field
+	}
+	return ""
+}
+
 // Is reports whether err has the kind.
 func Is(err error, kind Kind) bool { return err != nil && KindOf(err) == kind }
 

@@ -1,5 +1,5 @@
 // Package hooks takes the deliveries of integrations over HTTP: below /v1/hooks in the sender's own format, and at the root in place of
-// PagerDuty's Events API. It authenticates a delivery by the token of its integration, decodes it, and answers in the form
+// PagerDuty's Events API and Opsgenie's Alert API. It authenticates a delivery by the token of its integration, decodes it, and answers in the form
 // that the sender's clients expect. iris-api mounts the routes. The package knows no format: package sources decodes.
 package hooks
 
@@ -32,6 +32,8 @@ const retryAfter = 5 * time.Second
 // Integrations finds integrations by their tokens. An unknown token is a NotFound fault. The number is that of the token.
 type Integrations interface {
 	ByToken(ctx context.Context, token string) (integrations.Integration, int64, error)
+	// KeyOf returns the dedup key of an incident of the integration. Another incident is a NotFound fault.
+	KeyOf(ctx context.Context, id integrations.ID, incident int64) (string, error)
 }
 
 // Deps are the parts that the routes work on. All are required.
@@ -64,6 +66,7 @@ func (h *Hooks) Routes(r chi.Router) {
 		r.Put(path, h.generic)
 	}
 	h.pagerDuty(r)
+	h.opsgenie(r)
 }
 
 // errToken is the refusal of a delivery without a valid token.
@@ -185,6 +188,12 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 	}
 	query := r.URL.Query()
 	d.events, err = decode(intake.Request{Header: r.Header.Get, Query: query.Get, Body: d.body, At: d.at})
+	for k := range d.events {
+		e := &d.events[k]
+		if e.Context = wire.WithoutNUL(e.Context); err == nil && len(e.Context) > 0 {
+			err = wire.CheckJSON(e.Context) // of JSON within a text or a form
+		}
+	}
 	return err
 }
 

@@ -46,8 +46,10 @@ type Target struct {
 
 // New is a request to open an incident; its content is validated and resolved to ids.
 type New struct {
-	PlanID         int64
-	ApplicationID  int64
+	PlanID        int64
+	ApplicationID int64
+	// Version is the version that the application must have; otherwise Open returns a Stale fault. 0 = any.
+	Version        int64
 	Context        json.RawMessage
 	DynamicTargets []DynamicTarget
 	Actor          string // who opened it, for the timeline

@@ -49,12 +49,11 @@ type (
 // Caches are shared by all requests, including requests with a unit of work.
 type Caches struct {
 	Statistics *applications.RecentStatistics
-	Variables  *opening.Variables
 }
 
 // NewCaches returns empty caches.
 func NewCaches(statistics applications.StatisticsStore) Caches {
-	return Caches{applications.NewRecentStatistics(statistics), opening.NewVariables()}
+	return Caches{applications.NewRecentStatistics(statistics)}
 }
 
 // Deps are the parts that the API works on. New sets Admit and Once of Mount, and the functions Wake and Refused of the parts.

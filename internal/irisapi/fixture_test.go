@@ -209,7 +209,7 @@ func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) 
 		tags := irisapi.Tags{Names: c.Tags, Store: catalog.NewTags(db)}
 		accept := acceptor.Within(pgnotifications.New(db))
 		return irisapi.Deps{
-			Mount:        irisapi.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Observe: requests.Observe},
+			Mount:        irisapi.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent, Observe: requests.Observe},
 			Applications: irisapi.ApplicationParts{Applications: apps, Changes: apps, Keys: apps, Limits: apps, Statistics: caches.Statistics, Tags: tags},
 			Catalog: irisapi.CatalogParts{Plans: plans, PlanChanges: plans, PlanStore: plans, Templates: templates, TemplateChanges: templates,
 				TemplateStore: templates, People: p.People, Teammates: pgpeople.NewUsers(db).Teammates, Openings: c.Openings, Tags: tags,
@@ -218,7 +218,7 @@ func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) 
 				Openings: c.Openings, InternalApplications: c.InternalApplications},
 			Messages: irisapi.MessageParts{Messages: messages, Queues: queue.NewQueues(db), Acceptor: accept},
 			Opening: irisapi.OpeningParts{Incidents: opened, Plans: plans, Applications: apps, Lookups: pgnotifications.New(db), Load: p.Load,
-				Rates: p.Rates, Variables: caches.Variables},
+				Rates: p.Rates},
 			People: irisapi.PeopleParts{People: p.People, Profiles: settings, Modes: settings, Reprioritisations: settings, Categories: settings,
 				Devices: settings, Acceptor: accept, SlackID: p.SlackID, TimeZones: c.TimeZones, Mobile: c.Mobile,
 				DeviceApplications: c.DeviceApplications, InternalApplications: c.InternalApplications},

@@ -11,15 +11,17 @@ import (
 // messages in the same transaction (promise P1).
 type Notification struct {
 	ApplicationID int64
-	Subject       string
-	Body          string
-	EmailHTML     string
-	Template      string          // "" = none
-	Context       json.RawMessage // for the template; nil = none
-	Sender        string          // custom sender address, "" = the configured one
-	Priority      users.Priority  // "" if a mode was requested
-	Recipients    []NotificationRecipient
-	Lifetime      time.Duration // from acceptance; messages not sent by then are dropped
+	// Version is the version that the application must have; otherwise a Stale fault refuses the notification. 0 = any.
+	Version    int64
+	Subject    string
+	Body       string
+	EmailHTML  string
+	Template   string          // "" = none
+	Context    json.RawMessage // for the template; nil = none
+	Sender     string          // custom sender address, "" = the configured one
+	Priority   users.Priority  // "" if a mode was requested
+	Recipients []NotificationRecipient
+	Lifetime   time.Duration // from acceptance; messages not sent by then are dropped
 	// Bare notifications keep their subject as it is, without the application's name before it: answers to mails.
 	Bare bool
 	// ShownTo are the e-mail addresses that each of its mails names as recipients; empty = each mail names only its

@@ -31,8 +31,8 @@ func (a *Acceptor) Accept(ctx context.Context, actor auth.Actor, app auth.Applic
 		return 0, &fault.Error{Kind: fault.Throttled, RetryAfter: wait,
 			Message: "Application " + app.Name + " has too many messages waiting", Detail: "nothing was stored; send it again later"}
 	}
-	id, err := a.Store.Create(ctx, messages.Notification{ApplicationID: app.ID, Subject: n.Subject, Body: n.Body,
-		EmailHTML: n.EmailHTML, Template: n.Template, Context: n.Context, Priority: n.Priority, Recipients: recipients,
+	id, err := a.Store.Create(ctx, messages.Notification{ApplicationID: app.ID, Version: app.ToCheck(), Subject: n.Subject,
+		Body: n.Body, EmailHTML: n.EmailHTML, Template: n.Template, Context: n.Context, Priority: n.Priority, Recipients: recipients,
 		Lifetime: a.Lifetime, ShownTo: shownTo(n, recipients)})
 	if err == nil {
 		a.Load.Accepted(app.ID, len(recipients))

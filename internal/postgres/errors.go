@@ -13,6 +13,9 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
+// ErrApplicationChanged refuses a request whose application does not have the version that the request names. Nothing was stored.
+var ErrApplicationChanged = fault.New(fault.Stale, "the application was changed meanwhile, send the request again")
+
 // SqlState returns the five-character code the server gave, "" for errors that did not come from the server.
 func SqlState(err error) string {
 	var pe *pgconn.PgError

@@ -27,6 +27,7 @@ type People interface {
 // for concurrent use.
 type Authenticator struct {
 	applications auth.Applications
+	recent       *cache.Cache[string, auth.Application] // by the name in the request
 	people       People
 	sessions     *scs.SessionManager
 	userKey      string
@@ -37,8 +38,8 @@ type Authenticator struct {
 // NewAuthenticator returns an Authenticator. With nil sessions, only applications can authenticate. userKey is the session key of
 // the name of the logged-in user.
 func NewAuthenticator(apps auth.Applications, people People, sessions *scs.SessionManager, userKey string, e *Errors) *Authenticator {
-	return &Authenticator{applications: sharedLookups{apps, cache.New(cache.Config[string, auth.Application]{})}, people: people, sessions: sessions,
-		userKey: userKey, errors: e}
+	return &Authenticator{applications: sharedLookups{apps, cache.New(cache.Config[string, auth.Application]{})},
+		recent: cache.New(cache.Config[string, auth.Application]{TTL: recentFor}), people: people, sessions: sessions, userKey: userKey, errors: e}
 }
 
 // WithoutVerification returns an Authenticator that accepts names without credentials. It refuses changes that a page of another site
@@ -90,6 +91,44 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	})
 }
 
+// recentFor is how old the application of a request may be for Recent.
+const recentFor = 10 * time.Second
+
+// Recent is Middleware for handlers that check the version of the application when they store the request. It authenticates a request
+// that an application signed for itself without a read, if the application was read in the last seconds and its key matches. Other
+// requests, those with an Idempotency-Key too, are authenticated by Middleware.
+func (a *Authenticator) Recent(next http.Handler) http.Handler {
+	strict := a.Middleware(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, digest, err := auth.ParseAuthorization(r.Header.Get("Authorization"))
+		if err != nil || a.unverified || r.Header.Get(UsernameHeader) != "" || r.Header.Get("Idempotency-Key") != "" || r.Header.Get("Cookie") != "" {
+			strict.ServeHTTP(w, r)
+			return
+		}
+		signed, r, err := signedRequest(w, r)
+		if err != nil {
+			a.errors.Write(w, r, err)
+			return
+		}
+		app, _ := a.recent.Lookup(name)
+		// An unknown application has no keys. It is checked too, so that the time of a refusal does not depend on the cache.
+		if !app.Signed(signed, digest, time.Now()) || app.Version == 0 {
+			strict.ServeHTTP(w, r)
+			return
+		}
+		app.Recent = true
+		next.ServeHTTP(w, r.WithContext(WithActor(r.Context(), auth.Through(app), app)))
+	})
+}
+
+// signedRequest returns the parts of a request that its signature covers, and the request with its body kept.
+func signedRequest(w http.ResponseWriter, r *http.Request) (auth.SignedRequest, *http.Request, error) {
+	body, r, err := Body(w, r, MaxBody)
+	path, _, _ := strings.Cut(r.RequestURI, "?")
+	return auth.SignedRequest{Authorization: r.Header.Get("Authorization"), Username: r.Header.Get(UsernameHeader), Method: r.Method,
+		Path: r.URL.Path, WirePath: path, RawQuery: r.URL.RawQuery, Body: body}, r, err
+}
+
 func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.Actor, auth.Application, *http.Request, error) {
 	if actor, app, err := a.bySession(r); err != nil || actor.Known() {
 		return actor, app, r, err
@@ -106,20 +145,19 @@ func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.A
 	if header == "" {
 		return auth.Actor{}, auth.Application{}, r, nil
 	}
-	if _, _, err := auth.ParseAuthorization(header); err != nil {
-		return auth.Actor{}, auth.Application{}, r, err
-	}
-	body, r, err := Body(w, r, MaxBody)
+	name, _, err := auth.ParseAuthorization(header)
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, r, err
 	}
-	path, _, _ := strings.Cut(r.RequestURI, "?")
-	signed := auth.SignedRequest{Authorization: header, Username: username, Method: r.Method,
-		Path: r.URL.Path, WirePath: path, RawQuery: r.URL.RawQuery, Body: body}
+	signed, r, err := signedRequest(w, r)
+	if err != nil {
+		return auth.Actor{}, auth.Application{}, r, err
+	}
 	app, err := auth.Authenticate(r.Context(), a.applications, signed, time.Now())
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, r, err
 	}
+	a.recent.Put(name, app)
 	actor, err := a.speaking(r.Context(), app, username)
 	return actor, app, r, err
 }

@@ -47,7 +47,7 @@ func TestUnauthenticatedCallersAreRefused(t *testing.T) {
 			if !strings.HasPrefix(path, "/login") {
 				require.NotContains(t, []int{401, 403}, a.status, a.what)
 			}
-		case o.access == "webhook" || o.access == "vendor":
+		case o.access == "webhook" || o.access == "vendor" || o.access == "token":
 			a := s.do(anonymous, o.method, path, body)
 			require.Contains(t, []int{400, 401, 403}, a.status, a.what)
 		case o.access == "session":

@@ -93,6 +93,10 @@ func TestInvalidBodies(t *testing.T) {
 					want = `{"status": "invalid event", "message": "event refused", "errors": ["Invalid json in post body"],
 						"error": {"code": 400, "message": "event refused", "errors": ["Invalid json in post body"]}}`
 				}
+				if strings.HasPrefix(r.path, "/v2/alerts") { // the answer has a time and a random number
+					require.Contains(t, a.body, `"message":"Invalid json in post body"`, "%s %s", r.method, r.path)
+					continue
+				}
 				require.JSONEq(t, want, a.body, "%s %s", r.method, r.path)
 			}
 		}

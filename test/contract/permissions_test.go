@@ -185,6 +185,14 @@ func rights() []right {
 		{get, "/v1/plans/pager", nil, 200, known, nil},
 		{get, "/v1/templates", nil, 200, known, nil},
 		{get, "/v1/templates/words", nil, 200, known, nil},
+		{get, "/v1/integrations", nil, 200, known, nil},
+		{get, "/v1/integrations/generic", nil, 200, known, (*server).integrations},
+		{put, "/v1/integrations/generic", m{"default_plan": "pager", "rules": []m{{"match": "a=b", "plan": "pager"}}}, 200, "133333oo3", (*server).integrations},
+		{del, "/v1/integrations/generic", nil, 204, "133333oo3", (*server).integrations},
+		{put, "/v1/integrations/generic/token", nil, 201, "133333oo3", (*server).integrations},
+		{del, "/v1/integrations/generic/token", nil, 204, "133333oo3", (*server).integrations},
+		{get, "/v1/integrations/generic/payloads", nil, 200, "133333oo3", (*server).integrations},
+		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, known, (*server).integrations},
 		{get, "/v1/applications", nil, 200, known, nil},
 		{get, "/v1/applications/demo", nil, 200, known, nil},
 		{get, "/v1/users", nil, 200, known, nil},
@@ -237,6 +245,10 @@ func rights() []right {
 		{post, "/v2/enqueue", m{"routing_key": "pagerduty-token", "event_action": "trigger", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
 		{post, "/v2/change/enqueue", m{"routing_key": "pagerduty-token", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
 		{post, "/generic/2010-04-15/create_event.json", m{"service_key": "pagerduty-token", "event_type": "trigger", "description": "s"}, 200, everybody, (*server).integrations},
+		{post, "/v2/alerts?apiKey=opsgenie-token", m{"message": "m"}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/close?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/acknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{get, "/v2/alerts/requests/63000000-0000-8000-8000-000000000000?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 
 		// The operator lists internal applications. They do not act for people.
 		{get, "/v0/allowed_metadata_tags", nil, 200, known, nil},
@@ -407,7 +419,7 @@ func (s *server) everything() map[string]string {
 	s.Helper()
 	rows, err := s.db.Query(s.Context(), `select relname, coalesce((xpath('/row/h/text()', query_to_xml(format(
 			'select md5(string_agg(t::text, ''|'' order by t::text)) as h from %I t', relname), true, true, '')))[1]::text, '')
-		from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not in ('sessions', 'statistics_snapshots', 'watch_results')`)
+		from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not in ('sessions', 'statistics_snapshots', 'watch_results', 'integration_tokens', 'integration_payloads', 'integration_activity')`)
 	require.NoError(s, err)
 	out := map[string]string{}
 	var table, hash string
@@ -448,7 +460,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 // resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
 // it.
 var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
-	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/"}
+	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
 func ofOncall(path string) bool {
@@ -466,7 +478,7 @@ func ofOncall(path string) bool {
 
 // integrations adds the integrations generic and pagerduty, with the tokens generic-token and pagerduty-token, if they are missing.
 func (s *server) integrations() {
-	for _, kind := range []string{"generic", "pagerduty"} {
+	for _, kind := range []string{"generic", "pagerduty", "opsgenie"} {
 		s.exec("insert into integrations (application_id, name, type, default_plan, rate_per_minute, created_by) select id, '" + kind + "', '" + kind +
 			"', 'pager', 600, 'ann' from applications where name = 'demo' on conflict do nothing")
 		s.exec("insert into integration_tokens (integration_id, hash) select id, sha256('" + kind + "-token') from integrations where name = '" + kind + "' on conflict do nothing")

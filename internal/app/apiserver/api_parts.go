@@ -100,7 +100,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 	tags := irisapi.Tags{Names: c.Tags, Store: s.Tags}
 	acceptor := s.acceptor.Within(s.Notifications)
 	return irisapi.Deps{
-		Mount: irisapi.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Observe: s.requests.Observe},
+		Mount: irisapi.Mount{Errors: s.errors, Identify: s.authenticator.Middleware, Recent: s.authenticator.Recent, Observe: s.requests.Observe},
 		Applications: irisapi.ApplicationParts{
 			Applications: s.Applications, Changes: s.Applications, Keys: s.Applications, Limits: s.Applications,
 			Statistics: s.caches.Statistics, Tags: tags,
@@ -118,7 +118,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Messages: irisapi.MessageParts{Messages: s.Messages, Queues: s.Queues, Acceptor: acceptor},
 		Opening: irisapi.OpeningParts{
 			Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load,
-			Rates: s.rates, Variables: s.caches.Variables,
+			Rates: s.rates,
 		},
 		People: irisapi.PeopleParts{
 			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
@@ -192,7 +192,8 @@ func (s *apiShared) v1Parts() api.Deps {
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory, AuditLog: s.Audit,
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
-		People: api.PeopleParts{People: s.People, Teams: s.Teams},
+		Integrations: receivers.Routes(s.cfg, s.Stores, s.log),
+		People:       api.PeopleParts{People: s.People, Teams: s.Teams},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,

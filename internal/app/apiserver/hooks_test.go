@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -201,4 +202,74 @@ func TestRateOfAnIntegration(t *testing.T) {
 	}
 	require.Equal(t, http.StatusTooManyRequests, code)
 	require.Equal(t, "1", s.one(`select count(*)::text from incidents`))
+}
+
+func TestOpsgenieIntegration(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	key := s.add(integrations.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager"})
+	require.Regexp(t, "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$", key)
+	genie := "GenieKey " + key
+	status := func(id any) map[string]any {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprint("/v2/alerts/requests/", id), nil)
+		r.Header.Set("Authorization", genie)
+		w := httptest.NewRecorder()
+		s.a.parts.Load().ServeHTTP(w, r)
+		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
+		var out struct{ Data map[string]any }
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &out))
+		return out.Data
+	}
+	code, answer := s.send("/v2/alerts", genie, `{"message":"Disk 95 % on db7","alias":"disk/db7","details":{"host":"db7"},"tags":["env:prod"],"priority":"P1"}`)
+	require.Equal(t, http.StatusAccepted, code, answer)
+	require.Equal(t, "Request will be processed", answer["result"])
+	made := status(answer["requestId"])
+	require.Equal(t, []any{true, "Create", "disk/db7"}, []any{made["isSuccess"], made["action"], made["alias"]})
+	require.Equal(t, "critical prod", s.one(`select severity || ' ' || (context->'labels'->>'env') from incident_contexts`))
+	_, _ = s.send("/v2/alerts", genie, `{"message":"Disk 96 % on db7","alias":"disk/db7","priority":"P1"}`)
+	require.Equal(t, "1", s.one(`select count(*)::text from incidents`), "the alias is known")
+
+	code, _ = s.send("/v2/alerts/disk%2Fdb7/acknowledge?identifierType=alias", genie, `{}`)
+	require.Equal(t, http.StatusAccepted, code)
+	require.Equal(t, "true", s.one(`select source_acknowledged::text from incidents`))
+	code, answer = s.send("/v2/alerts/disk/db7/close?identifierType=alias", genie, `{"source":"probe"}`)
+	require.Equal(t, http.StatusAccepted, code, "the slash need not be escaped")
+	require.Equal(t, "Closed alert", status(answer["requestId"])["status"])
+	require.Equal(t, "true", s.one(`select resolved::text from incidents`))
+	code, answer = s.send("/v2/alerts/nope/close?identifierType=alias", genie, `{}`)
+	require.Equal(t, http.StatusAccepted, code)
+	require.Equal(t, "Alert does not exist", status(answer["requestId"])["status"])
+
+	for what, c := range map[string]struct {
+		path, key, body string
+		status          int
+	}{
+		"no message":     {"/v2/alerts", genie, `{"alias":"x"}`, 422},
+		"no JSON":        {"/v2/alerts", genie, `{`, 400},
+		"wrong key":      {"/v2/alerts", "GenieKey x", `{"message":"m"}`, 401},
+		"unknown action": {"/v2/alerts/a/explode", genie, `{}`, 422},
+	} {
+		code, answer = s.send(c.path, c.key, c.body)
+		require.Equal(t, c.status, code, what)
+		require.NotEmpty(t, answer["message"], what)
+		require.NotEmpty(t, answer["requestId"], what)
+	}
+}
+
+// TestSamplesOfOtherSources posts what the senders send: a firing alert twice, which is one incident, and its recovery.
+func TestSamplesOfOtherSources(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	for _, c := range []struct{ kind, firing, over string }{
+		{"datadog", "triggered", "recovered"}, {"sentry", "event", "resolved"}, {"uptime_kuma", "down", "up"}, {"zabbix", "problem", "recovery"},
+	} {
+		token := s.add(integrations.Content{Name: c.kind, Type: c.kind, DefaultPlan: "pager"})
+		for k, want := range []string{"opened", "updated", "resolved"} {
+			body, err := os.ReadFile("../../intake/sources/testdata/" + c.kind + "-" + []string{c.firing, c.firing, c.over}[k] + ".json")
+			require.NoError(t, err)
+			status, answer := s.send("/v1/hooks/"+c.kind+"/"+token, "", string(body))
+			require.Equal(t, http.StatusOK, status, answer)
+			require.Contains(t, outcome(t, answer), want+" ", c.kind)
+		}
+	}
 }

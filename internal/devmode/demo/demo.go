@@ -1,4 +1,4 @@
-// Package demo writes the demo data of `iris dev`: people, a team, calendars, an application, a template and a plan. devmode calls it and
+// Package demo writes the demo data of `iris dev`: people, a team, calendars, an application, a template, a plan and integrations. devmode calls it and
 // prints the names. It writes through internal/operator only.
 package demo
 
@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/senders"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -97,10 +98,35 @@ func templateDraft() messages.NewTemplate {
 
 // Seed writes the demo data. It changes nothing if the demo plan, which is written last, exists: people may have edited the data.
 // Objects of an interrupted Seed are kept and the others added.
-func Seed(ctx context.Context, o *operator.Operator) error {
-	if done, err := o.HasPlan(ctx, Plan); done || err != nil {
+func Seed(ctx context.Context, o *operator.Operator, s *senders.Senders) error {
+	done, err := o.HasPlan(ctx, Plan)
+	if err == nil && !done {
+		err = seed(ctx, o)
+	}
+	if err != nil {
 		return err
 	}
+	return seedIntegrations(ctx, s)
+}
+
+// seedIntegrations adds one integration of each type, unless there is any. Its token is "demo-" and the type.
+func seedIntegrations(ctx context.Context, s *senders.Senders) error {
+	there, err := s.List(ctx)
+	if err != nil || len(there) > 0 {
+		return err
+	}
+	for _, kind := range senders.Types() {
+		name := "demo-" + kind
+		_, err := s.Add(ctx, senders.NewIntegration{Application: Application, Token: name,
+			Content: senders.Content{Name: name, Type: kind, DefaultPlan: Plan, Enabled: true}})
+		if err != nil {
+			return fmt.Errorf("integration %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func seed(ctx context.Context, o *operator.Operator) error {
 	for _, p := range people() {
 		if err := ignoreConflict(o.AddUser(ctx, p)); err != nil {
 			return fmt.Errorf("user %s: %w", p.Name, err)

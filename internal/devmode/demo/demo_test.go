@@ -8,6 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/senders"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
@@ -18,8 +19,12 @@ func TestDemoCalendarsFillWithoutGaps(t *testing.T) {
 	require.NoError(t, err)
 	db := pgtest.New(t)
 	o := operator.New(db, keys)
-	require.NoError(t, Seed(t.Context(), o))
-	require.NoError(t, Seed(t.Context(), o), "seeding again changes nothing")
+	s := senders.New(db, keys, "")
+	require.NoError(t, Seed(t.Context(), o, s))
+	require.NoError(t, Seed(t.Context(), o, s), "seeding again changes nothing")
+	there, err := s.List(t.Context())
+	require.NoError(t, err)
+	require.Len(t, there, len(senders.Types()))
 
 	_, err = db.Pool().Exec(t.Context(), `update bucket_leases set owner = 'me', epoch = 1`)
 	require.NoError(t, err)

@@ -33,24 +33,37 @@ func group(m members, body []byte) intake.Event {
 	if e.Key == "" {
 		e.Key = labelKey(labels)
 	}
-	e.Key = shortKey(joined(e.Key, m.text("receiver")))
+	e.Key = ShortKey(joined(e.Key, m.text("receiver")))
 	alerts := m.list("alerts")
 	e.Alerts = alertRows(alerts)
 	e.Severity = worst(alerts, common)
-	if m.text("status") == "resolved" && m.text("truncatedAlerts", "") == "" || m.text("truncatedAlerts") == "0" && m.text("status") == "resolved" {
+	if cut := m.text("truncatedAlerts"); m.text("status") == "resolved" && (cut == "" || cut == "0") {
 		e.Status = intake.Resolved
 	}
-	first := members{}
-	if len(alerts) > 0 {
-		first = alerts[0]
-	}
+	first := shown(alerts)
 	own, ownLabels := first.within("annotations"), first.within("labels")
-	e.Title = firstOf(annotations["summary"], annotations["title"], annotations["message"], own.text("summary", "title", "message"),
-		strings.TrimSpace(firstOf(labels["alertname"], common["alertname"], ownLabels.text("alertname"))+" "+others(labels)))
+	if len(alerts) > 1 {
+		own = members{} // says nothing about the others
+	}
+	e.Title = cut(firstOf(annotations["summary"], annotations["title"], annotations["message"], own.text("summary", "title", "message"),
+		strings.TrimSpace(firstOf(labels["alertname"], common["alertname"], ownLabels.text("alertname"))+" "+others(labels))), maxSummary)
 	e.Summary = firstOf(annotations["description"], annotations["message"], own.text("description", "message"))
 	e.StartsAt, e.EndsAt = instant(first.text("startsAt")), instant(first.text("endsAt"))
 	e.Links, e.Images = groupLinks(m, first)
 	return e
+}
+
+// shown returns the first alert that fires, else the first.
+func shown(alerts []members) members {
+	for _, a := range alerts {
+		if a.text("status") != "resolved" {
+			return a
+		}
+	}
+	if len(alerts) > 0 {
+		return alerts[0]
+	}
+	return members{}
 }
 
 func groupLinks(m, alert members) (links []intake.Link, images []intake.Image) {
@@ -61,10 +74,7 @@ func groupLinks(m, alert members) (links []intake.Link, images []intake.Image) {
 	links = addLink(links, alert.text("generatorURL"), "Source")
 	links = addLink(links, alert.text("silenceURL"), "Silence")
 	links = addLink(links, m.text("externalURL"), "Alertmanager")
-	if address := alert.text("imageURL"); absolute(address) {
-		images = []intake.Image{{URL: address}}
-	}
-	return links, images
+	return links, addImages(nil, alert.text("imageURL"))
 }
 
 // alertRows returns the alerts, one for each fingerprint: a firing one if there is one, else the last.
@@ -78,7 +88,7 @@ func alertRows(alerts []members) []incidents.Alert {
 		if row.Fingerprint == "" {
 			row.Fingerprint = labelKey(labels)
 		}
-		row.Fingerprint = shortKey(row.Fingerprint)
+		row.Fingerprint = ShortKey(row.Fingerprint)
 		row.Labels, row.Annotations = encoded(labels), encoded(a.within("annotations").texts())
 		k, twice := at[row.Fingerprint]
 		switch {
@@ -128,7 +138,7 @@ func labelKey(labels map[string]string) string {
 	return "{" + strings.Join(pairs, ",") + "}"
 }
 
-// others returns the values of the group labels except the name of the alert, sorted by label.
+// others returns the group labels except the name of the alert, sorted by label.
 func others(labels map[string]string) string {
 	var pairs []string
 	for k, v := range labels {

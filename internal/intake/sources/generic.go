@@ -1,8 +1,6 @@
 package sources
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -74,19 +72,16 @@ func generic(m members, body []byte) intake.Event {
 		Status: status(m.text("status", "state", "action", "event_action")), Title: cut(m.text("title", "summary", "subject", "name", "text", "message"), maxSummary),
 		Summary: m.text("description", "message", "details", "text", "body"), Severity: severity(m.text("severity", "level", "priority")),
 		Labels: m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time", "date")), Context: body,
-		Key: shortKey(m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id", "key")),
+		Key: ShortKey(m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id", "key")),
 	}
 	if host := m.text("host"); host != "" && e.Labels["host"] == "" {
 		e.Labels["host"] = host
 	}
 	if e.Key == "" && e.Title != "" {
-		sum := sha256.Sum256([]byte(e.Title + "\x00" + e.Labels["host"]))
-		e.Key = hex.EncodeToString(sum[:])
+		e.Key = hashed(e.Title + "\x00" + e.Labels["host"])
 	}
 	e.Links = addLink(nil, m.text("url", "link", "link_to_upstream_details"), "Source")
-	if address := m.text("image_url", "imageUrl"); absolute(address) {
-		e.Images = []intake.Image{{URL: address}}
-	}
+	e.Images = addImages(nil, m.text("image_url", "imageUrl"))
 	return e
 }
 

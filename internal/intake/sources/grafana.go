@@ -14,7 +14,7 @@ func Grafana(r intake.Request) ([]intake.Event, error) {
 	}
 	if m["alerts"] != nil || m["groupKey"] != nil {
 		e := group(m, r.Body)
-		e.Key = shortKey(m.text("orgId") + "/" + e.Key)
+		e.Key = ShortKey(m.text("orgId") + "/" + e.Key)
 		return []intake.Event{e}, nil
 	}
 	e := intake.Event{Title: m.text("title", "ruleName"), Summary: m.text("message"), Context: r.Body}
@@ -28,12 +28,10 @@ func Grafana(r intake.Request) ([]intake.Event, error) {
 	default:
 		return nil, nil // paused and pending rules say nothing about an alert
 	}
-	e.Key = shortKey("rule:" + m.text("orgId") + "/" + m.text("ruleId", "ruleName"))
+	e.Key = ShortKey("rule:" + m.text("orgId") + "/" + m.text("ruleId", "ruleName"))
 	e.Labels = m.within("tags").texts()
 	e.Severity = severity(firstOf(e.Labels["severity"], e.Labels["priority"]))
 	e.Links = addLink(nil, m.text("ruleUrl"), "Rule")
-	if address := m.text("imageUrl"); absolute(address) {
-		e.Images = []intake.Image{{URL: address}}
-	}
+	e.Images = addImages(nil, m.text("imageUrl"))
 	return []intake.Event{e}, nil
 }

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +19,19 @@ import (
 
 // All returns the decoders by type of integration.
 func All() map[string]intake.Decoder {
-	return map[string]intake.Decoder{"alertmanager": Alertmanager, "grafana": Grafana, "generic": Generic, "pagerduty": PagerDuty}
+	return map[string]intake.Decoder{
+		"alertmanager": Alertmanager,
+		"datadog":      Datadog,
+		"generic":      Generic,
+		"grafana":      Grafana,
+		"nagios":       Nagios,
+		"opsgenie":     Opsgenie,
+		"pagerduty":    PagerDuty,
+		"sentry":       Sentry,
+		"sns":          SNS,
+		"uptime_kuma":  UptimeKuma,
+		"zabbix":       Zabbix,
+	}
 }
 
 // severity returns the severity that a word of a sender means; "" = none.
@@ -35,12 +49,16 @@ func severity(word string) intake.Severity {
 	return ""
 }
 
-// shortKey returns a key of at most intake.MaxKey bytes. Longer keys are hashed.
-func shortKey(key string) string {
+// ShortKey returns a key of at most intake.MaxKey bytes. Longer keys are hashed.
+func ShortKey(key string) string {
 	if len(key) <= intake.MaxKey {
 		return key
 	}
-	sum := sha256.Sum256([]byte(key))
+	return hashed(key)
+}
+
+func hashed(s string) string {
+	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -67,7 +85,7 @@ func (m members) text(names ...string) string {
 		if raw[0] == '"' && json.Unmarshal(raw, &s) != nil {
 			continue
 		}
-		if s = strings.TrimSpace(s); s != "" {
+		if s = strings.TrimSpace(strings.ReplaceAll(s, "\x00", "")); s != "" { // PostgreSQL stores no NUL
 			return s
 		}
 	}
@@ -106,6 +124,43 @@ func (m members) texts() map[string]string {
 	return out
 }
 
+// macro matches a variable that the sender did not replace: $NAME, $NAME$ or {NAME}, or what stands for an unknown one.
+var macro = regexp.MustCompile(`^(\$[A-Z_]+\$?|\{[A-Z$][A-Z0-9_.$#]*\}|\*UNKNOWN\*|null)$`)
+
+// expanded returns the members without those whose text is a variable that the sender did not replace.
+func (m members) expanded() members {
+	out := members{}
+	for name, raw := range m {
+		if !macro.MatchString(m.text(name)) {
+			out[name] = raw
+		}
+	}
+	return out
+}
+
+// addTags adds tags of the form "name:value" to the labels. It returns the other tags.
+func addTags(labels map[string]string, tags []string) (plain []string) {
+	for _, tag := range tags {
+		tag = strings.TrimSpace(tag)
+		if name, value, pair := strings.Cut(tag, ":"); pair && name != "" && labels[name] == "" {
+			labels[name] = value
+		} else if !pair && tag != "" {
+			plain = append(plain, tag)
+		}
+	}
+	return plain
+}
+
+// addImages adds the addresses that are absolute.
+func addImages(images []intake.Image, addresses ...string) []intake.Image {
+	for _, address := range addresses {
+		if absolute(address) {
+			images = append(images, intake.Image{URL: address})
+		}
+	}
+	return images
+}
+
 // addLink adds a link if it is an absolute address and no link has it yet.
 func addLink(links []intake.Link, address, text string) []intake.Link {
 	if address = strings.TrimSpace(address); !absolute(address) {
@@ -133,6 +188,18 @@ func instant(s string) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// epoch reads seconds or milliseconds since 1970. An unreadable time is zero.
+func epoch(s string) time.Time {
+	n, err := strconv.ParseInt(s, 10, 64)
+	switch {
+	case err != nil || n <= 0 || n >= 1e14:
+		return time.Time{}
+	case n >= 1e11:
+		return time.UnixMilli(n).UTC()
+	}
+	return time.Unix(n, 0).UTC()
 }
 
 func firstOf(values ...string) string {

@@ -118,9 +118,13 @@ func TestGeneric(t *testing.T) {
 	}
 }
 
+// FuzzDecoders checks what the packages behind the decoders rely on, for every body.
 func FuzzDecoders(f *testing.F) {
-	for _, s := range []string{group1, `{"event_action":"trigger","payload":{"summary":"s"}}`, `{"state":"ok"}`, `{"alerts":[null],"labels":7}`, `[{"title":"a"}]`} {
+	for _, s := range []string{group1, `{"state":"ok"}`, `{"alerts":[null],"labels":7}`, `[{"title":"a"}]`, `{"Message":"{\"AlarmName\":\"a\\u0000\"}"}`} {
 		f.Add([]byte(s))
+	}
+	for _, body := range samples(f) {
+		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		all := All()
@@ -132,7 +136,17 @@ func FuzzDecoders(f *testing.F) {
 			}
 			for _, e := range events {
 				require.LessOrEqual(t, len(e.Key), intake.MaxKey, name)
+				require.Contains(t, []intake.Status{intake.Firing, intake.Acknowledged, intake.Resolved}, e.Status, name)
 				require.True(t, len(e.Context) == 0 || json.Valid(e.Context), name)
+				for _, l := range e.Links {
+					require.True(t, absolute(l.URL), "%s: %s", name, l.URL)
+				}
+				for _, i := range e.Images {
+					require.True(t, absolute(i.URL) && (i.Link == "" || absolute(i.Link)), name)
+				}
+				for label, v := range e.Labels {
+					require.NotContains(t, v, "\x00", "%s: %s", name, label)
+				}
 			}
 		}
 	})

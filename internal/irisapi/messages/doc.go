@@ -53,7 +53,7 @@ func Routes(d Deps) []routing.Route {
 		routing.Get("/v0/messages/{id}", routing.Read, v0.WithID(invalidID, read.get)),
 		routing.Get("/v0/messages/{id}/auditlog", routing.Read, v0.WithID(invalidID, read.changes)),
 		routing.Get("/v0/queues", routing.Someone, queue.list),
-		routing.Post("/v0/notifications", routing.Write, in.notify),
+		routing.Post("/v0/notifications", routing.Write, in.notify).ForRecent(),
 	}
 }
 

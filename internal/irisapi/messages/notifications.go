@@ -109,7 +109,7 @@ func (a incoming) notify(w http.ResponseWriter, r *http.Request) error {
 	}
 	id, err := a.Acceptor.Accept(ctx, wire.Actor(ctx), wire.Application(ctx), n.Request)
 	if err != nil {
-		if fault.Is(err, fault.Throttled) {
+		if fault.Is(err, fault.Throttled) && !wire.Application(ctx).Recent {
 			a.Refused()
 		}
 		return rejection(err)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
-	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -27,10 +26,9 @@ type Plans interface {
 	HasText(ctx context.Context, plan escalation.PlanID, applicationID int64) (bool, error)
 }
 
-// Applications finds applications and the variables that they declared.
+// Applications finds applications, with the variables that they declared.
 type Applications interface {
 	ByName(ctx context.Context, name string) (auth.Application, error)
-	Variables(ctx context.Context, id int64) ([]string, error)
 }
 
 // Lookups finds the people that a role and a name mean. The result may be a second old.
@@ -51,12 +49,6 @@ type Rates interface {
 	Check(ctx context.Context, app auth.Application, plan int64) error
 }
 
-// Variables shares concurrent reads of the variables of an application, by its number.
-type Variables = cache.Cache[int64, []string]
-
-// NewVariables returns Variables that keep nothing.
-func NewVariables() *Variables { return cache.New(cache.Config[int64, []string]{}) }
-
 // Deps are the parts that the route works on. All but Rates are required.
 type Deps struct {
 	Incidents    Incidents
@@ -65,7 +57,6 @@ type Deps struct {
 	Lookups      Lookups
 	Load         Load
 	Rates        Rates `optional:"true"` // nil = any number of incidents
-	Variables    *Variables
 	// Refused counts an incident that Load refuses.
 	Refused func()
 	// Wake wakes the processors of changed buckets; it never blocks.
@@ -77,7 +68,7 @@ type incoming struct{ Deps }
 
 // Routes returns the route on the parts.
 func Routes(d Deps) []routing.Route {
-	return []routing.Route{routing.Post("/v0/incidents", routing.Write, incoming{d}.open)}
+	return []routing.Route{routing.Post("/v0/incidents", routing.Write, incoming{d}.open).ForRecent()}
 }
 
 // overloaded returns the Throttled fault of an application that must wait.

@@ -64,11 +64,7 @@ func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	variables, err := a.Variables.Get(ctx, app.ID, func(ctx context.Context) ([]string, error) { return a.Applications.Variables(ctx, app.ID) })
-	if err != nil {
-		return err
-	}
-	body, err := contextOf(posted.raw, posted.context, variables)
+	body, err := contextOf(posted.raw, posted.context, app.Variables)
 	if err != nil {
 		return err
 	}
@@ -80,7 +76,9 @@ func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 	if wait, err := a.Load.Overloaded(ctx, app); err != nil {
 		return err
 	} else if wait > 0 {
-		a.Refused()
+		if !app.Recent { // otherwise the request is handled again
+			a.Refused()
+		}
 		return overloaded(app, wait)
 	}
 	if a.Rates != nil {
@@ -88,8 +86,8 @@ func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	opened, err := a.Incidents.Open(ctx, incidents.New{PlanID: int64(plan.ID), ApplicationID: app.ID, Context: body,
-		DynamicTargets: targets, Actor: wire.Actor(ctx).String()})
+	opened, err := a.Incidents.Open(ctx, incidents.New{PlanID: int64(plan.ID), ApplicationID: app.ID, Version: app.ToCheck(),
+		Context: body, DynamicTargets: targets, Actor: wire.Actor(ctx).String()})
 	if err != nil {
 		return err
 	}
@@ -103,6 +101,9 @@ func (a incoming) application(ctx context.Context, name string) (auth.Applicatio
 	caller := wire.Application(ctx)
 	if name == "" {
 		return caller, nil
+	}
+	if caller.Recent { // storing checks the version of one application only
+		return auth.Application{}, fault.New(fault.Stale, "the caller was not read for this request")
 	}
 	app, err := a.Applications.ByName(ctx, name)
 	if err != nil && !fault.Is(err, fault.NotFound) {

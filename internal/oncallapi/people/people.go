@@ -1,6 +1,7 @@
 package people
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -43,7 +44,7 @@ func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	people, err := a.Users.All(r.Context())
+	people, err := a.candidates(r.Context(), cs)
 	if err != nil {
 		return err
 	}
@@ -55,6 +56,19 @@ func (a people) listUsers(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return routing.Answer(w, http.StatusOK, out)
+}
+
+// candidates returns the people who may meet the conditions: one if a condition names the person, else all.
+func (a people) candidates(ctx context.Context, cs []params.Condition) ([]oncall.Person, error) {
+	name, ok := params.Named(cs, "name")
+	if !ok {
+		return a.Users.All(ctx)
+	}
+	u, err := a.People.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return []oncall.Person{u}, err
 }
 
 // createUser adds a person with a name only. Only administrators of Iris and applications of the on-call API may do this.

@@ -54,6 +54,7 @@ func (a *Applications) ByName(ctx context.Context, name string) (auth.Applicatio
 		AllowAuthenticatingUsers: row.AllowAuthenticatingUsers, AllowOncall: row.AllowOncall, Relay: row.Relay, Paused: row.Paused,
 		PendingCap:  int(row.PendingCap),
 		DefaultPlan: row.DefaultPlan, LateWithin: postgres.FromSeconds(row.LateWithin), LateHold: postgres.FromSeconds(row.LateHold),
+		Variables: row.Variables, Version: row.Version,
 	}
 	for _, sealed := range []struct {
 		which string
@@ -243,11 +244,6 @@ func replaceSettings(ctx context.Context, q *db.Queries, id int64, s Application
 // Names lists applications by name, without those that only authenticate unless asked for.
 func (a *Applications) Names(ctx context.Context, withAuthOnly bool) (names []string, err error) {
 	return postgres.Query(ctx, a.db, (*db.Queries).ApplicationNames, withAuthOnly)
-}
-
-// Variables lists the variables an application declared, required ones first.
-func (a *Applications) Variables(ctx context.Context, id int64) (names []string, err error) {
-	return postgres.Query(ctx, a.db, (*db.Queries).ApplicationVariables, id)
 }
 
 // about binds a sealed key to its application and place.

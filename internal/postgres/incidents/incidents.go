@@ -42,6 +42,14 @@ left join users u on u.id = i.owner_id
 left join incident_contexts c on c.incident_id = i.id
 where true`
 
+const newestIncidents = `
+and i.id = any(array(
+select i.id
+from incidents i
+left join users u on u.id = i.owner_id
+left join incident_contexts c on c.incident_id = i.id
+where true`
+
 var incidentColumns = map[string]postgres.Column{
 	"id":           {Expr: "i.id", Kind: filters.Int},
 	"plan":         planName("i"),
@@ -85,11 +93,19 @@ func incidentList(q filters.Query) (sql string, args []any, err error) {
 	if len(q.Fields) > 0 && !slices.Contains(q.Fields, "context") && !slices.Contains(q.Fields, "title") {
 		what = "null::json"
 	}
-	l := postgres.NewListQuery("ListIncidents", strings.Replace(incidentSelection, "%CONTEXT%", what, 1)).Tagged("incident", "i.id")
+	selection := strings.Replace(incidentSelection, "%CONTEXT%", what, 1)
+	if q.Limit > 0 { // the newest rows are found first, so that contexts of others are not read
+		selection += newestIncidents
+	}
+	l := postgres.NewListQuery("ListIncidents", selection).Tagged("incident", "i.id")
 	if err := l.Filter(q, incidentColumns); err != nil {
 		return "", nil, err
 	}
 	sql, args = l.Order(q.Limit, "i.created_at", "i.id")
+	if q.Limit > 0 {
+		l.SQL.WriteString("))")
+		sql, args = l.Order(q.Limit, "i.created_at", "i.id")
+	}
 	return sql, args, nil
 }
 

@@ -91,7 +91,9 @@ func (i *Incidents) openSome(ctx context.Context, news []*opening) error {
 	for round := 0; ; round++ {
 		rows, err := postgres.Query(ctx, i.db, (*db.Queries).OpenIncidents, openParams(news))
 		for _, r := range rows {
-			news[r.Ord].opened = incidents.Opened{ID: incidents.ID(r.ID), Bucket: int(r.Bucket)}
+			if news[r.Ord].opened = (incidents.Opened{ID: incidents.ID(r.ID), Bucket: int(r.Bucket)}); r.ID == 0 {
+				news[r.Ord].err = postgres.ErrApplicationChanged
+			}
 		}
 		if err != nil {
 			return err
@@ -111,7 +113,7 @@ func (i *Incidents) findOpen(ctx context.Context, news []*opening) (left int, er
 	var missing []*opening
 	var keys []incidents.New
 	for _, o := range news {
-		if o.opened.ID == 0 {
+		if o.opened.ID == 0 && o.err == nil {
 			missing, keys = append(missing, o), append(keys, o.New)
 		}
 	}
@@ -134,13 +136,14 @@ func (i *Incidents) findOpen(ctx context.Context, news []*opening) (left int, er
 func openParams(news []*opening) db.OpenIncidentsParams {
 	var p db.OpenIncidentsParams
 	for k, n := range news {
-		if n.opened.ID != 0 {
+		if n.opened.ID != 0 || n.err != nil {
 			continue
 		}
 		ord := int32(k)
 		p.Ords = append(p.Ords, ord)
 		p.PlanIds = append(p.PlanIds, n.PlanID)
 		p.ApplicationIds = append(p.ApplicationIds, n.ApplicationID)
+		p.Versions = append(p.Versions, n.Version)
 		p.DedupKeys = append(p.DedupKeys, n.DedupKey)
 		p.Actors = append(p.Actors, postgres.Storable(n.Actor))
 		p.Contexts = append(p.Contexts, string(n.Context))

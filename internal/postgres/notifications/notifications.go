@@ -7,7 +7,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/floods"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -55,6 +54,9 @@ func (n *Notifications) WithQuota(q *quotas.StandardQuota) *Notifications {
 // stored fails alone. After an error that is not a fault of kind Invalid the notification may have been stored.
 func (n *Notifications) Create(ctx context.Context, nt messages.Notification) (int64, error) {
 	id, err := n.batches.Do(ctx, nt)
+	if err == nil && id == 0 {
+		return 0, postgres.ErrApplicationChanged
+	}
 	return id, postgres.MapError(err)
 }
 
@@ -154,15 +156,17 @@ func limitNotifications(ctx context.Context, q *db.Queries, policy quotas.Policy
 	return out, nil
 }
 
+// insertNotifications returns the number of each request; 0 if the application does not have the version that it must have.
 func insertNotifications(ctx context.Context, q *db.Queries, p db.InsertNotificationsParams) ([]int64, error) {
 	rows, err := q.InsertNotifications(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) != len(p.Places) {
-		return nil, fault.Newf(fault.Internal, "stored %d notifications of %d", len(rows), len(p.Places))
+	ids := make([]int64, len(p.Places))
+	for _, r := range rows {
+		ids[r.Place] = r.ID
 	}
-	return postgres.Convert(rows, func(r db.InsertNotificationsRow) int64 { return r.ID }), nil
+	return ids, nil
 }
 
 func notificationParams(batch []messages.Notification) db.InsertNotificationsParams {
@@ -170,6 +174,7 @@ func notificationParams(batch []messages.Notification) db.InsertNotificationsPar
 	for i, nt := range batch {
 		p.Places = append(p.Places, int32(i))
 		p.ApplicationIds = append(p.ApplicationIds, nt.ApplicationID)
+		p.Versions = append(p.Versions, nt.Version)
 		p.Subjects = append(p.Subjects, nt.Subject)
 		p.Bodies = append(p.Bodies, nt.Body)
 		p.EmailHtmls = append(p.EmailHtmls, nt.EmailHTML)

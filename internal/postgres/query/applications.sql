@@ -1,8 +1,12 @@
 -- Applications: what they may do, their sealed keys, variables and modes.
 
+-- The version of an application is the transaction that last changed its row. A trigger changes the row with the variables.
 -- name: ApplicationByName :one
 select id, name, key_sealed, secondary_key_sealed, auth_only, allow_other_app_incidents, allow_authenticating_users,
-    allow_oncall, relay, pending_cap, paused, coalesce(default_plan, '')::text as default_plan, late_within, late_hold
+    allow_oncall, relay, pending_cap, paused, coalesce(default_plan, '')::text as default_plan, late_within, late_hold,
+    xmin::text::bigint as version,
+    array(select v.name from application_variables v where v.application_id = applications.id
+        order by v.required desc, v.name)::text[] as variables
 from applications
 where lower(name) = lower(rtrim(@name::text));
 
@@ -99,9 +103,6 @@ on conflict do nothing;
 
 -- name: ApplicationNames :many
 select name from applications where not auth_only or @with_auth_only::boolean order by lower(name);
-
--- name: ApplicationVariables :many
-select name from application_variables where application_id = @application_id order by required desc, name;
 
 -- name: SetApplicationMarkup :execrows
 update applications set markup = @markup where id = @id;

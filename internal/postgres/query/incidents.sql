@@ -2,16 +2,19 @@
 
 -- Opens many incidents in one statement: rows, contexts, dynamic targets and the first lines of their timelines.
 -- Rows with a key are inserted in the order of their keys, so that two statements that bring the same keys wait for each
--- other in one direction only. A row whose key is open already is left out of the answer.
+-- other in one direction only. A row whose key is open already is left out of the answer. A row whose application has another version
+-- than the given one (0 = any) opens nothing and is answered with the id 0.
 -- name: OpenIncidents :many
 with input as materialized (
     select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
         u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
-        coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key
+        coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key,
+        (u.version <> 0 and a.xmin::text::bigint is distinct from u.version)::boolean as changed
     from (
         select unnest(sqlc.arg(ords)::int[]) as ord,
             unnest(sqlc.arg(plan_ids)::bigint[]) as plan_id,
             unnest(sqlc.arg(application_ids)::bigint[]) as application_id,
+            unnest(sqlc.arg(versions)::bigint[]) as version,
             unnest(sqlc.arg(dedup_keys)::text[]) as dedup_key,
             unnest(sqlc.arg(actors)::text[]) as actor,
             unnest(sqlc.arg(contexts)::text[]) as context,
@@ -20,18 +23,22 @@ with input as materialized (
             unnest(sqlc.arg(severities)::text[]) as severity
     ) u
     left join plans p on p.id = u.plan_id
+    left join applications a on a.id = u.application_id
 ),
 keyless as (
     -- a separate insert, because checking for conflicts costs time
     insert into incidents (id, plan_id, application_id, due_at, integration_id)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.integration_id from input n where n.dedup_key = '' order by n.id
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.integration_id
+    from input n
+    where n.dedup_key = '' and not n.changed
+    order by n.id
     returning id, bucket
 ),
 keyed as (
     insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key, integration_id)
     select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, n.plan_key, n.integration_id
     from input n
-    where n.dedup_key <> ''
+    where n.dedup_key <> '' and not n.changed
     order by n.application_id, n.plan_key, n.dedup_key, n.id
     on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
     returning id, bucket
@@ -81,7 +88,9 @@ lines as (
     from input n join made on made.id = n.id
     returning 1
 )
-select n.ord::int as ord, made.id, made.bucket from made join input n on n.id = made.id;
+select n.ord::int as ord, made.id, made.bucket from made join input n on n.id = made.id
+union all
+select n.ord::int, 0, 0 from input n where n.changed;
 
 -- name: OpenIncidentOfPlan :one
 select i.id from incidents i

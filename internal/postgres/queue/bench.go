@@ -45,8 +45,8 @@ func (b *Bench) MessagesUnsettled(ctx context.Context, application string) (int,
 	return int(n), err
 }
 
-// QueueSize is what the queue's tables hold at one moment.
-type QueueSize struct {
+// Size is what the queue's tables hold at one moment.
+type Size struct {
 	Waiting  int           // messages that are not settled
 	Oldest   time.Duration // age of the oldest of them; 0 = none waits
 	Finished int           // settled messages that are not in history yet
@@ -54,10 +54,10 @@ type QueueSize struct {
 }
 
 // Size reads the size of the queue. It reads whole tables.
-func (b *Bench) Size(ctx context.Context) (s QueueSize, err error) {
+func (b *Bench) Size(ctx context.Context) (s Size, err error) {
 	err = b.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.ReadQueueSize(ctx)
-		s = QueueSize{int(row.Waiting), postgres.FloatSeconds(row.OldestSeconds), int(row.Finished), postgres.FloatSeconds(row.OldestFinishedSeconds)}
+		s = Size{int(row.Waiting), postgres.FloatSeconds(row.OldestSeconds), int(row.Finished), postgres.FloatSeconds(row.OldestFinishedSeconds)}
 		return err
 	})
 	return s, err

@@ -113,6 +113,16 @@ func Match(cs []Condition, v Values) bool {
 	return true
 }
 
+// Named returns the only text that a field may have by an eq condition; false if there is no such condition.
+func Named(cs []Condition, field string) (text string, ok bool) {
+	for _, c := range cs {
+		if c.Field == field && c.Op == filters.Eq && !c.numeric {
+			return c.Text, true
+		}
+	}
+	return "", false
+}
+
 func (c Condition) holdsFor(n int64) bool {
 	switch c.Op {
 	case filters.Ne:

@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -35,26 +36,36 @@ type Route struct {
 	Path   string
 	Access Access
 	Handle Handler
+	// Recent: see ForRecent.
+	Recent bool
+}
+
+// ForRecent returns the route, whose handler accepts an application that was read before the request (auth.Application.Recent). The
+// handler must store such a request only if the application still has this version. If it refuses the request, the request is
+// authenticated and handled again with an application that is read for it.
+func (rt Route) ForRecent() Route {
+	rt.Recent = true
+	return rt
 }
 
 // Get returns a route that answers GET and HEAD.
 func Get(path string, access Access, h Handler) Route {
-	return Route{http.MethodGet, path, access, h}
+	return Route{Method: http.MethodGet, Path: path, Access: access, Handle: h}
 }
 
 // Post returns a route that answers POST.
 func Post(path string, access Access, h Handler) Route {
-	return Route{http.MethodPost, path, access, h}
+	return Route{Method: http.MethodPost, Path: path, Access: access, Handle: h}
 }
 
 // Put returns a route that answers PUT.
 func Put(path string, access Access, h Handler) Route {
-	return Route{http.MethodPut, path, access, h}
+	return Route{Method: http.MethodPut, Path: path, Access: access, Handle: h}
 }
 
 // Delete returns a route that answers DELETE.
 func Delete(path string, access Access, h Handler) Route {
-	return Route{http.MethodDelete, path, access, h}
+	return Route{Method: http.MethodDelete, Path: path, Access: access, Handle: h}
 }
 
 // Serve returns the handler of a route, without authentication.
@@ -65,6 +76,8 @@ type Mount struct {
 	Errors *wire.Errors
 	// Identify authenticates a request and stores its actor in the context. Public routes do not use it.
 	Identify func(http.Handler) http.Handler
+	// Recent is Identify for routes with ForRecent: the application may have been read before the request. nil = Identify.
+	Recent func(http.Handler) http.Handler `optional:"true"`
 	// Admit refuses callers who may not use a route.
 	Admit func(rt Route, r *http.Request) error
 	// Translate converts an error for the clients of the API; nil = errors are not converted.
@@ -89,7 +102,11 @@ func (m Mount) Routes(r chi.Router, table []Route) {
 		if rt.Method == http.MethodGet {
 			h = turns.Middleware(h)
 		}
-		if rt.Access != Public {
+		switch {
+		case rt.Access == Public:
+		case rt.Recent && m.Recent != nil:
+			h = m.Recent(h)
+		default:
 			h = m.Identify(h)
 		}
 		if m.Observe != nil {
@@ -153,11 +170,24 @@ func (m Mount) serve(rt Route) http.Handler {
 		if err == nil {
 			return
 		}
+		if wire.Application(r.Context()).Recent && nothingDone(err) {
+			m.Identify(m.serve(rt)).ServeHTTP(w, r)
+			return
+		}
 		if m.Translate != nil {
 			err = m.Translate(err)
 		}
 		m.Errors.Write(w, r, err)
 	}))
+}
+
+// nothingDone reports whether an error means for certain that the request had no effect.
+func nothingDone(err error) bool {
+	switch fault.KindOf(err) {
+	case fault.Unavailable, fault.Internal, fault.Mismatch:
+		return false
+	}
+	return true
 }
 
 // Param returns a path parameter with its escapes decoded, "+" replaced by a space, and no space at its ends.

@@ -92,7 +92,10 @@ func (q *Queries) AllowDefaultModes(ctx context.Context, applicationID int64) er
 const applicationByName = `-- name: ApplicationByName :one
 
 select id, name, key_sealed, secondary_key_sealed, auth_only, allow_other_app_incidents, allow_authenticating_users,
-    allow_oncall, relay, pending_cap, paused, coalesce(default_plan, '')::text as default_plan, late_within, late_hold
+    allow_oncall, relay, pending_cap, paused, coalesce(default_plan, '')::text as default_plan, late_within, late_hold,
+    xmin::text::bigint as version,
+    array(select v.name from application_variables v where v.application_id = applications.id
+        order by v.required desc, v.name)::text[] as variables
 from applications
 where lower(name) = lower(rtrim($1::text))
 `
@@ -112,9 +115,12 @@ type ApplicationByNameRow struct {
 	DefaultPlan              string
 	LateWithin               int32
 	LateHold                 int32
+	Version                  int64
+	Variables                []string
 }
 
 // Applications: what they may do, their sealed keys, variables and modes.
+// The version of an application is the transaction that last changed its row. A trigger changes the row with the variables.
 func (q *Queries) ApplicationByName(ctx context.Context, name string) (ApplicationByNameRow, error) {
 	row := q.db.QueryRow(ctx, applicationByName, name)
 	var i ApplicationByNameRow
@@ -133,6 +139,8 @@ func (q *Queries) ApplicationByName(ctx context.Context, name string) (Applicati
 		&i.DefaultPlan,
 		&i.LateWithin,
 		&i.LateHold,
+		&i.Version,
+		&i.Variables,
 	)
 	return i, err
 }
@@ -222,30 +230,6 @@ func (q *Queries) ApplicationSettings(ctx context.Context, id int64) (Applicatio
 		&i.Owners,
 	)
 	return i, err
-}
-
-const applicationVariables = `-- name: ApplicationVariables :many
-select name from application_variables where application_id = $1 order by required desc, name
-`
-
-func (q *Queries) ApplicationVariables(ctx context.Context, applicationID int64) ([]string, error) {
-	rows, err := q.db.Query(ctx, applicationVariables, applicationID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []string{}
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		items = append(items, name)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const clearApplicationDefaultModes = `-- name: ClearApplicationDefaultModes :exec

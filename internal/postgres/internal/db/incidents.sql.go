@@ -228,31 +228,37 @@ const openIncidents = `-- name: OpenIncidents :many
 with input as materialized (
     select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
         u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
-        coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key
+        coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key,
+        (u.version <> 0 and a.xmin::text::bigint is distinct from u.version)::boolean as changed
     from (
         select unnest($1::int[]) as ord,
             unnest($2::bigint[]) as plan_id,
             unnest($3::bigint[]) as application_id,
-            unnest($4::text[]) as dedup_key,
-            unnest($5::text[]) as actor,
-            unnest($6::text[]) as context,
-            unnest($7::text[]) as facts,
-            unnest($8::bigint[]) as integration_id,
-            unnest($9::text[]) as severity
+            unnest($4::bigint[]) as version,
+            unnest($5::text[]) as dedup_key,
+            unnest($6::text[]) as actor,
+            unnest($7::text[]) as context,
+            unnest($8::text[]) as facts,
+            unnest($9::bigint[]) as integration_id,
+            unnest($10::text[]) as severity
     ) u
     left join plans p on p.id = u.plan_id
+    left join applications a on a.id = u.application_id
 ),
 keyless as (
     -- a separate insert, because checking for conflicts costs time
     insert into incidents (id, plan_id, application_id, due_at, integration_id)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.integration_id from input n where n.dedup_key = '' order by n.id
+    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.integration_id
+    from input n
+    where n.dedup_key = '' and not n.changed
+    order by n.id
     returning id, bucket
 ),
 keyed as (
     insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key, integration_id)
     select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, n.plan_key, n.integration_id
     from input n
-    where n.dedup_key <> ''
+    where n.dedup_key <> '' and not n.changed
     order by n.application_id, n.plan_key, n.dedup_key, n.id
     on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
     returning id, bucket
@@ -270,10 +276,10 @@ targets as (
     insert into incident_dynamic_targets (incident_id, dynamic_index, role, target_id)
     select n.id, t.dynamic_index, t.role, t.target_id
     from (
-        select unnest($10::int[]) as ord,
-            unnest($11::int[]) as dynamic_index,
-            unnest($12::text[]) as role,
-            unnest($13::bigint[]) as target_id
+        select unnest($11::int[]) as ord,
+            unnest($12::int[]) as dynamic_index,
+            unnest($13::text[]) as role,
+            unnest($14::bigint[]) as target_id
     ) t
     join input n on n.ord = t.ord
     join made on made.id = n.id
@@ -284,13 +290,13 @@ alerts as (
     select n.id, a.fingerprint, a.status, nullif(a.starts_at, 'epoch'), nullif(a.ends_at, 'epoch'), nullif(a.labels, '')::json,
         nullif(a.annotations, '')::json
     from (
-        select unnest($14::int[]) as ord,
-            unnest($15::text[]) as fingerprint,
-            unnest($16::text[]) as status,
-            unnest($17::timestamptz[]) as starts_at,
-            unnest($18::timestamptz[]) as ends_at,
-            unnest($19::text[]) as labels,
-            unnest($20::text[]) as annotations
+        select unnest($15::int[]) as ord,
+            unnest($16::text[]) as fingerprint,
+            unnest($17::text[]) as status,
+            unnest($18::timestamptz[]) as starts_at,
+            unnest($19::timestamptz[]) as ends_at,
+            unnest($20::text[]) as labels,
+            unnest($21::text[]) as annotations
     ) a
     join input n on n.ord = a.ord
     join made on made.id = n.id
@@ -303,12 +309,15 @@ lines as (
     returning 1
 )
 select n.ord::int as ord, made.id, made.bucket from made join input n on n.id = made.id
+union all
+select n.ord::int, 0, 0 from input n where n.changed
 `
 
 type OpenIncidentsParams struct {
 	Ords           []int32
 	PlanIds        []int64
 	ApplicationIds []int64
+	Versions       []int64
 	DedupKeys      []string
 	Actors         []string
 	Contexts       []string
@@ -337,12 +346,14 @@ type OpenIncidentsRow struct {
 // Opening, answering and reading incidents. Rows are locked in ascending order of their ids.
 // Opens many incidents in one statement: rows, contexts, dynamic targets and the first lines of their timelines.
 // Rows with a key are inserted in the order of their keys, so that two statements that bring the same keys wait for each
-// other in one direction only. A row whose key is open already is left out of the answer.
+// other in one direction only. A row whose key is open already is left out of the answer. A row whose application has another version
+// than the given one (0 = any) opens nothing and is answered with the id 0.
 func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([]OpenIncidentsRow, error) {
 	rows, err := q.db.Query(ctx, openIncidents,
 		arg.Ords,
 		arg.PlanIds,
 		arg.ApplicationIds,
+		arg.Versions,
 		arg.DedupKeys,
 		arg.Actors,
 		arg.Contexts,

@@ -66,13 +66,16 @@ func (q *Queries) CategoryModes(ctx context.Context, arg CategoryModesParams) ([
 
 const insertNotifications = `-- name: InsertNotifications :many
 with input as (
-    select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, r.place, r.application_id, r.subject, r.body, r.email_html, r.template, r.context, r.sender, r.priority, r.lifetime, r.bare, r.shown_to
+    select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, r.place, r.application_id, r.version, r.subject, r.body, r.email_html, r.template, r.context, r.sender, r.priority, r.lifetime, r.bare, r.shown_to
     from (select unnest($1::int[]) as place, unnest($2::bigint[]) as application_id,
-                 unnest($3::text[]) as subject, unnest($4::text[]) as body,
-                 unnest($5::text[]) as email_html, unnest($6::text[]) as template,
-                 unnest($7::text[]) as context, unnest($8::text[]) as sender,
-                 unnest($9::text[]) as priority, unnest($10::float8[]) as lifetime,
-                 unnest($11::bool[]) as bare, unnest($12::text[]) as shown_to) r
+                 unnest($3::bigint[]) as version,
+                 unnest($4::text[]) as subject, unnest($5::text[]) as body,
+                 unnest($6::text[]) as email_html, unnest($7::text[]) as template,
+                 unnest($8::text[]) as context, unnest($9::text[]) as sender,
+                 unnest($10::text[]) as priority, unnest($11::float8[]) as lifetime,
+                 unnest($12::bool[]) as bare, unnest($13::text[]) as shown_to) r
+    left join applications a on a.id = r.application_id
+    where r.version = 0 or a.xmin::text::bigint = r.version
 ), requests as (
     insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender, bare, shown_to)
     select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare, shown_to from input
@@ -82,10 +85,10 @@ with input as (
     select (i.id & 255)::smallint, i.id, i.application_id, m.recipient, nullif(m.user_id, 0), m.target,
            nullif(i.priority, ''), 2, m.mode, nullif(m.literal, ''), nullif(i.template, ''), m.mode_changed,
            clock_timestamp() + make_interval(secs => i.lifetime)
-    from (select unnest($13::int[]) as turn, unnest($14::int[]) as owner_place, unnest($15::text[]) as recipient,
-                 unnest($16::bigint[]) as user_id, unnest($17::text[]) as target,
-                 unnest($18::text[]) as mode, unnest($19::text[]) as literal,
-                 unnest($20::bool[]) as mode_changed) m
+    from (select unnest($14::int[]) as turn, unnest($15::int[]) as owner_place, unnest($16::text[]) as recipient,
+                 unnest($17::bigint[]) as user_id, unnest($18::text[]) as target,
+                 unnest($19::text[]) as mode, unnest($20::text[]) as literal,
+                 unnest($21::bool[]) as mode_changed) m
     join input i on i.place = m.owner_place
     order by m.turn
     on conflict do nothing
@@ -93,8 +96,8 @@ with input as (
 ), changed as (
     insert into message_changes (message_id, change_type, old, new, description)
     select made.id, 'mode-change', c.old, c.new, c.description
-    from (select unnest($21::int[]) as place, unnest($22::text[]) as recipient, unnest($23::text[]) as old,
-                 unnest($24::text[]) as new, unnest($25::text[]) as description) c
+    from (select unnest($22::int[]) as place, unnest($23::text[]) as recipient, unnest($24::text[]) as old,
+                 unnest($25::text[]) as new, unnest($26::text[]) as description) c
     join input i on i.place = c.place
     join made on made.request_id = i.id and made.recipient = c.recipient
 )
@@ -104,6 +107,7 @@ select place::int as place, id::bigint as id from input order by place
 type InsertNotificationsParams struct {
 	Places             []int32
 	ApplicationIds     []int64
+	Versions           []int64
 	Subjects           []string
 	Bodies             []string
 	EmailHtmls         []string
@@ -135,11 +139,13 @@ type InsertNotificationsRow struct {
 }
 
 // Stores out-of-band notifications with their messages, as one statement. A notification's messages name it by its place
-// (owner_place); recipients that are named twice get one message.
+// (owner_place); recipients that are named twice get one message. A notification whose application has another version than the
+// given one (0 = any) is not stored and is left out of the answer.
 func (q *Queries) InsertNotifications(ctx context.Context, arg InsertNotificationsParams) ([]InsertNotificationsRow, error) {
 	rows, err := q.db.Query(ctx, insertNotifications,
 		arg.Places,
 		arg.ApplicationIds,
+		arg.Versions,
 		arg.Subjects,
 		arg.Bodies,
 		arg.EmailHtmls,

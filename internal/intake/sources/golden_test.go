@@ -1,0 +1,124 @@
+package sources
+
+import (
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// samples returns the payloads in testdata: TYPE-CASE.json. They have the form that Alertmanager 0.34, Grafana 12 and 8, Events API v2,
+// Alert API v2, Datadog and Amazon SNS (2026), Sentry 26, Zabbix 7, Uptime Kuma 2.5, Nagios 4 and Icinga 2 send.
+func samples(tb testing.TB) map[string][]byte {
+	tb.Helper()
+	files, err := filepath.Glob("testdata/*-*.json")
+	require.NoError(tb, err)
+	out := map[string][]byte{}
+	for _, file := range files {
+		body, err := os.ReadFile(file)
+		require.NoError(tb, err)
+		out[strings.TrimSuffix(filepath.Base(file), ".json")] = body
+	}
+	return out
+}
+
+// TestSamples compares the events of each payload with a golden file. Run it with -update to rewrite the files.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for name, body := range samples(t) {
+		kind, _, _ := strings.Cut(name, "-")
+		seen[kind] = true
+		decode := All()[kind]
+		require.NotNil(t, decode, name)
+		events, err := decode(request(string(body)))
+		require.NoError(t, err, name)
+		for k := range events {
+			require.True(t, json.Valid(events[k].Context) || events[k].Context == nil, name)
+			events[k].Context = nil // the payload
+		}
+		got, err := json.MarshalIndent(events, "", "  ")
+		require.NoError(t, err)
+		golden := filepath.Join("testdata", name+".golden")
+		if *update {
+			require.NoError(t, os.WriteFile(golden, append(got, '\n'), 0o600))
+		}
+		want, err := os.ReadFile(golden)
+		require.NoError(t, err)
+		require.Equal(t, strings.TrimSpace(string(want)), string(got), name)
+	}
+	require.Equal(t, slices.Sorted(maps.Keys(All())), slices.Sorted(maps.Keys(seen)), "each source has a sample")
+}
+
+func TestDecodersRefuseWhatCanNeverBeDecoded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		decode      intake.Decoder
+		body, field string
+	}{
+		{Alertmanager, `{}`, "alerts"}, {Grafana, `{}`, "state"}, {Opsgenie, `{"alias":"x"}`, "message"}, {Datadog, `{"title":"$EVENT_TITLE"}`, "title"},
+		{Zabbix, `{"event_id":"{EVENT.ID}"}`, "event_id"}, {UptimeKuma, `{}`, "msg"}, {UptimeKuma, `{"heartbeat":{},"monitor":{}}`, "monitor.id"},
+		{Nagios, `{"host":"$HOSTNAME$"}`, "host"}, {Sentry, `{"action":"triggered"}`, "data"}, {SNS, `{"Type":"Notification"}`, "Message"},
+	} {
+		_, err := c.decode(request(c.body))
+		var f *fault.Error
+		require.ErrorAs(t, err, &f, c.body)
+		require.Equal(t, fault.Invalid, f.Kind, c.body)
+		require.Equal(t, c.field, f.Field, c.body)
+	}
+	for kind, decode := range All() {
+		for _, body := range []string{"", "{", "[7]"} {
+			_, err := decode(request(body))
+			require.True(t, fault.Is(err, fault.Invalid), "%s: %q", kind, body)
+		}
+	}
+}
+
+func TestWhatSaysNothingAboutAnAlertIsNoEvent(t *testing.T) {
+	t.Parallel()
+	for body, decode := range map[string]intake.Decoder{
+		`{"event_id":"1","value":"1","update":"1","ack":"No"}`:                     Zabbix,
+		`{"type":"FLAPPINGSTART","host":"a"}`:                                      Nagios,
+		`{"heartbeat":{"status":3},"monitor":{"id":1}}`:                            UptimeKuma,
+		`{"action":"assigned","data":{"issue":{"id":"1"}}}`:                        Sentry,
+		`{"action":"created","data":{"installation":{"uuid":"a"}}}`:                Sentry,
+		`{"Type":"UnsubscribeConfirmation"}`:                                       SNS,
+		`{"AlarmName":"a","AlarmArn":"b","NewStateValue":"INSUFFICIENT_DATA"}`:     SNS,
+		`{"Type":"SubscriptionConfirmation","SubscribeURL":"https://sns.example"}`: SNS,
+	} {
+		events, err := decode(request(body))
+		require.NoError(t, err, body)
+		require.Empty(t, events, body)
+	}
+}
+
+// TestNothingResolvesOnDoubt checks that only the word of the sender resolves.
+func TestNothingResolvesOnDoubt(t *testing.T) {
+	t.Parallel()
+	for body, decode := range map[string]intake.Decoder{
+		`{"title":"a","transition":"Renotify","alert_type":"success"}`:      Datadog,
+		`{"event_id":"1","value":"{EVENT.VALUE}"}`:                          Zabbix,
+		`{"host":"a","state":"UP"}`:                                         Nagios,
+		`{"heartbeat":{},"monitor":{"id":1}}`:                               UptimeKuma,
+		`{"alerts":[{"status":"resolved"}],"status":"x"}`:                   Alertmanager,
+		`{"AlarmName":"a","NewStateValue":"new"}`:                           SNS,
+		`{"id":1,"status":"unknown"}`:                                       Generic,
+		`{"message":"a","alias":"b","status":"closed"}`:                     Opsgenie,
+		`{"groupKey":"a","status":"resolved","truncatedAlerts":"3"}`:        Grafana,
+		`{"action":"open","data":{"metric_alert":{"id":1,"title":"a"}}}`:    Sentry,
+		`{"event_action":"trigger","payload":{"summary":"a","status":"0"}}`: PagerDuty,
+	} {
+		require.Equal(t, intake.Firing, only(t, decode, body).Status, body)
+	}
+}
