@@ -1,6 +1,7 @@
 package smtp
 
 import (
+	"net/mail"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func TestToHeaderListsTheVisibleRecipients(t *testing.T) {
 	require.NoError(t, err)
 	m := messages.Outbound{MessageID: 1, Attempt: 1, Destination: "carl@example.com", Subject: "s", Body: "b",
 		ShownTo: "ann@example.com, bob@example.com, not an address\r\nBcc: x@example.com"}
-	env, err := v.build(m, time.Now())
+	env, err := v.build(m, &mail.Address{Address: m.Destination}, time.Now())
 	require.NoError(t, err)
 	defer env.release()
 	sent := env.body.String()
@@ -50,7 +51,7 @@ func TestToHeaderListsTheVisibleRecipients(t *testing.T) {
 	require.NotContains(t, sent, "carl", "who is told in secret stands nowhere")
 	require.NotContains(t, sent, "x@example.com")
 	m.ShownTo = ""
-	alone, err := v.build(m, time.Now())
+	alone, err := v.build(m, &mail.Address{Address: m.Destination}, time.Now())
 	require.NoError(t, err)
 	defer alone.release()
 	require.Contains(t, alone.body.String(), "To: <carl@example.com>\r\n")
