@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -112,4 +113,28 @@ func TestBuiltInTextsFillOneSegment(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	require.Equal(t, 158, utf8.RuneCountInString(f.ofContext([]byte(`{"title":"`+long+`"}`), users.SMS).Body), "each bracket takes the room of two characters")
 	require.Equal(t, segmentOther, utf8.RuneCountInString(f.ofContext([]byte(`{"title":"ż`+long+`"}`), users.SMS).Body))
+}
+
+var documented = regexp.MustCompile("(?s)```jinja\n(.*?)```")
+
+// TestDocumentedTemplates renders each example of docs/templates.md with the samples of every source.
+func TestDocumentedTemplates(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/templates.md")
+	require.NoError(t, err)
+	examples := documented.FindAllStringSubmatch(string(page), -1)
+	require.NotEmpty(t, examples)
+	for _, example := range examples {
+		f := setup(t)
+		f.template(users.Email, TemplateContent{Subject: "{{ iris.title }}", Body: example[1]})
+		for name, context := range contextsOfSources(t) {
+			data := f.incidents[5]
+			data.Context, data.TitleVariable = context, ""
+			f.incidents[5] = data
+			got := f.one(f.request(users.Email))
+			require.Empty(t, got.Problem, "%s: %s", name, example[1])
+			require.NotContains(t, got.Body, "None", "%s: %s", name, example[1])
+			require.Greater(t, len(got.Body), len("Acknowledge"), name)
+		}
+	}
 }
