@@ -277,7 +277,9 @@ receivers:
 	}
 	disk := map[string]any{"labels": map[string]string{"alertname": "Disk"}, "startsAt": time.Now().Add(-time.Minute).UTC()}
 	send(disk)
-	open := func(resolved bool) int { return s.count("select count(*) from incidents where resolved = $1", resolved) }
+	open := func(resolved bool) int {
+		return s.count("select count(*) from incidents where resolved = $1", resolved)
+	}
 	s.eventually(20*time.Second, "an incident of each integration", func() bool { return open(false) == 3 })
 	for id := range int64(3) {
 		s.expect(id+1, "email", "ann@example.com")
