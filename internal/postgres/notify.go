@@ -34,20 +34,58 @@ var errNoPing = errors.New("a notification to ourselves did not arrive")
 type Notifier struct {
 	db      *DB
 	mu      sync.Mutex
-	pending buckets.Set
+	pending wakeup
 	signal  chan struct{}
+}
+
+// wakeup is the buckets that have work for escalation, and those that have work for delivery.
+type wakeup struct{ escalation, delivery buckets.Set }
+
+func (w *wakeup) union(other wakeup) {
+	w.escalation.Union(other.escalation)
+	w.delivery.Union(other.delivery)
+}
+
+// String is one set if both are equal, else both. Releases that know only one set wake all buckets for two.
+func (w wakeup) String() string {
+	if w.escalation == w.delivery {
+		return w.escalation.String()
+	}
+	return w.escalation.String() + " " + w.delivery.String()
+}
+
+// parseWakeup is the reverse of String. For a payload of another release it returns all buckets.
+func parseWakeup(payload string) wakeup {
+	escalation, delivery, two := strings.Cut(payload, " ")
+	if !two {
+		delivery = escalation
+	}
+	e, err := buckets.ParseSet(escalation)
+	d, err2 := buckets.ParseSet(delivery)
+	if err != nil || err2 != nil {
+		return wakeup{buckets.All(), buckets.All()}
+	}
+	return wakeup{e, d}
 }
 
 // NewNotifier returns a notifier over d. Nothing is sent before Run.
 func NewNotifier(d *DB) *Notifier { return &Notifier{db: d, signal: make(chan struct{}, 1)} }
 
-// Wake asks for a wake-up of the buckets. It never blocks.
-func (n *Notifier) Wake(set buckets.Set) {
-	if set.Empty() {
+// Wake asks for a wake-up of the buckets. It never blocks. The same holds for WakeEscalation and WakeDelivery.
+func (n *Notifier) Wake(set buckets.Set) { n.add(wakeup{set, set}) }
+
+// WakeEscalation asks for a wake-up of the buckets, which have no new messages yet.
+func (n *Notifier) WakeEscalation(set buckets.Set) { n.add(wakeup{escalation: set}) }
+
+// WakeDelivery asks for a wake-up of the buckets, which have new messages but no incident that is due.
+func (n *Notifier) WakeDelivery(set buckets.Set) { n.add(wakeup{delivery: set}) }
+
+func (n *Notifier) add(w wakeup) {
+	if w == (wakeup{}) {
 		return
 	}
 	n.mu.Lock()
-	n.pending.Union(set)
+	n.pending.union(w)
 	n.mu.Unlock()
 	select {
 	case n.signal <- struct{}{}:
@@ -55,12 +93,12 @@ func (n *Notifier) Wake(set buckets.Set) {
 	}
 }
 
-func (n *Notifier) take() buckets.Set {
+func (n *Notifier) take() wakeup {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	set := n.pending
-	n.pending = buckets.Set{}
-	return set
+	w := n.pending
+	n.pending = wakeup{}
+	return w
 }
 
 // Run sends wake-ups until ctx ends, and then the pending ones. It returns nil.
@@ -87,15 +125,15 @@ func (n *Notifier) Run(ctx context.Context) error {
 
 // send sends the pending wake-ups in one statement. After a failure they stay pending.
 func (n *Notifier) send(ctx context.Context) bool {
-	set := n.take()
-	if set.Empty() {
+	w := n.take()
+	if w == (wakeup{}) {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
-	if err := notify(ctx, n.db.pool, set.String()); err != nil {
+	if err := notify(ctx, n.db.pool, w.String()); err != nil {
 		n.db.metrics.wakeups.WithLabelValues("lost").Inc()
-		n.Wake(set)
+		n.add(w)
 		return false
 	}
 	n.db.metrics.wakeups.WithLabelValues("sent").Inc()
@@ -117,6 +155,7 @@ select set_config('synchronous_commit', 'off', true) || pg_notify('`+wakeChannel
 type Listener struct {
 	db        *DB
 	wake      func(buckets.Set)
+	apart     *consumers
 	members   func() // nil = changes of members are not listened for
 	log       *zap.Logger
 	every     time.Duration // between pings
@@ -135,6 +174,30 @@ func NewListener(d *DB, wake func(buckets.Set)) *Listener {
 func (l *Listener) OnMembers(changed func()) *Listener {
 	l.members = changed
 	return l
+}
+
+// consumers are called for wake-ups in place of the listener's wake.
+type consumers struct{ escalation, delivery func(buckets.Set) }
+
+// Apart makes the listener call escalation and delivery for wake-ups, each with the buckets that have work for it. It returns the
+// listener. Call it before Run.
+func (l *Listener) Apart(escalation, delivery func(buckets.Set)) *Listener {
+	l.apart = &consumers{escalation, delivery}
+	return l
+}
+
+func (l *Listener) deliver(w wakeup) {
+	if l.apart == nil {
+		w.escalation.Union(w.delivery)
+		l.wake(w.escalation)
+		return
+	}
+	if !w.escalation.Empty() {
+		l.apart.escalation(w.escalation)
+	}
+	if !w.delivery.Empty() {
+		l.apart.delivery(w.delivery)
+	}
 }
 
 // Connected reports whether wake-ups are received now.
@@ -257,12 +320,8 @@ func (l *Listener) until(ctx context.Context, conn *pgx.Conn, deadline time.Time
 		if strings.HasPrefix(n.Payload, pingPrefix) {
 			continue
 		}
-		set, err := buckets.ParseSet(n.Payload)
-		if err != nil {
-			set = buckets.All() // a payload of another release: wake all buckets
-		}
 		l.db.metrics.wakeups.WithLabelValues("received").Inc()
-		l.wake(set)
+		l.deliver(parseWakeup(n.Payload))
 	}
 }
 
