@@ -19,10 +19,12 @@ import (
 	"github.com/iris-oncall/iris/internal/api/catalog"
 	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/api/incidents"
+	"github.com/iris-oncall/iris/internal/api/integrations"
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -32,6 +34,7 @@ import (
 	pgcatalog "github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
+	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
 	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
@@ -90,6 +93,8 @@ func newFixture(t *testing.T) *fixture {
 			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil)}),
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db),
 				Removals: operator.NewRemovals(db, plans, "")}),
+			integrations.Routes(integrations.Deps{Integrations: pgintegrations.New(db), Records: pgintegrations.New(db), Applications: apps,
+				Types: []string{"generic", "pagerduty"}, Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}}),
 		)
 	}
 	wake := func(buckets.Set) {}

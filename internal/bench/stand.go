@@ -185,7 +185,7 @@ func startStand(ctx context.Context, o Options, sink string) (_ *stand, err erro
 
 // overridden are prefixes of names. The servers do not inherit the environment variables that begin with one of them.
 var overridden = []string{"IRIS_DATABASE_URL", "IRIS_HTTP_ADDR", "IRIS_PUBLIC_URL", "IRIS_ADMIN_ADDR", "IRIS_GOSSIP_ADDR",
-	"IRIS_GOSSIP_ADVERTISE", "IRIS_SMTP_", "IRIS_SLACK_", "IRIS_TWILIO_", "IRIS_WEBHOOK_", "IRIS_MAILBOX_URL", "IRIS_MIGRATE"}
+	"IRIS_GOSSIP_ADVERTISE", "IRIS_SMTP_", "IRIS_SLACK_", "IRIS_TWILIO_", "IRIS_PUSH_", "IRIS_WEBHOOK_", "IRIS_MAILBOX_URL", "IRIS_MIGRATE"}
 
 func (s *stand) startServers(o Options, databaseURL, sink string) error {
 	prog, err := program(o)

@@ -26,6 +26,33 @@ const (
 // maxNamed is how many members truncatedMembers names.
 const maxNamed = 20
 
+// ContextOf returns the sender's payload as the context of an incident. Templates can use title, summary, severity, labels, links and
+// images for every source: those that the payload lacks are added, and the name of the integration too.
+func ContextOf(e Event, integration string, severity Severity) (json.RawMessage, error) {
+	body := e.Context
+	if len(body) == 0 {
+		body = json.RawMessage(`{}`)
+	}
+	given := map[string]json.RawMessage{}
+	if err := json.Unmarshal(body, &given); err != nil {
+		return LimitedContext(body) // names the problem
+	}
+	for _, m := range []struct {
+		name  string
+		value any
+		empty bool
+	}{
+		{"title", e.Title, e.Title == ""}, {"summary", e.Summary, e.Summary == ""}, {"severity", severity, severity == ""},
+		{"labels", e.Labels, len(e.Labels) == 0}, {"links", e.Links, len(e.Links) == 0}, {"images", e.Images, len(e.Images) == 0},
+		{"integration", integration, integration == ""},
+	} {
+		if _, has := given[m.name]; !has && !m.empty {
+			body = WithMember(body, m.name, m.value)
+		}
+	}
+	return LimitedContext(body)
+}
+
 // LimitedContext returns the payload as the context of an incident. If the payload is too large, it leaves out whole alerts, resolved
 // ones first, and counts them in truncatedAlerts. If the payload is too large without alerts, it leaves out the largest members and
 // names them in truncatedMembers. It never cuts a value.

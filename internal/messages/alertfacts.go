@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -17,13 +18,15 @@ const (
 	maxFacts      = 12  // labels
 	maxFactValue  = 200 // characters of each
 	maxAlertLines = 10
-	maxLinks      = 4
+	maxLinks      = 6
+	maxDetail     = 600 // characters of the summary
 )
 
 // alertFacts are the facts that contexts of all sources have, for the built-in rendering.
 type alertFacts struct {
 	title    string
 	severity string
+	summary  string // "" = the title says it all
 	status   string
 	count    int      // alerts of the group; 0 = it is no group
 	alerts   []string // a line for each of the first alerts
@@ -35,11 +38,21 @@ type alertFacts struct {
 type alertGroup struct {
 	GroupLabels, CommonLabels, CommonAnnotations map[string]string
 	TruncatedAlerts                              int
-	Alerts                                       []struct {
-		Status                               string
-		Labels, Annotations                  map[string]string
-		GeneratorURL, PanelURL, DashboardURL string
-	}
+	ExternalURL                                  string
+	Alerts                                       []groupAlert
+}
+
+type groupAlert struct {
+	Status                                           string
+	Labels, Annotations                              map[string]string
+	GeneratorURL, PanelURL, DashboardURL, SilenceURL string
+}
+
+// eventMembers are the members that the contexts of incidents from integrations have in addition to the payload.
+type eventMembers struct {
+	Integration, Summary string
+	Labels               map[string]string
+	Links                []struct{ URL, Href, Text string } // href: links that the payload of PagerDuty's clients has
 }
 
 // ordinary are members of contexts that have no information for people, or are shown elsewhere.
@@ -63,6 +76,34 @@ func factsOf(s *source) alertFacts {
 		f.count += max(0, group.TruncatedAlerts)
 		f.ofGroup(group)
 	}
+	if !f.ofEvent(s.incident.Context) {
+		f.others(members)
+	}
+	if f.summary = cutRunes(strings.TrimSpace(f.summary), maxDetail); strings.Contains(f.title, f.summary) {
+		f.summary = ""
+	}
+	return f
+}
+
+// ofEvent takes the facts that package intake found. It returns false for incidents that are not from an integration.
+func (f *alertFacts) ofEvent(context []byte) bool {
+	var e eventMembers
+	_ = json.Unmarshal(context, &e) // members of other types stay empty
+	if e.Integration == "" || e.Labels == nil && e.Links == nil {
+		return false
+	}
+	f.summary = cmp.Or(f.summary, e.Summary)
+	if f.count == 0 {
+		f.labelsOf(e.Labels)
+	}
+	for _, l := range e.Links {
+		f.link(cmp.Or(l.Text, "link"), cmp.Or(l.URL, l.Href))
+	}
+	return true
+}
+
+// others takes the members of any other context.
+func (f *alertFacts) others(members [][2]string) {
 	for _, m := range members {
 		switch {
 		case strings.HasPrefix(m[1], "http://") || strings.HasPrefix(m[1], "https://"):
@@ -71,10 +112,10 @@ func factsOf(s *source) alertFacts {
 			f.label(m[0], m[1])
 		}
 	}
-	return f
 }
 
 func (f *alertFacts) ofGroup(g alertGroup) {
+	slices.SortStableFunc(g.Alerts, func(a, b groupAlert) int { return resolvedLast(a) - resolvedLast(b) })
 	first := g.Alerts[0]
 	labels := g.CommonLabels
 	if len(labels) == 0 {
@@ -86,13 +127,12 @@ func (f *alertFacts) ofGroup(g alertGroup) {
 	for _, from := range []map[string]string{g.CommonLabels, first.Labels} {
 		f.severity = cmp.Or(f.severity, from["severity"], from["priority"], from["level"])
 	}
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		if !slices.Contains(ordinary, name) {
-			f.label(name, labels[name])
-		}
-	}
+	f.labelsOf(labels)
+	f.summary = cmp.Or(g.CommonAnnotations["description"], g.CommonAnnotations["message"])
 	if f.count > 1 {
 		f.alertLines(g)
+	} else {
+		f.summary = cmp.Or(f.summary, first.Annotations["description"], first.Annotations["message"])
 	}
 	for _, from := range []map[string]string{g.CommonAnnotations, first.Annotations} {
 		f.link("runbook", from["runbook_url"])
@@ -101,6 +141,27 @@ func (f *alertFacts) ofGroup(g alertGroup) {
 	f.link("panel", first.PanelURL)
 	f.link("dashboard", first.DashboardURL)
 	f.link("source", first.GeneratorURL)
+	f.link("silence", cmp.Or(first.SilenceURL, g.silenceURL()))
+}
+
+// resolvedLast orders the alerts of a group: those that fire first.
+func resolvedLast(a groupAlert) int {
+	if a.Status == "resolved" {
+		return 1
+	}
+	return 0
+}
+
+// silenceURL returns the page of Alertmanager that silences the group; "" = its address or the labels are unknown.
+func (g alertGroup) silenceURL() string {
+	if g.ExternalURL == "" || len(g.CommonLabels) == 0 {
+		return ""
+	}
+	var matchers []string
+	for _, name := range slices.Sorted(maps.Keys(g.CommonLabels)) {
+		matchers = append(matchers, fmt.Sprintf("%s=%q", name, g.CommonLabels[name]))
+	}
+	return strings.TrimRight(g.ExternalURL, "/") + "/#/silences/new?filter=" + url.PathEscape("{"+strings.Join(matchers, ",")+"}")
 }
 
 func (f *alertFacts) alertLines(g alertGroup) {
@@ -117,6 +178,14 @@ func (f *alertFacts) alertLines(g alertGroup) {
 	}
 	if more := f.count - len(f.alerts); more > 0 {
 		f.alerts = append(f.alerts, "and "+amount(more, "more alert"))
+	}
+}
+
+func (f *alertFacts) labelsOf(labels map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if !slices.Contains(ordinary, name) {
+			f.label(name, labels[name])
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ func builtInIncident(s *source) rendered {
 		d.segment = from + f.headline()
 	case users.Call:
 		d.subject = jinja.Mark(from + f.headline())
-		d.body = jinja.Mark(f.status)
+		d.body = jinja.Mark(strings.TrimSpace(f.status + ". " + cutRunes(oneLine(f.summary), maxFactValue)))
 	case users.Slack:
 		d.body = f.text(s, slackLayout)
 	case users.Email:
@@ -114,6 +114,9 @@ func (f *alertFacts) text(s *source, l layout) string {
 		}
 	}
 	sb.WriteString(l.title(f.title) + "\n\n")
+	if f.summary != "" {
+		sb.WriteString(jinja.Mark(f.summary) + "\n\n")
+	}
 	line("Severity", f.severity)
 	line("State", f.state())
 	for _, alert := range f.alerts {
@@ -137,6 +140,9 @@ func (f *alertFacts) html(s *source) string {
 	sb.WriteString("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"></head><body>\n<h2>" + jinja.Mark(f.title) + "</h2>\n")
 	if s.Note != "" {
 		sb.WriteString("<p>" + jinja.Mark(s.Note) + "</p>\n")
+	}
+	if f.summary != "" {
+		sb.WriteString("<p>" + jinja.Mark(f.summary) + "</p>\n")
 	}
 	sb.WriteString("<table>\n")
 	row := func(name, value string) {
@@ -173,19 +179,17 @@ const (
 	segmentOther = 70
 )
 
-// gsm are the characters, besides ASCII letters and digits, of the GSM alphabet. With any other character, a segment has
-// room for segmentOther characters only.
+// gsm are the characters, besides ASCII letters and digits, of the GSM alphabet. With a character of neither gsm nor gsmTwice, a segment
+// has room for segmentOther characters only.
 const gsm = "@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./:;<=>?¡ÄÖÑÜ§¿äöñüà\n"
+
+// gsmTwice are the characters of the GSM alphabet that take the room of two.
+const gsmTwice = "[]{}^~|\\€"
 
 // oneSegment cuts text to one SMS segment, with the reply that acknowledges, and with the acknowledgement link if it fits.
 func oneSegment(s *source, text string) string {
-	room := segmentGSM
-	for _, r := range text {
-		if (r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z') && !strings.ContainsRune(gsm, r) {
-			room = segmentOther
-			break
-		}
-	}
+	text = strings.ReplaceAll(text, "…", "...")
+	room := segmentRoom(text)
 	footer := ""
 	if s.AckURL != "" {
 		footer = fmt.Sprintf("\nReply \"%d claim\"", s.MessageID)
@@ -194,4 +198,19 @@ func oneSegment(s *source, text string) string {
 		}
 	}
 	return cutRunes(text, max(room-utf8.RuneCountInString(footer), 20)) + footer
+}
+
+// segmentRoom returns how many characters of a segment are left for text and what follows it.
+func segmentRoom(text string) int {
+	room := segmentGSM
+	for _, r := range text {
+		switch {
+		case r >= '0' && r <= '9', r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z', strings.ContainsRune(gsm, r):
+		case strings.ContainsRune(gsmTwice, r):
+			room--
+		default:
+			return segmentOther
+		}
+	}
+	return room
 }

@@ -35,7 +35,6 @@ type operation struct {
 	Note    string         `yaml:"note"`
 	Access  string         `yaml:"access"`
 	Query   []string       `yaml:"query"`
-	Headers []string       `yaml:"headers"`
 	Body    string         `yaml:"body"`
 	OK      map[int]string `yaml:"ok"`
 	Errors  []int          `yaml:"errors"`

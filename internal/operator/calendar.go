@@ -25,9 +25,13 @@ type NewCalendar struct {
 	Schedules map[string]scheduling.ScheduleDraft
 }
 
-// AddCalendar stores administrators, services, roster and schedules of a team, not in one transaction. It returns a Conflict
-// fault if the roster exists, and a NotFound fault if a person does not. The processors create the shifts.
+// AddCalendar stores administrators, services, roster and schedules of a team, not in one transaction. The processors create the
+// shifts. It returns an Invalid fault without administrators, a Conflict fault if the roster exists, and a NotFound fault if a person
+// does not exist.
 func (o *Operator) AddCalendar(ctx context.Context, n NewCalendar) error {
+	if len(n.Admins) == 0 {
+		return fault.Invalidf("admins", "a team needs at least one administrator")
+	}
 	by := oncall.By{Owner: operatorName}
 	teams := pgpeople.NewOncallTeams(o.db, Reminders([]time.Duration{24 * time.Hour, 7 * 24 * time.Hour}, []string{"email"},
 		[]string{oncall.RolePrimary, oncall.RoleSecondary, "shadow", oncall.RoleManager}))

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -28,4 +29,5 @@ func TestOperatorChangesAreAudited(t *testing.T) {
 	require.Len(t, rows, 2)
 	require.Equal(t, "application added", rows[0].Action)
 	require.Equal(t, operatorName, rows[0].Actor)
+	require.True(t, fault.Is(o.AddCalendar(t.Context(), NewCalendar{}), fault.Invalid), "without administrators")
 }

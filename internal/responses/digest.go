@@ -52,18 +52,28 @@ func (l *links) showDigest(r *http.Request, link auth.Link, user users.User) (v 
 	return v, err
 }
 
-// followDigest acknowledges the waiting incidents of a digest. A repetition changes nothing.
+// followDigest acknowledges the waiting incidents of a digest. A repetition changes nothing. An incident that another person
+// acknowledges at the same time keeps its owner.
 func (l *links) followDigest(r *http.Request, link auth.Link, user users.User) (v linkView, err error) {
 	ctx := r.Context()
 	d, err := l.digest(ctx, link)
 	if err != nil {
 		return v, err
 	}
-	v.Heading, v.Text = nothingLeft, nothingLeftText
-	if n := len(d.waiting); n > 0 {
-		if _, err := l.acknowledge(ctx, user, incidents.Change{IDs: d.waiting, Via: incidents.ViaLink, AskFirst: true}); err != nil {
+	n := 0
+	if len(d.waiting) > 0 {
+		done, err := l.acknowledge(ctx, user, incidents.Change{IDs: d.waiting, Via: incidents.ViaLink, AskFirst: true})
+		if err != nil {
 			return v, err
 		}
+		for _, a := range done {
+			if a.Found && a.OwnedBy == 0 {
+				n++
+			}
+		}
+	}
+	v.Heading, v.Text = nothingLeft, nothingLeftText
+	if n > 0 {
 		v.Heading, v.Text = countIncidents(n)+" acknowledged by "+user.Name, "Nobody is being paged for them any more."
 		if n == 1 {
 			v.Text = "Nobody is being paged for it any more."

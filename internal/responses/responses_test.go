@@ -33,6 +33,7 @@ import (
 type world struct {
 	escalating int64 // incidents of the mailbox's plan
 	owners     map[incidents.ID]string
+	meanwhile  []incidents.ID // kim acknowledges them just before the next Acknowledge
 	via        []incidents.Via
 	recorded   []messages.Answer
 	receipts   []messages.Receipt
@@ -164,6 +165,9 @@ func (w *world) Get(_ context.Context, id incidents.ID) (incidents.Incident, err
 }
 
 func (w *world) Acknowledge(_ context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
+	for _, id := range w.meanwhile {
+		w.owners[id] = kim.Name
+	}
 	var out []incidents.Acknowledged
 	for _, id := range c.IDs {
 		if c.AskFirst && w.owners[id] == kim.Name && c.Replace != kim.ID {
@@ -441,6 +445,32 @@ func TestLinkOfADigest(t *testing.T) {
 	}
 	require.Len(t, w.via, 1, "a second time changes nothing")
 	require.Len(t, w.recorded, 1)
+}
+
+// While the page acknowledges, another person acknowledges an incident of the digest: the page names only what it acknowledged.
+func TestLinkOfADigestCountsOnlyWhatItAcknowledged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		taken   []incidents.ID
+		heading string
+		answers int
+	}{
+		"one of two": {[]incidents.ID{301}, "1 incident acknowledged by ann", 1},
+		"both":       {[]incidents.ID{300, 301}, "Nothing left to acknowledge", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, links, h := setup(t)
+			w.meanwhile = c.taken
+			path := "/ack/" + links.Sign(auth.Link{Purpose: auth.Acknowledge, MessageID: 30, UserID: ann.ID, ExpiresAt: time.Now().Add(time.Hour)})
+			status, body := call(t, h, http.MethodPost, path, nil)
+			require.Equal(t, http.StatusOK, status)
+			require.Contains(t, body, c.heading)
+			require.Contains(t, body, "(acknowledged by kim)")
+			require.Equal(t, "kim", w.owners[301])
+			require.Len(t, w.recorded, c.answers)
+		})
+	}
 }
 
 func TestLinkOfADigestChecksThePerson(t *testing.T) {

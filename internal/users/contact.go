@@ -25,7 +25,7 @@ func CheckContact(mode Mode, destination string) error {
 	case Slack:
 		ok, want = isSlackName(destination), "a Slack name, an id, a #channel, or the e-mail address that somebody has in Slack"
 	case Webhook:
-		ok, want = isWebURL(destination), "a URL that begins with https://"
+		ok, want = isWebURL(destination), "a URL that begins with https:// or http://"
 	case Push:
 		ok, want = destination != "" && !strings.ContainsFunc(destination, unicode.IsSpace), "one word"
 	default:

@@ -37,4 +37,5 @@ func TestCheckContact(t *testing.T) {
 			require.True(t, fault.Is(CheckContact(mode, s), fault.Invalid), "%s %q", mode, s)
 		}
 	}
+	require.ErrorContains(t, CheckContact(Webhook, "ftp://x"), "https:// or http://", "the text names both schemes")
 }

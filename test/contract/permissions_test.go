@@ -185,6 +185,14 @@ func rights() []right {
 		{get, "/v1/plans/pager", nil, 200, known, nil},
 		{get, "/v1/templates", nil, 200, known, nil},
 		{get, "/v1/templates/words", nil, 200, known, nil},
+		{get, "/v1/integrations", nil, 200, known, nil},
+		{get, "/v1/integrations/generic", nil, 200, known, (*server).integrations},
+		{put, "/v1/integrations/generic", m{"default_plan": "pager", "rules": []m{{"match": "a=b", "plan": "pager"}}}, 200, "133333oo3", (*server).integrations},
+		{del, "/v1/integrations/generic", nil, 204, "133333oo3", (*server).integrations},
+		{put, "/v1/integrations/generic/token", nil, 201, "133333oo3", (*server).integrations},
+		{del, "/v1/integrations/generic/token", nil, 204, "133333oo3", (*server).integrations},
+		{get, "/v1/integrations/generic/payloads", nil, 200, "133333oo3", (*server).integrations},
+		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, known, (*server).integrations},
 		{get, "/v1/applications", nil, 200, known, nil},
 		{get, "/v1/applications/demo", nil, 200, known, nil},
 		{get, "/v1/users", nil, 200, known, nil},
@@ -452,7 +460,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 // resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
 // it.
 var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
-	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/"}
+	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
 func ofOncall(path string) bool {

@@ -1,11 +1,13 @@
 // Command withpg starts an embedded PostgreSQL, runs a command with its address in IRIS_DATABASE_URL, and stops it. All test binaries
-// share the server: to unpack one for each of them, under the race detector, takes longer than the tests. It fails with exit code 1.
+// share the server: to unpack one for each of them, under the race detector, takes longer than the tests. It exits with the exit code
+// of the command, or with 1 if the command did not run.
 //
 //	go run ./test/withpg go test ./...
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,6 +25,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1], os.Args[2:])
 	stop()
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && ended.ExitCode() > 0 {
+		os.Exit(ended.ExitCode())
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "withpg:", err)
 		os.Exit(1)

@@ -96,7 +96,7 @@ func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) 
 		}
 		return a.taking(ctx, team, plain)
 	}
-	return editing.Edit{}, fault.Invalidf("action", "action must be one of create, link, edit, edit_link, delete, delete_link, swap, override, take")
+	return editing.Edit{}, fault.Invalidf("action", "action must be one of create, link, edit, edit_link, delete, delete_link, swap, swap_from_now, override, take")
 }
 
 // changesObject returns the changes of an edit for the answer. New shifts have the id 0.

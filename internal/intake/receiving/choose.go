@@ -61,7 +61,7 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrat
 		if next.name == "" {
 			continue
 		}
-		plan, err := c.usablePlan(ctx, next.name)
+		plan, err := c.Usable(ctx, next.name)
 		if err == nil {
 			out.Plan, out.Owner, out.plan = plan.Name, next.owner, plan.ID
 			return out, nil
@@ -76,8 +76,9 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrat
 	return out, fault.Newf(fault.NotFound, "no plan can take this event: %s", fault.Public(refusal))
 }
 
-// usablePlan finds an active plan and checks that an event can open an incident on it.
-func (c Chooser) usablePlan(ctx context.Context, name string) (escalation.PlanSteps, error) {
+// Usable finds an active plan. It returns a NotFound fault if there is none, and an Invalid fault if an event cannot open an incident
+// on it.
+func (c Chooser) Usable(ctx context.Context, name string) (escalation.PlanSteps, error) {
 	plan, err := c.Plans.Recent(ctx, name)
 	if err != nil {
 		return plan, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active plan named %s", name))
@@ -90,6 +91,29 @@ func (c Chooser) usablePlan(ctx context.Context, name string) (escalation.PlanSt
 		}
 	}
 	return plan, nil
+}
+
+// CheckPlans returns an Invalid fault that names the field of a plan that cannot be used.
+func (c Chooser) CheckPlans(ctx context.Context, content integrations.Content) error {
+	check := func(field, name string) error {
+		if name == "" {
+			return nil
+		}
+		_, err := c.Usable(ctx, name)
+		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) {
+			return fault.Invalidf(field, "%s", fault.Public(err))
+		}
+		return err
+	}
+	if err := check("default_plan", content.DefaultPlan); err != nil {
+		return err
+	}
+	for _, rule := range content.Rules {
+		if err := check("rules", rule.Plan); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkLimits returns a Throttled fault if the application may not open an incident on the plan now.

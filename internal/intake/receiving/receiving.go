@@ -49,12 +49,15 @@ type Load interface {
 	Accepted(applicationID int64, n int)
 }
 
+// Wake notifies the processors of changed buckets. It never blocks.
+type Wake = func(buckets.Set)
+
 // Deps are the parts that a Receiver works on.
 type Deps struct {
 	Incidents Incidents
 	Chooser   Chooser
 	Load      Load
-	Wake      func(buckets.Set) // notifies the processors of changed buckets; never blocks
+	Wake      Wake
 	Log       *zap.Logger
 	// Rates limits how many incidents are opened; nil = no limit.
 	Rates *load.Rates `optional:"true"`

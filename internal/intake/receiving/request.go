@@ -21,7 +21,7 @@ func request(app auth.Application, from integrations.Integration, e intake.Event
 			Labels: object(e.Labels), Annotations: object(e.Annotations)}}
 	}
 	var err error
-	n.Context, err = eventContext(e, n.Severity)
+	n.Context, err = intake.ContextOf(e, from.Name, e.Severity)
 	return n, err
 }
 
@@ -56,34 +56,6 @@ func facts(e intake.Event) []intake.Fact {
 		}
 	}
 	return out
-}
-
-// eventContext returns the sender's payload as the context of the incident. Templates can use title, summary, severity, labels, links and
-// images for every source: those that the payload lacks are added.
-func eventContext(e intake.Event, severity string) (json.RawMessage, error) {
-	members := map[string]json.RawMessage{}
-	if len(e.Context) > 0 {
-		if err := json.Unmarshal(e.Context, &members); err != nil {
-			return intake.LimitedContext(e.Context) // names the problem
-		}
-	}
-	body := e.Context
-	if len(body) == 0 {
-		body = json.RawMessage(`{}`)
-	}
-	for _, m := range []struct {
-		name  string
-		value any
-		empty bool
-	}{
-		{"title", e.Title, e.Title == ""}, {"summary", e.Summary, e.Summary == ""}, {"severity", severity, false},
-		{"labels", e.Labels, len(e.Labels) == 0}, {"links", e.Links, len(e.Links) == 0}, {"images", e.Images, len(e.Images) == 0},
-	} {
-		if _, given := members[m.name]; !given && !m.empty {
-			body = intake.WithMember(body, m.name, m.value)
-		}
-	}
-	return intake.LimitedContext(body)
 }
 
 // object returns texts as a JSON object; nil = none.

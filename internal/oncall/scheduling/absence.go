@@ -42,7 +42,7 @@ func (r Recurring) Check() error {
 		return fault.Invalidf("length", "the length must be positive and at most 366 days")
 	}
 	if year := r.Start.Time().Year(); year < 1990 || year > 2200 {
-		return fault.Invalidf("start", "the start must be a date between 1970 and 2300")
+		return fault.Invalidf("start", "the start must be a date from 1990 to 2200")
 	}
 	if r.Rule == "" {
 		return nil

@@ -101,8 +101,8 @@ type Suggestion struct {
 // Forever is the distance of a person without a shift nearby.
 const Forever = time.Duration(1<<63 - 1)
 
-// Suggest returns who of a roster is free in [start, end) and has the most rest around it (docs/reference/oncall-v0.md
-// 4). Distances count between beginnings of shifts of the team and role, up to a week for each person of the roster.
+// Suggest returns the active member in rotation who is free in [start, end) and has the most rest around it
+// (docs/reference/oncall-v0.md 4). Distances count between beginnings of shifts of the team and role, up to a week for each person of the roster.
 // Ties go to the roster's order. shifts are the team's, in at least that range.
 func Suggest(teamID int64, role string, roster []Member, shifts []oncall.Shift, start, end time.Time) Suggestion {
 	horizon := time.Duration(len(roster)) * week * time.Second
@@ -125,7 +125,7 @@ func Suggest(teamID int64, role string, roster []Member, shifts []oncall.Shift, 
 	}
 	out := Suggestion{Distance: map[users.ID]time.Duration{}}
 	for _, m := range roster {
-		if !m.InRotation || busy[m.User] {
+		if !m.InRotation || !m.Active || busy[m.User] {
 			continue
 		}
 		d, ok := distance[m.User]

@@ -26,6 +26,10 @@ func TestSuggest(t *testing.T) {
 	got = Suggest(7, oncall.RolePrimary, members, shifts, in(21), in(22))
 	require.Equal(t, Suggestion{User: 1, Distance: map[users.ID]time.Duration{1: 41 * time.Hour, 2: 39 * time.Hour}}, got)
 	require.Equal(t, Suggestion{Distance: map[users.ID]time.Duration{}}, Suggest(7, oncall.RolePrimary, members[3:], shifts, in(10), in(20)))
+	members[0].Active = false
+	got = Suggest(7, oncall.RolePrimary, members, shifts, in(21), in(22))
+	require.Equal(t, users.ID(2), got.User, "an inactive member is never suggested")
+	require.NotContains(t, got.Distance, users.ID(1))
 }
 
 func TestFairnessCountsOnTheTeamsClock(t *testing.T) {

@@ -33,9 +33,12 @@ func PaidRoles(url string) func(ctx context.Context) (json.RawMessage, error) {
 		if resp.StatusCode != http.StatusOK {
 			return nil, fault.Newf(fault.Unavailable, "the bonus list was answered with status %d", resp.StatusCode)
 		}
-		raw, err := io.ReadAll(io.LimitReader(resp.Body, maxPaid))
+		raw, err := io.ReadAll(io.LimitReader(resp.Body, maxPaid+1))
 		if err != nil {
 			return nil, fault.Wrap(fault.Unavailable, err, "the bonus list broke off")
+		}
+		if len(raw) > maxPaid {
+			return nil, fault.Newf(fault.Unavailable, "the bonus list is longer than %d bytes", maxPaid)
 		}
 		return raw, nil
 	}

@@ -37,6 +37,10 @@ func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
 	return &Senders{store: pgintegrations.New(db), applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), catchAll: catchAll}
 }
 
+func (s *Senders) chooser() receiving.Chooser {
+	return receiving.Chooser{Plans: s.plans, CatchAll: s.catchAll, Log: zap.NewNop()}
+}
+
 func (s *Senders) application(ctx context.Context, name string) (auth.Application, error) {
 	app, err := s.applications.ByName(ctx, name)
 	return app, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no application %s", name))
@@ -73,7 +77,7 @@ func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err 
 	if err != nil {
 		return "", err
 	}
-	if err := s.checkPlan(ctx, n.DefaultPlan); err != nil {
+	if err := s.chooser().CheckPlans(ctx, n.Content); err != nil {
 		return "", err
 	}
 	if token = n.Token; token == "" {
@@ -85,14 +89,6 @@ func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err 
 
 // Types returns the types of integrations, sorted.
 func Types() []string { return slices.Sorted(maps.Keys(sources.All())) }
-
-func (s *Senders) checkPlan(ctx context.Context, name string) error {
-	if name == "" {
-		return nil
-	}
-	_, err := s.plans.ByName(ctx, name)
-	return fault.When(err, fault.NotFound, fault.Invalidf("plan", "there is no active plan named %s", name))
-}
 
 // maxIntegrations is how many integrations a list has at most.
 const maxIntegrations = 10_000
@@ -152,7 +148,7 @@ func (s *Senders) TestRoute(ctx context.Context, name string, e Event, at time.T
 	if err != nil {
 		return receiving.Choice{}, err
 	}
-	return receiving.Chooser{Plans: s.plans, CatchAll: s.catchAll, Log: zap.NewNop()}.Choose(ctx, app, i, intake.Event{
+	return s.chooser().Choose(ctx, app, i, intake.Event{
 		Status: intake.Firing, Title: e.Title, Severity: intake.Severity(e.Severity), Labels: e.Labels,
 	}, at)
 }

@@ -1,6 +1,7 @@
 package calendar_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -55,4 +57,34 @@ func TestAnInvalidUnavailabilityRuleIsIgnoredAndLogged(t *testing.T) {
 	}
 	require.True(t, chosen[bob], "an unavailability in another team does not count")
 	require.NotZero(t, logged.FilterMessage("an unavailability cannot be worked out, shifts are planned without it").Len())
+}
+
+// Deleting a schedule waits for the lock of its team, which Populate holds.
+func TestDeletingAScheduleLocksItsTeam(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	_, err := d.Pool().Exec(t.Context(), `insert into teams (name) values ('ops'); insert into rosters (team_id, name) select id, 'r' from teams`)
+	require.NoError(t, err)
+	s := scheduling.ScheduleDraft{}
+	s.Threshold, s.Algorithm = 10, scheduling.ByRotation
+	require.NoError(t, d.Pool().QueryRow(t.Context(), `select r.team_id, r.id, o.id from rosters r, oncall_roles o where o.name = 'primary'`).
+		Scan(&s.TeamID, &s.RosterID, &s.RoleID))
+	s.Rotation = &scheduling.Rotation{Layers: []scheduling.Layer{{Start: oncall.LocalDate(2026, 10, 19, 9*3600), Every: 1, Unit: scheduling.Days}}}
+	schedules, by := calendar.NewSchedules(d), oncall.By{Owner: "ann"}
+	id, err := schedules.Create(t.Context(), s, by)
+	require.NoError(t, err)
+	old := scheduling.StoredSchedule{}
+	old.ID, old.TeamID = id, s.TeamID
+
+	tx, err := d.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }() // the pool closes only when its connections are free
+	_, err = tx.Exec(t.Context(), `select from teams where id = $1 for no key update`, s.TeamID)
+	require.NoError(t, err)
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	require.Error(t, schedules.Delete(short, old, by))
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.NoError(t, schedules.Delete(t.Context(), old, by))
+	require.True(t, fault.Is(schedules.Delete(t.Context(), old, by), fault.NotFound))
 }

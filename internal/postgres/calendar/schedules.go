@@ -171,9 +171,16 @@ func (s *Schedules) Update(ctx context.Context, id oncall.ScheduleID, e schedule
 	})
 }
 
-// Delete deletes a schedule; its shifts stay on the calendar. A NotFound fault when there is none.
+// Delete deletes a schedule with its team locked; its shifts stay on the calendar. A NotFound fault when there is none.
 func (s *Schedules) Delete(ctx context.Context, old scheduling.StoredSchedule, by oncall.By) error {
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		team, err := q.TeamOfSchedule(ctx, int64(old.ID))
+		if err != nil {
+			return err
+		}
+		if _, err := q.LockTeam(ctx, team); err != nil { // Populate takes the same lock
+			return err
+		}
 		if err := postgres.RequireRow(q.DeleteSchedule(ctx, int64(old.ID))); err != nil {
 			return err
 		}

@@ -254,7 +254,7 @@ func (v *Vendor) sendTo(ctx context.Context, access, device string, m messages.O
 	defer func() { _ = resp.Body.Close() }()
 	r := answer(resp, secrets)
 	if resp.StatusCode == http.StatusUnauthorized {
-		v.tokens.forget(access)
+		v.tokens.forget(ctx, access)
 	}
 	return r
 }

@@ -63,9 +63,15 @@ func (t *tokens) get(ctx context.Context, secrets []string) (string, *messages.R
 	return have.AccessToken, nil
 }
 
-// forget drops an access token that Firebase refused.
-func (t *tokens) forget(access string) {
-	have := <-t.current
+// forget drops an access token that Firebase refused. If ctx ends while another goroutine uses the token, the token stays:
+// the next refusal drops it.
+func (t *tokens) forget(ctx context.Context, access string) {
+	var have *oauth2.Token
+	select {
+	case have = <-t.current:
+	case <-ctx.Done():
+		return
+	}
 	if have != nil && have.AccessToken == access {
 		have = nil
 	}

@@ -49,12 +49,8 @@ func (e *envelope) release() {
 
 const maxSubject = 500 // bytes
 
-// build makes the envelope and the message. The error says what is wrong with the destination or the message.
-func (v *Vendor) build(m messages.Outbound, now time.Time) (*envelope, error) {
-	to, err := recipient(m)
-	if err != nil {
-		return nil, err
-	}
+// build makes the envelope and the message to a recipient. The error says what is wrong with the message.
+func (v *Vendor) build(m messages.Outbound, to *mail.Address, now time.Time) (*envelope, error) {
 	from, replyTo := v.from, v.replyTo
 	if m.Sender != "" {
 		// A custom sender that is not an address is ignored: the message is sent anyway.

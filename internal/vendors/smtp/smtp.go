@@ -202,10 +202,15 @@ func (p *prepared) Send(ctx context.Context, m messages.Outbound) messages.Resul
 		p.Release()
 		return r
 	}
-	env, err := p.v.build(m, time.Now())
+	to, err := recipient(m)
 	if err != nil {
 		p.Release()
 		return vendors.Gone("%s", err)
+	}
+	env, err := p.v.build(m, to, time.Now())
+	if err != nil {
+		p.Release()
+		return vendors.Rejected("%s", err)
 	}
 	defer env.release()
 	defer p.v.pool.release()

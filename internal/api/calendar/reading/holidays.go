@@ -22,7 +22,7 @@ const (
 	yearsAhead  = 20
 )
 
-// Holidays returns the days on which the events of an iCalendar text begin or which they cover, at most 60 days for each occurrence.
+// Holidays returns the days on which the events of an iCalendar text begin or which they cover. An event of more than 60 days is a fault.
 // Recurring events count for 20 years from their start, but from two years ago at the earliest. A fault names the event or line, and
 // what to do.
 func Holidays(raw []byte) ([]scheduling.Holiday, error) {
@@ -81,7 +81,10 @@ func holidayOf(e *ics.VEvent) ([]oncall.Date, error) {
 	if err != nil {
 		return nil, err
 	}
-	length := min(end-first, maxHoliday)
+	length := end - first
+	if length > maxHoliday {
+		return nil, fault.Invalidf("body", "it covers %d days, the most is %d: give a longer holiday as several events", length, maxHoliday)
+	}
 	starts := []oncall.Date{first}
 	if p := e.GetProperty(ics.ComponentPropertyRrule); p != nil {
 		from := first.Local().Time()

@@ -1,4 +1,4 @@
-// Package receivers builds the edges that take alerts: the deliveries of integrations, and the webhooks with a key in their address.
+// Package receivers builds what concerns integrations and alerts: the routes of /v1, and the edges that take alerts: the deliveries of integrations, and the webhooks with a key in their address.
 // Package apiserver mounts their routes and runs them.
 package receivers
 
@@ -12,9 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/api/integrations"
 	"github.com/iris-oncall/iris/internal/app/server"
-	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/hooks"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
@@ -22,6 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/webhooks"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // Limits are the limits of new incidents. Rates is nil if there is none.
@@ -42,7 +42,7 @@ type Receivers struct {
 const anyActive = 100_000
 
 // New creates the edges.
-func New(cfg config.API, open auth.Openings, s *server.Stores, l Limits, wake func(buckets.Set), e *wire.Errors, log *zap.Logger,
+func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wake receiving.Wake, e *wire.Errors, log *zap.Logger,
 	reg prometheus.Registerer) (*Receivers, error) {
 	in := cfg.Intake
 	fallbacks := load.NewRates(s.Incidents, anyActive, in.FallbackPerMinute, time.Minute, nil)
@@ -54,15 +54,14 @@ func New(cfg config.API, open auth.Openings, s *server.Stores, l Limits, wake fu
 		return nil, err
 	}
 	decoders := sources.All()
-	types := slices.Sorted(maps.Keys(decoders))
 	receiver, err := receiving.New(receiving.Deps{
-		Incidents: s.Incidents, Load: l.Load, Wake: wake, Log: log, Rates: l.Rates, FallbackRates: fallbacks, Registerer: reg, Types: types,
+		Incidents: s.Incidents, Load: l.Load, Wake: wake, Log: log, Rates: l.Rates, FallbackRates: fallbacks, Registerer: reg, Types: types(),
 		Chooser: receiving.Chooser{Plans: s.Plans, CatchAll: in.CatchAllPlan, Log: log},
 	})
 	if err != nil {
 		return nil, err
 	}
-	activity, err := receiving.NewActivity(s.Integrations, log, append(types, "unknown"), reg)
+	activity, err := receiving.NewActivity(s.Integrations, log, append(types(), "unknown"), reg)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +70,15 @@ func New(cfg config.API, open auth.Openings, s *server.Stores, l Limits, wake fu
 		Decoders: decoders, PagerDutyV1: sources.PagerDutyV1,
 	})
 	return &Receivers{h, old, activity}, err
+}
+
+// types returns the types of integrations, sorted.
+func types() []string { return slices.Sorted(maps.Keys(sources.All())) }
+
+// Routes returns the routes of /v1 about integrations.
+func Routes(cfg config.API, s *server.Stores, log *zap.Logger) []routing.Route {
+	return integrations.Routes(integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications,
+		Types: types(), Chooser: receiving.Chooser{Plans: s.Plans, CatchAll: cfg.Intake.CatchAllPlan, Log: log}})
 }
 
 // Routes mounts the routes.

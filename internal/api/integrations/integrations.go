@@ -1,0 +1,246 @@
+// Package integrations serves the routes of /v1 about integrations: the senders of alerts, their tokens, rules and payloads. api mounts its
+// routes. A token is in one answer only. Because answers to a POST may be stored (Idempotency-Key), tokens are made by PUT.
+package integrations
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Integrations stores integrations. Methods that change one check that it is as it was read; otherwise they return a Stale fault. A name
+// that does not exist is a NotFound fault, a name or token in use a Conflict fault.
+type Integrations interface {
+	List(ctx context.Context, after integrations.ID, most int) ([]integrations.Integration, error)
+	ByName(ctx context.Context, name string) (integrations.Integration, error)
+	Create(ctx context.Context, application auth.Application, c integrations.Content, token, actor string) (integrations.ID, error)
+	Replace(ctx context.Context, before integrations.Integration, c integrations.Content, actor string) error
+	Delete(ctx context.Context, i integrations.Integration, actor string) error
+}
+
+// Records stores tokens and reads payloads.
+type Records interface {
+	// AddToken stores a further token and deletes the older of two.
+	AddToken(ctx context.Context, i integrations.Integration, token, actor string) error
+	// DropOldTokens deletes all tokens except the newest.
+	DropOldTokens(ctx context.Context, i integrations.Integration, actor string) error
+	Payloads(ctx context.Context, id integrations.ID) ([]integrations.Payload, error)
+}
+
+// Applications finds applications and their owners. A name that does not exist is a NotFound fault.
+type Applications interface {
+	auth.Applications
+	Describe(ctx context.Context, name string) (applications.Application, error)
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Integrations Integrations
+	Records      Records
+	Applications Applications
+	Chooser      receiving.Chooser
+	Types        []string // the types of integrations
+}
+
+type routes struct{ Deps }
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	a := routes{d}
+	const one = "/v1/integrations/{integration}"
+	return []routing.Route{
+		routing.Get("/v1/integrations", routing.Someone, a.list),
+		routing.Get(one, routing.Someone, a.get),
+		routing.Put(one, routing.Write, a.put),
+		routing.Delete(one, routing.Write, a.remove),
+		routing.Put(one+"/token", routing.Write, a.addToken),
+		routing.Delete(one+"/token", routing.Write, a.dropTokens),
+		routing.Get(one+"/payloads", routing.Someone, a.payloads),
+		routing.Post(one+"/route-test", routing.Someone, a.testRoute),
+	}
+}
+
+// integration is an integration on the wire.
+type integration struct {
+	ID              int64           `json:"id"`
+	Name            string          `json:"name"`
+	Type            string          `json:"type"`
+	Application     string          `json:"application"`
+	Address         string          `json:"address"` // a path
+	DefaultPlan     *string         `json:"default_plan"`
+	DefaultSeverity *string         `json:"default_severity"`
+	Rules           any             `json:"rules"` // []routing.Rule
+	Settings        json.RawMessage `json:"settings"`
+	RatePerMinute   int             `json:"rate_per_minute"`
+	Enabled         bool            `json:"enabled"`
+	CreatedBy       string          `json:"created_by"`
+	CreatedAt       *string         `json:"created_at"`
+	Tokens          []token         `json:"tokens"`
+	Activity        activity        `json:"activity"`
+	Token           string          `json:"token,omitempty"` // when it was made
+}
+
+type token struct {
+	CreatedAt  *string `json:"created_at"`
+	LastUsedAt *string `json:"last_used_at"`
+}
+
+type activity struct {
+	Accepted       int64   `json:"accepted"`
+	Refused        int64   `json:"refused"`
+	LastAcceptedAt *string `json:"last_accepted_at"`
+	LastRefusedAt  *string `json:"last_refused_at"`
+	LastRefusal    *string `json:"last_refusal"`
+}
+
+func show(i integrations.Integration) any { return shown(i, "") }
+
+func shown(i integrations.Integration, made string) integration {
+	address, _ := integrations.Address(i.Type, "")
+	out := integration{ID: int64(i.ID), Name: i.Name, Type: i.Type, Application: i.Application, Address: address,
+		DefaultPlan: page.OrNull(i.DefaultPlan), DefaultSeverity: page.OrNull(string(i.DefaultSeverity)), Rules: routing.OrEmpty(i.Rules),
+		Settings: i.Settings, RatePerMinute: i.RatePerMinute, Enabled: i.Enabled, CreatedBy: i.CreatedBy, CreatedAt: page.Time(i.CreatedAt),
+		Tokens: []token{}, Token: made, Activity: activity{i.Activity.Accepted, i.Activity.Refused, page.Time(i.Activity.LastAcceptedAt),
+			page.Time(i.Activity.LastRefusedAt), page.OrNull(i.Activity.LastRefusal)}}
+	for _, t := range i.Tokens {
+		out.Tokens = append(out.Tokens, token{page.Time(t.CreatedAt), page.Time(t.LastUsedAt)})
+	}
+	return out
+}
+
+// maxListed is how many integrations the list reads.
+const maxListed = 10_000
+
+func (a routes) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r)
+	if err != nil {
+		return err
+	}
+	all, err := a.Integrations.List(r.Context(), 0, maxListed)
+	if err != nil {
+		return err
+	}
+	name := func(i integrations.Integration) string { return i.Name }
+	page.Sort(all, name)
+	return page.AnswerNamed(w, q, all, show, name)
+}
+
+func (a routes) get(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, found, "")
+}
+
+func answer(w http.ResponseWriter, status int, i integrations.Integration, made string) error {
+	routing.ShowTag(w, i.Tag())
+	return routing.Answer(w, status, shown(i, made))
+}
+
+// owned finds the integration of the path and checks that the caller may change it: an owner of its application, or an administrator.
+func (a routes) owned(r *http.Request) (integrations.Integration, error) {
+	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
+	if err != nil {
+		if fault.Is(err, fault.NotFound) && wire.Actor(r.Context()).Username == "" {
+			err = auth.ErrOwnerOnly // as for one that exists
+		}
+		return found, err
+	}
+	if _, err := a.application(r, found.Application); err != nil {
+		return found, err
+	}
+	_, err = routing.CheckTag(r, found.Tag())
+	return found, err
+}
+
+// application finds an application and checks that the caller may edit it. Others get the same refusal for an unknown application.
+func (a routes) application(r *http.Request, name string) (auth.Application, error) {
+	found, err := a.Applications.Describe(r.Context(), name)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return auth.Application{}, err
+	}
+	if refused := wire.Actor(r.Context()).Owning(found.ID, found.OwnerIDs).MayEditApplication(found.ID); refused != nil {
+		return auth.Application{}, refused
+	}
+	if err != nil {
+		return auth.Application{}, fault.Invalidf("application", "there is no application %.100q", name)
+	}
+	return a.Applications.ByName(r.Context(), name)
+}
+
+func (a routes) remove(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.owned(r)
+	if err == nil {
+		err = a.Integrations.Delete(r.Context(), found, wire.Actor(r.Context()).String())
+	}
+	if err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// addToken answers with a new token, once. The older of two tokens becomes invalid.
+func (a routes) addToken(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.owned(r)
+	if err != nil {
+		return err
+	}
+	made := integrations.NewToken(found.Type)
+	if err := a.Records.AddToken(r.Context(), found, made, wire.Actor(r.Context()).String()); err != nil {
+		return err
+	}
+	if found, err = a.Integrations.ByName(r.Context(), found.Name); err != nil {
+		return err
+	}
+	return answer(w, http.StatusCreated, found, made)
+}
+
+func (a routes) dropTokens(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.owned(r)
+	if err == nil {
+		err = a.Records.DropOldTokens(r.Context(), found, wire.Actor(r.Context()).String())
+	}
+	if err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// payloads answers with the latest deliveries, newest first. They may have secrets of the sender, so only owners and administrators may.
+func (a routes) payloads(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.owned(r)
+	if err != nil {
+		return err
+	}
+	rows, err := a.Records.Payloads(r.Context(), found.ID)
+	if err != nil {
+		return err
+	}
+	type payload struct {
+		At      *string `json:"at"`
+		Outcome string  `json:"outcome"`
+		Body    string  `json:"body"`
+	}
+	out := make([]payload, len(rows))
+	for k, p := range rows {
+		out[k] = payload{page.Time(p.At), p.Outcome, p.Body}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+func location(w http.ResponseWriter, name string) {
+	w.Header().Set("Location", "/v1/integrations/"+url.PathEscape(name))
+}

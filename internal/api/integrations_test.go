@@ -1,0 +1,90 @@
+package api_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestIntegrationsAreCreatedChangedAndDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.exec(`insert into users (name, admin) values ('root', true)`)
+	require.Equal(t, 201, f.do("ann", "POST", "/v1/plans", plan(`"name":"Disk",`, step())).Code)
+	const path = "/v1/integrations/pd"
+	body := `{"type":"pagerduty","application":"demo","default_plan":"Disk","rules":[{"match":"team=db","record_only":true}]}`
+	require.Equal(t, 403, f.do("bob", "PUT", path, body).Code, "only owners of the application and administrators")
+	rec := f.do("root", "PUT", path, body)
+	require.Equal(t, 201, rec.Code, rec.Body)
+	require.Equal(t, path, rec.Header().Get("Location"))
+	var made struct {
+		Token   string
+		Address string
+		Enabled bool
+		Rate    int `json:"rate_per_minute"`
+	}
+	require.NoError(t, json.Unmarshal(rec.Body.Bytes(), &made))
+	require.Regexp(t, "^[0-9a-f]{32}$", made.Token)
+	require.Equal(t, "/v2/enqueue", made.Address)
+	require.True(t, made.Enabled)
+	require.Equal(t, 600, made.Rate)
+
+	first := f.do("", "GET", path, "")
+	require.NotContains(t, first.Body.String(), made.Token, "a token is shown once")
+	require.Equal(t, 1, strings.Count(f.do("", "GET", "/v1/integrations", "").Body.String(), `"name":"pd"`))
+	rec = f.do("root", "PUT", path, strings.Replace(body, "pagerduty", "generic", 1))
+	require.Equal(t, 400, rec.Code, "the type never changes")
+	require.Equal(t, []string{"#/type"}, places(t, rec))
+	rec = f.do("root", "PUT", path, `{"default_plan":"Disk","enabled":false}`, "If-Match", first.Header().Get("ETag"))
+	require.Equal(t, 200, rec.Code, rec.Body)
+	require.Contains(t, rec.Body.String(), `"enabled":false`)
+	require.Equal(t, 412, f.do("root", "PUT", path, body, "If-Match", first.Header().Get("ETag")).Code, "somebody saved meanwhile")
+
+	rec = f.do("root", "PUT", path+"/token", "")
+	require.Equal(t, 201, rec.Code, rec.Body)
+	require.Equal(t, 2, strings.Count(rec.Body.String(), `"last_used_at"`))
+	require.Equal(t, 204, f.do("root", "DELETE", path+"/token", "").Code)
+	require.Equal(t, 1, strings.Count(f.do("", "GET", path, "").Body.String(), `"last_used_at"`))
+	require.Equal(t, "[]", strings.TrimSpace(f.do("root", "GET", path+"/payloads", "").Body.String()))
+	require.Equal(t, 403, f.do("bob", "GET", path+"/payloads", "").Code)
+
+	require.Equal(t, 200, f.do("root", "PUT", path, body).Code)
+	for event, want := range map[string]string{`{"labels":{"team":"db"}}`: `"record_only":true`, `{"labels":{"team":"web"}}`: `"plan":"Disk","plan_of":"integration"`} {
+		rec = f.do("bob", "POST", path+"/route-test", event)
+		require.Equal(t, 200, rec.Code, rec.Body)
+		require.Contains(t, rec.Body.String(), want)
+	}
+	audit := f.do("root", "GET", "/v1/audit", "").Body.String()
+	for _, action := range []string{"integration added", "integration changed", "integration token added", "old integration token removed"} {
+		require.Contains(t, audit, action)
+	}
+	require.NotContains(t, audit, made.Token)
+	require.Equal(t, 204, f.do("root", "DELETE", path, "").Code)
+	require.Equal(t, 404, f.do("", "GET", path, "").Code)
+}
+
+func TestInvalidIntegrationsAreRefused(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.exec(`insert into users (name, admin) values ('root', true)`)
+	for body, want := range map[string]string{
+		`{"application":"demo"}`:                                                            "#/type",
+		`{"type":"fax","application":"demo"}`:                                               "#/type",
+		`{"type":"generic"}`:                                                                "#/application",
+		`{"type":"generic","application":"none"}`:                                           "#/application",
+		`{"type":"generic","application":"demo","default_severity":"loud"}`:                 "#/default_severity",
+		`{"type":"generic","application":"demo","rate_per_minute":-1}`:                      "#/rate_per_minute",
+		`{"type":"generic","application":"demo","rules":{}}`:                                "#/rules",
+		`{"type":"generic","application":"demo","rules":[{"match":"x"}]}`:                   "#/rules",
+		`{"type":"generic","application":"demo","settings":{"a":1}}`:                        "#/settings/a",
+		`{"type":"generic","application":"demo","default_plan":"none"}`:                     "#/default_plan",
+		`{"type":"generic","application":"demo","ruless":[]}`:                               "#/ruless",
+		`{"type":"generic","application":"demo","name":"` + strings.Repeat("x", 300) + `"}`: "#/name",
+	} {
+		rec := f.do("root", "PUT", "/v1/integrations/x", body)
+		require.Equal(t, 400, rec.Code, body)
+		require.Equal(t, []string{want}, places(t, rec), body)
+	}
+}
