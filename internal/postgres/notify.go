@@ -34,58 +34,28 @@ var errNoPing = errors.New("a notification to ourselves did not arrive")
 type Notifier struct {
 	db      *DB
 	mu      sync.Mutex
-	pending wakeup
+	pending buckets.Wakeup
 	signal  chan struct{}
-}
-
-// wakeup is the buckets that have work for escalation, and those that have work for delivery.
-type wakeup struct{ escalation, delivery buckets.Set }
-
-func (w *wakeup) union(other wakeup) {
-	w.escalation.Union(other.escalation)
-	w.delivery.Union(other.delivery)
-}
-
-// String is one set if both are equal, else both. Releases that know only one set wake all buckets for two.
-func (w wakeup) String() string {
-	if w.escalation == w.delivery {
-		return w.escalation.String()
-	}
-	return w.escalation.String() + " " + w.delivery.String()
-}
-
-// parseWakeup is the reverse of String. For a payload of another release it returns all buckets.
-func parseWakeup(payload string) wakeup {
-	escalation, delivery, two := strings.Cut(payload, " ")
-	if !two {
-		delivery = escalation
-	}
-	e, err := buckets.ParseSet(escalation)
-	d, err2 := buckets.ParseSet(delivery)
-	if err != nil || err2 != nil {
-		return wakeup{buckets.All(), buckets.All()}
-	}
-	return wakeup{e, d}
 }
 
 // NewNotifier returns a notifier over d. Nothing is sent before Run.
 func NewNotifier(d *DB) *Notifier { return &Notifier{db: d, signal: make(chan struct{}, 1)} }
 
 // Wake asks for a wake-up of the buckets. It never blocks. The same holds for WakeEscalation and WakeDelivery.
-func (n *Notifier) Wake(set buckets.Set) { n.add(wakeup{set, set}) }
+func (n *Notifier) Wake(set buckets.Set) { n.add(buckets.Wakeup{Escalation: set, Delivery: set}) }
 
 // WakeEscalation asks for a wake-up of the buckets, which have no new messages yet.
-func (n *Notifier) WakeEscalation(set buckets.Set) { n.add(wakeup{escalation: set}) }
+func (n *Notifier) WakeEscalation(set buckets.Set) { n.add(buckets.Wakeup{Escalation: set}) }
 
 // WakeDelivery asks for a wake-up of the buckets, which have new messages but no incident that is due.
-func (n *Notifier) WakeDelivery(set buckets.Set) { n.add(wakeup{delivery: set}) }
+func (n *Notifier) WakeDelivery(set buckets.Set) { n.add(buckets.Wakeup{Delivery: set}) }
 
-func (n *Notifier) add(w wakeup) {
-	if w == (wakeup{}) {
+func (n *Notifier) add(w buckets.Wakeup) {
+	if w == (buckets.Wakeup{}) {
 		return
 	}
 	n.mu.Lock()
-	n.pending.union(w)
+	n.pending.Union(w)
 	n.mu.Unlock()
 	select {
 	case n.signal <- struct{}{}:
@@ -93,11 +63,11 @@ func (n *Notifier) add(w wakeup) {
 	}
 }
 
-func (n *Notifier) take() wakeup {
+func (n *Notifier) take() buckets.Wakeup {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	w := n.pending
-	n.pending = wakeup{}
+	n.pending = buckets.Wakeup{}
 	return w
 }
 
@@ -126,7 +96,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 // send sends the pending wake-ups in one statement. After a failure they stay pending.
 func (n *Notifier) send(ctx context.Context) bool {
 	w := n.take()
-	if w == (wakeup{}) {
+	if w == (buckets.Wakeup{}) {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
@@ -186,17 +156,17 @@ func (l *Listener) Apart(escalation, delivery func(buckets.Set)) *Listener {
 	return l
 }
 
-func (l *Listener) deliver(w wakeup) {
+func (l *Listener) deliver(w buckets.Wakeup) {
 	if l.apart == nil {
-		w.escalation.Union(w.delivery)
-		l.wake(w.escalation)
+		w.Escalation.Union(w.Delivery)
+		l.wake(w.Escalation)
 		return
 	}
-	if !w.escalation.Empty() {
-		l.apart.escalation(w.escalation)
+	if !w.Escalation.Empty() {
+		l.apart.escalation(w.Escalation)
 	}
-	if !w.delivery.Empty() {
-		l.apart.delivery(w.delivery)
+	if !w.Delivery.Empty() {
+		l.apart.delivery(w.Delivery)
 	}
 }
 
@@ -321,7 +291,7 @@ func (l *Listener) until(ctx context.Context, conn *pgx.Conn, deadline time.Time
 			continue
 		}
 		l.db.metrics.wakeups.WithLabelValues("received").Inc()
-		l.deliver(parseWakeup(n.Payload))
+		l.deliver(buckets.ParseWakeup(n.Payload))
 	}
 }
 
