@@ -66,7 +66,7 @@ func Routes(d Deps) []routing.Route {
 		routing.Put(one+"/token", routing.Write, a.addToken),
 		routing.Delete(one+"/token", routing.Write, a.dropTokens),
 		routing.Get(one+"/payloads", routing.Someone, a.payloads),
-		routing.Post(one+"/route-test", routing.Someone, a.testRoute),
+		routing.Post(one+"/route-test", routing.Write, a.testRoute),
 	}
 }
 
