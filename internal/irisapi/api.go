@@ -71,6 +71,9 @@ type Deps struct {
 	Begin replay.Begin[Deps]
 	// Wake wakes the processors of changed buckets; it never blocks.
 	Wake replay.Wake
+	// WakeEscalation and WakeDelivery are Wake for buckets with new incidents and with new messages. They serve requests without an
+	// Idempotency-Key. nil = Wake.
+	WakeEscalation, WakeDelivery replay.Wake `optional:"true"`
 	// Replayed is called when a stored answer is sent.
 	Replayed   func()
 	Registerer prometheus.Registerer
@@ -105,8 +108,9 @@ func (a *API) with(d Deps, wake replay.Wake) Deps {
 }
 
 // table returns the routes that work on d. The handlers call wake with the buckets that they changed.
-func (a *API) table(d Deps, wake replay.Wake) []routing.Route {
-	d = a.with(d, wake)
+func (a *API) table(d Deps, wake replay.Wake) []routing.Route { return routes(a.with(d, wake)) }
+
+func routes(d Deps) []routing.Route {
 	return slices.Concat(
 		incidents.Routes(d.Incidents),
 		opening.Routes(d.Opening),
@@ -121,7 +125,14 @@ func (a *API) table(d Deps, wake replay.Wake) []routing.Route {
 
 // Routes mounts the API on a router, which should use wire.TrimSlash.
 func (a *API) Routes(r chi.Router) {
-	a.Mount.Routes(r, a.table(a.Deps, a.Wake))
+	d := a.Deps
+	if d.WakeEscalation != nil {
+		d.Opening.Wake = d.WakeEscalation
+	}
+	if d.WakeDelivery != nil {
+		d.Messages.Wake = d.WakeDelivery
+	}
+	a.Mount.Routes(r, routes(d))
 	// Without these routes, GET would match /v0/incidents/{id} with the id "claim".
 	onlyPost := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", http.MethodPost)

@@ -34,20 +34,28 @@ var errNoPing = errors.New("a notification to ourselves did not arrive")
 type Notifier struct {
 	db      *DB
 	mu      sync.Mutex
-	pending buckets.Set
+	pending buckets.Wakeup
 	signal  chan struct{}
 }
 
 // NewNotifier returns a notifier over d. Nothing is sent before Run.
 func NewNotifier(d *DB) *Notifier { return &Notifier{db: d, signal: make(chan struct{}, 1)} }
 
-// Wake asks for a wake-up of the buckets. It never blocks.
-func (n *Notifier) Wake(set buckets.Set) {
-	if set.Empty() {
+// Wake asks for a wake-up of the buckets. It never blocks. The same holds for WakeEscalation and WakeDelivery.
+func (n *Notifier) Wake(set buckets.Set) { n.add(buckets.Wakeup{Escalation: set, Delivery: set}) }
+
+// WakeEscalation asks for a wake-up of the buckets, which have no new messages yet.
+func (n *Notifier) WakeEscalation(set buckets.Set) { n.add(buckets.Wakeup{Escalation: set}) }
+
+// WakeDelivery asks for a wake-up of the buckets, which have new messages but no incident that is due.
+func (n *Notifier) WakeDelivery(set buckets.Set) { n.add(buckets.Wakeup{Delivery: set}) }
+
+func (n *Notifier) add(w buckets.Wakeup) {
+	if w == (buckets.Wakeup{}) {
 		return
 	}
 	n.mu.Lock()
-	n.pending.Union(set)
+	n.pending.Union(w)
 	n.mu.Unlock()
 	select {
 	case n.signal <- struct{}{}:
@@ -55,12 +63,12 @@ func (n *Notifier) Wake(set buckets.Set) {
 	}
 }
 
-func (n *Notifier) take() buckets.Set {
+func (n *Notifier) take() buckets.Wakeup {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	set := n.pending
-	n.pending = buckets.Set{}
-	return set
+	w := n.pending
+	n.pending = buckets.Wakeup{}
+	return w
 }
 
 // Run sends wake-ups until ctx ends, and then the pending ones. It returns nil.
@@ -87,15 +95,15 @@ func (n *Notifier) Run(ctx context.Context) error {
 
 // send sends the pending wake-ups in one statement. After a failure they stay pending.
 func (n *Notifier) send(ctx context.Context) bool {
-	set := n.take()
-	if set.Empty() {
+	w := n.take()
+	if w == (buckets.Wakeup{}) {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
-	if err := notify(ctx, n.db.pool, set.String()); err != nil {
+	if err := notify(ctx, n.db.pool, w.String()); err != nil {
 		n.db.metrics.wakeups.WithLabelValues("lost").Inc()
-		n.Wake(set)
+		n.add(w)
 		return false
 	}
 	n.db.metrics.wakeups.WithLabelValues("sent").Inc()
@@ -117,6 +125,7 @@ select set_config('synchronous_commit', 'off', true) || pg_notify('`+wakeChannel
 type Listener struct {
 	db        *DB
 	wake      func(buckets.Set)
+	apart     *consumers
 	members   func() // nil = changes of members are not listened for
 	log       *zap.Logger
 	every     time.Duration // between pings
@@ -135,6 +144,30 @@ func NewListener(d *DB, wake func(buckets.Set)) *Listener {
 func (l *Listener) OnMembers(changed func()) *Listener {
 	l.members = changed
 	return l
+}
+
+// consumers are called for wake-ups in place of the listener's wake.
+type consumers struct{ escalation, delivery func(buckets.Set) }
+
+// Apart makes the listener call escalation and delivery for wake-ups, each with the buckets that have work for it. It returns the
+// listener. Call it before Run.
+func (l *Listener) Apart(escalation, delivery func(buckets.Set)) *Listener {
+	l.apart = &consumers{escalation, delivery}
+	return l
+}
+
+func (l *Listener) deliver(w buckets.Wakeup) {
+	if l.apart == nil {
+		w.Escalation.Union(w.Delivery)
+		l.wake(w.Escalation)
+		return
+	}
+	if !w.Escalation.Empty() {
+		l.apart.escalation(w.Escalation)
+	}
+	if !w.Delivery.Empty() {
+		l.apart.delivery(w.Delivery)
+	}
 }
 
 // Connected reports whether wake-ups are received now.
@@ -257,12 +290,8 @@ func (l *Listener) until(ctx context.Context, conn *pgx.Conn, deadline time.Time
 		if strings.HasPrefix(n.Payload, pingPrefix) {
 			continue
 		}
-		set, err := buckets.ParseSet(n.Payload)
-		if err != nil {
-			set = buckets.All() // a payload of another release: wake all buckets
-		}
 		l.db.metrics.wakeups.WithLabelValues("received").Inc()
-		l.wake(set)
+		l.deliver(buckets.ParseWakeup(n.Payload))
 	}
 }
 

@@ -107,6 +107,32 @@ func TestWakeUpsReachEveryListener(t *testing.T) {
 	eventually(t, "what is pending is sent at the end", func() bool { return a.all() == buckets.Of(255) })
 }
 
+func TestWakeUpsOfEscalationAndDeliveryArriveApart(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	var all, escalation, delivery ear
+	l := postgres.NewListener(d, all.wake).Apart(escalation.wake, delivery.wake)
+	run(t, l.Run)
+	n := postgres.NewNotifier(d)
+	run(t, n.Run)
+	eventually(t, "woken after connecting", func() bool { return all.all() == buckets.All() })
+	all.forget()
+
+	n.WakeEscalation(buckets.Of(1))
+	eventually(t, "a new incident", func() bool { return escalation.all() == buckets.Of(1) })
+	require.Zero(t, delivery.count())
+	n.WakeDelivery(buckets.Of(2))
+	eventually(t, "a new message", func() bool { return delivery.all() == buckets.Of(2) })
+	require.Equal(t, 1, escalation.count())
+	n.Wake(buckets.Of(3))
+	eventually(t, "other work", func() bool { return escalation.all().Has(3) && delivery.all().Has(3) })
+	require.Zero(t, all.count())
+
+	_, err := d.Pool().Exec(t.Context(), "select pg_notify('iris_wake', 'of another release')")
+	require.NoError(t, err)
+	eventually(t, "an unknown payload", func() bool { return escalation.all() == buckets.All() && delivery.all() == buckets.All() })
+}
+
 func TestListenerConnectsAgainAndWakesEverything(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t)

@@ -236,3 +236,56 @@ func TestARealAlertmanagerPairPagesOnce(t *testing.T) {
 	require.Zero(t, s.count("select count(*) from incident_timers"))
 	s.check([]int64{first, second})
 }
+
+// One real Alertmanager delivers each alert in three ways: by its webhook, and as a client of PagerDuty and of Opsgenie.
+func TestARealAlertmanagerUsesEveryIntegration(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{})
+	s.alarm()
+	s.plan("am", []notification{notify("user", "ann", "low", 60)})
+	tokens := map[string]string{}
+	for _, kind := range []string{"alertmanager", "pagerduty", "opsgenie"} {
+		out := s.iris(s.env, "", "integration", "add", kind, "--type", kind, "--application", "watch", "--plan", "am")
+		for line := range strings.Lines(out) {
+			if token, found := strings.CutPrefix(line, "token: "); found {
+				tokens[kind] = strings.TrimSpace(token)
+			}
+		}
+		require.NotEmpty(t, tokens[kind], out)
+	}
+	dir, web := t.TempDir(), freeAddr(t)
+	writeFile(t, dir+"/am.yml", fmt.Sprintf(`global: {pagerduty_url: "%[1]s/v2/enqueue", opsgenie_api_url: "%[1]s/"}
+route: {receiver: iris, group_by: [alertname], group_wait: 200ms, group_interval: 1s, repeat_interval: 1h}
+receivers:
+  - name: iris
+    webhook_configs: [{url: "%[1]s/v1/hooks/alertmanager", http_config: {authorization: {credentials: %[2]s}}}]
+    pagerduty_configs: [{routing_key: %[3]s}]
+    opsgenie_configs: [{api_key: %[4]s}]
+`, s.apiURL, tokens["alertmanager"], tokens["pagerduty"], tokens["opsgenie"]))
+	start(t, "alertmanager", alertmanager(t), nil, "--config.file="+dir+"/am.yml", "--storage.path="+dir, "--web.listen-address="+web, "--cluster.listen-address=")
+	send := func(alert map[string]any) {
+		body, err := json.Marshal([]any{alert})
+		require.NoError(t, err)
+		s.eventually(30*time.Second, "Alertmanager", func() bool {
+			resp, err := http.Post("http://"+web+"/api/v2/alerts", "application/json", bytes.NewReader(body))
+			if err != nil {
+				return false
+			}
+			_ = resp.Body.Close()
+			return resp.StatusCode == http.StatusOK
+		})
+	}
+	disk := map[string]any{"labels": map[string]string{"alertname": "Disk"}, "startsAt": time.Now().Add(-time.Minute).UTC()}
+	send(disk)
+	open := func(resolved bool) int {
+		return s.count("select count(*) from incidents where resolved = $1", resolved)
+	}
+	s.eventually(20*time.Second, "an incident of each integration", func() bool { return open(false) == 3 })
+	for id := range int64(3) {
+		s.expect(id+1, "email", "ann@example.com")
+	}
+	disk["endsAt"] = time.Now().UTC()
+	send(disk)
+	s.eventually(20*time.Second, "the end of all", func() bool { return open(true) == 3 })
+	require.Equal(t, 3, s.count("select count(*) from incidents"))
+}

@@ -131,6 +131,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		},
 		Health: irisapi.Health{File: c.HTTP.HealthcheckFile, Ping: s.DB.Ping},
 		Begin:  units(s, (*apiShared).irisParts), Wake: s.notifier.Wake, Replayed: s.replayed.Inc, Registerer: s.reg,
+		WakeEscalation: s.notifier.WakeEscalation, WakeDelivery: s.notifier.WakeDelivery,
 	}
 }
 

@@ -104,6 +104,9 @@ func TestAlertmanagerIntegration(t *testing.T) {
 	token := s.add(integrations.Content{Name: "am", Type: "alertmanager", DefaultPlan: "pager",
 		Rules: []routing.Rule{{Match: `team=~"db|storage"`, Plan: "night"}}})
 	require.Regexp(t, "^iris_in_[0-9a-f]{40}$", token)
+	for _, plan := range []string{"pager", "night"} {
+		require.ErrorContains(t, s.o.Remove(t.Context(), "plan", plan, false), "in use by: integration am")
+	}
 
 	code, answer := s.send("/v1/hooks/alertmanager", "Bearer "+token, alertmanagerGroup)
 	require.Equal(t, http.StatusOK, code, answer)

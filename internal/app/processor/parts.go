@@ -89,7 +89,8 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 	if err != nil {
 		return err
 	}
-	parts.listener = postgres.NewListener(p.db, parts.wake).OnMembers(parts.holder.Hint)
+	parts.listener = postgres.NewListener(p.db, parts.wake).OnMembers(parts.holder.Hint).
+		Apart(func(bs buckets.Set) { parts.runner.Wake(bs) }, func(bs buckets.Set) { parts.worker.Wake(bs) })
 	return nil
 }
 

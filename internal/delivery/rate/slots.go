@@ -102,7 +102,7 @@ func (c *dbClock) slot(s time.Time) Slot {
 	return out
 }
 
-// instant is slot for an instant that is no slot.
+// instant maps an instant of the database's clock that is not a slot.
 func (c *dbClock) instant(s time.Time) time.Time { return c.slot(s).At }
 
 // remote is the instant of the database's clock that slot maps to t; the zero time when that is not known yet.

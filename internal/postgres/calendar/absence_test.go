@@ -78,6 +78,7 @@ func TestDeletingAScheduleLocksItsTeam(t *testing.T) {
 
 	tx, err := d.Pool().Begin(t.Context())
 	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(t.Context()) }() // the pool closes only when its connections are free
 	_, err = tx.Exec(t.Context(), `select from teams where id = $1 for no key update`, s.TeamID)
 	require.NoError(t, err)
 	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

@@ -45,7 +45,7 @@ func (r *Runner) Releases(ctx context.Context, leases []buckets.Lease, now time.
 	return out, err
 }
 
-// Release implements escalation.Digests. Lease, flood, then its held pages are locked.
+// Release implements escalation.Digests. It locks the lease, the aggregation, then the held pages.
 func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest, now time.Time) (buckets.Set, error) {
 	var made buckets.Set
 	policy, err := r.quotas.Current(ctx)

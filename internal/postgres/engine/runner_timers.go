@@ -69,8 +69,9 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 	return woken, err
 }
 
-// ring restarts the escalation of an incident whose timer expired, unless the incident escalates already. A late firing does
-// not restart it if another incident of the group is open; a new alert does not if it was acknowledged or resolved.
+// ring restarts the escalation of an incident whose timer expired, unless the incident escalates already. After a late firing
+// it restarts nothing if another incident of the group is open. After a new alert it restarts nothing if the incident was
+// acknowledged or resolved.
 func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Time) (started bool, err error) {
 	id, line := incidents.ID(t.IncidentID), "escalation starts again: there is a new alert"
 	switch {

@@ -1,5 +1,5 @@
 -- name: LockIdempotencyKey :exec
--- Waits for another request with the same key; a process that dies lets go of it. Different keys that share a hash only wait
+-- Waits for another request with the same key; the database releases it when the process dies. Different keys that share a hash only wait
 -- for each other.
 select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'idempotency', @application_id::bigint, @route::text, @key::text), 0));
 

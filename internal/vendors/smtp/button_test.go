@@ -48,7 +48,7 @@ func TestToHeaderListsTheVisibleRecipients(t *testing.T) {
 	sent := env.body.String()
 	require.Equal(t, "carl@example.com", env.to, "it goes to one person")
 	require.Contains(t, sent, "To: <ann@example.com>, <bob@example.com>\r\n")
-	require.NotContains(t, sent, "carl", "who is told in secret stands nowhere")
+	require.NotContains(t, sent, "carl", "the mail does not name a bcc recipient")
 	require.NotContains(t, sent, "x@example.com")
 	m.ShownTo = ""
 	alone, err := v.build(m, &mail.Address{Address: m.Destination}, time.Now())

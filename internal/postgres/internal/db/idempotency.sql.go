@@ -109,7 +109,7 @@ type LockIdempotencyKeyParams struct {
 	Key           string
 }
 
-// Waits for another request with the same key; a process that dies lets go of it. Different keys that share a hash only wait
+// Waits for another request with the same key; the database releases it when the process dies. Different keys that share a hash only wait
 // for each other.
 func (q *Queries) LockIdempotencyKey(ctx context.Context, arg LockIdempotencyKeyParams) error {
 	_, err := q.db.Exec(ctx, lockIdempotencyKey, arg.ApplicationID, arg.Route, arg.Key)
