@@ -26,6 +26,7 @@ type integrationAddCommand struct {
 	Plan        string `help:"Plan for events that no rule matches; without it, that of the application." placeholder:"NAME"`
 	Severity    string `help:"Severity of events that name none: critical, error, warning or info. Default: error."`
 	Rate        int    `help:"Deliveries per minute that each API server accepts." default:"600"`
+	Settings    string `help:"File with the expressions of a generic integration, a JSON object." type:"existingfile" placeholder:"FILE"`
 	Rules       string `help:"File with the routing rules, a JSON array. The first rule that matches wins." type:"existingfile" placeholder:"FILE"`
 }
 
@@ -33,14 +34,11 @@ type integrationAddCommand struct {
 func (c integrationAddCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
 	n := senders.NewIntegration{Application: c.Application, Content: senders.Content{Name: c.Name, Type: c.Type, DefaultPlan: c.Plan,
 		RatePerMinute: c.Rate, Enabled: true}, Severity: c.Severity}
-	if c.Rules != "" {
-		raw, err := os.ReadFile(c.Rules)
-		if err != nil {
-			return err
-		}
-		if err := json.Unmarshal(raw, &n.Rules); err != nil {
-			return fmt.Errorf("%s: %w", c.Rules, err)
-		}
+	if err := readJSON(c.Rules, &n.Rules); err != nil {
+		return err
+	}
+	if err := readJSON(c.Settings, &n.Settings); err != nil {
+		return err
 	}
 	token, err := s.Add(ctx, n)
 	if err != nil {
@@ -51,6 +49,21 @@ func (c integrationAddCommand) Run(ctx context.Context, e *env, s *senders.Sende
 	fmt.Fprintf(e.stdout, "address: %s\ntoken: %s\n", path, token)
 	if withToken != "" {
 		fmt.Fprintf(e.stdout, "address with the token, for senders that can set no header: %s\n", withToken)
+	}
+	return nil
+}
+
+// readJSON decodes a file. No file leaves the value.
+func readJSON(file string, into any) error {
+	if file == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
 }

@@ -187,7 +187,7 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 		}
 	}
 	query := r.URL.Query()
-	d.events, err = decode(intake.Request{Header: r.Header.Get, Query: query.Get, Body: d.body, At: d.at})
+	d.events, err = decode(intake.Request{Header: r.Header.Get, Query: query.Get, Body: d.body, Settings: d.from.Settings, At: d.at})
 	for k := range d.events {
 		e := &d.events[k]
 		if e.Context = wire.WithoutNUL(e.Context); err == nil && len(e.Context) > 0 {

@@ -76,6 +76,8 @@ type Request struct {
 	// Query returns the first value of a parameter of the address; "" = there is none.
 	Query func(name string) string
 	Body  []byte
+	// Settings are those of the integration: a JSON object, or empty.
+	Settings json.RawMessage
 	// At is when the delivery arrived.
 	At time.Time
 }

@@ -261,6 +261,17 @@ func TestSignedLinks(t *testing.T) {
 	s.do(anonymous, get, "/static/"+name, nil).is(200)
 }
 
+func TestDeliveriesOfIntegrations(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, everythingServed(t))
+	s.integrations()
+	for _, method := range []string{post, put} {
+		a := s.do(anonymous, method, "/v1/hooks/generic", m{"id": "1", "title": "t"}, "Authorization", "Bearer generic-token").is(200)
+		require.Contains(t, a.body, `"dedup_key":"1"`)
+	}
+	require.EqualValues(t, 1, s.number("select count(*) from incidents"), "the second delivery is a repetition")
+}
+
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))

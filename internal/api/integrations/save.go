@@ -117,10 +117,8 @@ func (a routes) content(ctx context.Context, b jsonbody.Object, name, kind strin
 			return c, fault.Invalidf("rules", "rules must be a list of objects with match, plan, record_only and times")
 		}
 	}
-	if settings, given, err := b.Member("settings"); err != nil {
-		return c, err
-	} else if given && len(settings.Members) > 0 {
-		return c, fault.Invalidf("settings", "integrations of this type have no settings")
+	if b.Given("settings") {
+		c.Settings = b.Members["settings"]
 	}
 	if err := c.Check(a.Types); err != nil {
 		return c, err

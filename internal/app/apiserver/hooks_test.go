@@ -104,6 +104,9 @@ func TestAlertmanagerIntegration(t *testing.T) {
 	token := s.add(integrations.Content{Name: "am", Type: "alertmanager", DefaultPlan: "pager",
 		Rules: []routing.Rule{{Match: `team=~"db|storage"`, Plan: "night"}}})
 	require.Regexp(t, "^iris_in_[0-9a-f]{40}$", token)
+	for _, plan := range []string{"pager", "night"} {
+		require.ErrorContains(t, s.o.Remove(t.Context(), "plan", plan, false), "in use by: integration am")
+	}
 
 	code, answer := s.send("/v1/hooks/alertmanager", "Bearer "+token, alertmanagerGroup)
 	require.Equal(t, http.StatusOK, code, answer)
@@ -272,4 +275,21 @@ func TestSamplesOfOtherSources(t *testing.T) {
 			require.Contains(t, outcome(t, answer), want+" ", c.kind)
 		}
 	}
+}
+
+// TestExpressionsOfAGenericIntegration posts a payload of another shape.
+func TestExpressionsOfAGenericIntegration(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	token := s.add(integrations.Content{Name: "ci", Type: "generic", DefaultPlan: "pager", Settings: json.RawMessage(
+		`{"key": "{{ check.id }}", "title": "{{ check.name }} failed", "status": "{{ 'ok' if check.passed else 'firing' }}", "labels": {"team": "{{ check.team }}"}}`)})
+	_, answer := s.send("/v1/hooks/generic/"+token, "", `{"check":{"id":7,"name":"build","passed":false,"team":"web"}}`)
+	opened := outcome(t, answer)
+	require.Contains(t, opened, "opened ")
+	require.Equal(t, "build failed web", s.one(`select (context->>'title') || ' ' || (context->'labels'->>'team') from incident_contexts where incident_id = $1::text::bigint`,
+		strings.TrimPrefix(opened, "opened ")))
+	_, answer = s.send("/v1/hooks/generic/"+token, "", `{"check":{"id":7,"passed":true}}`)
+	require.Contains(t, outcome(t, answer), "resolved ")
+	_, err := s.senders.Add(t.Context(), senders.NewIntegration{Content: integrations.Content{Name: "am", Type: "alertmanager", Settings: json.RawMessage(`{"key":"x"}`)}, Application: "demo"})
+	require.ErrorContains(t, err, "have no settings")
 }

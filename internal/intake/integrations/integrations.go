@@ -12,16 +12,18 @@ import (
 	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/expressions"
 	"github.com/iris-oncall/iris/internal/intake/routing"
 )
 
 // ID is the number of an integration.
 type ID int64
 
-// The types whose senders have APIs of their own.
+// The types that have a form of their own: of the address, the token or the settings.
 const (
 	PagerDuty = "pagerduty"
 	Opsgenie  = "opsgenie"
+	Generic   = "generic" // has expressions as settings
 )
 
 // The rates of deliveries per minute: of an integration that names none, and the highest.
@@ -129,10 +131,25 @@ func (c *Content) Check(types []string) error {
 	if c.RatePerMinute == 0 {
 		c.RatePerMinute = DefaultRate
 	}
-	if len(c.Settings) == 0 {
+	if len(c.Settings) == 0 || string(c.Settings) == "null" {
 		c.Settings = json.RawMessage(`{}`)
 	}
+	if err := c.checkSettings(); err != nil {
+		return err
+	}
 	return routing.Check(c.Rules)
+}
+
+// checkSettings returns an Invalid fault for settings that the type does not have.
+func (c *Content) checkSettings() error {
+	x, err := expressions.Parse(c.Settings)
+	if c.Type == Generic {
+		return err
+	}
+	if err != nil || x.Given() {
+		return fault.Invalidf("settings", "integrations of type %s have no settings", c.Type)
+	}
+	return nil
 }
 
 var severities = []intake.Severity{intake.Critical, intake.Error, intake.Warning, intake.Info}

@@ -2,18 +2,27 @@ package sources
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/expressions"
 )
 
+// maxEvents bounds the incidents that one delivery opens.
+const maxEvents = 1000
+
 // Generic decodes any body: a JSON object or a list of them, a form, or text. Titles, keys, statuses and so on have one of the usual
-// names. An object without a key is identified by its title and host, so that a repetition is found. A text is an event of its own.
+// names, or the expressions of the integration find them. An object without a key is identified by its title and host. A text is an event of its own.
 func Generic(r intake.Request) ([]intake.Event, error) {
+	x, err := expressions.Parse(r.Settings)
+	if err != nil {
+		return nil, err
+	}
 	if strings.HasPrefix(r.Header("Content-Type"), "application/x-www-form-urlencoded") {
-		return ofForm(r.Body)
+		return ofForm(r.Body, x)
 	}
 	switch body := strings.TrimSpace(string(r.Body)); {
 	case body == "":
@@ -23,16 +32,19 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []intake.Event{generic(m, r.Body)}, nil
+		return []intake.Event{generic(m, r.Body, x)}, nil
 	case body[0] == '[':
 		var raw []json.RawMessage
 		if json.Unmarshal(r.Body, &raw) != nil {
 			return nil, fault.New(fault.Invalid, "the body is not valid JSON")
 		}
+		if len(raw) > maxEvents {
+			return nil, fault.Newf(fault.Invalid, "the list has more than %d objects: send several lists", maxEvents)
+		}
 		var out []intake.Event
 		for _, one := range raw {
 			if m, err := object(one); err == nil {
-				out = append(out, generic(m, one))
+				out = append(out, generic(m, one, x))
 			}
 		}
 		if len(out) == 0 {
@@ -45,14 +57,14 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 	}
 }
 
-func ofForm(body []byte) ([]intake.Event, error) {
+func ofForm(body []byte, x expressions.Expressions) ([]intake.Event, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the form cannot be read")
 	}
 	for _, name := range []string{"payload", "data"} {
 		if m, err := object([]byte(form.Get(name))); err == nil {
-			return []intake.Event{generic(m, []byte(form.Get(name)))}, nil
+			return []intake.Event{generic(m, []byte(form.Get(name)), x)}, nil
 		}
 	}
 	texts := map[string]string{}
@@ -64,23 +76,30 @@ func ofForm(body []byte) ([]intake.Event, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the form is empty")
 	}
-	return []intake.Event{generic(m, raw)}, nil
+	return []intake.Event{generic(m, raw, x)}, nil
 }
 
-func generic(m members, body []byte) intake.Event {
+func generic(m members, body []byte, x expressions.Expressions) intake.Event {
+	found := expressions.Facts{}
+	if x.Given() {
+		found = x.Find(body)
+	}
 	e := intake.Event{
-		Status: status(m.text("status", "state", "action", "event_action")), Title: cut(m.text("title", "summary", "subject", "name", "text", "message"), maxSummary),
-		Summary: m.text("description", "message", "details", "text", "body"), Severity: severity(m.text("severity", "level", "priority")),
-		Labels: m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time", "date")), Context: body,
-		Key: ShortKey(m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id", "key")),
+		Status:   status(firstOf(found.Status, m.text("status", "state", "action", "event_action"))),
+		Title:    cut(firstOf(found.Title, m.text("title", "summary", "subject", "name", "text", "message")), maxSummary),
+		Summary:  firstOf(found.Summary, m.text("description", "message", "details", "text", "body")),
+		Severity: severity(firstOf(found.Severity, m.text("severity", "level", "priority"))),
+		Labels:   m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time", "date")), Context: body,
+		Key: ShortKey(firstOf(found.Key, m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id", "key"))),
 	}
 	if host := m.text("host"); host != "" && e.Labels["host"] == "" {
 		e.Labels["host"] = host
 	}
+	maps.Copy(e.Labels, found.Labels)
 	if e.Key == "" && e.Title != "" {
 		e.Key = hashed(e.Title + "\x00" + e.Labels["host"])
 	}
-	e.Links = addLink(nil, m.text("url", "link", "link_to_upstream_details"), "Source")
+	e.Links = addLink(addLink(nil, found.Link, "Source"), m.text("url", "link", "link_to_upstream_details"), "Source")
 	e.Images = addImages(nil, m.text("image_url", "imageUrl"))
 	return e
 }

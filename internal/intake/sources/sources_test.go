@@ -112,7 +112,7 @@ func TestGeneric(t *testing.T) {
 	events, err = Generic(form)
 	require.NoError(t, err)
 	require.Equal(t, "x y", events[0].Title)
-	for _, wrong := range []string{"", " ", "{", "[]", "[1]"} {
+	for _, wrong := range []string{"", " ", "{", "[]", "[1]", "[" + strings.Repeat(`{},`, maxEvents) + "{}]"} {
 		_, err := Generic(request(wrong))
 		require.True(t, fault.Is(err, fault.Invalid), wrong)
 	}

@@ -27,7 +27,8 @@ func (u *Uses) OfPerson(ctx context.Context, p users.User) ([]string, error) {
 		func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfPerson(ctx, int64(p.ID)) })
 }
 
-// OfPlan returns the quotas, applications (as their default plan) and escalating incidents that use a plan.
+// OfPlan returns the quotas, applications (as their default plan), integrations (as their default plan or in a rule) and escalating
+// incidents that use a plan.
 func (u *Uses) OfPlan(ctx context.Context, name string) ([]string, error) {
 	return u.read(ctx, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfPlan(ctx, name) })
 }

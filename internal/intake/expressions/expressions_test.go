@@ -1,0 +1,39 @@
+package expressions
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+)
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	x, err := Parse([]byte(`{"key":"{{ check.id }}","title":"{{ check.name }} on {{ node }}","summary":"{{ absent }}","status":"{{ 'ok' if check.passed else 'firing' }}",
+		"severity":"{{ absent.level }}","link":"{{ check.none }}","labels":{"team":"{{ tags[0] }}","none":"{{ tags[9] }}"}}`))
+	require.NoError(t, err)
+	require.True(t, x.Given())
+	require.Equal(t, Facts{Key: "7", Title: "disk on db7", Status: "ok", Labels: map[string]string{"team": "db"}},
+		x.Find([]byte(`{"node":"db7","check":{"id":7,"name":"disk","passed":true,"none":null},"tags":["db"]}`)), "what fails or is empty keeps its default")
+	require.Equal(t, Facts{}, x.Find([]byte(`[`)))
+}
+
+func TestParseNamesTheWrongExpression(t *testing.T) {
+	t.Parallel()
+	for settings, field := range map[string]string{
+		`[]`: "settings", `{"titel":"x"}`: "settings.titel", `{"title":7}`: "settings", `{"labels":{"a":"{% if %}"}}`: "settings.labels.a", `{"key":"{{"}`: "settings.key",
+	} {
+		_, err := Parse(json.RawMessage(settings))
+		var f *fault.Error
+		require.ErrorAs(t, err, &f, settings)
+		require.Equal(t, fault.Invalid, f.Kind, settings)
+		require.Equal(t, field, f.Field, settings)
+	}
+	for _, none := range []string{``, `{}`, `null`, `{"labels":{}}`} {
+		x, err := Parse(json.RawMessage(none))
+		require.NoError(t, err, none)
+		require.False(t, x.Given(), none)
+	}
+}
