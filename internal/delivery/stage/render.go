@@ -17,7 +17,9 @@ import (
 
 const (
 	// renderBatch is how many messages are rendered together.
-	renderBatch = 32
+	renderBatch = 64
+	// renderGap is the least time between the starts of two batches in a flood. Each batch costs one or two statements.
+	renderGap = 5 * time.Millisecond
 	// renderWithin is how long a batch may take. If a batch takes longer, its templates are timed again, each alone.
 	renderWithin = time.Second
 	// slowFor is how long the messages of a slow template are rendered separately.
@@ -88,7 +90,7 @@ type unrendered struct {
 // hangs may keep them longer than Run.
 func NewRender(r Renderer, m users.Mode, report Reporter, serving *sync.WaitGroup) *Render {
 	return &Render{
-		renderer: r, report: report, mode: m, serving: serving, arrived: batch.NewQueue[*unrendered](0), quick: map[Template]bool{},
+		renderer: r, report: report, mode: m, serving: serving, arrived: batch.NewQueue[*unrendered](renderGap), quick: map[Template]bool{},
 		slow: map[Template]time.Time{}, failed: map[Template]time.Time{}, separate: map[Template][]*unrendered{},
 	}
 }
