@@ -15,7 +15,8 @@ import (
 const maxEvents = 1000
 
 // Generic decodes any body: a JSON object or a list of them, a form, or text. Titles, keys, statuses and so on have one of the usual
-// names, or the expressions of the integration find them. An object without a key is identified by its title and host. A text is an event of its own.
+// names, or the expressions of the integration find them. An object without a key is identified by its title and host. A text is an event
+// of its own.
 func Generic(r intake.Request) ([]intake.Event, error) {
 	x, err := expressions.Parse(r.Settings)
 	if err != nil {
