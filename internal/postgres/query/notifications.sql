@@ -3,16 +3,20 @@
 -- (owner_place); recipients that are named twice get one message. A notification whose application has another version than the
 -- given one (0 = any) is not stored and is left out of the answer.
 with input as (
-    select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, r.*
-    from (select unnest(@places::int[]) as place, unnest(@application_ids::bigint[]) as application_id,
+    select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, c.*
+    from (
+        select r.*
+        from (select unnest(@places::int[]) as place, unnest(@application_ids::bigint[]) as application_id,
                  unnest(@versions::bigint[]) as version,
                  unnest(@subjects::text[]) as subject, unnest(@bodies::text[]) as body,
                  unnest(@email_htmls::text[]) as email_html, unnest(@templates::text[]) as template,
                  unnest(@contexts::text[]) as context, unnest(@senders::text[]) as sender,
                  unnest(@priorities::text[]) as priority, unnest(@lifetimes::float8[]) as lifetime,
                  unnest(@bares::bool[]) as bare, unnest(@shown_tos::text[]) as shown_to) r
-    left join applications a on a.id = r.application_id
-    where r.version = 0 or a.xmin::text::bigint = r.version
+        left join applications a on a.id = r.application_id
+        where r.version = 0 or a.xmin::text::bigint = r.version
+        order by r.place
+    ) c
 ), requests as (
     insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender, bare, shown_to)
     select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare, shown_to from input

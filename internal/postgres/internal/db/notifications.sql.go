@@ -66,16 +66,20 @@ func (q *Queries) CategoryModes(ctx context.Context, arg CategoryModesParams) ([
 
 const insertNotifications = `-- name: InsertNotifications :many
 with input as (
-    select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, r.place, r.application_id, r.version, r.subject, r.body, r.email_html, r.template, r.context, r.sender, r.priority, r.lifetime, r.bare, r.shown_to
-    from (select unnest($1::int[]) as place, unnest($2::bigint[]) as application_id,
+    select nextval(pg_get_serial_sequence('notification_requests', 'id')) as id, c.place, c.application_id, c.version, c.subject, c.body, c.email_html, c.template, c.context, c.sender, c.priority, c.lifetime, c.bare, c.shown_to
+    from (
+        select r.place, r.application_id, r.version, r.subject, r.body, r.email_html, r.template, r.context, r.sender, r.priority, r.lifetime, r.bare, r.shown_to
+        from (select unnest($1::int[]) as place, unnest($2::bigint[]) as application_id,
                  unnest($3::bigint[]) as version,
                  unnest($4::text[]) as subject, unnest($5::text[]) as body,
                  unnest($6::text[]) as email_html, unnest($7::text[]) as template,
                  unnest($8::text[]) as context, unnest($9::text[]) as sender,
                  unnest($10::text[]) as priority, unnest($11::float8[]) as lifetime,
                  unnest($12::bool[]) as bare, unnest($13::text[]) as shown_to) r
-    left join applications a on a.id = r.application_id
-    where r.version = 0 or a.xmin::text::bigint = r.version
+        left join applications a on a.id = r.application_id
+        where r.version = 0 or a.xmin::text::bigint = r.version
+        order by r.place
+    ) c
 ), requests as (
     insert into notification_requests (id, application_id, subject, body, email_html, template, context, sender, bare, shown_to)
     select id, application_id, subject, body, email_html, nullif(template, ''), nullif(context, '')::json, sender, bare, shown_to from input
