@@ -50,6 +50,8 @@ const (
 	lastPeriod   = 4 * 365 * 24 * time.Hour
 	// searchFor is how long Search goes on with further periods.
 	searchFor = time.Second
+	// Margin is how long before the end of its context storage ends a read by itself.
+	Margin = 50 * time.Millisecond
 )
 
 // Search is Page for a list with very many rows, whose field "created" is the time of their Place. Conditions that few rows meet can
@@ -63,7 +65,8 @@ func (read Reader[T]) Search(ctx context.Context, q Query, place func(T) Place) 
 	if q.After != nil {
 		from = q.After.At
 	}
-	limited, cancel := context.WithTimeout(ctx, searchFor)
+	end := time.Now().Add(searchFor)
+	limited, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	within := ctx // the first period is read whatever it takes, so that every page comes closer to the end
 	for period := firstPeriod; ; period *= periodGrowth {
@@ -75,7 +78,7 @@ func (read Reader[T]) Search(ctx context.Context, q Query, place func(T) Place) 
 		}
 		found, more, err := read.Page(within, part, place)
 		if err != nil {
-			if within == limited && limited.Err() != nil && ctx.Err() == nil {
+			if within == limited && ctx.Err() == nil && time.Until(end) <= Margin {
 				return rows, q.After, nil
 			}
 			return nil, nil, err
@@ -85,7 +88,7 @@ func (read Reader[T]) Search(ctx context.Context, q Query, place func(T) Place) 
 			return rows, more, nil
 		}
 		from, q.After, within = since, &Place{At: since}, limited
-		if len(rows) == size || limited.Err() != nil {
+		if len(rows) == size || time.Until(end) <= Margin {
 			return rows, q.After, nil
 		}
 	}

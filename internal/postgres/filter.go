@@ -20,22 +20,6 @@ type Column struct {
 	// Within, if not empty, wraps the comparison: each "%" in it is replaced by the comparison, as in "exists (select 1 from
 	// messages m where m.incident_id = i.id and %)".
 	Within string
-	// Ref names the column that refers to a row of Table, of which Expr is a field: "i.application_id" and "x.name". The rows of Table
-	// (alias x) are looked up first, so that an index on the reference is used. Unique: one row of Table at most equals a value.
-	Ref, Table string
-	Unique     bool
-}
-
-// find returns the condition on the rows of the list.
-func (c Column) find(condition string, op filters.Op) string {
-	switch {
-	case c.Ref == "":
-		return condition
-	case c.Unique && op == filters.Eq:
-		return c.Ref + " = (select x.id from " + c.Table + " x where " + condition + ")"
-	}
-	found := "select x.id from " + c.Table + " x where " + condition
-	return "exists (" + found + ") and " + c.Ref + " = any(array(" + found + "))" // no row is read when no name matches
 }
 
 // ListQuery builds the SQL of a list route: a select with whitelisted conditions, in the order that clients rely on
@@ -94,7 +78,6 @@ func (l *ListQuery) Filter(q filters.Query, columns map[string]Column) error {
 		if err != nil {
 			return err
 		}
-		sql = col.find(sql, c.Op)
 		if col.Within != "" {
 			sql = strings.ReplaceAll(col.Within, "%", "("+sql+")")
 		}

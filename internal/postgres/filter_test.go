@@ -17,7 +17,6 @@ func TestListQuery(t *testing.T) {
 		"created": {Expr: "i.created_at", Kind: filters.Time}, "active": {Expr: "i.active", Kind: filters.Flag},
 		"claimed": {Expr: "(i.owner_id is not null)", Kind: filters.Bool},
 		"target":  {Expr: "m.target", Kind: filters.Text, Within: "exists (select 1 from m where %)"},
-		"app":     {Expr: "x.name", Kind: filters.Text, Ref: "i.app_id", Table: "apps", Unique: true},
 	}
 	at := time.Unix(1000, 5).UTC()
 	sec := time.Unix(1000, 0).UTC()
@@ -49,9 +48,6 @@ func TestListQuery(t *testing.T) {
 		{"active", filters.In, []any{true, false}, "i.active or not i.active", nil},
 		{"claimed", filters.Eq, []any{false}, "not (i.owner_id is not null)", nil},
 		{"target", filters.Eq, []any{"ann"}, "exists (select 1 from m where (lower(m.target) = lower($1::text)))", []any{"ann"}},
-		{"app", filters.Eq, []any{"a"}, "i.app_id = (select x.id from apps x where lower(x.name) = lower($1::text))", []any{"a"}},
-		{"app", filters.Ne, []any{"a"}, "exists (select x.id from apps x where lower(x.name) <> lower($1::text)) and " +
-			"i.app_id = any(array(select x.id from apps x where lower(x.name) <> lower($1::text)))", []any{"a"}},
 	} {
 		l := NewListQuery("Test", "select 1 where true")
 		err := l.Filter(filters.Query{Conditions: []filters.Condition{{Field: c.field, Op: c.op, Values: c.values}}}, columns)

@@ -46,41 +46,33 @@ const newestIncidents = `
 and i.id = any(array(
 select i.id
 from incidents i
-left join users u on u.id = i.owner_id
 left join incident_contexts c on c.incident_id = i.id
 where true`
 
 var incidentColumns = map[string]postgres.Column{
-	"id":           {Expr: "i.id", Kind: filters.Int},
-	"plan":         planName("i"),
-	"plan_id":      {Expr: "i.plan_id", Kind: filters.Int},
-	"active":       {Expr: "i.active", Kind: filters.Flag},
-	"resolved":     {Expr: "i.resolved", Kind: filters.Flag},
-	"claimed":      {Expr: "(i.owner_id is not null)", Kind: filters.Bool},
-	"created":      {Expr: "i.created_at", Kind: filters.Time},
-	"updated":      {Expr: "(case when i.updated_at - i.created_at >= interval '1 ms' then i.updated_at end)", Kind: filters.Time},
-	"application":  applicationName("i"),
-	"context":      {Expr: "c.context::text", Kind: filters.Text},
-	"owner":        {Expr: "u.name", Kind: filters.Text},
-	"current_step": {Expr: "i.current_step", Kind: filters.Int},
+	"id":             {Expr: "i.id", Kind: filters.Int},
+	"plan_id":        {Expr: "i.plan_id", Kind: filters.Int},
+	"active":         {Expr: "i.active", Kind: filters.Flag},
+	"resolved":       {Expr: "i.resolved", Kind: filters.Flag},
+	"claimed":        {Expr: "(i.owner_id is not null)", Kind: filters.Bool},
+	"created":        {Expr: "i.created_at", Kind: filters.Time},
+	"updated":        {Expr: "(case when i.updated_at - i.created_at >= interval '1 ms' then i.updated_at end)", Kind: filters.Time},
+	"application_id": {Expr: "i.application_id", Kind: filters.Int},
+	"context":        {Expr: "c.context::text", Kind: filters.Text},
+	"owner_id":       {Expr: "i.owner_id", Kind: filters.Int},
+	"current_step":   {Expr: "i.current_step", Kind: filters.Int},
 	"target": {Expr: "m.target", Kind: filters.Text, Within: `exists (
     select 1 from messages m where m.incident_id = i.id and %) or exists (
     select 1 from message_history m where m.incident_id = i.id and %)`},
 }
 
-// planName filters by the plan of the rows of alias; a name may have several versions.
-func planName(alias string) postgres.Column {
-	return postgres.Column{Expr: "x.name", Kind: filters.Text, Ref: alias + ".plan_id", Table: "plans"}
-}
-
-// applicationName filters by the application of the rows of alias.
-func applicationName(alias string) postgres.Column {
-	return postgres.Column{Expr: "x.name", Kind: filters.Text, Ref: alias + ".application_id", Table: "applications", Unique: true}
-}
-
 // List returns the incidents that match, in ascending order of ids, or newest first when there is a limit. The context
 // is left out when q.Fields names fields without it.
 func (i *Incidents) List(ctx context.Context, q filters.Query) ([]incidents.Incident, error) {
+	q, err := withIDs(ctx, i.db, q)
+	if err != nil {
+		return nil, err
+	}
 	sql, args, err := incidentList(q)
 	if err != nil {
 		return nil, err
@@ -88,6 +80,7 @@ func (i *Incidents) List(ctx context.Context, q filters.Query) ([]incidents.Inci
 	return postgres.List(ctx, i.db, sql, args, scanIncident)
 }
 
+// incidentList returns the statement of a list. Names in q must be replaced by ids.
 func incidentList(q filters.Query) (sql string, args []any, err error) {
 	what := "c.context"
 	if len(q.Fields) > 0 && !slices.Contains(q.Fields, "context") && !slices.Contains(q.Fields, "title") {
@@ -381,6 +374,10 @@ var incidentCounts = map[string]string{"plan": "p.name", "plan_id": "i.plan_id::
 
 // Count counts the incidents that match, and per value of the fields. A limit counts the newest only.
 func (i *Incidents) Count(ctx context.Context, q filters.Query, fields []string) (filters.Tally, error) {
+	q, err := withIDs(ctx, i.db, q)
+	if err != nil {
+		return filters.Tally{}, err
+	}
 	c := postgres.Counting{Name: "CountIncidents", Selection: incidentSelection, TagKind: "incident", ID: "i.id", Created: "i.created_at"}
 	return c.Run(ctx, i.db, q, incidentColumns, fields, incidentCounts)
 }

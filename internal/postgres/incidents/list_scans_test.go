@@ -16,8 +16,10 @@ func TestListsOfOneApplicationReadFewIncidents(t *testing.T) {
 	d := pgtest.New(t)
 	_, err := d.Pool().Exec(t.Context(), `insert into users (name) values ('ann'); insert into applications (name) values ('busy'), ('rare');
 		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0);
-		insert into incidents (plan_id, application_id)
-			select 1, (select id from applications where name = case when n < 5 then 'rare' else 'busy' end) from generate_series(1, 20000) n`)
+		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('rarely', 1, 0, 0, 0, 0);
+		insert into incidents (plan_id, application_id, owner_id)
+			select case when n < 5 then 2 else 1 end, (select id from applications where name = case when n < 5 then 'rare' else 'busy' end), 1
+			from generate_series(1, 20000) n`)
 	require.NoError(t, err)
 	_, err = d.Pool().Exec(t.Context(), "analyze")
 	require.NoError(t, err)
@@ -25,14 +27,17 @@ func TestListsOfOneApplicationReadFewIncidents(t *testing.T) {
 		{Field: "application", Op: filters.Eq, Values: []any{"RARE"}},
 		{Field: "application", Op: filters.Eq, Values: []any{"nobody"}},
 		{Field: "application", Op: filters.Contains, Values: []any{"zzz"}},
+		{Field: "application", Op: filters.Contains, Values: []any{"rar"}},
+		{Field: "plan", Op: filters.Eq, Values: []any{"rarely"}},
+		{Field: "owner", Op: filters.Eq, Values: []any{"nobody"}},
 		{Field: "plan", Op: filters.Eq, Values: []any{"none"}},
 	} {
-		sql, args, err := incidents.IncidentList(filters.Query{Conditions: []filters.Condition{c}, Limit: 50})
+		sql, args, err := incidents.IncidentList(t.Context(), d, filters.Query{Conditions: []filters.Condition{c}, Limit: 50})
 		require.NoError(t, err)
 		require.LessOrEqual(t, pgtest.ScannedBy(t, d, sql, args), 40, c)
 	}
 	found, err := incidents.New(d).List(t.Context(), filters.Query{Limit: 50, Conditions: []filters.Condition{
-		{Field: "application", Op: filters.Eq, Values: []any{"rare"}}, {Field: "plan", Op: filters.Contains, Values: []any{"P"}}}})
+		{Field: "application", Op: filters.Eq, Values: []any{"rare"}}, {Field: "plan", Op: filters.Contains, Values: []any{"R"}}}})
 	require.NoError(t, err)
 	require.Len(t, found, 4)
 }
@@ -52,7 +57,7 @@ func TestListsOfOpenIncidentsReadFewIncidents(t *testing.T) {
 	for _, c := range []filters.Condition{
 		{Field: "resolved", Op: filters.Eq, Values: []any{int64(0)}}, {Field: "active", Op: filters.Eq, Values: []any{int64(1)}},
 	} {
-		sql, args, err := incidents.IncidentList(filters.Query{Conditions: []filters.Condition{c}, Limit: 50})
+		sql, args, err := incidents.IncidentList(t.Context(), d, filters.Query{Conditions: []filters.Condition{c}, Limit: 50})
 		require.NoError(t, err)
 		require.LessOrEqual(t, pgtest.ScannedBy(t, d, sql, args), 40, c)
 	}

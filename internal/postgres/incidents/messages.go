@@ -69,20 +69,20 @@ func withoutLinks(expr string) string {
 // messageColumns are the filters of the message list; contents is the alias of the table that holds the text.
 func messageColumns(contents string) map[string]postgres.Column {
 	return map[string]postgres.Column{
-		"id":          {Expr: "m.id", Kind: filters.Int},
-		"active":      {Expr: "(m.state in ('pending', 'taken', 'sending') or (m.state = 'aggregated' and m.batch is null))", Kind: filters.Flag},
-		"batch":       {Expr: "m.batch", Kind: filters.Text},
-		"created":     {Expr: "m.created_at", Kind: filters.Time},
-		"sent":        {Expr: "(" + sentAt + ")", Kind: filters.Time},
-		"destination": {Expr: contents + ".destination", Kind: filters.Text},
-		"subject":     {Expr: withoutLinks(contents + ".subject"), Kind: filters.Text},
-		"body":        {Expr: withoutLinks(contents + ".body"), Kind: filters.Text},
-		"incident_id": {Expr: "m.incident_id", Kind: filters.Int},
-		"request_id":  {Expr: "m.request_id", Kind: filters.Int},
-		"mode":        {Expr: "m.mode", Kind: filters.Text},
-		"application": applicationName("m"),
-		"priority":    {Expr: "m.priority", Kind: filters.Text},
-		"target":      {Expr: "m.target", Kind: filters.Text},
+		"id":             {Expr: "m.id", Kind: filters.Int},
+		"active":         {Expr: "(m.state in ('pending', 'taken', 'sending') or (m.state = 'aggregated' and m.batch is null))", Kind: filters.Flag},
+		"batch":          {Expr: "m.batch", Kind: filters.Text},
+		"created":        {Expr: "m.created_at", Kind: filters.Time},
+		"sent":           {Expr: "(" + sentAt + ")", Kind: filters.Time},
+		"destination":    {Expr: contents + ".destination", Kind: filters.Text},
+		"subject":        {Expr: withoutLinks(contents + ".subject"), Kind: filters.Text},
+		"body":           {Expr: withoutLinks(contents + ".body"), Kind: filters.Text},
+		"incident_id":    {Expr: "m.incident_id", Kind: filters.Int},
+		"request_id":     {Expr: "m.request_id", Kind: filters.Int},
+		"mode":           {Expr: "m.mode", Kind: filters.Text},
+		"application_id": {Expr: "m.application_id", Kind: filters.Int},
+		"priority":       {Expr: "m.priority", Kind: filters.Text},
+		"target":         {Expr: "m.target", Kind: filters.Text},
 	}
 }
 
@@ -200,6 +200,10 @@ type messageRow struct {
 
 // read finds messages in both tables. A message that is being moved can be in both; it is returned once.
 func (s *Messages) read(ctx context.Context, name, which string, q filters.Query) ([]messageRow, error) {
+	q, err := withIDs(ctx, s.db, q)
+	if err != nil {
+		return nil, err
+	}
 	l := postgres.NewListQuery(name, "select * from (("+queuedMessages+which)
 	if err := l.Filter(q, messageColumns("c")); err != nil {
 		return nil, err

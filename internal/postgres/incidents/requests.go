@@ -22,13 +22,17 @@ join applications a on a.id = n.application_id
 where true`
 
 var requestColumns = map[string]postgres.Column{
-	"id":          {Expr: "n.id", Kind: filters.Int},
-	"application": applicationName("n"),
-	"created":     {Expr: "n.created_at", Kind: filters.Time},
+	"id":             {Expr: "n.id", Kind: filters.Int},
+	"application_id": {Expr: "n.application_id", Kind: filters.Int},
+	"created":        {Expr: "n.created_at", Kind: filters.Time},
 }
 
 // List returns notifications as they were accepted: newest first with a limit, else by number.
 func (n *Requests) List(ctx context.Context, q filters.Query) ([]messages.Accepted, error) {
+	q, err := withIDs(ctx, n.db, q)
+	if err != nil {
+		return nil, err
+	}
 	l := postgres.NewListQuery("NotificationList", requestList)
 	if err := l.Filter(q, requestColumns); err != nil {
 		return nil, err

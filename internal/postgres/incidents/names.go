@@ -1,0 +1,57 @@
+package incidents
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// tables are the tables of the names in filters. The column of the ids is the field with "_id".
+var tables = map[string]string{"plan": "plans", "application": "applications", "owner": "users"}
+
+// withIDs replaces conditions on names by conditions on the ids of the rows that have these names. So the planner knows the values,
+// and whether few or many rows of a list match. A name may belong to several versions of a plan.
+func withIDs(ctx context.Context, d *postgres.DB, q filters.Query) (filters.Query, error) {
+	given := q.Conditions
+	q.Conditions = make([]filters.Condition, len(given))
+	for i, c := range given {
+		if table, ok := tables[c.Field]; ok {
+			ids, err := named(ctx, d, table, c)
+			if err != nil {
+				return q, err
+			}
+			c = filters.Condition{Field: c.Field + "_id", Op: filters.In, Values: ids}
+			if len(ids) == 1 {
+				c.Op = filters.Eq
+			}
+		}
+		q.Conditions[i] = c
+	}
+	return q, nil
+}
+
+// named returns the ids of the rows of a table whose names meet a condition.
+func named(ctx context.Context, d *postgres.DB, table string, c filters.Condition) (ids []any, err error) {
+	l := postgres.NewListQuery("FindNames", "select x.id from "+table+" x where true")
+	column := map[string]postgres.Column{c.Field: {Expr: "x.name", Kind: filters.Text}}
+	if err := l.Filter(filters.Query{Conditions: []filters.Condition{c}}, column); err != nil {
+		return nil, err
+	}
+	err = d.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error {
+		rows, err := conn.Query(ctx, l.SQL.String(), l.Args...)
+		if err != nil {
+			return err
+		}
+		found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		ids = make([]any, len(found))
+		for i, id := range found {
+			ids[i] = id
+		}
+		return err
+	})
+	return ids, err
+}
