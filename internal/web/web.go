@@ -1,4 +1,4 @@
-// Package web serves the web site: log-in, incidents, plans with their simulation, the cluster, and the on-call calendar. This
+// Package web serves the web site: log-in, incidents, plans with their simulation, integrations, the cluster, and the on-call calendar. This
 // package has the routes, the sessions and the log-in. The packages below it serve the pages; page renders them. The API server
 // mounts the site. Pages work without JavaScript, except those of the calendar.
 package web
@@ -17,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/web/calendar"
 	"github.com/iris-oncall/iris/internal/web/cluster"
 	"github.com/iris-oncall/iris/internal/web/incidents"
+	"github.com/iris-oncall/iris/internal/web/integrations"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/plans"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -31,6 +32,8 @@ type (
 	IncidentParts = incidents.Deps
 	// PlanParts are what the pages of plans work on.
 	PlanParts = plans.Deps
+	// IntegrationParts are what the pages of integrations work on.
+	IntegrationParts = integrations.Deps
 	// ClusterParts are what the page of the cluster works on.
 	ClusterParts = cluster.Deps
 )
@@ -46,15 +49,16 @@ type People interface {
 
 // Deps are the parts that the site works on.
 type Deps struct {
-	Incidents IncidentParts
-	Plans     PlanParts
-	Cluster   ClusterParts
-	Teams     calendar.Teams
-	People    People
-	Sessions  *scs.SessionManager
-	UserKey   string // session key of the name of the logged-in person
-	Mailbox   bool   // `iris dev` serves a mailbox at /dev/mailbox
-	Log       *zap.Logger
+	Incidents    IncidentParts
+	Plans        PlanParts
+	Integrations IntegrationParts
+	Cluster      ClusterParts
+	Teams        calendar.Teams
+	People       People
+	Sessions     *scs.SessionManager
+	UserKey      string // session key of the name of the logged-in person
+	Mailbox      bool   // `iris dev` serves a mailbox at /dev/mailbox
+	Log          *zap.Logger
 }
 
 // Web serves the site. It is safe for concurrent use.
@@ -84,7 +88,7 @@ func New(d Deps) (*Web, error) {
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
 	w.others = []interface{ Routes(r chi.Router) }{
 		plans.Handlers{Deps: d.Plans, Pages: w.pages}, cluster.Handlers{Deps: d.Cluster, Pages: w.pages},
-		calendar.Handlers{Teams: d.Teams, Pages: w.pages},
+		integrations.Handlers{Deps: d.Integrations, Pages: w.pages}, calendar.Handlers{Teams: d.Teams, Pages: w.pages},
 	}
 	return w, nil
 }

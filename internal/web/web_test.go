@@ -39,6 +39,7 @@ type world struct {
 	ann      users.User
 	down     bool // the database is unavailable
 	plans    shelf
+	senders  senders
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
@@ -155,7 +156,7 @@ func setup(t *testing.T) (*world, *browser) {
 	site, err := New(Deps{
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
-		Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
+		Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, PublicURL: "https://iris.example.com"}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
 		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
 	})
 	require.NoError(t, err)

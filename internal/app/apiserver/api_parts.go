@@ -214,12 +214,13 @@ func (s *apiShared) pages() (*web.Web, error) {
 		return nil, err
 	}
 	return web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
-		Plans:     web.PlanParts{Plans: s.Plans, Simulator: s.simulator},
-		Cluster:   web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
-		Teams:     s.TeamRows,
-		People:    login.NewPeople(s.Users, accounts, s.KnownAddresses, s.log),
-		Sessions:  s.sessions, UserKey: login.UserKey, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
+		Incidents:    web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
+		Plans:        web.PlanParts{Plans: s.Plans, Simulator: s.simulator},
+		Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, PublicURL: s.cfg.PublicURL},
+		Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
+		Teams:        s.TeamRows,
+		People:       login.NewPeople(s.Users, accounts, s.KnownAddresses, s.log),
+		Sessions:     s.sessions, UserKey: login.UserKey, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
 	})
 }
 
