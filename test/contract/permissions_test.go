@@ -197,6 +197,8 @@ func rights() []right {
 		{get, "/v1/applications/demo", nil, 200, known, nil},
 		{get, "/v1/users", nil, 200, known, nil},
 		{get, "/v1/users/bob", nil, 200, known, nil},
+		{get, "/v1/users/bob/notification-rules", nil, 200, bobs, nil},
+		{put, "/v1/users/bob/notification-rules", m{"rules": []m{{"priority": "low", "mode": "email"}}}, 200, bobs, nil},
 		{get, "/v1/teams", nil, 200, known, nil},
 		{get, "/v1/teams/ops", nil, 200, known, nil},
 		{get, "/v1/plans/spare/fallback", nil, 200, known, spareWithFallback},
