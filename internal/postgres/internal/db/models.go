@@ -159,9 +159,11 @@ type CategoryOverride struct {
 type Comment struct {
 	ID         int64
 	IncidentID int64
-	AuthorID   int64
+	AuthorID   *int64
 	Content    string
 	CreatedAt  time.Time
+	// who wrote a comment without an author: integration NAME
+	Source *string
 }
 
 type ContactCode struct {
