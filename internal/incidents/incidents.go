@@ -57,6 +57,16 @@ type Target struct {
 	Name string
 }
 
+// AddedPage is a request to page further people.
+type AddedPage struct {
+	Targets  []Target
+	Priority string // "" = high
+	Template string // "" = that of the incident's step
+}
+
+// MaxAddedTargets is how many targets an AddedPage may have.
+const MaxAddedTargets = 20
+
 // New is a request to open an incident; its content is validated and resolved to ids.
 type New struct {
 	PlanID        int64
@@ -154,6 +164,7 @@ const (
 	EntryOpened       EntryKind = "opened"
 	EntryUpdated      EntryKind = "updated"   // a webhook delivery brought something new
 	EntryStep         EntryKind = "step"      // a step began; who was chosen, why and by which mode
+	EntryAdded        EntryKind = "added"     // a person asked for a page that is not in the plan
 	EntryRepeat       EntryKind = "repeat"    // another round of a notification
 	EntrySkipped      EntryKind = "skipped"   // an optional notification reached nobody
 	EntryFallback     EntryKind = "fallback"  // somebody else is paged, and why

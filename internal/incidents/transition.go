@@ -66,7 +66,8 @@ const (
 	AcknowledgeAtSource     Event = "acknowledge at source"
 	AcknowledgementTimedOut Event = "acknowledgement timed out" // it was not resolved in time
 	Reopen                  Event = "reopen"                    // the acknowledgement is taken back, or escalation starts again
-	Reassign                Event = "reassign"                  // another person is paged
+	Reassign                Event = "reassign"                  // another person becomes the owner
+	PageAlso                Event = "page also"                 // somebody adds people to page
 	Escalate                Event = "escalate"                  // the next step begins now
 	Restart                 Event = "restart"                   // the plan begins again
 	Stop                    Event = "stop"                      // a client ends escalation without an owner
@@ -86,7 +87,7 @@ const (
 )
 
 // Events are all events.
-var Events = []Event{Acknowledge, AcknowledgeAtSource, AcknowledgementTimedOut, Reopen, Reassign, Escalate, Restart, Stop, PlanExhausted,
+var Events = []Event{Acknowledge, AcknowledgeAtSource, AcknowledgementTimedOut, Reopen, Reassign, PageAlso, Escalate, Restart, Stop, PlanExhausted,
 	News, LateDelivery, Snooze, SnoozeEnded, SilenceBegan, SilenceEnded, SilenceLapsed, Merge, Unmerge, Resolve, UndoResolve, Close}
 
 // row has the state to which an event leads from each of States; "" = the state refuses the event. A state that leads to itself is
@@ -112,7 +113,8 @@ var transitions = map[Event]row{
 	AcknowledgeAtSource:     {acknowledged, acknowledged, acknowledged, snoozed, acknowledged, merged, resolved, closed},
 	AcknowledgementTimedOut: {"", "", escalating, "", "", "", "", ""},
 	Reopen:                  {escalating, escalating, escalating, escalating, silenced, merged, resolved, escalating},
-	Reassign:                {escalating, escalating, escalating, escalating, "", "", "", ""},
+	Reassign:                {"", "", acknowledged, "", "", "", "", ""},
+	PageAlso:                {escalating, exhausted, acknowledged, "", "", "", "", ""},
 	Escalate:                {escalating, escalating, escalating, escalating, "", "", "", ""},
 	Restart:                 {escalating, escalating, escalating, escalating, "", "", "", ""},
 	Stop:                    {exhausted, exhausted, acknowledged, snoozed, silenced, merged, resolved, closed},
@@ -133,14 +135,15 @@ var transitions = map[Event]row{
 
 // kinds are the kinds of the timeline entries of events; EntryReopened if there is none.
 var kinds = map[Event]EntryKind{
-	Acknowledge: EntryAcknowledged, AcknowledgeAtSource: EntryAcknowledged, Reassign: EntryOperator, Escalate: EntryOperator,
+	Acknowledge: EntryAcknowledged, AcknowledgeAtSource: EntryAcknowledged, Reassign: EntryAcknowledged, PageAlso: EntryOperator, Escalate: EntryOperator,
 	Stop: EntryOperator, PlanExhausted: EntryExhausted, Snooze: EntrySnoozed, SilenceBegan: EntrySilenced, SilenceLapsed: EntrySilenced,
 	Merge: EntryMerged, Resolve: EntryResolved, Close: EntryClosed,
 }
 
-// refusals are the texts for events that mean something in one state only. The texts of other refusals depend on the state.
+// refusals are the texts of open states in which an event means nothing. The texts of other refusals depend on the state.
 var refusals = map[Event]string{
 	AcknowledgementTimedOut: "the incident is not acknowledged",
+	Reassign:                "nobody has acknowledged the incident: acknowledge it first",
 	PlanExhausted:           "the incident does not escalate",
 	SnoozeEnded:             "the incident is not snoozed",
 	Unmerge:                 "the incident is not merged into another one",
@@ -179,7 +182,7 @@ func (s Status) After(e Event) (Transition, error) {
 		after.Owned = s.Owned || target == acknowledged
 	case Reopen:
 		after.Owned = false
-	case Reassign, Escalate, Restart: // somebody asks for pages now: a silence refuses that
+	case PageAlso, Escalate, Restart: // somebody asks for pages now: a silence refuses that
 		if s.Silenced {
 			target = ""
 		}
@@ -223,17 +226,16 @@ func (s Status) enter(target State) Status {
 
 // refusal returns the Conflict fault of an event that the status does not allow. Its text says what to do first.
 func (s Status) refusal(e Event) error {
-	text := refusals[e]
+	text := "the incident is " + string(s.State()) + ": end that first"
 	switch {
-	case text != "":
 	case s.Resolved, s.Closed:
 		text = "the incident is " + string(s.State()) + ": reopen it first"
 	case s.Merged:
 		text = "the incident is merged into another one: change that one, or undo the merge first"
+	case refusals[e] != "":
+		text = refusals[e]
 	case s.Silenced:
 		text = "the incident is silenced: end the silence first"
-	default:
-		text = "the incident is " + string(s.State()) + ": end that first"
 	}
 	return fault.New(fault.Conflict, text)
 }

@@ -136,7 +136,12 @@ func TestRefusals(t *testing.T) {
 		{Status{Closed: true}, Restart, "the incident is closed: reopen it first"},
 		{Status{Silenced: true}, Escalate, "the incident is silenced: end the silence first"},
 		{Status{Silenced: true, Owned: true}, Restart, "the incident is silenced: end the silence first"},
-		{Status{Merged: true}, Reassign, "the incident is merged into another one: change that one, or undo the merge first"},
+		{Status{Merged: true}, PageAlso, "the incident is merged into another one: change that one, or undo the merge first"},
+		{Status{Resolved: true}, PageAlso, "the incident is resolved: reopen it first"},
+		{Status{Snoozed: true}, PageAlso, "the incident is snoozed: end that first"},
+		{Status{Active: true}, Reassign, "nobody has acknowledged the incident: acknowledge it first"},
+		{Status{Snoozed: true}, Reassign, "nobody has acknowledged the incident: acknowledge it first"},
+		{Status{Resolved: true}, Reassign, "the incident is resolved: reopen it first"},
 		{Status{Active: true}, SnoozeEnded, "the incident is not snoozed"},
 		{Status{Owned: true}, Unmerge, "the incident is not merged into another one"},
 		{Status{Snoozed: true}, Close, "the incident is snoozed: end that first"},
@@ -199,7 +204,11 @@ func (m *model) apply(e Event) bool {
 		if !m.resolved && (m.closed || !m.merged) {
 			m.begin()
 		}
-	case Reassign, Escalate, Restart, Snooze:
+	case Reassign:
+		return acknowledged
+	case PageAlso:
+		return !m.over() && !m.silenced && !m.snoozed
+	case Escalate, Restart, Snooze:
 		if m.over() || m.silenced && (e != Snooze || !m.owned && !m.snoozed) {
 			return false
 		}

@@ -102,5 +102,3 @@ where p.ctid = any(array(
 -- name: Payloads :many
 select at, outcome, body from integration_payloads where integration_id = @integration_id order by id desc limit @most;
 
--- name: KeyOfIncident :one
-select coalesce(dedup_key, '')::text as dedup_key from incidents where id = @id and integration_id = sqlc.arg(integration_id)::bigint;

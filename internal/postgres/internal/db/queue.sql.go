@@ -187,7 +187,9 @@ with given as (
     join messages m on m.id = g.id
     where coalesce(m.state, '') = 'taken' and m.claim_by = $12::text and m.claim_until > clock_timestamp()
       and (m.incident_id is null or exists (
-          select from incidents i where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))))
+          select from incidents i
+          where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
+              or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))))
       and (m.batch is null or m.incident_id is not null or exists (
           select from batch_incidents bi join incidents i on i.id = bi.incident_id
           where bi.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))))
@@ -247,7 +249,7 @@ type MarkSendingRow struct {
 }
 
 // Begins attempts of messages whose incident, or one of a digest, escalates or is exhausted: then messages that were taken are still sent.
-// Every other state has no exhausted_at, an owner, or a resolve.
+// Every other state has no exhausted_at, an owner, or a resolve. An added page is sent although the incident is acknowledged.
 func (q *Queries) MarkSending(ctx context.Context, arg MarkSendingParams) ([]MarkSendingRow, error) {
 	rows, err := q.db.Query(ctx, markSending,
 		arg.Ids,
@@ -560,7 +562,9 @@ select m.id
 from messages m
 where m.id = any ($1::bigint[]) and m.state = 'sending' and m.claim_by = $2::text
   and (m.incident_id is null or exists (
-      select from incidents i where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))))
+      select from incidents i
+      where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
+          or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))))
   and (m.batch is null or m.incident_id is not null or exists (
       select from batch_incidents bi join incidents i on i.id = bi.incident_id
       where bi.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))))
