@@ -112,6 +112,7 @@ type Runner struct {
 	failedIncidents backoff       // incidents that could not be decided or written
 	failedMessages  backoff       // failed messages whose fallback could not be made
 	failedDigests   backoff       // floods whose digest could not be made
+	fallbacksAt     time.Time     // last search for failed messages
 	digestsAt       time.Time     // last read of floods whose digest is due
 	timersAt        time.Time     // last read of timers
 	resumedAt       time.Time     // last read of paused incidents whose plan and application were resumed
