@@ -173,6 +173,15 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// kick wakes modes.
+func (f *finder) kick(busy map[users.Mode]bool) {
+	for m := range busy {
+		if l := f.modes[m]; l != nil {
+			l.kick()
+		}
+	}
+}
+
 // search searches some buckets and wakes the modes that have work there.
 func (f *finder) search(ctx context.Context, bs buckets.Set, all, sweep bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -181,6 +190,7 @@ func (f *finder) search(ctx context.Context, bs buckets.Set, all, sweep bool) er
 	if sweep {
 		low = time.Time{}
 	}
+	f.demand.Begin()
 	found, err := f.queue.Waiting(ctx, bs.List(), low)
 	if err != nil {
 		return err
@@ -191,12 +201,7 @@ func (f *finder) search(ctx context.Context, bs buckets.Set, all, sweep bool) er
 			f.revisit(x.Bucket, now.Add(x.DueIn))
 		}
 	}
-	busy := f.demand.Update(bs, found.Waiting)
-	for m := range busy {
-		if l := f.modes[m]; l != nil {
-			l.kick()
-		}
-	}
+	f.kick(f.demand.Update(bs, found.Waiting))
 	if all && !found.Clock.IsZero() {
 		f.lower(found, sweep)
 		depth := map[users.Mode]int{}
