@@ -164,6 +164,8 @@ func rights() []right {
 		{post, "/v1/incidents/1/reopen", nil, 200, writers, nil},
 		{post, "/v1/incidents/1/escalate", nil, 200, writers, unresolved},
 		{post, "/v1/incidents/1/restart", nil, 200, writers, unresolved},
+		{post, "/v1/incidents/1/page", m{"targets": []m{{"role": "user", "name": "bob"}}}, 200, writers, unresolved},
+		{post, "/v1/incidents/1/reassign", m{"owner": "bob"}, 200, writers, owned},
 		{get, "/v1/messages?limit=1", nil, 200, known, nil},
 		{get, "/v1/messages/1", nil, 200, known, nil},
 		{get, "/v1/notifications", nil, 200, known, nil},
@@ -197,6 +199,8 @@ func rights() []right {
 		{get, "/v1/applications/demo", nil, 200, known, nil},
 		{get, "/v1/users", nil, 200, known, nil},
 		{get, "/v1/users/bob", nil, 200, known, nil},
+		{get, "/v1/users/bob/notification-rules", nil, 200, bobs, nil},
+		{put, "/v1/users/bob/notification-rules", m{"rules": []m{{"priority": "low", "mode": "email"}}}, 200, bobs, nil},
 		{get, "/v1/teams", nil, 200, known, nil},
 		{get, "/v1/teams/ops", nil, 200, known, nil},
 		{get, "/v1/plans/spare/fallback", nil, 200, known, spareWithFallback},
@@ -248,6 +252,21 @@ func rights() []right {
 		{post, "/v2/alerts?apiKey=opsgenie-token", m{"message": "m"}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/close?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/acknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/unacknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/escalate?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/assign?apiKey=opsgenie-token", m{"owner": m{"username": "ann"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/notes?apiKey=opsgenie-token", m{"note": "n"}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/tags?apiKey=opsgenie-token", m{"tags": []string{"t"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/details?apiKey=opsgenie-token", m{"details": m{"a": "b"}}, 202, everybody, (*server).integrations},
+		{put, "/v2/alerts/x/message?apiKey=opsgenie-token", m{"message": "m"}, 202, everybody, (*server).integrations},
+		{put, "/v2/alerts/x/description?apiKey=opsgenie-token", m{"description": "d"}, 202, everybody, (*server).integrations},
+		{put, "/v2/alerts/x/priority?apiKey=opsgenie-token", m{"priority": "P1"}, 202, everybody, (*server).integrations},
+		{del, "/v2/alerts/x/tags?apiKey=opsgenie-token&tags=t", nil, 202, everybody, (*server).integrations},
+		{del, "/v2/alerts/x/details?apiKey=opsgenie-token&keys=a", nil, 202, everybody, (*server).integrations},
+		{del, "/v2/alerts/x?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{get, "/v2/alerts?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{get, "/v2/alerts/count?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{get, "/v2/alerts/x?apiKey=opsgenie-token", nil, 404, everybody, (*server).integrations},
 		{get, "/v2/alerts/requests/63000000-0000-8000-8000-000000000000?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 
 		// The operator lists internal applications. They do not act for people.
@@ -290,6 +309,9 @@ func pages() []right {
 		"/teams/ops/schedules", "/teams/ops/coverage", "/teams/ops/settings", "/teams/ops/audit"} {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
+	for _, path := range []string{"/integrations", "/integrations/generic"} {
+		out = append(out, right{get, path, nil, 200, people, (*server).integrations})
+	}
 	for path, moved := range map[string]int{"/user": 302, "/messages": 302, "/messages/1": 302, "/templates": 302, "/templates/words": 302, "/applications": 302,
 		"/applications/demo": 302, "/stats": 302, "/stats/demo": 302, "/singlestats/total_incidents": 302, "/user/bob": 302, "/user/bob/ical": 302, "/team/ops": 301, "/team/ops/info": 301, "/team/ops/schedules": 301,
 		"/team/ops/subscriptions": 301, "/team/ops/audit": 301} {
@@ -299,6 +321,8 @@ func pages() []right {
 		out = append(out, right{post, path, nil, 303, "kkkkkooo3", unowned})
 	}
 	return append(out,
+		right{post, "/incidents/1/page", formOf("role", "user", "name", "bob"), 303, "lllllooo3", unresolved},
+		right{post, "/incidents/1/reassign", formOf("owner", "bob"), 303, "lllllooo3", owned},
 		right{post, "/incidents/1/comments", formOf("content", "c"), 303, "11111ooo3", nil}, // the page of the refusal keeps the comment
 		right{get, "/", nil, 302, everybody, nil},
 		right{post, "/login", formOf("username", "bob", "password", "wrong"), 401, everybody, nil},
@@ -311,6 +335,11 @@ func pages() []right {
 		right{post, "/logout", nil, 200, everybody, nil},
 		right{post, "/logout/", nil, 302, everybody, nil},
 	)
+}
+
+// owned makes ann the owner of incident 1.
+func owned(s *server) {
+	s.exec("update incidents set owner_id = (select id from users where name = 'ann'), active = false, resolved = false where id = 1")
 }
 
 // unowned removes the owner of incident 1.
@@ -459,7 +488,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 
 // resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
 // it.
-var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
+var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
 	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.

@@ -60,8 +60,9 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		ID        incidents.ID
 		Live      page.Live
 		Offer     *offer
+		Open      bool // actions are possible
 		Commented bool // the reader has just added a comment: the browser deletes its draft
-	}{h.Pages.Frame(r, body.I.Title, "incidents"), id, live, offered(r, body.I), h.Pages.Sessions.PopBool(r.Context(), "commented")})
+	}{h.Pages.Frame(r, body.I.Title, "incidents"), id, live, offered(r, body.I), !body.I.Resolved, h.Pages.Sessions.PopBool(r.Context(), "commented")})
 }
 
 func incidentID(r *http.Request) (incidents.ID, error) {
@@ -113,9 +114,9 @@ const maxDetail = 120
 
 func viewMessage(m messages.Message) messageView {
 	v := messageView{Target: m.Target, Mode: string(m.Mode), State: string(m.State), StateText: stateText(m.State), Step: m.Step, Repeat: m.Repeat}
-	switch m.Purpose {
-	case messages.Fallback:
-		v.Note = "fallback"
+	switch m.Purpose.Kind() {
+	case messages.Fallback, messages.FollowUp:
+		v.Note = string(m.Purpose.Kind())
 	case messages.TrackingMsg:
 		v.Note = "tracking"
 	}

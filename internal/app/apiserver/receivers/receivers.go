@@ -67,7 +67,8 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	}
 	h, err := hooks.New(hooks.Deps{
 		Integrations: s.Integrations, Applications: s.Applications, Receiver: receiver, Activity: activity, Errors: e,
-		Decoders: decoders, PagerDutyV1: sources.PagerDutyV1,
+		Decoders: decoders, PagerDutyV1: sources.PagerDutyV1, Alerts: s.Integrations, AlertEdits: s.Integrations,
+		Transitions: s.Incidents, People: s.Users, Addresses: s.Responses, Wake: wake,
 	})
 	return &Receivers{h, old, activity}, err
 }
