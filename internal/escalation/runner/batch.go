@@ -101,7 +101,9 @@ func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, 
 		}
 		for _, m := range c.Messages {
 			r.metrics.made.WithLabelValues(string(m.Purpose.Kind())).Inc()
-			made = append(made, Made{Bucket: c.Lease.Bucket, Application: c.Application, New: m})
+			if m.After == 0 { // the worker finds the others when their time comes
+				made = append(made, Made{Bucket: c.Lease.Bucket, Application: c.Application, New: m})
+			}
 		}
 	}
 	if len(made) > 0 {
