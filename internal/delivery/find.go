@@ -118,7 +118,7 @@ func (f *finder) run(ctx context.Context) {
 		bs, next := f.due(now)
 		held := setOf(f.leases.Leases())
 		// A message in a newly acquired bucket may be older than all messages that this process knows.
-		gained := held.Len() > 0 && !within(held, known)
+		gained := held.Len() > 0 && !held.Within(known)
 		all := gained || now.Sub(polled) >= f.poll
 		if all {
 			bs, polled = buckets.All(), now
@@ -148,13 +148,6 @@ func (f *finder) run(ctx context.Context) {
 		}
 		timer.Reset(max(0, min(time.Until(polled.Add(f.poll)), untilOr(next, f.poll))))
 	}
-}
-
-// within reports whether all of a is in b.
-func within(a, b buckets.Set) bool {
-	both := a
-	both.Intersect(b)
-	return both == a
 }
 
 func untilOr(t time.Time, d time.Duration) time.Duration {
