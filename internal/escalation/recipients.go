@@ -36,10 +36,14 @@ type page struct {
 	followUps []users.PlannedFollowUp
 }
 
-// makeRound makes the messages of a round: for the people of the target, and for a fallback in place of each who cannot be
-// paged. made counts the messages. reached is false if nobody can be paged: then the plan does not wait for the notification.
+// makeRound makes the messages of a round of the plan; see makePages.
 func (r *Decider) makeRound(ctx context.Context, b *changeBuilder, round Round) (made int, reached bool, err error) {
-	n := b.plan.Steps[round.Step-1].Notifications[round.Position]
+	return r.makePages(ctx, b, round, b.plan.Steps[round.Step-1].Notifications[round.Position])
+}
+
+// makePages makes messages for the people of a notification's target, and for a fallback in place of each who cannot be paged. made
+// counts the messages. reached is false if nobody can be paged: then the plan does not wait for the notification.
+func (r *Decider) makePages(ctx context.Context, b *changeBuilder, round Round, n Notification) (made int, reached bool, err error) {
 	pages, lost, err := r.recipients(ctx, b, round, n)
 	if err != nil {
 		return 0, false, err

@@ -144,7 +144,12 @@ func (a *Acceptor) Query(ctx context.Context, t Target, field string) (oncall.Qu
 	if a.DummyRoles {
 		return oncall.Query{Role: t.Role, Name: t.Name}, nil
 	}
-	found, err := a.Store.Lookup(ctx, t.Role, t.Name)
+	return Find(ctx, a.Store, t, field)
+}
+
+// Find returns the query for the people of a target. An unknown role or target is an Invalid fault about the field.
+func Find(ctx context.Context, l Lookups, t Target, field string) (oncall.Query, error) {
+	found, err := l.Lookup(ctx, t.Role, t.Name)
 	switch {
 	case err != nil:
 		return oncall.Query{}, err

@@ -149,6 +149,10 @@ func (th *theatre) Release(context.Context, string, runner.Digest, time.Time) (b
 func (th *theatre) Fire(context.Context, string, []buckets.Lease, time.Time) (buckets.Set, error) {
 	return buckets.Set{}, nil
 }
+func (th *theatre) Added(context.Context, []buckets.Lease, runner.Ask) ([]escalation.Added, error) {
+	return nil, nil
+}
+func (th *theatre) CommitAdded(context.Context, string, escalation.AddedChange) error { return nil }
 func (th *theatre) CancelDigests(context.Context, string, []buckets.Lease) (int, error) {
 	return 0, nil
 }
@@ -346,7 +350,7 @@ func genPlan(t *rapid.T, th *theatre) {
 
 // perform lets the real runner escalate the incident until its plan ends.
 func (th *theatre) perform(t require.TestingT, ctx context.Context) {
-	r, err := runner.New(runner.Deps{Work: th, Ledger: th, Digests: th, Timers: th, Reader: th, Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
+	r, err := runner.New(runner.Deps{Work: th, Ledger: th, Digests: th, Timers: th, Additions: th, Reader: th, Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
 		runner.Config{Keep: -1, Now: func() time.Time { return th.now }})
 	require.NoError(t, err)
 	for looks := 0; th.due.Active; looks++ {
