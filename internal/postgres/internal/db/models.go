@@ -979,6 +979,7 @@ type TargetRole struct {
 	Name       string
 	TargetKind string
 	Position   int16
+	InV0       bool
 }
 
 type Team struct {
