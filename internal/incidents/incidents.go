@@ -87,6 +87,17 @@ type New struct {
 	// integration and key, whatever the plan is.
 	Integration int64
 	Severity    string
+	// Silenced hides the incident from the start; nil = it escalates. SilencesVersion is the state of the silences that were searched: in
+	// another state the incident is not opened. 0 = any.
+	Silenced        *Silenced
+	SilencesVersion int64
+}
+
+// Silenced says that a silence hides an incident.
+type Silenced struct {
+	Silence int64
+	Until   time.Time
+	Reason  string // for the timeline
 }
 
 // DynamicTarget is a target given by the incident, not the plan; Index is the plan's dynamic_index.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/matchers"
 )
 
 // Rule sends the events that it matches to a plan.
@@ -62,17 +63,30 @@ func (r Rule) String() string {
 }
 
 func (r Rule) matches(e intake.Event, at time.Time) bool {
-	matchers, err := Parse(r.Match)
-	if err != nil || !matchers.Match(e) {
+	m, err := matchers.Parse(r.Match)
+	if err != nil || !m.Match(func(name string) string { return label(e, name) }) {
 		return false
 	}
 	return len(r.Times) == 0 || slices.ContainsFunc(r.Times, func(w Window) bool { return w.holds(at) })
 }
 
+// label returns the value that matchers see: a label of the event, and severity and title if no label has the name.
+func label(e intake.Event, name string) string {
+	v, given := e.Labels[name]
+	switch {
+	case given:
+	case name == "severity":
+		v = string(e.Severity)
+	case name == "title":
+		v = e.Title
+	}
+	return v
+}
+
 // Check returns an Invalid fault for the first rule that is wrong.
 func Check(rules []Rule) error {
 	for k, r := range rules {
-		if _, err := Parse(r.Match); err != nil {
+		if _, err := matchers.Parse(r.Match); err != nil {
 			return fault.Invalidf("rules", "rule %d: match: %s", k+1, fault.Public(err))
 		}
 		if (r.Plan == "") != r.RecordOnly {

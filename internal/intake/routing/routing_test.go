@@ -10,24 +10,6 @@ import (
 	"github.com/iris-oncall/iris/internal/intake"
 )
 
-func TestMatchers(t *testing.T) {
-	t.Parallel()
-	e := intake.Event{Severity: intake.Critical, Title: "Disk full", Labels: map[string]string{"team": "db", "env": `a"b,c`}}
-	for s, want := range map[string]bool{
-		``: true, `team="db"`: true, `{team="db"}`: true, `team=db`: true, `team = db , severity=critical`: true, `team!="db"`: false,
-		`team=~"db|web"`: true, `team=~"d"`: false, `team!~"web.*"`: true, `severity="critical"`: true, `title=~"Disk.*"`: true,
-		`absent=""`: true, `absent!=""`: false, `env="a\"b,c"`: true, `team="db",severity="info"`: false,
-	} {
-		m, err := Parse(s)
-		require.NoError(t, err, s)
-		require.Equal(t, want, m.Match(e), s)
-	}
-	for _, s := range []string{`team`, `="x"`, `team="x`, `team=~"("`, `team="a" env="b"`, `{team="a"`} {
-		_, err := Parse(s)
-		require.True(t, fault.Is(err, fault.Invalid), s)
-	}
-}
-
 func TestTheFirstRuleThatMatchesWins(t *testing.T) {
 	t.Parallel()
 	rules := []Rule{
@@ -48,16 +30,4 @@ func TestTheFirstRuleThatMatchesWins(t *testing.T) {
 		{Plan: "a", Times: []Window{{Days: []string{"x"}}}}, {Plan: "a", Times: []Window{{From: "25:00"}}}} {
 		require.True(t, fault.Is(Check([]Rule{wrong}), fault.Invalid), wrong)
 	}
-}
-
-func FuzzParse(f *testing.F) {
-	f.Add(`team=~"db|web", severity!="info"`)
-	f.Fuzz(func(t *testing.T, s string) {
-		m, err := Parse(s)
-		if err != nil {
-			require.True(t, fault.Is(err, fault.Invalid))
-			return
-		}
-		m.Match(intake.Event{})
-	})
 }

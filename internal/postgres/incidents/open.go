@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/batch"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/silences"
 )
 
 const (
@@ -20,6 +22,9 @@ const (
 	// maxDedupKey is the length up to which keys are stored as they are; longer ones are hashed, since an index entry has
 	// a limit.
 	maxDedupKey = 256
+	// Numbers in place of that of an incident, which was not opened.
+	applicationChanged = -1
+	silencesChanged    = -2
 	// openRounds bounds how often a key is tried again because its incident was resolved between insert and look-up.
 	openRounds = 5
 )
@@ -91,8 +96,13 @@ func (i *Incidents) openSome(ctx context.Context, news []*opening) error {
 	for round := 0; ; round++ {
 		rows, err := postgres.Query(ctx, i.db, (*db.Queries).OpenIncidents, openParams(news))
 		for _, r := range rows {
-			if news[r.Ord].opened = (incidents.Opened{ID: incidents.ID(r.ID), Bucket: int(r.Bucket)}); r.ID == 0 {
+			switch r.ID {
+			case applicationChanged:
 				news[r.Ord].err = postgres.ErrApplicationChanged
+			case silencesChanged:
+				news[r.Ord].err = silences.ErrChanged
+			default:
+				news[r.Ord].opened = incidents.Opened{ID: incidents.ID(r.ID), Bucket: int(r.Bucket)}
 			}
 		}
 		if err != nil {
@@ -150,6 +160,13 @@ func openParams(news []*opening) db.OpenIncidentsParams {
 		p.Facts = append(p.Facts, string(n.DedupFacts))
 		p.IntegrationIds = append(p.IntegrationIds, n.Integration)
 		p.Severities = append(p.Severities, n.Severity)
+		p.SilencesVersions = append(p.SilencesVersions, n.SilencesVersion)
+		hide := incidents.Silenced{Until: time.Unix(0, 0)}
+		if n.Silenced != nil {
+			hide = *n.Silenced
+		}
+		p.SilenceIds, p.SilencedUntils = append(p.SilenceIds, hide.Silence), append(p.SilencedUntils, hide.Until)
+		p.SilenceReasons = append(p.SilenceReasons, postgres.CleanText(hide.Reason))
 		a := alertColumns(n.Alerts)
 		p.AlertOrds = append(p.AlertOrds, slices.Repeat([]int32{ord}, len(n.Alerts))...)
 		p.Fingerprints, p.Statuses = append(p.Fingerprints, a.Fingerprints...), append(p.Statuses, a.Statuses...)

@@ -3,13 +3,15 @@
 -- Opens many incidents in one statement: rows, contexts, dynamic targets and the first lines of their timelines.
 -- Rows with a key are inserted in the order of their keys, so that two statements that bring the same keys wait for each
 -- other in one direction only. A row whose key is open already is left out of the answer. A row whose application has another version
--- than the given one (0 = any) opens nothing and is answered with the id 0.
+-- than the given one (0 = any) opens nothing and is answered with the id -1; one whose silences were changed since, with -2.
 -- name: OpenIncidents :many
 with input as materialized (
     select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
         u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
         coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key,
-        (u.version <> 0 and a.xmin::text::bigint is distinct from u.version)::boolean as changed
+        case when u.version <> 0 and a.xmin::text::bigint is distinct from u.version then 1
+            when u.silences <> 0 and u.silences <> (select version from silence_version) then 2 else 0 end as changed,
+        nullif(u.silence_id, 0) as silence_id, u.silence_reason, nullif(u.silenced_until, 'epoch') as silenced_until
     from (
         select unnest(sqlc.arg(ords)::int[]) as ord,
             unnest(sqlc.arg(plan_ids)::bigint[]) as plan_id,
@@ -20,25 +22,33 @@ with input as materialized (
             unnest(sqlc.arg(contexts)::text[]) as context,
             unnest(sqlc.arg(facts)::text[]) as facts,
             unnest(sqlc.arg(integration_ids)::bigint[]) as integration_id,
-            unnest(sqlc.arg(severities)::text[]) as severity
+            unnest(sqlc.arg(severities)::text[]) as severity,
+            unnest(sqlc.arg(silences_versions)::bigint[]) as silences,
+            unnest(sqlc.arg(silence_ids)::bigint[]) as silence_id,
+            unnest(sqlc.arg(silenced_untils)::timestamptz[]) as silenced_until,
+            unnest(sqlc.arg(silence_reasons)::text[]) as silence_reason
     ) u
     left join plans p on p.id = u.plan_id
     left join applications a on a.id = u.application_id
 ),
 keyless as (
     -- a separate insert, because checking for conflicts costs time
-    insert into incidents (id, plan_id, application_id, due_at, integration_id)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.integration_id
+    insert into incidents (id, plan_id, application_id, due_at, integration_id, active, silence_id, silenced_until)
+    select n.id, n.plan_id, n.application_id, case when n.silence_id is null then clock_timestamp() end, n.integration_id,
+        n.silence_id is null, n.silence_id,
+        n.silenced_until + (n.id * 7919 % 121) * interval '1 second' -- see ReleaseOfSilence
     from input n
-    where n.dedup_key = '' and not n.changed
+    where n.dedup_key = '' and n.changed = 0
     order by n.id
     returning id, bucket
 ),
 keyed as (
-    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key, integration_id)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, n.plan_key, n.integration_id
+    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key, integration_id, active, silence_id, silenced_until)
+    select n.id, n.plan_id, n.application_id, case when n.silence_id is null then clock_timestamp() end, n.dedup_key, n.plan_key, n.integration_id,
+        n.silence_id is null, n.silence_id,
+        n.silenced_until + (n.id * 7919 % 121) * interval '1 second' -- see ReleaseOfSilence
     from input n
-    where n.dedup_key <> '' and not n.changed
+    where n.dedup_key <> '' and n.changed = 0
     order by n.application_id, n.plan_key, n.dedup_key, n.id
     on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
     returning id, bucket
@@ -86,11 +96,14 @@ lines as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name
     from input n join made on made.id = n.id
+    union all
+    select n.id, 'silenced', '', n.silence_reason
+    from input n join made on made.id = n.id where n.silence_id is not null
     returning 1
 )
 select n.ord::int as ord, made.id, made.bucket from made join input n on n.id = made.id
 union all
-select n.ord::int, 0, 0 from input n where n.changed;
+select n.ord::int, -n.changed, 0 from input n where n.changed > 0;
 
 -- name: OpenIncidentOfPlan :one
 select i.id from incidents i

@@ -283,7 +283,7 @@ func (q *Queries) LastResolvedOfPlan(ctx context.Context, arg LastResolvedOfPlan
 }
 
 const lockForDelivery = `-- name: LockForDelivery :one
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, p.repage_after
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.silence_id, p.repage_after
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = $1
@@ -323,6 +323,7 @@ func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliver
 		&i.Incident.SilencedUntil,
 		&i.Incident.MergedInto,
 		&i.Incident.ClosedAt,
+		&i.Incident.SilenceID,
 		&i.RepageAfter,
 	)
 	return i, err
@@ -480,7 +481,7 @@ func (q *Queries) SetTimer(ctx context.Context, arg SetTimerParams) (int64, erro
 }
 
 const timersToRing = `-- name: TimersToRing :many
-select t.incident_id, t.reason, t.fingerprints, i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at,
+select t.incident_id, t.reason, t.fingerprints, i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.silence_id,
     coalesce((select o.id from incidents o
         where o.application_id = i.application_id and o.plan_key = i.plan_key and o.dedup_key = i.dedup_key
           and not o.resolved and o.id <> i.id limit 1), 0)::bigint as other
@@ -541,6 +542,7 @@ func (q *Queries) TimersToRing(ctx context.Context, arg TimersToRingParams) ([]T
 			&i.Incident.SilencedUntil,
 			&i.Incident.MergedInto,
 			&i.Incident.ClosedAt,
+			&i.Incident.SilenceID,
 			&i.Other,
 		); err != nil {
 			return nil, err

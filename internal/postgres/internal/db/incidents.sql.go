@@ -143,7 +143,7 @@ func (q *Queries) Comments(ctx context.Context, incidentID int64) ([]CommentsRow
 }
 
 const lockForChange = `-- name: LockForChange :many
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.silence_id
 from incidents i
 where i.id = any($1::bigint[])
 order by i.id
@@ -188,6 +188,7 @@ func (q *Queries) LockForChange(ctx context.Context, ids []int64) ([]LockForChan
 			&i.Incident.SilencedUntil,
 			&i.Incident.MergedInto,
 			&i.Incident.ClosedAt,
+			&i.Incident.SilenceID,
 		); err != nil {
 			return nil, err
 		}
@@ -224,7 +225,9 @@ with input as materialized (
     select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
         u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
         coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key,
-        (u.version <> 0 and a.xmin::text::bigint is distinct from u.version)::boolean as changed
+        case when u.version <> 0 and a.xmin::text::bigint is distinct from u.version then 1
+            when u.silences <> 0 and u.silences <> (select version from silence_version) then 2 else 0 end as changed,
+        nullif(u.silence_id, 0) as silence_id, u.silence_reason, nullif(u.silenced_until, 'epoch') as silenced_until
     from (
         select unnest($1::int[]) as ord,
             unnest($2::bigint[]) as plan_id,
@@ -235,25 +238,33 @@ with input as materialized (
             unnest($7::text[]) as context,
             unnest($8::text[]) as facts,
             unnest($9::bigint[]) as integration_id,
-            unnest($10::text[]) as severity
+            unnest($10::text[]) as severity,
+            unnest($11::bigint[]) as silences,
+            unnest($12::bigint[]) as silence_id,
+            unnest($13::timestamptz[]) as silenced_until,
+            unnest($14::text[]) as silence_reason
     ) u
     left join plans p on p.id = u.plan_id
     left join applications a on a.id = u.application_id
 ),
 keyless as (
     -- a separate insert, because checking for conflicts costs time
-    insert into incidents (id, plan_id, application_id, due_at, integration_id)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.integration_id
+    insert into incidents (id, plan_id, application_id, due_at, integration_id, active, silence_id, silenced_until)
+    select n.id, n.plan_id, n.application_id, case when n.silence_id is null then clock_timestamp() end, n.integration_id,
+        n.silence_id is null, n.silence_id,
+        n.silenced_until + (n.id * 7919 % 121) * interval '1 second' -- see ReleaseOfSilence
     from input n
-    where n.dedup_key = '' and not n.changed
+    where n.dedup_key = '' and n.changed = 0
     order by n.id
     returning id, bucket
 ),
 keyed as (
-    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key, integration_id)
-    select n.id, n.plan_id, n.application_id, clock_timestamp(), n.dedup_key, n.plan_key, n.integration_id
+    insert into incidents (id, plan_id, application_id, due_at, dedup_key, plan_key, integration_id, active, silence_id, silenced_until)
+    select n.id, n.plan_id, n.application_id, case when n.silence_id is null then clock_timestamp() end, n.dedup_key, n.plan_key, n.integration_id,
+        n.silence_id is null, n.silence_id,
+        n.silenced_until + (n.id * 7919 % 121) * interval '1 second' -- see ReleaseOfSilence
     from input n
-    where n.dedup_key <> '' and not n.changed
+    where n.dedup_key <> '' and n.changed = 0
     order by n.application_id, n.plan_key, n.dedup_key, n.id
     on conflict (application_id, plan_key, dedup_key) where dedup_key is not null and not resolved do nothing
     returning id, bucket
@@ -271,10 +282,10 @@ targets as (
     insert into incident_dynamic_targets (incident_id, dynamic_index, role, target_id)
     select n.id, t.dynamic_index, t.role, t.target_id
     from (
-        select unnest($11::int[]) as ord,
-            unnest($12::int[]) as dynamic_index,
-            unnest($13::text[]) as role,
-            unnest($14::bigint[]) as target_id
+        select unnest($15::int[]) as ord,
+            unnest($16::int[]) as dynamic_index,
+            unnest($17::text[]) as role,
+            unnest($18::bigint[]) as target_id
     ) t
     join input n on n.ord = t.ord
     join made on made.id = n.id
@@ -285,13 +296,13 @@ alerts as (
     select n.id, a.fingerprint, a.status, nullif(a.starts_at, 'epoch'), nullif(a.ends_at, 'epoch'), nullif(a.labels, '')::json,
         nullif(a.annotations, '')::json
     from (
-        select unnest($15::int[]) as ord,
-            unnest($16::text[]) as fingerprint,
-            unnest($17::text[]) as status,
-            unnest($18::timestamptz[]) as starts_at,
-            unnest($19::timestamptz[]) as ends_at,
-            unnest($20::text[]) as labels,
-            unnest($21::text[]) as annotations
+        select unnest($19::int[]) as ord,
+            unnest($20::text[]) as fingerprint,
+            unnest($21::text[]) as status,
+            unnest($22::timestamptz[]) as starts_at,
+            unnest($23::timestamptz[]) as ends_at,
+            unnest($24::text[]) as labels,
+            unnest($25::text[]) as annotations
     ) a
     join input n on n.ord = a.ord
     join made on made.id = n.id
@@ -301,35 +312,42 @@ lines as (
     insert into timeline_entries (incident_id, kind, actor, text)
     select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name
     from input n join made on made.id = n.id
+    union all
+    select n.id, 'silenced', '', n.silence_reason
+    from input n join made on made.id = n.id where n.silence_id is not null
     returning 1
 )
 select n.ord::int as ord, made.id, made.bucket from made join input n on n.id = made.id
 union all
-select n.ord::int, 0, 0 from input n where n.changed
+select n.ord::int, -n.changed, 0 from input n where n.changed > 0
 `
 
 type OpenIncidentsParams struct {
-	Ords           []int32
-	PlanIds        []int64
-	ApplicationIds []int64
-	Versions       []int64
-	DedupKeys      []string
-	Actors         []string
-	Contexts       []string
-	Facts          []string
-	IntegrationIds []int64
-	Severities     []string
-	TargetOrds     []int32
-	TargetIndexes  []int32
-	TargetRoles    []string
-	TargetIds      []int64
-	AlertOrds      []int32
-	Fingerprints   []string
-	Statuses       []string
-	StartsAts      []time.Time
-	EndsAts        []time.Time
-	Labels         []string
-	Annotations    []string
+	Ords             []int32
+	PlanIds          []int64
+	ApplicationIds   []int64
+	Versions         []int64
+	DedupKeys        []string
+	Actors           []string
+	Contexts         []string
+	Facts            []string
+	IntegrationIds   []int64
+	Severities       []string
+	SilencesVersions []int64
+	SilenceIds       []int64
+	SilencedUntils   []time.Time
+	SilenceReasons   []string
+	TargetOrds       []int32
+	TargetIndexes    []int32
+	TargetRoles      []string
+	TargetIds        []int64
+	AlertOrds        []int32
+	Fingerprints     []string
+	Statuses         []string
+	StartsAts        []time.Time
+	EndsAts          []time.Time
+	Labels           []string
+	Annotations      []string
 }
 
 type OpenIncidentsRow struct {
@@ -342,7 +360,7 @@ type OpenIncidentsRow struct {
 // Opens many incidents in one statement: rows, contexts, dynamic targets and the first lines of their timelines.
 // Rows with a key are inserted in the order of their keys, so that two statements that bring the same keys wait for each
 // other in one direction only. A row whose key is open already is left out of the answer. A row whose application has another version
-// than the given one (0 = any) opens nothing and is answered with the id 0.
+// than the given one (0 = any) opens nothing and is answered with the id -1; one whose silences were changed since, with -2.
 func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([]OpenIncidentsRow, error) {
 	rows, err := q.db.Query(ctx, openIncidents,
 		arg.Ords,
@@ -355,6 +373,10 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 		arg.Facts,
 		arg.IntegrationIds,
 		arg.Severities,
+		arg.SilencesVersions,
+		arg.SilenceIds,
+		arg.SilencedUntils,
+		arg.SilenceReasons,
 		arg.TargetOrds,
 		arg.TargetIndexes,
 		arg.TargetRoles,

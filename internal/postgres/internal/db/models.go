@@ -345,6 +345,8 @@ type Incident struct {
 	MergedInto *int64
 	// when the incident was closed without a resolve, because there was no news; null = not closed
 	ClosedAt *time.Time
+	// the silence that hides the incident; null = none. Without a foreign key
+	SilenceID *int64
 }
 
 type IncidentAlert struct {
@@ -888,6 +890,27 @@ type Shift struct {
 	FeedID     int64
 	Sequence   int32
 	ChangedAt  time.Time
+}
+
+type Silence struct {
+	ID            int64
+	Match         string
+	ApplicationID *int64
+	Plan          *string
+	TeamID        *int64
+	StartsAt      time.Time
+	EndsAt        time.Time
+	Recurrence    string
+	Zone          string
+	Comment       string
+	Author        string
+	CreatedAt     time.Time
+	EndedAt       *time.Time
+}
+
+type SilenceVersion struct {
+	One     bool
+	Version int64
 }
 
 type SlidingCount struct {

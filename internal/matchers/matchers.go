@@ -1,4 +1,5 @@
-package routing
+// Package matchers is the syntax of Alertmanager for conditions on labels. The routing rules of integrations and silences use it. It is pure.
+package matchers
 
 import (
 	"regexp"
@@ -6,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/intake"
 )
 
 // Matchers are conditions that all must hold.
@@ -79,18 +79,10 @@ func value(s string) (v, rest string, err error) {
 	return v, s[len(quoted):], nil
 }
 
-// Match reports whether all matchers match an event. They see its labels, and severity and title if no label has the name. An absent
-// label is empty.
-func (m Matchers) Match(e intake.Event) bool {
+// Match reports whether all matchers hold. label returns the value of a label; an absent one is empty.
+func (m Matchers) Match(label func(name string) string) bool {
 	for _, one := range m {
-		v, given := e.Labels[one.label]
-		switch {
-		case given:
-		case one.label == "severity":
-			v = string(e.Severity)
-		case one.label == "title":
-			v = e.Title
-		}
+		v := label(one.label)
 		holds := v == one.value
 		if one.like != nil {
 			holds = one.like.MatchString(v)

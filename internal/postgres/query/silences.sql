@@ -1,0 +1,109 @@
+-- Silences, and the incidents that they hide.
+
+-- name: SilenceVersion :one
+select version from silence_version;
+
+-- Ends running searches for silences: incidents are opened only under the present version.
+-- name: ChangeSilences :exec
+update silence_version set version = version + 1;
+
+-- Silences, newest first. plan_ids has the versions of the plan, and of the plans that page the team.
+-- name: Silences :many
+select s.id, s.match, coalesce(s.application_id, 0)::bigint as application_id, coalesce(a.name, '')::text as application,
+    coalesce(s.plan, '')::text as plan, coalesce(t.name, '')::text as team, s.starts_at, s.ends_at, s.recurrence, s.zone, s.comment, s.author,
+    s.created_at, s.ended_at,
+    array(select p.id from plans p where s.plan is not null and lower(p.name) = lower(s.plan)
+        union
+        select n.plan_id from plan_notifications n
+        join target_roles r on r.name = n.role and r.target_kind = 'team'
+        join targets g on g.target_id = n.target_id and g.kind = 'team' and g.kind_id = s.team_id
+        where s.team_id is not null)::bigint[] as plan_ids,
+    (select count(*) from incidents i where i.silence_id = s.id)::bigint as hidden
+from silences s
+left join applications a on a.id = s.application_id
+left join teams t on t.id = s.team_id
+where (sqlc.arg(id)::bigint = 0 or s.id = sqlc.arg(id)::bigint)
+  and (not sqlc.arg(kept)::boolean or s.ended_at is null and (s.recurrence <> '' or s.ends_at > clock_timestamp()))
+  and s.id < sqlc.arg(before)::bigint
+order by s.id desc
+limit sqlc.arg(most);
+
+-- name: AddSilence :one
+insert into silences (match, application_id, plan, team_id, starts_at, ends_at, recurrence, zone, comment, author)
+values (@match, nullif(@application_id::bigint, 0), nullif(@plan::text, ''), nullif(@team_id::bigint, 0), @starts_at, @ends_at, @recurrence, @zone,
+    @comment, @author)
+returning id;
+
+-- name: ReplaceSilence :execrows
+update silences
+set match = @match, application_id = nullif(@application_id::bigint, 0), plan = nullif(@plan::text, ''), team_id = nullif(@team_id::bigint, 0),
+    starts_at = @starts_at, ends_at = @ends_at, recurrence = @recurrence, zone = @zone, comment = @comment
+where id = @id and ended_at is null;
+
+-- name: EndSilence :execrows
+update silences set ended_at = clock_timestamp() where id = @id and ended_at is null;
+
+-- name: NamesOfSilence :one
+select coalesce((select a.id from applications a where lower(a.name) = lower(sqlc.arg(application)::text)), 0)::bigint as application_id,
+    coalesce((select t.id from teams t where lower(t.name) = lower(sqlc.arg(team)::text) and t.active), 0)::bigint as team_id,
+    coalesce((select p.name from plan_active pa join plans p on p.id = pa.plan_id where pa.name_key = lower(sqlc.arg(plan)::text)), '')::text as plan;
+
+-- Makes the processors search the silences again for the incidents that a silence hides. Two seconds later, because they cache the silences
+-- for one; and spread, so that they do not all page at once.
+-- name: ReleaseOfSilence :execrows
+update incidents
+set silenced_until = clock_timestamp() + interval '2 seconds' + (id * 7919 % (sqlc.arg(spread_seconds)::bigint + 1)) * interval '1 second'
+where silence_id = sqlc.arg(id)::bigint;
+
+-- What silences know of incidents that escalate.
+-- name: SubjectsOf :many
+select i.id, i.application_id, i.plan_id, coalesce(c.severity, '')::text as severity, coalesce(c.context, '{}')::json as context
+from incidents i
+left join incident_contexts c on c.incident_id = i.id
+where i.id = any (sqlc.arg(ids)::bigint[]) and i.active;
+
+-- Escalating incidents that are about to page: they are due within seconds, or have messages to send.
+-- name: AboutToPage :many
+select i.id
+from unnest(sqlc.arg(buckets)::smallint[]) as b(bucket)
+cross join lateral (
+    select n.id from incidents n
+    where n.bucket = b.bucket and n.due_at <= clock_timestamp() + interval '5 seconds' and n.active
+      and (sqlc.arg(application_id)::bigint = 0 or n.application_id = sqlc.arg(application_id)::bigint)
+      and (sqlc.arg(any_plan)::boolean or n.plan_id = any (sqlc.arg(plan_ids)::bigint[]))
+    order by n.due_at
+    limit 100
+) i
+union
+select n.id
+from unnest(sqlc.arg(buckets)::smallint[]) as b(bucket)
+cross join lateral (
+    select m.incident_id from messages m where m.bucket = b.bucket and m.settled_at is null and m.incident_id is not null limit 200
+) m
+join incidents n on n.id = m.incident_id
+where n.active and (sqlc.arg(application_id)::bigint = 0 or n.application_id = sqlc.arg(application_id)::bigint)
+  and (sqlc.arg(any_plan)::boolean or n.plan_id = any (sqlc.arg(plan_ids)::bigint[]));
+
+-- name: NewestEscalating :many
+select i.id from incidents i
+where i.active and i.bucket = any (sqlc.arg(buckets)::smallint[])
+  and (sqlc.arg(application_id)::bigint = 0 or i.application_id = sqlc.arg(application_id)::bigint)
+  and (sqlc.arg(any_plan)::boolean or i.plan_id = any (sqlc.arg(plan_ids)::bigint[]))
+order by i.created_at desc, i.id desc
+limit sqlc.arg(most);
+
+-- name: EndedSilences :many
+select i.id, i.application_id, i.plan_id, coalesce(c.severity, '')::text as severity, coalesce(c.context, '{}')::json as context,
+    (not i.resolved and i.closed_at is null and (not exists (select from incident_alerts f where f.incident_id = i.id)
+        or exists (select from incident_alerts f where f.incident_id = i.id and f.status = 'firing')))::boolean as reported
+from incidents i
+left join incident_contexts c on c.incident_id = i.id
+where i.silenced_until <= clock_timestamp() and i.bucket = any (sqlc.arg(buckets)::smallint[])
+order by i.silenced_until
+limit sqlc.arg(most);
+
+-- name: SetSilenceOf :exec
+update incidents set silence_id = sqlc.narg(silence_id)::bigint where id = any (sqlc.arg(ids)::bigint[]);
+
+-- name: HiddenBySilence :many
+select i.id from incidents i where i.silence_id = sqlc.arg(silence_id)::bigint and i.id < sqlc.arg(before)::bigint order by i.id desc limit sqlc.arg(most);

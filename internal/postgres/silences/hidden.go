@@ -1,0 +1,170 @@
+package silences
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/postgres"
+	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/silences"
+)
+
+// Subjects implements silences.Store.
+func (s *Silences) Subjects(ctx context.Context, ids []incidents.ID) ([]silences.Subject, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).SubjectsOf, postgres.Numbers(ids))
+	return postgres.Convert(rows, func(r db.SubjectsOfRow) silences.Subject {
+		return silences.Subject{ID: incidents.ID(r.ID), ApplicationID: r.ApplicationID, PlanID: r.PlanID, Severity: r.Severity, Context: r.Context}
+	}), err
+}
+
+// Escalating implements silences.Store.
+func (s *Silences) Escalating(ctx context.Context, bs []int, application int64, plans []int64, most int) ([]incidents.ID, error) {
+	about, err := postgres.Query(ctx, s.db, (*db.Queries).AboutToPage, db.AboutToPageParams{Buckets: numbers(bs), ApplicationID: application,
+		AnyPlan: len(plans) == 0, PlanIds: postgres.NonNil(plans)})
+	if err != nil {
+		return nil, err
+	}
+	newest, err := postgres.Query(ctx, s.db, (*db.Queries).NewestEscalating, db.NewestEscalatingParams{Buckets: numbers(bs),
+		ApplicationID: application, AnyPlan: len(plans) == 0, PlanIds: postgres.NonNil(plans), Most: int32(most)})
+	if err != nil {
+		return nil, err
+	}
+	seen := map[int64]bool{}
+	var out []incidents.ID
+	for _, id := range append(about, newest...) {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, incidents.ID(id))
+		}
+	}
+	return out, nil
+}
+
+func numbers(bs []int) []int16 {
+	return postgres.Convert(bs, func(b int) int16 { return int16(b) })
+}
+
+// Hide implements silences.Store. It locks the incidents in ascending order.
+func (s *Silences) Hide(ctx context.Context, hides map[incidents.ID]silences.Hide) (hidden []incidents.ID, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		hidden = nil
+		rows, err := lock(ctx, q, slices.Collect(maps.Keys(hides)))
+		if err != nil {
+			return err
+		}
+		groups := map[silences.Hide][]db.Incident{}
+		for _, row := range rows {
+			status := pgincidents.StatusOf(row)
+			if status.State() == incidents.StateEscalating || status.Silenced && !status.Resolved && !status.Closed {
+				hide := hides[incidents.ID(row.ID)]
+				groups[hide] = append(groups[hide], row)
+			}
+		}
+		for hide, some := range groups {
+			ids, err := begin(ctx, q, hide, some)
+			if err != nil {
+				return err
+			}
+			hidden = append(hidden, ids...)
+		}
+		return nil
+	})
+	return hidden, err
+}
+
+// begin stores that a silence hides incidents, and returns those that escalated before.
+func begin(ctx context.Context, q *db.Queries, hide silences.Hide, rows []db.Incident) (stopped []incidents.ID, err error) {
+	var ids, news []int64
+	for _, row := range rows {
+		ids = append(ids, row.ID)
+		if row.Active {
+			stopped = append(stopped, incidents.ID(row.ID))
+		}
+		if row.Active || postgres.Deref(row.SilenceID) != int64(hide.Silence) {
+			news = append(news, row.ID)
+		}
+	}
+	until := hide.Until
+	if _, err := pgincidents.Transit(ctx, q, incidents.SilenceBegan, db.SetStatesParams{SilencedUntil: &until}, rows...); err != nil {
+		return nil, err
+	}
+	silence := int64(hide.Silence)
+	if err := q.SetSilenceOf(ctx, db.SetSilenceOfParams{SilenceID: &silence, Ids: ids}); err != nil {
+		return nil, err
+	}
+	return stopped, q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(news), Kind: string(incidents.EntrySilenced),
+		Texts: slices.Repeat([]string{postgres.CleanText(hide.Reason)}, len(news))})
+}
+
+// Ended implements silences.Store.
+func (s *Silences) Ended(ctx context.Context, bs []int, most int) ([]silences.Released, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).EndedSilences, db.EndedSilencesParams{Buckets: numbers(bs), Most: int32(most)})
+	return postgres.Convert(rows, func(r db.EndedSilencesRow) silences.Released {
+		return silences.Released{Reported: r.Reported, Subject: silences.Subject{ID: incidents.ID(r.ID), ApplicationID: r.ApplicationID,
+			PlanID: r.PlanID, Severity: r.Severity, Context: r.Context}}
+	}), err
+}
+
+// Release implements silences.Store. Incidents whose silence was changed meanwhile stay as they are.
+func (s *Silences) Release(ctx context.Context, released []silences.Released) error {
+	reported := map[incidents.ID]bool{}
+	for _, r := range released {
+		reported[r.ID] = r.Reported
+	}
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		rows, err := lock(ctx, q, slices.Collect(maps.Keys(reported)))
+		if err != nil {
+			return err
+		}
+		now, err := q.ServerClock(ctx)
+		if err != nil {
+			return err
+		}
+		still, over := []db.Incident{}, []db.Incident{}
+		for _, row := range rows {
+			switch until := postgres.Deref(row.SilencedUntil); {
+			case until.IsZero() || until.After(now):
+			case reported[incidents.ID(row.ID)]:
+				still = append(still, row)
+			default:
+				over = append(over, row)
+			}
+		}
+		if err := end(ctx, q, incidents.SilenceEnded, "the silence ended: escalation begins", still, now); err != nil {
+			return err
+		}
+		return end(ctx, q, incidents.SilenceLapsed, "the silence ended, and the source reports no firing alert: nobody is paged", over, now)
+	})
+}
+
+// end writes the event to the incidents, and a line to the timelines of those whose state changed.
+func end(ctx context.Context, q *db.Queries, e incidents.Event, line string, rows []db.Incident, now time.Time) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	made, err := pgincidents.Transit(ctx, q, e, db.SetStatesParams{Now: &now}, rows...)
+	if err != nil {
+		return err
+	}
+	var ids, changed []int64
+	for k, row := range rows {
+		ids = append(ids, row.ID)
+		if made[k].Before.State() != made[k].After.State() {
+			changed = append(changed, row.ID)
+		}
+	}
+	if err := q.SetSilenceOf(ctx, db.SetSilenceOfParams{Ids: ids}); err != nil {
+		return err
+	}
+	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(changed), Kind: string(incidents.EntrySilenced),
+		Texts: slices.Repeat([]string{line}, len(changed))})
+}
+
+func lock(ctx context.Context, q *db.Queries, ids []incidents.ID) ([]db.Incident, error) {
+	rows, err := q.LockForChange(ctx, postgres.Numbers(ids))
+	return postgres.Convert(rows, func(r db.LockForChangeRow) db.Incident { return r.Incident }), err
+}

@@ -1,0 +1,165 @@
+// Package silences stores silences, and hides and releases incidents for them. Intake, the processors, /v1 and the pages use it.
+package silences
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/silences"
+)
+
+// Silences stores silences. Every change has an entry in the audit log, in the same transaction. It is safe for concurrent use.
+type Silences struct{ db *postgres.DB }
+
+// New returns the adapter over d.
+func New(d *postgres.DB) *Silences { return &Silences{db: d} }
+
+// mostKept is how many silences can be in force or planned.
+const mostKept = 10_000
+
+// List implements silences.Lister.
+func (s *Silences) List(ctx context.Context) (silences.List, error) {
+	version, err := postgres.Read(ctx, s.db, (*db.Queries).SilenceVersion) // before the silences, which may be newer
+	if err != nil {
+		return silences.List{}, err
+	}
+	kept, err := s.read(ctx, db.SilencesParams{Kept: true, Before: math.MaxInt64, Most: mostKept})
+	return silences.List{Version: version, Silences: kept}, err
+}
+
+// Page returns at most so many silences, newest first, that are older than one. kept leaves out those that are over.
+func (s *Silences) Page(ctx context.Context, before silences.ID, kept bool, most int) ([]silences.Silence, error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	return s.read(ctx, db.SilencesParams{Kept: kept, Before: int64(before), Most: int32(most)})
+}
+
+// ByID returns a silence. An unknown number is a NotFound fault.
+func (s *Silences) ByID(ctx context.Context, id silences.ID) (silences.Silence, error) {
+	found, err := s.read(ctx, db.SilencesParams{ID: int64(id), Before: math.MaxInt64, Most: 1})
+	if err == nil && (len(found) == 0 || id == 0) {
+		err = fault.Newf(fault.NotFound, "there is no silence %d", id)
+	}
+	if err != nil {
+		return silences.Silence{}, err
+	}
+	return found[0], nil
+}
+
+func (s *Silences) read(ctx context.Context, p db.SilencesParams) ([]silences.Silence, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Silences, p)
+	return postgres.Convert(rows, func(r db.SilencesRow) silences.Silence {
+		return silences.Silence{
+			Content: silences.Content{Match: r.Match, Application: r.Application, Plan: r.Plan, Team: r.Team, From: r.StartsAt, To: r.EndsAt,
+				Recurrence: r.Recurrence, Zone: r.Zone, Comment: r.Comment},
+			ID: silences.ID(r.ID), Author: r.Author, CreatedAt: r.CreatedAt, EndedAt: postgres.Deref(r.EndedAt), Hidden: int(r.Hidden),
+			ApplicationID: r.ApplicationID, PlanIDs: r.PlanIds,
+		}
+	}), err
+}
+
+// Create stores a silence. A name of its content that does not exist is an Invalid fault. If so many silences are kept that another one
+// would not be read, it is a Conflict fault.
+func (s *Silences) Create(ctx context.Context, c silences.Content, author string) (silences.ID, error) {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (silences.ID, error) {
+		names, err := resolve(ctx, q, c)
+		if err != nil {
+			return 0, err
+		}
+		kept, err := q.Silences(ctx, db.SilencesParams{Kept: true, Before: math.MaxInt64, Most: mostKept})
+		if err != nil {
+			return 0, err
+		}
+		if len(kept) == mostKept {
+			return 0, fault.Newf(fault.Conflict, "there are %d silences: end some first", mostKept)
+		}
+		id, err := q.AddSilence(ctx, db.AddSilenceParams{Match: postgres.Storable(c.Match), ApplicationID: names.ApplicationID, Plan: names.Plan,
+			TeamID: names.TeamID, StartsAt: c.From, EndsAt: c.To, Recurrence: c.Recurrence, Zone: c.Zone, Comment: postgres.Storable(c.Comment),
+			Author: postgres.Storable(author)})
+		if err != nil {
+			return 0, err
+		}
+		return silences.ID(id), changed(ctx, q, silences.ID(id), "silence added", author, c)
+	})
+}
+
+// Replace stores the content of a silence that is not over. The incidents that it hides are searched again.
+func (s *Silences) Replace(ctx context.Context, id silences.ID, c silences.Content, actor string) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		names, err := resolve(ctx, q, c)
+		if err != nil {
+			return err
+		}
+		n, err := q.ReplaceSilence(ctx, db.ReplaceSilenceParams{ID: int64(id), Match: postgres.Storable(c.Match), ApplicationID: names.ApplicationID,
+			Plan: names.Plan, TeamID: names.TeamID, StartsAt: c.From, EndsAt: c.To, Recurrence: c.Recurrence, Zone: c.Zone,
+			Comment: postgres.Storable(c.Comment)})
+		if err := found(n, err, id); err != nil {
+			return err
+		}
+		if _, err := q.ReleaseOfSilence(ctx, db.ReleaseOfSilenceParams{ID: int64(id)}); err != nil {
+			return err
+		}
+		return changed(ctx, q, id, "silence changed", actor, c)
+	})
+}
+
+// End ends a silence now. Its incidents escalate within two minutes, unless another silence matches.
+func (s *Silences) End(ctx context.Context, before silences.Silence, actor string) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		n, err := q.EndSilence(ctx, int64(before.ID))
+		if err := found(n, err, before.ID); err != nil {
+			return err
+		}
+		if _, err := q.ReleaseOfSilence(ctx, db.ReleaseOfSilenceParams{ID: int64(before.ID), SpreadSeconds: 120}); err != nil {
+			return err
+		}
+		return changed(ctx, q, before.ID, "silence ended", actor, before.Content)
+	})
+}
+
+// Incidents returns at most so many incidents that a silence hides, newest first, that are older than one.
+func (s *Silences) Incidents(ctx context.Context, id silences.ID, before incidents.ID, most int) ([]incidents.ID, error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	ids, err := postgres.Query(ctx, s.db, (*db.Queries).HiddenBySilence, db.HiddenBySilenceParams{SilenceID: int64(id), Before: int64(before), Most: int32(most)})
+	return postgres.Convert(ids, func(n int64) incidents.ID { return incidents.ID(n) }), err
+}
+
+func found(n int64, err error, id silences.ID) error {
+	if err == nil && n == 0 {
+		return fault.Newf(fault.Conflict, "silence %d is over", id)
+	}
+	return err
+}
+
+// resolve finds what the names of a silence stand for.
+func resolve(ctx context.Context, q *db.Queries, c silences.Content) (db.NamesOfSilenceRow, error) {
+	names, err := q.NamesOfSilence(ctx, db.NamesOfSilenceParams{Application: postgres.Storable(c.Application), Team: postgres.Storable(c.Team),
+		Plan: postgres.Storable(c.Plan)})
+	switch {
+	case err != nil:
+	case c.Application != "" && names.ApplicationID == 0:
+		err = fault.Invalidf("application", "there is no application %.100q", c.Application)
+	case c.Team != "" && names.TeamID == 0:
+		err = fault.Invalidf("team", "there is no team %.100q", c.Team)
+	case c.Plan != "" && names.Plan == "":
+		err = fault.Invalidf("plan", "there is no active plan %.100q", c.Plan)
+	}
+	return names, err
+}
+
+// changed makes running searches end, and records the change.
+func changed(ctx context.Context, q *db.Queries, id silences.ID, action, actor string, c silences.Content) error {
+	if err := q.ChangeSilences(ctx); err != nil {
+		return err
+	}
+	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: action, Object: fmt.Sprintf("silence %d", id),
+		Detail: postgres.Storable(c.String())})
+}

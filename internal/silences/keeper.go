@@ -1,0 +1,195 @@
+package silences
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/incidents"
+)
+
+const (
+	// every is the time between two passes of a Keeper.
+	every = time.Second
+	// settling is how long after its begin a silence is applied again: a transaction that began before may open an incident.
+	settling = 10 * time.Second
+	// atOnce is how many incidents one statement hides or releases.
+	atOnce = 500
+	// mostSought is how many incidents are searched when a silence begins: those about to page, then the newest that escalate. The others are
+	// hidden before they page (Hide).
+	mostSought = 5000
+)
+
+// Store finds, hides and releases incidents. Its methods are safe for concurrent use.
+type Store interface {
+	// Subjects returns the escalating ones among incidents.
+	Subjects(ctx context.Context, ids []incidents.ID) ([]Subject, error)
+	// Escalating returns escalating incidents of an application (0 = any) and plan versions (nil = any) in some buckets: those that have
+	// messages to send or are due within seconds, and then the newest.
+	Escalating(ctx context.Context, bs []int, application int64, plans []int64, most int) ([]incidents.ID, error)
+	// Hide stops the escalation of incidents, unless they changed meanwhile, and returns those that it stopped.
+	Hide(ctx context.Context, hides map[incidents.ID]Hide) ([]incidents.ID, error)
+	// Ended returns silenced incidents of buckets whose silence ended or was changed, with their subjects.
+	Ended(ctx context.Context, bs []int, most int) ([]Released, error)
+	// Release ends the silence of incidents. Those that the source still reports escalate.
+	Release(ctx context.Context, released []Released) error
+}
+
+// Released is a silenced incident whose silence ended.
+type Released struct {
+	Subject
+	// Reported: the incident is not resolved, and if the source reports single alerts, at least one of them fires.
+	Reported bool
+}
+
+// Leases are the buckets of this process.
+type Leases interface{ Leases() []buckets.Lease }
+
+// Keeper hides and releases incidents while the processors run. All methods are safe for concurrent use.
+type Keeper struct {
+	store   Store
+	current *Current
+	leases  Leases
+	wake    func(buckets.Set)
+	log     *zap.Logger
+}
+
+// NewKeeper returns a Keeper for the buckets of a process. wake is called with the buckets of incidents that changed.
+func NewKeeper(store Store, c *Current, l Leases, wake func(buckets.Set), log *zap.Logger) *Keeper {
+	return &Keeper{store: store, current: c, leases: l, wake: wake, log: log.Named("silences")}
+}
+
+// Run works until ctx ends. It returns nil.
+func (k *Keeper) Run(ctx context.Context) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	began := map[ID]time.Time{} // of the occurrences that were applied
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := k.pass(ctx, began); err != nil && ctx.Err() == nil {
+			k.log.Warn("silences could not be applied, trying again", zap.Error(err))
+		}
+	}
+}
+
+// pass applies the silences that began, and releases the incidents of those that ended.
+func (k *Keeper) pass(ctx context.Context, began map[ID]time.Time) error {
+	var held []int
+	for _, l := range k.leases.Leases() {
+		held = append(held, l.Bucket)
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	now := time.Now()
+	force, err := k.current.read(ctx, now)
+	if err != nil {
+		return err
+	}
+	for i := range force.silences {
+		c := &force.silences[i]
+		if !c.holds(now) || began[c.ID].Equal(c.Span.From) {
+			continue
+		}
+		if err := k.apply(ctx, c, held); err != nil {
+			return err
+		}
+		if now.Sub(c.Span.From) > settling && now.Sub(c.CreatedAt) > settling {
+			began[c.ID] = c.Span.From
+		}
+	}
+	return k.release(ctx, force, held)
+}
+
+// apply hides the escalating incidents that a silence matches.
+func (k *Keeper) apply(ctx context.Context, c *current, bs []int) error {
+	ids, err := k.store.Escalating(ctx, bs, c.ApplicationID, c.PlanIDs, mostSought)
+	if err != nil {
+		return err
+	}
+	for len(ids) > 0 {
+		some := ids[:min(atOnce, len(ids))]
+		ids = ids[len(some):]
+		if _, err := k.Hide(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Hide stops the escalation of the incidents that a silence matches, and returns them. While no silence is in force, it costs nothing.
+func (k *Keeper) Hide(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error) {
+	now := time.Now()
+	force, err := k.current.read(ctx, now)
+	if err != nil || !force.any(now) || len(ids) == 0 {
+		return nil, err
+	}
+	subjects, err := k.store.Subjects(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read incidents for silences: %w", err)
+	}
+	hides := map[incidents.ID]Hide{}
+	for i := range subjects {
+		if hide, ok := force.find(&subjects[i], now); ok {
+			hides[subjects[i].ID] = hide
+		}
+	}
+	if len(hides) == 0 {
+		return nil, nil
+	}
+	hidden, err := k.store.Hide(ctx, hides)
+	k.changed(hidden)
+	return hidden, err
+}
+
+// release ends the silence of incidents, unless another one matches.
+func (k *Keeper) release(ctx context.Context, force *inForce, bs []int) error {
+	for {
+		ended, err := k.store.Ended(ctx, bs, atOnce)
+		if err != nil || len(ended) == 0 {
+			return err
+		}
+		now := time.Now()
+		hides := map[incidents.ID]Hide{}
+		var released []Released
+		var ids []incidents.ID
+		for i := range ended {
+			if hide, ok := force.find(&ended[i].Subject, now); ok {
+				hides[ended[i].ID] = hide
+				continue
+			}
+			released, ids = append(released, ended[i]), append(ids, ended[i].ID)
+		}
+		if len(hides) > 0 {
+			if _, err := k.store.Hide(ctx, hides); err != nil {
+				return err
+			}
+		}
+		if len(released) > 0 {
+			if err := k.store.Release(ctx, released); err != nil {
+				return err
+			}
+		}
+		k.changed(ids)
+		if len(ended) < atOnce {
+			return nil
+		}
+	}
+}
+
+func (k *Keeper) changed(ids []incidents.ID) {
+	var bs buckets.Set
+	for _, id := range ids {
+		bs.Add(int(int64(id) % buckets.Count))
+	}
+	if !bs.Empty() {
+		k.wake(bs)
+	}
+}

@@ -1,0 +1,47 @@
+package silences
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+)
+
+// ErrChanged is the error of a store that did not open an incident because the silences have changed since they were searched.
+var ErrChanged = fault.New(fault.Unavailable, "the silences are being changed, send the request again")
+
+// openTries bounds how often an incident is tried again because the silences changed.
+const openTries = 5
+
+// IncidentStore opens incidents. It returns ErrChanged if the silences are not those of New.SilencesVersion.
+type IncidentStore interface {
+	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
+}
+
+// Opener opens incidents. One that a silence matches pages nobody until the silence ends.
+type Opener struct {
+	Incidents IncidentStore
+	Current   *Current
+}
+
+// Open opens an incident like IncidentStore.Open.
+func (o Opener) Open(ctx context.Context, n incidents.New) (incidents.Opened, error) {
+	for try := 1; ; try++ {
+		now := time.Now()
+		force, err := o.Current.read(ctx, now)
+		if err != nil {
+			return incidents.Opened{}, err
+		}
+		n.SilencesVersion, n.Silenced = force.version, nil
+		if hide, ok := force.find(&Subject{ApplicationID: n.ApplicationID, PlanID: n.PlanID, Severity: n.Severity, Context: n.Context}, now); ok {
+			n.Silenced = &incidents.Silenced{Silence: int64(hide.Silence), Until: hide.Until, Reason: hide.Reason}
+		}
+		opened, err := o.Incidents.Open(ctx, n)
+		if !errors.Is(err, ErrChanged) || try == openTries {
+			return opened, err
+		}
+		o.Current.Clear()
+	}
+}
