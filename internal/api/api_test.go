@@ -94,8 +94,8 @@ func newFixture(t *testing.T) *fixture {
 			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil), Rules: pgpeople.NewSettings(db)}),
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db),
 				Removals: operator.NewRemovals(db, plans, "")}),
-			integrations.Routes(integrations.Deps{Integrations: pgintegrations.New(db), Records: pgintegrations.New(db), Applications: apps,
-				Types: []string{"generic", "pagerduty"}, Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}}),
+			integrations.Routes(integrations.Deps{Integrations: pgintegrations.New(db, secrets), Records: pgintegrations.New(db, secrets), Applications: apps,
+				Types: []string{"generic", "grafana", "pagerduty"}, Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}}),
 		)
 	}
 	wake := func(buckets.Set) {}
