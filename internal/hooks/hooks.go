@@ -42,6 +42,7 @@ type Deps struct {
 	Applications auth.Applications
 	Receiver     *receiving.Receiver
 	Activity     *receiving.Activity
+	Heartbeats   Heartbeats
 	// Decoders are the decoders by type of integration. PagerDutyV1 decodes version 1 of PagerDuty's Events API.
 	Decoders    map[string]intake.Decoder
 	PagerDutyV1 intake.Decoder
@@ -65,6 +66,7 @@ func (h *Hooks) Routes(r chi.Router) {
 		r.Post(path, h.generic)
 		r.Put(path, h.generic)
 	}
+	h.heartbeats(r)
 	h.pagerDuty(r)
 	h.opsgenie(r)
 }
@@ -148,14 +150,9 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 		d.note(err)
 		return nil, err
 	}
-	switch {
-	case d.from.Type != kind:
-		err = fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type", d.from.Name, d.from.Type)
-	case h.d.Decoders[kind] == nil:
+	if h.d.Decoders[kind] == nil {
 		err = fault.Newf(fault.Forbidden, "integrations of type %s take no deliveries here", kind)
-	case !d.from.Enabled:
-		err = fault.Newf(fault.Forbidden, "the integration %s is switched off", d.from.Name)
-	default:
+	} else if err = allowed(d.from, kind); err == nil {
 		err = h.d.Activity.Allow(d.from, d.at)
 	}
 	if err == nil {
@@ -165,6 +162,17 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 		d.note(err)
 	}
 	return d, err
+}
+
+// allowed returns a Forbidden fault if an integration may not send to the address of a type.
+func allowed(from integrations.Integration, kind string) error {
+	switch {
+	case from.Type != kind:
+		return fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type", from.Name, from.Type)
+	case !from.Enabled:
+		return fault.Newf(fault.Forbidden, "the integration %s is switched off", from.Name)
+	}
+	return nil
 }
 
 // take decodes a body and carries out its events. It returns an error if the sender must change the delivery or send it again. An event

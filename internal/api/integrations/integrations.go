@@ -47,6 +47,7 @@ type Applications interface {
 type Deps struct {
 	Integrations Integrations
 	Records      Records
+	Heartbeats   Heartbeats
 	Applications Applications
 	Chooser      receiving.Chooser
 	Types        []string // the types of integrations
@@ -67,6 +68,11 @@ func Routes(d Deps) []routing.Route {
 		routing.Delete(one+"/token", routing.Write, a.dropTokens),
 		routing.Get(one+"/payloads", routing.Someone, a.payloads),
 		routing.Post(one+"/route-test", routing.Write, a.testRoute),
+		routing.Get("/v1/heartbeats", routing.Someone, a.allHeartbeats),
+		routing.Get(one+"/heartbeats", routing.Someone, a.heartbeats),
+		routing.Get(one+"/heartbeats/{heartbeat}", routing.Someone, a.heartbeat),
+		routing.Put(one+"/heartbeats/{heartbeat}", routing.Write, a.putHeartbeat),
+		routing.Delete(one+"/heartbeats/{heartbeat}", routing.Write, a.removeHeartbeat),
 	}
 }
 
@@ -148,8 +154,18 @@ func answer(w http.ResponseWriter, status int, i integrations.Integration, made 
 	return routing.Answer(w, status, shown(i, made))
 }
 
-// owned finds the integration of the path and checks that the caller may change it: an owner of its application, or an administrator.
+// owned is editable for an edit of the integration itself, which may have a condition.
 func (a routes) owned(r *http.Request) (integrations.Integration, error) {
+	found, err := a.editable(r)
+	if err != nil {
+		return found, err
+	}
+	_, err = routing.CheckTag(r, found.Tag())
+	return found, err
+}
+
+// editable finds the integration of the path and checks that the caller may change it: an owner of its application, or an administrator.
+func (a routes) editable(r *http.Request) (integrations.Integration, error) {
 	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
 	if err != nil {
 		if fault.Is(err, fault.NotFound) && wire.Actor(r.Context()).Username == "" {
@@ -157,10 +173,7 @@ func (a routes) owned(r *http.Request) (integrations.Integration, error) {
 		}
 		return found, err
 	}
-	if _, err := a.application(r, found.Application); err != nil {
-		return found, err
-	}
-	_, err = routing.CheckTag(r, found.Tag())
+	_, err = a.application(r, found.Application)
 	return found, err
 }
 
