@@ -47,7 +47,6 @@ type Applications interface {
 type Deps struct {
 	Integrations Integrations
 	Records      Records
-	Heartbeats   Heartbeats
 	Applications Applications
 	Chooser      receiving.Chooser
 	Types        []string // the types of integrations
@@ -68,13 +67,14 @@ func Routes(d Deps) []routing.Route {
 		routing.Delete(one+"/token", routing.Write, a.dropTokens),
 		routing.Get(one+"/payloads", routing.Someone, a.payloads),
 		routing.Post(one+"/route-test", routing.Write, a.testRoute),
-		routing.Get("/v1/heartbeats", routing.Someone, a.allHeartbeats),
-		routing.Get(one+"/heartbeats", routing.Someone, a.heartbeats),
-		routing.Get(one+"/heartbeats/{heartbeat}", routing.Someone, a.heartbeat),
-		routing.Put(one+"/heartbeats/{heartbeat}", routing.Write, a.putHeartbeat),
-		routing.Delete(one+"/heartbeats/{heartbeat}", routing.Write, a.removeHeartbeat),
 	}
 }
+
+// Find finds the integration of a request, the path parameter {integration}.
+type Find func(r *http.Request) (integrations.Integration, error)
+
+// Editable returns a Find that also checks that the caller may change the integration. Routes about parts of an integration use it.
+func Editable(d Deps) Find { return routes{d}.editable }
 
 // integration is an integration on the wire.
 type integration struct {

@@ -78,7 +78,9 @@ func all() []buckets.Lease {
 	return out
 }
 
-func ping(name string) domain.Ping { return domain.Ping{Token: "hb-token", Type: "heartbeat", Name: name} }
+func ping(name string) domain.Ping {
+	return domain.Ping{Token: "hb-token", Type: "heartbeat", Name: name}
+}
 
 func TestAHeartbeatFromPingToPing(t *testing.T) {
 	t.Parallel()

@@ -11,11 +11,10 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/iris-oncall/iris/internal/api/integrations"
+	"github.com/iris-oncall/iris/internal/app/apiserver/receivers/resources"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/hooks"
-	"github.com/iris-oncall/iris/internal/intake/monitor"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/load"
@@ -35,7 +34,7 @@ type Receivers struct {
 	hooks     *hooks.Hooks
 	webhooks  *webhooks.Webhooks
 	activity  *receiving.Activity
-	reception *monitor.Reception
+	reception *receiving.Reception
 }
 
 // anyActive is more active incidents than an application ever has: for default plans only the opened incidents per minute
@@ -57,7 +56,7 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	decoders := sources.All()
 	receiver, err := receiving.New(receiving.Deps{
 		Incidents: s.Incidents, Load: l.Load, Wake: wake, Log: log, Rates: l.Rates, FallbackRates: fallbacks, Registerer: reg, Types: sources.Types(),
-		Chooser: receiving.Chooser{Plans: s.Plans, CatchAll: in.CatchAllPlan, Log: log},
+		Chooser: chooser(cfg, s, log),
 	})
 	if err != nil {
 		return nil, err
@@ -73,14 +72,18 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	if err != nil {
 		return nil, err
 	}
-	reception, err := monitor.NewReception(s.Heartbeats.KeepReception, log, reg)
+	reception, err := receiving.NewReception(s.Heartbeats.KeepReception, log, reg)
 	return &Receivers{h, old, activity, reception}, err
 }
 
-// Routes returns the routes of /v1 about integrations.
+// Routes returns the routes of /v1 about integrations and heartbeats.
 func Routes(cfg config.API, s *server.Stores, log *zap.Logger) []routing.Route {
-	return integrations.Routes(integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Heartbeats: s.Heartbeats, Applications: s.Applications,
-		Types: sources.Types(), Chooser: receiving.Chooser{Plans: s.Plans, CatchAll: cfg.Intake.CatchAllPlan, Log: log}})
+	return resources.Routes(s, chooser(cfg, s, log))
+}
+
+// chooser returns what chooses the plans of events.
+func chooser(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Chooser {
+	return receiving.Chooser{Plans: s.Plans, CatchAll: cfg.Intake.CatchAllPlan, Log: log}
 }
 
 // Routes mounts the routes.

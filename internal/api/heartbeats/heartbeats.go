@@ -1,4 +1,5 @@
-package integrations
+// Package heartbeats serves the routes of /v1 about heartbeats, which belong to integrations. iris-api mounts its routes.
+package heartbeats
 
 import (
 	"context"
@@ -12,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -24,6 +26,36 @@ type Heartbeats interface {
 	// Save adds a heartbeat (ID 0), or replaces its content. A name in use is a Conflict fault.
 	Save(ctx context.Context, i integrations.Integration, before heartbeats.Heartbeat, c heartbeats.Content, actor string) error
 	Delete(ctx context.Context, h heartbeats.Heartbeat, actor string) error
+}
+
+// Integrations finds integrations by name. An unknown name is a NotFound fault.
+type Integrations interface {
+	ByName(ctx context.Context, name string) (integrations.Integration, error)
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Heartbeats   Heartbeats
+	Integrations Integrations
+	Chooser      receiving.Chooser
+	// Editable finds the integration of a request and checks that the caller may change it.
+	Editable func(r *http.Request) (integrations.Integration, error)
+}
+
+type routes struct{ Deps }
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	a := routes{d}
+	const all = "/v1/integrations/{integration}/heartbeats"
+	const one = all + "/{heartbeat}"
+	return []routing.Route{
+		routing.Get("/v1/heartbeats", routing.Someone, a.everywhere),
+		routing.Get(all, routing.Someone, a.list),
+		routing.Get(one, routing.Someone, a.get),
+		routing.Put(one, routing.Write, a.put),
+		routing.Delete(one, routing.Write, a.remove),
+	}
 }
 
 // heartbeat is a heartbeat on the wire.
@@ -46,7 +78,7 @@ type heartbeat struct {
 	CreatedAt    *string `json:"created_at"`
 }
 
-func showHeartbeat(h heartbeats.Heartbeat, r heartbeats.Reception) heartbeat {
+func show(h heartbeats.Heartbeat, r heartbeats.Reception) heartbeat {
 	out := heartbeat{ID: int64(h.ID), Integration: h.Integration, Name: h.Name, Description: h.Description, EverySeconds: int64(h.Every / time.Second),
 		GraceSeconds: int64(h.Grace / time.Second), Plan: page.OrNull(h.Plan), Severity: page.OrNull(string(h.Severity)), Enabled: h.Enabled,
 		State: string(h.State()), LastPingAt: page.Time(h.LastPingAt), Deadline: page.Time(h.Deadline(r)), MissedAt: page.Time(h.MissedAt),
@@ -57,21 +89,21 @@ func showHeartbeat(h heartbeats.Heartbeat, r heartbeats.Reception) heartbeat {
 	return out
 }
 
-// allHeartbeats answers with the heartbeats of all integrations.
-func (a routes) allHeartbeats(w http.ResponseWriter, r *http.Request) error {
-	return a.listHeartbeats(w, r, 0)
+// everywhere answers with the heartbeats of all integrations.
+func (a routes) everywhere(w http.ResponseWriter, r *http.Request) error {
+	return a.answerList(w, r, 0)
 }
 
-// heartbeats answers with the heartbeats of an integration.
-func (a routes) heartbeats(w http.ResponseWriter, r *http.Request) error {
+// list answers with the heartbeats of an integration.
+func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
 	if err != nil {
 		return err
 	}
-	return a.listHeartbeats(w, r, found.ID)
+	return a.answerList(w, r, found.ID)
 }
 
-func (a routes) listHeartbeats(w http.ResponseWriter, r *http.Request, of integrations.ID) error {
+func (a routes) answerList(w http.ResponseWriter, r *http.Request, of integrations.ID) error {
 	q, err := page.Read(r)
 	if err != nil {
 		return err
@@ -82,29 +114,29 @@ func (a routes) listHeartbeats(w http.ResponseWriter, r *http.Request, of integr
 	}
 	key := func(h heartbeats.Heartbeat) string { return h.Integration + "/" + h.Name }
 	page.Sort(all, key)
-	return page.AnswerNamed(w, q, all, func(h heartbeats.Heartbeat) any { return showHeartbeat(h, reception) }, key)
+	return page.AnswerNamed(w, q, all, func(h heartbeats.Heartbeat) any { return show(h, reception) }, key)
 }
 
-func (a routes) heartbeat(w http.ResponseWriter, r *http.Request) error {
+func (a routes) get(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
 	if err != nil {
 		return err
 	}
-	return a.answerHeartbeat(w, r, http.StatusOK, found)
+	return a.answer(w, r, http.StatusOK, found)
 }
 
-// answerHeartbeat answers with the heartbeat of the path.
-func (a routes) answerHeartbeat(w http.ResponseWriter, r *http.Request, status int, of integrations.Integration) error {
-	h, reception, err := a.heartbeatOf(r, of)
+// answer answers with the heartbeat of the path.
+func (a routes) answer(w http.ResponseWriter, r *http.Request, status int, of integrations.Integration) error {
+	h, reception, err := a.find(r, of)
 	if err != nil {
 		return err
 	}
 	routing.ShowTag(w, h.Tag())
-	return routing.Answer(w, status, showHeartbeat(h, reception))
+	return routing.Answer(w, status, show(h, reception))
 }
 
-// heartbeatOf returns the heartbeat of the path. An unknown name is a NotFound fault.
-func (a routes) heartbeatOf(r *http.Request, of integrations.Integration) (heartbeats.Heartbeat, heartbeats.Reception, error) {
+// find returns the heartbeat of the path. An unknown name is a NotFound fault.
+func (a routes) find(r *http.Request, of integrations.Integration) (heartbeats.Heartbeat, heartbeats.Reception, error) {
 	name := wire.Param(r, "heartbeat")
 	all, reception, err := a.Heartbeats.Of(r.Context(), of.ID)
 	if err != nil {
@@ -117,20 +149,20 @@ func (a routes) heartbeatOf(r *http.Request, of integrations.Integration) (heart
 	return all[at], reception, nil
 }
 
-// putHeartbeat creates the heartbeat of the path, or replaces its content.
-func (a routes) putHeartbeat(w http.ResponseWriter, r *http.Request) error {
+// put creates the heartbeat of the path, or replaces its content.
+func (a routes) put(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.ReadKnown(w, r, "description", "every_seconds", "grace_seconds", "plan", "severity", "enabled")
 	if err != nil {
 		return err
 	}
-	of, err := a.editable(r)
+	of, err := a.Editable(r)
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(heartbeats.Types(), of.Type) {
 		return fault.Newf(fault.Conflict, "the integration %s has the type %s, which has no heartbeats", of.Name, of.Type)
 	}
-	before, _, err := a.heartbeatOf(r, of)
+	before, _, err := a.find(r, of)
 	status, tag := http.StatusOK, before.Tag()
 	if fault.Is(err, fault.NotFound) {
 		status, tag, err = http.StatusCreated, "", nil
@@ -141,7 +173,7 @@ func (a routes) putHeartbeat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.heartbeatContent(r, b)
+	c, err := a.content(r, b)
 	if err != nil {
 		return err
 	}
@@ -151,10 +183,10 @@ func (a routes) putHeartbeat(w http.ResponseWriter, r *http.Request) error {
 	if status == http.StatusCreated {
 		w.Header().Set("Location", "/v1/integrations/"+url.PathEscape(of.Name)+"/heartbeats/"+url.PathEscape(c.Name))
 	}
-	return a.answerHeartbeat(w, r, status, of)
+	return a.answer(w, r, status, of)
 }
 
-func (a routes) heartbeatContent(r *http.Request, b jsonbody.Object) (c heartbeats.Content, err error) {
+func (a routes) content(r *http.Request, b jsonbody.Object) (c heartbeats.Content, err error) {
 	seconds := func(name string) time.Duration {
 		n := jsonbody.Next(&err, func(name string) (int64, error) { return b.Whole(name, int64(heartbeats.MaxEvery/time.Second), 0) }, name)
 		return time.Duration(n) * time.Second
@@ -176,12 +208,12 @@ func (a routes) heartbeatContent(r *http.Request, b jsonbody.Object) (c heartbea
 	return c, a.Chooser.CheckPlan(r.Context(), "plan", c.Plan)
 }
 
-func (a routes) removeHeartbeat(w http.ResponseWriter, r *http.Request) error {
-	of, err := a.editable(r)
+func (a routes) remove(w http.ResponseWriter, r *http.Request) error {
+	of, err := a.Editable(r)
 	if err != nil {
 		return err
 	}
-	found, _, err := a.heartbeatOf(r, of)
+	found, _, err := a.find(r, of)
 	if err == nil {
 		_, err = routing.CheckTag(r, found.Tag())
 	}
