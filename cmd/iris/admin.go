@@ -84,6 +84,7 @@ type userCommand struct {
 	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password and end their sessions. It is read from the terminal or from standard input."`
 	Disable userDisableCommand `cmd:"" help:"Switch a user off: no log-in, no pages, sessions end."`
 	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
+	Rule    userRuleCommand    `cmd:"" help:"List and set how pages of each priority reach a user."`
 	Delete  userDeleteCommand  `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
 }
 

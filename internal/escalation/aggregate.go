@@ -31,10 +31,11 @@ type AggregationKey struct {
 	UserID        users.ID
 }
 
-// FloodOf returns the flood in which a page counts; false for a message that is never held.
+// FloodOf returns the flood in which a page counts; false for a message that is never held. A follow-up is not counted: it is
+// about a page that is.
 func FloodOf(m messages.New) (AggregationKey, bool) {
 	user, ok := m.Recipient.User()
-	if !ok || m.Purpose == messages.TrackingMsg {
+	if !ok || m.Purpose == messages.TrackingMsg || m.Purpose.Kind() == messages.FollowUp {
 		return AggregationKey{}, false
 	}
 	return AggregationKey{PlanID: PlanID(m.PlanID), ApplicationID: m.ApplicationID, Priority: m.Priority, UserID: user}, true

@@ -53,6 +53,8 @@ type changeBuilder struct {
 	plan  Plan
 	app   Application
 	pages []page // of the rounds made in this decision, for the timeline
+	// cancelled are follow-ups that an acknowledgement cancelled; only after it was taken back.
+	cancelled []Past
 }
 
 // Decide applies Next until there is nothing more to do at this instant. It calls Next again only if a notification
@@ -77,6 +79,7 @@ func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, er
 	b := &changeBuilder{due: d, plan: plan, app: app, Decided: Decided{Change: Change{
 		ID: d.ID, Lease: d.Lease, Version: d.Version, Seen: d.Seen, Progress: d.Progress, Active: true, At: d.ReadAt, Application: app.Name, Plan: plan.Name,
 	}}}
+	b.Progress.Past, b.cancelled = withoutFollowUps(d.Progress.Past)
 	if a, ok := plan.Aggregation(); ok {
 		b.Aggregation = &a
 	}
@@ -154,7 +157,10 @@ func (r *Decider) carryOut(ctx context.Context, b *changeBuilder, d Decision) (a
 		}
 	}
 	b.logPages(d)
-	return again, nil
+	if d.Reopened {
+		err = r.followAgain(ctx, b)
+	}
+	return again, err
 }
 
 // TargetIn returns the target of the notification: the plan's, or that of the incident for a dynamic index.

@@ -33,6 +33,7 @@ type page struct {
 	choice    users.Choice
 	priority  users.Priority
 	rule      string // why this person is paged
+	followUps []users.PlannedFollowUp
 }
 
 // makeRound makes the messages of a round: for the people of the target, and for a fallback in place of each who cannot be
@@ -95,7 +96,7 @@ func (r *Decider) recipients(ctx context.Context, b *changeBuilder, round Round,
 			lost = append(lost, fmt.Sprintf("%s cannot be paged in any mode: %s", person.Name, choice.Missing))
 			continue
 		}
-		pages = append(pages, page{round: round, responder: person, choice: choice, priority: n.Priority, rule: answer.Rule})
+		pages = append(pages, newPage(round, person, choice, n.Priority, b.app.Modes, answer.Rule))
 	}
 	return pages, lost, nil
 }
@@ -180,18 +181,25 @@ func (r *Decider) read(ctx context.Context, ids []users.ID, app int64) (active [
 	return active, gone, nil
 }
 
-// page adds the message for one person to the change.
+// page adds the message for one person, and the follow-ups, to the change.
 func (b *changeBuilder) page(n Notification, p page, purpose messages.Purpose, changes []messages.Change) {
 	if p.choice.Changed() {
 		changes = append(changes, modeChange(p.choice))
 	}
+	m := b.message(n, p, purpose, changes)
 	b.Reasons = append(b.Reasons, Reason{Rule: p.rule, Wanted: p.choice.Wanted, ModeRule: p.choice.Rule})
-	b.Messages = append(b.Messages, messages.New{
+	b.Messages = append(b.Messages, m)
+	b.addFollowUps(m, p.rule, p.followUps)
+}
+
+// message returns the message for one person.
+func (b *changeBuilder) message(n Notification, p page, purpose messages.Purpose, changes []messages.Change) messages.New {
+	return messages.New{
 		IncidentID: b.ID, ApplicationID: b.app.ID, PlanID: int64(b.plan.ID), Reopen: b.Progress.Reopen,
 		Step: p.round.Step, Position: p.round.Position, Repeat: p.round.Repeat,
 		Recipient: messages.ToUser(p.responder.ID), Purpose: purpose, Target: p.responder.Name, Priority: n.Priority,
 		Class: messages.ClassOf(n.Priority), Mode: p.choice.Mode, Template: n.Template, Wait: n.Wait, Changes: changes,
-	})
+	}
 }
 
 func modeChange(c users.Choice) messages.Change {
@@ -301,7 +309,7 @@ func usable(people []users.Responder, round Round, p users.Priority, app users.A
 	var out []page
 	for _, person := range people {
 		if choice, ok := users.Choose(person, p, app); ok {
-			out = append(out, page{round: round, responder: person, choice: choice, priority: p})
+			out = append(out, newPage(round, person, choice, p, app, ""))
 		}
 	}
 	return out

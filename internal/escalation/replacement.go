@@ -59,7 +59,8 @@ func (r *Decider) ReplaceFailed(ctx context.Context, f Failed, plan Plan, app Ap
 			return c, nil
 		}
 		for _, p := range pages {
-			c.Messages = append(c.Messages, instead(f, p))
+			m := instead(f, p)
+			c.Messages = append(append(c.Messages, m), followUpMessages(m, p.followUps)...)
 			c.Changes = append(c.Changes, messages.Change{
 				Type: "target-change", Old: who, New: p.responder.Name,
 				Description: "Every mode failed; notifying " + candidate.name,
@@ -128,7 +129,11 @@ func usableInstead(people []users.Responder, round Round, f Failed, app users.Ap
 			priority = users.Low
 		}
 		if choice, ok := users.Choose(person, priority, app); ok {
-			out = append(out, page{round: round, responder: person, choice: choice, priority: priority})
+			instead := newPage(round, person, choice, priority, app, "")
+			if f.OutOfBand() {
+				instead.followUps = nil
+			}
+			out = append(out, instead)
 		}
 	}
 	return out

@@ -183,6 +183,9 @@ func modeText(p page) string {
 	if p.choice.Changed() {
 		mode += " because " + p.choice.Missing
 	}
+	if len(p.followUps) > 0 {
+		mode += " (then " + followUpText(p.followUps) + ")"
+	}
 	return mode
 }
 
@@ -219,6 +222,8 @@ type pageDetail struct {
 	Mode     users.Mode     `json:"mode"`
 	Wanted   users.Mode     `json:"wanted_mode,omitempty"`
 	ModeRule string         `json:"mode_rule"`
+
+	FollowUps []followUpDetail `json:"follow_ups,omitempty"`
 }
 
 func pageDetails(pages []page) json.RawMessage {
@@ -226,7 +231,7 @@ func pageDetails(pages []page) json.RawMessage {
 	for i, p := range pages {
 		details[i] = pageDetail{
 			Step: p.round.Step, Position: p.round.Position, Repeat: p.round.Repeat, Target: p.responder.Name, Rule: p.rule,
-			Priority: p.priority, Mode: p.choice.Mode, ModeRule: p.choice.Rule,
+			Priority: p.priority, Mode: p.choice.Mode, ModeRule: p.choice.Rule, FollowUps: followUpDetails(p.followUps),
 		}
 		if p.choice.Changed() {
 			details[i].Wanted = p.choice.Wanted

@@ -17,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/actions"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -32,8 +33,6 @@ const retryAfter = 5 * time.Second
 // Integrations finds integrations by their tokens. An unknown token is a NotFound fault. The number is that of the token.
 type Integrations interface {
 	ByToken(ctx context.Context, token string) (integrations.Integration, int64, error)
-	// KeyOf returns the dedup key of an incident of the integration. Another incident is a NotFound fault.
-	KeyOf(ctx context.Context, id integrations.ID, incident int64) (string, error)
 }
 
 // Deps are the parts that the routes work on. All are required.
@@ -43,6 +42,13 @@ type Deps struct {
 	Receiver     *receiving.Receiver
 	Activity     *receiving.Activity
 	Heartbeats   Heartbeats
+	Alerts       AlertReads
+	// AlertEdits, Transitions, People, Addresses and Wake carry out the actions on alerts.
+	AlertEdits  actions.Alerts
+	Transitions actions.Transitions
+	People      actions.People
+	Addresses   actions.Addresses
+	Wake        receiving.Wake
 	// Decoders are the decoders by type of integration. PagerDutyV1 decodes version 1 of PagerDuty's Events API.
 	Decoders    map[string]intake.Decoder
 	PagerDutyV1 intake.Decoder
@@ -50,14 +56,18 @@ type Deps struct {
 }
 
 // Hooks serves the routes. It is safe for concurrent use.
-type Hooks struct{ d Deps }
+type Hooks struct {
+	d       Deps
+	actions actions.Actions
+}
 
 // New returns an error if a part is missing.
 func New(d Deps) (*Hooks, error) {
 	if name := routing.Missing(d); name != "" {
 		return nil, errors.New("hooks: a part is missing: " + name)
 	}
-	return &Hooks{d}, nil
+	return &Hooks{d, actions.New(actions.Deps{Alerts: d.AlertEdits, Transitions: d.Transitions, People: d.People, Addresses: d.Addresses,
+		Wake: d.Wake})}, nil
 }
 
 // Routes mounts the routes.
@@ -150,9 +160,10 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 		d.note(err)
 		return nil, err
 	}
-	if h.d.Decoders[kind] == nil {
+	if err = allowed(d.from, kind); err == nil && h.d.Decoders[kind] == nil {
 		err = fault.Newf(fault.Forbidden, "integrations of type %s take no deliveries here", kind)
-	} else if err = allowed(d.from, kind); err == nil {
+	}
+	if err == nil {
 		err = h.d.Activity.Allow(d.from, d.at)
 	}
 	if err == nil {
@@ -188,11 +199,8 @@ func (d *delivery) take(r *http.Request, body []byte, decode intake.Decoder) err
 
 func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (err error) {
 	defer fault.Recover(&err) // a decoder that panics delays nothing else
-	d.body = wire.WithoutNUL(bytes.ToValidUTF8(bytes.ReplaceAll(body, []byte(d.token), []byte("[token]")), []byte("\uFFFD")))
-	if start := bytes.TrimSpace(d.body); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
-		if err := wire.CheckJSON(d.body); err != nil {
-			return err
-		}
+	if err := d.keep(body); err != nil {
+		return err
 	}
 	query := r.URL.Query()
 	d.events, err = decode(intake.Request{Header: r.Header.Get, Query: query.Get, Body: d.body, Settings: d.from.Settings, At: d.at})
@@ -203,6 +211,15 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 		}
 	}
 	return err
+}
+
+// keep stores the body without the token, as it can be stored. A body that begins like JSON must be JSON.
+func (d *delivery) keep(body []byte) error {
+	d.body = wire.WithoutNUL(bytes.ToValidUTF8(bytes.ReplaceAll(body, []byte(d.token), []byte("[token]")), []byte("\uFFFD")))
+	if start := bytes.TrimSpace(d.body); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
+		return wire.CheckJSON(d.body)
+	}
+	return nil
 }
 
 func (d *delivery) receive(ctx context.Context) error {

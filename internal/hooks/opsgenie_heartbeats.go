@@ -36,26 +36,23 @@ func (h *Hooks) opsgenieHeartbeats(r chi.Router) {
 
 // pingAlert stores a ping. As Opsgenie does, it accepts a ping of an unknown heartbeat; the integration shows it.
 func (h *Hooks) pingAlert(w http.ResponseWriter, r *http.Request) {
-	begun := time.Now()
-	_, err := h.storePing(r.Context(), heartbeats.Ping{Token: genieKey(r), Type: integrations.Opsgenie, Name: wire.Param(r, "name")})
-	if err != nil {
-		h.refuseAlert(w, r, begun, err)
+	a := &alertRequest{w: w, r: r, begun: time.Now(), d: &delivery{h: h}}
+	_, a.err = h.storePing(r.Context(), heartbeats.Ping{Token: genieKey(r), Type: integrations.Opsgenie, Name: wire.Param(r, "name")})
+	if a.err != nil {
+		a.refuse()
 		return
 	}
-	wire.JSON(w, http.StatusAccepted, struct {
+	answerAlert(w, http.StatusAccepted, struct {
 		Result string `json:"result"`
 		envelope
-	}{"PONG - Heartbeat received", newEnvelope(begun, requestID('h', 0))})
+	}{"PONG - Heartbeat received", newEnvelope(a.begun, requestID('h', alertDone, 0, a.begun))})
 }
 
 // opsgenieCall is one authenticated request about heartbeats.
 type opsgenieCall struct {
-	h         *Hooks
-	r         *http.Request
-	from      integrations.Integration
-	body      opsgenieHeartbeat
-	all       []heartbeats.Heartbeat
-	reception heartbeats.Reception
+	*alertRequest
+	given opsgenieHeartbeat
+	all   []heartbeats.Heartbeat
 
 	status int
 	data   any
@@ -74,34 +71,36 @@ type opsgenieHeartbeat struct {
 // onHeartbeat returns the handler of a call: it authenticates, reads the body and the heartbeats of the integration, and answers.
 func (h *Hooks) onHeartbeat(do func(*opsgenieCall) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		begun := time.Now()
-		d, err := h.authenticate(r.Context(), genieKey(r), integrations.Opsgenie)
-		if err != nil {
-			h.refuseAlert(w, r, begun, err)
+		c := &opsgenieCall{alertRequest: h.beginAlert(w, r, wire.MaxBody), status: http.StatusOK}
+		if c.err == nil {
+			c.err = later(c.carryOut(do))
+		}
+		if !c.noted {
+			if c.err == nil {
+				h.d.Activity.Count(c.d.from.ID, c.d.tokenID)
+			} else {
+				c.d.note(c.err)
+			}
+		}
+		if c.err != nil {
+			c.refuse()
 			return
 		}
-		c := &opsgenieCall{h: h, r: r, from: d.from, status: http.StatusOK}
-		body, r, err := wire.Body(w, r, wire.MaxBody)
-		if err == nil && len(body) > 0 && json.Unmarshal(wire.WithoutNUL(body), &c.body) != nil {
-			err = fault.New(fault.Invalid, "the body must be a JSON object with fields of the right types")
-		}
-		if err == nil {
-			c.all, c.reception, err = h.d.Heartbeats.Of(r.Context(), d.from.ID)
-		}
-		if err == nil {
-			err = do(c)
-		}
-		if err != nil {
-			d.note(err)
-			h.refuseAlert(w, r, begun, later(err))
-			return
-		}
-		h.d.Activity.Count(d.from.ID, d.tokenID)
-		wire.JSON(w, c.status, struct {
+		answerAlert(w, c.status, struct {
 			Data any `json:"data"`
 			envelope
-		}{c.data, newEnvelope(begun, requestID('h', 0))})
+		}{c.data, newEnvelope(c.begun, requestID('h', alertDone, 0, c.begun))})
 	}
+}
+
+func (c *opsgenieCall) carryOut(do func(*opsgenieCall) error) (err error) {
+	if len(c.body) > 0 && json.Unmarshal(wire.WithoutNUL(c.body), &c.given) != nil {
+		return fault.New(fault.Invalid, "the body must be a JSON object with fields of the right types")
+	}
+	if c.all, _, err = c.d.h.d.Heartbeats.Of(c.r.Context(), c.d.from.ID); err != nil {
+		return err
+	}
+	return do(c)
 }
 
 // named returns a heartbeat of the integration.
@@ -117,7 +116,7 @@ func (c *opsgenieCall) target() (heartbeats.Heartbeat, error) {
 	return c.named(wire.Param(c.r, "name"))
 }
 
-func (c *opsgenieCall) actor() string { return "integration " + c.from.Name }
+func (c *opsgenieCall) actor() string { return "integration " + c.d.from.Name }
 
 func (c *opsgenieCall) list() error {
 	out := []any{}
@@ -136,10 +135,10 @@ func (c *opsgenieCall) get() error {
 
 // create adds a heartbeat, or replaces the one of that name.
 func (c *opsgenieCall) create() error {
-	before, err := c.named(cmp.Or(deref(c.body.Name), ""))
+	before, err := c.named(cmp.Or(deref(c.given.Name), ""))
 	if fault.Is(err, fault.NotFound) {
-		before, err = heartbeats.Heartbeat{Content: heartbeats.Content{Name: deref(c.body.Name), Enabled: true}}, nil
-		if c.body.Interval == nil {
+		before, err = heartbeats.Heartbeat{Content: heartbeats.Content{Name: deref(c.given.Name), Enabled: true}}, nil
+		if c.given.Interval == nil {
 			return fault.Invalidf("interval", "is required")
 		}
 	}
@@ -156,33 +155,33 @@ func (c *opsgenieCall) update() error {
 }
 
 func (c *opsgenieCall) enable(on bool) error {
-	c.body = opsgenieHeartbeat{Enabled: &on}
+	c.given = opsgenieHeartbeat{Enabled: &on}
 	return c.update()
 }
 
 // save stores a heartbeat with the fields of the body.
 func (c *opsgenieCall) save(before heartbeats.Heartbeat) error {
 	content := before.Content
-	if c.body.Description != nil {
-		content.Description = *c.body.Description
+	if c.given.Description != nil {
+		content.Description = *c.given.Description
 	}
-	if c.body.Enabled != nil {
-		content.Enabled = *c.body.Enabled
+	if c.given.Enabled != nil {
+		content.Enabled = *c.given.Enabled
 	}
-	if c.body.AlertPriority != nil {
-		content.Severity = sources.Severity(*c.body.AlertPriority)
+	if c.given.AlertPriority != nil {
+		content.Severity = sources.Severity(*c.given.AlertPriority)
 	}
-	if c.body.Interval != nil {
-		unit, known := map[string]time.Duration{"": time.Minute, "minutes": time.Minute, "hours": time.Hour, "days": 24 * time.Hour}[deref(c.body.IntervalUnit)]
-		if most := int64(heartbeats.MaxEvery / max(unit, 1)); !known || *c.body.Interval < 1 || *c.body.Interval > most {
+	if c.given.Interval != nil {
+		unit, known := map[string]time.Duration{"": time.Minute, "minutes": time.Minute, "hours": time.Hour, "days": 24 * time.Hour}[deref(c.given.IntervalUnit)]
+		if most := int64(heartbeats.MaxEvery / max(unit, 1)); !known || *c.given.Interval < 1 || *c.given.Interval > most {
 			return fault.Invalidf("interval", "must be 1 or more minutes, hours or days, at most a year")
 		}
-		content.Every = time.Duration(*c.body.Interval) * unit
+		content.Every = time.Duration(*c.given.Interval) * unit
 	}
 	if err := content.Check(); err != nil {
 		return err
 	}
-	if err := c.h.d.Heartbeats.Save(c.r.Context(), c.from, before, content, c.actor()); err != nil {
+	if err := c.d.h.d.Heartbeats.Save(c.r.Context(), c.d.from, before, content, c.actor()); err != nil {
 		return err
 	}
 	before.Content = content
@@ -196,7 +195,7 @@ func (c *opsgenieCall) remove() error {
 		return err
 	}
 	c.data = c.brief(found)
-	return c.h.d.Heartbeats.Delete(c.r.Context(), found, c.actor())
+	return c.d.h.d.Heartbeats.Delete(c.r.Context(), found, c.actor())
 }
 
 // brief is what answers to changes show of a heartbeat.

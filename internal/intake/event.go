@@ -63,6 +63,8 @@ type Event struct {
 	Images      []Image
 	StartsAt    time.Time // on the sender's clock; zero = unknown
 	EndsAt      time.Time // zero = not over, or unknown
+	// Plans are names that the sender gave for whom to page. The first that is an active plan is used, unless a rule matches.
+	Plans []string
 	// Alerts are the members of a group, each fingerprint once; empty = the source has no groups.
 	Alerts []incidents.Alert
 	// Context is the sender's payload as the templates see it: a JSON object.

@@ -43,7 +43,21 @@ const (
 	Fallback    Purpose = "fallback"
 	TrackingMsg Purpose = "tracking"
 	Digest      Purpose = "digest" // stands for several pages to one person; belongs to no single incident
+	// FollowUp is the kind of later notifications about a page. Their purposes are numbered: see FollowUpNumber.
+	FollowUp Purpose = "follow-up"
 )
+
+// FollowUpNumber returns the purpose of the n-th follow-up of a person's rule. The number distinguishes the follow-ups of a
+// page (promise P3).
+func FollowUpNumber(n int) Purpose { return FollowUp + "-" + Purpose(strconv.Itoa(n)) }
+
+// Kind returns the purpose without the number of a follow-up.
+func (p Purpose) Kind() Purpose {
+	if strings.HasPrefix(string(p), string(FollowUp)+"-") {
+		return FollowUp
+	}
+	return p
+}
 
 // Class orders messages of a mode. A lower class is sent first; the other classes keep a small guaranteed share.
 type Class int
@@ -118,8 +132,10 @@ type New struct {
 	ExpiresAt     time.Time // zero = never
 	Wait          time.Duration
 	Held          time.Time // when it was held for a digest; zero = it is sent at once
-	Batch         string    // of a digest: its number, 32 hexadecimal digits
-	BatchSize     int       // of a digest: how many pages it stands for
+	// After is how long after it was made the message may be sent; 0 = at once. Until then it counts as sent for its step.
+	After     time.Duration
+	Batch     string // of a digest: its number, 32 hexadecimal digits
+	BatchSize int    // of a digest: how many pages it stands for
 	// Changes are lines for the message's audit log: a mode or target other than the plan asked for.
 	Changes []Change
 }

@@ -61,6 +61,8 @@ type Responder struct {
 	Contacts map[Mode]string   // destination per mode
 	Modes    map[Priority]Mode // the user's own choice
 	AppModes map[Priority]Mode // the user's choice for this application
+	// FollowUps are the user's later notifications about a page, ascending by delay.
+	FollowUps map[Priority][]FollowUp
 }
 
 // AppModes is what an application allows and prefers, and what the installation prefers by default.

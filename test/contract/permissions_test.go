@@ -202,6 +202,8 @@ func rights() []right {
 		{get, "/v1/applications/demo", nil, 200, known, nil},
 		{get, "/v1/users", nil, 200, known, nil},
 		{get, "/v1/users/bob", nil, 200, known, nil},
+		{get, "/v1/users/bob/notification-rules", nil, 200, bobs, nil},
+		{put, "/v1/users/bob/notification-rules", m{"rules": []m{{"priority": "low", "mode": "email"}}}, 200, bobs, nil},
 		{get, "/v1/teams", nil, 200, known, nil},
 		{get, "/v1/teams/ops", nil, 200, known, nil},
 		{get, "/v1/plans/spare/fallback", nil, 200, known, spareWithFallback},
@@ -277,6 +279,21 @@ func rights() []right {
 		{post, "/v2/alerts?apiKey=opsgenie-token", m{"message": "m"}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/close?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/acknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/unacknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/escalate?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/assign?apiKey=opsgenie-token", m{"owner": m{"username": "ann"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/notes?apiKey=opsgenie-token", m{"note": "n"}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/tags?apiKey=opsgenie-token", m{"tags": []string{"t"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/details?apiKey=opsgenie-token", m{"details": m{"a": "b"}}, 202, everybody, (*server).integrations},
+		{put, "/v2/alerts/x/message?apiKey=opsgenie-token", m{"message": "m"}, 202, everybody, (*server).integrations},
+		{put, "/v2/alerts/x/description?apiKey=opsgenie-token", m{"description": "d"}, 202, everybody, (*server).integrations},
+		{put, "/v2/alerts/x/priority?apiKey=opsgenie-token", m{"priority": "P1"}, 202, everybody, (*server).integrations},
+		{del, "/v2/alerts/x/tags?apiKey=opsgenie-token&tags=t", nil, 202, everybody, (*server).integrations},
+		{del, "/v2/alerts/x/details?apiKey=opsgenie-token&keys=a", nil, 202, everybody, (*server).integrations},
+		{del, "/v2/alerts/x?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{get, "/v2/alerts?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{get, "/v2/alerts/count?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{get, "/v2/alerts/x?apiKey=opsgenie-token", nil, 404, everybody, (*server).integrations},
 		{get, "/v2/alerts/requests/63000000-0000-8000-8000-000000000000?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 
 		// The operator lists internal applications. They do not act for people.
@@ -488,7 +505,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 
 // resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
 // it.
-var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
+var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
 	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/", "/v1/heartbeats"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.

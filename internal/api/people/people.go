@@ -33,6 +33,7 @@ type Teams interface {
 type Deps struct {
 	People People
 	Teams  Teams
+	Rules  Rules
 }
 
 // The routes by resource.
@@ -42,7 +43,9 @@ type (
 )
 
 // Routes returns the routes on the parts.
-func Routes(d Deps) []routing.Route { return slices.Concat(persons{d}.routes(), teams{d}.routes()) }
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(persons{d}.routes(), rules{d}.routes(), teams{d}.routes())
+}
 
 func (a persons) routes() []routing.Route {
 	return []routing.Route{

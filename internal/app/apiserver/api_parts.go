@@ -194,7 +194,7 @@ func (s *apiShared) v1Parts() api.Deps {
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
 		Integrations: receivers.Routes(s.cfg, s.Stores, s.log),
-		People:       api.PeopleParts{People: s.People, Teams: s.Teams},
+		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,

@@ -88,6 +88,7 @@ func TestOpsgenieHeartbeats(t *testing.T) {
 		{"PATCH", "/job", `{"description":"nightly","interval":90}`, 200, `"name":"job"`},
 		{"GET", "", "", 200, `"heartbeats":[{`},
 		{"GET", "/job", "", 200, `"interval":90,"intervalUnit":"minutes"`},
+		{"POST", "/nil/enable", "{}", 404, `"message":"there is no heartbeat named`},
 		{"GET", "/nil", "", 404, `"message":"there is no heartbeat named`},
 		{"POST", "/job/disable", `{}`, 200, `"enabled":false`},
 		{"PUT", "/job/enable", ``, 200, `"enabled":true`},

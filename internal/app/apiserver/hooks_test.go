@@ -64,7 +64,13 @@ func (s *intakeServer) add(c integrations.Content) string {
 // send posts a body and returns the status and the answer.
 func (s *intakeServer) send(path, authorization, body string) (int, map[string]any) {
 	s.Helper()
-	r := httptest.NewRequestWithContext(s.Context(), http.MethodPost, path, strings.NewReader(body))
+	return s.call(http.MethodPost, path, authorization, body)
+}
+
+// call is send with any method.
+func (s *intakeServer) call(method, path, authorization, body string) (int, map[string]any) {
+	s.Helper()
+	r := httptest.NewRequestWithContext(s.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	if authorization != "" {
 		r.Header.Set("Authorization", authorization)
@@ -213,16 +219,7 @@ func TestOpsgenieIntegration(t *testing.T) {
 	key := s.add(integrations.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager"})
 	require.Regexp(t, "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$", key)
 	genie := "GenieKey " + key
-	status := func(id any) map[string]any {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprint("/v2/alerts/requests/", id), nil)
-		r.Header.Set("Authorization", genie)
-		w := httptest.NewRecorder()
-		s.a.parts.Load().ServeHTTP(w, r)
-		require.Equal(t, http.StatusOK, w.Code, w.Body.String())
-		var out struct{ Data map[string]any }
-		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &out))
-		return out.Data
-	}
+	status := func(id any) map[string]any { return s.alert(genie, fmt.Sprint("requests/", id)) }
 	code, answer := s.send("/v2/alerts", genie, `{"message":"Disk 95 % on db7","alias":"disk/db7","details":{"host":"db7"},"tags":["env:prod"],"priority":"P1"}`)
 	require.Equal(t, http.StatusAccepted, code, answer)
 	require.Equal(t, "Request will be processed", answer["result"])
@@ -256,6 +253,106 @@ func TestOpsgenieIntegration(t *testing.T) {
 		require.Equal(t, c.status, code, what)
 		require.NotEmpty(t, answer["message"], what)
 		require.NotEmpty(t, answer["requestId"], what)
+	}
+}
+
+// alert reads something below /v2/alerts/.
+func (s *intakeServer) alert(genie, path string) map[string]any {
+	s.Helper()
+	code, answer := s.call(http.MethodGet, "/v2/alerts/"+path, genie, "")
+	require.Equal(s, http.StatusOK, code, answer)
+	data, ok := answer["data"].(map[string]any)
+	require.True(s, ok, answer)
+	return data
+}
+
+func TestOpsgenieActions(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	genie := "GenieKey " + s.add(integrations.Content{Name: "og", Type: "opsgenie", DefaultPlan: "pager", RatePerMinute: 6000})
+	status := func(want string, method, path, body string) {
+		t.Helper()
+		code, answer := s.call(method, "/v2/alerts"+path, genie, body)
+		require.Equal(t, http.StatusAccepted, code, answer)
+		data := s.alert(genie, fmt.Sprint("requests/", answer["requestId"]))
+		require.Equal(t, want, data["status"])
+		require.NotEmpty(t, data["action"])
+	}
+	status("Created alert", "POST", "", `{"message":"Disk","alias":"disk/db7","description":"95 %","tags":["env:prod"," old"],"details":{"host":"db7"},
+		"responders":[{"type":"team","name":"night"}],"priority":"P3","note":"seen before","user":"probe"}`)
+	require.Equal(t, "night", s.one(`select p.name from incidents i join plans p on p.id = i.plan_id`), "the responders name the plan")
+	made := s.alert(genie, "disk%2Fdb7?identifierType=alias")
+	id := fmt.Sprint(made["id"])
+	require.Equal(t, made, s.alert(genie, id))
+	require.Equal(t, made, s.alert(genie, fmt.Sprint(made["tinyId"], "?identifierType=tiny")))
+	require.Equal(t, made, s.alert(genie, "disk/db7?identifierType=alias"), "the slash need not be escaped")
+	for name, want := range map[string]any{"alias": "disk/db7", "message": "Disk", "status": "open", "acknowledged": false, "priority": "P3",
+		"tags": []any{"env:prod", "old"}, "details": map[string]any{"host": "db7"}, "owner": "", "description": "95 %"} {
+		require.Equal(t, want, made[name], name)
+	}
+
+	status("Added tags", "POST", "/disk%2Fdb7/tags?identifierType=alias", `{"tags":["team:db","env:prod"]}`)
+	status("Removed tags", "DELETE", "/"+id+"/tags?tags=old,none", "")
+	status("Added details", "POST", "/"+id+"/details", `{"details":{"disk":"sda"},"note":"from the rack"}`)
+	status("Removed details", "DELETE", "/"+id+"/details?keys=host", "")
+	status("Updated message", "PUT", "/"+id+"/message", `{"message":"Disk full"}`)
+	status("Updated description", "PUT", "/"+id+"/description", `{}`)
+	status("Updated priority", "PUT", "/"+id+"/priority", `{"priority":"P1"}`)
+	status("Updated priority", "PUT", "/"+id+"/priority", `{"priority":"P1"}`)
+	now := s.alert(genie, id)
+	for name, want := range map[string]any{"message": "Disk full", "description": "", "priority": "P1", "tags": []any{"env:prod", "team:db"}, "details": map[string]any{"disk": "sda"}} {
+		require.Equal(t, want, now[name], name)
+	}
+	require.Equal(t, "critical Disk full db sda", s.one(`select severity || ' ' || (context->>'title') || ' ' || (context->'labels'->>'team') || ' ' || (context->'labels'->>'disk') from incident_contexts`),
+		"templates and matchers see the new facts")
+	require.Equal(t, "tags added: team:db|tags removed: old|details set: disk|details removed: host|message changed|description changed|priority changed from P3 to P1",
+		s.one(`select string_agg(text, '|' order by id) from timeline_entries where kind = 'updated'`))
+
+	status("Alert is not acknowledged", "POST", "/"+id+"/unacknowledge", "{}")
+	status("Acknowledged alert", "POST", "/"+id+"/acknowledge", `{"note":"on it","user":"bo"}`)
+	require.Equal(t, true, s.alert(genie, id)["acknowledged"])
+	status("Unacknowledged alert", "POST", "/"+id+"/unacknowledge", "")
+	require.Equal(t, "true", s.one(`select active::text from incidents`), "it escalates again")
+	status("User does not exist", "POST", "/"+id+"/assign", `{"owner":{"username":"nobody@example.com"}}`)
+	status("Assigned alert", "POST", "/"+id+"/assign", `{"owner":{"username":"ann@example.com"}}`)
+	require.Equal(t, []any{"ann", true}, []any{s.alert(genie, id)["owner"], s.alert(genie, id)["acknowledged"]})
+	status("Added note", "POST", "/"+id+"/notes", `{"note":"replaced"}`)
+	require.Equal(t, "probe: seen before|from the rack|bo: on it|replaced", s.one(`select string_agg(content, '|' order by id) from comments where source = 'integration og'`))
+
+	status("Closed alert", "POST", "/"+fmt.Sprint(made["tinyId"])+"/close?identifierType=tiny", `{}`)
+	status("Alert is already closed", "POST", "/"+id+"/close", `{}`)
+	status("Created alert", "POST", "", `{"message":"Again","alias":"disk/db7"}`)
+	status("Alert is already closed", "POST", "/"+id+"/close", `{}`)
+	require.NotEqual(t, id, s.alert(genie, "disk%2Fdb7?identifierType=alias")["id"], "the alias is that of the open alert")
+	status("Alert does not exist", "DELETE", "/none?identifierType=alias", "")
+	status("Deleted alert", "DELETE", "/disk/db7?identifierType=alias", "")
+	require.Equal(t, "2", s.one(`select count(*)::text from incidents where resolved`))
+
+	status("Created alert", "POST", "", `{"message":"Without alias"}`)
+	for query, want := range map[string]float64{"": 3, "?query=status%3Aopen": 1, "?query=status:closed+AND+alias:disk/db7": 2, "?query=acknowledged:true": 1} {
+		require.Equal(t, want, s.alert(genie, "count"+query)["count"], query)
+		_, answer := s.call(http.MethodGet, "/v2/alerts"+query, genie, "")
+		require.Len(t, answer["data"], int(want), query)
+	}
+	_, answer := s.call(http.MethodGet, "/v2/alerts?limit=1", genie, "")
+	newest, _ := answer["data"].([]any)[0].(map[string]any)
+	require.Equal(t, newest["id"], newest["alias"], "without an alias, the alias is the id")
+	require.Equal(t, newest, s.alert(genie, fmt.Sprint(newest["alias"], "?identifierType=alias")))
+
+	other := "GenieKey " + s.add(integrations.Content{Name: "other", Type: "opsgenie", DefaultPlan: "pager"})
+	code, _ := s.call(http.MethodGet, "/v2/alerts/"+id, other, "")
+	require.Equal(t, http.StatusNotFound, code, "an integration sees its own alerts")
+	for what, c := range map[string]struct{ method, path, body, field string }{
+		"no note": {"POST", "/x/notes", `{}`, "note"}, "no tags": {"POST", "/x/tags", `{"tags":7}`, "tags"}, "no parameter": {"DELETE", "/x/tags", "", "tags"},
+		"no details": {"POST", "/x/details", `{"details":{"a":1}}`, "details"}, "no keys": {"DELETE", "/x/details", "", "keys"},
+		"no owner": {"POST", "/x/assign", `{}`, "owner"}, "no priority": {"PUT", "/x/priority", `{"priority":"P9"}`, "priority"},
+		"no message": {"PUT", "/x/message", `{"message":" "}`, "message"}, "kind": {"POST", "/x/close?identifierType=name", `{}`, "identifierType"},
+		"tiny": {"POST", "/x/close?identifierType=tiny", `{}`, "identifier"}, "action": {"PUT", "/x/explode", `{}`, "action"},
+		"search": {"GET", "?query=who:ann", "", "query"}, "sort": {"GET", "?sort=owner", "", "sort"}, "limit": {"GET", "?limit=x", "", "limit"},
+	} {
+		code, answer := s.call(c.method, "/v2/alerts"+c.path, genie, c.body)
+		require.Equal(t, http.StatusUnprocessableEntity, code, "%s %v", what, answer)
+		require.Contains(t, answer["errors"], c.field, what)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestHoldMessagesAboveTheThreshold(t *testing.T) {
 				known[k] = &f
 			}
 			tally := floods.Tally{}
-			entries := floods.Hold(news, known, tally)
+			_, entries := floods.Hold(news, known, tally)
 			require.Len(t, entries, held)
 			require.Equal(t, held, tally[floods.Held])
 			for i, m := range news {

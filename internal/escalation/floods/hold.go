@@ -39,9 +39,10 @@ func floodOf(m Message) (escalation.AggregationKey, bool) {
 }
 
 // Hold decides which messages are held for a digest, and changes them. It counts the messages in floods, which must
-// have every key of Keys. It returns lines for the timelines.
-func Hold(news []Message, floods map[escalation.AggregationKey]*Flood, tally Tally) []Entry {
+// have every key of Keys. It returns the messages without the follow-ups of held pages, and lines for the timelines.
+func Hold(news []Message, floods map[escalation.AggregationKey]*Flood, tally Tally) ([]Message, []Entry) {
 	var entries []Entry
+	held := map[escalation.PageKey]bool{}
 	for i := range news {
 		m := &news[i]
 		k, ok := floodOf(*m)
@@ -61,8 +62,9 @@ func Hold(news []Message, floods map[escalation.AggregationKey]*Flood, tally Tal
 		})
 		entries = append(entries, Entry{m.IncidentID, escalation.HeldEntry(m.Target, *m.Aggregation, m.At)})
 		tally[Held]++
+		held[escalation.PageOf(m.New)] = true
 	}
-	return entries
+	return slices.DeleteFunc(news, func(m Message) bool { return m.Purpose.Kind() == messages.FollowUp && held[escalation.PageOf(m.New)] }), entries
 }
 
 // DueSooner returns the changes whose incident becomes due earlier because a message is held. A held message counts as

@@ -100,7 +100,7 @@ func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, 
 			r.metrics.decisions.WithLabelValues("wait").Inc()
 		}
 		for _, m := range c.Messages {
-			r.metrics.made.WithLabelValues(string(m.Purpose)).Inc()
+			r.metrics.made.WithLabelValues(string(m.Purpose.Kind())).Inc()
 			made.Add(c.Lease.Bucket)
 		}
 	}

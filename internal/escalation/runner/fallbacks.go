@@ -120,7 +120,7 @@ func (r *Runner) replaceBatch(ctx context.Context, failed []escalation.Failed) e
 			r.unreached(c.Failed, plans[escalation.PlanID(c.Failed.Made.PlanID)])
 		}
 		for _, m := range c.Messages {
-			r.metrics.made.WithLabelValues(string(m.Purpose)).Inc()
+			r.metrics.made.WithLabelValues(string(m.Purpose.Kind())).Inc()
 			made.Add(c.Failed.Lease.Bucket)
 		}
 	}

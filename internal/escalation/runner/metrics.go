@@ -38,7 +38,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		}, []string{"decision"}), []string{"step", "repeat", "reopened", "late", "exhausted", "wait", "cancel", "operator", "fallback", "skipped"}),
 		made: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_escalation_messages_total", Help: "Messages made, by purpose.",
-		}, []string{"purpose"}), []string{string(messages.Primary), string(messages.Copy), string(messages.Fallback), string(messages.TrackingMsg), string(messages.Digest)}),
+		}, []string{"purpose"}), []string{string(messages.Primary), string(messages.Copy), string(messages.Fallback), string(messages.TrackingMsg), string(messages.Digest), string(messages.FollowUp)}),
 		batch: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "iris_escalation_batch_incidents", Help: "Incidents written per transaction.",
 			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 400},

@@ -130,9 +130,10 @@ func tooSlow(err error) error {
 	return err
 }
 
-// acknowledged ends the simulation because somebody acknowledges.
+// acknowledged ends the simulation because somebody acknowledges. Follow-ups whose time has not come are not sent.
 func (s *simulation) acknowledged(at time.Time) {
 	s.End, s.EndedAt = EndAcknowledged, at
+	s.Pages = slices.DeleteFunc(s.Pages, func(p SimulatedPage) bool { return p.After > 0 && !p.At.Before(at) })
 	s.Timeline = append(s.Timeline, incidents.Entry{At: at, Kind: incidents.EntryAcknowledged,
 		Text: "somebody acknowledges: nobody is paged any more"})
 }
@@ -161,6 +162,7 @@ func (s *simulation) stored(p escalation.Progress) (escalation.Progress, error) 
 func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.Time, error) {
 	next := w.DueAt
 	var held, ruled []incidents.Entry
+	heldPages := map[escalation.PageKey]bool{}
 	for position, f := range s.latest {
 		if f.Step != w.Progress.Step {
 			delete(s.latest, position)
@@ -172,7 +174,12 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 			continue
 		}
 		p := SimulatedPage{New: m, At: w.At, Wanted: w.Reasons[i].Wanted, Rule: w.Reasons[i].Rule, ModeRule: w.Reasons[i].ModeRule}
+		followUp := m.Purpose.Kind() == messages.FollowUp
+		if followUp && heldPages[escalation.PageOf(m)] {
+			continue // the page is in a digest
+		}
 		if s.hold(w.Aggregation, &p) {
+			heldPages[escalation.PageOf(m)] = true
 			held = append(held, escalation.HeldEntry(m.Target, *w.Aggregation, w.At))
 		} else if p.Mode != users.Drop {
 			changed, err := s.reprioritise(ctx, &p)
@@ -183,7 +190,11 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 				ruled = append(ruled, escalation.RuledEntry(m.Target, p.Mode, m.Mode, w.At))
 			}
 		}
+		p.At = w.At.Add(m.After)
 		s.Pages = append(s.Pages, p)
+		if followUp {
+			continue // it does not delay its step
+		}
 		if m.Step == w.Progress.Step && m.Step > 0 {
 			s.latest[m.Position] = escalation.RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat, SettledAt: w.At}
 		}

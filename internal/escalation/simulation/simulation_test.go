@@ -72,15 +72,19 @@ func (th *theatre) Commit(_ context.Context, _ string, _ []buckets.Lease, change
 	th.due.Progress, th.due.Active, th.due.DueAt = c.Progress, c.Active, c.DueAt
 	th.tell(c.Entries...)
 	var ruled []incidents.Entry
+	held := map[escalation.PageKey]bool{}
 	for _, m := range c.Messages {
-		mode := m.Mode
+		mode, followUp := m.Mode, m.Purpose.Kind() == messages.FollowUp
+		if followUp && held[escalation.PageOf(m)] {
+			continue
+		}
 		k, ok := escalation.FloodOf(m)
 		if ok && c.Aggregation != nil {
 			if th.floods[k] == nil {
 				th.floods[k] = &escalation.Flood{}
 			}
 			if th.floods[k].Hold(*c.Aggregation, c.At) {
-				m.Held = c.At
+				m.Held, held[escalation.PageOf(m)] = c.At, true
 				th.tell(escalation.HeldEntry(m.Target, *c.Aggregation, c.At))
 			}
 		}
@@ -92,7 +96,10 @@ func (th *theatre) Commit(_ context.Context, _ string, _ []buckets.Lease, change
 				ruled = append(ruled, escalation.RuledEntry(m.Target, m.Mode, mode, c.At))
 			}
 		}
-		th.did = append(th.did, pageWords(m, c.At))
+		th.did = append(th.did, pageWords(m, c.At.Add(m.After)))
+		if followUp {
+			continue
+		}
 		th.facts = append(th.facts, escalation.RoundFact{Step: m.Step, Position: m.Position, Repeat: m.Repeat, SettledAt: c.At})
 		if end := c.At.Add(m.Wait); th.due.Active && end.Before(th.due.DueAt) {
 			th.due.DueAt = end
@@ -251,6 +258,12 @@ func genPerson(t *rapid.T, id users.ID, modes []users.Mode) users.Responder {
 		if rapid.IntRange(0, 2).Draw(t, "contact") > 0 {
 			p.Contacts[m] = "x"
 		}
+	}
+	p.FollowUps = map[users.Priority][]users.FollowUp{}
+	for range rapid.IntRange(0, 3).Draw(t, "follow-ups") {
+		priority := rapid.SampledFrom(users.Priorities).Draw(t, "priority")
+		p.FollowUps[priority] = append(p.FollowUps[priority], users.FollowUp{Mode: rapid.SampledFrom(modes[:4]).Draw(t, "later mode"),
+			After: time.Duration(rapid.IntRange(1, 900).Draw(t, "delay")) * time.Second})
 	}
 	for _, choices := range []map[users.Priority]users.Mode{p.Modes, p.AppModes} {
 		if rapid.Bool().Draw(t, "choice") {

@@ -112,6 +112,7 @@ type Simulation struct {
 // SimulatedPage is one message that would be made.
 type SimulatedPage struct {
 	messages.New
+	// At is when the page is sent. It is At of the decision, and later for a follow-up.
 	At time.Time
 	// Wanted is the mode that the person prefers; Mode is the mode that is used.
 	Wanted users.Mode
@@ -170,6 +171,7 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 	if err := run.run(ctx); err != nil {
 		return Simulation{}, err
 	}
+	slices.SortStableFunc(run.Pages, func(a, b SimulatedPage) int { return a.At.Compare(b.At) })
 	run.addNotes()
 	return run.Simulation, nil
 }

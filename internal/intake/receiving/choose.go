@@ -21,6 +21,7 @@ type PlanOwner string
 // The owners, in the order of preference.
 const (
 	RulePlan        PlanOwner = "rule"
+	SenderPlan      PlanOwner = "sender"
 	IntegrationPlan PlanOwner = "integration"
 	ApplicationPlan PlanOwner = "application"
 	CatchAllPlan    PlanOwner = "installation"
@@ -36,6 +37,9 @@ type Choice struct {
 	plan       escalation.PlanID
 }
 
+// byDefault reports whether nobody chose the plan for the integration.
+func (c Choice) byDefault() bool { return c.Owner == ApplicationPlan || c.Owner == CatchAllPlan }
+
 // Chooser chooses the plans of events. Intake, the preview and the command line use it. It is safe for concurrent use.
 type Chooser struct {
 	Plans Plans
@@ -44,8 +48,9 @@ type Chooser struct {
 	Log      *zap.Logger
 }
 
-// Choose returns the plan of a firing event: that of the first rule that matches, else the default plan of the integration, of the
-// application, and of the installation. A plan that cannot be used is skipped. The error is a NotFound fault if no plan is left.
+// Choose returns the plan of a firing event: that of the first rule that matches, else the first that the sender names, else the default
+// plan of the integration, of the application, and of the installation. A plan that cannot be used is skipped. The error is a NotFound
+// fault if no plan is left.
 func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrations.Integration, e intake.Event, now time.Time) (Choice, error) {
 	e.Severity = severity(from, e)
 	route := routing.Choose(from.Rules, e, now)
@@ -54,10 +59,13 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrat
 		return out, nil
 	}
 	refusal := error(fault.New(fault.NotFound, "no rule matches, and neither the integration, its application nor the installation has a default plan"))
-	for _, next := range []struct {
-		name  string
-		owner PlanOwner
-	}{{route.Plan, RulePlan}, {from.DefaultPlan, IntegrationPlan}, {app.DefaultPlan, ApplicationPlan}, {c.CatchAll, CatchAllPlan}} {
+	candidates := []candidate{{route.Plan, RulePlan}}
+	for _, name := range e.Plans {
+		candidates = append(candidates, candidate{name, SenderPlan})
+	}
+	candidates = append(candidates, candidate{from.DefaultPlan, IntegrationPlan}, candidate{app.DefaultPlan, ApplicationPlan},
+		candidate{c.CatchAll, CatchAllPlan})
+	for _, next := range candidates {
 		if next.name == "" {
 			continue
 		}
@@ -69,11 +77,20 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrat
 		if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Invalid) {
 			return out, err // the plan could not be read
 		}
+		if next.owner == SenderPlan && fault.Is(err, fault.NotFound) {
+			continue // a team or person of the sender
+		}
 		refusal = err
 		c.Log.Warn("the plan for an event cannot be used", zap.String("integration", from.Name), zap.String("plan", next.name),
 			zap.String("of", string(next.owner)), zap.String("reason", fault.Public(err)))
 	}
 	return out, fault.Newf(fault.NotFound, "no plan can take this event: %s", fault.Public(refusal))
+}
+
+// candidate is a plan that an event may use; "" = none.
+type candidate struct {
+	name  string
+	owner PlanOwner
 }
 
 // Usable finds an active plan. It returns a NotFound fault if there is none, and an Invalid fault if an event cannot open an incident
@@ -130,7 +147,7 @@ func (r *Receiver) checkLimits(ctx context.Context, app auth.Application, c Choi
 	if err := r.d.Rates.Check(ctx, app, int64(c.plan)); err != nil {
 		return err
 	}
-	if c.Owner == RulePlan || c.Owner == IntegrationPlan {
+	if !c.byDefault() {
 		return nil
 	}
 	return r.d.FallbackRates.Check(ctx, app, int64(c.plan))
@@ -138,7 +155,7 @@ func (r *Receiver) checkLimits(ctx context.Context, app auth.Application, c Choi
 
 // reportFallback counts and logs an incident that was opened on a plan that nobody chose for the integration.
 func (r *Receiver) reportFallback(from integrations.Integration, c Choice, id incidents.ID) {
-	if c.Owner == RulePlan || c.Owner == IntegrationPlan {
+	if !c.byDefault() {
 		return
 	}
 	r.metrics.fallbacks.WithLabelValues(string(c.Owner)).Inc()

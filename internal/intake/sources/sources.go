@@ -126,6 +126,18 @@ func (m members) list(name string) []members {
 	return out
 }
 
+// strings returns the texts and numbers in a member that is an array, without blanks around them.
+func (m members) strings(name string) (out []string) {
+	var raw []json.RawMessage
+	_ = json.Unmarshal(m[name], &raw) // another type counts as absent
+	for _, r := range raw {
+		if s := (members{"": r}).text(""); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // texts returns the members that are texts or numbers.
 func (m members) texts() map[string]string {
 	out := map[string]string{}

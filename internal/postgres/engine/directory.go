@@ -148,10 +148,23 @@ func RespondersOf(ctx context.Context, q *db.Queries, keys []users.ResponderKey)
 			}),
 			Contacts: postgres.Zip[users.Mode, string](row.ContactModes, row.Destinations),
 			Modes:    postgres.Zip[users.Priority, users.Mode](row.OwnPriorities, row.OwnModes),
-			AppModes: postgres.Zip[users.Priority, users.Mode](row.AppPriorities, row.AppModes),
+			AppModes: postgres.Zip[users.Priority, users.Mode](row.AppPriorities, row.AppModes), FollowUps: followUpsOf(row),
 		}
 	}
 	return out, nil
+}
+
+func followUpsOf(row db.DirectoryRespondersRow) map[users.Priority][]users.FollowUp {
+	if len(row.FollowUpPriorities) == 0 {
+		return nil
+	}
+	out := map[users.Priority][]users.FollowUp{}
+	for i, p := range row.FollowUpPriorities {
+		out[users.Priority(p)] = append(out[users.Priority(p)], users.FollowUp{
+			Mode: users.Mode(row.FollowUpModes[i]), After: postgres.FromSeconds(row.FollowUpDelays[i]),
+		})
+	}
+	return out
 }
 
 // Applications returns what escalation must know of applications.

@@ -48,7 +48,7 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 		if err := quotas.AddEntries(ctx, q, entries); err != nil {
 			return err
 		}
-		held, err := quotas.Hold(ctx, q, r.floods, news, tally)
+		news, held, err := quotas.Hold(ctx, q, r.floods, news, tally)
 		if err != nil {
 			return err
 		}

@@ -36,12 +36,6 @@ func (s *Integrations) ByToken(ctx context.Context, token string) (integrations.
 	return i, r.TokenID, err
 }
 
-// KeyOf returns the dedup key of an incident of an integration. Another incident is a NotFound fault.
-func (s *Integrations) KeyOf(ctx context.Context, id integrations.ID, incident int64) (string, error) {
-	key, err := postgres.Query(ctx, s.db, (*db.Queries).KeyOfIncident, db.KeyOfIncidentParams{ID: incident, IntegrationID: int64(id)})
-	return key, postgres.Named(err, "the integration has no such incident")
-}
-
 // List returns at most so many integrations by number, beginning after one.
 func (s *Integrations) List(ctx context.Context, after integrations.ID, most int) ([]integrations.Integration, error) {
 	return s.read(ctx, db.IntegrationsParams{After: int64(after), Most: int32(most)})

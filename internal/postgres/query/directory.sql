@@ -29,7 +29,8 @@ select k.application_id::bigint as application_id, u.id, u.target_id, u.oncall_i
     array(select m.priority from user_application_modes m
         where m.user_id = u.id and m.application_id = k.application_id order by m.priority)::text[] as app_priorities,
     array(select m.mode from user_application_modes m
-        where m.user_id = u.id and m.application_id = k.application_id order by m.priority)::text[] as app_modes
+        where m.user_id = u.id and m.application_id = k.application_id order by m.priority)::text[] as app_modes,
+    follow_ups.priorities::text[] as follow_up_priorities, follow_ups.modes::text[] as follow_up_modes, follow_ups.delays::int[] as follow_up_delays
 from (
     select unnest(sqlc.arg(user_ids)::bigint[]) as user_id, unnest(sqlc.arg(application_ids)::bigint[]) as application_id
 ) k
@@ -44,7 +45,13 @@ cross join lateral (
         where exists (select from devices d where d.user_id = u.id and d.active)
           and not exists (select from user_contacts c where c.user_id = u.id and c.mode = 'push')
     ) c
-) contacts;
+) contacts
+cross join lateral (
+    select coalesce(array_agg(f.priority order by f.priority, f.position), '{}') as priorities,
+        coalesce(array_agg(f.mode order by f.priority, f.position), '{}') as modes,
+        coalesce(array_agg(f.delay_seconds order by f.priority, f.position), '{}') as delays
+    from user_follow_ups f where f.user_id = u.id
+) follow_ups;
 
 -- name: DirectoryApplications :many
 select a.id, a.name, a.fallback_role, a.fallback_target_id, coalesce(t.name, '')::text as fallback_name,

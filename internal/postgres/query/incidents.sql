@@ -152,12 +152,12 @@ insert into timeline_entries (incident_id, kind, actor, text)
 select unnest(sqlc.arg(incident_ids)::bigint[]), sqlc.arg(kind), sqlc.arg(actor), unnest(sqlc.arg(texts)::text[]);
 
 -- name: AddComment :one
-insert into comments (incident_id, author_id, content) values (@incident_id, @author_id, @content) returning id;
+insert into comments (incident_id, author_id, content) values (@incident_id, sqlc.arg(author_id)::bigint, @content) returning id;
 
 -- name: Comments :many
-select c.id, u.name as author, c.content, c.created_at
+select c.id, coalesce(u.name, c.source, '')::text as author, c.content, c.created_at
 from comments c
-join users u on u.id = c.author_id
+left join users u on u.id = c.author_id
 where c.incident_id = @incident_id
 order by c.id;
 

@@ -107,6 +107,3 @@ update incidents
 set due_at = case when active then clock_timestamp() else due_at end, active = false, source_acknowledged = true,
     version = version + 1, updated_at = clock_timestamp()
 where id = @id and not resolved;
-
--- name: KeyOfIncident :one
-select coalesce(dedup_key, '')::text as dedup_key from incidents where id = @id and integration_id = sqlc.arg(integration_id)::bigint;

@@ -90,14 +90,15 @@ cross join lateral (
 ) d
 order by b.bucket;
 
--- What became of the messages of each round. What was held for a digest counts as sent from then on.
+-- What became of the messages of each round. What was held for a digest counts as sent from then on. Follow-ups do not count: no step
+-- waits for them.
 -- name: RoundFacts :many
 select incident_id::bigint as incident_id, step, position, repeat,
     (count(*) filter (where (state in ('pending', 'taken', 'sending') or needs_fallback) and held_at is null))::int as unsettled,
     coalesce(max(coalesce(held_at, settled_at)), 'epoch')::timestamptz as settled_at,
     bool_and(state = 'failed' and failed_for_good and not needs_fallback)::boolean as lost
 from messages
-where incident_id = any(sqlc.arg(incident_ids)::bigint[])
+where incident_id = any(sqlc.arg(incident_ids)::bigint[]) and purpose not like 'follow-up-%'
 group by incident_id, step, position, repeat;
 
 -- Every message of incidents that were reopened, the latest of each round, recipient and purpose, also from history. A
@@ -155,7 +156,8 @@ from (
 where i.id = u.id;
 
 -- Makes messages; one that exists already (promise P3) is left as it is. `ord` numbers the rows, so that audit lines
--- find the message they belong to.
+-- find the message they belong to. A message with a delay is sent after it. held_at makes it count as sent for its step from now on,
+-- and its age begins at mode_since.
 -- name: MakeMessages :one
 with input as materialized (
     select nextval('message_ids')::bigint as id, u.*
@@ -185,19 +187,21 @@ with input as materialized (
             unnest(sqlc.arg(mode_changeds)::boolean[]) as mode_changed,
             unnest(sqlc.arg(held_ats)::timestamptz[]) as held_at,
             unnest(sqlc.arg(batches)::text[]) as batch,
-            unnest(sqlc.arg(batch_sizes)::int[]) as batch_size
+            unnest(sqlc.arg(batch_sizes)::int[]) as batch_size,
+            unnest(sqlc.arg(delays)::int[]) as delay
     ) u
 ),
 made as (
     insert into messages (id, bucket, incident_id, request_id, application_id, plan_id, reopen_count, step, position,
         repeat, recipient, purpose, user_id, target, priority, class, mode, literal, template, fallback_of, expires_at,
-        wait_seconds, mode_changed, state, settled_at, held_at, batch, batch_size)
+        wait_seconds, mode_changed, state, settled_at, held_at, batch, batch_size, available_at, mode_since)
     select n.id, n.bucket, nullif(n.incident_id, 0), nullif(n.request_id, 0), n.application_id, nullif(n.plan_id, 0),
         n.reopen_count, n.step, n.position, n.repeat, n.recipient, n.purpose, nullif(n.user_id, 0), n.target,
         nullif(n.priority, ''), n.class, n.mode, nullif(n.literal, ''), nullif(n.template, ''), nullif(n.fallback_of, 0),
         nullif(n.expires_at, 'epoch'), n.wait_seconds, n.mode_changed,
         case when n.held_at = 'epoch' then 'pending' else 'aggregated' end, nullif(n.held_at, 'epoch'),
-        nullif(n.held_at, 'epoch'), nullif(n.batch, ''), nullif(n.batch_size, 0)
+        case when n.delay > 0 then clock_timestamp() else nullif(n.held_at, 'epoch') end, nullif(n.batch, ''), nullif(n.batch_size, 0),
+        clock_timestamp() + n.delay * interval '1 second', clock_timestamp() + n.delay * interval '1 second'
     from input n
     on conflict do nothing
     returning id
@@ -292,6 +296,7 @@ cross join lateral (
             union all
             select r.* from messages r where r.batch = m.batch and r.incident_id is null and m.incident_id is null
         ) r
+        where r.purpose not like 'follow-up-%'
         order by r.recipient, r.purpose, r.reopen_count desc
     ) o
     where o.id <> m.id

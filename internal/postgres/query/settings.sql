@@ -16,6 +16,17 @@ select priority, mode from user_modes where user_id = @user_id;
 -- name: RemoveUserMode :exec
 delete from user_modes where user_id = @user_id and priority = @priority;
 
+-- name: FollowUpsOfUser :many
+select priority, mode, delay_seconds from user_follow_ups where user_id = @user_id order by priority, position;
+
+-- name: RemoveFollowUps :exec
+delete from user_follow_ups where user_id = @user_id;
+
+-- name: AddFollowUps :exec
+insert into user_follow_ups (user_id, priority, position, mode, delay_seconds)
+select @user_id::bigint, unnest(sqlc.arg(priorities)::text[]), unnest(sqlc.arg(positions)::smallint[]), unnest(sqlc.arg(modes)::text[]),
+    unnest(sqlc.arg(delays)::int[]);
+
 -- name: ApplicationModesOfUser :many
 select a.name as application, m.priority, m.mode
 from user_application_modes m join applications a on a.id = m.application_id

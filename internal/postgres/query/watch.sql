@@ -12,6 +12,7 @@ cross join lateral (
     select m.id, m.bucket, m.mode, m.created_at, m.held_at, m.mode_since
     from messages m
     where m.application_id = a.id and m.class = c.class and m.settled_at is null and m.state in ('pending', 'taken', 'sending')
+      and (m.held_at is null or m.mode_since <= statement_timestamp()) -- not a follow-up whose time has not come
       and not exists (select from vendor_pauses p where p.account = 'mode:' || m.mode and p.until > statement_timestamp())
     order by m.created_at
     limit 1

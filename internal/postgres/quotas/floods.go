@@ -13,19 +13,19 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Hold decides which messages of plans that aggregate are held for a digest, and returns lines for the timelines. The floods
-// stay locked until the transaction ends.
-func Hold(ctx context.Context, q *db.Queries, known KnownKeys[escalation.AggregationKey], news []floods.Message, tally floods.Tally) ([]floods.Entry, error) {
+// Hold decides which messages of plans that aggregate are held for a digest. It returns the messages to be made and lines for the
+// timelines. The floods stay locked until the transaction ends.
+func Hold(ctx context.Context, q *db.Queries, known KnownKeys[escalation.AggregationKey], news []floods.Message, tally floods.Tally) ([]floods.Message, []floods.Entry, error) {
 	keys := floods.Keys(news)
 	if len(keys) == 0 {
-		return nil, nil
+		return news, nil, nil
 	}
 	locked, err := lockFloods(ctx, q, known, keys)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	entries := floods.Hold(news, locked, tally)
-	return entries, storeFloods(ctx, q, locked)
+	news, entries := floods.Hold(news, locked, tally)
+	return news, entries, storeFloods(ctx, q, locked)
 }
 
 func lockFloods(ctx context.Context, q *db.Queries, known KnownKeys[escalation.AggregationKey], keys []escalation.AggregationKey) (map[escalation.AggregationKey]*floods.Flood, error) {

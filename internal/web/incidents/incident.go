@@ -113,9 +113,9 @@ const maxDetail = 120
 
 func viewMessage(m messages.Message) messageView {
 	v := messageView{Target: m.Target, Mode: string(m.Mode), State: string(m.State), StateText: stateText(m.State), Step: m.Step, Repeat: m.Repeat}
-	switch m.Purpose {
-	case messages.Fallback:
-		v.Note = "fallback"
+	switch m.Purpose.Kind() {
+	case messages.Fallback, messages.FollowUp:
+		v.Note = string(m.Purpose.Kind())
 	case messages.TrackingMsg:
 		v.Note = "tracking"
 	}

@@ -67,7 +67,9 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	}
 	h, err := hooks.New(hooks.Deps{
 		Integrations: s.Integrations, Applications: s.Applications, Receiver: receiver, Activity: activity, Errors: e,
-		Heartbeats: s.Heartbeats, Decoders: decoders, PagerDutyV1: sources.PagerDutyV1,
+		Heartbeats: s.Heartbeats,
+		Decoders:   decoders, PagerDutyV1: sources.PagerDutyV1, Alerts: s.Integrations, AlertEdits: s.Integrations,
+		Transitions: s.Incidents, People: s.Users, Addresses: s.Responses, Wake: wake,
 	})
 	if err != nil {
 		return nil, err

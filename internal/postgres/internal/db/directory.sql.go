@@ -209,7 +209,8 @@ select k.application_id::bigint as application_id, u.id, u.target_id, u.oncall_i
     array(select m.priority from user_application_modes m
         where m.user_id = u.id and m.application_id = k.application_id order by m.priority)::text[] as app_priorities,
     array(select m.mode from user_application_modes m
-        where m.user_id = u.id and m.application_id = k.application_id order by m.priority)::text[] as app_modes
+        where m.user_id = u.id and m.application_id = k.application_id order by m.priority)::text[] as app_modes,
+    follow_ups.priorities::text[] as follow_up_priorities, follow_ups.modes::text[] as follow_up_modes, follow_ups.delays::int[] as follow_up_delays
 from (
     select unnest($1::bigint[]) as user_id, unnest($2::bigint[]) as application_id
 ) k
@@ -225,6 +226,12 @@ cross join lateral (
           and not exists (select from user_contacts c where c.user_id = u.id and c.mode = 'push')
     ) c
 ) contacts
+cross join lateral (
+    select coalesce(array_agg(f.priority order by f.priority, f.position), '{}') as priorities,
+        coalesce(array_agg(f.mode order by f.priority, f.position), '{}') as modes,
+        coalesce(array_agg(f.delay_seconds order by f.priority, f.position), '{}') as delays
+    from user_follow_ups f where f.user_id = u.id
+) follow_ups
 `
 
 type DirectoryRespondersParams struct {
@@ -233,21 +240,24 @@ type DirectoryRespondersParams struct {
 }
 
 type DirectoryRespondersRow struct {
-	ApplicationID int64
-	ID            int64
-	TargetID      int64
-	OncallID      int64
-	Name          string
-	FullName      string
-	TimeZone      string
-	Admin         bool
-	Active        bool
-	ContactModes  []string
-	Destinations  []string
-	OwnPriorities []string
-	OwnModes      []string
-	AppPriorities []string
-	AppModes      []string
+	ApplicationID      int64
+	ID                 int64
+	TargetID           int64
+	OncallID           int64
+	Name               string
+	FullName           string
+	TimeZone           string
+	Admin              bool
+	Active             bool
+	ContactModes       []string
+	Destinations       []string
+	OwnPriorities      []string
+	OwnModes           []string
+	AppPriorities      []string
+	AppModes           []string
+	FollowUpPriorities []string
+	FollowUpModes      []string
+	FollowUpDelays     []int32
 }
 
 // Contacts and choices of users as seen by applications, each as two arrays in the same order.
@@ -276,6 +286,9 @@ func (q *Queries) DirectoryResponders(ctx context.Context, arg DirectoryResponde
 			&i.OwnModes,
 			&i.AppPriorities,
 			&i.AppModes,
+			&i.FollowUpPriorities,
+			&i.FollowUpModes,
+			&i.FollowUpDelays,
 		); err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ func (q *Queries) AcknowledgeIncidents(ctx context.Context, arg AcknowledgeIncid
 }
 
 const addComment = `-- name: AddComment :one
-insert into comments (incident_id, author_id, content) values ($1, $2, $3) returning id
+insert into comments (incident_id, author_id, content) values ($1, $2::bigint, $3) returning id
 `
 
 type AddCommentParams struct {
@@ -123,9 +123,9 @@ func (q *Queries) AlertsOf(ctx context.Context, arg AlertsOfParams) ([]AlertsOfR
 }
 
 const comments = `-- name: Comments :many
-select c.id, u.name as author, c.content, c.created_at
+select c.id, coalesce(u.name, c.source, '')::text as author, c.content, c.created_at
 from comments c
-join users u on u.id = c.author_id
+left join users u on u.id = c.author_id
 where c.incident_id = $1
 order by c.id
 `

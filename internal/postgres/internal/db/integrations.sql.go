@@ -362,22 +362,6 @@ func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]I
 	return items, nil
 }
 
-const keyOfIncident = `-- name: KeyOfIncident :one
-select coalesce(dedup_key, '')::text as dedup_key from incidents where id = $1 and integration_id = $2::bigint
-`
-
-type KeyOfIncidentParams struct {
-	ID            int64
-	IntegrationID int64
-}
-
-func (q *Queries) KeyOfIncident(ctx context.Context, arg KeyOfIncidentParams) (string, error) {
-	row := q.db.QueryRow(ctx, keyOfIncident, arg.ID, arg.IntegrationID)
-	var dedup_key string
-	err := row.Scan(&dedup_key)
-	return dedup_key, err
-}
-
 const lockIntegration = `-- name: LockIntegration :one
 select name, type, coalesce(default_plan, '')::text as default_plan, coalesce(default_severity, '')::text as default_severity, rules,
     settings, rate_per_minute, enabled

@@ -159,9 +159,11 @@ type CategoryOverride struct {
 type Comment struct {
 	ID         int64
 	IncidentID int64
-	AuthorID   int64
+	AuthorID   *int64
 	Content    string
 	CreatedAt  time.Time
+	// who wrote a comment without an author: integration NAME
+	Source *string
 }
 
 type ContactCode struct {
@@ -497,6 +499,7 @@ type Message struct {
 	Position      int16
 	Repeat        int16
 	Recipient     string
+	// primary, copy, fallback, tracking, digest, or follow-up-N: the N-th follow-up of the recipient
 	Purpose       string
 	UserID        *int64
 	Target        string
@@ -524,9 +527,10 @@ type Message struct {
 	ModeSince     time.Time
 	SettledAt     *time.Time
 	WaitSeconds   int32
-	HeldAt        *time.Time
-	Batch         *string
-	BatchSize     *int32
+	// when it was held for a digest, or, of a message with a delay, when it was made: it counts as sent for its step from then on
+	HeldAt    *time.Time
+	Batch     *string
+	BatchSize *int32
 	// it failed because nothing can reach the recipient (refused, no contact, switched off), not because of an outage
 	FailedForGood bool
 	// when the timeline was told that the message has not left in time; null = it was not
@@ -1104,6 +1108,14 @@ type UserContact struct {
 	Destination string
 	// the contact is verified when this equals destination; null = it is not
 	VerifiedDestination *string
+}
+
+type UserFollowUp struct {
+	UserID       int64
+	Priority     string
+	Position     int16
+	Mode         string
+	DelaySeconds int32
 }
 
 type UserMode struct {

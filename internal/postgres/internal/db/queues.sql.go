@@ -11,7 +11,8 @@ import (
 
 const pendingByApplication = `-- name: PendingByApplication :many
 select application_id, sum(n)::bigint as pending from (
-    select m.application_id, count(*) as n from messages m where m.state = 'pending' and m.settled_at is null group by m.application_id
+    select m.application_id, count(*) as n from messages m
+    where m.state = 'pending' and m.settled_at is null and (m.held_at is null or m.mode_since <= statement_timestamp()) group by m.application_id
     union all
     select i.application_id, count(*) from generate_series(0, 255) as b(bucket)
     join incidents i on i.bucket = b.bucket::smallint and i.due_at <= statement_timestamp()
@@ -51,8 +52,10 @@ select q.mode, a.name as application, q.class, sum(q.waiting)::bigint as waiting
        coalesce(extract(epoch from clock_timestamp() - min(q.oldest)), 0)::float8 as oldest_seconds
 from (
     select m.mode, m.application_id, m.class, count(*) filter (where m.state = 'pending') as waiting,
-        count(*) filter (where m.state <> 'pending') as in_flight, min(m.created_at) filter (where m.state = 'pending') as oldest
-    from messages m where m.settled_at is null group by m.mode, m.application_id, m.class
+        count(*) filter (where m.state <> 'pending') as in_flight,
+        min(case when m.held_at is null then m.created_at else m.mode_since end) filter (where m.state = 'pending') as oldest
+    from messages m where m.settled_at is null and (m.held_at is null or m.mode_since <= statement_timestamp())
+    group by m.mode, m.application_id, m.class
 ) as q
 join applications a on a.id = q.application_id
 group by q.mode, a.name, q.class
@@ -68,7 +71,7 @@ type QueueDepthsRow struct {
 	OldestSeconds float64
 }
 
-// It never reads finished rows.
+// It never reads finished rows. Follow-ups whose time has not come are left out.
 func (q *Queries) QueueDepths(ctx context.Context) ([]QueueDepthsRow, error) {
 	rows, err := q.db.Query(ctx, queueDepths)
 	if err != nil {

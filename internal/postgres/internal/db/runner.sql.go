@@ -402,7 +402,7 @@ func (q *Queries) LockMessagesNeedingFallback(ctx context.Context, ids []int64) 
 
 const makeMessages = `-- name: MakeMessages :one
 with input as materialized (
-    select nextval('message_ids')::bigint as id, u.ord, u.bucket, u.incident_id, u.request_id, u.application_id, u.plan_id, u.reopen_count, u.step, u.position, u.repeat, u.recipient, u.purpose, u.user_id, u.target, u.priority, u.class, u.mode, u.literal, u.template, u.fallback_of, u.expires_at, u.wait_seconds, u.mode_changed, u.held_at, u.batch, u.batch_size
+    select nextval('message_ids')::bigint as id, u.ord, u.bucket, u.incident_id, u.request_id, u.application_id, u.plan_id, u.reopen_count, u.step, u.position, u.repeat, u.recipient, u.purpose, u.user_id, u.target, u.priority, u.class, u.mode, u.literal, u.template, u.fallback_of, u.expires_at, u.wait_seconds, u.mode_changed, u.held_at, u.batch, u.batch_size, u.delay
     from (
         select unnest($1::int[]) as ord,
             unnest($2::smallint[]) as bucket,
@@ -429,19 +429,21 @@ with input as materialized (
             unnest($23::boolean[]) as mode_changed,
             unnest($24::timestamptz[]) as held_at,
             unnest($25::text[]) as batch,
-            unnest($26::int[]) as batch_size
+            unnest($26::int[]) as batch_size,
+            unnest($27::int[]) as delay
     ) u
 ),
 made as (
     insert into messages (id, bucket, incident_id, request_id, application_id, plan_id, reopen_count, step, position,
         repeat, recipient, purpose, user_id, target, priority, class, mode, literal, template, fallback_of, expires_at,
-        wait_seconds, mode_changed, state, settled_at, held_at, batch, batch_size)
+        wait_seconds, mode_changed, state, settled_at, held_at, batch, batch_size, available_at, mode_since)
     select n.id, n.bucket, nullif(n.incident_id, 0), nullif(n.request_id, 0), n.application_id, nullif(n.plan_id, 0),
         n.reopen_count, n.step, n.position, n.repeat, n.recipient, n.purpose, nullif(n.user_id, 0), n.target,
         nullif(n.priority, ''), n.class, n.mode, nullif(n.literal, ''), nullif(n.template, ''), nullif(n.fallback_of, 0),
         nullif(n.expires_at, 'epoch'), n.wait_seconds, n.mode_changed,
         case when n.held_at = 'epoch' then 'pending' else 'aggregated' end, nullif(n.held_at, 'epoch'),
-        nullif(n.held_at, 'epoch'), nullif(n.batch, ''), nullif(n.batch_size, 0)
+        case when n.delay > 0 then clock_timestamp() else nullif(n.held_at, 'epoch') end, nullif(n.batch, ''), nullif(n.batch_size, 0),
+        clock_timestamp() + n.delay * interval '1 second', clock_timestamp() + n.delay * interval '1 second'
     from input n
     on conflict do nothing
     returning id
@@ -450,11 +452,11 @@ changed as (
     insert into message_changes (message_id, change_type, old, new, description)
     select n.id, c.change_type, c.old, c.new, c.description
     from (
-        select unnest($27::int[]) as ord,
-            unnest($28::text[]) as change_type,
-            unnest($29::text[]) as old,
-            unnest($30::text[]) as new,
-            unnest($31::text[]) as description
+        select unnest($28::int[]) as ord,
+            unnest($29::text[]) as change_type,
+            unnest($30::text[]) as old,
+            unnest($31::text[]) as new,
+            unnest($32::text[]) as description
     ) c
     join input n on n.ord = c.ord
     join made on made.id = n.id
@@ -490,6 +492,7 @@ type MakeMessagesParams struct {
 	HeldAts            []time.Time
 	Batches            []string
 	BatchSizes         []int32
+	Delays             []int32
 	ChangeOrds         []int32
 	ChangeTypes        []string
 	ChangeOlds         []string
@@ -503,7 +506,8 @@ type MakeMessagesRow struct {
 }
 
 // Makes messages; one that exists already (promise P3) is left as it is. `ord` numbers the rows, so that audit lines
-// find the message they belong to.
+// find the message they belong to. A message with a delay is sent after it. held_at makes it count as sent for its step from now on,
+// and its age begins at mode_since.
 func (q *Queries) MakeMessages(ctx context.Context, arg MakeMessagesParams) (MakeMessagesRow, error) {
 	row := q.db.QueryRow(ctx, makeMessages,
 		arg.Ords,
@@ -532,6 +536,7 @@ func (q *Queries) MakeMessages(ctx context.Context, arg MakeMessagesParams) (Mak
 		arg.HeldAts,
 		arg.Batches,
 		arg.BatchSizes,
+		arg.Delays,
 		arg.ChangeOrds,
 		arg.ChangeTypes,
 		arg.ChangeOlds,
@@ -571,6 +576,7 @@ cross join lateral (
             union all
             select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.failed_for_good, r.late_at from messages r where r.batch = m.batch and r.incident_id is null and m.incident_id is null
         ) r
+        where r.purpose not like 'follow-up-%'
         order by r.recipient, r.purpose, r.reopen_count desc
     ) o
     where o.id <> m.id
@@ -803,7 +809,7 @@ select incident_id::bigint as incident_id, step, position, repeat,
     coalesce(max(coalesce(held_at, settled_at)), 'epoch')::timestamptz as settled_at,
     bool_and(state = 'failed' and failed_for_good and not needs_fallback)::boolean as lost
 from messages
-where incident_id = any($1::bigint[])
+where incident_id = any($1::bigint[]) and purpose not like 'follow-up-%'
 group by incident_id, step, position, repeat
 `
 
@@ -817,7 +823,8 @@ type RoundFactsRow struct {
 	Lost       bool
 }
 
-// What became of the messages of each round. What was held for a digest counts as sent from then on.
+// What became of the messages of each round. What was held for a digest counts as sent from then on. Follow-ups do not count: no step
+// waits for them.
 func (q *Queries) RoundFacts(ctx context.Context, incidentIds []int64) ([]RoundFactsRow, error) {
 	rows, err := q.db.Query(ctx, roundFacts, incidentIds)
 	if err != nil {

@@ -23,6 +23,31 @@ func (q *Queries) AddFixedText(ctx context.Context, arg AddFixedTextParams) erro
 	return err
 }
 
+const addFollowUps = `-- name: AddFollowUps :exec
+insert into user_follow_ups (user_id, priority, position, mode, delay_seconds)
+select $1::bigint, unnest($2::text[]), unnest($3::smallint[]), unnest($4::text[]),
+    unnest($5::int[])
+`
+
+type AddFollowUpsParams struct {
+	UserID     int64
+	Priorities []string
+	Positions  []int16
+	Modes      []string
+	Delays     []int32
+}
+
+func (q *Queries) AddFollowUps(ctx context.Context, arg AddFollowUpsParams) error {
+	_, err := q.db.Exec(ctx, addFollowUps,
+		arg.UserID,
+		arg.Priorities,
+		arg.Positions,
+		arg.Modes,
+		arg.Delays,
+	)
+	return err
+}
+
 const applicationID = `-- name: ApplicationID :one
 select id from applications where lower(name) = lower(rtrim($1::text))
 `
@@ -178,6 +203,36 @@ func (q *Queries) FixedTextsOfUser(ctx context.Context, userID int64) ([]string,
 	return items, nil
 }
 
+const followUpsOfUser = `-- name: FollowUpsOfUser :many
+select priority, mode, delay_seconds from user_follow_ups where user_id = $1 order by priority, position
+`
+
+type FollowUpsOfUserRow struct {
+	Priority     string
+	Mode         string
+	DelaySeconds int32
+}
+
+func (q *Queries) FollowUpsOfUser(ctx context.Context, userID int64) ([]FollowUpsOfUserRow, error) {
+	rows, err := q.db.Query(ctx, followUpsOfUser, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FollowUpsOfUserRow{}
+	for rows.Next() {
+		var i FollowUpsOfUserRow
+		if err := rows.Scan(&i.Priority, &i.Mode, &i.DelaySeconds); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const modesOfUser = `-- name: ModesOfUser :many
 select priority, mode from user_modes where user_id = $1
 `
@@ -300,6 +355,15 @@ type RemoveFixedTextParams struct {
 
 func (q *Queries) RemoveFixedText(ctx context.Context, arg RemoveFixedTextParams) error {
 	_, err := q.db.Exec(ctx, removeFixedText, arg.UserID, arg.Mode)
+	return err
+}
+
+const removeFollowUps = `-- name: RemoveFollowUps :exec
+delete from user_follow_ups where user_id = $1
+`
+
+func (q *Queries) RemoveFollowUps(ctx context.Context, userID int64) error {
+	_, err := q.db.Exec(ctx, removeFollowUps, userID)
 	return err
 }
 

@@ -1,0 +1,39 @@
+-- Alerts: the incidents of an integration, as its sender sees them.
+
+-- The open incident with a key, else the newest of the last thousand incidents of the integration.
+-- name: AlertOfKey :one
+select coalesce(
+    (select o.id from incidents o
+        where o.application_id = sqlc.arg(application_id) and o.plan_key = chr(31) || sqlc.arg(integration_id)::bigint
+          and o.dedup_key = sqlc.arg(dedup_key)::text and not o.resolved limit 1),
+    (select r.id
+        from (select n.id, n.dedup_key from incidents n where n.integration_id = sqlc.arg(integration_id)::bigint order by n.id desc limit 1000) r
+        where r.dedup_key = sqlc.arg(dedup_key)::text order by r.id desc limit 1), 0)::bigint;
+
+-- name: AlertIDs :many
+select i.id from incidents i
+where i.integration_id = sqlc.arg(integration_id)::bigint
+  and (sqlc.narg(resolved)::boolean is null or i.resolved = sqlc.narg(resolved)::boolean)
+  and (sqlc.narg(acknowledged)::boolean is null
+    or (i.owner_id is not null or coalesce(i.source_acknowledged, false)) = sqlc.narg(acknowledged)::boolean)
+  and (sqlc.arg(dedup_key)::text = '' or i.dedup_key = sqlc.arg(dedup_key)::text)
+order by i.id desc
+limit sqlc.arg(most)::int offset sqlc.arg(skip)::int;
+
+-- name: Alerts :many
+select i.id, i.created_at, i.updated_at, i.resolved, coalesce(i.source_acknowledged, false)::boolean as source_acknowledged,
+    coalesce(u.name, '')::text as owner, coalesce(i.dedup_key, '')::text as dedup_key, c.context::text as context,
+    coalesce(c.severity, '')::text as severity
+from incidents i
+join incident_contexts c on c.incident_id = i.id
+left join users u on u.id = i.owner_id
+where i.integration_id = sqlc.arg(integration_id)::bigint and i.id = any(sqlc.arg(ids)::bigint[])
+order by i.id desc;
+
+-- Changes the context of an incident unless somebody changed it since it was read.
+-- name: EditContext :execrows
+update incident_contexts set context = sqlc.arg(after)::text::json, severity = nullif(sqlc.arg(severity)::text, '')
+where incident_id = sqlc.arg(id) and context::text = sqlc.arg(before)::text;
+
+-- name: AddSourceComment :exec
+insert into comments (incident_id, source, content) values (sqlc.arg(incident_id), sqlc.arg(source)::text, sqlc.arg(content));
