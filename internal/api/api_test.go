@@ -28,6 +28,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/notifications"
+	"github.com/iris-oncall/iris/internal/notifications/responders"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -87,7 +88,7 @@ func newFixture(t *testing.T) *fixture {
 		senders := integrations.Deps{Integrations: pgintegrations.New(db), Records: pgintegrations.New(db), Applications: apps,
 			Types: []string{"generic", "heartbeat", "pagerduty"}, Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}}
 		return slices.Concat(
-			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Comments: in, Timelines: in, People: users, Wake: wake}),
+			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
 				Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(db), Directory: directory,
 					Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
@@ -217,7 +218,19 @@ func TestIncidentActions(t *testing.T) {
 	require.Equal(t, 409, f.do("ann", "POST", "/v1/incidents/1/escalate", "").Code)
 	require.Equal(t, incident{ID: 1, State: "escalating", Title: "disk"}, act("restart", ""))
 
+	require.Equal(t, "escalating", act("page", `{"targets":[{"role":"team","name":"ops"},{"role":"user","name":"bob"}],"priority":"urgent"}`).State)
+	require.Equal(t, 409, f.do("ann", "POST", "/v1/incidents/1/reassign", `{"owner":"bob"}`).Code, "nobody owns it")
+	act("acknowledge", "")
+	require.Equal(t, "bob", *act("reassign", `{"owner":"bob"}`).Owner)
+	require.Equal(t, "acknowledged", act("page", `{"targets":[{"role":"user","name":"ann"}],"template":"words"}`).State)
+	require.Equal(t, "escalating", act("restart", "").State)
+
 	require.Equal(t, "resolved", act("resolve", "").State)
+	for call, body := range map[string]string{"page": `{"targets":[{"role":"user","name":"ann"}]}`, "reassign": `{"owner":"bob"}`} {
+		rec := f.do("ann", "POST", "/v1/incidents/1/"+call, body)
+		require.Equal(t, 409, rec.Code)
+		require.Contains(t, rec.Body.String(), "the incident is resolved: reopen it first")
+	}
 	for _, refused := range []string{"escalate", "restart"} {
 		rec := f.do("ann", "POST", "/v1/incidents/1/"+refused, "")
 		require.Equal(t, 409, rec.Code)
@@ -253,18 +266,23 @@ func TestErrorsPointToTheField(t *testing.T) {
 		status int
 		parts  []part
 	}{
-		"GET /v1/incidents?state=new":                    {400, []part{{"", "state", "state must be one of open, escalating, acknowledged, exhausted and resolved"}}},
-		"GET /v1/incidents?limit=0":                      {400, []part{{"", "limit", "limit must be a number between 1 and 500"}}},
-		"GET /v1/incidents?cursor=x":                     {400, []part{{"", "cursor", "cursor must be the next of an earlier answer"}}},
-		"GET /v1/incidents?created_after=today":          {400, []part{{"", "created_after", "created_after must be a time like 2026-11-22T09:30:00Z"}}},
-		"GET /v1/users?activ=true":                       {400, []part{{"", "activ", `there is no parameter "activ"`}}},
-		"GET /v1/incidents/99":                           {404, nil},
-		"GET /v1/plans/none":                             {404, nil},
-		`POST /v1/incidents/1/comments {"content":""}`:   {400, []part{{"#/content", "", "content must not be empty"}}},
-		`POST /v1/incidents/1/comments {"text":"x"}`:     {400, []part{{"#/text", "", `there is no member "text"`}}},
-		`POST /v1/incidents/1/acknowledge {"owner":1}`:   {400, []part{{"#/owner", "", "owner must be a string"}}},
-		`POST /v1/incidents/1/acknowledge`:               {400, []part{{"#/owner", "", "owner is required: the caller is no person"}}},
-		`POST /v1/incidents/1/resolve {"resolved":true}`: {400, []part{{"#/resolved", "", `there is no member "resolved"`}}},
+		"GET /v1/incidents?state=new":                                          {400, []part{{"", "state", "state must be one of open, escalating, acknowledged, exhausted and resolved"}}},
+		"GET /v1/incidents?limit=0":                                            {400, []part{{"", "limit", "limit must be a number between 1 and 500"}}},
+		"GET /v1/incidents?cursor=x":                                           {400, []part{{"", "cursor", "cursor must be the next of an earlier answer"}}},
+		"GET /v1/incidents?created_after=today":                                {400, []part{{"", "created_after", "created_after must be a time like 2026-11-22T09:30:00Z"}}},
+		"GET /v1/users?activ=true":                                             {400, []part{{"", "activ", `there is no parameter "activ"`}}},
+		"GET /v1/incidents/99":                                                 {404, nil},
+		"GET /v1/plans/none":                                                   {404, nil},
+		`POST /v1/incidents/1/comments {"content":""}`:                         {400, []part{{"#/content", "", "content must not be empty"}}},
+		`POST /v1/incidents/1/page {"targets":[]}`:                             {400, []part{{"#/targets", "", "name at least one target"}}},
+		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"eve"}]}`: {400, []part{{"#/targets/0/name", "", "there is no such target"}}},
+		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"ann"}],"priority":"loud"}`: {400, []part{{"#/priority", "", `there is no priority "loud"`}}},
+		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"ann"}],"template":"none"}`: {400, []part{{"#/template", "", `there is no active template "none"`}}},
+		`POST /v1/incidents/1/reassign {"owner":"eve"}`:                                          {400, []part{{"#/owner", "", `there is no active user "eve"`}}},
+		`POST /v1/incidents/1/comments {"text":"x"}`:                                             {400, []part{{"#/text", "", `there is no member "text"`}}},
+		`POST /v1/incidents/1/acknowledge {"owner":1}`:                                           {400, []part{{"#/owner", "", "owner must be a string"}}},
+		`POST /v1/incidents/1/acknowledge`:                                                       {400, []part{{"#/owner", "", "owner is required: the caller is no person"}}},
+		`POST /v1/incidents/1/resolve {"resolved":true}`:                                         {400, []part{{"#/resolved", "", `there is no member "resolved"`}}},
 	} {
 		method, rest, _ := strings.Cut(request, " ")
 		path, body, _ := strings.Cut(rest, " ")

@@ -178,7 +178,7 @@ func (d *decider) unserved() []users.Mode {
 // asksFallback reports whether a fallback recipient must be notified when the message cannot be delivered. Copies and tracking
 // messages need none, because other people get the same message.
 func asksFallback(c Claimed) bool {
-	return c.Purpose == messages.Primary || c.Purpose == messages.Fallback || c.Purpose == messages.Digest
+	return c.Purpose == messages.Primary || c.Purpose == messages.Fallback || c.Purpose == messages.Direct || c.Purpose == messages.Digest
 }
 
 // spread is the random part of pauses.

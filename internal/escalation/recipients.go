@@ -36,10 +36,14 @@ type page struct {
 	followUps []users.PlannedFollowUp
 }
 
-// makeRound makes the messages of a round: for the people of the target, and for a fallback in place of each who cannot be
-// paged. made counts the messages. reached is false if nobody can be paged: then the plan does not wait for the notification.
+// makeRound makes the messages of a round of the plan; see makePages.
 func (r *Decider) makeRound(ctx context.Context, b *changeBuilder, round Round) (made int, reached bool, err error) {
-	n := b.plan.Steps[round.Step-1].Notifications[round.Position]
+	return r.makePages(ctx, b, round, b.plan.Steps[round.Step-1].Notifications[round.Position])
+}
+
+// makePages makes messages for the people of a notification's target, and for a fallback in place of each who cannot be paged. made
+// counts the messages. reached is false if nobody can be paged: then the plan does not wait for the notification.
+func (r *Decider) makePages(ctx context.Context, b *changeBuilder, round Round, n Notification) (made int, reached bool, err error) {
 	pages, lost, err := r.recipients(ctx, b, round, n)
 	if err != nil {
 		return 0, false, err
@@ -76,7 +80,7 @@ func (r *Decider) recipients(ctx context.Context, b *changeBuilder, round Round,
 	if !ok {
 		return nil, []string{fmt.Sprintf("nobody can be paged: the incident names no target number %d", dynamicIndex(n))}, nil
 	}
-	answer, reason, err := r.resolve(ctx, b, t)
+	answer, reason, err := r.resolve(ctx, b, t, earlierRounds(b.plan, round, t, b.due.Dynamic))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,9 +112,10 @@ func dynamicIndex(n Notification) int {
 	return *n.DynamicIndex
 }
 
-// resolve resolves a target. reason says why nobody is paged. An error means that a retry may help.
-func (r *Decider) resolve(ctx context.Context, b *changeBuilder, t Target) (answer oncall.Answer, reason string, err error) {
-	answer, err = r.lookUp(ctx, oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, b.due.ReadAt)
+// resolve resolves a target that the incident paged earlier times before. reason says why nobody is paged. An error means
+// that a retry may help.
+func (r *Decider) resolve(ctx context.Context, b *changeBuilder, t Target, earlier int) (answer oncall.Answer, reason string, err error) {
+	answer, err = r.lookUp(ctx, query(t, b.due.ID, earlier), b.due.ReadAt)
 	switch {
 	case err == nil && len(answer.Users) == 0:
 		return answer, answer.Rule, nil
@@ -288,7 +293,7 @@ func fallbackChain(plan Plan, app Application) []fallback {
 func (r *Decider) candidate(ctx context.Context, b *changeBuilder, f fallback) ([]users.Responder, string, error) {
 	ids := []users.ID{f.user}
 	if f.target != nil {
-		answer, reason, err := r.resolve(ctx, b, *f.target)
+		answer, reason, err := r.resolve(ctx, b, *f.target, 0)
 		if err != nil || reason != "" {
 			return nil, reason, err
 		}
@@ -335,7 +340,7 @@ func (r *Decider) Prefetch(ctx context.Context, batch []Due, f Facts) {
 			if !ok {
 				continue
 			}
-			a := asked{oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, d.ApplicationID}
+			a := asked{query(t, d.ID, earlierRounds(plan, round, t, d.Dynamic)), d.ApplicationID}
 			if !seen[a] {
 				seen[a] = true
 				queries, asks = append(queries, a.query), append(asks, a)

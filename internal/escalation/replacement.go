@@ -143,7 +143,9 @@ func usableInstead(people []users.Responder, round Round, f Failed, app users.Ap
 func instead(f Failed, p page) messages.New {
 	m := f.Made
 	m.Recipient = messages.ToUser(p.responder.ID)
-	m.Purpose = messages.Fallback
+	if m.Purpose != messages.Direct {
+		m.Purpose = messages.Fallback
+	}
 	m.Target = p.responder.Name
 	m.Mode = p.choice.Mode
 	m.Literal = ""

@@ -44,6 +44,16 @@ type Target struct {
 	Name string
 }
 
+// AddedPage is a request to page further people.
+type AddedPage struct {
+	Targets  []Target
+	Priority string // "" = high
+	Template string // "" = that of the incident's step
+}
+
+// MaxAddedTargets is how many targets an AddedPage may have.
+const MaxAddedTargets = 20
+
 // New is a request to open an incident; its content is validated and resolved to ids.
 type New struct {
 	PlanID        int64
@@ -141,6 +151,7 @@ const (
 	EntryOpened       EntryKind = "opened"
 	EntryUpdated      EntryKind = "updated"   // a webhook delivery brought something new
 	EntryStep         EntryKind = "step"      // a step began; who was chosen, why and by which mode
+	EntryAdded        EntryKind = "added"     // a person asked for a page that is not in the plan
 	EntryRepeat       EntryKind = "repeat"    // another round of a notification
 	EntrySkipped      EntryKind = "skipped"   // an optional notification reached nobody
 	EntryFallback     EntryKind = "fallback"  // somebody else is paged, and why
@@ -193,6 +204,17 @@ func NextStep(resolved bool, current, steps int) (int, error) {
 		return 0, fault.Newf(fault.Conflict, "step %d is the last one of the plan: use restart to begin the plan again", steps)
 	}
 	return current + 1, nil
+}
+
+// MayPage returns a Conflict fault if no further responders can be paged, because the incident is resolved.
+func MayPage(resolved bool) error { return MayRestart(resolved) }
+
+// MayReassign returns a Conflict fault if an incident cannot get another owner.
+func MayReassign(resolved, owned bool) error {
+	if !resolved && !owned {
+		return fault.New(fault.Conflict, "nobody has acknowledged the incident: acknowledge it first")
+	}
+	return MayRestart(resolved)
 }
 
 // MayRestart returns a Conflict fault if the incident is resolved.

@@ -42,6 +42,7 @@ const (
 	Copy        Purpose = "copy"
 	Fallback    Purpose = "fallback"
 	TrackingMsg Purpose = "tracking"
+	Direct      Purpose = "direct" // a person asked for it after the escalation was stopped: an acknowledgement does not stop it
 	Digest      Purpose = "digest" // stands for several pages to one person; belongs to no single incident
 	// FollowUp is the kind of later notifications about a page. Their purposes are numbered: see FollowUpNumber.
 	FollowUp Purpose = "follow-up"

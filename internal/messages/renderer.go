@@ -63,7 +63,7 @@ func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	incidentIDs, requestIDs, planIDs, diverted := map[incidents.ID]bool{}, map[int64]bool{}, map[int64]bool{}, map[ID]bool{}
 	for i, q := range reqs {
 		sources[i].Request = q
-		if q.Purpose == Fallback && q.Note == "" {
+		if q.explained() && q.Note == "" {
 			diverted[q.MessageID] = true
 		}
 		switch {
@@ -97,7 +97,7 @@ func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	for i := range sources {
 		s := &sources[i]
 		var ok bool
-		if s.Purpose == Fallback && s.Note == "" {
+		if s.explained() && s.Note == "" {
 			s.Note = detourNote(detours[s.MessageID])
 		}
 		switch {
@@ -135,8 +135,12 @@ func readAll[K comparable, V any](ctx context.Context, what string, keys map[K]b
 // message has little room.
 const maxDetour = 250
 
+// explained reports whether the message says why its recipient gets it: a fallback, or a page that a person asked for, which has a
+// negative position.
+func (r Request) explained() bool { return r.Purpose == Fallback || r.Position < 0 }
+
 // detourNote returns the sentence that names the planned recipient of a message and says why another person gets it
-// (docs/reference/escalation.md 4).
+// (docs/reference/escalation.md 4). Without a planned recipient it says why this person gets it.
 func detourNote(c Change) string {
 	meant := c.Old
 	if role, name, ok := strings.Cut(meant, "|"); ok {
@@ -146,9 +150,9 @@ func detourNote(c Change) string {
 	}
 	why := strings.TrimRight(oneLine(c.Description), ". ")
 	switch {
-	case meant == "" || why == "":
+	case why == "":
 		return "You get this because nobody it was meant for could be reached; the incident's timeline says why."
-	case strings.HasPrefix(why, meant+" "):
+	case meant == "", strings.HasPrefix(why, meant+" "):
 		return "You get this because " + cutRunes(why, maxDetour) + "."
 	}
 	return "You get this instead of " + cutRunes(meant+". "+why, maxDetour) + "."

@@ -127,7 +127,9 @@ func (a *Acceptor) behind(ctx context.Context, actor auth.Actor, app int64, n Re
 	if err != nil {
 		return nil, err
 	}
-	answer, err := a.Resolver.Resolve(ctx, query, time.Now())
+	now := time.Now()
+	query.Turn = now.UnixNano() // a round-robin target of a message that belongs to no incident gets any member
+	answer, err := a.Resolver.Resolve(ctx, query, now)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) || err == nil && len(answer.Users) == 0 {
 		return nil, refuse(field, ErrMismatch)
 	}
@@ -142,7 +144,12 @@ func (a *Acceptor) Query(ctx context.Context, t Target, field string) (oncall.Qu
 	if a.DummyRoles {
 		return oncall.Query{Role: t.Role, Name: t.Name}, nil
 	}
-	found, err := a.Store.Lookup(ctx, t.Role, t.Name)
+	return Find(ctx, a.Store, t, field)
+}
+
+// Find returns the query for the people of a target. An unknown role or target is an Invalid fault about the field.
+func Find(ctx context.Context, l Lookups, t Target, field string) (oncall.Query, error) {
+	found, err := l.Lookup(ctx, t.Role, t.Name)
 	switch {
 	case err != nil:
 		return oncall.Query{}, err

@@ -30,11 +30,15 @@ var (
 	ErrTooMany  = errors.New("there are too many recipients")
 )
 
+// Lookups finds the people that a role and a name mean. The result may be a second old.
+type Lookups interface {
+	Lookup(ctx context.Context, role, name string) (escalation.Lookup, error)
+}
+
 // Store stores notifications.
 type Store interface {
+	Lookups
 	Create(ctx context.Context, n messages.Notification) (int64, error)
-	// Lookup finds the people that a role and a name mean. The result may be a second old.
-	Lookup(ctx context.Context, role, name string) (escalation.Lookup, error)
 	// Category finds a category of an application by name; a NotFound fault when there is none.
 	Category(ctx context.Context, applicationID int64, name string) (messages.Category, error)
 	// CategoryChoices returns the modes that people chose for a category.

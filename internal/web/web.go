@@ -1,4 +1,4 @@
-// Package web serves the web site: log-in, incidents, plans with their simulation, the cluster, and the on-call calendar. This
+// Package web serves the web site: log-in, incidents, plans with their simulation, integrations, the cluster, and the on-call calendar. This
 // package has the routes, the sessions and the log-in. The packages below it serve the pages; page renders them. The API server
 // mounts the site. Pages work without JavaScript, except those of the calendar.
 package web
@@ -14,11 +14,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/users"
-	"github.com/iris-oncall/iris/internal/web/calendar"
-	"github.com/iris-oncall/iris/internal/web/cluster"
 	"github.com/iris-oncall/iris/internal/web/incidents"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/web/plans"
+	"github.com/iris-oncall/iris/internal/web/sections"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -29,10 +27,14 @@ var files embed.FS
 type (
 	// IncidentParts are what the pages of incidents work on.
 	IncidentParts = incidents.Deps
+	// SectionParts are what the other sections work on.
+	SectionParts = sections.Deps
 	// PlanParts are what the pages of plans work on.
-	PlanParts = plans.Deps
+	PlanParts = sections.PlanParts
+	// IntegrationParts are what the pages of integrations work on.
+	IntegrationParts = sections.IntegrationParts
 	// ClusterParts are what the page of the cluster works on.
-	ClusterParts = cluster.Deps
+	ClusterParts = sections.ClusterParts
 )
 
 // People logs people in. Authenticate returns an Unauthenticated fault for a wrong name or password.
@@ -47,9 +49,7 @@ type People interface {
 // Deps are the parts that the site works on.
 type Deps struct {
 	Incidents IncidentParts
-	Plans     PlanParts
-	Cluster   ClusterParts
-	Teams     calendar.Teams
+	Sections  SectionParts
 	People    People
 	Sessions  *scs.SessionManager
 	UserKey   string // session key of the name of the logged-in person
@@ -63,7 +63,7 @@ type Web struct {
 	userKey   string
 	pages     *page.Pages
 	incidents incidents.Handlers
-	others    []interface{ Routes(r chi.Router) } // pages that only show
+	sections  SectionParts
 	errors    *wire.Errors
 	log       *zap.Logger
 }
@@ -74,7 +74,7 @@ func New(d Deps) (*Web, error) {
 		return nil, errors.New("web: a part is missing: " + name)
 	}
 	log := d.Log.Named("web")
-	w := &Web{people: d.People, userKey: d.UserKey, errors: wire.NewErrors(log), log: log}
+	w := &Web{people: d.People, userKey: d.UserKey, sections: d.Sections, errors: wire.NewErrors(log), log: log}
 	sessions := *d.Sessions // a copy, so that failures become pages here and stay JSON elsewhere
 	sessions.ErrorFunc = w.sessionFailed
 	var err error
@@ -82,10 +82,6 @@ func New(d Deps) (*Web, error) {
 		return nil, err
 	}
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
-	w.others = []interface{ Routes(r chi.Router) }{
-		plans.Handlers{Deps: d.Plans, Pages: w.pages}, cluster.Handlers{Deps: d.Cluster, Pages: w.pages},
-		calendar.Handlers{Teams: d.Teams, Pages: w.pages},
-	}
 	return w, nil
 }
 
@@ -109,9 +105,7 @@ func (w *Web) Routes(r chi.Router) {
 		r.Group(func(r chi.Router) {
 			r.Use(w.requireReader)
 			w.incidents.Routes(r)
-			for _, pages := range w.others {
-				pages.Routes(r)
-			}
+			w.sections.Routes(r, w.pages)
 			redirectIrisPages(r)
 			r.Group(func(r chi.Router) {
 				r.Use(w.requireWriter)

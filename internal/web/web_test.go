@@ -39,6 +39,7 @@ type world struct {
 	ann      users.User
 	down     bool // the database is unavailable
 	plans    shelf
+	senders  senders
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
@@ -77,6 +78,19 @@ func (w *world) Reopen(_ context.Context, c incidents.Change) ([]incidents.Ackno
 func (w *world) Resolve(_ context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error) {
 	w.incident.Resolved = resolved
 	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) PageAlso(_ context.Context, c incidents.Change, p incidents.AddedPage) error {
+	if w.incident.Resolved {
+		return fault.New(fault.Conflict, "the incident is resolved: reopen it first")
+	}
+	w.entries = append(w.entries, incidents.Entry{Kind: incidents.EntryAdded, At: time.Now(), Text: c.Actor + " paged also " + p.Targets[0].Name})
+	return nil
+}
+
+func (w *world) Reassign(_ context.Context, _ incidents.Change, owner string) error {
+	w.incident.Owner = owner
+	return nil
 }
 
 func (w *world) AddComment(_ context.Context, _ incidents.ID, author users.User, content string) (int64, error) {
@@ -153,9 +167,10 @@ func setup(t *testing.T) (*world, *browser) {
 	sessions := scs.New()
 	sessions.Cookie.Secure = false
 	site, err := New(Deps{
-		Incidents: IncidentParts{Incidents: w, Transitions: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
+		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
-		Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
+		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
+			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, PublicURL: "https://iris.example.com"}},
 		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
 	})
 	require.NoError(t, err)

@@ -43,6 +43,8 @@ func (c *client) addLongNames() (incident int64) {
 	c.call(http.MethodPost, "/v0/plans", object{"name": unbroken, "creator": "demo", "description": odd, "threshold_window": 900, "threshold_count": 10,
 		"aggregation_window": 300, "aggregation_reset": 300, "steps": [][]object{{
 			{"role": "team", "target": emojiTeam, "priority": "high", "template": "demo-template", "wait": 300, "repeat": 0}}}}, nil)
+	c.call(http.MethodPut, "/v1/integrations/"+unbroken, object{"type": "generic", "application": "demo", "default_plan": unbroken,
+		"rules": []object{{"match": "team=" + unbroken, "plan": unbroken}}, "settings": object{"title": "{{ " + unbroken + " }}"}}, nil)
 	firePlan(c.t, unbroken, unbroken+" at "+odd)
 	return c.number(unbroken)
 }
@@ -89,7 +91,8 @@ func TestLayout(t *testing.T) {
 	pages := []struct{ name, path, ready string }{
 		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident), `.timeline`}, {"resolved", "/incidents?show=resolved", `.empty`},
 		{"offer", fmt.Sprintf("/incidents/%d?offer=acknowledge", incident), `#offer`},
-		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`}, {"cluster", "/cluster", `.buckets`}, {"missing", "/incidents/999999", `h1`},
+		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`}, {"cluster", "/cluster", `.buckets`},
+		{"integrations", "/integrations", `td.title`}, {"integration", "/integrations/" + unbroken, `.facts`}, {"no-integration", "/integrations?text=none", `.empty`}, {"missing", "/incidents/999999", `h1`},
 		{"teams", "/teams", `.letter`}, {"me", "/me", `#oncall:not([aria-busy]) .card`}, {"team", at, `.now-role .holder`},
 		{"rosters", at + "/rosters", `.roster .member`}, {"schedules", at + "/schedules", `#oncall:not([aria-busy]) .card`},
 		{"coverage", at + "/coverage", `.stacks button`}, {"settings", at + "/settings", `#oncall:not([aria-busy]) .card`}, {"audit", at + "/audit", `.stacks summary`},

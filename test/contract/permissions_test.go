@@ -164,6 +164,8 @@ func rights() []right {
 		{post, "/v1/incidents/1/reopen", nil, 200, writers, nil},
 		{post, "/v1/incidents/1/escalate", nil, 200, writers, unresolved},
 		{post, "/v1/incidents/1/restart", nil, 200, writers, unresolved},
+		{post, "/v1/incidents/1/page", m{"targets": []m{{"role": "user", "name": "bob"}}}, 200, writers, unresolved},
+		{post, "/v1/incidents/1/reassign", m{"owner": "bob"}, 200, writers, owned},
 		{get, "/v1/messages?limit=1", nil, 200, known, nil},
 		{get, "/v1/messages/1", nil, 200, known, nil},
 		{get, "/v1/notifications", nil, 200, known, nil},
@@ -336,6 +338,9 @@ func pages() []right {
 		"/teams/ops/schedules", "/teams/ops/coverage", "/teams/ops/settings", "/teams/ops/audit"} {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
+	for _, path := range []string{"/integrations", "/integrations/generic"} {
+		out = append(out, right{get, path, nil, 200, people, (*server).integrations})
+	}
 	for path, moved := range map[string]int{"/user": 302, "/messages": 302, "/messages/1": 302, "/templates": 302, "/templates/words": 302, "/applications": 302,
 		"/applications/demo": 302, "/stats": 302, "/stats/demo": 302, "/singlestats/total_incidents": 302, "/user/bob": 302, "/user/bob/ical": 302, "/team/ops": 301, "/team/ops/info": 301, "/team/ops/schedules": 301,
 		"/team/ops/subscriptions": 301, "/team/ops/audit": 301} {
@@ -345,6 +350,8 @@ func pages() []right {
 		out = append(out, right{post, path, nil, 303, "kkkkkooo3", unowned})
 	}
 	return append(out,
+		right{post, "/incidents/1/page", formOf("role", "user", "name", "bob"), 303, "lllllooo3", unresolved},
+		right{post, "/incidents/1/reassign", formOf("owner", "bob"), 303, "lllllooo3", owned},
 		right{post, "/incidents/1/comments", formOf("content", "c"), 303, "11111ooo3", nil}, // the page of the refusal keeps the comment
 		right{get, "/", nil, 302, everybody, nil},
 		right{post, "/login", formOf("username", "bob", "password", "wrong"), 401, everybody, nil},
@@ -357,6 +364,11 @@ func pages() []right {
 		right{post, "/logout", nil, 200, everybody, nil},
 		right{post, "/logout/", nil, 302, everybody, nil},
 	)
+}
+
+// owned makes ann the owner of incident 1.
+func owned(s *server) {
+	s.exec("update incidents set owner_id = (select id from users where name = 'ann'), active = false, resolved = false where id = 1")
 }
 
 // unowned removes the owner of incident 1.

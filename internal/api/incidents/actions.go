@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/api/page"
-	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -88,12 +87,7 @@ func (a actions) finish(w http.ResponseWriter, r *http.Request, done []incidents
 	if len(done) != 1 || !done[0].Found {
 		return fault.New(fault.NotFound, "there is no such incident")
 	}
-	a.Wake(buckets.Of(int(int64(done[0].ID) % buckets.Count)))
-	now, err := a.Incidents.Get(r.Context(), done[0].ID)
-	if err != nil {
-		return err
-	}
-	return answer(w, now)
+	return a.changed(w, r, done[0].ID)
 }
 
 func (a comments) routes() []routing.Route {

@@ -35,6 +35,12 @@ type Transitions interface {
 	Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 }
 
+// Responders changes who works on an incident. A change that the incident's state does not allow is a Conflict fault.
+type Responders interface {
+	PageAlso(ctx context.Context, c incidents.Change, p incidents.AddedPage) error
+	Reassign(ctx context.Context, c incidents.Change, owner string) error
+}
+
 // Comments stores comments on incidents.
 type Comments interface {
 	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
@@ -50,6 +56,7 @@ type Timelines interface {
 type Deps struct {
 	Incidents   Incidents
 	Transitions Transitions
+	Responders  Responders
 	Comments    Comments
 	Timelines   Timelines
 	People      wire.People
@@ -61,13 +68,14 @@ type Deps struct {
 type (
 	reads     struct{ Deps }
 	actions   struct{ Deps }
+	teamwork  struct{ Deps }
 	comments  struct{ Deps }
 	timelines struct{ Deps }
 )
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(reads{d}.routes(), actions{d}.routes(), comments{d}.routes(), timelines{d}.routes())
+	return slices.Concat(reads{d}.routes(), actions{d}.routes(), teamwork{d}.routes(), comments{d}.routes(), timelines{d}.routes())
 }
 
 // find reads the incident of the path. It returns a NotFound fault if there is none.

@@ -181,8 +181,9 @@ func (s *apiShared) v1Parts() api.Deps {
 	return api.Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
-		Keys:      &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
-		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake},
+		Keys: &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
+		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
+			Responders: s.Responders()},
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
 		Catalog: api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
@@ -214,12 +215,15 @@ func (s *apiShared) pages() (*web.Web, error) {
 		return nil, err
 	}
 	return web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
-		Plans:     web.PlanParts{Plans: s.Plans, Simulator: s.simulator},
-		Cluster:   web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
-		Teams:     s.TeamRows,
-		People:    login.NewPeople(s.Users, accounts, s.KnownAddresses, s.log),
-		Sessions:  s.sessions, UserKey: login.UserKey, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
+		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
+		Sections: web.SectionParts{
+			Plans:        web.PlanParts{Plans: s.Plans, Simulator: s.simulator},
+			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, PublicURL: s.cfg.PublicURL},
+			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
+			Teams:        s.TeamRows,
+		},
+		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.log),
+		Sessions: s.sessions, UserKey: login.UserKey, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
 	})
 }
 

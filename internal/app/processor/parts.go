@@ -97,7 +97,7 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 // buildLoops creates the parts that escalate and send.
 func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap.Logger) (err error) {
 	parts.runner, err = runner.New(runner.Deps{
-		Work: s.Runner, Ledger: s.Runner, Digests: s.Runner, Timers: s.Runner, Reader: s.Directory,
+		Work: s.Runner, Ledger: s.Runner, Digests: s.Runner, Timers: s.Runner, Additions: s.Runner, Reader: s.Directory,
 		Resolver: s.Resolver(p.cfg.MailingLists.MaxMembers, p.cfg.Compatibility.DummyRoles),
 		Holder:   parts.holder,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },

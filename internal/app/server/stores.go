@@ -4,6 +4,7 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/notifications/responders"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -110,6 +111,11 @@ func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.
 		Coverage: calendar.NewCoverage(d), Absences: calendar.NewRequests(d),
 		Directory: engine.NewDirectory(d), Audit: access.NewAudit(d),
 	}
+}
+
+// Responders returns the operations that change who works on an incident.
+func (s *Stores) Responders() responders.Responders {
+	return responders.Responders{Store: s.Incidents, Lookups: s.Notifications, People: s.Users}
 }
 
 // DirectorySync returns the store of changes that come from a directory. actor is their author in the audit log.

@@ -37,7 +37,7 @@ func (r *Runner) pass(ctx context.Context, bs buckets.Set) (more buckets.Set, er
 		err = r.fallbacks(ctx, leases)
 	}
 	if err == nil && bs == buckets.All() {
-		err = errors.Join(r.digests(ctx, leases), r.fireTimers(ctx, leases))
+		err = errors.Join(r.digests(ctx, leases), r.fireTimers(ctx, leases), r.added(ctx, leases))
 	}
 	if err != nil {
 		r.outages++
@@ -94,7 +94,7 @@ func (r *Runner) work(ctx context.Context, due []escalation.Due) (int, error) {
 		group.Go(func() error { return r.split(gctx, batch, r.advanceBatch, &done) })
 	}
 	err := group.Wait()
-	r.metrics.backedOff.Set(float64(r.failedIncidents.len() + r.failedMessages.len() + r.failedDigests.len()))
+	r.metrics.backedOff.Set(float64(r.failedIncidents.len() + r.failedMessages.len() + r.failedDigests.len() + r.failedAdded.len()))
 	return int(done.Load()), err
 }
 

@@ -30,13 +30,14 @@ type Holder interface {
 
 // Deps are the runner's collaborators. All but Waker and Registerer are required.
 type Deps struct {
-	Work     Work
-	Ledger   Ledger
-	Digests  Digests
-	Timers   Timers
-	Reader   escalation.Reader
-	Resolver *oncall.Resolver
-	Holder   Holder
+	Work      Work
+	Ledger    Ledger
+	Digests   Digests
+	Timers    Timers
+	Additions Additions
+	Reader    escalation.Reader
+	Resolver  *oncall.Resolver
+	Holder    Holder
 	// Waker is called after a commit with the buckets in which messages were made. It must not block. It is called from
 	// several goroutines.
 	Waker      func(buckets.Set)
@@ -114,6 +115,8 @@ type Runner struct {
 	failedDigests   backoff       // floods whose digest could not be made
 	digestsAt       time.Time     // last read of floods whose digest is due
 	timersAt        time.Time     // last read of timers
+	failedAdded     backoff       // added pages whose messages could not be made
+	addedAt         time.Time     // last read of added pages
 	resumedAt       time.Time     // last read of paused incidents whose plan and application were resumed
 	firstLease      int           // where the next pass starts, so that no bucket is always last
 	outages         int           // passes in a row whose writes the database refused
@@ -126,9 +129,9 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	if deps.Work == nil || deps.Ledger == nil || deps.Digests == nil || deps.Timers == nil || deps.Reader == nil ||
+	if deps.Work == nil || deps.Ledger == nil || deps.Digests == nil || deps.Timers == nil || deps.Additions == nil || deps.Reader == nil ||
 		deps.Resolver == nil || deps.Holder == nil || deps.Log == nil {
-		return nil, errors.New("escalation runner: work, ledger, digests, timers, reader, resolver, holder and log are required")
+		return nil, errors.New("escalation runner: work, ledger, digests, timers, additions, reader, resolver, holder and log are required")
 	}
 	if deps.Waker == nil {
 		deps.Waker = func(buckets.Set) {}
@@ -148,6 +151,7 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 		failedIncidents: newBackoff(cfg.RetryMin, cfg.RetryMax),
 		failedMessages:  newBackoff(cfg.RetryMin, cfg.RetryMax),
 		failedDigests:   newBackoff(cfg.RetryMin, cfg.RetryMax),
+		failedAdded:     newBackoff(cfg.RetryMin, cfg.RetryMax),
 		retryPause:      minRetryPause,
 	}
 	r.decider = r.newDecider(deps.Resolver)

@@ -47,6 +47,9 @@ type memory struct {
 	floods      []Release
 	digests     []Digest
 	releaseErr  func(Digest) error
+	added       []escalation.Added
+	addedPages  []escalation.AddedChange
+	addedErr    error
 }
 
 func newMemory() *memory {
@@ -224,6 +227,20 @@ func (m *memory) Fire(context.Context, string, []buckets.Lease, time.Time) (buck
 	return buckets.Set{}, nil
 }
 
+func (m *memory) Added(context.Context, []buckets.Lease, Ask) ([]escalation.Added, error) {
+	added := m.added
+	m.added = nil
+	return added, nil
+}
+
+func (m *memory) CommitAdded(_ context.Context, _ string, c escalation.AddedChange) error {
+	if m.addedErr != nil {
+		return m.addedErr
+	}
+	m.addedPages = append(m.addedPages, c)
+	return nil
+}
+
 func (m *memory) CancelDigests(context.Context, string, []buckets.Lease) (int, error) { return 0, nil }
 
 func (m *memory) Plans(_ context.Context, ids []escalation.PlanID) (map[escalation.PlanID]escalation.Plan, error) {
@@ -273,6 +290,10 @@ func (f calendarFunc) OnCall(context.Context, oncall.Team, string, time.Time) (o
 	return f()
 }
 
+func (f calendarFunc) NextOnCall(context.Context, oncall.Team, string, time.Time) (oncall.Answer, bool, error) {
+	return f()
+}
+
 type rig struct {
 	*memory
 	runner *Runner
@@ -297,7 +318,7 @@ func newRig(t *testing.T, cfg Config) *rig {
 		cfg.Keep = -1
 	}
 	r, err := New(Deps{
-		Work: g.memory, Ledger: g.memory, Digests: g.memory, Timers: g.memory, Reader: g.memory, Resolver: oncall.NewResolver(g.memory, nil, 0), Holder: g.memory,
+		Work: g.memory, Ledger: g.memory, Digests: g.memory, Timers: g.memory, Additions: g.memory, Reader: g.memory, Resolver: oncall.NewResolver(g.memory, nil, 0), Holder: g.memory,
 		Waker: g.wake, Log: zap.New(core), Registerer: g.registry,
 	}, cfg)
 	require.NoError(t, err)
@@ -310,7 +331,7 @@ func TestNewRejectsInvalidDependenciesAndConfig(t *testing.T) {
 	_, err := New(Deps{}, Config{})
 	require.Error(t, err)
 	m := newMemory()
-	deps := Deps{Work: m, Ledger: m, Digests: m, Timers: m, Reader: m, Resolver: oncall.NewResolver(m, nil, 0), Holder: m, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()}
+	deps := Deps{Work: m, Ledger: m, Digests: m, Timers: m, Additions: m, Reader: m, Resolver: oncall.NewResolver(m, nil, 0), Holder: m, Log: zap.NewNop(), Registerer: prometheus.NewRegistry()}
 	_, err = New(deps, Config{Batch: -1})
 	require.Error(t, err)
 	_, err = New(deps, Config{})

@@ -149,6 +149,10 @@ func (th *theatre) Release(context.Context, string, runner.Digest, time.Time) (b
 func (th *theatre) Fire(context.Context, string, []buckets.Lease, time.Time) (buckets.Set, error) {
 	return buckets.Set{}, nil
 }
+func (th *theatre) Added(context.Context, []buckets.Lease, runner.Ask) ([]escalation.Added, error) {
+	return nil, nil
+}
+func (th *theatre) CommitAdded(context.Context, string, escalation.AddedChange) error { return nil }
 func (th *theatre) CancelDigests(context.Context, string, []buckets.Lease) (int, error) {
 	return 0, nil
 }
@@ -245,7 +249,8 @@ func genTheatre(t *rapid.T) *theatre {
 		th.app.Fallback = &target
 	}
 	genPlan(t, th)
-	th.due = escalation.Due{ID: 1, Lease: buckets.Lease{Epoch: 1}, PlanID: th.plan.ID, ApplicationID: 5, CreatedAt: noon, DueAt: noon, Active: true, Dynamic: th.dynamic}
+	// A simulation knows no number of an incident, so the incident has the number 0: it decides whose turn it is.
+	th.due = escalation.Due{Lease: buckets.Lease{Epoch: 1}, PlanID: th.plan.ID, ApplicationID: 5, CreatedAt: noon, DueAt: noon, Active: true, Dynamic: th.dynamic}
 	return th
 }
 
@@ -299,7 +304,7 @@ func genTarget(t *rapid.T) escalation.Target {
 		return escalation.Target{Role: "user", Name: "p" + strconv.Itoa(int(id)), TargetID: id}
 	}
 	id := rapid.Int64Range(101, 104).Draw(t, "team") // 104 does not exist
-	return escalation.Target{Role: rapid.SampledFrom([]string{"team", "manager", "oncall", "oncall-primary", "oncall-secondary", "witch"}).Draw(t, "role"),
+	return escalation.Target{Role: rapid.SampledFrom([]string{"team", "manager", "oncall", "oncall-primary", "oncall-secondary", "round-robin", "next-on-call", "witch"}).Draw(t, "role"),
 		Name: "t" + strconv.Itoa(int(id-100)), TargetID: id}
 }
 
@@ -345,7 +350,7 @@ func genPlan(t *rapid.T, th *theatre) {
 
 // perform lets the real runner escalate the incident until its plan ends.
 func (th *theatre) perform(t require.TestingT, ctx context.Context) {
-	r, err := runner.New(runner.Deps{Work: th, Ledger: th, Digests: th, Timers: th, Reader: th, Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
+	r, err := runner.New(runner.Deps{Work: th, Ledger: th, Digests: th, Timers: th, Additions: th, Reader: th, Resolver: th.resolver(), Holder: th, Log: zap.NewNop()},
 		runner.Config{Keep: -1, Now: func() time.Time { return th.now }})
 	require.NoError(t, err)
 	for looks := 0; th.due.Active; looks++ {

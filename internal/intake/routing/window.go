@@ -1,6 +1,8 @@
 package routing
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +13,15 @@ import (
 var days = [...]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
 const wholeDay = 24 * 60 // minutes
+
+// String describes the window: "mon, tue 18:00 to 08:00 Europe/Berlin".
+func (w Window) String() string {
+	on := "every day"
+	if len(w.Days) > 0 {
+		on = strings.Join(w.Days, ", ")
+	}
+	return fmt.Sprintf("%s %s to %s %s", on, cmp.Or(w.From, "00:00"), cmp.Or(w.To, "24:00"), cmp.Or(w.Zone, "UTC"))
+}
 
 // check returns an Invalid fault if a field is wrong.
 func (w Window) check() error {

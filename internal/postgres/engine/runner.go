@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/quotas"
 )
 
-// Runner implements Work, Ledger, Digests and Timers of escalation: it reads due incidents and the outcomes of their messages, and
+// Runner implements Work, Ledger, Digests, Timers and Additions of escalation: it reads due incidents and the outcomes of their messages, and
 // advances incidents in fenced transactions. It is safe for concurrent use.
 type Runner struct {
 	db     *postgres.DB
@@ -29,6 +29,8 @@ var (
 	_ runner.Ledger  = (*Runner)(nil)
 	_ runner.Digests = (*Runner)(nil)
 	_ runner.Timers  = (*Runner)(nil)
+
+	_ runner.Additions = (*Runner)(nil)
 )
 
 // NewRunner returns the store of the escalation runner.

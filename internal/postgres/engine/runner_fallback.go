@@ -150,22 +150,22 @@ func lockFailed(ctx context.Context, q *db.Queries, changes []escalation.Fallbac
 		}
 		messageIDs = append(messageIDs, int64(c.Failed.ID))
 	}
-	open := map[int64]bool{}
+	locked := map[int64]db.LockIncidentsRow{}
 	if len(incidentIDs) > 0 {
 		rows, err := q.LockIncidents(ctx, incidentIDs)
 		if err != nil {
 			return nil, fmt.Errorf("lock incidents: %w", err)
 		}
 		for _, row := range rows {
-			open[row.ID] = row.Open
+			locked[row.ID] = row
 		}
 	}
-	locked, err := q.LockMessagesNeedingFallback(ctx, messageIDs)
+	failing, err := q.LockMessagesNeedingFallback(ctx, messageIDs)
 	if err != nil {
 		return nil, fmt.Errorf("lock messages: %w", err)
 	}
-	ours := make(map[int64]bool, len(locked))
-	for _, id := range locked {
+	ours := make(map[int64]bool, len(failing))
+	for _, id := range failing {
 		ours[id] = true
 	}
 	valid := make([]escalation.FallbackChange, 0, len(changes))
@@ -174,7 +174,9 @@ func lockFailed(ctx context.Context, q *db.Queries, changes []escalation.Fallbac
 			continue
 		}
 		if !c.Failed.OutOfBand() {
-			if now, locked := open[int64(c.Failed.Made.IncidentID)]; !locked || now != c.Failed.Open {
+			now, ok := locked[int64(c.Failed.Made.IncidentID)]
+			open := now.Open || c.Failed.Made.Purpose == messages.Direct && !now.Resolved
+			if !ok || open != c.Failed.Open {
 				continue
 			}
 		}

@@ -104,7 +104,7 @@ func (e *Escalating) Start(h runner.Holder) *runner.Runner {
 	dir := engine.NewDirectory(e.DB)
 	store := engine.NewRunner(e.DB)
 	r, err := runner.New(runner.Deps{
-		Work: store, Ledger: store, Digests: store, Timers: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
+		Work: store, Ledger: store, Digests: store, Timers: store, Additions: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
 		Waker: e.Wake, Log: zaptest.NewLogger(e.T),
 	}, runner.Config{Keep: -1, ResumeEvery: time.Nanosecond, Now: func() time.Time { return e.Now }})
 	require.NoError(e.T, err)

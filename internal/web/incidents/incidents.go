@@ -30,6 +30,12 @@ type Transitions interface {
 	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
 }
 
+// Responders changes who works on an incident. A change that the incident's state does not allow is a Conflict fault.
+type Responders interface {
+	PageAlso(ctx context.Context, c incidents.Change, p incidents.AddedPage) error
+	Reassign(ctx context.Context, c incidents.Change, owner string) error
+}
+
 // Messages reads the messages of an incident, oldest first.
 type Messages interface {
 	ByIncident(ctx context.Context, id incidents.ID) ([]messages.Message, error)
@@ -39,6 +45,7 @@ type Messages interface {
 type Deps struct {
 	Incidents   Incidents
 	Transitions Transitions
+	Responders  Responders
 	Messages    Messages
 	// Steps returns the number of steps of a plan version; 0 = unknown.
 	Steps func(ctx context.Context, planID int64) int
@@ -64,4 +71,6 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/incidents/{id}/reopen", h.reopen)
 	r.Post("/incidents/{id}/resolve", h.resolve)
 	r.Post("/incidents/{id}/comments", h.comment)
+	r.Post("/incidents/{id}/page", h.page)
+	r.Post("/incidents/{id}/reassign", h.reassign)
 }

@@ -192,6 +192,8 @@ func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 		status, title, text = http.StatusNotFound, "Not found", "This page or object does not exist."
 	case fault.Invalid:
 		status, title, text = http.StatusBadRequest, "Invalid request", fault.Public(err)
+	case fault.Conflict:
+		status, title, text = http.StatusConflict, "Not possible now", fault.Public(err)
 	case fault.Forbidden:
 		status, title, text = http.StatusForbidden, "Not allowed", fault.Public(err)
 	case fault.Unavailable:

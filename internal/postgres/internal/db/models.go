@@ -11,6 +11,21 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+type AddedPage struct {
+	ID         int64
+	IncidentID int64
+	Bucket     int16
+	Number     int16
+	Kind       string
+	Targets    json.RawMessage
+	Priority   string
+	Template   *string
+	Actor      string
+	Stopped    bool
+	AskedAt    time.Time
+	MadeAt     *time.Time
+}
+
 type Aggregation struct {
 	PlanID        int64
 	ApplicationID int64
@@ -981,6 +996,7 @@ type TargetRole struct {
 	Name       string
 	TargetKind string
 	Position   int16
+	InV0       bool
 }
 
 type Team struct {

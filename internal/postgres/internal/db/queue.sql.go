@@ -187,7 +187,8 @@ with given as (
     join messages m on m.id = g.id
     where coalesce(m.state, '') = 'taken' and m.claim_by = $12::text and m.claim_until > clock_timestamp()
       and (m.incident_id is null or exists (
-          select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+          select from incidents i
+          where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved) or (m.purpose = 'direct' and not i.resolved))))
       and (m.batch is null or m.incident_id is not null or exists (
           select from batch_incidents bi join incidents i on i.id = bi.incident_id
           where bi.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved))))
@@ -560,7 +561,8 @@ select m.id
 from messages m
 where m.id = any ($1::bigint[]) and m.state = 'sending' and m.claim_by = $2::text
   and (m.incident_id is null or exists (
-      select from incidents i where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved))))
+      select from incidents i
+      where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved) or (m.purpose = 'direct' and not i.resolved))))
   and (m.batch is null or m.incident_id is not null or exists (
       select from batch_incidents bi join incidents i on i.id = bi.incident_id
       where bi.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved))))

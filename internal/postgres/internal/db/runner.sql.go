@@ -119,6 +119,7 @@ with locked as materialized (
     from messages m
     where m.incident_id = any($1::bigint[])
       and (m.state in ('pending', 'taken') or (m.state = 'aggregated' and m.batch is null))
+      and (m.purpose <> 'direct' or exists (select from incidents i where i.id = m.incident_id and i.resolved))
     order by m.id
     for no key update
 )
@@ -331,7 +332,7 @@ func (q *Queries) DynamicTargets(ctx context.Context, incidentIds []int64) ([]Dy
 }
 
 const lockIncidents = `-- name: LockIncidents :many
-select id, version, active, (active or (owner_id is null and not resolved))::boolean as open
+select id, version, active, resolved, (active or (owner_id is null and not resolved))::boolean as open
 from incidents
 where id = any($1::bigint[])
 order by id
@@ -339,10 +340,11 @@ for no key update skip locked
 `
 
 type LockIncidentsRow struct {
-	ID      int64
-	Version int32
-	Active  bool
-	Open    bool
+	ID       int64
+	Version  int32
+	Active   bool
+	Resolved bool
+	Open     bool
 }
 
 // Locks incidents that no other transaction has locked. The version shows whether an incident changed since it was read. Open means that
@@ -360,6 +362,7 @@ func (q *Queries) LockIncidents(ctx context.Context, ids []int64) ([]LockInciden
 			&i.ID,
 			&i.Version,
 			&i.Active,
+			&i.Resolved,
 			&i.Open,
 		); err != nil {
 			return nil, err
@@ -552,7 +555,8 @@ const messagesNeedingFallback = `-- name: MessagesNeedingFallback :many
 select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
     coalesce(i.reopen_count, m.reopen_count)::smallint as reopen_count, m.step, m.position,
     m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.template, m.expires_at,
-    m.wait_seconds, m.batch, m.batch_size, coalesce(i.active or (i.owner_id is null and not i.resolved), false)::boolean as incident_open,
+    m.wait_seconds, m.batch, m.batch_size, coalesce(i.active or (i.owner_id is null and not i.resolved) or (m.purpose = 'direct' and not i.resolved), false)::boolean
+        as incident_open,
     (m.state in ('pending', 'taken', 'sending'))::boolean as trying,
     coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
 from unnest($1::smallint[]) as b(bucket)

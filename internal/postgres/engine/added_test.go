@@ -1,0 +1,190 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/notifications/responders"
+	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
+	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
+	"github.com/iris-oncall/iris/internal/postgres/people"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	pgqueue "github.com/iris-oncall/iris/internal/postgres/queue"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// team is a database with an open incident on a plan that pages ana.
+type team struct {
+	*pgtest.Escalating
+	id         int64
+	incidents  *pgincidents.Incidents
+	responders responders.Responders
+}
+
+func newTeam(t *testing.T) *team {
+	t.Helper()
+	e := pgtest.NewEscalating(t)
+	in := pgincidents.New(e.DB)
+	x := &team{Escalating: e, incidents: in,
+		responders: responders.Responders{Store: in, Lookups: pgnotifications.New(e.DB), People: people.NewUsers(e.DB)}}
+	x.id = e.Open(e.Plan("pager", pgtest.Intent{Step: 1, Role: "user", Target: "ana", Priority: "high", Wait: time.Hour}))
+	e.Pass()
+	return x
+}
+
+func (x *team) change() incidents.Change {
+	return incidents.Change{IDs: []incidents.ID{incidents.ID(x.id)}, Actor: "ana", Via: incidents.ViaAPI}
+}
+
+func (x *team) also(target string) error {
+	return x.responders.PageAlso(x.Ctx(), x.change(), incidents.AddedPage{Targets: []incidents.Target{{Role: "user", Name: target}}, Priority: "urgent"})
+}
+
+func (x *team) acknowledge() {
+	x.T.Helper()
+	_, err := x.incidents.Acknowledge(x.Ctx(), x.change(), users.User{ID: users.ID(x.People["ana"]), Name: "ana"})
+	require.NoError(x.T, err)
+	x.Later(time.Minute)
+	x.Pass()
+}
+
+func (x *team) resolve() {
+	x.T.Helper()
+	_, err := x.incidents.Resolve(x.Ctx(), x.change(), true)
+	require.NoError(x.T, err)
+	x.Later(time.Minute)
+	x.Pass()
+}
+
+// started returns the targets of the messages that delivery may send now.
+func (x *team) started() (targets []string) {
+	x.T.Helper()
+	queue := pgqueue.New(x.DB)
+	claimed := pgtest.TakeMessages(x.Escalating, queue)
+	marked, err := queue.MarkSending(x.Ctx(), x.Holder.ProcessID(), pgtest.Starts(claimed))
+	require.NoError(x.T, err)
+	var ids []messages.ID
+	for _, c := range claimed {
+		if marked[c.ID] > 0 {
+			targets, ids = append(targets, c.Target), append(ids, c.ID)
+		}
+	}
+	open, _, err := queue.StillOpen(x.Ctx(), x.Holder.ProcessID(), ids)
+	require.NoError(x.T, err)
+	require.Len(x.T, open, len(ids))
+	return targets
+}
+
+func TestRespondersAreAddedToAnEscalatingIncident(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	require.NoError(t, x.also("bo"))
+	require.NoError(t, x.also("cy"))
+	x.Pass()
+	x.Pass()
+	require.Equal(t, []string{"1.-2.0 primary cy call pending", "1.-1.0 primary bo call pending", "1.0.0 primary ana sms pending"}, x.Pages(x.id))
+	require.Equal(t, []string{"added: ana paged also bo: bo by call (urgent, named by ana)", "added: ana paged also cy: cy by call (urgent, named by ana)"}, x.Timeline(x.id)[1:])
+	require.Equal(t, "ana added you to the incident", x.Text(`select description from message_changes where change_type = 'target-change' order by id limit 1`))
+	require.Equal(t, pgtest.Progress{Step: 1, Active: true, HasDue: true, Due: x.Progress(x.id).Due}, x.Progress(x.id), "the plan goes on")
+
+	x.acknowledge()
+	require.Equal(t, []string{"1.-2.0 primary cy call cancelled", "1.-1.0 primary bo call cancelled", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id),
+		"an acknowledgement stops them like the other pages")
+}
+
+// A request that an acknowledgement overtakes pages nobody.
+func TestAnAcknowledgementStopsAddedPagesThatDoNotExistYet(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	require.NoError(t, x.also("bo"))
+	x.acknowledge()
+	require.Equal(t, []string{"1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
+	require.Contains(t, x.Timeline(x.id), "cancelled: ana paged also bo: nobody is paged, because somebody stopped the escalation meanwhile")
+}
+
+func TestRespondersAreAddedToAnAcknowledgedIncident(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	x.acknowledge()
+	require.NoError(t, x.also("bo"))
+	x.Pass()
+	x.acknowledge()
+	require.Equal(t, []string{"1.-1.0 direct bo call pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
+	require.Equal(t, []string{"bo"}, x.started())
+	require.False(t, x.Progress(x.id).Active, "the incident stays acknowledged")
+
+	// P8: the recipient cannot be reached.
+	x.Exec(`update messages set state = 'failed', failed_for_good = true, settled_at = clock_timestamp(), needs_fallback = true where target = 'bo'`)
+	x.Pass()
+	require.Equal(t, []string{"1.-1.0 direct bo call failed", "1.-1.0 direct owner call pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
+	require.Contains(t, x.Timeline(x.id), "fallback: step 1: bo could not be reached in any mode; paging owner by call instead (creator of plan pager)")
+
+	x.resolve()
+	require.Empty(t, x.started())
+	require.Equal(t, "1.-1.0 direct owner call cancelled", x.Pages(x.id)[1], "a resolve stops it")
+	err := x.also("cy")
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+}
+
+func TestRespondersAreAddedToAnExhaustedIncident(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	x.Settle(x.id, "sent")
+	x.Later(2 * time.Hour)
+	x.Pass()
+	require.False(t, x.Progress(x.id).Active)
+	require.NoError(t, x.also("bo"))
+	x.Pass()
+	require.Equal(t, []string{"bo"}, x.started())
+	x.acknowledge()
+	require.Equal(t, "1.-1.0 primary bo call sending", x.Pages(x.id)[0])
+}
+
+func TestAddedPagesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	for field, p := range map[string]incidents.AddedPage{
+		"targets":         {},
+		"targets[0].role": {Targets: []incidents.Target{{Role: "boss", Name: "bo"}}},
+		"targets[0].name": {Targets: []incidents.Target{{Role: "user", Name: "nobody"}}},
+		"targets[1]":      {Targets: []incidents.Target{{Role: "user", Name: "bo"}, {Role: "user", Name: "db"}}},
+		"priority":        {Targets: []incidents.Target{{Role: "user", Name: "bo"}}, Priority: "loud"},
+		"template":        {Targets: []incidents.Target{{Role: "user", Name: "bo"}}, Template: "none"},
+	} {
+		err := x.responders.PageAlso(t.Context(), x.change(), p)
+		require.True(t, fault.Is(err, fault.Invalid), "%s: %v", field, err)
+		require.Equal(t, field, fault.FieldOf(err))
+	}
+	c := x.change()
+	c.IDs[0] = 99
+	err := x.responders.PageAlso(t.Context(), c, incidents.AddedPage{Targets: []incidents.Target{{Role: "user", Name: "bo"}}})
+	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
+	require.Zero(t, x.ID(`select count(*) from added_pages`))
+}
+
+func TestAnAcknowledgedIncidentGetsAnotherOwner(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	err := x.responders.Reassign(t.Context(), x.change(), "bo")
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+	x.acknowledge()
+	require.NoError(t, x.responders.Reassign(t.Context(), x.change(), "bo"))
+	require.NoError(t, x.responders.Reassign(t.Context(), x.change(), "bo"), "again changes nothing")
+	x.Pass()
+	require.Equal(t, x.People["bo"], x.ID(`select owner_id from incidents`))
+	require.Equal(t, []string{"1.-1.0 direct bo sms pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
+	lines := x.Timeline(x.id)
+	require.Equal(t, []string{"acknowledged: reassigned from ana to bo by ana through the API",
+		"added: paging the new owner bo: bo by sms (high, named by ana)"}, lines[len(lines)-2:])
+	require.False(t, x.Progress(x.id).Active)
+	err = x.responders.Reassign(t.Context(), x.change(), "nobody")
+	require.True(t, fault.Is(err, fault.Invalid), "%v", err)
+	x.resolve()
+	err = x.responders.Reassign(t.Context(), x.change(), "cy")
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+}

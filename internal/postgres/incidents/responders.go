@@ -1,0 +1,84 @@
+package incidents
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// PageAlso stores a request for an added page. The owner of the bucket makes its messages. It implements responders.Store.
+func (i *Incidents) PageAlso(ctx context.Context, c incidents.Change, a escalation.Addition) error {
+	return found(i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
+		if a.Template != "" {
+			active, err := q.TemplateIsActive(ctx, postgres.Storable(a.Template))
+			if err != nil {
+				return err
+			}
+			if !active {
+				return fault.Invalidf("template", "there is no active template %.100q", a.Template)
+			}
+		}
+		for _, b := range before {
+			if err := incidents.MayPage(b.resolved); err != nil {
+				return err
+			}
+			if err := addPage(ctx, q, c, b, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// Reassign gives an acknowledged incident another owner, and stores the request for a page to that person. It implements
+// responders.Store.
+func (i *Incidents) Reassign(ctx context.Context, c incidents.Change, owner users.User, a escalation.Addition) error {
+	return found(i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
+		for _, b := range before {
+			if err := incidents.MayReassign(b.resolved, b.ownerID != 0); err != nil {
+				return err
+			}
+			if b.ownerID == owner.ID {
+				continue
+			}
+			if err := q.SetOwner(ctx, db.SetOwnerParams{ID: int64(b.id), OwnerID: int64(owner.ID)}); err != nil {
+				return err
+			}
+			text := "reassigned from " + b.owner + " to " + owner.Name + byWay(c, "")
+			if err := postgres.AddEntry(ctx, q, b.id, incidents.EntryAcknowledged, c.Actor, text); err != nil {
+				return err
+			}
+			if err := addPage(ctx, q, c, b, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// found returns a NotFound fault if the only incident of a change does not exist.
+func found(done []incidents.Acknowledged, err error) error {
+	if err == nil && (len(done) != 1 || !done[0].Found) {
+		return fault.New(fault.NotFound, "there is no such incident")
+	}
+	return err
+}
+
+func addPage(ctx context.Context, q *db.Queries, c incidents.Change, b changing, a escalation.Addition) error {
+	targets, err := json.Marshal(a.Targets)
+	if err != nil {
+		return err
+	}
+	n, err := q.AddPage(ctx, db.AddPageParams{IncidentID: int64(b.id), Kind: string(a.Kind), Targets: targets, Priority: string(a.Priority),
+		Template: a.Template, Actor: postgres.Storable(c.Actor), Stopped: !b.active && b.ownerID != 0})
+	if err == nil && int(n) > escalation.MaxAdded {
+		err = fault.Newf(fault.Conflict, "the incident has %d added pages already", escalation.MaxAdded)
+	}
+	return err
+}

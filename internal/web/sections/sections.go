@@ -1,0 +1,38 @@
+// Package sections mounts the sections of the web site that only show: plans, integrations, the cluster and the calendar. The web site
+// calls it.
+package sections
+
+import (
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/web/calendar"
+	"github.com/iris-oncall/iris/internal/web/cluster"
+	"github.com/iris-oncall/iris/internal/web/integrations"
+	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/web/plans"
+)
+
+type (
+	// PlanParts are what the pages of plans work on.
+	PlanParts = plans.Deps
+	// IntegrationParts are what the pages of integrations work on.
+	IntegrationParts = integrations.Deps
+	// ClusterParts are what the page of the cluster works on.
+	ClusterParts = cluster.Deps
+)
+
+// Deps are the parts that the sections work on.
+type Deps struct {
+	Plans        PlanParts
+	Integrations IntegrationParts
+	Cluster      ClusterParts
+	Teams        calendar.Teams
+}
+
+// Routes mounts the sections. The caller must admit only people who have logged in.
+func (d Deps) Routes(r chi.Router, p *page.Pages) {
+	plans.Handlers{Deps: d.Plans, Pages: p}.Routes(r)
+	integrations.Handlers{Deps: d.Integrations, Pages: p}.Routes(r)
+	cluster.Handlers{Deps: d.Cluster, Pages: p}.Routes(r)
+	calendar.Handlers{Teams: d.Teams, Pages: p}.Routes(r)
+}
