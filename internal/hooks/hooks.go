@@ -41,6 +41,7 @@ type Deps struct {
 	Applications auth.Applications
 	Receiver     *receiving.Receiver
 	Activity     *receiving.Activity
+	Heartbeats   Heartbeats
 	Alerts       AlertReads
 	// AlertEdits, Transitions, People, Addresses and Wake carry out the actions on alerts.
 	AlertEdits  actions.Alerts
@@ -75,6 +76,7 @@ func (h *Hooks) Routes(r chi.Router) {
 		r.Post(path, h.generic)
 		r.Put(path, h.generic)
 	}
+	h.heartbeats(r)
 	h.pagerDuty(r)
 	h.opsgenie(r)
 }
@@ -158,14 +160,10 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 		d.note(err)
 		return nil, err
 	}
-	switch {
-	case d.from.Type != kind:
-		err = fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type", d.from.Name, d.from.Type)
-	case h.d.Decoders[kind] == nil:
+	if err = allowed(d.from, kind); err == nil && h.d.Decoders[kind] == nil {
 		err = fault.Newf(fault.Forbidden, "integrations of type %s take no deliveries here", kind)
-	case !d.from.Enabled:
-		err = fault.Newf(fault.Forbidden, "the integration %s is switched off", d.from.Name)
-	default:
+	}
+	if err == nil {
 		err = h.d.Activity.Allow(d.from, d.at)
 	}
 	if err == nil {
@@ -175,6 +173,17 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 		d.note(err)
 	}
 	return d, err
+}
+
+// allowed returns a Forbidden fault if an integration may not send to the address of a type.
+func allowed(from integrations.Integration, kind string) error {
+	switch {
+	case from.Type != kind:
+		return fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type", from.Name, from.Type)
+	case !from.Enabled:
+		return fault.Newf(fault.Forbidden, "the integration %s is switched off", from.Name)
+	}
+	return nil
 }
 
 // take decodes a body and carries out its events. It returns an error if the sender must change the delivery or send it again. An event
