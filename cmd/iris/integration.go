@@ -25,7 +25,7 @@ type integrationCommand struct {
 
 type integrationAddCommand struct {
 	Name        string `arg:"" help:"Name."`
-	Type        string `required:"" help:"What sends the alerts: alertmanager, datadog, generic, grafana, nagios, opsgenie, pagerduty, sentry, sns, uptime_kuma or zabbix."`
+	Type        string `required:"" help:"What sends the alerts: alertmanager, datadog, generic, grafana, heartbeat, nagios, opsgenie, pagerduty, sentry, sns, uptime_kuma or zabbix."`
 	Application string `required:"" help:"Application that the incidents belong to." placeholder:"NAME"`
 	Plan        string `help:"Plan for events that no rule matches; without it, that of the application." placeholder:"NAME"`
 	Severity    string `help:"Severity of events that name none: critical, error, warning or info. Default: error."`

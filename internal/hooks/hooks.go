@@ -22,7 +22,6 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // maxBody is the largest delivery, in bytes. Of APIs whose token is in the body, the largest is wire.MaxBody.
@@ -42,6 +41,7 @@ type Deps struct {
 	Applications auth.Applications
 	Receiver     *receiving.Receiver
 	Activity     *receiving.Activity
+	Heartbeats   Heartbeats
 	Alerts       AlertReads
 	// AlertEdits, Transitions, People, Addresses and Wake carry out the actions on alerts.
 	AlertEdits  actions.Alerts
@@ -64,13 +64,10 @@ type Hooks struct {
 	signatures *signatures.Checker
 }
 
-// New returns an error if a part is missing.
-func New(d Deps) (*Hooks, error) {
-	if name := routing.Missing(d); name != "" {
-		return nil, errors.New("hooks: a part is missing: " + name)
-	}
+// New serves the routes with the parts.
+func New(d Deps) *Hooks {
 	return &Hooks{d, actions.New(actions.Deps{Alerts: d.AlertEdits, Transitions: d.Transitions, People: d.People, Addresses: d.Addresses,
-		Wake: d.Wake}), signatures.New(d.Fetch)}, nil
+		Wake: d.Wake}), signatures.New(d.Fetch)}
 }
 
 // Routes mounts the routes.
@@ -79,6 +76,7 @@ func (h *Hooks) Routes(r chi.Router) {
 		r.Post(path, h.generic)
 		r.Put(path, h.generic)
 	}
+	h.heartbeats(r)
 	h.pagerDuty(r)
 	h.opsgenie(r)
 }
@@ -166,14 +164,10 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 		d.note(err)
 		return nil, err
 	}
-	switch {
-	case d.from.Type != kind:
-		err = fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type", d.from.Name, d.from.Type)
-	case h.d.Decoders[kind] == nil:
+	if err = allowed(d.from, kind); err == nil && h.d.Decoders[kind] == nil {
 		err = fault.Newf(fault.Forbidden, "integrations of type %s take no deliveries here", kind)
-	case !d.from.Enabled:
-		err = fault.Newf(fault.Forbidden, "the integration %s is switched off", d.from.Name)
-	default:
+	}
+	if err == nil {
 		err = h.d.Activity.Allow(d.from, d.at)
 	}
 	if err == nil {
@@ -183,6 +177,17 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 		d.note(err)
 	}
 	return d, err
+}
+
+// allowed returns a Forbidden fault if an integration may not send to the address of a type.
+func allowed(from integrations.Integration, kind string) error {
+	switch {
+	case from.Type != kind:
+		return fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type", from.Name, from.Type)
+	case !from.Enabled:
+		return fault.Newf(fault.Forbidden, "the integration %s is switched off", from.Name)
+	}
+	return nil
 }
 
 // verify checks the signature of a body, if the integration requires one.

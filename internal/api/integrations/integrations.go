@@ -74,6 +74,12 @@ func Routes(d Deps) []routing.Route {
 	}
 }
 
+// Find finds the integration of a request, the path parameter {integration}.
+type Find func(r *http.Request) (integrations.Integration, error)
+
+// Editable returns a Find that also checks that the caller may change the integration. Routes about parts of an integration use it.
+func Editable(d Deps) Find { return routes{d}.editable }
+
 // integration is an integration on the wire.
 type integration struct {
 	ID              int64           `json:"id"`
@@ -161,8 +167,18 @@ func answer(w http.ResponseWriter, status int, i integrations.Integration, made 
 	return routing.Answer(w, status, shown(i, made))
 }
 
-// owned finds the integration of the path and checks that the caller may change it: an owner of its application, or an administrator.
+// owned is editable for an edit of the integration itself, which may have a condition.
 func (a routes) owned(r *http.Request) (integrations.Integration, error) {
+	found, err := a.editable(r)
+	if err != nil {
+		return found, err
+	}
+	_, err = routing.CheckTag(r, found.Tag())
+	return found, err
+}
+
+// editable finds the integration of the path and checks that the caller may change it: an owner of its application, or an administrator.
+func (a routes) editable(r *http.Request) (integrations.Integration, error) {
 	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
 	if err != nil {
 		if fault.Is(err, fault.NotFound) && wire.Actor(r.Context()).Username == "" {
@@ -170,10 +186,7 @@ func (a routes) owned(r *http.Request) (integrations.Integration, error) {
 		}
 		return found, err
 	}
-	if _, err := a.application(r, found.Application); err != nil {
-		return found, err
-	}
-	_, err = routing.CheckTag(r, found.Tag())
+	_, err = a.application(r, found.Application)
 	return found, err
 }
 

@@ -105,10 +105,16 @@ func (s *simulation) noteUnpopulated(ctx context.Context, before escalation.Prog
 		asked = append(asked, s.Plan.Fallback, s.Application.Fallback)
 	}
 	for _, t := range asked {
-		if t == nil || !strings.HasPrefix(t.Role, onCallRole) || s.beyond[t.String()] {
+		if t == nil || s.beyond[t.String()] {
 			continue
 		}
-		role := strings.TrimPrefix(t.Role, onCallRole)
+		role, onCall := strings.CutPrefix(t.Role, onCallRole)
+		if t.Role == oncall.RoleNextOnCall {
+			role, onCall = oncall.RolePrimary, true
+		}
+		if !onCall {
+			continue
+		}
 		missing, err := s.populated.NotPopulated(ctx, *t, role, w.At)
 		if err != nil {
 			return fmt.Errorf("read how far the calendar of %s reaches: %w", t.Name, err)

@@ -249,7 +249,8 @@ func genTheatre(t *rapid.T) *theatre {
 		th.app.Fallback = &target
 	}
 	genPlan(t, th)
-	th.due = escalation.Due{ID: 1, Lease: buckets.Lease{Epoch: 1}, PlanID: th.plan.ID, ApplicationID: 5, CreatedAt: noon, DueAt: noon, Active: true, Dynamic: th.dynamic}
+	// A simulation knows no number of an incident, so the incident has the number 0: it decides whose turn it is.
+	th.due = escalation.Due{Lease: buckets.Lease{Epoch: 1}, PlanID: th.plan.ID, ApplicationID: 5, CreatedAt: noon, DueAt: noon, Active: true, Dynamic: th.dynamic}
 	return th
 }
 
@@ -303,7 +304,7 @@ func genTarget(t *rapid.T) escalation.Target {
 		return escalation.Target{Role: "user", Name: "p" + strconv.Itoa(int(id)), TargetID: id}
 	}
 	id := rapid.Int64Range(101, 104).Draw(t, "team") // 104 does not exist
-	return escalation.Target{Role: rapid.SampledFrom([]string{"team", "manager", "oncall", "oncall-primary", "oncall-secondary", "witch"}).Draw(t, "role"),
+	return escalation.Target{Role: rapid.SampledFrom([]string{"team", "manager", "oncall", "oncall-primary", "oncall-secondary", "round-robin", "next-on-call", "witch"}).Draw(t, "role"),
 		Name: "t" + strconv.Itoa(int(id-100)), TargetID: id}
 }
 

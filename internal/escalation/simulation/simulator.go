@@ -217,6 +217,14 @@ func (s *simulation) addNotes() {
 	if _, ok := s.Plan.Aggregation(); ok {
 		say("Pages of other incidents may be held together with these; the simulation knows of this incident only.")
 	}
+	if slices.ContainsFunc(s.Plan.Steps, func(step escalation.Step) bool {
+		return slices.ContainsFunc(step.Notifications, func(n escalation.Notification) bool {
+			t, ok := n.TargetIn(s.Question.Dynamic)
+			return ok && t.Role == oncall.RoleRoundRobin
+		})
+	}) {
+		say("Whose turn it is in a round-robin team depends on the number of the incident. The simulation takes the first member first.")
+	}
 	if s.End == EndCut {
 		say("The plan goes on for longer than is foreseen: cut after %s.", humanize.Count(len(s.Pages), "page", "pages"))
 	}

@@ -24,7 +24,8 @@ type ID int64
 const (
 	PagerDuty = "pagerduty"
 	Opsgenie  = "opsgenie"
-	Generic   = "generic" // has expressions as settings
+	Generic   = "generic"   // has expressions as settings
+	Heartbeat = "heartbeat" // takes pings instead of events
 )
 
 // The rates of deliveries per minute: of an integration that names none, and the highest.
@@ -153,7 +154,7 @@ func (c *Content) Check(types []string) error {
 		return fault.Invalidf("name", "name must have 1 to %d bytes without a slash", intake.MaxKey)
 	case !slices.Contains(types, c.Type):
 		return fault.Invalidf("type", "type must be one of: %s", strings.Join(types, ", "))
-	case c.DefaultSeverity != "" && !slices.Contains(severities, c.DefaultSeverity):
+	case c.DefaultSeverity != "" && !KnownSeverity(c.DefaultSeverity):
 		return fault.Invalidf("default_severity", "default_severity must be critical, error, warning or info")
 	case c.RatePerMinute < 0 || c.RatePerMinute > MaxRate:
 		return fault.Invalidf("rate_per_minute", "rate_per_minute must be 1 to %d", MaxRate)
@@ -189,6 +190,9 @@ func (c *Content) checkSettings() error {
 }
 
 var severities = []intake.Severity{intake.Critical, intake.Error, intake.Warning, intake.Info}
+
+// KnownSeverity reports whether s is one of the severities.
+func KnownSeverity(s intake.Severity) bool { return slices.Contains(severities, s) }
 
 // Worse reports whether severity a is higher than b. An empty severity is the lowest.
 func Worse(a, b intake.Severity) bool { return rank(a) < rank(b) }

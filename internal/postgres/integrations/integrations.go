@@ -179,6 +179,11 @@ func (s *Integrations) Replace(ctx context.Context, before integrations.Integrat
 		if err != nil {
 			return taken(err, c.Name)
 		}
+		if c.Enabled && !before.Enabled { // while it was switched off, no pings could arrive
+			if err := q.RestartHeartbeats(ctx, int64(before.ID)); err != nil {
+				return err
+			}
+		}
 		return audit(ctx, q, actor, "integration changed", c.Name, before.Changes(c))
 	})
 }
