@@ -157,10 +157,14 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 		return err
 	}
 	people := jobs.NewDirectorySync(syncer, p.cfg.Sync.From, p.cfg.Sync.Every, s.DirectorySync(jobs.SyncActor), engine)
+	heartbeats, err := p.heartbeats(parts, s, log)
+	if err != nil {
+		return err
+	}
 	parts.jobs = map[string]func(context.Context) error{
 		"history": old.Run, "receipts": jobs.MatchReceipts(s.Receipts, engine), "names": jobs.FillNames(s.Users, engine),
 		"feed keys": jobs.SealFeedKeys(s.Notices, log), "populate": populate.Run, "remind": remind.Run, "directory": people.Run,
-		"statistics": jobs.CountStatistics(s.Statistics, engine),
+		"statistics": jobs.CountStatistics(s.Statistics, engine), "heartbeats": heartbeats.Run,
 	}
 	return nil
 }

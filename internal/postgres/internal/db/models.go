@@ -262,6 +262,31 @@ type FeedShift struct {
 	Cancelled bool
 }
 
+type Heartbeat struct {
+	ID            int64
+	IntegrationID int64
+	Name          string
+	Description   string
+	EverySeconds  int32
+	GraceSeconds  int32
+	Plan          *string
+	Severity      *string
+	Enabled       bool
+	CreatedBy     string
+	CreatedAt     time.Time
+	Since         time.Time
+	LastPingAt    *time.Time
+	MissedAt      *time.Time
+	Reported      bool
+	IncidentID    *int64
+}
+
+type HeartbeatReception struct {
+	OnlyRow bool
+	LastAt  time.Time
+	Since   time.Time
+}
+
 // the last message that the historian has read, in the order of settled_at and id
 type HistoryCursor struct {
 	OnlyRow   bool
@@ -433,6 +458,13 @@ type IntegrationPayload struct {
 	At            time.Time
 	Outcome       string
 	Body          string
+}
+
+type IntegrationSecret struct {
+	ID            int64
+	IntegrationID int64
+	Sealed        []byte
+	CreatedAt     time.Time
 }
 
 type IntegrationToken struct {
