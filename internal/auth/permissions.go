@@ -18,6 +18,7 @@ var (
 	ErrInternalOnly   = fault.New(fault.Forbidden, "App not allowed to use internal routes")
 	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
 	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
+	ErrNoSilence      = fault.New(fault.Forbidden, "Only administrators may silence any incident: name an application that you own, a team of yours, or a plan that pages it")
 	ErrOwnerOnly      = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
 )
 
@@ -129,6 +130,24 @@ func (a Actor) MayPassOnMail(application int64) error {
 		return ErrNoRelay
 	}
 	return ErrNotThisUser
+}
+
+// SilenceRights is what a person has to do with the application, plan or team that a silence names.
+type SilenceRights struct {
+	OwnsApplication bool
+	InTeam          bool // a member of the team
+	OwnsPlan        bool // its creator, or a member of a team that it pages
+}
+
+// MaySilence allows changing a silence: to administrators, and to people with a right in one of the objects that the silence names.
+func (a Actor) MaySilence(r SilenceRights) error {
+	if err := a.MayWrite(); err != nil {
+		return err
+	}
+	if a.Admin || a.Username != "" && (r.OwnsApplication || r.InTeam || r.OwnsPlan) {
+		return nil
+	}
+	return ErrNoSilence
 }
 
 // MayPassOnReceipts allows passing on the receipts of vendors: to relays and administrators.

@@ -108,6 +108,22 @@ func (k *Keeper) pass(ctx context.Context, began map[ID]time.Time) error {
 	return k.release(ctx, force, held)
 }
 
+// Begin applies one silence at once, if it is in force.
+func (k *Keeper) Begin(ctx context.Context, id ID) error {
+	k.current.Clear()
+	now := time.Now()
+	force, err := k.current.read(ctx, now)
+	if err != nil {
+		return err
+	}
+	for i := range force.silences {
+		if c := &force.silences[i]; c.ID == id && c.holds(now) {
+			return k.apply(ctx, c, buckets.All().List())
+		}
+	}
+	return nil
+}
+
 // apply hides the escalating incidents that a silence matches.
 func (k *Keeper) apply(ctx context.Context, c *current, bs []int) error {
 	ids, err := k.store.Escalating(ctx, bs, c.ApplicationID, c.PlanIDs, mostSought)

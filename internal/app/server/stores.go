@@ -19,6 +19,8 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/postgres/quotas"
+	pgsilences "github.com/iris-oncall/iris/internal/postgres/silences"
+	"github.com/iris-oncall/iris/internal/silences"
 )
 
 // Records are the adapters that a request may use to change something. All are over one DB: that of the process, or that of
@@ -26,7 +28,7 @@ import (
 type Records struct {
 	DB            *postgres.DB
 	Applications  *catalog.Applications
-	Incidents     *incidents.Incidents
+	Incidents     *Incidents
 	Integrations  *integrations.Integrations
 	Heartbeats    *heartbeats.Heartbeats
 	Messages      *incidents.Messages
@@ -74,6 +76,8 @@ type Stores struct {
 	QueueLoader    *queue.Loader
 
 	newTeams []oncall.NoticeSetting // reminders of new members of a team
+	silences *pgsilences.Silences
+	inForce  *silences.Current
 }
 
 // NewStores returns the adapters over d. quota is that of applications without a quota of their own.
@@ -88,6 +92,8 @@ func NewStores(d *postgres.DB, keys *auth.Keys, quota config.Quota, c config.Onc
 		QueueLoader: queue.NewLoader(d),
 		newTeams:    operator.Reminders(c.ReminderTimes, c.ReminderModes, c.ReminderRoles),
 	}
+	s.silences = pgsilences.New(d)
+	s.inForce = silences.NewCurrent(s.silences)
 	s.Records = s.records(d, catalog.NewPlans(d), notifications.New(d).WithQuota(standard))
 	return s
 }
@@ -102,7 +108,7 @@ func (s *Stores) Within(d *postgres.DB) *Stores {
 func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.Notifications) Records {
 	teams := people.NewOncallTeams(d, s.newTeams)
 	return Records{
-		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: incidents.New(d), Integrations: integrations.New(d, s.Keys), Heartbeats: heartbeats.New(d), Messages: incidents.NewMessages(d),
+		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: s.incidents(incidents.New(d)), Integrations: integrations.New(d, s.Keys), Heartbeats: heartbeats.New(d), Messages: incidents.NewMessages(d),
 		Requests: incidents.NewRequests(d), Notifications: n, Plans: plans,
 		Templates: catalog.NewTemplates(d), Targets: catalog.NewTargets(d), Tags: catalog.NewTags(d), Names: catalog.NewRolesAndServices(d),
 		Users: people.NewUsers(d), Settings: people.NewSettings(d), Contacts: people.NewContacts(d, s.Keys, n),

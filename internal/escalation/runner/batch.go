@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -16,6 +17,10 @@ import (
 // advanceBatch decides the incidents of a batch and writes the decisions in one transaction. An incident that cannot be
 // decided is postponed and delays no other.
 func (r *Runner) advanceBatch(ctx context.Context, batch []escalation.Due) error {
+	batch, err := r.audible(ctx, batch)
+	if err != nil {
+		return err
+	}
 	facts, err := r.prepare(ctx, batch)
 	if err != nil {
 		return err
@@ -45,6 +50,22 @@ func (r *Runner) advanceBatch(ctx context.Context, batch []escalation.Due) error
 		r.committed(batch, part, written)
 	}
 	return nil
+}
+
+// audible stops the incidents that a silence matches, and returns the others.
+func (r *Runner) audible(ctx context.Context, batch []escalation.Due) ([]escalation.Due, error) {
+	if r.deps.Silences == nil {
+		return batch, nil
+	}
+	ids := make([]incidents.ID, len(batch))
+	for i, d := range batch {
+		ids[i] = d.ID
+	}
+	hidden, err := r.deps.Silences.Hide(ctx, ids)
+	if err != nil || len(hidden) == 0 {
+		return batch, err
+	}
+	return slices.DeleteFunc(slices.Clone(batch), func(d escalation.Due) bool { return slices.Contains(hidden, d.ID) }), nil
 }
 
 // maxMade is how many messages one transaction makes at most, unless a single incident makes more. Plans may page large

@@ -29,13 +29,14 @@ type Holder interface {
 	Lost(buckets.Set)
 }
 
-// Deps are the runner's collaborators. All but Waker, Made and Registerer are required.
+// Deps are the runner's collaborators. All but Silences, Waker, Made and Registerer are required.
 type Deps struct {
 	Work      Work
 	Ledger    Ledger
 	Digests   Digests
 	Timers    Timers
 	Additions Additions
+	Silences  Silences // nil = there are none
 	Reader    escalation.Reader
 	Resolver  *oncall.Resolver
 	Holder    Holder
@@ -46,6 +47,12 @@ type Deps struct {
 	Made       func([]Made)
 	Log        *zap.Logger
 	Registerer prometheus.Registerer // nil: none
+}
+
+// Silences stops the escalation of incidents that page nobody for some time.
+type Silences interface {
+	// Hide stops the escalation of the incidents that a silence matches, and returns them.
+	Hide(ctx context.Context, ids []incidents.ID) ([]incidents.ID, error)
 }
 
 // Made is a new message that may be sent now.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/silences"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Silences stores silences. Every change has an entry in the audit log, in the same transaction. It is safe for concurrent use.
@@ -130,6 +132,13 @@ func (s *Silences) Incidents(ctx context.Context, id silences.ID, before inciden
 	}
 	ids, err := postgres.Query(ctx, s.db, (*db.Queries).HiddenBySilence, db.HiddenBySilenceParams{SilenceID: int64(id), Before: int64(before), Most: int32(most)})
 	return postgres.Convert(ids, func(n int64) incidents.ID { return incidents.ID(n) }), err
+}
+
+// Rights implements silences.Editor.
+func (s *Silences) Rights(ctx context.Context, person users.ID, c silences.Content) (auth.SilenceRights, error) {
+	r, err := postgres.Query(ctx, s.db, (*db.Queries).RightsOfSilence, db.RightsOfSilenceParams{Person: int64(person),
+		Application: postgres.Storable(c.Application), Team: postgres.Storable(c.Team), Plan: postgres.Storable(c.Plan)})
+	return auth.SilenceRights{OwnsApplication: r.OwnsApplication, InTeam: r.InTeam, OwnsPlan: r.OwnsPlan}, err
 }
 
 func found(n int64, err error, id silences.ID) error {

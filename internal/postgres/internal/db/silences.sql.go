@@ -335,6 +335,45 @@ func (q *Queries) ReplaceSilence(ctx context.Context, arg ReplaceSilenceParams) 
 	return result.RowsAffected(), nil
 }
 
+const rightsOfSilence = `-- name: RightsOfSilence :one
+select exists (select from application_owners o join applications a on a.id = o.application_id
+        where o.user_id = $1::bigint and lower(a.name) = lower($2::text)) as owns_application,
+    exists (select from team_members m join teams t on t.id = m.team_id
+        where m.user_id = $1::bigint and lower(t.name) = lower($3::text)) as in_team,
+    exists (select from plan_active pa join plans p on p.id = pa.plan_id
+        where pa.name_key = lower($4::text) and (p.creator_id = $1::bigint or exists (
+            select from plan_notifications n
+            join target_roles r on r.name = n.role and r.target_kind = 'team'
+            join targets g on g.target_id = n.target_id and g.kind = 'team'
+            join team_members m on m.team_id = g.kind_id and m.user_id = $1::bigint
+            where n.plan_id = p.id))) as owns_plan
+`
+
+type RightsOfSilenceParams struct {
+	Person      int64
+	Application string
+	Team        string
+	Plan        string
+}
+
+type RightsOfSilenceRow struct {
+	OwnsApplication bool
+	InTeam          bool
+	OwnsPlan        bool
+}
+
+func (q *Queries) RightsOfSilence(ctx context.Context, arg RightsOfSilenceParams) (RightsOfSilenceRow, error) {
+	row := q.db.QueryRow(ctx, rightsOfSilence,
+		arg.Person,
+		arg.Application,
+		arg.Team,
+		arg.Plan,
+	)
+	var i RightsOfSilenceRow
+	err := row.Scan(&i.OwnsApplication, &i.InTeam, &i.OwnsPlan)
+	return i, err
+}
+
 const setSilenceOf = `-- name: SetSilenceOf :exec
 update incidents set silence_id = $1::bigint where id = any ($2::bigint[])
 `

@@ -1,0 +1,191 @@
+package silences_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/postgres"
+	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	pgsilences "github.com/iris-oncall/iris/internal/postgres/silences"
+	"github.com/iris-oncall/iris/internal/silences"
+)
+
+type everything struct{}
+
+func (everything) Leases() (out []buckets.Lease) {
+	for b := range buckets.Count {
+		out = append(out, buckets.Lease{Bucket: b})
+	}
+	return out
+}
+
+// stand is an installation with the applications demo (2) and other (3), and the plans p (1) and q (2).
+type stand struct {
+	t       *testing.T
+	db      *postgres.DB
+	store   *pgsilences.Silences
+	keeper  *silences.Keeper
+	ops     silences.Silences
+	opener  silences.Opener
+	admin   auth.Actor
+	stopped func()
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	d := pgtest.New(t)
+	s := &stand{t: t, db: d, store: pgsilences.New(d), admin: auth.Actor{UserID: 1, Username: "ann", Admin: true}}
+	s.exec(`insert into users (name) values ('ann'), ('bob'); insert into applications (name) values ('demo'), ('other'); insert into teams (name) values ('db');
+		insert into team_members (team_id, user_id, position) values (1, 2, 1);
+		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)
+			values ('p', 1, 0, 0, 0, 0), ('q', 1, 0, 0, 0, 0);
+		insert into plan_active (name_key, plan_id) select name, id from plans;
+		insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat, optional)
+			select 2, 1, 0, 'high', 'team', target_id, 't', 60, 0, false from teams where name = 'db'`)
+	current := silences.NewCurrent(s.store)
+	s.keeper = silences.NewKeeper(s.store, current, everything{}, func(buckets.Set) {}, zap.NewNop())
+	s.ops = silences.Silences{Editor: s.store, Keeper: s.keeper}
+	s.opener = silences.Opener{Incidents: pgincidents.New(d), Current: current}
+	return s
+}
+
+func (s *stand) exec(sql string) {
+	s.t.Helper()
+	_, err := s.db.Pool().Exec(s.t.Context(), sql)
+	require.NoError(s.t, err)
+}
+
+func (s *stand) open(plan int64, body string) incidents.ID {
+	s.t.Helper()
+	opened, err := s.opener.Open(s.t.Context(), incidents.New{PlanID: plan, ApplicationID: 2, Context: json.RawMessage(body), Actor: "application demo"})
+	require.NoError(s.t, err)
+	return opened.ID
+}
+
+func (s *stand) states(ids ...incidents.ID) []incidents.State {
+	s.t.Helper()
+	out := make([]incidents.State, len(ids))
+	for k, id := range ids {
+		var status incidents.Status
+		require.NoError(s.t, s.db.Pool().QueryRow(s.t.Context(), `select active, owner_id is not null, silenced_until is not null, resolved from incidents where id = $1`,
+			int64(id)).Scan(&status.Active, &status.Owned, &status.Silenced, &status.Resolved))
+		out[k] = status.State()
+	}
+	return out
+}
+
+func (s *stand) run() {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(s.t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.keeper.Run(ctx) }()
+	s.stopped = func() { cancel(); <-done }
+	s.t.Cleanup(s.stopped)
+}
+
+func silenceOf(change func(*silences.Content)) silences.Content {
+	c := silences.Content{Match: `team="db"`, From: time.Now().Add(-time.Minute), To: time.Now().Add(time.Hour), Comment: "upgrade"}
+	if change != nil {
+		change(&c)
+	}
+	return c
+}
+
+func TestASilenceHidesAndReleases(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	before, other := s.open(1, `{"team":"db"}`), s.open(1, `{"team":"web"}`)
+	made, err := s.ops.Create(t.Context(), s.admin, silenceOf(nil))
+	require.NoError(t, err)
+	require.Equal(t, 1, made.Hidden, "an escalating incident is hidden before the answer")
+	after := s.open(1, `{"labels":{"team":"db"}}`)
+	require.Equal(t, []incidents.State{incidents.StateSilenced, incidents.StateEscalating, incidents.StateSilenced}, s.states(before, other, after))
+	hidden, err := s.store.Incidents(t.Context(), made.ID, 0, 10)
+	require.NoError(t, err)
+	require.Equal(t, []incidents.ID{after, before}, hidden)
+	var lines int
+	require.NoError(t, s.db.Pool().QueryRow(t.Context(), `select count(*) from timeline_entries where kind = 'silenced' and text like 'silence 1 of ann hides the incident until %: upgrade'`).Scan(&lines))
+	require.Equal(t, 2, lines)
+
+	// What the runner asks before it pages, for an incident that began to escalate meanwhile.
+	s.exec(`update incidents set active = true, silenced_until = null, due_at = clock_timestamp() where id = 1`)
+	gone, err := s.keeper.Hide(t.Context(), []incidents.ID{before, other})
+	require.NoError(t, err)
+	require.Equal(t, []incidents.ID{before}, gone)
+
+	s.exec(`insert into incident_alerts (incident_id, fingerprint, status) values (3, 'f', 'resolved')`)
+	require.NoError(t, s.ops.End(t.Context(), s.admin, made.ID))
+	require.True(t, fault.Is(s.ops.End(t.Context(), s.admin, made.ID), fault.Conflict))
+	s.exec(`update incidents set silenced_until = clock_timestamp() where silence_id = 1`) // the spread is up to two minutes
+	s.run()
+	require.Eventually(t, func() bool {
+		now := s.states(before, after)
+		return now[0] == incidents.StateEscalating && now[1] == incidents.StateExhausted
+	}, 20*time.Second, 50*time.Millisecond, "what fires escalates, and what the source no longer reports does not")
+}
+
+func TestAWindowBeginsAndAnotherSilenceTakesOver(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	id := s.open(2, `{}`)
+	s.run()
+	window, err := s.ops.Create(t.Context(), s.admin, silenceOf(func(c *silences.Content) {
+		c.Match, c.Team, c.Recurrence, c.From = "", "db", "FREQ=DAILY", time.Now().Add(2*time.Second)
+	}))
+	require.NoError(t, err)
+	require.Equal(t, "planned", window.State(time.Now()))
+	require.Eventually(t, func() bool { return s.states(id)[0] == incidents.StateSilenced }, 20*time.Second, 50*time.Millisecond)
+	longer, err := s.ops.Create(t.Context(), s.admin, silenceOf(func(c *silences.Content) { c.Match, c.Plan, c.To = "", "q", time.Now().Add(3*time.Hour) }))
+	require.NoError(t, err)
+	require.NoError(t, s.ops.End(t.Context(), s.admin, window.ID))
+	s.exec(`update incidents set silenced_until = clock_timestamp() + interval '2 seconds'`)
+	require.Eventually(t, func() bool {
+		now, err := s.store.ByID(t.Context(), longer.ID)
+		return err == nil && now.Hidden == 1
+	}, 20*time.Second, 50*time.Millisecond)
+	require.Equal(t, []incidents.State{incidents.StateSilenced}, s.states(id))
+	changed, err := s.ops.Replace(t.Context(), s.admin, longer.ID, silenceOf(func(c *silences.Content) { c.Match, c.Plan = "", "p" }))
+	require.NoError(t, err)
+	require.Equal(t, "p", changed.Plan)
+	require.Eventually(t, func() bool { return s.states(id)[0] == incidents.StateEscalating }, 20*time.Second, 50*time.Millisecond)
+}
+
+func TestWhoMaySilence(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.exec(`insert into application_owners (application_id, user_id) values (2, 2)`)
+	bob := auth.Actor{UserID: 2, Username: "bob"}
+	for name, c := range map[string]struct {
+		change func(*silences.Content)
+		kind   fault.Kind
+	}{
+		"only labels":           {nil, fault.Forbidden},
+		"an application":        {func(c *silences.Content) { c.Application = "demo" }, ""},
+		"a foreign application": {func(c *silences.Content) { c.Application = "other" }, fault.Forbidden},
+		"a team":                {func(c *silences.Content) { c.Team = "db" }, ""},
+		"a plan of the team":    {func(c *silences.Content) { c.Plan = "q" }, ""},
+		"another plan":          {func(c *silences.Content) { c.Plan = "p" }, fault.Forbidden},
+		"an unknown team":       {func(c *silences.Content) { c.Application, c.Team = "demo", "nobody" }, fault.Invalid},
+	} {
+		_, err := s.ops.Create(t.Context(), bob, silenceOf(c.change))
+		if c.kind == "" {
+			require.NoError(t, err, name)
+		} else {
+			require.Equal(t, c.kind, fault.KindOf(err), name)
+		}
+	}
+	_, err := s.ops.Create(t.Context(), auth.Actor{ApplicationID: 2, Application: "demo"}, silenceOf(nil))
+	require.True(t, fault.Is(err, fault.Forbidden))
+	_, err = s.ops.ByID(t.Context(), 99)
+	require.True(t, fault.Is(err, fault.NotFound))
+}
