@@ -199,6 +199,8 @@ func rights() []right {
 		{get, "/v1/applications/demo", nil, 200, known, nil},
 		{get, "/v1/users", nil, 200, known, nil},
 		{get, "/v1/users/bob", nil, 200, known, nil},
+		{get, "/v1/users/bob/quiet-limits", nil, 200, bobs, nil},
+		{put, "/v1/users/bob/quiet-limits", m{"calls_and_texts_per_day": 5, "working_days_only": []string{"low"}}, 200, bobs, nil},
 		{get, "/v1/users/bob/notification-rules", nil, 200, bobs, nil},
 		{put, "/v1/users/bob/notification-rules", m{"rules": []m{{"priority": "low", "mode": "email"}}}, 200, bobs, nil},
 		{get, "/v1/teams", nil, 200, known, nil},
@@ -488,7 +490,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 
 // resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
 // it.
-var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
+var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/users/{user}/quiet-limits", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
 	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
