@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api/applications"
 	"github.com/iris-oncall/iris/internal/api/catalog"
 	"github.com/iris-oncall/iris/internal/api/configuration"
+	"github.com/iris-oncall/iris/internal/api/heartbeats"
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/api/integrations"
 	"github.com/iris-oncall/iris/internal/api/messages"
@@ -34,6 +35,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	pgcatalog "github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
+	pgheartbeats "github.com/iris-oncall/iris/internal/postgres/heartbeats"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
 	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
 	pgnotifications "github.com/iris-oncall/iris/internal/postgres/notifications"
@@ -83,6 +85,8 @@ func newFixture(t *testing.T) *fixture {
 	table := func(db *postgres.DB, wake func(buckets.Set)) []routing.Route {
 		in, calendar := pgincidents.New(db), pgpeople.NewOncallPeople(db)
 		plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
+		senders := integrations.Deps{Integrations: pgintegrations.New(db, secrets), Records: pgintegrations.New(db, secrets), Applications: apps,
+			Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}}
 		return slices.Concat(
 			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
@@ -94,8 +98,9 @@ func newFixture(t *testing.T) *fixture {
 			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil), Rules: pgpeople.NewSettings(db), Quiet: pgpeople.NewSettings(db)}),
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db),
 				Removals: operator.NewRemovals(db, plans, "")}),
-			integrations.Routes(integrations.Deps{Integrations: pgintegrations.New(db), Records: pgintegrations.New(db), Applications: apps,
-				Types: []string{"generic", "pagerduty"}, Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}}),
+			integrations.Routes(senders),
+			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db, secrets), Chooser: senders.Chooser,
+				Editable: integrations.Editable(senders)}),
 		)
 	}
 	wake := func(buckets.Set) {}

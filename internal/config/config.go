@@ -341,6 +341,7 @@ type Processor struct {
 	// MailingLists must be the same for both servers: the processor pages, iris-api accepts notifications.
 	MailingLists  MailingLists
 	Compatibility Compatibility // only DummyRoles is used
+	Intake        Intake        // only CatchAllPlan is used, for missed heartbeats
 	Oncall        Oncall
 	LDAP          LDAP
 	Sync          Sync

@@ -67,6 +67,7 @@ func (c *Config) Processor() (Processor, error) {
 		Common: l.common(f.Common), Gossip: f.Gossip, SMTP: slices.Clone(f.SMTP), Slack: slices.Clone(f.Slack),
 		Twilio: slices.Clone(f.Twilio), Webhook: slices.Clone(f.Webhook), Push: slices.Clone(f.Push), Limits: f.Limits, Delivery: f.Delivery, History: f.History,
 		MailingLists: l.mailingLists(f.MailingLists), Compatibility: f.Compatibility, Oncall: l.oncall(f.Oncall),
+		Intake: Intake{CatchAllPlan: c.CatchAllPlan()},
 	}
 	l.dummyRoles(f.Compatibility)
 	out.LDAP = l.ldap(f.Auth.LDAP)

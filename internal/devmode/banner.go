@@ -18,13 +18,15 @@ func alertLine(public string) string {
 		`"startsAt":"'$(date -u +%Y-%m-%dT%H:%M:%SZ)'","endsAt":"0001-01-01T00:00:00Z","generatorURL":"","fingerprint":"demo'$(date +%s)'"}]}'`
 }
 
-// integrationLines returns a command for each of three demo integrations. Run again, they update their incidents.
+// integrationLines returns a command for each of four demo integrations. Run again, the first three update their incidents. The last one
+// pings a heartbeat: its incident opens when no further ping comes.
 func integrationLines(public string) []string {
 	const post = `curl -sS -w '\n' -H 'Content-Type: application/json' `
 	return []string{
 		post + public + `/v2/enqueue -d '{"routing_key":"demo-pagerduty","event_action":"trigger","dedup_key":"disk/db7","payload":{"summary":"Disk 95 % on db7","source":"db7","severity":"critical"}}'`,
 		post + public + `/v2/alerts -H 'Authorization: GenieKey demo-opsgenie' -d '{"message":"Queue is full","alias":"queue","priority":"P2"}'`,
 		post + public + `/v1/hooks/generic/demo-generic -d '{"id":"job-17","title":"Backup failed","severity":"high"}'`,
+		`curl -sS -w '\n' ` + public + `/v1/hooks/heartbeat/demo-heartbeat`,
 	}
 }
 
@@ -89,7 +91,7 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 		line("")
 		line("%s", alertLine(s.public))
 		line("")
-		line("Or as the clients of PagerDuty, of Opsgenie, or with any JSON do:")
+		line("Or as the clients of PagerDuty, of Opsgenie, or with any JSON do; or ping a heartbeat, which opens an incident 70 s after its last ping:")
 		line("")
 		for _, command := range integrationLines(s.public) {
 			line("%s", command)

@@ -140,7 +140,7 @@ func (a *alertRequest) refuse() {
 		header.Set("X-RateLimit-State", "THROTTLED")
 		header.Set("X-RateLimit-Reason", "ACCOUNT")
 		header.Set("X-RateLimit-Period-In-Sec", "60")
-	case status == http.StatusNotFound && a.r.Method == http.MethodPost: // no plan can take the event
+	case status == http.StatusNotFound && a.r.URL.Path == alertsPath: // no plan can take the event
 		status = http.StatusUnprocessableEntity
 	}
 	a.d.h.d.Errors.Observe(a.w, a.r, a.err)

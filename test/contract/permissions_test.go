@@ -193,8 +193,14 @@ func rights() []right {
 		{del, "/v1/integrations/generic", nil, 204, "133333oo3", (*server).integrations},
 		{put, "/v1/integrations/generic/token", nil, 201, "133333oo3", (*server).integrations},
 		{del, "/v1/integrations/generic/token", nil, 204, "133333oo3", (*server).integrations},
+		{put, "/v1/integrations/generic/secrets", m{"secrets": []string{}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/integrations/generic/payloads", nil, 200, "133333oo3", (*server).integrations},
 		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, writers, (*server).integrations},
+		{get, "/v1/heartbeats", nil, 200, known, nil},
+		{get, "/v1/integrations/heartbeat/heartbeats", nil, 200, known, (*server).integrations},
+		{get, "/v1/integrations/heartbeat/heartbeats/default", nil, 200, known, (*server).integrations},
+		{put, "/v1/integrations/heartbeat/heartbeats/default", m{"every_seconds": 60}, 200, "133333oo3", (*server).integrations},
+		{del, "/v1/integrations/heartbeat/heartbeats/default", nil, 204, "133333oo3", (*server).integrations},
 		{get, "/v1/applications", nil, 200, known, nil},
 		{get, "/v1/applications/demo", nil, 200, known, nil},
 		{get, "/v1/users", nil, 200, known, nil},
@@ -248,6 +254,30 @@ func rights() []right {
 		{put, "/v1/hooks/generic", m{"title": "t"}, 200, "111111111", nil},
 		{post, "/v1/hooks/generic/generic-token", formOf("title", "t"), 200, everybody, (*server).integrations},
 		{put, "/v1/hooks/generic/generic-token", formOf("title", "t"), 200, everybody, (*server).integrations},
+		{get, "/v1/hooks/heartbeat", nil, 200, "111111111", nil},
+		{post, "/v1/hooks/heartbeat", nil, 200, "111111111", nil},
+		{put, "/v1/hooks/heartbeat", nil, 200, "111111111", nil},
+		{get, "/v1/hooks/heartbeat/heartbeat-token", nil, 200, everybody, (*server).integrations},
+		{post, "/v1/hooks/heartbeat/heartbeat-token", nil, 200, everybody, (*server).integrations},
+		{put, "/v1/hooks/heartbeat/heartbeat-token", nil, 200, everybody, (*server).integrations},
+		{get, "/v1/hooks/heartbeat/heartbeat-token/default", nil, 200, everybody, (*server).integrations},
+		{post, "/v1/hooks/heartbeat/heartbeat-token/default", nil, 200, everybody, (*server).integrations},
+		{put, "/v1/hooks/heartbeat/heartbeat-token/default", nil, 200, everybody, (*server).integrations},
+		{get, "/v2/heartbeats/default/ping?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/heartbeats/default/ping?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{put, "/v2/heartbeats/default/ping?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{patch, "/v2/heartbeats/default/ping?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/heartbeats/default/enable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{put, "/v2/heartbeats/default/enable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{patch, "/v2/heartbeats/default/enable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{post, "/v2/heartbeats/default/disable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{put, "/v2/heartbeats/default/disable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{patch, "/v2/heartbeats/default/disable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{get, "/v2/heartbeats?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{post, "/v2/heartbeats?apiKey=opsgenie-token", m{"name": "default", "interval": 1}, 201, everybody, (*server).integrations},
+		{get, "/v2/heartbeats/default?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{patch, "/v2/heartbeats/default?apiKey=opsgenie-token", m{"interval": 2}, 200, everybody, (*server).integrations},
+		{del, "/v2/heartbeats/default?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 		{post, "/v2/enqueue", m{"routing_key": "pagerduty-token", "event_action": "trigger", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
 		{post, "/v2/change/enqueue", m{"routing_key": "pagerduty-token", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
 		{post, "/generic/2010-04-15/create_event.json", m{"service_key": "pagerduty-token", "event_type": "trigger", "description": "s"}, 200, everybody, (*server).integrations},
@@ -491,7 +521,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 // resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
 // it.
 var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/users/{user}/quiet-limits", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
-	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/"}
+	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/", "/v1/heartbeats"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
 func ofOncall(path string) bool {
@@ -509,9 +539,11 @@ func ofOncall(path string) bool {
 
 // integrations adds the integrations generic and pagerduty, with the tokens generic-token and pagerduty-token, if they are missing.
 func (s *server) integrations() {
-	for _, kind := range []string{"generic", "pagerduty", "opsgenie"} {
+	for _, kind := range []string{"generic", "pagerduty", "opsgenie", "heartbeat"} {
 		s.exec("insert into integrations (application_id, name, type, default_plan, rate_per_minute, created_by) select id, '" + kind + "', '" + kind +
 			"', 'pager', 600, 'ann' from applications where name = 'demo' on conflict do nothing")
 		s.exec("insert into integration_tokens (integration_id, hash) select id, sha256('" + kind + "-token') from integrations where name = '" + kind + "' on conflict do nothing")
 	}
+	s.exec(`insert into heartbeats (integration_id, name, every_seconds, grace_seconds, created_by)
+		select id, 'default', 60, 0, 'ann' from integrations where type in ('heartbeat', 'opsgenie') on conflict do nothing`)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/heartbeats"
 	"github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/integrations"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
@@ -27,6 +28,7 @@ type Records struct {
 	Applications  *catalog.Applications
 	Incidents     *incidents.Incidents
 	Integrations  *integrations.Integrations
+	Heartbeats    *heartbeats.Heartbeats
 	Messages      *incidents.Messages
 	Requests      *incidents.Requests
 	Notifications *notifications.Notifications
@@ -102,7 +104,7 @@ func (s *Stores) Within(d *postgres.DB) *Stores {
 func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.Notifications) Records {
 	teams := people.NewOncallTeams(d, s.newTeams)
 	return Records{
-		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: incidents.New(d), Integrations: integrations.New(d), Messages: incidents.NewMessages(d),
+		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: incidents.New(d), Integrations: integrations.New(d, s.Keys), Heartbeats: heartbeats.New(d), Messages: incidents.NewMessages(d),
 		Requests: incidents.NewRequests(d), Notifications: n, Plans: plans,
 		Templates: catalog.NewTemplates(d), Targets: catalog.NewTargets(d), Tags: catalog.NewTags(d), Names: catalog.NewRolesAndServices(d),
 		Users: people.NewUsers(d), Settings: people.NewSettings(d), Contacts: people.NewContacts(d, s.Keys, n),
