@@ -77,12 +77,12 @@ func TestExpressionsOverMails(t *testing.T) {
 func TestMailsThatNobodyWroteAsAnAlert(t *testing.T) {
 	t.Parallel()
 	for headers, why := range map[string]string{
-		"Auto-Submitted: auto-replied (vacation)":                                 "automatic answer",
-		"X-Autoreply: yes":                                                        "automatic answer",
-		"X-Iris-Message-Id: 17":                                                   "sent by Iris",
+		"Auto-Submitted: auto-replied (vacation)": "automatic answer",
+		"X-Autoreply: yes":                        "automatic answer",
+		"X-Iris-Message-Id: 17":                   "sent by Iris",
 		"Content-Type: multipart/report; report-type=delivery-status; boundary=x": "bounce",
-		"Return-Path: <>":                                                         "bounce",
-		strings.TrimSpace(strings.Repeat("Received: from a by b\n", 31)):          "loop",
+		"Return-Path: <>": "bounce",
+		strings.TrimSpace(strings.Repeat("Received: from a by b\n", 31)): "loop",
 	} {
 		_, err := Email(request(letter("Subject: a\n"+headers, "x")))
 		require.True(t, fault.Is(err, fault.Invalid), headers)

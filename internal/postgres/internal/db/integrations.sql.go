@@ -11,18 +11,6 @@ import (
 	"time"
 )
 
-const acknowledgeBySource = `-- name: AcknowledgeBySource :exec
-update incidents
-set due_at = case when active then clock_timestamp() else due_at end, active = false, source_acknowledged = true,
-    version = version + 1, updated_at = clock_timestamp()
-where id = $1 and not resolved
-`
-
-func (q *Queries) AcknowledgeBySource(ctx context.Context, id int64) error {
-	_, err := q.db.Exec(ctx, acknowledgeBySource, id)
-	return err
-}
-
 const addIntegration = `-- name: AddIntegration :one
 insert into integrations (application_id, name, type, default_plan, default_severity, rules, settings, rate_per_minute, enabled, created_by)
 values ($1, $2, $3, nullif($4::text, ''), nullif($5::text, ''), $6, $7,
@@ -59,6 +47,20 @@ func (q *Queries) AddIntegration(ctx context.Context, arg AddIntegrationParams) 
 	var id int64
 	err := row.Scan(&id)
 	return id, err
+}
+
+const addIntegrationSecrets = `-- name: AddIntegrationSecrets :exec
+insert into integration_secrets (integration_id, sealed) select $1, unnest($2::bytea[])
+`
+
+type AddIntegrationSecretsParams struct {
+	IntegrationID int64
+	Sealed        [][]byte
+}
+
+func (q *Queries) AddIntegrationSecrets(ctx context.Context, arg AddIntegrationSecretsParams) error {
+	_, err := q.db.Exec(ctx, addIntegrationSecrets, arg.IntegrationID, arg.Sealed)
+	return err
 }
 
 const addIntegrationToken = `-- name: AddIntegrationToken :exec
@@ -153,6 +155,18 @@ func (q *Queries) DeleteIntegration(ctx context.Context, id int64) (int64, error
 	return result.RowsAffected(), nil
 }
 
+const deleteIntegrationSecrets = `-- name: DeleteIntegrationSecrets :execrows
+delete from integration_secrets where integration_id = $1
+`
+
+func (q *Queries) DeleteIntegrationSecrets(ctx context.Context, integrationID int64) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteIntegrationSecrets, integrationID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const deleteOldIntegrationTokens = `-- name: DeleteOldIntegrationTokens :execrows
 delete from integration_tokens t
 where t.integration_id = $1
@@ -203,7 +217,8 @@ func (q *Queries) ExpirePayloads(ctx context.Context) (int64, error) {
 const integrationByToken = `-- name: IntegrationByToken :one
 
 select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
-    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, t.id as token_id
+    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, t.id as token_id,
+    array(select s.sealed from integration_secrets s where s.integration_id = i.id order by s.id)::bytea[] as secrets
 from integration_tokens t
 join integrations i on i.id = t.integration_id
 join applications a on a.id = i.application_id
@@ -223,6 +238,7 @@ type IntegrationByTokenRow struct {
 	RatePerMinute   int32
 	Enabled         bool
 	TokenID         int64
+	Secrets         [][]byte
 }
 
 // Integrations, their tokens, counts and payloads.
@@ -242,6 +258,7 @@ func (q *Queries) IntegrationByToken(ctx context.Context, hash []byte) (Integrat
 		&i.RatePerMinute,
 		&i.Enabled,
 		&i.TokenID,
+		&i.Secrets,
 	)
 	return i, err
 }
@@ -287,7 +304,8 @@ const integrations = `-- name: Integrations :many
 select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
     coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.created_by,
     i.created_at, coalesce(c.accepted, 0)::bigint as accepted, coalesce(c.refused, 0)::bigint as refused, c.last_accepted_at,
-    c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal
+    c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal,
+    array(select s.created_at from integration_secrets s where s.integration_id = i.id order by s.id)::timestamptz[] as secrets_set_at
 from integrations i
 join applications a on a.id = i.application_id
 left join integration_activity c on c.integration_id = i.id
@@ -321,6 +339,7 @@ type IntegrationsRow struct {
 	LastAcceptedAt  *time.Time
 	LastRefusedAt   *time.Time
 	LastRefusal     string
+	SecretsSetAt    []time.Time
 }
 
 func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]IntegrationsRow, error) {
@@ -351,6 +370,7 @@ func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]I
 			&i.LastAcceptedAt,
 			&i.LastRefusedAt,
 			&i.LastRefusal,
+			&i.SecretsSetAt,
 		); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ package deliveries
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/url"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/smtpd"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // Deps are what the edges share.
@@ -43,17 +45,20 @@ type Deliveries struct {
 // New creates the edges and opens the listener for mails.
 func New(d Deps) (*Deliveries, error) {
 	s, decoders := d.Stores, sources.All()
-	out := &Deliveries{}
-	var err error
-	out.hooks, err = hooks.New(hooks.Deps{
+	parts := hooks.Deps{
 		Integrations: s.Integrations, Applications: s.Applications, Receiver: d.Receiver, Activity: d.Activity, Errors: d.Errors,
 		Heartbeats: s.Heartbeats,
 		Decoders:   decoders, PagerDutyV1: sources.PagerDutyV1, Alerts: s.Integrations, AlertEdits: s.Integrations,
 		Transitions: s.Incidents, People: s.Users, Addresses: s.Responses, Wake: d.Wake,
-	})
-	if err != nil || d.Config.Intake.SMTP.Addr == "" {
-		return out, err
 	}
+	if name := routing.Missing(parts); name != "" {
+		return nil, errors.New("hooks: a part is missing: " + name)
+	}
+	out := &Deliveries{hooks: hooks.New(parts)}
+	if d.Config.Intake.SMTP.Addr == "" {
+		return out, nil
+	}
+	var err error
 	out.mails, err = smtpd.New(mailConfig(d.Config), smtpd.Deps{Integrations: s.Integrations, Applications: s.Applications, Receiver: d.Receiver,
 		Activity: d.Activity, Decode: decoders[integrations.Email], Log: d.Log, Registerer: d.Registerer})
 	return out, err
