@@ -292,11 +292,6 @@ func TestProcessorRefusesWrongSettings(t *testing.T) {
 		"advertise":              {"gossip: {advertise: ':1'}", minimal, "has no host"},
 		"level":                  {"log: {level: wran}", minimal, "did you mean warn?"},
 		"migrate":                {"migrate: always", minimal, "use never, auto"},
-		"mails without TLS":      {"intake: {smtp: {addr: ':2525'}}", minimal, "addresses of integrations are secrets"},
-		"mails half a key":       {"intake: {smtp: {addr: ':2525', tls_cert_file: /x}}", minimal, "belong together"},
-		"mails no certificate":   {"intake: {smtp: {addr: ':2525', tls_cert_file: /nowhere, tls_key_file: /nowhere}}", minimal, "no such file"},
-		"mails address":          {"intake: {smtp: {addr: here}}", minimal, `"here" must be host:port`},
-		"mails size":             {"intake: {smtp: {addr: '127.0.0.1:2525', max_size: 1}}", minimal, "must be between 1024"},
 		"smtp incomplete":        {"", append([]string{"IRIS_SMTP_ADDR=mail:25"}, minimal...), "smtp[0].from (IRIS_SMTP_FROM): is missing"},
 		"smtp address":           {"smtp: {addr: mail, from: a@b.example}", minimal, `line 1 (smtp.addr): "mail" must be host:port`},
 		"smtp from":              {"smtp: {addr: 'mail:25', from: nobody}", minimal, "is not an e-mail address"},
@@ -333,10 +328,15 @@ func TestProcessorRefusesWrongSettings(t *testing.T) {
 func TestAPIRefusesWrongSettings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ content, want string }{
-		"addr":    {"http: {addr: '16649'}", "must be host:port"},
-		"network": {"http: {trusted_proxies: [10.0.0.1]}", "is not a network"},
-		"ttl":     {"http: {session_ttl: -1s}", "must not be negative"},
-		"mailbox": {"http: {mailbox_url: there}", "must be a URL"},
+		"addr":                 {"http: {addr: '16649'}", "must be host:port"},
+		"network":              {"http: {trusted_proxies: [10.0.0.1]}", "is not a network"},
+		"ttl":                  {"http: {session_ttl: -1s}", "must not be negative"},
+		"mailbox":              {"http: {mailbox_url: there}", "must be a URL"},
+		"mails without TLS":    {"intake: {smtp: {addr: ':2525'}}", "addresses of integrations are secrets"},
+		"mails half a key":     {"intake: {smtp: {addr: ':2525', tls_cert_file: /x}}", "belong together"},
+		"mails no certificate": {"intake: {smtp: {addr: ':2525', tls_cert_file: /nowhere, tls_key_file: /nowhere}}", "no such file"},
+		"mails address":        {"intake: {smtp: {addr: here}}", `"here" must be host:port`},
+		"mails size":           {"intake: {smtp: {addr: '127.0.0.1:2525', max_size: 1}}", "must be between 1024"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
