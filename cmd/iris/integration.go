@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -16,6 +19,7 @@ type integrationCommand struct {
 	List   integrationListCommand   `cmd:"" help:"List the integrations."`
 	Show   integrationShowCommand   `cmd:"" help:"Show an integration, its last refusal and its latest payloads."`
 	Token  integrationTokenCommand  `cmd:"" help:"Add a second token and print it once, or remove the old one."`
+	Secret integrationSecretCommand `cmd:"" help:"Set or remove the secrets that check the signatures of deliveries."`
 	Remove integrationRemoveCommand `cmd:"" help:"Remove an integration. Its tokens become invalid at once; its incidents stay."`
 }
 
@@ -117,6 +121,9 @@ func (c integrationShowCommand) Run(ctx context.Context, e *env, s *senders.Send
 	for _, t := range i.Tokens {
 		fmt.Fprintf(e.stdout, "token %d: created %s, last used %s\n", t.ID, moment(t.CreatedAt), moment(t.LastUsedAt))
 	}
+	for k, at := range i.SecretsSetAt {
+		fmt.Fprintf(e.stdout, "secret %d: set %s\n", k+1, moment(at))
+	}
 	a := i.Activity
 	fmt.Fprintf(e.stdout, "accepted: %d, last %s\nrefused: %d, last %s %s\n", a.Accepted, moment(a.LastAcceptedAt), a.Refused, moment(a.LastRefusedAt), a.LastRefusal)
 	for _, p := range payloads {
@@ -148,6 +155,30 @@ func (c integrationTokenCommand) Run(ctx context.Context, e *env, s *senders.Sen
 	}
 	fmt.Fprintf(e.stderr, "integration %s: a further token, which is shown only once. Change the sender, then remove the old one with --drop-old\n", c.Name)
 	fmt.Fprintf(e.stdout, "address: %s\ntoken: %s\n", path, token)
+	return nil
+}
+
+type integrationSecretCommand struct {
+	Name  string `arg:"" help:"Name."`
+	Clear bool   `help:"Remove all secrets: signatures are no longer checked."`
+}
+
+// Run reads one or two secrets from standard input, one per line.
+func (c integrationSecretCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	var secrets []string
+	if !c.Clear {
+		raw, err := io.ReadAll(io.LimitReader(e.stdin, 4096))
+		if err != nil {
+			return fmt.Errorf("read the secrets: %w", err)
+		}
+		if secrets = strings.Fields(string(raw)); len(secrets) == 0 {
+			return errors.New("no secret on standard input: give one or two lines, or --clear")
+		}
+	}
+	if err := s.SetSecrets(ctx, c.Name, secrets); err != nil {
+		return invalidIsUsage(err)
+	}
+	fmt.Fprintf(e.stderr, "integration %s: secrets replaced, now %d\n", c.Name, len(secrets))
 	return nil
 }
 

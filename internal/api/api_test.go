@@ -85,8 +85,8 @@ func newFixture(t *testing.T) *fixture {
 	table := func(db *postgres.DB, wake func(buckets.Set)) []routing.Route {
 		in, calendar := pgincidents.New(db), pgpeople.NewOncallPeople(db)
 		plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
-		senders := integrations.Deps{Integrations: pgintegrations.New(db), Records: pgintegrations.New(db), Applications: apps,
-			Types: []string{"generic", "heartbeat", "pagerduty"}, Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}}
+		senders := integrations.Deps{Integrations: pgintegrations.New(db, secrets), Records: pgintegrations.New(db, secrets), Applications: apps,
+			Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}}
 		return slices.Concat(
 			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Snoozes: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
@@ -99,7 +99,7 @@ func newFixture(t *testing.T) *fixture {
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db),
 				Removals: operator.NewRemovals(db, plans, "")}),
 			integrations.Routes(senders),
-			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db), Chooser: senders.Chooser,
+			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db, secrets), Chooser: senders.Chooser,
 				Editable: integrations.Editable(senders)}),
 		)
 	}

@@ -195,6 +195,7 @@ func rights() []right {
 		{del, "/v1/integrations/generic", nil, 204, "133333oo3", (*server).integrations},
 		{put, "/v1/integrations/generic/token", nil, 201, "133333oo3", (*server).integrations},
 		{del, "/v1/integrations/generic/token", nil, 204, "133333oo3", (*server).integrations},
+		{put, "/v1/integrations/generic/secrets", m{"secrets": []string{}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/integrations/generic/payloads", nil, 200, "133333oo3", (*server).integrations},
 		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, writers, (*server).integrations},
 		{get, "/v1/heartbeats", nil, 200, known, nil},

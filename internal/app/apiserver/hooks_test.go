@@ -1,6 +1,9 @@
 package apiserver
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -354,6 +357,47 @@ func TestOpsgenieActions(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, code, "%s %v", what, answer)
 		require.Contains(t, answer["errors"], c.field, what)
 	}
+}
+
+// TestSignedDeliveries checks that a secret of an integration requires its signature, and that nothing has the secret.
+func TestSignedDeliveries(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	token := s.add(integrations.Content{Name: "gr", Type: "grafana", DefaultPlan: "pager"})
+	require.NoError(t, s.senders.SetSecrets(t.Context(), "gr", []string{"the old secret", "the new secret"}))
+	require.Error(t, s.senders.SetSecrets(t.Context(), "gr", []string{"short"}))
+	sign := func(secret string) (int, string) {
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write([]byte(alertmanagerGroup))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/hooks/grafana/"+token, strings.NewReader(alertmanagerGroup))
+		r.Header.Set("X-Grafana-Alerting-Signature", hex.EncodeToString(mac.Sum(nil)))
+		w := httptest.NewRecorder()
+		s.a.parts.Load().ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	for secret, want := range map[string]int{"the old secret": 200, "the new secret": 200, "a wrong secret": 401} {
+		code, body := sign(secret)
+		require.Equal(t, want, code, body)
+		require.NotContains(t, body, secret, "the refusal has no secret")
+	}
+	require.NotContains(t, s.one(`select string_agg(encode(sealed, 'escape'), '') from integration_secrets`), "old secret", "secrets are encrypted")
+	require.NoError(t, s.senders.SetSecrets(t.Context(), "gr", nil))
+	code, _ := sign("a wrong secret")
+	require.Equal(t, 200, code, "without a secret, signatures are not checked")
+	require.Eventually(t, func() bool {
+		i, payloads, err := s.senders.Show(t.Context(), "gr")
+		require.NoError(t, err)
+		return i.Activity.Refused == 1 && strings.Contains(i.Activity.LastRefusal, "is wrong") && len(payloads) == 4
+	}, servertest.Patience, 20*time.Millisecond, "the refusal is visible")
+
+	token = s.add(integrations.Content{Name: "topic", Type: "sns", DefaultPlan: "pager"})
+	code, answer := s.send("/v1/hooks/sns/"+token, "", `{"Type":"Notification","Message":"m","Signature":"eA==","SigningCertURL":"https://evil.example/a.pem"}`)
+	require.Equal(t, 401, code)
+	require.Contains(t, fmt.Sprint(answer), "SigningCertURL")
+	token = s.add(integrations.Content{Name: "raw", Type: "sns", DefaultPlan: "pager", Settings: json.RawMessage(`{"unsigned":true}`)})
+	code, answer = s.send("/v1/hooks/sns/"+token, "", `{"Type":"Notification","MessageId":"1","Message":"disk is full"}`)
+	require.Equal(t, 200, code, answer)
+	require.Contains(t, outcome(t, answer), "opened")
 }
 
 // TestSamplesOfOtherSources posts what the senders send: a firing alert twice, which is one incident, and its recovery.

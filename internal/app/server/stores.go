@@ -102,7 +102,7 @@ func (s *Stores) Within(d *postgres.DB) *Stores {
 func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.Notifications) Records {
 	teams := people.NewOncallTeams(d, s.newTeams)
 	return Records{
-		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: incidents.New(d), Integrations: integrations.New(d), Heartbeats: heartbeats.New(d), Messages: incidents.NewMessages(d),
+		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: incidents.New(d), Integrations: integrations.New(d, s.Keys), Heartbeats: heartbeats.New(d), Messages: incidents.NewMessages(d),
 		Requests: incidents.NewRequests(d), Notifications: n, Plans: plans,
 		Templates: catalog.NewTemplates(d), Targets: catalog.NewTargets(d), Tags: catalog.NewTags(d), Names: catalog.NewRolesAndServices(d),
 		Users: people.NewUsers(d), Settings: people.NewSettings(d), Contacts: people.NewContacts(d, s.Keys, n),

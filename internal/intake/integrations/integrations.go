@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/expressions"
 	"github.com/iris-oncall/iris/internal/intake/routing"
+	"github.com/iris-oncall/iris/internal/intake/signatures"
 )
 
 // ID is the number of an integration.
@@ -43,6 +44,37 @@ type Integration struct {
 	Content
 	Tokens   []Token
 	Activity Activity
+	// Secrets check signatures. Only ByToken reads them, and nothing shows them. SecretsSetAt is when each was set.
+	Secrets      []Secret
+	SecretsSetAt []time.Time
+}
+
+// Secret is a secret of a sender, in clear text. Its text form does not reveal it.
+type Secret string
+
+// String never returns the secret.
+func (Secret) String() string { return "[secret]" }
+
+// The limits of secrets: of an integration, and the length of one in bytes.
+const (
+	MaxSecrets      = 2
+	maxSecretLength = 1024
+)
+
+// CheckSecrets returns an Invalid fault for secrets that an integration of a type cannot have.
+func CheckSecrets(kind string, secrets []string) error {
+	switch {
+	case len(secrets) > 0 && !slices.Contains(signatures.Types(), kind):
+		return fault.Invalidf("secrets", "only integrations of the types %s have secrets", strings.Join(signatures.Types(), ", "))
+	case len(secrets) > MaxSecrets:
+		return fault.Invalidf("secrets", "an integration has at most %d secrets", MaxSecrets)
+	}
+	for _, s := range secrets {
+		if len(s) < 8 || len(s) > maxSecretLength {
+			return fault.Invalidf("secrets", "a secret has 8 to %d bytes", maxSecretLength)
+		}
+	}
+	return nil
 }
 
 // Content is the part of an integration that people edit.
@@ -145,6 +177,10 @@ func (c *Content) Check(types []string) error {
 func (c *Content) checkSettings() error {
 	x, err := expressions.Parse(c.Settings)
 	if c.Type == Generic {
+		return err
+	}
+	if signatures.HasSettings(c.Type) {
+		_, err := signatures.Parse(c.Type, c.Settings)
 		return err
 	}
 	if err != nil || x.Given() {

@@ -34,7 +34,7 @@ const operatorName = "iris command"
 
 // New returns the operations on a database. catchAll is the setting intake.catch_all_plan.
 func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
-	return &Senders{store: pgintegrations.New(db), heartbeats: pgheartbeats.New(db),
+	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db),
 		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), catchAll: catchAll}
 }
 
@@ -127,6 +127,18 @@ func (s *Senders) DropOldTokens(ctx context.Context, name string) error {
 		return err
 	}
 	return s.store.DropOldTokens(ctx, i, operatorName)
+}
+
+// SetSecrets replaces the secrets that check the signatures of an integration's deliveries.
+func (s *Senders) SetSecrets(ctx context.Context, name string, secrets []string) error {
+	i, err := s.store.ByName(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := integrations.CheckSecrets(i.Type, secrets); err != nil {
+		return err
+	}
+	return s.store.SetSecrets(ctx, i, secrets, operatorName)
 }
 
 // Remove deletes an integration. Its incidents stay.

@@ -4,6 +4,7 @@ package receivers
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -65,17 +66,17 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	if err != nil {
 		return nil, err
 	}
-	h, err := hooks.New(hooks.Deps{
+	parts := hooks.Deps{
 		Integrations: s.Integrations, Applications: s.Applications, Receiver: receiver, Activity: activity, Errors: e,
 		Heartbeats: s.Heartbeats,
 		Decoders:   decoders, PagerDutyV1: sources.PagerDutyV1, Alerts: s.Integrations, AlertEdits: s.Integrations,
 		Transitions: s.Incidents, People: s.Users, Addresses: s.Responses, Wake: wake,
-	})
-	if err != nil {
-		return nil, err
+	}
+	if name := routing.Missing(parts); name != "" {
+		return nil, errors.New("hooks: a part is missing: " + name)
 	}
 	reception, err := receiving.NewReception(s.Heartbeats.KeepReception, log, reg)
-	return &Receivers{h, old, activity, reception}, err
+	return &Receivers{hooks.New(parts), old, activity, reception}, err
 }
 
 // Routes returns the routes of /v1 about integrations and heartbeats.

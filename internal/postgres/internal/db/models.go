@@ -458,6 +458,13 @@ type IntegrationPayload struct {
 	Body          string
 }
 
+type IntegrationSecret struct {
+	ID            int64
+	IntegrationID int64
+	Sealed        []byte
+	CreatedAt     time.Time
+}
+
 type IntegrationToken struct {
 	ID            int64
 	IntegrationID int64
