@@ -164,6 +164,8 @@ func rights() []right {
 		{post, "/v1/incidents/1/reopen", nil, 200, writers, nil},
 		{post, "/v1/incidents/1/escalate", nil, 200, writers, unresolved},
 		{post, "/v1/incidents/1/restart", nil, 200, writers, unresolved},
+		{post, "/v1/incidents/1/snooze", m{"for": "1h"}, 200, writers, unresolved},
+		{post, "/v1/incidents/1/unsnooze", nil, 200, writers, snoozed},
 		{post, "/v1/incidents/1/page", m{"targets": []m{{"role": "user", "name": "bob"}}}, 200, writers, unresolved},
 		{post, "/v1/incidents/1/reassign", m{"owner": "bob"}, 200, writers, owned},
 		{get, "/v1/messages?limit=1", nil, 200, known, nil},
@@ -494,7 +496,12 @@ func (s *server) everything() map[string]string {
 
 // unresolved makes the first incident active again, before the first step of its plan.
 func unresolved(s *server) {
-	s.exec("update incidents set resolved = false, active = true, current_step = 0 where id = 1")
+	s.exec("update incidents set resolved = false, active = true, current_step = 0, snoozed_until = null where id = 1")
+}
+
+// snoozed snoozes the first incident.
+func snoozed(s *server) {
+	s.exec("update incidents set resolved = false, active = false, snoozed_until = now() + interval '1 hour' where id = 1")
 }
 
 // Fails if an operation of the OpenAPI document has no row in rights.

@@ -143,6 +143,7 @@ set current_step = u.current_step,
     owner_id = case when u.active then i.owner_id end,
     due_at = nullif(u.due_at, 'epoch'),
     exhausted_at = case when not u.active then clock_timestamp() end,
+    snoozed_until = null, -- a server of the previous release leaves it when the snooze ends
     version = i.version + 1,
     updated_at = case when u.visible then clock_timestamp() else i.updated_at end
 from (
