@@ -78,7 +78,7 @@ type Stores struct {
 	newTeams []oncall.NoticeSetting // reminders of new members of a team
 	silences *pgsilences.Silences
 	inForce  *silences.Current
-	perDay   int                    // calls and texts of people without a limit of their own; 0 = no limit
+	perDay   int // calls and texts of people without a limit of their own; 0 = no limit
 }
 
 // NewStores returns the adapters over d. all has the settings of applications and people without settings of their own.
