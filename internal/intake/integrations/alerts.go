@@ -14,6 +14,7 @@ type Alert struct {
 	Open               bool
 	Owner              string // who acknowledged it; "" = nobody
 	SourceAcknowledged bool   // its source acknowledged it
+	SnoozedUntil       time.Time // zero = not snoozed
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
 }

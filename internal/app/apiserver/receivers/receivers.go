@@ -70,7 +70,7 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 		Integrations: s.Integrations, Applications: s.Applications, Receiver: receiver, Activity: activity, Errors: e,
 		Heartbeats: s.Heartbeats,
 		Decoders:   decoders, PagerDutyV1: sources.PagerDutyV1, Alerts: s.Integrations, AlertEdits: s.Integrations,
-		Transitions: s.Incidents, People: s.Users, Addresses: s.Responses, Wake: wake,
+		Transitions: s.Incidents, Responders: s.Responders(), People: s.Users, Addresses: s.Responses, Wake: wake,
 	}
 	if name := routing.Missing(parts); name != "" {
 		return nil, errors.New("hooks: a part is missing: " + name)
