@@ -48,6 +48,14 @@ type Common struct {
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s"`
 	GmailOneClick   GmailOneClick `koanf:"gmail_one_click"`
 	DefaultQuota    Quota         `koanf:"default_quota"`
+	QuietTime       QuietTime     `koanf:"quiet_time"`
+}
+
+// QuietTime limits the pages below urgent to one person.
+type QuietTime struct {
+	// CallsAndTextsPerDay is how many calls and texts a person gets on one day. The others are sent as one digest on the
+	// next morning. 0 = no limit. People may set a limit of their own.
+	CallsAndTextsPerDay int `koanf:"calls_and_texts_per_day"`
 }
 
 // Quota is the quota of applications without a quota of their own. HardLimit 0 = they have no quota.
