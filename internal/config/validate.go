@@ -110,7 +110,7 @@ func (c *Config) Processor() (Processor, error) {
 	out.CloseAfter = 30 * 24 * time.Hour
 	if after := f.Incidents.CloseAfter; after != nil {
 		if out.CloseAfter = *after; *after != 0 && *after < minClose {
-			l.problem(l.where("incidents.close_after"), "must be at least 1h, or 0 for never, not %v", *after)
+			l.problem(l.where("incidents.close_after"), "must be at least 1h, or 0s for never, not %v", *after)
 		}
 	}
 	return out, l.err()
