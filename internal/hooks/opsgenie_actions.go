@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -43,6 +42,8 @@ func alertActions() map[string]alertAction {
 		"POST unacknowledge": {letter: 'u', name: "UnAcknowledge", done: "Unacknowledged alert", plan: planned(actions.Actions.Unacknowledge)},
 		"POST escalate":      {letter: 'E', name: "Escalate", done: "Escalated alert to the next step", plan: planned(actions.Actions.Escalate)},
 		"POST assign":        {letter: 'o', name: "Assign", done: "Assigned alert", plan: planAssign},
+		"POST responders":    {letter: 'q', name: "AddResponder", done: "Added responder", plan: planResponder},
+		"POST teams":         {letter: 'R', name: "AddTeam", done: "Added team", plan: planTeam},
 		"POST notes":         {letter: 'n', name: "AddNote", done: "Added note", closed: true, plan: planNote},
 		"POST tags":          {letter: 't', name: "AddTags", done: "Added tags", closed: true, plan: planTags},
 		"DELETE tags":        {letter: 'T', name: "RemoveTags", done: "Removed tags", closed: true, plan: planDropTags},
@@ -148,8 +149,10 @@ func conflictOutcome(err error) alertOutcome {
 		return alertNotAcknowledged
 	case errors.Is(err, actions.ErrNoPerson):
 		return alertNoPerson
+	case errors.Is(err, actions.ErrNoTeam):
+		return alertNoTeam
 	}
-	return alertNoStep
+	return alertRefused
 }
 
 // find finds the alert of an identifier. Aliases that look like ids are ids.
@@ -227,19 +230,45 @@ func planned(work func(actions.Actions, context.Context, integrations.Integratio
 	}
 }
 
+// named returns the name in an object of the body. names are its members that may have the name.
+func (f alertFields) named(field string, names ...string) (string, error) {
+	var object map[string]json.RawMessage
+	_ = json.Unmarshal(f.members[field], &object) // another type has no name
+	in := alertFields{members: object}
+	for _, name := range names {
+		if s := in.optional(name); s != "" {
+			return s, nil
+		}
+	}
+	return "", fault.Invalidf(field, "%s must be an object with a %s", field, names[0])
+}
+
 func planAssign(f alertFields) (alertWork, error) {
-	var owner struct{ ID, Username, Name string }
-	if err := json.Unmarshal(f.members["owner"], &owner); err != nil {
-		return nil, fault.Invalidf("owner", "owner must be an object with a username")
-	}
-	i := slices.IndexFunc([]string{owner.Username, owner.Name, owner.ID}, func(s string) bool { return s != "" })
-	if i < 0 {
-		return nil, fault.Invalidf("owner", "owner must have a username")
-	}
-	name := []string{owner.Username, owner.Name, owner.ID}[i]
+	name, err := f.named("owner", "username", "name", "id")
 	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
 		return do.Assign(ctx, from, on, name)
-	}, nil
+	}, err
+}
+
+func planResponder(f alertFields) (alertWork, error) {
+	kind, err := f.named("responder", "type")
+	if err != nil || kind != "user" && kind != "team" {
+		return nil, fault.Invalidf("responder", "the type of the responder must be user or team")
+	}
+	name, err := f.named("responder", "name", "username", "id")
+	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+		if kind == "team" {
+			return do.PageTeam(ctx, from, on, name)
+		}
+		return do.PagePerson(ctx, from, on, name)
+	}, err
+}
+
+func planTeam(f alertFields) (alertWork, error) {
+	name, err := f.named("team", "name", "id")
+	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+		return do.PageTeam(ctx, from, on, name)
+	}, err
 }
 
 // planNote only checks: every action adds the note of its body.

@@ -207,6 +207,8 @@ func rights() []right {
 		{get, "/v1/applications/demo", nil, 200, known, nil},
 		{get, "/v1/users", nil, 200, known, nil},
 		{get, "/v1/users/bob", nil, 200, known, nil},
+		{get, "/v1/users/bob/quiet-limits", nil, 200, bobs, nil},
+		{put, "/v1/users/bob/quiet-limits", m{"calls_and_texts_per_day": 5, "working_days_only": []string{"low"}}, 200, bobs, nil},
 		{get, "/v1/users/bob/notification-rules", nil, 200, bobs, nil},
 		{put, "/v1/users/bob/notification-rules", m{"rules": []m{{"priority": "low", "mode": "email"}}}, 200, bobs, nil},
 		{get, "/v1/teams", nil, 200, known, nil},
@@ -287,6 +289,8 @@ func rights() []right {
 		{post, "/v2/alerts/x/unacknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/escalate?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/assign?apiKey=opsgenie-token", m{"owner": m{"username": "ann"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/responders?apiKey=opsgenie-token", m{"responder": m{"type": "team", "name": "ops"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/teams?apiKey=opsgenie-token", m{"team": m{"name": "ops"}}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/notes?apiKey=opsgenie-token", m{"note": "n"}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/tags?apiKey=opsgenie-token", m{"tags": []string{"t"}}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/details?apiKey=opsgenie-token", m{"details": m{"a": "b"}}, 202, everybody, (*server).integrations},
@@ -525,7 +529,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 
 // resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
 // it.
-var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
+var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/users/{user}/quiet-limits", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
 	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/", "/v1/heartbeats"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.

@@ -50,7 +50,7 @@ type apiShared struct {
 // share creates what the edges share.
 func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s := &apiShared{
-		API: a, Stores: server.NewStores(a.db, in.Keys, a.cfg.DefaultQuota, a.cfg.Oncall),
+		API: a, Stores: server.NewStores(a.db, in.Keys, a.cfg.Common, a.cfg.Oncall),
 		idempotency: postgres.NewIdempotency(a.db), notifier: postgres.NewNotifier(a.db),
 	}
 	dummy, listLimit := a.cfg.Compatibility.DummyRoles, a.cfg.MailingLists.MaxMembers
@@ -195,7 +195,7 @@ func (s *apiShared) v1Parts() api.Deps {
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
 		Integrations: receivers.Routes(s.cfg, s.Stores, s.log),
-		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings},
+		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,

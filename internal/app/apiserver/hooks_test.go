@@ -41,11 +41,17 @@ func newIntake(t *testing.T) *intakeServer {
 	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}},
 		server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
+	return prepared(t, a)
+}
+
+// prepared runs an iris-api and makes its plans and its application.
+func prepared(t *testing.T, a *API) *intakeServer {
+	t.Helper()
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
 	s := &intakeServer{T: t, a: a, o: operator.New(a.db, pgtest.Installation(t, a.db).Keys), senders: senders.New(a.db, pgtest.Installation(t, a.db).Keys, "")}
 	require.NoError(t, s.o.AddUser(t.Context(), operator.NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "ann@example.com"}}))
-	_, err = s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
+	_, err := s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
 	require.NoError(t, err)
 	for _, name := range []string{"pager", "night"} {
 		require.NoError(t, s.o.SavePlan(t.Context(), "ann", escalation.PlanContent{Name: name, Steps: []escalation.Step{{Notifications: []escalation.Notification{
@@ -319,6 +325,12 @@ func TestOpsgenieActions(t *testing.T) {
 	status("User does not exist", "POST", "/"+id+"/assign", `{"owner":{"username":"nobody@example.com"}}`)
 	status("Assigned alert", "POST", "/"+id+"/assign", `{"owner":{"username":"ann@example.com"}}`)
 	require.Equal(t, []any{"ann", true}, []any{s.alert(genie, id)["owner"], s.alert(genie, id)["acknowledged"]})
+	require.Equal(t, "1", s.one(`select count(*)::text from added_pages`), "the owner is paged")
+	status("Assigned alert", "POST", "/"+id+"/assign", `{"owner":{"username":"ann"}}`)
+	status("Added responder", "POST", "/"+id+"/responders", `{"responder":{"type":"user","username":"ann@example.com"}}`)
+	status("User does not exist", "POST", "/"+id+"/responders", `{"responder":{"type":"user","username":"nobody"}}`)
+	status("Team does not exist", "POST", "/"+id+"/teams", `{"team":{"name":"none"}}`)
+	require.Equal(t, "2", s.one(`select count(*)::text from added_pages`))
 	status("Added note", "POST", "/"+id+"/notes", `{"note":"replaced"}`)
 	require.Equal(t, "probe: seen before|from the rack|bo: on it|replaced", s.one(`select string_agg(content, '|' order by id) from comments where source = 'integration og'`))
 
@@ -348,7 +360,8 @@ func TestOpsgenieActions(t *testing.T) {
 	for what, c := range map[string]struct{ method, path, body, field string }{
 		"no note": {"POST", "/x/notes", `{}`, "note"}, "no tags": {"POST", "/x/tags", `{"tags":7}`, "tags"}, "no parameter": {"DELETE", "/x/tags", "", "tags"},
 		"no details": {"POST", "/x/details", `{"details":{"a":1}}`, "details"}, "no keys": {"DELETE", "/x/details", "", "keys"},
-		"no owner": {"POST", "/x/assign", `{}`, "owner"}, "no priority": {"PUT", "/x/priority", `{"priority":"P9"}`, "priority"},
+		"no owner": {"POST", "/x/assign", `{}`, "owner"}, "no responder": {"POST", "/x/responders", `{"responder":{"name":"x"}}`, "responder"},
+		"no team": {"POST", "/x/teams", `{"team":"x"}`, "team"}, "no priority": {"PUT", "/x/priority", `{"priority":"P9"}`, "priority"},
 		"no message": {"PUT", "/x/message", `{"message":" "}`, "message"}, "kind": {"POST", "/x/close?identifierType=name", `{}`, "identifierType"},
 		"tiny": {"POST", "/x/close?identifierType=tiny", `{}`, "identifier"}, "action": {"PUT", "/x/explode", `{}`, "action"},
 		"search": {"GET", "?query=who:ann", "", "query"}, "sort": {"GET", "?sort=owner", "", "sort"}, "limit": {"GET", "?limit=x", "", "limit"},

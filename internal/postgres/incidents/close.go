@@ -23,11 +23,11 @@ func (i *Incidents) CloseQuiet(ctx context.Context, after time.Duration) (closed
 		if err != nil {
 			return err
 		}
-		rows, err := q.LockQuiet(ctx, db.LockQuietParams{Since: now.Add(-after), Most: closeBatch})
+		rows, err := q.LockWithoutNews(ctx, db.LockWithoutNewsParams{Since: now.Add(-after), Most: closeBatch})
 		if err != nil {
 			return err
 		}
-		quiet := postgres.Convert(rows, func(r db.LockQuietRow) changing { return changing{row: r.Incident} })
+		quiet := postgres.Convert(rows, func(r db.LockWithoutNewsRow) changing { return changing{row: r.Incident} })
 		for _, b := range quiet {
 			closed = append(closed, b.id())
 		}

@@ -194,7 +194,7 @@ limit sqlc.arg(most)::int;
 
 -- Locks open incidents without news since an instant: no change, delivery or comment, and no snooze. Those that another transaction has
 -- locked are left out.
--- name: LockQuiet :many
+-- name: LockWithoutNews :many
 select sqlc.embed(i)
 from incidents i
 where not i.resolved and i.closed_at is null and i.snoozed_until is null and i.created_at < sqlc.arg(since)::timestamptz

@@ -200,7 +200,7 @@ func (q *Queries) LockForChange(ctx context.Context, ids []int64) ([]LockForChan
 	return items, nil
 }
 
-const lockQuiet = `-- name: LockQuiet :many
+const lockWithoutNews = `-- name: LockWithoutNews :many
 select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at
 from incidents i
 where not i.resolved and i.closed_at is null and i.snoozed_until is null and i.created_at < $1::timestamptz
@@ -211,26 +211,26 @@ limit $2::int
 for no key update of i skip locked
 `
 
-type LockQuietParams struct {
+type LockWithoutNewsParams struct {
 	Since time.Time
 	Most  int32
 }
 
-type LockQuietRow struct {
+type LockWithoutNewsRow struct {
 	Incident Incident
 }
 
 // Locks open incidents without news since an instant: no change, delivery or comment, and no snooze. Those that another transaction has
 // locked are left out.
-func (q *Queries) LockQuiet(ctx context.Context, arg LockQuietParams) ([]LockQuietRow, error) {
-	rows, err := q.db.Query(ctx, lockQuiet, arg.Since, arg.Most)
+func (q *Queries) LockWithoutNews(ctx context.Context, arg LockWithoutNewsParams) ([]LockWithoutNewsRow, error) {
+	rows, err := q.db.Query(ctx, lockWithoutNews, arg.Since, arg.Most)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []LockQuietRow{}
+	items := []LockWithoutNewsRow{}
 	for rows.Next() {
-		var i LockQuietRow
+		var i LockWithoutNewsRow
 		if err := rows.Scan(
 			&i.Incident.ID,
 			&i.Incident.Bucket,
