@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
@@ -42,6 +43,7 @@ func alertActions() map[string]alertAction {
 		"POST unacknowledge": {letter: 'u', name: "UnAcknowledge", done: "Unacknowledged alert", plan: planned(actions.Actions.Unacknowledge)},
 		"POST escalate":      {letter: 'E', name: "Escalate", done: "Escalated alert to the next step", plan: planned(actions.Actions.Escalate)},
 		"POST assign":        {letter: 'o', name: "Assign", done: "Assigned alert", plan: planAssign},
+		"POST snooze":        {letter: 's', name: "Snooze", done: "Snoozed alert", plan: planSnooze},
 		"POST responders":    {letter: 'q', name: "AddResponder", done: "Added responder", plan: planResponder},
 		"POST teams":         {letter: 'R', name: "AddTeam", done: "Added team", plan: planTeam},
 		"POST notes":         {letter: 'n', name: "AddNote", done: "Added note", closed: true, plan: planNote},
@@ -228,6 +230,21 @@ func planned(work func(actions.Actions, context.Context, integrations.Integratio
 			return work(do, ctx, from, on)
 		}, nil
 	}
+}
+
+func planSnooze(f alertFields) (alertWork, error) {
+	given, err := f.required("endTime")
+	if err != nil {
+		return nil, err
+	}
+	until, err := time.Parse(time.RFC3339Nano, given)
+	if err != nil || !until.After(time.Now()) {
+		return nil, fault.Invalidf("endTime", "endTime must be a time in the future, such as 2026-11-22T11:00:00Z")
+	}
+	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+		err := do.Snooze(ctx, from, on, until)
+		return fault.When(err, fault.Invalid, fault.Invalidf("endTime", "endTime: %s", fault.Public(err)))
+	}, nil
 }
 
 // named returns the name in an object of the body. names are its members that may have the name.

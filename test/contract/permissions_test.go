@@ -289,6 +289,7 @@ func rights() []right {
 		{post, "/v2/alerts/x/unacknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/escalate?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/assign?apiKey=opsgenie-token", m{"owner": m{"username": "ann"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/snooze?apiKey=opsgenie-token", m{"endTime": "2999-01-01T00:00:00Z"}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/responders?apiKey=opsgenie-token", m{"responder": m{"type": "team", "name": "ops"}}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/teams?apiKey=opsgenie-token", m{"team": m{"name": "ops"}}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/notes?apiKey=opsgenie-token", m{"note": "n"}, 202, everybody, (*server).integrations},

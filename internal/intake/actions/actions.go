@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -32,6 +33,8 @@ type Transitions interface {
 	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
 	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 	Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+	// Snooze returns an Invalid fault if a snooze cannot end at until.
+	Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error)
 }
 
 // Responders change who works on an incident. A name that does not exist is an Invalid fault.
@@ -96,6 +99,12 @@ func (a Actions) Unacknowledge(ctx context.Context, from integrations.Integratio
 // Escalate starts the next step of an open alert's plan.
 func (a Actions) Escalate(ctx context.Context, from integrations.Integration, on integrations.Alert) error {
 	done, err := a.d.Transitions.Escalate(ctx, change(from, on))
+	return a.finish(done, err)
+}
+
+// Snooze ends the escalation of an open alert until an instant.
+func (a Actions) Snooze(ctx context.Context, from integrations.Integration, on integrations.Alert, until time.Time) error {
+	done, err := a.d.Transitions.Snooze(ctx, change(from, on), until)
 	return a.finish(done, err)
 }
 
