@@ -74,7 +74,6 @@ type Stores struct {
 	QueueLoader    *queue.Loader
 
 	newTeams []oncall.NoticeSetting // reminders of new members of a team
-	perDay   int                    // calls and texts of people without a limit of their own; 0 = no limit
 }
 
 // NewStores returns the adapters over d. all has the settings of applications and people without settings of their own.
@@ -87,7 +86,6 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 		Notices: notifications.NewNotices(d, keys), TeamRows: people.NewTeams(d),
 		Queue: queue.New(d), Queues: queue.NewQueues(d), QueueHistory: queue.NewHistory(d), QueueLimits: queue.NewLimits(d),
 		QueueLoader: queue.NewLoader(d),
-		perDay:      all.QuietTime.CallsAndTextsPerDay,
 		newTeams:    operator.Reminders(c.ReminderTimes, c.ReminderModes, c.ReminderRoles),
 	}
 	s.Records = s.records(d, catalog.NewPlans(d), notifications.New(d).WithQuota(standard))
@@ -111,7 +109,7 @@ func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.
 		People: people.NewOncallPeople(d), Teams: teams, Rosters: people.NewRosters(teams),
 		Shifts: calendar.NewShifts(d), Schedules: calendar.NewSchedules(d), Calendars: calendar.NewCalendars(d),
 		Coverage: calendar.NewCoverage(d), Absences: calendar.NewRequests(d),
-		Directory: engine.NewDirectory(d).WithDailyLimit(s.perDay), Audit: access.NewAudit(d),
+		Directory: engine.NewDirectory(d), Audit: access.NewAudit(d),
 	}
 }
 
