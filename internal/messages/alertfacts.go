@@ -28,6 +28,7 @@ type alertFacts struct {
 	severity string
 	summary  string // "" = the title says it all
 	status   string
+	owner    string   // who acknowledged, else the label of that name; "" = nobody
 	count    int      // alerts of the group; 0 = it is no group
 	alerts   []string // a line for each of the first alerts
 	labels   [][2]string
@@ -79,6 +80,7 @@ func factsOf(s *source) alertFacts {
 	if !f.ofEvent(s.incident.Context) {
 		f.others(members)
 	}
+	f.owner = cmp.Or(s.incident.Owner, f.owner)
 	if f.summary = cutRunes(strings.TrimSpace(f.summary), maxDetail); strings.Contains(f.title, f.summary) {
 		f.summary = ""
 	}
@@ -190,7 +192,11 @@ func (f *alertFacts) labelsOf(labels map[string]string) {
 }
 
 func (f *alertFacts) label(name, value string) {
-	if value = cutRunes(oneLine(value), maxFactValue); value != "" && len(f.labels) < maxFacts {
+	value = cutRunes(oneLine(value), maxFactValue)
+	switch {
+	case name == "owner":
+		f.owner = value
+	case value != "" && len(f.labels) < maxFacts:
 		f.labels = append(f.labels, [2]string{cutRunes(oneLine(name), 60), value})
 	}
 }

@@ -119,6 +119,7 @@ func (f *alertFacts) text(s *source, l layout) string {
 	}
 	line("Severity", f.severity)
 	line("State", f.state())
+	line("Owner", f.owner)
 	for _, alert := range f.alerts {
 		sb.WriteString(jinja.Mark("- "+alert) + "\n")
 	}
@@ -152,6 +153,7 @@ func (f *alertFacts) html(s *source) string {
 	}
 	row("Severity", jinja.Mark(f.severity))
 	row("State", jinja.Mark(f.state()))
+	row("Owner", jinja.Mark(f.owner))
 	for _, label := range f.labels {
 		row(label[0], jinja.Mark(label[1]))
 	}
