@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the predecessors' official Python clients, installed as their users do, against a running server.
+# Tests the predecessors' official Python clients, and clients of PagerDuty and Opsgenie, installed as their users do, against a running server.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh
@@ -29,3 +29,11 @@ on_call() { hmac_get "$api/api/v0/teams/demo/oncall/$1" roster-sync "$key" | gre
 wait_for 30 "the demo calendars to be filled" on_call primary
 wait_for 30 "the demo calendars to be filled" on_call secondary
 "$work/venv/bin/python" test/clients/oncall.py "$api" roster-sync "$key" demo demo-key
+
+echo "--- clients of PagerDuty and Opsgenie send alerts"
+token() { "$work/iris" integration add "$1" --type "$2" --application demo --plan demo-plan --rate 6000 2>/dev/null | sed -n 's/^token: //p'; }
+pagerduty=$(token clients-pagerduty pagerduty)
+opsgenie=$(token clients-opsgenie opsgenie)
+"$work/venv/bin/python" test/clients/pagerduty.py "$api" "$pagerduty"
+(cd test/clients/events && go build -o "$work/events" .)
+"$work/events" "${api#http://}" "$pagerduty" "$opsgenie"
