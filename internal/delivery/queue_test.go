@@ -226,7 +226,7 @@ func TestAcknowledgementBetweenTakeAndCallStopsTheCall(t *testing.T) {
 	require.Len(t, got, 4)
 	o.exec(`update incidents set active = false, owner_id = $2 where id = $1`, acknowledged, o.user)
 	o.exec(`update incidents set active = false, resolved = true where id = $1`, resolved)
-	o.exec(`update incidents set active = false where id = $1`, exhausted)
+	o.exec(`update incidents set active = false, exhausted_at = clock_timestamp() where id = $1`, exhausted)
 
 	begun := o.mark(h, got...)
 	require.Equal(t, map[messages.ID]int{messages.ID(open): 1, messages.ID(sent): 1}, begun)

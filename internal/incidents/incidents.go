@@ -1,7 +1,7 @@
 // Package incidents defines what an incident is, its states and the kinds of entries on its timeline. An application
-// opens an incident. It escalates along the plan version that was active then, until it is acknowledged, resolved, or
-// its plan is exhausted. "Active" means "still escalating", not "the fault persists". Every domain, storage and edge
-// uses the package. It does not know storage or transport. Refused transitions are Conflict faults.
+// opens an incident. It escalates along the plan version that was active then, until an event changes its state: see
+// Status.After. "Active" means "still escalating", not "the fault persists". Every domain, storage and edge uses the
+// package. It does not know storage or transport. Refused transitions are Conflict faults.
 package incidents
 
 import (
@@ -36,7 +36,20 @@ type Incident struct {
 	ReopenCount   int
 	Context       json.RawMessage
 	TitleVariable string // the application's; "" = none
+	// What stopped paging besides the owner; zero values = nothing did.
+	SourceAcknowledged                    bool
+	SnoozedUntil, SilencedUntil, ClosedAt time.Time
+	MergedInto                            ID
 }
+
+// Status returns the condition from which the state follows.
+func (i Incident) Status() Status {
+	return Status{Active: i.Active, Owned: i.Owner != "" || i.SourceAcknowledged, Snoozed: !i.SnoozedUntil.IsZero(),
+		Silenced: !i.SilencedUntil.IsZero(), Merged: i.MergedInto != 0, Resolved: i.Resolved, Closed: !i.ClosedAt.IsZero()}
+}
+
+// State returns the state.
+func (i Incident) State() State { return i.Status().State() }
 
 // Target is a (role, target) pair as clients name it.
 type Target struct {
@@ -160,6 +173,10 @@ const (
 	EntryAcknowledged EntryKind = "acknowledged"
 	EntryReopened     EntryKind = "reopened"
 	EntryResolved     EntryKind = "resolved"
+	EntrySnoozed      EntryKind = "snoozed"
+	EntrySilenced     EntryKind = "silenced"
+	EntryMerged       EntryKind = "merged"
+	EntryClosed       EntryKind = "closed" // no news for long
 	EntryComment      EntryKind = "comment"
 	EntryDelivery     EntryKind = "delivery" // what happened to a message: sent, failed, in doubt, mode changed
 	EntryCancelled    EntryKind = "cancelled"
@@ -194,35 +211,11 @@ var FilterSchema = filters.Schema{
 	"current_step": filters.Int, "resolved": filters.Flag, "target": filters.Text, "claimed": filters.Bool,
 }
 
-// NextStep returns the step with which an incident continues if somebody escalates it now, whether or not it was
-// acknowledged. It is a Conflict fault if the incident is resolved or on the last step of its plan.
-func NextStep(resolved bool, current, steps int) (int, error) {
-	switch {
-	case resolved:
-		return 0, errResolved
-	case current >= steps:
+// NextStep returns the step with which an incident continues if somebody escalates it now. On the last step of the plan it is a
+// Conflict fault.
+func NextStep(current, steps int) (int, error) {
+	if current >= steps {
 		return 0, fault.Newf(fault.Conflict, "step %d is the last one of the plan: use restart to begin the plan again", steps)
 	}
 	return current + 1, nil
 }
-
-// MayPage returns a Conflict fault if no further responders can be paged, because the incident is resolved.
-func MayPage(resolved bool) error { return MayRestart(resolved) }
-
-// MayReassign returns a Conflict fault if an incident cannot get another owner.
-func MayReassign(resolved, owned bool) error {
-	if !resolved && !owned {
-		return fault.New(fault.Conflict, "nobody has acknowledged the incident: acknowledge it first")
-	}
-	return MayRestart(resolved)
-}
-
-// MayRestart returns a Conflict fault if the incident is resolved.
-func MayRestart(resolved bool) error {
-	if resolved {
-		return errResolved
-	}
-	return nil
-}
-
-var errResolved = fault.New(fault.Conflict, "the incident is resolved: reopen it first")

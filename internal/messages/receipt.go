@@ -24,20 +24,19 @@ func (r Receipt) NotDelivered() bool {
 
 // Wanted is the state of a message that was not delivered, and of its incident.
 type Wanted struct {
-	OfIncident              bool // false: an out-of-band notification
-	Active, Owned, Resolved bool // of the incident
-	Step, CurrentStep       int  // of the message (0 = none) and of the incident, which stays in its last step when its plan is exhausted
-	Repeated                bool // a later repeat to the same recipient exists
+	OfIncident        bool // false: an out-of-band notification
+	Open              bool // the incident escalates, or is exhausted
+	Step, CurrentStep int  // of the message (0 = none) and of the incident, which stays in its last step when its plan is exhausted
+	Repeated          bool // a later repeat to the same recipient exists
 }
 
-// Holds reports whether the message is still worth sending: it has no incident, or nobody acknowledged or resolved the incident, the
+// Holds reports whether the message is still worth sending: it has no incident, or nothing stopped the pages of the incident, the
 // incident is in the message's step, and no later repeat replaced the message.
 func (w Wanted) Holds() bool {
 	if !w.OfIncident {
 		return true
 	}
-	open := w.Active || !w.Owned && !w.Resolved
-	return open && (w.Step == 0 || w.Step == w.CurrentStep) && !w.Repeated
+	return w.Open && (w.Step == 0 || w.Step == w.CurrentStep) && !w.Repeated
 }
 
 // Undelivered decides what happens to the message of a receipt that is NotDelivered. open reports whether the message is still

@@ -38,15 +38,12 @@ func TestAnUndeliveredMessageIsWantedWhileItsIncidentWaits(t *testing.T) {
 		want bool
 	}{
 		"out of band":          {messages.Wanted{}, true},
-		"escalating":           {messages.Wanted{OfIncident: true, Active: true, Step: 2, CurrentStep: 2}, true},
-		"exhausted":            {messages.Wanted{OfIncident: true, Step: 2, CurrentStep: 2}, true},
-		"of no step":           {messages.Wanted{OfIncident: true, Active: true, CurrentStep: 2}, true},
-		"acknowledged":         {messages.Wanted{OfIncident: true, Owned: true, Step: 2, CurrentStep: 2}, false},
-		"escalating, owned":    {messages.Wanted{OfIncident: true, Active: true, Owned: true, Step: 2, CurrentStep: 2}, true},
-		"resolved":             {messages.Wanted{OfIncident: true, Resolved: true, Step: 2, CurrentStep: 2}, false},
-		"in a later step":      {messages.Wanted{OfIncident: true, Active: true, Step: 1, CurrentStep: 2}, false},
-		"repeated":             {messages.Wanted{OfIncident: true, Active: true, Step: 2, CurrentStep: 2, Repeated: true}, false},
-		"repeated, of no step": {messages.Wanted{OfIncident: true, Active: true, CurrentStep: 2, Repeated: true}, false},
+		"escalating":           {messages.Wanted{OfIncident: true, Open: true, Step: 2, CurrentStep: 2}, true},
+		"of no step":           {messages.Wanted{OfIncident: true, Open: true, CurrentStep: 2}, true},
+		"acknowledged":         {messages.Wanted{OfIncident: true, Step: 2, CurrentStep: 2}, false},
+		"in a later step":      {messages.Wanted{OfIncident: true, Open: true, Step: 1, CurrentStep: 2}, false},
+		"repeated":             {messages.Wanted{OfIncident: true, Open: true, Step: 2, CurrentStep: 2, Repeated: true}, false},
+		"repeated, of no step": {messages.Wanted{OfIncident: true, Open: true, CurrentStep: 2, Repeated: true}, false},
 	} {
 		require.Equal(t, c.want, c.w.Holds(), name)
 	}

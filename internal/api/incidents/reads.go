@@ -2,8 +2,11 @@ package incidents
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -22,16 +25,17 @@ func (a reads) routes() []routing.Route {
 
 // object is an incident in lists.
 type object struct {
-	ID          incidents.ID `json:"id"`
-	State       string       `json:"state"`
-	Title       *string      `json:"title"`
-	Application string       `json:"application"`
-	Plan        string       `json:"plan"`
-	PlanID      int64        `json:"plan_id"`
-	Owner       *string      `json:"owner"`
-	Step        int          `json:"step"`
-	CreatedAt   *string      `json:"created_at"`
-	UpdatedAt   *string      `json:"updated_at"`
+	ID           incidents.ID    `json:"id"`
+	State        incidents.State `json:"state"`
+	Title        *string         `json:"title"`
+	Application  string          `json:"application"`
+	Plan         string          `json:"plan"`
+	PlanID       int64           `json:"plan_id"`
+	Owner        *string         `json:"owner"`
+	Step         int             `json:"step"`
+	CreatedAt    *string         `json:"created_at"`
+	UpdatedAt    *string         `json:"updated_at"`
+	SnoozedUntil *string         `json:"snoozed_until"`
 }
 
 // whole is an incident with its context, for its own route.
@@ -40,30 +44,28 @@ type whole struct {
 	Context json.RawMessage `json:"context"`
 }
 
-// states are the values of the filter state and their conditions.
+// states are the values of the filter state and their conditions, as incidents.Status defines the states.
 var states = map[string][]filters.Condition{
 	"escalating":   {page.Equal("active", true)},
-	"acknowledged": {page.Equal("resolved", false), page.Equal("active", false), page.Equal("claimed", true)},
-	"exhausted":    {page.Equal("resolved", false), page.Equal("active", false), page.Equal("claimed", false)},
+	"exhausted":    append(paused(false), page.Equal("snoozed", false), page.Equal("acknowledged", false), page.Equal("silenced", false)),
+	"acknowledged": append(paused(false), page.Equal("snoozed", false), page.Equal("acknowledged", true)),
+	"snoozed":      append(paused(false), page.Equal("snoozed", true)),
+	"silenced":     append(paused(false), page.Equal("snoozed", false), page.Equal("acknowledged", false), page.Equal("silenced", true)),
+	"merged":       paused(true),
 	"resolved":     {page.Equal("resolved", true)},
-	"open":         {page.Equal("resolved", false)},
+	"closed":       {page.Equal("resolved", false), page.Equal("closed", true)},
+	"open":         {page.Equal("resolved", false), page.Equal("closed", false)},
 }
 
-func state(i incidents.Incident) string {
-	switch {
-	case i.Resolved:
-		return "resolved"
-	case i.Active:
-		return "escalating"
-	case i.Owner != "":
-		return "acknowledged"
-	}
-	return "exhausted"
+// paused returns the conditions of open incidents that do not escalate.
+func paused(merged bool) []filters.Condition {
+	return []filters.Condition{page.Equal("resolved", false), page.Equal("closed", false), page.Equal("active", false), page.Equal("merged", merged)}
 }
 
 func show(i incidents.Incident) object {
-	return object{ID: i.ID, State: state(i), Title: title(i), Application: i.Application, Plan: i.Plan, PlanID: i.PlanID,
-		Owner: page.OrNull(i.Owner), Step: i.CurrentStep, CreatedAt: page.Time(i.CreatedAt), UpdatedAt: page.Time(i.UpdatedAt)}
+	return object{ID: i.ID, State: i.State(), Title: title(i), Application: i.Application, Plan: i.Plan, PlanID: i.PlanID,
+		Owner: page.OrNull(i.Owner), Step: i.CurrentStep, CreatedAt: page.Time(i.CreatedAt), UpdatedAt: page.Time(i.UpdatedAt),
+		SnoozedUntil: page.Time(i.SnoozedUntil)}
 }
 
 // title returns the value of the application's title variable in the context; nil if it is not a text.
@@ -92,7 +94,7 @@ func inState(q page.Query, to *filters.Query) error {
 	}
 	conditions, known := states[name]
 	if !known {
-		return fault.Invalidf("state", "state must be one of open, escalating, acknowledged, exhausted and resolved")
+		return fault.Invalidf("state", "state must be one of %s", strings.Join(slices.Sorted(maps.Keys(states)), ", "))
 	}
 	to.Conditions = append(to.Conditions, conditions...)
 	return nil

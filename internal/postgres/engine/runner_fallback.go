@@ -175,7 +175,7 @@ func lockFailed(ctx context.Context, q *db.Queries, changes []escalation.Fallbac
 		}
 		if !c.Failed.OutOfBand() {
 			now, ok := locked[int64(c.Failed.Made.IncidentID)]
-			open := now.Open || c.Failed.Made.Purpose == messages.Direct && !now.Resolved
+			open := now.Open || c.Failed.Made.Purpose == messages.Direct && !now.Stopped
 			if !ok || open != c.Failed.Open {
 				continue
 			}

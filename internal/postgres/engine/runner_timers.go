@@ -9,6 +9,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
+	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -69,23 +70,22 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 	return woken, err
 }
 
-// ring restarts the escalation of an incident whose timer expired, unless the incident escalates already. After a late firing
-// it restarts nothing if another incident of the group is open. After a new alert it restarts nothing if the incident was
-// acknowledged or resolved.
+// ring restarts the escalation of an incident whose timer expired, if its state still allows it. After a late firing it restarts nothing
+// if another incident of the group is open.
 func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Time) (started bool, err error) {
-	id, line := incidents.ID(t.IncidentID), "escalation starts again: there is a new alert"
+	id, event, line := incidents.ID(t.IncidentID), incidents.News, "escalation starts again: there is a new alert"
+	if t.Reason == postgres.TimerLate {
+		event, line = incidents.LateDelivery, "no resolve followed the late firing delivery: escalation starts again"
+	}
+	next, err := pgincidents.StatusOf(t.Incident).After(event)
 	switch {
-	case t.Active:
-		return false, nil
+	case err != nil || !next.Starts():
+		return false, nil // somebody resolved or acknowledged it, or it escalates already
 	case t.Reason == postgres.TimerLate && t.Other != 0:
 		return false, postgres.AddEntry(ctx, q, id, incidents.EntryHeld, "",
 			fmt.Sprintf("the late firing delivery is not escalated here: incident %d of the same group is open", t.Other))
-	case t.Reason == postgres.TimerLate:
-		line = "no resolve followed the late firing delivery: escalation starts again"
-	case t.Resolved || t.OwnerID != nil:
-		return false, nil
 	}
-	if err := q.RestartIncident(ctx, db.RestartIncidentParams{ID: t.IncidentID, Now: postgres.NullTime(now)}); err != nil {
+	if _, err := pgincidents.StartAgain(ctx, q, event, db.SetStatesParams{Now: postgres.NullTime(now)}, t.Incident); err != nil {
 		return false, err
 	}
 	if len(t.Fingerprints) > 0 {

@@ -3,63 +3,60 @@ package incidents
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Escalate starts the next step of incidents now. An acknowledged incident loses its owner. If one is resolved or on the last
-// step of its plan, Escalate returns a Conflict and changes nothing.
+// Escalate starts the next step of incidents now. An acknowledged incident loses its owner. If the state of one does not allow it, or
+// one is on the last step of its plan, Escalate returns a Conflict and changes nothing.
 func (i *Incidents) Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
-		e := db.AddEntriesParams{Kind: string(incidents.EntryOperator), Actor: c.Actor}
-		for _, b := range before {
-			now, err := q.IncidentStep(ctx, int64(b.id))
+		texts := make([]string, len(before))
+		for k, b := range before {
+			if _, err := StatusOf(b.row).After(incidents.Escalate); err != nil {
+				return err
+			}
+			steps, err := q.StepsOfPlan(ctx, b.row.PlanID)
 			if err != nil {
 				return err
 			}
-			next, err := incidents.NextStep(b.resolved, int(now.CurrentStep), int(now.Steps))
+			next, err := incidents.NextStep(int(b.row.CurrentStep), int(steps))
 			if err != nil {
 				return err
 			}
-			if err := q.SetIncidentState(ctx, db.SetIncidentStateParams{ID: int64(b.id), Step: int16(next), Active: true}); err != nil {
+			if err := q.SetStep(ctx, db.SetStepParams{ID: b.row.ID, Step: int16(next)}); err != nil {
 				return err
 			}
-			e.IncidentIds = append(e.IncidentIds, int64(b.id))
-			e.Texts = append(e.Texts, fmt.Sprintf("escalated to step %d now%s", next, byWay(c, "")))
+			texts[k] = fmt.Sprintf("escalated to step %d now%s", next, byWay(c, ""))
 		}
-		return write(ctx, q, e, before)
+		if _, err := dropTimers(ctx, q, before); err != nil {
+			return err
+		}
+		return transit(ctx, q, c, incidents.Escalate, db.SetStatesParams{}, before, texts)
 	})
 }
 
-// Restart starts the plan of incidents again at step 1. An acknowledged incident loses its owner. If one is resolved, Restart
-// returns a Conflict and changes nothing.
+// Restart starts the plan of incidents again at step 1. An acknowledged incident loses its owner. If the state of one does not allow
+// it, Restart returns a Conflict and changes nothing.
 func (i *Incidents) Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
-		e := db.AddEntriesParams{Kind: string(incidents.EntryReopened), Actor: c.Actor}
-		for _, b := range before {
-			if err := incidents.MayRestart(b.resolved); err != nil {
-				return err
-			}
-			if err := q.RestartIncident(ctx, db.RestartIncidentParams{ID: int64(b.id)}); err != nil {
-				return err
-			}
-			e.IncidentIds, e.Texts = append(e.IncidentIds, int64(b.id)), append(e.Texts, "the plan begins again"+byWay(c, ""))
+		if _, err := dropTimers(ctx, q, before); err != nil {
+			return err
 		}
-		return write(ctx, q, e, before)
-	})
-}
-
-// write adds the entries of a change that starts escalation, and ends timers that would start it later.
-func write(ctx context.Context, q *db.Queries, e db.AddEntriesParams, before []changing) error {
-	if len(e.IncidentIds) == 0 {
+		texts := slices.Repeat([]string{"the plan begins again" + byWay(c, "")}, len(before))
+		if err := transit(ctx, q, c, incidents.Restart, db.SetStatesParams{}, before, texts); err != nil {
+			return err
+		}
+		for _, b := range before {
+			if err := q.RestartPlan(ctx, b.row.ID); err != nil {
+				return err
+			}
+		}
 		return nil
-	}
-	if _, err := dropTimers(ctx, q, before); err != nil {
-		return err
-	}
-	return q.AddEntries(ctx, e)
+	})
 }
 
 // Alerts returns at most so many alerts of an incident, by fingerprint, beginning after one. There are none for an incident that

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -70,7 +69,7 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (held bool, err error) {
 		held = false
 		row, err := q.LockForDelivery(ctx, int64(id))
-		if err != nil || !row.Resolved {
+		if err != nil || !row.Incident.Resolved {
 			return held, err
 		}
 		known, err := knownAlerts(ctx, q, id)
@@ -93,16 +92,17 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 
 // Update stores the alerts of a delivery for an open incident and adds them to the timeline. If the plan of the incident is
 // exhausted, a new alert restarts the escalation, and so does a repeat after the plan's repage_after; the result is true when
-// that happened now. A delivery without news changes nothing else. For a resolved incident Update returns a Conflict: the caller
-// opens another one.
+// that happened now. A delivery without news changes nothing else. For a resolved or closed incident Update returns a Conflict: the
+// caller opens another one.
 func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error) {
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (restarted bool, err error) {
 		row, err := q.LockForDelivery(ctx, int64(id))
 		if err != nil {
 			return restarted, err
 		}
-		if row.Resolved {
-			return restarted, fault.New(fault.Conflict, "the incident is resolved")
+		status := StatusOf(row.Incident)
+		if _, err := status.After(incidents.News); err != nil {
+			return restarted, err
 		}
 		known, err := knownAlerts(ctx, q, id)
 		if err != nil {
@@ -117,7 +117,7 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 			return restarted, err
 		}
 		line := ""
-		if !row.Active && row.OwnerID == nil && !row.SourceAcknowledged {
+		if status.State() == incidents.StateExhausted {
 			restarted, line, err = restart(ctx, q, id, row, d.Late.New(d.Alerts, known))
 			if err != nil {
 				return restarted, err
@@ -153,7 +153,7 @@ func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockFor
 	if err != nil {
 		return false, "", err
 	}
-	e := incidents.Exhaustion{Restarts: before, RepageAfter: postgres.FromSeconds(row.RepageAfter), At: postgres.Deref(row.ExhaustedAt)}
+	e := incidents.Exhaustion{Restarts: before, RepageAfter: postgres.FromSeconds(row.RepageAfter), At: postgres.Deref(row.Incident.ExhaustedAt)}
 	why := "the alert is still firing"
 	if newAlerts > 0 {
 		why = "there is a new alert"
@@ -170,10 +170,8 @@ func restart(ctx context.Context, q *db.Queries, id incidents.ID, row db.LockFor
 		return false, fmt.Sprintf("%s: escalation starts again in %s (at most every %s and %d times a day)", why, brief(at.Sub(clock)),
 			brief(incidents.RestartPause), incidents.RestartsPerDay), nil
 	}
-	if _, err := q.DropTimers(ctx, []int64{int64(id)}); err != nil {
-		return false, "", err
-	}
-	return true, "escalation starts again: " + why, q.RestartIncident(ctx, db.RestartIncidentParams{ID: int64(id)})
+	_, err = StartAgain(ctx, q, incidents.News, db.SetStatesParams{}, row.Incident)
+	return true, "escalation starts again: " + why, err
 }
 
 // planKey returns what incidents have in common besides the application and the dedup key: the integration, else the plan.
@@ -195,13 +193,15 @@ func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c inc
 	}
 	return incidents.ID(open), true, i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.LockForDelivery(ctx, open)
-		if err != nil || row.Resolved || row.OwnerID != nil || row.SourceAcknowledged {
+		if err != nil {
 			return err
 		}
-		if _, err := q.DropTimers(ctx, []int64{open}); err != nil {
+		t, err := StatusOf(row.Incident).After(incidents.AcknowledgeAtSource)
+		if err != nil || !t.Changes() {
 			return err
 		}
-		if err := q.AcknowledgeBySource(ctx, open); err != nil {
+		bySource := true
+		if _, err := Transit(ctx, q, incidents.AcknowledgeAtSource, db.SetStatesParams{BySource: &bySource}, row.Incident); err != nil {
 			return err
 		}
 		return postgres.AddEntry(ctx, q, incidents.ID(open), incidents.EntryAcknowledged, c.Actor, "acknowledged at the source"+byWay(c, ""))
@@ -264,7 +264,7 @@ func (i *Incidents) endHold(ctx context.Context, id incidents.ID, c incidents.Ch
 
 // dropTimers deletes the timers of incidents that a person or program answers. It returns true for incidents that had one.
 func dropTimers(ctx context.Context, q *db.Queries, of []changing) (map[incidents.ID]bool, error) {
-	rows, err := q.DropTimers(ctx, postgres.Convert(of, func(b changing) int64 { return int64(b.id) }))
+	rows, err := q.DropTimers(ctx, idsOf(of))
 	waited := map[incidents.ID]bool{}
 	for _, r := range rows {
 		waited[incidents.ID(r.IncidentID)] = true

@@ -34,7 +34,8 @@ func New(d *postgres.DB) *Incidents {
 }
 
 const incidentSelection = `select i.id, i.bucket, i.plan_id, p.name, i.application_id, a.name, i.created_at, i.updated_at,
-    i.active, i.resolved, coalesce(u.name, ''), i.current_step, i.reopen_count, %CONTEXT%, coalesce(a.title_variable, '')
+    i.active, i.resolved, coalesce(u.name, ''), i.current_step, i.reopen_count, %CONTEXT%, coalesce(a.title_variable, ''),
+    coalesce(i.source_acknowledged, false), i.snoozed_until, i.silenced_until, i.closed_at, coalesce(i.merged_into, 0)
 from incidents i
 join plans p on p.id = i.plan_id
 join applications a on a.id = i.application_id
@@ -55,6 +56,11 @@ var incidentColumns = map[string]postgres.Column{
 	"active":         {Expr: "i.active", Kind: filters.Flag},
 	"resolved":       {Expr: "i.resolved", Kind: filters.Flag},
 	"claimed":        {Expr: "(i.owner_id is not null)", Kind: filters.Bool},
+	"acknowledged":   {Expr: "(i.owner_id is not null or i.source_acknowledged is not null)", Kind: filters.Bool},
+	"snoozed":        {Expr: "(i.snoozed_until is not null)", Kind: filters.Bool},
+	"silenced":       {Expr: "(i.silenced_until is not null)", Kind: filters.Bool},
+	"merged":         {Expr: "(i.merged_into is not null)", Kind: filters.Bool},
+	"closed":         {Expr: "(i.closed_at is not null)", Kind: filters.Bool},
 	"created":        {Expr: "i.created_at", Kind: filters.Time},
 	"updated":        {Expr: "(case when i.updated_at - i.created_at >= interval '1 ms' then i.updated_at end)", Kind: filters.Time},
 	"application_id": {Expr: "i.application_id", Kind: filters.Int},
@@ -116,23 +122,28 @@ const untouched = time.Millisecond
 
 func scanIncident(row pgx.CollectableRow) (n incidents.Incident, err error) {
 	var body []byte
+	var snoozed, silenced, closed *time.Time
 	err = row.Scan(&n.ID, &n.Bucket, &n.PlanID, &n.Plan, &n.ApplicationID, &n.Application, &n.CreatedAt, &n.UpdatedAt,
-		&n.Active, &n.Resolved, &n.Owner, &n.CurrentStep, &n.ReopenCount, &body, &n.TitleVariable)
+		&n.Active, &n.Resolved, &n.Owner, &n.CurrentStep, &n.ReopenCount, &body, &n.TitleVariable,
+		&n.SourceAcknowledged, &snoozed, &silenced, &closed, &n.MergedInto)
 	n.Context = body
+	n.SnoozedUntil, n.SilencedUntil, n.ClosedAt = postgres.Deref(snoozed), postgres.Deref(silenced), postgres.Deref(closed)
 	if n.UpdatedAt.Sub(n.CreatedAt) < untouched {
 		n.UpdatedAt = time.Time{}
 	}
 	return n, err
 }
 
-// changing is the state of a locked incident before its change.
+// changing is a locked incident before its change.
 type changing struct {
-	id               incidents.ID
-	active, resolved bool
-	owner            string // "" = nobody
-	ownerID          users.ID
-	application      string
+	row         db.Incident
+	owner       string // "" = nobody
+	application string
 }
+
+func (b changing) id() incidents.ID { return incidents.ID(b.row.ID) }
+
+func (b changing) ownerID() users.ID { return users.ID(postgres.Deref(b.row.OwnerID)) }
 
 // change locks the incidents in ascending order, calls f to decide and write, and returns a result for each of c.IDs in their
 // order. before holds the incidents that exist.
@@ -157,8 +168,8 @@ func (i *Incidents) change(ctx context.Context, c incidents.Change,
 		}
 		done := map[incidents.ID]incidents.Acknowledged{}
 		for k, b := range before {
-			done[b.id] = incidents.Acknowledged{
-				ID: b.id, Found: true, Active: after[k].Active, PreviousOwner: b.owner, Application: b.application,
+			done[b.id()] = incidents.Acknowledged{
+				ID: b.id(), Found: true, Active: after[k].Incident.Active, PreviousOwner: b.owner, Application: b.application,
 			}
 		}
 		out = make([]incidents.Acknowledged, len(c.IDs))
@@ -192,10 +203,7 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 	}
 	out := make([]changing, len(locked))
 	for k, l := range locked {
-		out[k] = changing{
-			id: incidents.ID(l.ID), active: l.Active, resolved: l.Resolved,
-			owner: named[l.ID].Owner, application: named[l.ID].Application, ownerID: users.ID(postgres.Deref(l.OwnerID)),
-		}
+		out[k] = changing{row: l.Incident, owner: named[l.Incident.ID].Owner, application: named[l.Incident.ID].Application}
 	}
 	return out, nil
 }
@@ -206,36 +214,29 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
 	var left map[incidents.ID]users.ID
 	done, err := i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
-		var ids []int64
+		var chosen []changing
 		left = map[incidents.ID]users.ID{}
-		e := db.AddEntriesParams{Kind: string(incidents.EntryAcknowledged), Actor: c.Actor}
+		var texts []string
 		waited, err := dropTimers(ctx, q, before)
 		if err != nil {
 			return err
 		}
 		for _, b := range before {
-			if !b.active && b.ownerID == owner.ID && !waited[b.id] {
+			if !b.row.Active && b.ownerID() == owner.ID && !waited[b.id()] {
 				continue
 			}
-			if c.AskFirst && b.ownerID != 0 && b.ownerID != owner.ID && b.ownerID != c.Replace {
-				left[b.id] = b.ownerID
+			if c.AskFirst && b.ownerID() != 0 && b.ownerID() != owner.ID && b.ownerID() != c.Replace {
+				left[b.id()] = b.ownerID()
 				continue
 			}
 			text := "acknowledged by " + owner.Name + byWay(c, owner.Name)
-			if b.owner != "" && b.ownerID != owner.ID {
+			if b.owner != "" && b.ownerID() != owner.ID {
 				text += ", taking over from " + b.owner
 			}
-			ids, e.Texts = append(ids, int64(b.id)), append(e.Texts, text)
+			chosen, texts = append(chosen, b), append(texts, text)
 		}
-		if len(ids) == 0 {
-			return nil
-		}
-		err = q.AcknowledgeIncidents(ctx, db.AcknowledgeIncidentsParams{Ids: ids, OwnerID: int64(owner.ID)})
-		if err != nil {
-			return err
-		}
-		e.IncidentIds = ids
-		return q.AddEntries(ctx, e)
+		ownerID := int64(owner.ID)
+		return transit(ctx, q, c, incidents.Acknowledge, db.SetStatesParams{OwnerID: &ownerID}, chosen, texts)
 	})
 	for k, d := range done {
 		done[k].OwnedBy = left[d.ID]
@@ -243,34 +244,42 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 	return done, err
 }
 
-// Reopen undoes acknowledgements: the incidents lose their owner and escalate again from their current step. Resolved incidents
-// lose their owner and do not escalate. Repeating it changes nothing.
+// transit writes what an event does to locked incidents, each with its text on the timeline.
+func transit(ctx context.Context, q *db.Queries, c incidents.Change, e incidents.Event, with db.SetStatesParams, of []changing, texts []string) error {
+	if len(of) == 0 {
+		return nil
+	}
+	made, err := Transit(ctx, q, e, with, rowsOf(of)...)
+	if err != nil {
+		return err
+	}
+	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: idsOf(of), Kind: string(made[0].Kind), Actor: c.Actor, Texts: texts})
+}
+
+// Reopen undoes acknowledgements: the incidents lose their owner and escalate again from their current step. Resolved, silenced and
+// merged incidents lose their owner and do not escalate. Repeating it changes nothing.
 func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
-		var ids []int64
-		e := db.AddEntriesParams{Kind: string(incidents.EntryReopened), Actor: c.Actor}
+		var chosen []changing
+		var texts []string
 		for _, b := range before {
-			if b.ownerID == 0 && (b.active || b.resolved) {
+			t, err := StatusOf(b.row).After(incidents.Reopen)
+			if err != nil {
+				return err
+			}
+			if !t.Changes() {
 				continue
 			}
 			text := "acknowledgement taken back" + byWay(c, "") + ", escalating on"
 			switch {
-			case b.resolved:
-				text = "owner removed" + byWay(c, "") + ", not escalating because it is resolved"
-			case b.ownerID == 0:
+			case !t.After.Active:
+				text = "owner removed" + byWay(c, "") + ", not escalating because it is " + string(t.After.State())
+			case !t.Before.Owned:
 				text = "escalation started again" + byWay(c, "")
 			}
-			ids = append(ids, int64(b.id))
-			e.Texts = append(e.Texts, text)
+			chosen, texts = append(chosen, b), append(texts, text)
 		}
-		if len(ids) == 0 {
-			return nil
-		}
-		if err := q.ReopenIncidents(ctx, ids); err != nil {
-			return err
-		}
-		e.IncidentIds = ids
-		return q.AddEntries(ctx, e)
+		return transit(ctx, q, c, incidents.Reopen, db.SetStatesParams{}, chosen, texts)
 	})
 }
 
@@ -283,32 +292,22 @@ func (i *Incidents) Resolve(ctx context.Context, c incidents.Change, resolved bo
 }
 
 func resolve(ctx context.Context, q *db.Queries, c incidents.Change, before []changing, resolved bool) error {
-	var ids []int64
+	event, text := incidents.UndoResolve, "no longer resolved"+byWay(c, "")
 	var waited map[incidents.ID]bool
 	if resolved {
+		event, text = incidents.Resolve, "resolved"+byWay(c, "")
 		var err error
 		if waited, err = dropTimers(ctx, q, before); err != nil {
 			return err
 		}
 	}
+	var chosen []changing
 	for _, b := range before {
-		if b.resolved != resolved || waited[b.id] {
-			ids = append(ids, int64(b.id))
+		if b.row.Resolved != resolved || waited[b.id()] {
+			chosen = append(chosen, b)
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	kind, text, set := incidents.EntryResolved, "resolved"+byWay(c, ""), q.ResolveIncidents
-	if !resolved {
-		kind, text, set = incidents.EntryReopened, "no longer resolved"+byWay(c, ""), q.UnresolveIncidents
-	}
-	if err := set(ctx, ids); err != nil {
-		return err
-	}
-	return q.AddEntries(ctx, db.AddEntriesParams{
-		IncidentIds: ids, Kind: string(kind), Actor: c.Actor, Texts: slices.Repeat([]string{text}, len(ids)),
-	})
+	return transit(ctx, q, c, event, db.SetStatesParams{}, chosen, slices.Repeat([]string{text}, len(chosen)))
 }
 
 // maxComment is the length of a comment in characters.

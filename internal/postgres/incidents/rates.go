@@ -3,6 +3,7 @@ package incidents
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -26,35 +27,33 @@ func (i *Incidents) Recent(ctx context.Context, applicationID, planID int64, loo
 }
 
 // SetState sets the step of an incident and whether it escalates. An incident that begins to escalate loses its owner, as after an
-// undone acknowledgement. A resolved incident cannot escalate (Conflict), and a step that the plan does not have is Invalid. The
+// undone acknowledgement. If its state does not allow escalation, SetState returns a Conflict; a step that the plan does not have is Invalid. The
 // processors cancel pending messages of incidents that no longer escalate.
 func (i *Incidents) SetState(ctx context.Context, c incidents.Change, step int, active bool) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
-		e := db.AddEntriesParams{Kind: string(incidents.EntryOperator), Actor: c.Actor}
+		event, how := incidents.Escalate, "escalating"
+		if !active {
+			event, how = incidents.Stop, "no longer escalating"
+		}
+		var chosen []changing
 		for _, b := range before {
-			now, err := q.IncidentStep(ctx, int64(b.id))
+			steps, err := q.StepsOfPlan(ctx, b.row.PlanID)
 			switch {
 			case err != nil:
 				return err
-			case step < 0 || step > int(now.Steps):
-				return fault.Invalidf("current_step", "current_step must be between 0 and %d", now.Steps)
-			case active && b.resolved:
+			case step < 0 || step > int(steps):
+				return fault.Invalidf("current_step", "current_step must be between 0 and %d", steps)
+			case active && b.row.Resolved:
 				return fault.New(fault.Conflict, "the incident is resolved")
-			case b.active == active && int(now.CurrentStep) == step:
+			case b.row.Active == active && int(b.row.CurrentStep) == step:
 				continue
 			}
-			if err := q.SetIncidentState(ctx, db.SetIncidentStateParams{ID: int64(b.id), Step: int16(step), Active: active}); err != nil {
+			if err := q.SetStep(ctx, db.SetStepParams{ID: b.row.ID, Step: int16(step)}); err != nil {
 				return err
 			}
-			text := fmt.Sprintf("put on step %d, escalating%s", step, byWay(c, ""))
-			if !active {
-				text = fmt.Sprintf("put on step %d, no longer escalating%s", step, byWay(c, ""))
-			}
-			e.IncidentIds, e.Texts = append(e.IncidentIds, int64(b.id)), append(e.Texts, text)
+			chosen = append(chosen, b)
 		}
-		if len(e.IncidentIds) == 0 {
-			return nil
-		}
-		return q.AddEntries(ctx, e)
+		text := fmt.Sprintf("put on step %d, %s%s", step, how, byWay(c, ""))
+		return transit(ctx, q, c, event, db.SetStatesParams{}, chosen, slices.Repeat([]string{text}, len(chosen)))
 	})
 }

@@ -154,7 +154,7 @@ func historyReceipt(ctx context.Context, q *db.Queries, r messages.Receipt, kept
 // undelivered changes a message that its vendor accepted and could not deliver: to pending or to failed.
 func undelivered(ctx context.Context, q *db.Queries, r messages.Receipt, id int64, m db.LockReceiptMessageRow) error {
 	said := strings.TrimSpace(r.Status + " " + r.Detail)
-	wanted := messages.Wanted{OfIncident: m.OfIncident, Active: m.Active, Owned: m.Owned, Resolved: m.Resolved, Step: int(m.Step),
+	wanted := messages.Wanted{OfIncident: m.OfIncident, Open: m.Open, Step: int(m.Step),
 		CurrentStep: int(m.CurrentStep), Repeated: m.Repeated}
 	next := r.Undelivered(wanted.Holds(), int(m.ModeAttempt))
 	note := db.NoteReceiptParams{MessageID: id, Old: m.State, New: string(messages.Pending),

@@ -115,7 +115,7 @@ func TestReceiptsChangeTheStateOfMessages(t *testing.T) {
 	})
 	t.Run("an exhausted plan does not hide that the last page never arrived", func(t *testing.T) {
 		id, m, number := begun()
-		e.Exec(`update incidents set active = false, due_at = null where id = $1`, id)
+		e.Exec(`update incidents set active = false, due_at = null, exhausted_at = clock_timestamp() where id = $1`, id)
 		apply(undelivered(number, messages.OutcomeRejected))
 		require.Equal(t, "pending sms refused {sms}", stateOf(e, m))
 	})

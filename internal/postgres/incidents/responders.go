@@ -25,7 +25,7 @@ func (i *Incidents) PageAlso(ctx context.Context, c incidents.Change, a escalati
 			}
 		}
 		for _, b := range before {
-			if err := incidents.MayPage(b.resolved); err != nil {
+			if _, err := StatusOf(b.row).After(incidents.PageAlso); err != nil {
 				return err
 			}
 			if err := addPage(ctx, q, c, b, a); err != nil {
@@ -41,17 +41,14 @@ func (i *Incidents) PageAlso(ctx context.Context, c incidents.Change, a escalati
 func (i *Incidents) Reassign(ctx context.Context, c incidents.Change, owner users.User, a escalation.Addition) error {
 	return found(i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		for _, b := range before {
-			if err := incidents.MayReassign(b.resolved, b.ownerID != 0); err != nil {
-				return err
-			}
-			if b.ownerID == owner.ID {
+			if b.ownerID() == owner.ID && !b.row.Resolved {
 				continue
 			}
-			if err := q.SetOwner(ctx, db.SetOwnerParams{ID: int64(b.id), OwnerID: int64(owner.ID)}); err != nil {
-				return err
+			text, ownerID := "reassigned to "+owner.Name+byWay(c, ""), int64(owner.ID)
+			if b.owner != "" {
+				text = "reassigned from " + b.owner + " to " + owner.Name + byWay(c, "")
 			}
-			text := "reassigned from " + b.owner + " to " + owner.Name + byWay(c, "")
-			if err := postgres.AddEntry(ctx, q, b.id, incidents.EntryAcknowledged, c.Actor, text); err != nil {
+			if err := transit(ctx, q, c, incidents.Reassign, db.SetStatesParams{OwnerID: &ownerID}, []changing{b}, []string{text}); err != nil {
 				return err
 			}
 			if err := addPage(ctx, q, c, b, a); err != nil {
@@ -75,8 +72,8 @@ func addPage(ctx context.Context, q *db.Queries, c incidents.Change, b changing,
 	if err != nil {
 		return err
 	}
-	n, err := q.AddPage(ctx, db.AddPageParams{IncidentID: int64(b.id), Kind: string(a.Kind), Targets: targets, Priority: string(a.Priority),
-		Template: a.Template, Actor: postgres.Storable(c.Actor), Stopped: !b.active && b.ownerID != 0})
+	n, err := q.AddPage(ctx, db.AddPageParams{IncidentID: b.row.ID, Kind: string(a.Kind), Targets: targets, Priority: string(a.Priority),
+		Template: a.Template, Actor: postgres.Storable(c.Actor), Stopped: !b.row.Active && b.row.OwnerID != nil})
 	if err == nil && int(n) > escalation.MaxAdded {
 		err = fault.Newf(fault.Conflict, "the incident has %d added pages already", escalation.MaxAdded)
 	}

@@ -36,6 +36,3 @@ update incidents
 set updated_at = clock_timestamp(),
     due_at = case when sqlc.arg(stopped)::boolean and not active then least(due_at, clock_timestamp() + interval '5 seconds') else due_at end
 where id = @id;
-
--- name: SetOwner :exec
-update incidents set owner_id = sqlc.arg(owner_id)::bigint, version = version + 1, updated_at = clock_timestamp() where id = @id;

@@ -35,7 +35,7 @@ left join lateral (
 where o.id is not null or g.incident_id is not null;
 
 -- name: LockForDelivery :one
-select i.active, i.resolved, i.owner_id, i.exhausted_at, coalesce(i.source_acknowledged, false)::boolean as source_acknowledged, p.repage_after
+select sqlc.embed(i), p.repage_after
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = @id
@@ -103,13 +103,11 @@ select at from incident_restarts
 where incident_id = @incident_id and at > statement_timestamp() - interval '1 day'
 order by at;
 
--- Starts the escalation of an incident at step 1. The tracking message is not repeated.
--- name: RestartIncident :exec
+-- Makes the plan of an incident begin again at step 1. The tracking message is not repeated. The reopen count has been increased.
+-- name: RestartPlan :exec
 with started as (
     update incidents
-    set active = true, resolved = false, owner_id = null, source_acknowledged = null, exhausted_at = null, current_step = 0, step_at = null,
-        progress = jsonb_build_object('t', true, 'r', reopen_count + 1), reopen_count = reopen_count + 1,
-        due_at = coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()), version = version + 1, updated_at = clock_timestamp()
+    set current_step = 0, step_at = null, progress = jsonb_build_object('t', true, 'r', reopen_count)
     where id = sqlc.arg(id)
     returning id
 )
@@ -137,7 +135,7 @@ limit 1000;
 
 -- Timers that ran out, with the state of their incidents. Other is the open incident with the same key; 0 = none.
 -- name: TimersToRing :many
-select t.incident_id, t.reason, t.fingerprints, i.active, i.resolved, i.owner_id,
+select t.incident_id, t.reason, t.fingerprints, sqlc.embed(i),
     coalesce((select o.id from incidents o
         where o.application_id = i.application_id and o.plan_key = i.plan_key and o.dedup_key = i.dedup_key
           and not o.resolved and o.id <> i.id limit 1), 0)::bigint as other

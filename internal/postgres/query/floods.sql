@@ -59,7 +59,7 @@ where a.plan_id = @plan_id and a.application_id = @application_id and a.priority
 -- Held pages of one flood, oldest first. Open means that nobody acknowledged or resolved the incident.
 -- name: LockHeld :many
 select m.id, m.incident_id::bigint as incident_id, m.mode, m.target, m.class,
-    (i.active or (i.owner_id is null and not i.resolved))::boolean as open
+    (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))::boolean as open
 from messages m
 join incidents i on i.id = m.incident_id
 where m.plan_id = @plan_id and m.application_id = @application_id and m.priority = @priority and m.user_id = @user_id
@@ -114,7 +114,7 @@ with fence as materialized (
     where m.batch is not null and m.incident_id is null and m.settled_at is null and m.state in ('pending', 'taken')
       and not exists (
           select from batch_incidents b join incidents i on i.id = b.incident_id
-          where b.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved)))
+          where b.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)))
     order by m.id
     limit 1000
     for no key update of m skip locked
@@ -137,7 +137,7 @@ where m.batch is not null and m.incident_id is null and m.settled_at is null and
   and m.bucket = any (sqlc.arg(buckets)::smallint[])
   and not exists (
       select from batch_incidents b join incidents i on i.id = b.incident_id
-      where b.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved)));
+      where b.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)));
 
 -- name: BatchIncidents :many
 select b.incident_id from batch_incidents b where b.batch = @batch
@@ -185,7 +185,7 @@ where c.key = u.key;
 
 -- Whether nobody has claimed an incident, and it is not resolved either.
 -- name: IsUnclaimed :one
-select exists (select from incidents where id = @id and owner_id is null and not resolved)::boolean;
+select exists (select from incidents where id = @id and owner_id is null and not resolved and closed_at is null)::boolean;
 
 -- Adds a line to the timeline of the incident of an earlier breach: it prevents another one.
 -- name: TellWaiting :exec

@@ -98,7 +98,7 @@ where i.application_id = sqlc.arg(application_id) and i.plan_key = lower(rtrim(s
   and i.dedup_key = sqlc.arg(dedup_key)::text and not i.resolved;
 
 -- name: LockForChange :many
-select i.id, i.bucket, i.active, i.resolved, i.owner_id
+select sqlc.embed(i)
 from incidents i
 where i.id = any(sqlc.arg(ids)::bigint[])
 order by i.id
@@ -111,40 +111,27 @@ join applications a on a.id = i.application_id
 left join users u on u.id = i.owner_id
 where i.id = any(sqlc.arg(ids)::bigint[]);
 
--- The owner of the bucket cancels the pending messages, so the incident becomes due now. So does one whose plan is exhausted:
--- one of its pages may be retried.
--- name: AcknowledgeIncidents :exec
-update incidents
-set owner_id = sqlc.arg(owner_id)::bigint,
-    due_at = case when active or (owner_id is null and not resolved) then clock_timestamp() else due_at end,
-    active = false, version = version + 1, updated_at = clock_timestamp()
-where id = any(sqlc.arg(ids)::bigint[]);
-
--- name: ReopenIncidents :exec
-update incidents
-set owner_id = null, source_acknowledged = null,
-    reopen_count = case when active or resolved then reopen_count else reopen_count + 1 end,
-    due_at = case when resolved then due_at else clock_timestamp() end,
-    active = not resolved, version = version + 1, updated_at = clock_timestamp()
-where id = any(sqlc.arg(ids)::bigint[]);
-
--- name: ResolveIncidents :exec
-update incidents
-set resolved = true,
-    due_at = case when active or (owner_id is null and not resolved) then clock_timestamp() else due_at end,
-    active = false, version = version + 1, updated_at = clock_timestamp()
-where id = any(sqlc.arg(ids)::bigint[]);
-
--- Undoing a resolve starts no escalation. Where another incident with the same key was opened meanwhile, that one
--- keeps the key.
--- name: UnresolveIncidents :exec
+-- Writes the state that locked incidents have after a transition, and clears what the transition ended. Of an owner, an instant or a parent
+-- that is not given, the stored one stays. An incident that is open again gives up its key if another one was opened with the key meanwhile.
+-- name: SetStates :exec
 update incidents i
-set resolved = false, version = i.version + 1, updated_at = clock_timestamp(),
-    dedup_key = case when exists (
+set active = sqlc.arg(active)::boolean, resolved = sqlc.arg(resolved)::boolean,
+    owner_id = case when sqlc.arg(owned)::boolean then coalesce(sqlc.narg(owner_id)::bigint, i.owner_id) end,
+    source_acknowledged = case when sqlc.arg(owned)::boolean then coalesce(sqlc.narg(by_source)::boolean, i.source_acknowledged) end,
+    snoozed_until = case when sqlc.arg(snoozed)::boolean then coalesce(sqlc.narg(snoozed_until)::timestamptz, i.snoozed_until) end,
+    silenced_until = case when sqlc.arg(silenced)::boolean then coalesce(sqlc.narg(silenced_until)::timestamptz, i.silenced_until) end,
+    merged_into = case when sqlc.arg(merged)::boolean then coalesce(sqlc.narg(merged_into)::bigint, i.merged_into) end,
+    closed_at = case when sqlc.arg(closed)::boolean then coalesce(i.closed_at, clock_timestamp()) end,
+    exhausted_at = case when sqlc.arg(was_exhausted)::boolean then i.exhausted_at end,
+    plan_key = split_part(i.plan_key, chr(30), 1) || case when sqlc.arg(closed)::boolean then chr(30) || i.id else '' end,
+    dedup_key = case when sqlc.arg(opens)::boolean and exists (
         select 1 from incidents o
-        where o.application_id = i.application_id and o.plan_key = i.plan_key and o.dedup_key = i.dedup_key
+        where o.application_id = i.application_id and o.plan_key = split_part(i.plan_key, chr(30), 1) and o.dedup_key = i.dedup_key
           and not o.resolved and o.id <> i.id
-    ) then null else i.dedup_key end
+    ) then null else i.dedup_key end,
+    reopen_count = i.reopen_count + sqlc.arg(starts)::int,
+    due_at = case when sqlc.arg(due)::boolean then coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()) else i.due_at end,
+    version = i.version + 1, updated_at = clock_timestamp()
 where i.id = any(sqlc.arg(ids)::bigint[]);
 
 -- name: AddEntries :exec

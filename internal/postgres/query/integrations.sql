@@ -102,8 +102,3 @@ where p.ctid = any(array(
 -- name: Payloads :many
 select at, outcome, body from integration_payloads where integration_id = @integration_id order by id desc limit @most;
 
--- name: AcknowledgeBySource :exec
-update incidents
-set due_at = case when active then clock_timestamp() else due_at end, active = false, source_acknowledged = true,
-    version = version + 1, updated_at = clock_timestamp()
-where id = @id and not resolved;

@@ -124,8 +124,8 @@ where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'taken' and m.claim_by 
 -- name: HoldIncidents :exec
 select i.id from incidents i where i.id = any (sqlc.arg(ids)::bigint[]) order by i.id for no key update;
 
--- Begins attempts. Open means that nobody acknowledged or resolved the incident, or one of those of a digest: when its plan is exhausted, messages that
--- were taken are still sent.
+-- Begins attempts of messages whose incident, or one of a digest, escalates or is exhausted: then messages that were taken are still sent.
+-- Every other state has no exhausted_at, an owner, or a resolve. An added page is sent although the incident is acknowledged.
 -- name: MarkSending :many
 with given as (
     select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(vendors)::text[]) as vendor,
@@ -142,10 +142,11 @@ with given as (
     where coalesce(m.state, '') = 'taken' and m.claim_by = sqlc.arg(process_id)::text and m.claim_until > clock_timestamp()
       and (m.incident_id is null or exists (
           select from incidents i
-          where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved) or (m.purpose = 'direct' and not i.resolved))))
+          where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
+              or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))))
       and (m.batch is null or m.incident_id is not null or exists (
           select from batch_incidents bi join incidents i on i.id = bi.incident_id
-          where bi.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved))))
+          where bi.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))))
     order by m.id
     for no key update of m
 ), begun as (
@@ -188,10 +189,11 @@ from messages m
 where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'sending' and m.claim_by = sqlc.arg(process_id)::text
   and (m.incident_id is null or exists (
       select from incidents i
-      where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved) or (m.purpose = 'direct' and not i.resolved))))
+      where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
+          or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))))
   and (m.batch is null or m.incident_id is not null or exists (
       select from batch_incidents bi join incidents i on i.id = bi.incident_id
-      where bi.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved))));
+      where bi.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))));
 
 -- Completes attempts and moves their messages on; one that names its process only if it is that process's. A message that has moved on without us keeps its state, except that one
 -- which still waits for its next attempt needs none when this one turns out to have been sent. Returned is what moved; the

@@ -16,23 +16,18 @@ select count(*) from (
     limit sqlc.arg(most)::int
 ) x;
 
--- Sets the step of an incident and whether it escalates. A new step begins again, and pages nobody twice, because a message exists
--- once per decision. Reopen count and tracking stay.
--- name: SetIncidentState :exec
+-- Sets the step of an incident. A new step begins again, and pages nobody twice, because a message exists once per decision. Reopen count
+-- and tracking stay.
+-- name: SetStep :exec
 update incidents
 set progress = case when current_step = sqlc.arg(step)::smallint then progress
         else jsonb_strip_nulls(jsonb_build_object('r', progress -> 'r', 't', progress -> 't')) end,
     step_at = case when current_step = sqlc.arg(step)::smallint then step_at else clock_timestamp() end,
-    current_step = sqlc.arg(step)::smallint,
-    reopen_count = case when sqlc.arg(active)::boolean and not active then reopen_count + 1 else reopen_count end,
-    owner_id = case when sqlc.arg(active)::boolean and not active then null else owner_id end,
-    active = sqlc.arg(active)::boolean,
-    due_at = clock_timestamp(), version = version + 1, updated_at = clock_timestamp()
+    current_step = sqlc.arg(step)::smallint, due_at = clock_timestamp()
 where id = sqlc.arg(id);
 
--- name: IncidentStep :one
-select current_step, (select coalesce(max(n.step), 0) from plan_notifications n where n.plan_id = i.plan_id)::int as steps
-from incidents i where i.id = @id;
+-- name: StepsOfPlan :one
+select coalesce(max(n.step), 0)::int from plan_notifications n where n.plan_id = @plan_id;
 
 -- name: PlanAggregation :many
 select p.id, p.name, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset

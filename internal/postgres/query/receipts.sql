@@ -13,8 +13,8 @@ limit 1;
 -- for the same recipient. messages.Wanted decides by these values whether the message is sent again.
 -- name: LockReceiptMessage :one
 select m.state, m.mode, m.target, m.mode_attempt, m.attempt,
-    (m.incident_id is not null)::boolean as of_incident, coalesce(i.active, false) as active, (i.owner_id is not null)::boolean as owned,
-    coalesce(i.resolved, false) as resolved, m.step, coalesce(i.current_step, 0)::smallint as current_step,
+    (m.incident_id is not null)::boolean as of_incident,
+    coalesce(i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved), false)::boolean as open, m.step, coalesce(i.current_step, 0)::smallint as current_step,
     exists (
         select from messages l
         where l.incident_id = m.incident_id and l.step = m.step and l.position = m.position and l.recipient = m.recipient

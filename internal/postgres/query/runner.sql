@@ -125,9 +125,10 @@ left join named_targets t on t.target_id = d.target_id
 where d.incident_id = any(sqlc.arg(incident_ids)::bigint[]);
 
 -- Locks incidents that no other transaction has locked. The version shows whether an incident changed since it was read. Open means that
--- nobody acknowledged or resolved it; it may be exhausted.
+-- it escalates or is exhausted.
 -- name: LockIncidents :many
-select id, version, active, resolved, (active or (owner_id is null and not resolved))::boolean as open
+select id, version, active, (active or (exhausted_at is not null and owner_id is null and not resolved))::boolean as open,
+    (resolved or merged_into is not null or coalesce(closed_at, snoozed_until, silenced_until) is not null)::boolean as stopped
 from incidents
 where id = any(sqlc.arg(ids)::bigint[])
 order by id
@@ -247,7 +248,9 @@ with locked as materialized (
     from messages m
     where m.incident_id = any(sqlc.arg(incident_ids)::bigint[])
       and (m.state in ('pending', 'taken') or (m.state = 'aggregated' and m.batch is null))
-      and (m.purpose <> 'direct' or exists (select from incidents i where i.id = m.incident_id and i.resolved))
+      and (m.purpose <> 'direct' or exists (
+          select from incidents i where i.id = m.incident_id
+            and (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))
     order by m.id
     for no key update
 )
@@ -273,8 +276,8 @@ where i.id = any(sqlc.arg(ids)::bigint[]);
 select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
     coalesce(i.reopen_count, m.reopen_count)::smallint as reopen_count, m.step, m.position,
     m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.template, m.expires_at,
-    m.wait_seconds, m.batch, m.batch_size, coalesce(i.active or (i.owner_id is null and not i.resolved) or (m.purpose = 'direct' and not i.resolved), false)::boolean
-        as incident_open,
+    m.wait_seconds, m.batch, m.batch_size, coalesce(i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
+        or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)), false)::boolean as incident_open,
     (m.state in ('pending', 'taken', 'sending'))::boolean as trying,
     coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
 from unnest(sqlc.arg(buckets)::smallint[]) as b(bucket)

@@ -48,13 +48,14 @@ type selection struct {
 
 // selections returns the tabs of the list. The first one is the default.
 func selections() []selection {
-	flag := func(field string, v int64) []filters.Condition {
-		return []filters.Condition{{Field: field, Op: filters.Eq, Values: []any{v}}}
+	flag := func(field string, v int64) filters.Condition {
+		return filters.Condition{Field: field, Op: filters.Eq, Values: []any{v}}
 	}
+	all := func(c ...filters.Condition) []filters.Condition { return c }
 	return []selection{
-		{"open", "Open", "No open incidents.", flag("resolved", 0)},
-		{"escalating", "Escalating", "No incident is escalating: nobody is being paged.", flag("active", 1)},
-		{"resolved", "Resolved", "No resolved incidents.", flag("resolved", 1)},
+		{"open", "Open", "No open incidents.", all(flag("resolved", 0), flag("closed", 0))},
+		{"escalating", "Escalating", "No incident is escalating: nobody is being paged.", all(flag("active", 1))},
+		{"resolved", "Resolved", "No resolved incidents.", all(flag("resolved", 1))},
 		{"all", "All", "No incidents.", nil},
 	}
 }
@@ -119,18 +120,19 @@ func listPath(v url.Values, key, value string) string {
 }
 
 func viewIncident(i incidents.Incident) incidentView {
-	v := incidentView{Incident: i, Title: i.Title()}
+	state := i.State()
+	v := incidentView{Incident: i, Title: i.Title(), State: string(state), StateText: string(state)}
 	switch {
-	case i.Resolved:
-		v.State, v.StateText = "resolved", "resolved"
-	case i.Active && i.CurrentStep == 0:
-		v.State, v.StateText = "escalating", "starting"
-	case i.Active:
-		v.State, v.StateText = "escalating", fmt.Sprintf("escalating, step %d", i.CurrentStep)
-	case i.Owner != "":
-		v.State, v.StateText = "acknowledged", "acknowledged by" // the template adds the owner
-	default:
-		v.State, v.StateText = "exhausted", "nobody acknowledged"
+	case state == incidents.StateEscalating && i.CurrentStep == 0:
+		v.StateText = "starting"
+	case state == incidents.StateEscalating:
+		v.StateText = fmt.Sprintf("escalating, step %d", i.CurrentStep)
+	case state == incidents.StateAcknowledged && i.Owner != "":
+		v.StateText = "acknowledged by" // the template adds the owner
+	case state == incidents.StateAcknowledged:
+		v.StateText = "acknowledged at the source"
+	case state == incidents.StateExhausted:
+		v.StateText = "nobody acknowledged"
 	}
 	v.CanAcknowledge = !i.Resolved && i.Owner == ""
 	v.CanReopen = !i.Resolved && !i.Active

@@ -85,20 +85,6 @@ func (q *Queries) LockForPage(ctx context.Context, id int64) (LockForPageRow, er
 	return i, err
 }
 
-const setOwner = `-- name: SetOwner :exec
-update incidents set owner_id = $1::bigint, version = version + 1, updated_at = clock_timestamp() where id = $2
-`
-
-type SetOwnerParams struct {
-	OwnerID int64
-	ID      int64
-}
-
-func (q *Queries) SetOwner(ctx context.Context, arg SetOwnerParams) error {
-	_, err := q.db.Exec(ctx, setOwner, arg.OwnerID, arg.ID)
-	return err
-}
-
 const templateIsActive = `-- name: TemplateIsActive :one
 select exists (select from template_active t where t.name_key = lower(rtrim($1::text, ' ')))::boolean
 `

@@ -283,7 +283,7 @@ func (q *Queries) LastResolvedOfPlan(ctx context.Context, arg LastResolvedOfPlan
 }
 
 const lockForDelivery = `-- name: LockForDelivery :one
-select i.active, i.resolved, i.owner_id, i.exhausted_at, coalesce(i.source_acknowledged, false)::boolean as source_acknowledged, p.repage_after
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, p.repage_after
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = $1
@@ -291,23 +291,38 @@ for no key update of i
 `
 
 type LockForDeliveryRow struct {
-	Active             bool
-	Resolved           bool
-	OwnerID            *int64
-	ExhaustedAt        *time.Time
-	SourceAcknowledged bool
-	RepageAfter        int32
+	Incident    Incident
+	RepageAfter int32
 }
 
 func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliveryRow, error) {
 	row := q.db.QueryRow(ctx, lockForDelivery, id)
 	var i LockForDeliveryRow
 	err := row.Scan(
-		&i.Active,
-		&i.Resolved,
-		&i.OwnerID,
-		&i.ExhaustedAt,
-		&i.SourceAcknowledged,
+		&i.Incident.ID,
+		&i.Incident.Bucket,
+		&i.Incident.PlanID,
+		&i.Incident.ApplicationID,
+		&i.Incident.CreatedAt,
+		&i.Incident.UpdatedAt,
+		&i.Incident.Active,
+		&i.Incident.Resolved,
+		&i.Incident.OwnerID,
+		&i.Incident.CurrentStep,
+		&i.Incident.ReopenCount,
+		&i.Incident.Version,
+		&i.Incident.DueAt,
+		&i.Incident.StepAt,
+		&i.Incident.Progress,
+		&i.Incident.DedupKey,
+		&i.Incident.PlanKey,
+		&i.Incident.ExhaustedAt,
+		&i.Incident.IntegrationID,
+		&i.Incident.SourceAcknowledged,
+		&i.Incident.SnoozedUntil,
+		&i.Incident.SilencedUntil,
+		&i.Incident.MergedInto,
+		&i.Incident.ClosedAt,
 		&i.RepageAfter,
 	)
 	return i, err
@@ -366,26 +381,19 @@ func (q *Queries) PutAlerts(ctx context.Context, arg PutAlertsParams) error {
 	return err
 }
 
-const restartIncident = `-- name: RestartIncident :exec
+const restartPlan = `-- name: RestartPlan :exec
 with started as (
     update incidents
-    set active = true, resolved = false, owner_id = null, source_acknowledged = null, exhausted_at = null, current_step = 0, step_at = null,
-        progress = jsonb_build_object('t', true, 'r', reopen_count + 1), reopen_count = reopen_count + 1,
-        due_at = coalesce($1::timestamptz, clock_timestamp()), version = version + 1, updated_at = clock_timestamp()
-    where id = $2
+    set current_step = 0, step_at = null, progress = jsonb_build_object('t', true, 'r', reopen_count)
+    where id = $1
     returning id
 )
 insert into incident_restarts (incident_id) select id from started
 `
 
-type RestartIncidentParams struct {
-	Now *time.Time
-	ID  int64
-}
-
-// Starts the escalation of an incident at step 1. The tracking message is not repeated.
-func (q *Queries) RestartIncident(ctx context.Context, arg RestartIncidentParams) error {
-	_, err := q.db.Exec(ctx, restartIncident, arg.Now, arg.ID)
+// Makes the plan of an incident begin again at step 1. The tracking message is not repeated. The reopen count has been increased.
+func (q *Queries) RestartPlan(ctx context.Context, id int64) error {
+	_, err := q.db.Exec(ctx, restartPlan, id)
 	return err
 }
 
@@ -472,7 +480,7 @@ func (q *Queries) SetTimer(ctx context.Context, arg SetTimerParams) (int64, erro
 }
 
 const timersToRing = `-- name: TimersToRing :many
-select t.incident_id, t.reason, t.fingerprints, i.active, i.resolved, i.owner_id,
+select t.incident_id, t.reason, t.fingerprints, i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at,
     coalesce((select o.id from incidents o
         where o.application_id = i.application_id and o.plan_key = i.plan_key and o.dedup_key = i.dedup_key
           and not o.resolved and o.id <> i.id limit 1), 0)::bigint as other
@@ -491,9 +499,7 @@ type TimersToRingRow struct {
 	IncidentID   int64
 	Reason       string
 	Fingerprints []string
-	Active       bool
-	Resolved     bool
-	OwnerID      *int64
+	Incident     Incident
 	Other        int64
 }
 
@@ -511,9 +517,30 @@ func (q *Queries) TimersToRing(ctx context.Context, arg TimersToRingParams) ([]T
 			&i.IncidentID,
 			&i.Reason,
 			&i.Fingerprints,
-			&i.Active,
-			&i.Resolved,
-			&i.OwnerID,
+			&i.Incident.ID,
+			&i.Incident.Bucket,
+			&i.Incident.PlanID,
+			&i.Incident.ApplicationID,
+			&i.Incident.CreatedAt,
+			&i.Incident.UpdatedAt,
+			&i.Incident.Active,
+			&i.Incident.Resolved,
+			&i.Incident.OwnerID,
+			&i.Incident.CurrentStep,
+			&i.Incident.ReopenCount,
+			&i.Incident.Version,
+			&i.Incident.DueAt,
+			&i.Incident.StepAt,
+			&i.Incident.Progress,
+			&i.Incident.DedupKey,
+			&i.Incident.PlanKey,
+			&i.Incident.ExhaustedAt,
+			&i.Incident.IntegrationID,
+			&i.Incident.SourceAcknowledged,
+			&i.Incident.SnoozedUntil,
+			&i.Incident.SilencedUntil,
+			&i.Incident.MergedInto,
+			&i.Incident.ClosedAt,
 			&i.Other,
 		); err != nil {
 			return nil, err

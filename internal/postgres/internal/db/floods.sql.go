@@ -86,7 +86,7 @@ with fence as materialized (
     where m.batch is not null and m.incident_id is null and m.settled_at is null and m.state in ('pending', 'taken')
       and not exists (
           select from batch_incidents b join incidents i on i.id = b.incident_id
-          where b.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved)))
+          where b.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)))
     order by m.id
     limit 1000
     for no key update of m skip locked
@@ -183,7 +183,7 @@ func (q *Queries) DueAggregations(ctx context.Context, arg DueAggregationsParams
 }
 
 const isUnclaimed = `-- name: IsUnclaimed :one
-select exists (select from incidents where id = $1 and owner_id is null and not resolved)::boolean
+select exists (select from incidents where id = $1 and owner_id is null and not resolved and closed_at is null)::boolean
 `
 
 // Whether nobody has claimed an incident, and it is not resolved either.
@@ -313,7 +313,7 @@ func (q *Queries) LockDueAggregation(ctx context.Context, arg LockDueAggregation
 
 const lockHeld = `-- name: LockHeld :many
 select m.id, m.incident_id::bigint as incident_id, m.mode, m.target, m.class,
-    (i.active or (i.owner_id is null and not i.resolved))::boolean as open
+    (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))::boolean as open
 from messages m
 join incidents i on i.id = m.incident_id
 where m.plan_id = $1 and m.application_id = $2 and m.priority = $3 and m.user_id = $4
@@ -680,7 +680,7 @@ where m.batch is not null and m.incident_id is null and m.settled_at is null and
   and m.bucket = any ($1::smallint[])
   and not exists (
       select from batch_incidents b join incidents i on i.id = b.incident_id
-      where b.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved)))
+      where b.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)))
 `
 
 // Reads without locks, so that nothing is written while no digest is due.

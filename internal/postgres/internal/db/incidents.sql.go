@@ -11,26 +11,6 @@ import (
 	"time"
 )
 
-const acknowledgeIncidents = `-- name: AcknowledgeIncidents :exec
-update incidents
-set owner_id = $1::bigint,
-    due_at = case when active or (owner_id is null and not resolved) then clock_timestamp() else due_at end,
-    active = false, version = version + 1, updated_at = clock_timestamp()
-where id = any($2::bigint[])
-`
-
-type AcknowledgeIncidentsParams struct {
-	OwnerID int64
-	Ids     []int64
-}
-
-// The owner of the bucket cancels the pending messages, so the incident becomes due now. So does one whose plan is exhausted:
-// one of its pages may be retried.
-func (q *Queries) AcknowledgeIncidents(ctx context.Context, arg AcknowledgeIncidentsParams) error {
-	_, err := q.db.Exec(ctx, acknowledgeIncidents, arg.OwnerID, arg.Ids)
-	return err
-}
-
 const addComment = `-- name: AddComment :one
 insert into comments (incident_id, author_id, content) values ($1, $2::bigint, $3) returning id
 `
@@ -163,7 +143,7 @@ func (q *Queries) Comments(ctx context.Context, incidentID int64) ([]CommentsRow
 }
 
 const lockForChange = `-- name: LockForChange :many
-select i.id, i.bucket, i.active, i.resolved, i.owner_id
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at
 from incidents i
 where i.id = any($1::bigint[])
 order by i.id
@@ -171,11 +151,7 @@ for no key update of i
 `
 
 type LockForChangeRow struct {
-	ID       int64
-	Bucket   int16
-	Active   bool
-	Resolved bool
-	OwnerID  *int64
+	Incident Incident
 }
 
 func (q *Queries) LockForChange(ctx context.Context, ids []int64) ([]LockForChangeRow, error) {
@@ -188,11 +164,30 @@ func (q *Queries) LockForChange(ctx context.Context, ids []int64) ([]LockForChan
 	for rows.Next() {
 		var i LockForChangeRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.Bucket,
-			&i.Active,
-			&i.Resolved,
-			&i.OwnerID,
+			&i.Incident.ID,
+			&i.Incident.Bucket,
+			&i.Incident.PlanID,
+			&i.Incident.ApplicationID,
+			&i.Incident.CreatedAt,
+			&i.Incident.UpdatedAt,
+			&i.Incident.Active,
+			&i.Incident.Resolved,
+			&i.Incident.OwnerID,
+			&i.Incident.CurrentStep,
+			&i.Incident.ReopenCount,
+			&i.Incident.Version,
+			&i.Incident.DueAt,
+			&i.Incident.StepAt,
+			&i.Incident.Progress,
+			&i.Incident.DedupKey,
+			&i.Incident.PlanKey,
+			&i.Incident.ExhaustedAt,
+			&i.Incident.IntegrationID,
+			&i.Incident.SourceAcknowledged,
+			&i.Incident.SnoozedUntil,
+			&i.Incident.SilencedUntil,
+			&i.Incident.MergedInto,
+			&i.Incident.ClosedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -390,30 +385,72 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 	return items, nil
 }
 
-const reopenIncidents = `-- name: ReopenIncidents :exec
-update incidents
-set owner_id = null, source_acknowledged = null,
-    reopen_count = case when active or resolved then reopen_count else reopen_count + 1 end,
-    due_at = case when resolved then due_at else clock_timestamp() end,
-    active = not resolved, version = version + 1, updated_at = clock_timestamp()
-where id = any($1::bigint[])
+const setStates = `-- name: SetStates :exec
+update incidents i
+set active = $1::boolean, resolved = $2::boolean,
+    owner_id = case when $3::boolean then coalesce($4::bigint, i.owner_id) end,
+    source_acknowledged = case when $3::boolean then coalesce($5::boolean, i.source_acknowledged) end,
+    snoozed_until = case when $6::boolean then coalesce($7::timestamptz, i.snoozed_until) end,
+    silenced_until = case when $8::boolean then coalesce($9::timestamptz, i.silenced_until) end,
+    merged_into = case when $10::boolean then coalesce($11::bigint, i.merged_into) end,
+    closed_at = case when $12::boolean then coalesce(i.closed_at, clock_timestamp()) end,
+    exhausted_at = case when $13::boolean then i.exhausted_at end,
+    plan_key = split_part(i.plan_key, chr(30), 1) || case when $12::boolean then chr(30) || i.id else '' end,
+    dedup_key = case when $14::boolean and exists (
+        select 1 from incidents o
+        where o.application_id = i.application_id and o.plan_key = split_part(i.plan_key, chr(30), 1) and o.dedup_key = i.dedup_key
+          and not o.resolved and o.id <> i.id
+    ) then null else i.dedup_key end,
+    reopen_count = i.reopen_count + $15::int,
+    due_at = case when $16::boolean then coalesce($17::timestamptz, clock_timestamp()) else i.due_at end,
+    version = i.version + 1, updated_at = clock_timestamp()
+where i.id = any($18::bigint[])
 `
 
-func (q *Queries) ReopenIncidents(ctx context.Context, ids []int64) error {
-	_, err := q.db.Exec(ctx, reopenIncidents, ids)
-	return err
+type SetStatesParams struct {
+	Active        bool
+	Resolved      bool
+	Owned         bool
+	OwnerID       *int64
+	BySource      *bool
+	Snoozed       bool
+	SnoozedUntil  *time.Time
+	Silenced      bool
+	SilencedUntil *time.Time
+	Merged        bool
+	MergedInto    *int64
+	Closed        bool
+	WasExhausted  bool
+	Opens         bool
+	Starts        int32
+	Due           bool
+	Now           *time.Time
+	Ids           []int64
 }
 
-const resolveIncidents = `-- name: ResolveIncidents :exec
-update incidents
-set resolved = true,
-    due_at = case when active or (owner_id is null and not resolved) then clock_timestamp() else due_at end,
-    active = false, version = version + 1, updated_at = clock_timestamp()
-where id = any($1::bigint[])
-`
-
-func (q *Queries) ResolveIncidents(ctx context.Context, ids []int64) error {
-	_, err := q.db.Exec(ctx, resolveIncidents, ids)
+// Writes the state that locked incidents have after a transition, and clears what the transition ended. Of an owner, an instant or a parent
+// that is not given, the stored one stays. An incident that is open again gives up its key if another one was opened with the key meanwhile.
+func (q *Queries) SetStates(ctx context.Context, arg SetStatesParams) error {
+	_, err := q.db.Exec(ctx, setStates,
+		arg.Active,
+		arg.Resolved,
+		arg.Owned,
+		arg.OwnerID,
+		arg.BySource,
+		arg.Snoozed,
+		arg.SnoozedUntil,
+		arg.Silenced,
+		arg.SilencedUntil,
+		arg.Merged,
+		arg.MergedInto,
+		arg.Closed,
+		arg.WasExhausted,
+		arg.Opens,
+		arg.Starts,
+		arg.Due,
+		arg.Now,
+		arg.Ids,
+	)
 	return err
 }
 
@@ -642,22 +679,4 @@ func (q *Queries) TimelineReceipts(ctx context.Context, incidentID int64) ([]Tim
 		return nil, err
 	}
 	return items, nil
-}
-
-const unresolveIncidents = `-- name: UnresolveIncidents :exec
-update incidents i
-set resolved = false, version = i.version + 1, updated_at = clock_timestamp(),
-    dedup_key = case when exists (
-        select 1 from incidents o
-        where o.application_id = i.application_id and o.plan_key = i.plan_key and o.dedup_key = i.dedup_key
-          and not o.resolved and o.id <> i.id
-    ) then null else i.dedup_key end
-where i.id = any($1::bigint[])
-`
-
-// Undoing a resolve starts no escalation. Where another incident with the same key was opened meanwhile, that one
-// keeps the key.
-func (q *Queries) UnresolveIncidents(ctx context.Context, ids []int64) error {
-	_, err := q.db.Exec(ctx, unresolveIncidents, ids)
-	return err
 }

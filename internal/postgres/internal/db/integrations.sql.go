@@ -11,18 +11,6 @@ import (
 	"time"
 )
 
-const acknowledgeBySource = `-- name: AcknowledgeBySource :exec
-update incidents
-set due_at = case when active then clock_timestamp() else due_at end, active = false, source_acknowledged = true,
-    version = version + 1, updated_at = clock_timestamp()
-where id = $1 and not resolved
-`
-
-func (q *Queries) AcknowledgeBySource(ctx context.Context, id int64) error {
-	_, err := q.db.Exec(ctx, acknowledgeBySource, id)
-	return err
-}
-
 const addIntegration = `-- name: AddIntegration :one
 insert into integrations (application_id, name, type, default_plan, default_severity, rules, settings, rate_per_minute, enabled, created_by)
 values ($1, $2, $3, nullif($4::text, ''), nullif($5::text, ''), $6, $7,

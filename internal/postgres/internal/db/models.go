@@ -329,14 +329,22 @@ type Incident struct {
 	StepAt        *time.Time
 	Progress      json.RawMessage
 	DedupKey      *string
-	// which incidents share a dedup_key: lower(name) of the plan, or chr(31) || integration_id
+	// which incidents share a dedup_key: lower(name) of the plan, or chr(31) || integration_id. A closed incident has chr(30) || id appended, so its dedup_key is free
 	PlanKey *string
-	// when the plan was exhausted; null = it is not, or was before this column existed
+	// when the plan was exhausted; null = the state is not exhausted, or was reached in another way. Pages that were taken are still sent
 	ExhaustedAt *time.Time
 	// without a foreign key: the incidents of a deleted integration keep its number
 	IntegrationID *int64
 	// the source acknowledged the incident, so repeated deliveries do not restart it; null = no
 	SourceAcknowledged *bool
+	// when escalation starts again; null = not snoozed
+	SnoozedUntil *time.Time
+	// when the silence that matches the incident ends; null = no silence matches
+	SilencedUntil *time.Time
+	// the incident that this one was merged into; null = not merged
+	MergedInto *int64
+	// when the incident was closed without a resolve, because there was no news; null = not closed
+	ClosedAt *time.Time
 }
 
 type IncidentAlert struct {

@@ -188,10 +188,11 @@ with given as (
     where coalesce(m.state, '') = 'taken' and m.claim_by = $12::text and m.claim_until > clock_timestamp()
       and (m.incident_id is null or exists (
           select from incidents i
-          where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved) or (m.purpose = 'direct' and not i.resolved))))
+          where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
+              or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))))
       and (m.batch is null or m.incident_id is not null or exists (
           select from batch_incidents bi join incidents i on i.id = bi.incident_id
-          where bi.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved))))
+          where bi.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))))
     order by m.id
     for no key update of m
 ), begun as (
@@ -247,8 +248,8 @@ type MarkSendingRow struct {
 	Attempt int16
 }
 
-// Begins attempts. Open means that nobody acknowledged or resolved the incident, or one of those of a digest: when its plan is exhausted, messages that
-// were taken are still sent.
+// Begins attempts of messages whose incident, or one of a digest, escalates or is exhausted: then messages that were taken are still sent.
+// Every other state has no exhausted_at, an owner, or a resolve. An added page is sent although the incident is acknowledged.
 func (q *Queries) MarkSending(ctx context.Context, arg MarkSendingParams) ([]MarkSendingRow, error) {
 	rows, err := q.db.Query(ctx, markSending,
 		arg.Ids,
@@ -562,10 +563,11 @@ from messages m
 where m.id = any ($1::bigint[]) and m.state = 'sending' and m.claim_by = $2::text
   and (m.incident_id is null or exists (
       select from incidents i
-      where i.id = m.incident_id and (i.active or (i.owner_id is null and not i.resolved) or (m.purpose = 'direct' and not i.resolved))))
+      where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
+          or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))))
   and (m.batch is null or m.incident_id is not null or exists (
       select from batch_incidents bi join incidents i on i.id = bi.incident_id
-      where bi.batch = m.batch and (i.active or (i.owner_id is null and not i.resolved))))
+      where bi.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))))
 `
 
 type StillOpenParams struct {

@@ -32,23 +32,6 @@ func (q *Queries) ActiveIncidentsOf(ctx context.Context, arg ActiveIncidentsOfPa
 	return count, err
 }
 
-const incidentStep = `-- name: IncidentStep :one
-select current_step, (select coalesce(max(n.step), 0) from plan_notifications n where n.plan_id = i.plan_id)::int as steps
-from incidents i where i.id = $1
-`
-
-type IncidentStepRow struct {
-	CurrentStep int16
-	Steps       int32
-}
-
-func (q *Queries) IncidentStep(ctx context.Context, id int64) (IncidentStepRow, error) {
-	row := q.db.QueryRow(ctx, incidentStep, id)
-	var i IncidentStepRow
-	err := row.Scan(&i.CurrentStep, &i.Steps)
-	return i, err
-}
-
 const planAggregation = `-- name: PlanAggregation :many
 select p.id, p.name, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset
 from plan_active pa join plans p on p.id = pa.plan_id
@@ -120,28 +103,34 @@ func (q *Queries) RecentIncidentsOf(ctx context.Context, arg RecentIncidentsOfPa
 	return count, err
 }
 
-const setIncidentState = `-- name: SetIncidentState :exec
+const setStep = `-- name: SetStep :exec
 update incidents
 set progress = case when current_step = $1::smallint then progress
         else jsonb_strip_nulls(jsonb_build_object('r', progress -> 'r', 't', progress -> 't')) end,
     step_at = case when current_step = $1::smallint then step_at else clock_timestamp() end,
-    current_step = $1::smallint,
-    reopen_count = case when $2::boolean and not active then reopen_count + 1 else reopen_count end,
-    owner_id = case when $2::boolean and not active then null else owner_id end,
-    active = $2::boolean,
-    due_at = clock_timestamp(), version = version + 1, updated_at = clock_timestamp()
-where id = $3
+    current_step = $1::smallint, due_at = clock_timestamp()
+where id = $2
 `
 
-type SetIncidentStateParams struct {
-	Step   int16
-	Active bool
-	ID     int64
+type SetStepParams struct {
+	Step int16
+	ID   int64
 }
 
-// Sets the step of an incident and whether it escalates. A new step begins again, and pages nobody twice, because a message exists
-// once per decision. Reopen count and tracking stay.
-func (q *Queries) SetIncidentState(ctx context.Context, arg SetIncidentStateParams) error {
-	_, err := q.db.Exec(ctx, setIncidentState, arg.Step, arg.Active, arg.ID)
+// Sets the step of an incident. A new step begins again, and pages nobody twice, because a message exists once per decision. Reopen count
+// and tracking stay.
+func (q *Queries) SetStep(ctx context.Context, arg SetStepParams) error {
+	_, err := q.db.Exec(ctx, setStep, arg.Step, arg.ID)
 	return err
+}
+
+const stepsOfPlan = `-- name: StepsOfPlan :one
+select coalesce(max(n.step), 0)::int from plan_notifications n where n.plan_id = $1
+`
+
+func (q *Queries) StepsOfPlan(ctx context.Context, planID int64) (int32, error) {
+	row := q.db.QueryRow(ctx, stepsOfPlan, planID)
+	var column_1 int32
+	err := row.Scan(&column_1)
+	return column_1, err
 }

@@ -90,8 +90,8 @@ func (q *Queries) EarlyReceipts(ctx context.Context) ([]EarlyReceiptsRow, error)
 
 const lockReceiptMessage = `-- name: LockReceiptMessage :one
 select m.state, m.mode, m.target, m.mode_attempt, m.attempt,
-    (m.incident_id is not null)::boolean as of_incident, coalesce(i.active, false) as active, (i.owner_id is not null)::boolean as owned,
-    coalesce(i.resolved, false) as resolved, m.step, coalesce(i.current_step, 0)::smallint as current_step,
+    (m.incident_id is not null)::boolean as of_incident,
+    coalesce(i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved), false)::boolean as open, m.step, coalesce(i.current_step, 0)::smallint as current_step,
     exists (
         select from messages l
         where l.incident_id = m.incident_id and l.step = m.step and l.position = m.position and l.recipient = m.recipient
@@ -109,9 +109,7 @@ type LockReceiptMessageRow struct {
 	ModeAttempt int16
 	Attempt     int16
 	OfIncident  bool
-	Active      bool
-	Owned       bool
-	Resolved    bool
+	Open        bool
 	Step        int16
 	CurrentStep int16
 	Repeated    bool
@@ -129,9 +127,7 @@ func (q *Queries) LockReceiptMessage(ctx context.Context, messageID int64) (Lock
 		&i.ModeAttempt,
 		&i.Attempt,
 		&i.OfIncident,
-		&i.Active,
-		&i.Owned,
-		&i.Resolved,
+		&i.Open,
 		&i.Step,
 		&i.CurrentStep,
 		&i.Repeated,

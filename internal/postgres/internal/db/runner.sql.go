@@ -119,7 +119,9 @@ with locked as materialized (
     from messages m
     where m.incident_id = any($1::bigint[])
       and (m.state in ('pending', 'taken') or (m.state = 'aggregated' and m.batch is null))
-      and (m.purpose <> 'direct' or exists (select from incidents i where i.id = m.incident_id and i.resolved))
+      and (m.purpose <> 'direct' or exists (
+          select from incidents i where i.id = m.incident_id
+            and (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))
     order by m.id
     for no key update
 )
@@ -198,7 +200,7 @@ due as materialized (
         i.current_step, i.step_at, i.progress
     from unnest($2::smallint[]) as b(bucket)
     cross join lateral (
-        select n.id, n.bucket, n.plan_id, n.application_id, n.created_at, n.updated_at, n.active, n.resolved, n.owner_id, n.current_step, n.reopen_count, n.version, n.due_at, n.step_at, n.progress, n.dedup_key, n.plan_key, n.exhausted_at, n.integration_id, n.source_acknowledged
+        select n.id, n.bucket, n.plan_id, n.application_id, n.created_at, n.updated_at, n.active, n.resolved, n.owner_id, n.current_step, n.reopen_count, n.version, n.due_at, n.step_at, n.progress, n.dedup_key, n.plan_key, n.exhausted_at, n.integration_id, n.source_acknowledged, n.snoozed_until, n.silenced_until, n.merged_into, n.closed_at
         from incidents n
         where n.bucket = b.bucket and n.due_at <= (select at from clock)
           and (n.id <> all($3::bigint[]) or not n.active)
@@ -332,7 +334,8 @@ func (q *Queries) DynamicTargets(ctx context.Context, incidentIds []int64) ([]Dy
 }
 
 const lockIncidents = `-- name: LockIncidents :many
-select id, version, active, resolved, (active or (owner_id is null and not resolved))::boolean as open
+select id, version, active, (active or (exhausted_at is not null and owner_id is null and not resolved))::boolean as open,
+    (resolved or merged_into is not null or coalesce(closed_at, snoozed_until, silenced_until) is not null)::boolean as stopped
 from incidents
 where id = any($1::bigint[])
 order by id
@@ -340,15 +343,15 @@ for no key update skip locked
 `
 
 type LockIncidentsRow struct {
-	ID       int64
-	Version  int32
-	Active   bool
-	Resolved bool
-	Open     bool
+	ID      int64
+	Version int32
+	Active  bool
+	Open    bool
+	Stopped bool
 }
 
 // Locks incidents that no other transaction has locked. The version shows whether an incident changed since it was read. Open means that
-// nobody acknowledged or resolved it; it may be exhausted.
+// it escalates or is exhausted.
 func (q *Queries) LockIncidents(ctx context.Context, ids []int64) ([]LockIncidentsRow, error) {
 	rows, err := q.db.Query(ctx, lockIncidents, ids)
 	if err != nil {
@@ -362,8 +365,8 @@ func (q *Queries) LockIncidents(ctx context.Context, ids []int64) ([]LockInciden
 			&i.ID,
 			&i.Version,
 			&i.Active,
-			&i.Resolved,
 			&i.Open,
+			&i.Stopped,
 		); err != nil {
 			return nil, err
 		}
@@ -555,8 +558,8 @@ const messagesNeedingFallback = `-- name: MessagesNeedingFallback :many
 select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
     coalesce(i.reopen_count, m.reopen_count)::smallint as reopen_count, m.step, m.position,
     m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.template, m.expires_at,
-    m.wait_seconds, m.batch, m.batch_size, coalesce(i.active or (i.owner_id is null and not i.resolved) or (m.purpose = 'direct' and not i.resolved), false)::boolean
-        as incident_open,
+    m.wait_seconds, m.batch, m.batch_size, coalesce(i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
+        or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)), false)::boolean as incident_open,
     (m.state in ('pending', 'taken', 'sending'))::boolean as trying,
     coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
 from unnest($1::smallint[]) as b(bucket)
