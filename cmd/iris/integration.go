@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -16,17 +19,18 @@ type integrationCommand struct {
 	List   integrationListCommand   `cmd:"" help:"List the integrations."`
 	Show   integrationShowCommand   `cmd:"" help:"Show an integration, its last refusal and its latest payloads."`
 	Token  integrationTokenCommand  `cmd:"" help:"Add a second token and print it once, or remove the old one."`
+	Secret integrationSecretCommand `cmd:"" help:"Set or remove the secrets that check the signatures of deliveries."`
 	Remove integrationRemoveCommand `cmd:"" help:"Remove an integration. Its tokens become invalid at once; its incidents stay."`
 }
 
 type integrationAddCommand struct {
 	Name        string `arg:"" help:"Name."`
-	Type        string `required:"" help:"What sends the alerts: alertmanager, datadog, generic, grafana, nagios, opsgenie, pagerduty, sentry, sns, uptime_kuma or zabbix."`
+	Type        string `required:"" help:"What sends the alerts: alertmanager, datadog, email, generic, grafana, heartbeat, nagios, opsgenie, pagerduty, sentry, sns, uptime_kuma or zabbix."`
 	Application string `required:"" help:"Application that the incidents belong to." placeholder:"NAME"`
 	Plan        string `help:"Plan for events that no rule matches; without it, that of the application." placeholder:"NAME"`
 	Severity    string `help:"Severity of events that name none: critical, error, warning or info. Default: error."`
 	Rate        int    `help:"Deliveries per minute that each API server accepts." default:"600"`
-	Settings    string `help:"File with the expressions of a generic integration, a JSON object." type:"existingfile" placeholder:"FILE"`
+	Settings    string `help:"File with the expressions of a generic or email integration, a JSON object." type:"existingfile" placeholder:"FILE"`
 	Rules       string `help:"File with the routing rules, a JSON array. The first rule that matches wins." type:"existingfile" placeholder:"FILE"`
 }
 
@@ -117,6 +121,9 @@ func (c integrationShowCommand) Run(ctx context.Context, e *env, s *senders.Send
 	for _, t := range i.Tokens {
 		fmt.Fprintf(e.stdout, "token %d: created %s, last used %s\n", t.ID, moment(t.CreatedAt), moment(t.LastUsedAt))
 	}
+	for k, at := range i.SecretsSetAt {
+		fmt.Fprintf(e.stdout, "secret %d: set %s\n", k+1, moment(at))
+	}
 	a := i.Activity
 	fmt.Fprintf(e.stdout, "accepted: %d, last %s\nrefused: %d, last %s %s\n", a.Accepted, moment(a.LastAcceptedAt), a.Refused, moment(a.LastRefusedAt), a.LastRefusal)
 	for _, p := range payloads {
@@ -148,6 +155,30 @@ func (c integrationTokenCommand) Run(ctx context.Context, e *env, s *senders.Sen
 	}
 	fmt.Fprintf(e.stderr, "integration %s: a further token, which is shown only once. Change the sender, then remove the old one with --drop-old\n", c.Name)
 	fmt.Fprintf(e.stdout, "address: %s\ntoken: %s\n", path, token)
+	return nil
+}
+
+type integrationSecretCommand struct {
+	Name  string `arg:"" help:"Name."`
+	Clear bool   `help:"Remove all secrets: signatures are no longer checked."`
+}
+
+// Run reads one or two secrets from standard input, one per line.
+func (c integrationSecretCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	var secrets []string
+	if !c.Clear {
+		raw, err := io.ReadAll(io.LimitReader(e.stdin, 4096))
+		if err != nil {
+			return fmt.Errorf("read the secrets: %w", err)
+		}
+		if secrets = strings.Fields(string(raw)); len(secrets) == 0 {
+			return errors.New("no secret on standard input: give one or two lines, or --clear")
+		}
+	}
+	if err := s.SetSecrets(ctx, c.Name, secrets); err != nil {
+		return invalidIsUsage(err)
+	}
+	fmt.Fprintf(e.stderr, "integration %s: secrets replaced, now %d\n", c.Name, len(secrets))
 	return nil
 }
 

@@ -33,7 +33,9 @@ type cli struct {
 	User        userCommand        `cmd:"" help:"Add, list and change users."`
 	App         appCommand         `cmd:"" help:"Add and change applications: the programs that post incidents."`
 	Integration integrationCommand `cmd:"" help:"Add and change integrations: the senders of alerts."`
+	Heartbeat   heartbeatCommand   `cmd:"" help:"Add, list and remove heartbeats: signals whose absence opens an incident."`
 	Route       routeCommand       `cmd:"" help:"Test the routing rules of an integration."`
+	Incident    incidentCommand    `cmd:"" help:"Snooze incidents."`
 	Plan        planCommand        `cmd:"" help:"Change or delete plans."`
 	Template    templateCommand    `cmd:"" help:"Delete templates."`
 	Team        teamCommand        `cmd:"" help:"Add and delete teams."`

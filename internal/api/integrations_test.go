@@ -65,6 +65,32 @@ func TestIntegrationsAreCreatedChangedAndDeleted(t *testing.T) {
 	require.Equal(t, 404, f.do("", "GET", path, "").Code)
 }
 
+func TestSecretsOfAnIntegrationAreNeverShown(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.exec(`insert into users (name, admin) values ('root', true)`)
+	const path, secret = "/v1/integrations/gr", "a secret of Grafana"
+	require.Equal(t, 201, f.do("root", "PUT", path, `{"type":"grafana","application":"demo","settings":{"timestamp_header":"X-Time"}}`).Code)
+	require.Equal(t, 403, f.do("bob", "PUT", path+"/secrets", `{"secrets":["`+secret+`"]}`).Code)
+	rec := f.do("root", "PUT", path+"/secrets", `{"secrets":["`+secret+`","the next one"]}`)
+	require.Equal(t, 200, rec.Code, rec.Body)
+	require.Equal(t, 2, strings.Count(rec.Body.String()[strings.Index(rec.Body.String(), `"secrets"`):], `"created_at"`)-strings.Count(rec.Body.String()[strings.Index(rec.Body.String(), `"activity"`):], `"created_at"`))
+	for _, shown := range []string{rec.Body.String(), f.do("root", "GET", path, "").Body.String(), f.do("root", "GET", "/v1/audit", "").Body.String()} {
+		require.NotContains(t, shown, secret)
+	}
+	require.Contains(t, f.do("root", "GET", "/v1/audit", "").Body.String(), "secrets: 0 -> 2")
+	for body, want := range map[string]string{`{}`: "#/secrets", `{"secrets":"x"}`: "#/secrets", `{"secrets":["short"]}`: "#/secrets", `{"secrets":["long enough 1","long enough 2","long enough 3"]}`: "#/secrets"} {
+		rec := f.do("root", "PUT", path+"/secrets", body)
+		require.Equal(t, 400, rec.Code, body)
+		require.Equal(t, []string{want}, places(t, rec), body)
+	}
+	require.Equal(t, 201, f.do("root", "PUT", "/v1/integrations/ge", `{"type":"generic","application":"demo"}`).Code)
+	require.Equal(t, 400, f.do("root", "PUT", "/v1/integrations/ge/secrets", `{"secrets":["long enough 1"]}`).Code, "generic deliveries have no signature")
+	rec = f.do("root", "PUT", path+"/secrets", `{"secrets":[]}`)
+	require.Equal(t, 200, rec.Code, rec.Body)
+	require.Contains(t, rec.Body.String(), `"secrets":[]`)
+}
+
 func TestInvalidIntegrationsAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -79,6 +105,9 @@ func TestInvalidIntegrationsAreRefused(t *testing.T) {
 		`{"type":"generic","application":"demo","rules":{}}`:                                "#/rules",
 		`{"type":"generic","application":"demo","rules":[{"match":"x"}]}`:                   "#/rules",
 		`{"type":"generic","application":"demo","settings":{"a":1}}`:                        "#/settings/a",
+		`{"type":"grafana","application":"demo","settings":{"unsigned":true}}`:              "#/settings",
+		`{"type":"grafana","application":"demo","settings":{"signature_header":"a b"}}`:     "#/settings",
+		`{"type":"grafana","application":"demo","settings":{"header":"a"}}`:                 "#/settings",
 		`{"type":"generic","application":"demo","default_plan":"none"}`:                     "#/default_plan",
 		`{"type":"generic","application":"demo","ruless":[]}`:                               "#/ruless",
 		`{"type":"generic","application":"demo","name":"` + strings.Repeat("x", 300) + `"}`: "#/name",

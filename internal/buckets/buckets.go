@@ -58,6 +58,13 @@ func (s *Set) Intersect(o Set) {
 	}
 }
 
+// Within reports whether all buckets of s are in o.
+func (s Set) Within(o Set) bool {
+	both := s
+	both.Intersect(o)
+	return both == s
+}
+
 // Empty reports whether no bucket is in the set.
 func (s Set) Empty() bool { return s == Set{} }
 

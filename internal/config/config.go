@@ -48,6 +48,14 @@ type Common struct {
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s"`
 	GmailOneClick   GmailOneClick `koanf:"gmail_one_click"`
 	DefaultQuota    Quota         `koanf:"default_quota"`
+	QuietTime       QuietTime     `koanf:"quiet_time"`
+}
+
+// QuietTime limits the pages below urgent to one person.
+type QuietTime struct {
+	// CallsAndTextsPerDay is how many calls and texts a person gets on one day. The others are sent as one digest on the
+	// next morning. 0 = no limit. People may set a limit of their own.
+	CallsAndTextsPerDay int `koanf:"calls_and_texts_per_day"`
 }
 
 // Quota is the quota of applications without a quota of their own. HardLimit 0 = they have no quota.
@@ -151,6 +159,22 @@ type Intake struct {
 	CatchAllPlan string `koanf:"catch_all_plan"`
 	// FallbackPerMinute limits the incidents per minute that an application opens on its default plan or on CatchAllPlan.
 	FallbackPerMinute int `koanf:"fallback_per_minute" default:"60"`
+	// SMTP receives the mails of integrations of type email.
+	SMTP IntakeSMTP `koanf:"smtp"`
+}
+
+// IntakeSMTP is the SMTP server of iris-api.
+type IntakeSMTP struct {
+	Addr string `koanf:"addr"` // "" = no server
+	// Domain is the domain of the recipients; "" = the host of public_url, or any domain if that is an IP address or localhost.
+	Domain string `koanf:"domain"`
+	// CertFile and KeyFile have the certificate and its key for STARTTLS, in PEM. They are read for each connection.
+	CertFile string `koanf:"tls_cert_file"`
+	KeyFile  string `koanf:"tls_key_file"`
+	// Insecure accepts mails without STARTTLS, also from other machines.
+	Insecure  bool `koanf:"insecure"`
+	MaxSize   int  `koanf:"max_size" default:"4194304" range:"1024-16777216"` // bytes of a mail
+	PerMinute int  `koanf:"per_minute" default:"600" range:"1-100000"`        // mails of a peer
 }
 
 // MailingLists says which mailing lists are paged.
@@ -288,6 +312,12 @@ type Delivery struct {
 	MainlandChinaNotice string `koanf:"mainland_china_notice"`
 }
 
+// Incidents says when incidents are closed.
+type Incidents struct {
+	// CloseAfter is the time without news after which an open incident is closed; nil = 30 days, 0 = never.
+	CloseAfter *time.Duration `koanf:"close_after"`
+}
+
 // History says how long finished messages are kept.
 type History struct {
 	Retention time.Duration `koanf:"retention"` // 0 = 13 months
@@ -330,9 +360,12 @@ type Processor struct {
 	Limits   Limits
 	Delivery Delivery
 	History  History
+	// CloseAfter is the time without news after which an open incident is closed; 0 = never.
+	CloseAfter time.Duration
 	// MailingLists must be the same for both servers: the processor pages, iris-api accepts notifications.
 	MailingLists  MailingLists
 	Compatibility Compatibility // only DummyRoles is used
+	Intake        Intake        // only CatchAllPlan is used, for missed heartbeats
 	Oncall        Oncall
 	LDAP          LDAP
 	Sync          Sync
@@ -353,6 +386,7 @@ type file struct {
 	Limits        Limits        `koanf:"limits"`
 	Delivery      Delivery      `koanf:"delivery"`
 	History       History       `koanf:"history"`
+	Incidents     Incidents     `koanf:"incidents"`
 	MailingLists  MailingLists  `koanf:"mailing_lists"`
 	IncidentRates IncidentRates `koanf:"incident_rate_limiting"`
 	Intake        Intake        `koanf:"intake"`

@@ -52,6 +52,7 @@ func TestDefaults(t *testing.T) {
 	p, err := c.Processor()
 	require.NoError(t, err)
 	require.Equal(t, 396*24*time.Hour, p.History.Retention)
+	require.Equal(t, 720*time.Hour, p.CloseAfter)
 	var warned strings.Builder
 	for _, w := range c.Warnings() {
 		fmt.Fprintln(&warned, w)
@@ -262,6 +263,23 @@ func TestADryRunGivesAWarning(t *testing.T) {
 	require.Contains(t, fmt.Sprint(c.Warnings()), "nobody is paged")
 }
 
+func TestIncidentsAreClosed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"0s": 0, "2h": 2 * time.Hour, "7d": 7 * 24 * time.Hour} {
+		c, err := load(t, "incidents: {close_after: "+text+"}", minimal...)
+		require.NoError(t, err, text)
+		p, err := c.Processor()
+		require.NoError(t, err, text)
+		require.Equal(t, want, p.CloseAfter, text)
+	}
+	for _, text := range []string{"1m", "-1h"} {
+		c, err := load(t, "incidents: {close_after: "+text+"}", minimal...)
+		require.NoError(t, err, text)
+		_, err = c.Processor()
+		require.ErrorContains(t, err, "incidents.close_after")
+	}
+}
+
 func TestDays(t *testing.T) {
 	t.Parallel()
 	c, err := load(t, "history: {retention: 90d}", minimal...)
@@ -328,10 +346,15 @@ func TestProcessorRefusesWrongSettings(t *testing.T) {
 func TestAPIRefusesWrongSettings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ content, want string }{
-		"addr":    {"http: {addr: '16649'}", "must be host:port"},
-		"network": {"http: {trusted_proxies: [10.0.0.1]}", "is not a network"},
-		"ttl":     {"http: {session_ttl: -1s}", "must not be negative"},
-		"mailbox": {"http: {mailbox_url: there}", "must be a URL"},
+		"addr":                 {"http: {addr: '16649'}", "must be host:port"},
+		"network":              {"http: {trusted_proxies: [10.0.0.1]}", "is not a network"},
+		"ttl":                  {"http: {session_ttl: -1s}", "must not be negative"},
+		"mailbox":              {"http: {mailbox_url: there}", "must be a URL"},
+		"mails without TLS":    {"intake: {smtp: {addr: ':2525'}}", "addresses of integrations are secrets"},
+		"mails half a key":     {"intake: {smtp: {addr: ':2525', tls_cert_file: /x}}", "belong together"},
+		"mails no certificate": {"intake: {smtp: {addr: ':2525', tls_cert_file: /nowhere, tls_key_file: /nowhere}}", "no such file"},
+		"mails address":        {"intake: {smtp: {addr: here}}", `"here" must be host:port`},
+		"mails size":           {"intake: {smtp: {addr: '127.0.0.1:2525', max_size: 1}}", "must be between 1024"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -67,6 +67,7 @@ func (c *Config) Processor() (Processor, error) {
 		Common: l.common(f.Common), Gossip: f.Gossip, SMTP: slices.Clone(f.SMTP), Slack: slices.Clone(f.Slack),
 		Twilio: slices.Clone(f.Twilio), Webhook: slices.Clone(f.Webhook), Push: slices.Clone(f.Push), Limits: f.Limits, Delivery: f.Delivery, History: f.History,
 		MailingLists: l.mailingLists(f.MailingLists), Compatibility: f.Compatibility, Oncall: l.oncall(f.Oncall),
+		Intake: Intake{CatchAllPlan: c.CatchAllPlan()},
 	}
 	l.dummyRoles(f.Compatibility)
 	out.LDAP = l.ldap(f.Auth.LDAP)
@@ -106,12 +107,21 @@ func (c *Config) Processor() (Processor, error) {
 		l.problem(l.where("history.retention"), "must be at least 1d, not %v; m means minutes, 13 months are 396d", r)
 	}
 	out.History.Retention = c.Retention()
+	out.CloseAfter = 30 * 24 * time.Hour
+	if after := f.Incidents.CloseAfter; after != nil {
+		if out.CloseAfter = *after; *after != 0 && *after < minClose {
+			l.problem(l.where("incidents.close_after"), "must be at least 1h, or 0s for never, not %v", *after)
+		}
+	}
 	return out, l.err()
 }
 
 // minRetention is the minimum of history.retention. A shorter time is probably a mistake and would delete messages that are
 // still needed.
 const minRetention = 24 * time.Hour
+
+// minClose is the minimum of incidents.close_after. A shorter time would close incidents that people work on.
+const minClose = time.Hour
 
 func (l *loader) mailingLists(m MailingLists) MailingLists {
 	if m.MaxMembers < 0 {
@@ -166,6 +176,9 @@ func (l *loader) quota(q *Quota) {
 	}
 }
 
+// maxPerDay is the highest limit of calls and texts on one day. People have the same one.
+const maxPerDay = 1000
+
 func (l *loader) common(c Common) Common {
 	if c.Database.URL == "" && !l.broken["database.url"] {
 		l.problem(l.where("database.url"), "is missing; set the address of PostgreSQL, such as postgres://iris:PASSWORD@db.example.com:5432/iris")
@@ -186,6 +199,9 @@ func (l *loader) common(c Common) Common {
 		l.address("admin.addr", c.Admin.Addr, true)
 	}
 	l.quota(&c.DefaultQuota)
+	if n := c.QuietTime.CallsAndTextsPerDay; n < 0 || n > maxPerDay {
+		l.problem(l.where("quiet_time.calls_and_texts_per_day"), "must be between 0 and %d", maxPerDay)
+	}
 	l.gmail(&c)
 	return c
 }

@@ -118,7 +118,7 @@ func (f *finder) run(ctx context.Context) {
 		bs, next := f.due(now)
 		held := setOf(f.leases.Leases())
 		// A message in a newly acquired bucket may be older than all messages that this process knows.
-		gained := held.Len() > 0 && !within(held, known)
+		gained := held.Len() > 0 && !held.Within(known)
 		all := gained || now.Sub(polled) >= f.poll
 		if all {
 			bs, polled = buckets.All(), now
@@ -150,13 +150,6 @@ func (f *finder) run(ctx context.Context) {
 	}
 }
 
-// within reports whether all of a is in b.
-func within(a, b buckets.Set) bool {
-	both := a
-	both.Intersect(b)
-	return both == a
-}
-
 func untilOr(t time.Time, d time.Duration) time.Duration {
 	if t.IsZero() {
 		return d
@@ -173,6 +166,15 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// kick wakes modes.
+func (f *finder) kick(busy map[users.Mode]bool) {
+	for m := range busy {
+		if l := f.modes[m]; l != nil {
+			l.kick()
+		}
+	}
+}
+
 // search searches some buckets and wakes the modes that have work there.
 func (f *finder) search(ctx context.Context, bs buckets.Set, all, sweep bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -181,6 +183,7 @@ func (f *finder) search(ctx context.Context, bs buckets.Set, all, sweep bool) er
 	if sweep {
 		low = time.Time{}
 	}
+	f.demand.Begin()
 	found, err := f.queue.Waiting(ctx, bs.List(), low)
 	if err != nil {
 		return err
@@ -191,12 +194,7 @@ func (f *finder) search(ctx context.Context, bs buckets.Set, all, sweep bool) er
 			f.revisit(x.Bucket, now.Add(x.DueIn))
 		}
 	}
-	busy := f.demand.Update(bs, found.Waiting)
-	for m := range busy {
-		if l := f.modes[m]; l != nil {
-			l.kick()
-		}
-	}
+	f.kick(f.demand.Update(bs, found.Waiting))
 	if all && !found.Clock.IsZero() {
 		f.lower(found, sweep)
 		depth := map[users.Mode]int{}

@@ -18,14 +18,25 @@ func alertLine(public string) string {
 		`"startsAt":"'$(date -u +%Y-%m-%dT%H:%M:%SZ)'","endsAt":"0001-01-01T00:00:00Z","generatorURL":"","fingerprint":"demo'$(date +%s)'"}]}'`
 }
 
-// integrationLines returns a command for each of three demo integrations. Run again, they update their incidents.
+// integrationLines returns a command for each of four demo integrations. Run again, the first three update their incidents. The last one
+// pings a heartbeat: its incident opens when no further ping comes.
 func integrationLines(public string) []string {
 	const post = `curl -sS -w '\n' -H 'Content-Type: application/json' `
 	return []string{
 		post + public + `/v2/enqueue -d '{"routing_key":"demo-pagerduty","event_action":"trigger","dedup_key":"disk/db7","payload":{"summary":"Disk 95 % on db7","source":"db7","severity":"critical"}}'`,
 		post + public + `/v2/alerts -H 'Authorization: GenieKey demo-opsgenie' -d '{"message":"Queue is full","alias":"queue","priority":"P2"}'`,
 		post + public + `/v1/hooks/generic/demo-generic -d '{"id":"job-17","title":"Backup failed","severity":"high"}'`,
+		`curl -sS -w '\n' ` + public + `/v1/hooks/heartbeat/demo-heartbeat`,
 	}
+}
+
+// mailDomain is the domain of the addresses of integrations.
+const mailDomain = "localhost"
+
+// mailLine returns a command that sends an alert mail to the SMTP server at an address.
+func mailLine(addr string) string {
+	return `printf 'From: you@example.com\nSubject: Disk of web-1 is full\n\n/var is 97%% full\n' | curl -sS smtp://` + addr +
+		` --mail-from you@example.com --mail-rcpt demo-email@` + mailDomain + ` --crlf -T -`
 }
 
 // incidentLine returns a command that posts an incident and signs it when it runs. The signature covers the time, the
@@ -89,12 +100,18 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 		line("")
 		line("%s", alertLine(s.public))
 		line("")
-		line("Or as the clients of PagerDuty, of Opsgenie, or with any JSON do:")
+		line("Or as the clients of PagerDuty, of Opsgenie, or with any JSON do; or ping a heartbeat, which opens an incident 70 s after its last ping:")
 		line("")
 		for _, command := range integrationLines(s.public) {
 			line("%s", command)
 		}
 		line("")
+		if s.mail != "" {
+			line("Or send a mail:")
+			line("")
+			line("%s", mailLine(s.mail))
+			line("")
+		}
 		line("Or post an incident through the API, signed by openssl:")
 		line("")
 		line("%s", incidentLine(s.public))

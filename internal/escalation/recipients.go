@@ -80,7 +80,7 @@ func (r *Decider) recipients(ctx context.Context, b *changeBuilder, round Round,
 	if !ok {
 		return nil, []string{fmt.Sprintf("nobody can be paged: the incident names no target number %d", dynamicIndex(n))}, nil
 	}
-	answer, reason, err := r.resolve(ctx, b, t)
+	answer, reason, err := r.resolve(ctx, b, t, earlierRounds(b.plan, round, t, b.due.Dynamic))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,9 +112,10 @@ func dynamicIndex(n Notification) int {
 	return *n.DynamicIndex
 }
 
-// resolve resolves a target. reason says why nobody is paged. An error means that a retry may help.
-func (r *Decider) resolve(ctx context.Context, b *changeBuilder, t Target) (answer oncall.Answer, reason string, err error) {
-	answer, err = r.lookUp(ctx, oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, b.due.ReadAt)
+// resolve resolves a target that the incident paged earlier times before. reason says why nobody is paged. An error means
+// that a retry may help.
+func (r *Decider) resolve(ctx context.Context, b *changeBuilder, t Target, earlier int) (answer oncall.Answer, reason string, err error) {
+	answer, err = r.lookUp(ctx, query(t, b.due.ID, earlier), b.due.ReadAt)
 	switch {
 	case err == nil && len(answer.Users) == 0:
 		return answer, answer.Rule, nil
@@ -292,7 +293,7 @@ func fallbackChain(plan Plan, app Application) []fallback {
 func (r *Decider) candidate(ctx context.Context, b *changeBuilder, f fallback) ([]users.Responder, string, error) {
 	ids := []users.ID{f.user}
 	if f.target != nil {
-		answer, reason, err := r.resolve(ctx, b, *f.target)
+		answer, reason, err := r.resolve(ctx, b, *f.target, 0)
 		if err != nil || reason != "" {
 			return nil, reason, err
 		}
@@ -339,7 +340,7 @@ func (r *Decider) Prefetch(ctx context.Context, batch []Due, f Facts) {
 			if !ok {
 				continue
 			}
-			a := asked{oncall.Query{Role: t.Role, TargetID: t.TargetID, Name: t.Name}, d.ApplicationID}
+			a := asked{query(t, d.ID, earlierRounds(plan, round, t, d.Dynamic)), d.ApplicationID}
 			if !seen[a] {
 				seen[a] = true
 				queries, asks = append(queries, a.query), append(asks, a)

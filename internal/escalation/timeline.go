@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -28,6 +29,10 @@ func (t Target) String() string {
 		return "team " + name
 	case "mailing-list":
 		return "mailing list " + name
+	case oncall.RoleRoundRobin:
+		return "one of team " + name + " in turn"
+	case oncall.RoleNextOnCall:
+		return "who is next on call of " + name
 	default:
 		return t.Role + " of " + name
 	}

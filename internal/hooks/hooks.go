@@ -20,8 +20,8 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/actions"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/intake/signatures"
 	"github.com/iris-oncall/iris/internal/wire"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // maxBody is the largest delivery, in bytes. Of APIs whose token is in the body, the largest is wire.MaxBody.
@@ -41,32 +41,34 @@ type Deps struct {
 	Applications auth.Applications
 	Receiver     *receiving.Receiver
 	Activity     *receiving.Activity
+	Heartbeats   Heartbeats
 	Alerts       AlertReads
-	// AlertEdits, Transitions, People, Addresses and Wake carry out the actions on alerts.
+	// AlertEdits, Transitions, Responders, People, Addresses and Wake carry out the actions on alerts.
 	AlertEdits  actions.Alerts
 	Transitions actions.Transitions
+	Responders  actions.Responders
 	People      actions.People
 	Addresses   actions.Addresses
 	Wake        receiving.Wake
 	// Decoders are the decoders by type of integration. PagerDutyV1 decodes version 1 of PagerDuty's Events API.
 	Decoders    map[string]intake.Decoder
 	PagerDutyV1 intake.Decoder
-	Errors      *wire.Errors
+	// Fetch reads certificates and confirms subscriptions of Amazon SNS; nil = over HTTPS.
+	Fetch  signatures.Fetch `optional:"true"`
+	Errors *wire.Errors
 }
 
 // Hooks serves the routes. It is safe for concurrent use.
 type Hooks struct {
-	d       Deps
-	actions actions.Actions
+	d          Deps
+	actions    actions.Actions
+	signatures *signatures.Checker
 }
 
-// New returns an error if a part is missing.
-func New(d Deps) (*Hooks, error) {
-	if name := routing.Missing(d); name != "" {
-		return nil, errors.New("hooks: a part is missing: " + name)
-	}
-	return &Hooks{d, actions.New(actions.Deps{Alerts: d.AlertEdits, Transitions: d.Transitions, People: d.People, Addresses: d.Addresses,
-		Wake: d.Wake})}, nil
+// New serves the routes with the parts.
+func New(d Deps) *Hooks {
+	return &Hooks{d, actions.New(actions.Deps{Alerts: d.AlertEdits, Transitions: d.Transitions, Responders: d.Responders,
+		People: d.People, Addresses: d.Addresses, Wake: d.Wake}), signatures.New(d.Fetch)}
 }
 
 // Routes mounts the routes.
@@ -75,6 +77,7 @@ func (h *Hooks) Routes(r chi.Router) {
 		r.Post(path, h.generic)
 		r.Put(path, h.generic)
 	}
+	h.heartbeats(r)
 	h.pagerDuty(r)
 	h.opsgenie(r)
 }
@@ -95,6 +98,9 @@ func (h *Hooks) generic(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.WithContext(wire.WithActor(r.Context(), auth.Through(d.app), d.app))
 	body, r, err := wire.Body(w, r, maxBody)
+	if err == nil {
+		err = d.verify(r, body)
+	}
 	if err == nil {
 		err = d.take(r, body, h.d.Decoders[kind])
 	} else {
@@ -138,6 +144,7 @@ type delivery struct {
 	app     auth.Application
 	at      time.Time
 	body    []byte // without the token
+	said    string // what the check of the signature did
 	events  []intake.Event
 	results []receiving.Result
 	errs    []error // of the events; nil = carried out
@@ -158,14 +165,10 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 		d.note(err)
 		return nil, err
 	}
-	switch {
-	case d.from.Type != kind:
-		err = fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type", d.from.Name, d.from.Type)
-	case h.d.Decoders[kind] == nil:
+	if err = allowed(d.from, kind); err == nil && h.d.Decoders[kind] == nil {
 		err = fault.Newf(fault.Forbidden, "integrations of type %s take no deliveries here", kind)
-	case !d.from.Enabled:
-		err = fault.Newf(fault.Forbidden, "the integration %s is switched off", d.from.Name)
-	default:
+	}
+	if err == nil {
 		err = h.d.Activity.Allow(d.from, d.at)
 	}
 	if err == nil {
@@ -175,6 +178,32 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 		d.note(err)
 	}
 	return d, err
+}
+
+// allowed returns a Forbidden fault if an integration may not send to the address of a type.
+func allowed(from integrations.Integration, kind string) error {
+	switch {
+	case from.Type != kind:
+		return fault.Newf(fault.Forbidden, "the integration %s has the type %s: send to the address of that type", from.Name, from.Type)
+	case !from.Enabled:
+		return fault.Newf(fault.Forbidden, "the integration %s is switched off", from.Name)
+	}
+	return nil
+}
+
+// verify checks the signature of a body, if the integration requires one.
+func (d *delivery) verify(r *http.Request, body []byte) error {
+	d.body = storable(body, d.token)
+	settings, err := signatures.Parse(d.from.Type, d.from.Settings)
+	if err != nil {
+		return err
+	}
+	check := signatures.Delivery{Type: d.from.Type, Settings: settings, Header: r.Header.Get, Body: body, At: d.at}
+	for _, secret := range d.from.Secrets {
+		check.Secrets = append(check.Secrets, string(secret))
+	}
+	d.said, err = d.h.signatures.Check(r.Context(), check)
+	return err
 }
 
 // take decodes a body and carries out its events. It returns an error if the sender must change the delivery or send it again. An event
@@ -206,11 +235,16 @@ func (d *delivery) decode(r *http.Request, body []byte, decode intake.Decoder) (
 
 // keep stores the body without the token, as it can be stored. A body that begins like JSON must be JSON.
 func (d *delivery) keep(body []byte) error {
-	d.body = wire.WithoutNUL(bytes.ToValidUTF8(bytes.ReplaceAll(body, []byte(d.token), []byte("[token]")), []byte("\uFFFD")))
+	d.body = storable(body, d.token)
 	if start := bytes.TrimSpace(d.body); len(start) > 0 && (start[0] == '{' || start[0] == '[') {
 		return wire.CheckJSON(d.body)
 	}
 	return nil
+}
+
+// storable returns a body as it can be stored: valid UTF-8 without NUL and without the token.
+func storable(body []byte, token string) []byte {
+	return wire.WithoutNUL(bytes.ToValidUTF8(bytes.ReplaceAll(body, []byte(token), []byte("[token]")), []byte("\uFFFD")))
 }
 
 func (d *delivery) receive(ctx context.Context) error {
@@ -251,6 +285,9 @@ func later(err error) error {
 // note records the delivery on its integration.
 func (d *delivery) note(err error) {
 	var parts []string
+	if d.said != "" {
+		parts = append(parts, d.said)
+	}
 	for _, a := range d.answers() {
 		text := a.Outcome
 		if a.Incident != 0 {

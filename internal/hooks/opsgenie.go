@@ -140,7 +140,7 @@ func (a *alertRequest) refuse() {
 		header.Set("X-RateLimit-State", "THROTTLED")
 		header.Set("X-RateLimit-Reason", "ACCOUNT")
 		header.Set("X-RateLimit-Period-In-Sec", "60")
-	case status == http.StatusNotFound && a.r.Method == http.MethodPost: // no plan can take the event
+	case status == http.StatusNotFound && a.r.URL.Path == alertsPath: // no plan can take the event
 		status = http.StatusUnprocessableEntity
 	}
 	a.d.h.d.Errors.Observe(a.w, a.r, a.err)
@@ -180,14 +180,15 @@ const (
 	alertClosed
 	alertNotAcknowledged
 	alertNoPerson
-	alertNoStep
+	alertNoTeam
+	alertRefused // by its state
 )
 
 // text returns the status of requests that changed nothing.
 func (o alertOutcome) text() string {
 	return map[alertOutcome]string{alertMissing: "Alert does not exist", alertClosed: "Alert is already closed",
 		alertNotAcknowledged: "Alert is not acknowledged", alertNoPerson: "User does not exist",
-		alertNoStep: "The plan has no further step"}[o]
+		alertNoTeam: "Team does not exist", alertRefused: "The state of the alert does not permit this"}[o]
 }
 
 // requestID returns a UUID with the action, the outcome, the time and the incident, so that every process can answer what became of the

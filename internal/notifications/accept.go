@@ -127,7 +127,9 @@ func (a *Acceptor) behind(ctx context.Context, actor auth.Actor, app int64, n Re
 	if err != nil {
 		return nil, err
 	}
-	answer, err := a.Resolver.Resolve(ctx, query, time.Now())
+	now := time.Now()
+	query.Turn = now.UnixNano() // a round-robin target of a message that belongs to no incident gets any member
+	answer, err := a.Resolver.Resolve(ctx, query, now)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) || err == nil && len(answer.Users) == 0 {
 		return nil, refuse(field, ErrMismatch)
 	}

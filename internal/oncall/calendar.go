@@ -90,6 +90,22 @@ func (c *TeamCalendar) OnCall(role string, t time.Time) []Shift {
 	return out
 }
 
+// Following returns the shifts of the role that begin first after t and whose holders do not hold the role at t.
+func (c *TeamCalendar) Following(role string, t time.Time) []Shift {
+	present := Holders(c.OnCall(role, t))
+	var out []Shift
+	for _, s := range c.OfRole(role) {
+		switch {
+		case !s.Start.After(t) || slices.Contains(present, s.User):
+		case len(out) > 0 && !s.Start.Equal(out[0].Start):
+			return out
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // OfRole returns the shifts of a role in the window, by start.
 func (c *TeamCalendar) OfRole(role string) []Shift {
 	if r := c.roles[strings.ToLower(role)]; r != nil {

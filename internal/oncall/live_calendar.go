@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // CalendarStore reads calendars from storage. Teams are named by Team.ID; the answer leaves out those that do not
@@ -81,6 +83,20 @@ func (c *LiveCalendar) Prefetch(ctx context.Context, teams []int64) error {
 
 // OnCall implements Calendar. Its only errors are those of ctx.
 func (c *LiveCalendar) OnCall(ctx context.Context, team Team, role string, t time.Time) (Answer, bool, error) {
+	return c.ask(ctx, team, t, func(calendar *TeamCalendar, note string) (Answer, bool) {
+		return c.answer(calendar, team, role, t, note)
+	})
+}
+
+// NextOnCall implements Calendar. Its only errors are those of ctx.
+func (c *LiveCalendar) NextOnCall(ctx context.Context, team Team, role string, t time.Time) (Answer, bool, error) {
+	return c.ask(ctx, team, t, func(calendar *TeamCalendar, note string) (Answer, bool) {
+		return c.following(calendar, team, role, t, note)
+	})
+}
+
+// ask calls answer with the calendar of the team at t. note says how old the calendar is if it cannot be read now.
+func (c *LiveCalendar) ask(ctx context.Context, team Team, t time.Time, answer func(*TeamCalendar, string) (Answer, bool)) (Answer, bool, error) {
 	failure := c.refresh(ctx, []int64{team.ID})
 	if err := ctx.Err(); err != nil {
 		return Answer{}, false, err
@@ -102,29 +118,45 @@ func (c *LiveCalendar) OnCall(ctx context.Context, team Team, role string, t tim
 	if failure != nil {
 		return Answer{Rule: "its calendar cannot be read"}, false, nil
 	}
-	return c.answer(calendar, team, role, t, note)
+	found, ok := answer(calendar, note)
+	return found, ok, nil
 }
 
-func (c *LiveCalendar) answer(calendar *TeamCalendar, team Team, role string, t time.Time, note string) (Answer, bool, error) {
+func (c *LiveCalendar) answer(calendar *TeamCalendar, team Team, role string, t time.Time, note string) (Answer, bool) {
 	if calendar == nil {
-		return Answer{}, false, nil
+		return Answer{}, false
 	}
 	running := calendar.OnCall(role, t)
 	if len(running) == 0 {
 		if calendar.knows(role) {
-			return Answer{Rule: "nobody has a shift" + note}, false, nil
+			return Answer{Rule: "nobody has a shift" + note}, false
 		}
-		return Answer{}, false, nil
-	}
-	var answer Answer
-	for _, s := range running {
-		if !slices.Contains(answer.Users, s.User) {
-			answer.Users = append(answer.Users, s.User)
-		}
+		return Answer{}, false
 	}
 	_, end := Extent(running)
-	answer.Rule = fmt.Sprintf("%s of team %s: shift until %s%s", role, team.Name, c.clock(team.TimeZone, end), note)
-	return answer, true, nil
+	return Answer{Users: inOrder(running), Rule: fmt.Sprintf("%s of team %s: shift until %s%s", role, team.Name, c.clock(team.TimeZone, end), note)}, true
+}
+
+// inOrder returns the holders of shifts in the order of the shifts, without duplicates.
+func inOrder(shifts []Shift) []users.ID {
+	var out []users.ID
+	for _, s := range shifts {
+		if !slices.Contains(out, s.User) {
+			out = append(out, s.User)
+		}
+	}
+	return out
+}
+
+func (c *LiveCalendar) following(calendar *TeamCalendar, team Team, role string, t time.Time, note string) (Answer, bool) {
+	if calendar == nil {
+		return Answer{}, false
+	}
+	next := calendar.Following(role, t)
+	if len(next) == 0 {
+		return Answer{}, false
+	}
+	return Answer{Users: inOrder(next), Rule: fmt.Sprintf("next %s of team %s: shift from %s%s", role, team.Name, c.clock(team.TimeZone, next[0].Start), note)}, true
 }
 
 // clock formats an instant in a zone; an unknown zone counts as UTC.
@@ -253,6 +285,16 @@ func (f Fixed) OnCall(_ context.Context, team Team, role string, t time.Time) (A
 	if calendar != nil && !calendar.Covers(t) {
 		return Answer{Rule: "its calendar is not known then"}, false, nil
 	}
-	live := &LiveCalendar{zones: map[string]*time.Location{}}
-	return live.answer(calendar, team, role, t, "")
+	answer, ok := (&LiveCalendar{zones: map[string]*time.Location{}}).answer(calendar, team, role, t, "")
+	return answer, ok, nil
+}
+
+// NextOnCall implements Calendar.
+func (f Fixed) NextOnCall(_ context.Context, team Team, role string, t time.Time) (Answer, bool, error) {
+	calendar := f[team.ID]
+	if calendar != nil && !calendar.Covers(t) {
+		calendar = nil
+	}
+	answer, ok := (&LiveCalendar{zones: map[string]*time.Location{}}).following(calendar, team, role, t, "")
+	return answer, ok, nil
 }

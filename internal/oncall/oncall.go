@@ -30,6 +30,10 @@ type Query struct {
 	TargetID int64
 	// Name is used only in the texts of answers and errors.
 	Name string
+	// Turn and Round choose the member of a round-robin target: Turn is the number of the incident, Round counts the
+	// earlier pages of the incident to the target. Other roles ignore both.
+	Turn  int64
+	Round int
 }
 
 // Answer is the people found, and the rule that found them, as the timeline shows it. An empty Users means nobody.
@@ -44,4 +48,7 @@ type Calendar interface {
 	// the calendar has no answer for that team and role. Then the caller uses the team's fixed order, and adds the
 	// answer's Rule, if there is one, as the reason.
 	OnCall(ctx context.Context, team Team, role string, t time.Time) (answer Answer, ok bool, err error)
+	// NextOnCall returns who holds the role next: the first holder after t who does not hold it at t. ok is false if
+	// the calendar has no such shift.
+	NextOnCall(ctx context.Context, team Team, role string, t time.Time) (answer Answer, ok bool, err error)
 }

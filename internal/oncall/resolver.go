@@ -36,6 +36,9 @@ type TargetReader interface {
 //     third. A short team wraps, so that the one member of a team has every role. A person who holds another of the
 //     three roles at that time is skipped while somebody else is left: nobody is paged as their own secondary. Any
 //     other role is the first.
+//   - round-robin: one active member of the team, another one for the next incident and for the next page of the same
+//     incident.
+//   - next-on-call: who is primary after the present one, from the calendar, else from the team's fixed order.
 //
 // Inactive users are never in an answer.
 type Resolver struct {
@@ -143,6 +146,9 @@ const (
 	RoleTeam     = "team"
 	RoleManager  = "manager"
 	RoleDirector = "director"
+	// RoleRoundRobin and RoleNextOnCall are roles of teams that /v0 does not list.
+	RoleRoundRobin = "round-robin"
+	RoleNextOnCall = "next-on-call"
 
 	oncallPrefix = "oncall-"
 )
@@ -167,7 +173,7 @@ func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, e
 	case onCall && duty == "":
 		onCall = false
 	}
-	if !onCall && role != RoleTeam && role != RoleManager && role != RoleDirector {
+	if !onCall && !slices.Contains([]string{RoleTeam, RoleManager, RoleDirector, RoleRoundRobin, RoleNextOnCall}, role) {
 		return Answer{}, fault.Invalidf("role", "the role %q of %s is not known", q.Role, named(q))
 	}
 	teams, err := r.teams.Get(ctx, q.TargetID)
@@ -181,22 +187,33 @@ func (r *Resolver) Resolve(ctx context.Context, q Query, t time.Time) (Answer, e
 	if !team.Active {
 		return Answer{Rule: fmt.Sprintf("team %s is not active", team.Name)}, nil
 	}
-	if role == RoleTeam {
+	switch role {
+	case RoleTeam:
 		return r.members(ctx, team)
+	case RoleRoundRobin:
+		return r.roundRobin(ctx, team, q)
+	case RoleNextOnCall:
+		return r.nextOnCall(ctx, team, t)
 	}
 	if !onCall {
 		duty = role
 	}
+	return r.holder(ctx, team, duty, t, func() (Answer, error) {
+		if onCall {
+			return r.inFixedOrder(ctx, team, duty, t)
+		}
+		return r.lead(ctx, team, role)
+	})
+}
+
+// holder asks the calendar for the holder of a role. If it has no answer, holder adds the reason to the answer of otherwise.
+func (r *Resolver) holder(ctx context.Context, team Team, duty string, t time.Time, otherwise func() (Answer, error)) (Answer, error) {
 	answer, ok, err := r.fromCalendar(ctx, team, duty, t)
 	if ok || err != nil {
 		return answer, err
 	}
 	why := answer.Rule
-	if onCall {
-		answer, err = r.inFixedOrder(ctx, team, duty, t)
-	} else {
-		answer, err = r.lead(ctx, team, role)
-	}
+	answer, err = otherwise()
 	if why != "" {
 		answer.Rule += " (" + why + ")"
 	}
@@ -232,6 +249,11 @@ func (r *Resolver) fromCalendar(ctx context.Context, team Team, duty string, t t
 		return Answer{}, false, nil
 	}
 	answer, ok, err := r.calendar.OnCall(ctx, team, duty, t)
+	return r.activeOf(ctx, team, duty, answer, ok, err)
+}
+
+// activeOf leaves inactive users out of an answer of the calendar.
+func (r *Resolver) activeOf(ctx context.Context, team Team, duty string, answer Answer, ok bool, err error) (Answer, bool, error) {
 	if err != nil {
 		return Answer{}, false, fmt.Errorf("read the calendar of team %s: %w", team.Name, err)
 	}

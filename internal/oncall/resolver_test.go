@@ -77,6 +77,10 @@ func (f fakeCalendar) OnCall(_ context.Context, team Team, role string, _ time.T
 	return f(team, role)
 }
 
+func (f fakeCalendar) NextOnCall(_ context.Context, team Team, role string, _ time.Time) (Answer, bool, error) {
+	return f(team, "next "+role)
+}
+
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -103,6 +107,12 @@ func TestResolve(t *testing.T) {
 		"a team of one":               {query: Query{Role: "oncall-secondary", TargetID: 104}, users: []users.ID{3}, rule: "secondary of team solo: first in its fixed order"},
 		"any other duty":              {query: Query{Role: "oncall-shadow", TargetID: 101}, users: []users.ID{1}, rule: "shadow of team db: first in its fixed order"},
 		"nobody on call":              {query: Query{Role: "oncall-primary", TargetID: 102}, rule: "nobody is primary: team idle has no active member"},
+		"round-robin, first":          {query: Query{Role: "round-robin", TargetID: 101, Turn: 4}, users: []users.ID{1}, rule: "round-robin in team db: 1 of 2"},
+		"round-robin, next":           {query: Query{Role: "round-robin", TargetID: 101, Turn: 4, Round: 1}, users: []users.ID{3}, rule: "round-robin in team db: 2 of 2"},
+		"round-robin of nobody":       {query: Query{Role: "round-robin", TargetID: 102}, rule: "team idle has no active member"},
+		"next on call":                {query: Query{Role: "next-on-call", TargetID: 101}, users: []users.ID{3}, rule: "next on call of team db: after the primary in its fixed order"},
+		"next of a team of one":       {query: Query{Role: "next-on-call", TargetID: 104}, users: []users.ID{3}, rule: "next on call of team solo: after the primary in its fixed order"},
+		"next of nobody":              {query: Query{Role: "next-on-call", TargetID: 102}, rule: "nobody is next on call: team idle has no active member"},
 		"unknown role":                {query: Query{Role: "king", TargetID: 101, Name: "db"}, kind: fault.Invalid, err: `the role "king" of db is not known`},
 		"half a role":                 {query: Query{Role: "oncall-", TargetID: 101, Name: "db"}, kind: fault.Invalid, err: `the role "oncall-" of db is not known`},
 	} {

@@ -30,7 +30,18 @@ func (c *SimulationCalendar) OnCall(ctx context.Context, team Team, role string,
 	if err != nil {
 		return Answer{}, false, err
 	}
-	return c.answers.answer(calendar, team, role, t, "")
+	answer, ok := c.answers.answer(calendar, team, role, t, "")
+	return answer, ok, nil
+}
+
+// NextOnCall implements Calendar. An error of storage is returned.
+func (c *SimulationCalendar) NextOnCall(ctx context.Context, team Team, role string, t time.Time) (Answer, bool, error) {
+	calendar, err := c.at(ctx, team.ID, t)
+	if err != nil {
+		return Answer{}, false, err
+	}
+	answer, ok := c.answers.following(calendar, team, role, t, "")
+	return answer, ok, nil
 }
 
 // at returns the calendar around an instant: the window that the live calendar would cache by then, beginning at the

@@ -93,7 +93,7 @@ func compile(s spec, version string) (object, error) {
 	for path, operations := range s.Paths {
 		item := object{}
 		for method, op := range operations {
-			if !slices.Contains([]string{"get", "post", "put", "delete"}, method) {
+			if !slices.Contains([]string{"get", "post", "put", "patch", "delete"}, method) {
 				return nil, fmt.Errorf("%s: %s is not a method", path, method)
 			}
 			compiled, err := s.operation(method, path, op)

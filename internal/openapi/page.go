@@ -69,7 +69,7 @@ func newPage(s spec, version string, asset func(string) string) page {
 		p.Sections = append(p.Sections, section{Name: t.Name, ID: strings.ReplaceAll(t.Name, " ", "-"), About: t.Description})
 	}
 	for _, path := range slices.Sorted(maps.Keys(s.Paths)) {
-		for _, method := range []string{"get", "post", "put", "delete"} {
+		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
 			if op, ok := s.Paths[path][method]; ok {
 				to := &p.Sections[at[op.Tag]]
 				to.Operations = append(to.Operations, s.pageOperation(method, path, op))

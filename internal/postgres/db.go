@@ -75,7 +75,6 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	d := &DB{log: c.Log.Named("postgres"), metrics: m, url: c.URL, timeout: callTimeout, short: &shortage{}}
 	pc.MaxConns = int32(min(c.MaxConns, 1000))
-	pc.MinConns = 0
 	pc.MaxConnIdleTime = 5 * time.Minute
 	pc.MaxConnLifetime = time.Hour
 	pc.MaxConnLifetimeJitter = 10 * time.Minute

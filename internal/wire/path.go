@@ -39,7 +39,7 @@ func Param(r *http.Request, name string) string {
 }
 
 // methods are the possible methods of a path, in their order in the Allow header.
-var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
 // Refuse makes routes answer requests that match no route: an unknown path with 404, a known path with 405 and the allowed methods.
 func (e *Errors) Refuse(routes *chi.Mux) {

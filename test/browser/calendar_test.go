@@ -202,6 +202,7 @@ func TestCalendar(t *testing.T) {
 	t.Run("schedule", func(t *testing.T) { schedule(t, b.in(t)) })
 	t.Run("unavailable", func(t *testing.T) { unavailable(t, b.in(t), api) })
 	t.Run("phone", func(t *testing.T) { phone(t, b.in(t), api) })
+	t.Run("notification rules", func(t *testing.T) { notificationRules(t, b.in(t)) })
 }
 
 // override drags over the row of a colleague from now on, and checks that the next page goes to the colleague.
@@ -382,6 +383,31 @@ func unavailable(t *testing.T, b *tab, api *client) {
 	b.until("it is removed", mine+`.textContent.includes("Nothing entered: schedules may choose you at any time.")`)
 	b.do("nothing is flagged", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-event.role-shadow`), settled)
 	require.True(t, ask[bool](b, fmt.Sprintf(`document.querySelector(%q).hidden`, banner)))
+}
+
+// notificationRules adds a later notification to a priority, on a small screen.
+func notificationRules(t *testing.T, b *tab) {
+	const urgent = `fieldset.rule:first-of-type`
+	open := func(what string) {
+		b.do(what, chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/me"), chromedp.WaitVisible(urgent), settled)
+	}
+	open("quiet time")
+	b.do("limit calls", chromedp.SetValue(`input[name=per-day]`, "7"), chromedp.Click(`input[name=working-days]`),
+		chromedp.Click(`form:has(input[name=per-day]) button.primary`), chromedp.WaitVisible(`#note:not(.bad)`))
+	require.Contains(t, b.text(`#note`), "quiet time was saved")
+	open("my own")
+	b.choose(urgent+` select`, "slack")
+	b.do("add", chromedp.Click(urgent+` button:not(.small-button)`), chromedp.WaitVisible(urgent+` input[type=number]`))
+	require.LessOrEqual(t, ask[int](b, `document.documentElement.scrollWidth`), 390, "nothing to scroll sideways")
+	b.shot("53-phone-rules")
+	b.do("save", chromedp.Click(`form:has(fieldset.rule) button.primary`), chromedp.WaitVisible(`#note:not(.bad)`))
+	open("again")
+	rule := func(selector string) string {
+		return ask[string](b, fmt.Sprintf(`document.querySelector(%q).value`, urgent+" "+selector))
+	}
+	require.Equal(t, []string{"slack", "sms", "2", "60"}, []string{rule(`select`), rule(`select[aria-label$=": mode"]`), rule(`input`), rule(`select[aria-label$=": unit"]`)})
+	b.do("remove", chromedp.Click(urgent+` .small-button`), chromedp.WaitNotPresent(urgent+` input[type=number]`),
+		chromedp.Click(`form:has(fieldset.rule) button.primary`), chromedp.WaitVisible(`#note:not(.bad)`))
 }
 
 // phone takes the pager on a small screen.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
+const get, post, put, patch, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
 
 type m = map[string]any
 

@@ -164,6 +164,8 @@ func rights() []right {
 		{post, "/v1/incidents/1/reopen", nil, 200, writers, nil},
 		{post, "/v1/incidents/1/escalate", nil, 200, writers, unresolved},
 		{post, "/v1/incidents/1/restart", nil, 200, writers, unresolved},
+		{post, "/v1/incidents/1/snooze", m{"for": "1h"}, 200, writers, unresolved},
+		{post, "/v1/incidents/1/unsnooze", nil, 200, writers, snoozed},
 		{post, "/v1/incidents/1/page", m{"targets": []m{{"role": "user", "name": "bob"}}}, 200, writers, unresolved},
 		{post, "/v1/incidents/1/reassign", m{"owner": "bob"}, 200, writers, owned},
 		{get, "/v1/messages?limit=1", nil, 200, known, nil},
@@ -193,12 +195,20 @@ func rights() []right {
 		{del, "/v1/integrations/generic", nil, 204, "133333oo3", (*server).integrations},
 		{put, "/v1/integrations/generic/token", nil, 201, "133333oo3", (*server).integrations},
 		{del, "/v1/integrations/generic/token", nil, 204, "133333oo3", (*server).integrations},
+		{put, "/v1/integrations/generic/secrets", m{"secrets": []string{}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/integrations/generic/payloads", nil, 200, "133333oo3", (*server).integrations},
 		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, writers, (*server).integrations},
+		{get, "/v1/heartbeats", nil, 200, known, nil},
+		{get, "/v1/integrations/heartbeat/heartbeats", nil, 200, known, (*server).integrations},
+		{get, "/v1/integrations/heartbeat/heartbeats/default", nil, 200, known, (*server).integrations},
+		{put, "/v1/integrations/heartbeat/heartbeats/default", m{"every_seconds": 60}, 200, "133333oo3", (*server).integrations},
+		{del, "/v1/integrations/heartbeat/heartbeats/default", nil, 204, "133333oo3", (*server).integrations},
 		{get, "/v1/applications", nil, 200, known, nil},
 		{get, "/v1/applications/demo", nil, 200, known, nil},
 		{get, "/v1/users", nil, 200, known, nil},
 		{get, "/v1/users/bob", nil, 200, known, nil},
+		{get, "/v1/users/bob/quiet-limits", nil, 200, bobs, nil},
+		{put, "/v1/users/bob/quiet-limits", m{"calls_and_texts_per_day": 5, "working_days_only": []string{"low"}}, 200, bobs, nil},
 		{get, "/v1/users/bob/notification-rules", nil, 200, bobs, nil},
 		{put, "/v1/users/bob/notification-rules", m{"rules": []m{{"priority": "low", "mode": "email"}}}, 200, bobs, nil},
 		{get, "/v1/teams", nil, 200, known, nil},
@@ -246,6 +256,30 @@ func rights() []right {
 		{put, "/v1/hooks/generic", m{"title": "t"}, 200, "111111111", nil},
 		{post, "/v1/hooks/generic/generic-token", formOf("title", "t"), 200, everybody, (*server).integrations},
 		{put, "/v1/hooks/generic/generic-token", formOf("title", "t"), 200, everybody, (*server).integrations},
+		{get, "/v1/hooks/heartbeat", nil, 200, "111111111", nil},
+		{post, "/v1/hooks/heartbeat", nil, 200, "111111111", nil},
+		{put, "/v1/hooks/heartbeat", nil, 200, "111111111", nil},
+		{get, "/v1/hooks/heartbeat/heartbeat-token", nil, 200, everybody, (*server).integrations},
+		{post, "/v1/hooks/heartbeat/heartbeat-token", nil, 200, everybody, (*server).integrations},
+		{put, "/v1/hooks/heartbeat/heartbeat-token", nil, 200, everybody, (*server).integrations},
+		{get, "/v1/hooks/heartbeat/heartbeat-token/default", nil, 200, everybody, (*server).integrations},
+		{post, "/v1/hooks/heartbeat/heartbeat-token/default", nil, 200, everybody, (*server).integrations},
+		{put, "/v1/hooks/heartbeat/heartbeat-token/default", nil, 200, everybody, (*server).integrations},
+		{get, "/v2/heartbeats/default/ping?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/heartbeats/default/ping?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{put, "/v2/heartbeats/default/ping?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{patch, "/v2/heartbeats/default/ping?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
+		{post, "/v2/heartbeats/default/enable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{put, "/v2/heartbeats/default/enable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{patch, "/v2/heartbeats/default/enable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{post, "/v2/heartbeats/default/disable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{put, "/v2/heartbeats/default/disable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{patch, "/v2/heartbeats/default/disable?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{get, "/v2/heartbeats?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{post, "/v2/heartbeats?apiKey=opsgenie-token", m{"name": "default", "interval": 1}, 201, everybody, (*server).integrations},
+		{get, "/v2/heartbeats/default?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
+		{patch, "/v2/heartbeats/default?apiKey=opsgenie-token", m{"interval": 2}, 200, everybody, (*server).integrations},
+		{del, "/v2/heartbeats/default?apiKey=opsgenie-token", nil, 200, everybody, (*server).integrations},
 		{post, "/v2/enqueue", m{"routing_key": "pagerduty-token", "event_action": "trigger", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
 		{post, "/v2/change/enqueue", m{"routing_key": "pagerduty-token", "payload": m{"summary": "s"}}, 202, everybody, (*server).integrations},
 		{post, "/generic/2010-04-15/create_event.json", m{"service_key": "pagerduty-token", "event_type": "trigger", "description": "s"}, 200, everybody, (*server).integrations},
@@ -255,6 +289,9 @@ func rights() []right {
 		{post, "/v2/alerts/x/unacknowledge?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/escalate?apiKey=opsgenie-token", nil, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/assign?apiKey=opsgenie-token", m{"owner": m{"username": "ann"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/snooze?apiKey=opsgenie-token", m{"endTime": "2999-01-01T00:00:00Z"}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/responders?apiKey=opsgenie-token", m{"responder": m{"type": "team", "name": "ops"}}, 202, everybody, (*server).integrations},
+		{post, "/v2/alerts/x/teams?apiKey=opsgenie-token", m{"team": m{"name": "ops"}}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/notes?apiKey=opsgenie-token", m{"note": "n"}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/tags?apiKey=opsgenie-token", m{"tags": []string{"t"}}, 202, everybody, (*server).integrations},
 		{post, "/v2/alerts/x/details?apiKey=opsgenie-token", m{"details": m{"a": "b"}}, 202, everybody, (*server).integrations},
@@ -462,7 +499,12 @@ func (s *server) everything() map[string]string {
 
 // unresolved makes the first incident active again, before the first step of its plan.
 func unresolved(s *server) {
-	s.exec("update incidents set resolved = false, active = true, current_step = 0 where id = 1")
+	s.exec("update incidents set resolved = false, active = true, current_step = 0, snoozed_until = null where id = 1")
+}
+
+// snoozed snoozes the first incident.
+func snoozed(s *server) {
+	s.exec("update incidents set resolved = false, active = false, snoozed_until = now() + interval '1 hour' where id = 1")
 }
 
 // Fails if an operation of the OpenAPI document has no row in rights.
@@ -488,8 +530,8 @@ func TestEveryRouteHasARight(t *testing.T) {
 
 // resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
 // it.
-var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
-	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/"}
+var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/users/{user}/quiet-limits", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
+	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/", "/v1/heartbeats"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
 func ofOncall(path string) bool {
@@ -507,9 +549,11 @@ func ofOncall(path string) bool {
 
 // integrations adds the integrations generic and pagerduty, with the tokens generic-token and pagerduty-token, if they are missing.
 func (s *server) integrations() {
-	for _, kind := range []string{"generic", "pagerduty", "opsgenie"} {
+	for _, kind := range []string{"generic", "pagerduty", "opsgenie", "heartbeat"} {
 		s.exec("insert into integrations (application_id, name, type, default_plan, rate_per_minute, created_by) select id, '" + kind + "', '" + kind +
 			"', 'pager', 600, 'ann' from applications where name = 'demo' on conflict do nothing")
 		s.exec("insert into integration_tokens (integration_id, hash) select id, sha256('" + kind + "-token') from integrations where name = '" + kind + "' on conflict do nothing")
 	}
+	s.exec(`insert into heartbeats (integration_id, name, every_seconds, grace_seconds, created_by)
+		select id, 'default', 60, 0, 'ann' from integrations where type in ('heartbeat', 'opsgenie') on conflict do nothing`)
 }

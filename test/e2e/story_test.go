@@ -268,3 +268,47 @@ func fetch(t *testing.T, method, url string) (int, string) {
 	require.NoError(t, err)
 	return resp.StatusCode, string(body)
 }
+
+// A snooze stops the pages of an incident. When it ends, the plan begins again and pages everybody again.
+func TestSnoozeThenPageAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{})
+	s.alarm()
+	s.plan("snoozed", []notification{notify("user", "ann", "low", 2)}, []notification{notify("user", "bob", "low", 60)})
+	id := s.open("snoozed", "disk full")
+	page := s.expect(id, "email", "ann@example.com")
+
+	status, body := s.as("ann", http.MethodPost, fmt.Sprintf("/v1/incidents/%d/snooze", id), map[string]string{"for": "4s"})
+	require.Equal(t, http.StatusOK, status, body)
+	require.Contains(t, body, `"state":"snoozed"`)
+	s.silentUntil(page.At.Add(4*time.Second), id)
+	s.eventually(10*time.Second, "the second page", func() bool { return s.messagesOf(id) >= 2 })
+	require.Equal(t, 1, s.count(`select count(*) from timeline_entries where incident_id = $1 and text = 'escalation starts again: the snooze is over'`, id))
+
+	out := s.iris(s.env, "", "incident", "snooze", fmt.Sprint(id), "--for", "1h")
+	require.Contains(t, out, "is snoozed until")
+	require.Equal(t, 0, s.incident(id).Active)
+	s.iris(s.env, "", "incident", "unsnooze", fmt.Sprint(id))
+	require.Equal(t, 1, s.incident(id).Active)
+}
+
+// A person is texted some time after the first notification, and called later. An acknowledgement stops what has not been sent.
+func TestNotificationRulesGoOnUntilTheAcknowledgement(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{})
+	s.alarm()
+	s.iris(s.env, "", "user", "rule", "set", "ann", "low", "email", "sms:2s", "call:5s")
+	require.Contains(t, s.iris(s.env, "", "user", "rule", "list", "ann"), "low by email, sms after 2 s, call after 5 s")
+	s.plan("ruled", []notification{notify("user", "ann", "low", 60)})
+	id := s.open("ruled", "disk full")
+	page := s.expect(id, "email", "ann@example.com")
+	text := s.expect(id, "sms", annPhone)
+	require.GreaterOrEqual(t, text.At.Sub(page.At), time.Second, "about two seconds after the page was made")
+	status, body := s.as("ann", http.MethodPost, fmt.Sprintf("/v1/incidents/%d/acknowledge", id), map[string]string{})
+	require.Equal(t, http.StatusOK, status, body)
+	s.silentUntil(page.At.Add(7*time.Second), id)
+	require.Equal(t, 2, s.messagesOf(id))
+	s.eventually(10*time.Second, "the call is cancelled", func() bool {
+		return s.count(`select count(*) from messages where incident_id = $1 and state = 'cancelled' and mode = 'call'`, id) == 1
+	})
+}

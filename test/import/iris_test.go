@@ -50,7 +50,7 @@ var pairs = []struct{ name, theirs, ours string }{
 	},
 	{
 		"roles", "select r.name, t.name from target_role r join target_type t on t.id = r.type_id",
-		"select name, target_kind from target_roles where name not in ('director', 'oncall-shadow')", // those are our own
+		"select name, target_kind from target_roles where in_v0 and name not in ('director', 'oncall-shadow')", // those are our own
 	},
 	{
 		"contacts", "select c.target_id, m.name, c.destination from target_contact c join mode m on m.id = c.mode_id",

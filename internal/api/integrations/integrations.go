@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
@@ -28,13 +29,15 @@ type Integrations interface {
 	Delete(ctx context.Context, i integrations.Integration, actor string) error
 }
 
-// Records stores tokens and reads payloads.
+// Records stores tokens and secrets, and reads payloads.
 type Records interface {
 	// AddToken stores a further token and deletes the older of two.
 	AddToken(ctx context.Context, i integrations.Integration, token, actor string) error
 	// DropOldTokens deletes all tokens except the newest.
 	DropOldTokens(ctx context.Context, i integrations.Integration, actor string) error
 	Payloads(ctx context.Context, id integrations.ID) ([]integrations.Payload, error)
+	// SetSecrets replaces the secrets.
+	SetSecrets(ctx context.Context, i integrations.Integration, secrets []string, actor string) error
 }
 
 // Applications finds applications and their owners. A name that does not exist is a NotFound fault.
@@ -65,10 +68,17 @@ func Routes(d Deps) []routing.Route {
 		routing.Delete(one, routing.Write, a.remove),
 		routing.Put(one+"/token", routing.Write, a.addToken),
 		routing.Delete(one+"/token", routing.Write, a.dropTokens),
+		routing.Put(one+"/secrets", routing.Write, a.setSecrets),
 		routing.Get(one+"/payloads", routing.Someone, a.payloads),
 		routing.Post(one+"/route-test", routing.Write, a.testRoute),
 	}
 }
+
+// Find finds the integration of a request, the path parameter {integration}.
+type Find func(r *http.Request) (integrations.Integration, error)
+
+// Editable returns a Find that also checks that the caller may change the integration. Routes about parts of an integration use it.
+func Editable(d Deps) Find { return routes{d}.editable }
 
 // integration is an integration on the wire.
 type integration struct {
@@ -86,6 +96,7 @@ type integration struct {
 	CreatedBy       string          `json:"created_by"`
 	CreatedAt       *string         `json:"created_at"`
 	Tokens          []token         `json:"tokens"`
+	Secrets         []secret        `json:"secrets"`
 	Activity        activity        `json:"activity"`
 	Token           string          `json:"token,omitempty"` // when it was made
 }
@@ -93,6 +104,11 @@ type integration struct {
 type token struct {
 	CreatedAt  *string `json:"created_at"`
 	LastUsedAt *string `json:"last_used_at"`
+}
+
+// secret is a secret on the wire: nothing shows its content.
+type secret struct {
+	CreatedAt *string `json:"created_at"`
 }
 
 type activity struct {
@@ -110,10 +126,13 @@ func shown(i integrations.Integration, made string) integration {
 	out := integration{ID: int64(i.ID), Name: i.Name, Type: i.Type, Application: i.Application, Address: address,
 		DefaultPlan: page.OrNull(i.DefaultPlan), DefaultSeverity: page.OrNull(string(i.DefaultSeverity)), Rules: routing.OrEmpty(i.Rules),
 		Settings: i.Settings, RatePerMinute: i.RatePerMinute, Enabled: i.Enabled, CreatedBy: i.CreatedBy, CreatedAt: page.Time(i.CreatedAt),
-		Tokens: []token{}, Token: made, Activity: activity{i.Activity.Accepted, i.Activity.Refused, page.Time(i.Activity.LastAcceptedAt),
+		Tokens: []token{}, Secrets: []secret{}, Token: made, Activity: activity{i.Activity.Accepted, i.Activity.Refused, page.Time(i.Activity.LastAcceptedAt),
 			page.Time(i.Activity.LastRefusedAt), page.OrNull(i.Activity.LastRefusal)}}
 	for _, t := range i.Tokens {
 		out.Tokens = append(out.Tokens, token{page.Time(t.CreatedAt), page.Time(t.LastUsedAt)})
+	}
+	for _, at := range i.SecretsSetAt {
+		out.Secrets = append(out.Secrets, secret{page.Time(at)})
 	}
 	return out
 }
@@ -148,8 +167,18 @@ func answer(w http.ResponseWriter, status int, i integrations.Integration, made 
 	return routing.Answer(w, status, shown(i, made))
 }
 
-// owned finds the integration of the path and checks that the caller may change it: an owner of its application, or an administrator.
+// owned is editable for an edit of the integration itself, which may have a condition.
 func (a routes) owned(r *http.Request) (integrations.Integration, error) {
+	found, err := a.editable(r)
+	if err != nil {
+		return found, err
+	}
+	_, err = routing.CheckTag(r, found.Tag())
+	return found, err
+}
+
+// editable finds the integration of the path and checks that the caller may change it: an owner of its application, or an administrator.
+func (a routes) editable(r *http.Request) (integrations.Integration, error) {
 	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
 	if err != nil {
 		if fault.Is(err, fault.NotFound) && wire.Actor(r.Context()).Username == "" {
@@ -157,10 +186,7 @@ func (a routes) owned(r *http.Request) (integrations.Integration, error) {
 		}
 		return found, err
 	}
-	if _, err := a.application(r, found.Application); err != nil {
-		return found, err
-	}
-	_, err = routing.CheckTag(r, found.Tag())
+	_, err = a.application(r, found.Application)
 	return found, err
 }
 
@@ -217,6 +243,35 @@ func (a routes) dropTokens(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// setSecrets replaces the secrets that check signatures.
+func (a routes) setSecrets(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.owned(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.ReadKnown(w, r, "secrets")
+	if err != nil {
+		return err
+	}
+	secrets, given, err := b.Texts("secrets")
+	if err == nil && !given {
+		err = b.Missing("secrets")
+	}
+	if err == nil {
+		err = integrations.CheckSecrets(found.Type, secrets)
+	}
+	if err == nil {
+		err = a.Records.SetSecrets(r.Context(), found, secrets, wire.Actor(r.Context()).String())
+	}
+	if err != nil {
+		return err
+	}
+	if found, err = a.Integrations.ByName(r.Context(), found.Name); err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, found, "")
 }
 
 // payloads answers with the latest deliveries, newest first. They may have secrets of the sender, so only owners and administrators may.

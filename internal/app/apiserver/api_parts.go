@@ -50,7 +50,7 @@ type apiShared struct {
 // share creates what the edges share.
 func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s := &apiShared{
-		API: a, Stores: server.NewStores(a.db, in.Keys, a.cfg.DefaultQuota, a.cfg.Oncall),
+		API: a, Stores: server.NewStores(a.db, in.Keys, a.cfg.Common, a.cfg.Oncall),
 		idempotency: postgres.NewIdempotency(a.db), notifier: postgres.NewNotifier(a.db),
 	}
 	dummy, listLimit := a.cfg.Compatibility.DummyRoles, a.cfg.MailingLists.MaxMembers
@@ -75,7 +75,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit, dummy), Load: s.load, DummyRoles: dummy,
 	})
 	s.caches = irisapi.NewCaches(s.Statistics)
-	if s.simulator, err = operator.NewSimulator(a.db, s.Applications, listLimit, dummy); err != nil {
+	if s.simulator, err = operator.NewSimulator(a.db, s.Applications, operator.SimulatorConfig{ListLimit: listLimit, PerDay: a.cfg.QuietTime.CallsAndTextsPerDay, DummyRoles: dummy}); err != nil {
 		return nil, err
 	}
 	s.callbacks, err = callbacks.New(a.cfg)
@@ -182,7 +182,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Keys: &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
-		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
+		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Snoozes: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
 			Responders: s.Responders()},
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
@@ -195,7 +195,7 @@ func (s *apiShared) v1Parts() api.Deps {
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
 		Integrations: receivers.Routes(s.cfg, s.Stores, s.log),
-		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings},
+		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,

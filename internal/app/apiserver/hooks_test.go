@@ -1,6 +1,9 @@
 package apiserver
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,11 +41,17 @@ func newIntake(t *testing.T) *intakeServer {
 	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}},
 		server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
+	return prepared(t, a)
+}
+
+// prepared runs an iris-api and makes its plans and its application.
+func prepared(t *testing.T, a *API) *intakeServer {
+	t.Helper()
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
 	s := &intakeServer{T: t, a: a, o: operator.New(a.db, pgtest.Installation(t, a.db).Keys), senders: senders.New(a.db, pgtest.Installation(t, a.db).Keys, "")}
 	require.NoError(t, s.o.AddUser(t.Context(), operator.NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "ann@example.com"}}))
-	_, err = s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
+	_, err := s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
 	require.NoError(t, err)
 	for _, name := range []string{"pager", "night"} {
 		require.NoError(t, s.o.SavePlan(t.Context(), "ann", escalation.PlanContent{Name: name, Steps: []escalation.Step{{Notifications: []escalation.Notification{
@@ -313,11 +322,24 @@ func TestOpsgenieActions(t *testing.T) {
 	require.Equal(t, true, s.alert(genie, id)["acknowledged"])
 	status("Unacknowledged alert", "POST", "/"+id+"/unacknowledge", "")
 	require.Equal(t, "true", s.one(`select active::text from incidents`), "it escalates again")
+	end := time.Now().Add(time.Hour).UTC().Truncate(time.Second).Format(time.RFC3339)
+	status("Snoozed alert", "POST", "/"+id+"/snooze", `{"endTime":"`+end+`","note":"vendor case"}`)
+	require.Equal(t, []any{true, end}, []any{s.alert(genie, id)["snoozed"], s.alert(genie, id)["snoozedUntil"]})
+	require.Equal(t, "false", s.one(`select active::text from incidents`))
+	code, answer := s.send("/v2/alerts/"+id+"/snooze", genie, `{"endTime":"2999-01-01T00:00:00Z"}`)
+	require.Equal(t, http.StatusUnprocessableEntity, code, "a snooze has a longest time")
+	require.Contains(t, answer["errors"], "endTime")
 	status("User does not exist", "POST", "/"+id+"/assign", `{"owner":{"username":"nobody@example.com"}}`)
 	status("Assigned alert", "POST", "/"+id+"/assign", `{"owner":{"username":"ann@example.com"}}`)
 	require.Equal(t, []any{"ann", true}, []any{s.alert(genie, id)["owner"], s.alert(genie, id)["acknowledged"]})
+	require.Equal(t, "1", s.one(`select count(*)::text from added_pages`), "the owner is paged")
+	status("Assigned alert", "POST", "/"+id+"/assign", `{"owner":{"username":"ann"}}`)
+	status("Added responder", "POST", "/"+id+"/responders", `{"responder":{"type":"user","username":"ann@example.com"}}`)
+	status("User does not exist", "POST", "/"+id+"/responders", `{"responder":{"type":"user","username":"nobody"}}`)
+	status("Team does not exist", "POST", "/"+id+"/teams", `{"team":{"name":"none"}}`)
+	require.Equal(t, "2", s.one(`select count(*)::text from added_pages`))
 	status("Added note", "POST", "/"+id+"/notes", `{"note":"replaced"}`)
-	require.Equal(t, "probe: seen before|from the rack|bo: on it|replaced", s.one(`select string_agg(content, '|' order by id) from comments where source = 'integration og'`))
+	require.Equal(t, "probe: seen before|from the rack|bo: on it|vendor case|replaced", s.one(`select string_agg(content, '|' order by id) from comments where source = 'integration og'`))
 
 	status("Closed alert", "POST", "/"+fmt.Sprint(made["tinyId"])+"/close?identifierType=tiny", `{}`)
 	status("Alert is already closed", "POST", "/"+id+"/close", `{}`)
@@ -334,18 +356,19 @@ func TestOpsgenieActions(t *testing.T) {
 		_, answer := s.call(http.MethodGet, "/v2/alerts"+query, genie, "")
 		require.Len(t, answer["data"], int(want), query)
 	}
-	_, answer := s.call(http.MethodGet, "/v2/alerts?limit=1", genie, "")
+	_, answer = s.call(http.MethodGet, "/v2/alerts?limit=1", genie, "")
 	newest, _ := answer["data"].([]any)[0].(map[string]any)
 	require.Equal(t, newest["id"], newest["alias"], "without an alias, the alias is the id")
 	require.Equal(t, newest, s.alert(genie, fmt.Sprint(newest["alias"], "?identifierType=alias")))
 
 	other := "GenieKey " + s.add(integrations.Content{Name: "other", Type: "opsgenie", DefaultPlan: "pager"})
-	code, _ := s.call(http.MethodGet, "/v2/alerts/"+id, other, "")
+	code, _ = s.call(http.MethodGet, "/v2/alerts/"+id, other, "")
 	require.Equal(t, http.StatusNotFound, code, "an integration sees its own alerts")
 	for what, c := range map[string]struct{ method, path, body, field string }{
 		"no note": {"POST", "/x/notes", `{}`, "note"}, "no tags": {"POST", "/x/tags", `{"tags":7}`, "tags"}, "no parameter": {"DELETE", "/x/tags", "", "tags"},
 		"no details": {"POST", "/x/details", `{"details":{"a":1}}`, "details"}, "no keys": {"DELETE", "/x/details", "", "keys"},
-		"no owner": {"POST", "/x/assign", `{}`, "owner"}, "no priority": {"PUT", "/x/priority", `{"priority":"P9"}`, "priority"},
+		"no owner": {"POST", "/x/assign", `{}`, "owner"}, "past": {"POST", "/x/snooze", `{"endTime":"2020-01-01T00:00:00Z"}`, "endTime"}, "no responder": {"POST", "/x/responders", `{"responder":{"name":"x"}}`, "responder"},
+		"no team": {"POST", "/x/teams", `{"team":"x"}`, "team"}, "no priority": {"PUT", "/x/priority", `{"priority":"P9"}`, "priority"},
 		"no message": {"PUT", "/x/message", `{"message":" "}`, "message"}, "kind": {"POST", "/x/close?identifierType=name", `{}`, "identifierType"},
 		"tiny": {"POST", "/x/close?identifierType=tiny", `{}`, "identifier"}, "action": {"PUT", "/x/explode", `{}`, "action"},
 		"search": {"GET", "?query=who:ann", "", "query"}, "sort": {"GET", "?sort=owner", "", "sort"}, "limit": {"GET", "?limit=x", "", "limit"},
@@ -354,6 +377,47 @@ func TestOpsgenieActions(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, code, "%s %v", what, answer)
 		require.Contains(t, answer["errors"], c.field, what)
 	}
+}
+
+// TestSignedDeliveries checks that a secret of an integration requires its signature, and that nothing has the secret.
+func TestSignedDeliveries(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	token := s.add(integrations.Content{Name: "gr", Type: "grafana", DefaultPlan: "pager"})
+	require.NoError(t, s.senders.SetSecrets(t.Context(), "gr", []string{"the old secret", "the new secret"}))
+	require.Error(t, s.senders.SetSecrets(t.Context(), "gr", []string{"short"}))
+	sign := func(secret string) (int, string) {
+		mac := hmac.New(sha256.New, []byte(secret))
+		mac.Write([]byte(alertmanagerGroup))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/hooks/grafana/"+token, strings.NewReader(alertmanagerGroup))
+		r.Header.Set("X-Grafana-Alerting-Signature", hex.EncodeToString(mac.Sum(nil)))
+		w := httptest.NewRecorder()
+		s.a.parts.Load().ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	for secret, want := range map[string]int{"the old secret": 200, "the new secret": 200, "a wrong secret": 401} {
+		code, body := sign(secret)
+		require.Equal(t, want, code, body)
+		require.NotContains(t, body, secret, "the refusal has no secret")
+	}
+	require.NotContains(t, s.one(`select string_agg(encode(sealed, 'escape'), '') from integration_secrets`), "old secret", "secrets are encrypted")
+	require.NoError(t, s.senders.SetSecrets(t.Context(), "gr", nil))
+	code, _ := sign("a wrong secret")
+	require.Equal(t, 200, code, "without a secret, signatures are not checked")
+	require.Eventually(t, func() bool {
+		i, payloads, err := s.senders.Show(t.Context(), "gr")
+		require.NoError(t, err)
+		return i.Activity.Refused == 1 && strings.Contains(i.Activity.LastRefusal, "is wrong") && len(payloads) == 4
+	}, servertest.Patience, 20*time.Millisecond, "the refusal is visible")
+
+	token = s.add(integrations.Content{Name: "topic", Type: "sns", DefaultPlan: "pager"})
+	code, answer := s.send("/v1/hooks/sns/"+token, "", `{"Type":"Notification","Message":"m","Signature":"eA==","SigningCertURL":"https://evil.example/a.pem"}`)
+	require.Equal(t, 401, code)
+	require.Contains(t, fmt.Sprint(answer), "SigningCertURL")
+	token = s.add(integrations.Content{Name: "raw", Type: "sns", DefaultPlan: "pager", Settings: json.RawMessage(`{"unsigned":true}`)})
+	code, answer = s.send("/v1/hooks/sns/"+token, "", `{"Type":"Notification","MessageId":"1","Message":"disk is full"}`)
+	require.Equal(t, 200, code, answer)
+	require.Contains(t, outcome(t, answer), "opened")
 }
 
 // TestSamplesOfOtherSources posts what the senders send: a firing alert twice, which is one incident, and its recovery.

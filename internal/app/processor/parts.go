@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/delivery/history"
+	"github.com/iris-oncall/iris/internal/delivery/rate"
 	"github.com/iris-oncall/iris/internal/directory/connect"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/jobs"
@@ -43,7 +44,7 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	parts := &processorParts{}
 	id := buckets.NewProcessID()
 	log := p.log.With(zap.String("member", id))
-	stores := server.NewStores(p.db, in.Keys, p.cfg.DefaultQuota, p.cfg.Oncall)
+	stores := server.NewStores(p.db, in.Keys, p.cfg.Common, p.cfg.Oncall)
 	if err := p.buildMembership(parts, in, id, log); err != nil {
 		return nil, err
 	}
@@ -101,6 +102,7 @@ func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap
 		Resolver: s.Resolver(p.cfg.MailingLists.MaxMembers, p.cfg.Compatibility.DummyRoles),
 		Holder:   parts.holder,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
+		Made:     func(made []runner.Made) { parts.worker.Made(lanes(made)) },
 		Log:      log, Registerer: p.reg,
 	}, runner.Config{})
 	if err != nil {
@@ -126,6 +128,15 @@ func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap
 	return nil
 }
 
+// lanes returns the lanes of messages that were made.
+func lanes(made []runner.Made) []rate.Waiting {
+	out := make([]rate.Waiting, len(made))
+	for i, m := range made {
+		out[i] = rate.Waiting{Lane: rate.Lane{Mode: m.Mode, Class: m.Class, Application: m.ApplicationID}, ApplicationName: m.Application, Bucket: m.Bucket}
+	}
+	return out
+}
+
 // buildJobs creates the periodic jobs: history, receipts, calendars, reminders, directory.
 func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.Logger) error {
 	old, err := history.New(s.QueueHistory, parts.holder,
@@ -146,10 +157,15 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 		return err
 	}
 	people := jobs.NewDirectorySync(syncer, p.cfg.Sync.From, p.cfg.Sync.Every, s.DirectorySync(jobs.SyncActor), engine)
+	heartbeats, err := p.heartbeats(parts, s, log)
+	if err != nil {
+		return err
+	}
 	parts.jobs = map[string]func(context.Context) error{
 		"history": old.Run, "receipts": jobs.MatchReceipts(s.Receipts, engine), "names": jobs.FillNames(s.Users, engine),
 		"feed keys": jobs.SealFeedKeys(s.Notices, log), "populate": populate.Run, "remind": remind.Run, "directory": people.Run,
-		"statistics": jobs.CountStatistics(s.Statistics, engine),
+		"statistics": jobs.CountStatistics(s.Statistics, engine), "heartbeats": heartbeats.Run,
+		"close": jobs.CloseQuiet(s.Incidents, p.cfg.CloseAfter, engine),
 	}
 	return nil
 }

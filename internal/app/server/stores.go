@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/heartbeats"
 	"github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/integrations"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
@@ -27,6 +28,7 @@ type Records struct {
 	Applications  *catalog.Applications
 	Incidents     *incidents.Incidents
 	Integrations  *integrations.Integrations
+	Heartbeats    *heartbeats.Heartbeats
 	Messages      *incidents.Messages
 	Requests      *incidents.Requests
 	Notifications *notifications.Notifications
@@ -74,12 +76,12 @@ type Stores struct {
 	newTeams []oncall.NoticeSetting // reminders of new members of a team
 }
 
-// NewStores returns the adapters over d. quota is that of applications without a quota of their own.
-func NewStores(d *postgres.DB, keys *auth.Keys, quota config.Quota, c config.Oncall) *Stores {
-	standard := standardQuota(quota)
+// NewStores returns the adapters over d. all has the settings of applications and people without settings of their own.
+func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Oncall) *Stores {
+	standard := standardQuota(all.DefaultQuota)
 	s := &Stores{
 		Keys: keys, KnownAddresses: access.NewKnownAddresses(d, keys), Sessions: access.NewSessions(d),
-		Cluster: engine.NewCluster(d), Reach: engine.NewReach(d), Runner: engine.NewRunner(d).WithQuota(standard),
+		Cluster: engine.NewCluster(d), Reach: engine.NewReach(d), Runner: engine.NewRunner(d).WithQuota(standard, all.QuietTime.CallsAndTextsPerDay),
 		Receipts: incidents.NewReceipts(d), Responses: incidents.NewResponses(d), Statistics: incidents.NewStatistics(d),
 		Notices: notifications.NewNotices(d, keys), TeamRows: people.NewTeams(d),
 		Queue: queue.New(d), Queues: queue.NewQueues(d), QueueHistory: queue.NewHistory(d), QueueLimits: queue.NewLimits(d),
@@ -100,7 +102,7 @@ func (s *Stores) Within(d *postgres.DB) *Stores {
 func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.Notifications) Records {
 	teams := people.NewOncallTeams(d, s.newTeams)
 	return Records{
-		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: incidents.New(d), Integrations: integrations.New(d), Messages: incidents.NewMessages(d),
+		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: incidents.New(d), Integrations: integrations.New(d, s.Keys), Heartbeats: heartbeats.New(d), Messages: incidents.NewMessages(d),
 		Requests: incidents.NewRequests(d), Notifications: n, Plans: plans,
 		Templates: catalog.NewTemplates(d), Targets: catalog.NewTargets(d), Tags: catalog.NewTags(d), Names: catalog.NewRolesAndServices(d),
 		Users: people.NewUsers(d), Settings: people.NewSettings(d), Contacts: people.NewContacts(d, s.Keys, n),

@@ -12,7 +12,8 @@ import (
 type Demand struct {
 	mu    sync.Mutex
 	modes map[users.Mode]map[Key]*laneWork
-	names map[int64]string // of applications
+	names map[int64]string     // of applications
+	added map[Lane]buckets.Set // by Add since the last Begin
 }
 
 type laneWork struct {
@@ -24,21 +25,36 @@ type laneWork struct {
 
 // NewDemand returns a Demand without work.
 func NewDemand() *Demand {
-	return &Demand{modes: map[users.Mode]map[Key]*laneWork{}, names: map[int64]string{}}
+	return &Demand{modes: map[users.Mode]map[Key]*laneWork{}, names: map[int64]string{}, added: map[Lane]buckets.Set{}}
 }
 
-// Update replaces what is known of the buckets that were searched, and returns the modes that have work in them.
+// Begin notes that a search begins, whose result Update gets. Lanes that are added from now on may be missing in it.
+func (d *Demand) Begin() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.added)
+}
+
+// Add adds lanes with new messages that may be taken now, and returns their modes.
+func (d *Demand) Add(ws []Waiting) map[users.Mode]bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fresh := d.ready(ws)
+	for l, s := range fresh {
+		s.Union(d.added[l])
+		d.added[l] = s
+	}
+	return d.merge(fresh)
+}
+
+// Update replaces what is known of the buckets that were searched since Begin, and returns the modes that have work in them.
 func (d *Demand) Update(searched buckets.Set, ws []Waiting) map[users.Mode]bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	fresh := map[Lane]buckets.Set{}
-	for _, w := range ws {
-		d.names[w.Application] = w.ApplicationName
-		if w.DueIn <= 0 {
-			s := fresh[w.Lane]
-			s.Add(w.Bucket)
-			fresh[w.Lane] = s
-		}
+	fresh := d.ready(ws)
+	for l, s := range d.added {
+		s.Union(fresh[l])
+		fresh[l] = s
 	}
 	for mode, lanes := range d.modes {
 		for k, work := range lanes {
@@ -50,6 +66,25 @@ func (d *Demand) Update(searched buckets.Set, ws []Waiting) map[users.Mode]bool 
 			}
 		}
 	}
+	return d.merge(fresh)
+}
+
+// ready returns the buckets of the lanes whose messages may be taken now. The caller holds the lock.
+func (d *Demand) ready(ws []Waiting) map[Lane]buckets.Set {
+	out := map[Lane]buckets.Set{}
+	for _, w := range ws {
+		d.names[w.Application] = w.ApplicationName
+		if w.DueIn <= 0 {
+			s := out[w.Lane]
+			s.Add(w.Bucket)
+			out[w.Lane] = s
+		}
+	}
+	return out
+}
+
+// merge adds work to the lanes and returns their modes. The caller holds the lock.
+func (d *Demand) merge(fresh map[Lane]buckets.Set) map[users.Mode]bool {
 	busy := map[users.Mode]bool{}
 	for l, s := range fresh {
 		lanes := d.modes[l.Mode]

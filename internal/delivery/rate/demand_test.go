@@ -42,3 +42,19 @@ func TestDemandSearchesAllBucketsInTurn(t *testing.T) {
 	}
 	require.Len(t, seen, 100)
 }
+
+func TestDemandKeepsLanesAddedDuringASearch(t *testing.T) {
+	t.Parallel()
+	d := NewDemand()
+	old, lane := Lane{users.Email, messages.ClassUrgent, 1}, Lane{users.Email, messages.ClassUrgent, 2}
+	d.Add([]Waiting{{Lane: old, Bucket: 3}})
+	d.Begin()
+	require.Equal(t, map[users.Mode]bool{users.Email: true}, d.Add([]Waiting{{Lane: lane, Bucket: 4, ApplicationName: "web"}}))
+	d.Update(buckets.All(), nil) // the search did not see the new message yet
+	require.Equal(t, []Key{{messages.ClassUrgent, 2}}, d.Lanes(users.Email, buckets.All()), "only what was added before is gone")
+	require.Equal(t, []int{4}, d.Buckets(lane, 10))
+	require.Equal(t, "web", d.name(2))
+	d.Begin()
+	d.Update(buckets.All(), nil)
+	require.Empty(t, d.Lanes(users.Email, buckets.All()))
+}

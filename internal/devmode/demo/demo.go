@@ -123,6 +123,12 @@ func seedIntegrations(ctx context.Context, s *senders.Senders) error {
 			return fmt.Errorf("integration %s: %w", name, err)
 		}
 	}
+	// It waits for its first ping.
+	err = s.AddHeartbeat(ctx, "demo-heartbeat", senders.Heartbeat{Name: senders.DefaultHeartbeat, Every: time.Minute, Grace: 10 * time.Second,
+		Description: "Ping it once a minute, then stop."}, "")
+	if err != nil {
+		return fmt.Errorf("heartbeat: %w", err)
+	}
 	return nil
 }
 

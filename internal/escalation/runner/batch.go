@@ -76,7 +76,7 @@ func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, 
 			begun[d.ID] = d.ReadAt.Sub(d.CreatedAt)
 		}
 	}
-	var made buckets.Set
+	var made []Made
 	for _, c := range changes {
 		if !ok[c.ID] {
 			continue
@@ -101,11 +101,13 @@ func (r *Runner) committed(batch []escalation.Due, changes []escalation.Change, 
 		}
 		for _, m := range c.Messages {
 			r.metrics.made.WithLabelValues(string(m.Purpose.Kind())).Inc()
-			made.Add(c.Lease.Bucket)
+			if m.After == 0 { // the worker finds the others when their time comes
+				made = append(made, Made{Bucket: c.Lease.Bucket, Application: c.Application, New: m})
+			}
 		}
 	}
-	if !made.Empty() {
-		r.deps.Waker(made)
+	if len(made) > 0 {
+		r.deps.Made(made)
 	}
 }
 

@@ -16,6 +16,10 @@ import (
 // maxFallbackBatches bounds how long failed messages prolong a pass: due incidents come first.
 const maxFallbackBatches = 20
 
+// fallbackGap is the least time between two searches for failed messages in passes that a wake-up started. Wake-ups are for due
+// incidents. A full pass always searches, so a failed message waits for Config.Poll at most.
+const fallbackGap = 200 * time.Millisecond
+
 // fallbacks reads messages of the leased buckets that failed for good in every mode, and pages somebody else instead
 // (promise P8). They belong to incidents or are out of band.
 func (r *Runner) fallbacks(ctx context.Context, leases []buckets.Lease) error {

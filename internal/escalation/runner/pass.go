@@ -33,7 +33,8 @@ func (r *Runner) pass(ctx context.Context, bs buckets.Set) (more buckets.Set, er
 		return more, fmt.Errorf("read due incidents: %w", err)
 	}
 	done, err := r.work(ctx, due)
-	if err == nil {
+	if err == nil && (bs == buckets.All() || time.Since(r.fallbacksAt) >= fallbackGap) {
+		r.fallbacksAt = time.Now()
 		err = r.fallbacks(ctx, leases)
 	}
 	if err == nil && bs == buckets.All() {

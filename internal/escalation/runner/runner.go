@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/oncall"
 )
 
@@ -28,7 +29,7 @@ type Holder interface {
 	Lost(buckets.Set)
 }
 
-// Deps are the runner's collaborators. All but Waker and Registerer are required.
+// Deps are the runner's collaborators. All but Waker, Made and Registerer are required.
 type Deps struct {
 	Work      Work
 	Ledger    Ledger
@@ -40,9 +41,18 @@ type Deps struct {
 	Holder    Holder
 	// Waker is called after a commit with the buckets in which messages were made. It must not block. It is called from
 	// several goroutines.
-	Waker      func(buckets.Set)
+	Waker func(buckets.Set)
+	// Made is called instead for messages of due incidents. Default: Waker with their buckets.
+	Made       func([]Made)
 	Log        *zap.Logger
 	Registerer prometheus.Registerer // nil: none
+}
+
+// Made is a new message that may be sent now.
+type Made struct {
+	Bucket      int
+	Application string
+	messages.New
 }
 
 // Config tunes a Runner. Zero values mean the defaults.
@@ -113,6 +123,7 @@ type Runner struct {
 	failedIncidents backoff       // incidents that could not be decided or written
 	failedMessages  backoff       // failed messages whose fallback could not be made
 	failedDigests   backoff       // floods whose digest could not be made
+	fallbacksAt     time.Time     // last search for failed messages
 	digestsAt       time.Time     // last read of floods whose digest is due
 	timersAt        time.Time     // last read of timers
 	failedAdded     backoff       // added pages whose messages could not be made
@@ -135,6 +146,15 @@ func New(deps Deps, cfg Config) (*Runner, error) {
 	}
 	if deps.Waker == nil {
 		deps.Waker = func(buckets.Set) {}
+	}
+	if deps.Made == nil {
+		deps.Made = func(made []Made) {
+			var bs buckets.Set
+			for _, m := range made {
+				bs.Add(m.Bucket)
+			}
+			deps.Waker(bs)
+		}
 	}
 	m, err := newMetrics(deps.Registerer)
 	if err != nil {

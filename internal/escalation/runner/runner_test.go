@@ -290,6 +290,10 @@ func (f calendarFunc) OnCall(context.Context, oncall.Team, string, time.Time) (o
 	return f()
 }
 
+func (f calendarFunc) NextOnCall(context.Context, oncall.Team, string, time.Time) (oncall.Answer, bool, error) {
+	return f()
+}
+
 type rig struct {
 	*memory
 	runner *Runner

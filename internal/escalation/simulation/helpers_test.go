@@ -29,3 +29,7 @@ func (hanging) OnCall(ctx context.Context, team oncall.Team, _ string, _ time.Ti
 	}
 	return oncall.Answer{}, false, nil
 }
+
+func (h hanging) NextOnCall(ctx context.Context, team oncall.Team, role string, at time.Time) (oncall.Answer, bool, error) {
+	return h.OnCall(ctx, team, role, at)
+}

@@ -28,7 +28,10 @@ type simulation struct {
 	beyond    map[string]bool // on-call roles of teams that have a note already
 	floods    map[escalation.AggregationKey]*foreseen
 	counts    map[users.ID]map[users.Mode]*messages.Window
-	latest    map[int]escalation.RoundFact // of the current step, by position: the last round that made messages
+	limits    Rules
+	quiet     bool                              // a quiet-time limit held a page
+	days      map[users.ID]*escalation.DayCount // calls and texts of this simulation
+	latest    map[int]escalation.RoundFact      // of the current step, by position: the last round that made messages
 }
 
 // foreseen is a flood, and when its held pages are sent; zero = nothing is held.
@@ -105,10 +108,16 @@ func (s *simulation) noteUnpopulated(ctx context.Context, before escalation.Prog
 		asked = append(asked, s.Plan.Fallback, s.Application.Fallback)
 	}
 	for _, t := range asked {
-		if t == nil || !strings.HasPrefix(t.Role, onCallRole) || s.beyond[t.String()] {
+		if t == nil || s.beyond[t.String()] {
 			continue
 		}
-		role := strings.TrimPrefix(t.Role, onCallRole)
+		role, onCall := strings.CutPrefix(t.Role, onCallRole)
+		if t.Role == oncall.RoleNextOnCall {
+			role, onCall = oncall.RolePrimary, true
+		}
+		if !onCall {
+			continue
+		}
 		missing, err := s.populated.NotPopulated(ctx, *t, role, w.At)
 		if err != nil {
 			return fmt.Errorf("read how far the calendar of %s reaches: %w", t.Name, err)
@@ -161,6 +170,7 @@ func (s *simulation) stored(p escalation.Progress) (escalation.Progress, error) 
 // makes the incident due at the end of its wait.
 func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.Time, error) {
 	next := w.DueAt
+	var err error
 	var held, ruled []incidents.Entry
 	heldPages := map[escalation.PageKey]bool{}
 	for position, f := range s.latest {
@@ -178,9 +188,18 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 		if followUp && heldPages[escalation.PageOf(m)] {
 			continue // the page is in a digest
 		}
+		var quiet string
 		if s.hold(w.Aggregation, &p) {
 			heldPages[escalation.PageOf(m)] = true
 			held = append(held, escalation.HeldEntry(m.Target, *w.Aggregation, w.At))
+		} else if quiet, err = s.holdQuiet(ctx, &p); err != nil {
+			return next, err
+		} else if quiet != "" {
+			heldPages[escalation.PageOf(m)] = true
+			held = append(held, escalation.QuietEntry(m, quiet, p.HeldUntil, w.At))
+			if followUp {
+				continue // it is left out
+			}
 		} else if p.Mode != users.Drop {
 			changed, err := s.reprioritise(ctx, &p)
 			if err != nil {
@@ -230,6 +249,27 @@ func (s *simulation) hold(a *escalation.Aggregation, p *SimulatedPage) bool {
 	}
 	p.Held, p.HeldUntil = p.At, f.release
 	return true
+}
+
+// holdQuiet returns why a quiet-time limit holds the page; "" if it is sent.
+func (s *simulation) holdQuiet(ctx context.Context, p *SimulatedPage) (string, error) {
+	user, ok := p.Recipient.User()
+	if !ok {
+		return "", nil
+	}
+	q, ok, err := s.limits.Quiet(ctx, user, p.At)
+	if err != nil || !ok {
+		return "", err
+	}
+	if s.days[user] == nil {
+		s.days[user] = &escalation.DayCount{}
+	}
+	until, why := q.Hold(p.New, s.days[user], p.At)
+	if !until.IsZero() {
+		p.Held, p.HeldUntil = p.At, until
+		s.quiet = true
+	}
+	return why, nil
 }
 
 // reprioritise applies the recipient's own rules. It reports whether they changed the mode.

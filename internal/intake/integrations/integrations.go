@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/expressions"
 	"github.com/iris-oncall/iris/internal/intake/routing"
+	"github.com/iris-oncall/iris/internal/intake/signatures"
 )
 
 // ID is the number of an integration.
@@ -23,7 +24,9 @@ type ID int64
 const (
 	PagerDuty = "pagerduty"
 	Opsgenie  = "opsgenie"
-	Generic   = "generic" // has expressions as settings
+	Generic   = "generic"   // has expressions as settings
+	Email     = "email"     // has them too, and an address of a mailbox
+	Heartbeat = "heartbeat" // takes pings instead of events
 )
 
 // The rates of deliveries per minute: of an integration that names none, and the highest.
@@ -42,6 +45,37 @@ type Integration struct {
 	Content
 	Tokens   []Token
 	Activity Activity
+	// Secrets check signatures. Only ByToken reads them, and nothing shows them. SecretsSetAt is when each was set.
+	Secrets      []Secret
+	SecretsSetAt []time.Time
+}
+
+// Secret is a secret of a sender, in clear text. Its text form does not reveal it.
+type Secret string
+
+// String never returns the secret.
+func (Secret) String() string { return "[secret]" }
+
+// The limits of secrets: of an integration, and the length of one in bytes.
+const (
+	MaxSecrets      = 2
+	maxSecretLength = 1024
+)
+
+// CheckSecrets returns an Invalid fault for secrets that an integration of a type cannot have.
+func CheckSecrets(kind string, secrets []string) error {
+	switch {
+	case len(secrets) > 0 && !slices.Contains(signatures.Types(), kind):
+		return fault.Invalidf("secrets", "only integrations of the types %s have secrets", strings.Join(signatures.Types(), ", "))
+	case len(secrets) > MaxSecrets:
+		return fault.Invalidf("secrets", "an integration has at most %d secrets", MaxSecrets)
+	}
+	for _, s := range secrets {
+		if len(s) < 8 || len(s) > maxSecretLength {
+			return fault.Invalidf("secrets", "a secret has 8 to %d bytes", maxSecretLength)
+		}
+	}
+	return nil
 }
 
 // Content is the part of an integration that people edit.
@@ -121,7 +155,7 @@ func (c *Content) Check(types []string) error {
 		return fault.Invalidf("name", "name must have 1 to %d bytes without a slash", intake.MaxKey)
 	case !slices.Contains(types, c.Type):
 		return fault.Invalidf("type", "type must be one of: %s", strings.Join(types, ", "))
-	case c.DefaultSeverity != "" && !slices.Contains(severities, c.DefaultSeverity):
+	case c.DefaultSeverity != "" && !KnownSeverity(c.DefaultSeverity):
 		return fault.Invalidf("default_severity", "default_severity must be critical, error, warning or info")
 	case c.RatePerMinute < 0 || c.RatePerMinute > MaxRate:
 		return fault.Invalidf("rate_per_minute", "rate_per_minute must be 1 to %d", MaxRate)
@@ -143,7 +177,11 @@ func (c *Content) Check(types []string) error {
 // checkSettings returns an Invalid fault for settings that the type does not have.
 func (c *Content) checkSettings() error {
 	x, err := expressions.Parse(c.Settings)
-	if c.Type == Generic {
+	if c.Type == Generic || c.Type == Email {
+		return err
+	}
+	if signatures.HasSettings(c.Type) {
+		_, err := signatures.Parse(c.Type, c.Settings)
 		return err
 	}
 	if err != nil || x.Given() {
@@ -153,6 +191,9 @@ func (c *Content) checkSettings() error {
 }
 
 var severities = []intake.Severity{intake.Critical, intake.Error, intake.Warning, intake.Info}
+
+// KnownSeverity reports whether s is one of the severities.
+func KnownSeverity(s intake.Severity) bool { return slices.Contains(severities, s) }
 
 // Worse reports whether severity a is higher than b. An empty severity is the lowest.
 func Worse(a, b intake.Severity) bool { return rank(a) < rank(b) }

@@ -118,13 +118,30 @@ func (a *Activity) Note(from integrations.Integration, token int64, p integratio
 		a.refusals.WithLabelValues(from.Type, string(fault.KindOf(err))).Inc()
 		a.logOnce(from, err, p.At)
 	}
-	if len(u.Tokens) == 0 || u.Tokens[len(u.Tokens)-1] != token {
-		u.Tokens = append(u.Tokens, token)
-	}
+	u.use(token)
 	u.Payloads = append(u.Payloads, p)
 	u.Payloads = u.Payloads[max(0, len(u.Payloads)-KeptPayloads):]
 	if _, known := a.used[from.ID]; from.ID != 0 && (known || len(a.used) < maxUnwritten) {
 		a.used[from.ID] = u
+	}
+}
+
+// Count records a ping that was accepted. Nothing of it is kept, because pings are many and have no content.
+func (a *Activity) Count(from integrations.ID, token int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	u, known := a.used[from]
+	u.Accepted++
+	u.use(token)
+	if known || len(a.used) < maxUnwritten {
+		a.used[from] = u
+	}
+}
+
+// use adds a token, unless it was used last.
+func (u *Usage) use(token int64) {
+	if len(u.Tokens) == 0 || u.Tokens[len(u.Tokens)-1] != token {
+		u.Tokens = append(u.Tokens, token)
 	}
 }
 

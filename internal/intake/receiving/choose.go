@@ -112,25 +112,27 @@ func (c Chooser) Usable(ctx context.Context, name string) (escalation.PlanSteps,
 
 // CheckPlans returns an Invalid fault that names the field of a plan that cannot be used.
 func (c Chooser) CheckPlans(ctx context.Context, content integrations.Content) error {
-	check := func(field, name string) error {
-		if name == "" {
-			return nil
-		}
-		_, err := c.Usable(ctx, name)
-		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) {
-			return fault.Invalidf(field, "%s", fault.Public(err))
-		}
-		return err
-	}
-	if err := check("default_plan", content.DefaultPlan); err != nil {
+	if err := c.CheckPlan(ctx, "default_plan", content.DefaultPlan); err != nil {
 		return err
 	}
 	for _, rule := range content.Rules {
-		if err := check("rules", rule.Plan); err != nil {
+		if err := c.CheckPlan(ctx, "rules", rule.Plan); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// CheckPlan returns an Invalid fault that names the field if the plan in the field cannot be used. An empty name is no plan.
+func (c Chooser) CheckPlan(ctx context.Context, field, name string) error {
+	if name == "" {
+		return nil
+	}
+	_, err := c.Usable(ctx, name)
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) {
+		return fault.Invalidf(field, "%s", fault.Public(err))
+	}
+	return err
 }
 
 // checkLimits returns a Throttled fault if the application may not open an incident on the plan now.

@@ -8,8 +8,7 @@ import (
 )
 
 // SNS decodes notifications of Amazon SNS, with and without raw delivery. A message with an alarm of CloudWatch has the alarm's name as
-// key; any other message is decoded like Generic. Confirmations of subscriptions are no events: the integration keeps their payload, from
-// which an administrator takes the address that confirms.
+// key; any other message is decoded like Generic. Confirmations of subscriptions are no events.
 func SNS(r intake.Request) ([]intake.Event, error) {
 	m, err := object(r.Body)
 	if err != nil || strings.EqualFold(r.Header("X-Amz-Sns-Rawdelivery"), "true") {
@@ -35,6 +34,7 @@ func snsMessage(r intake.Request, subject, id string) ([]intake.Event, error) {
 		return cloudWatch(m, r.Body), nil
 	}
 	r.Header = func(string) string { return "" } // the content type is that of the envelope
+	r.Settings = nil                             // they are about signatures
 	events, err := Generic(r)
 	for k := range events {
 		e := &events[k]

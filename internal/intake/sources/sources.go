@@ -7,14 +7,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 )
 
 // All returns the decoders by type of integration.
@@ -22,6 +25,7 @@ func All() map[string]intake.Decoder {
 	return map[string]intake.Decoder{
 		"alertmanager": Alertmanager,
 		"datadog":      Datadog,
+		"email":        Email,
 		"generic":      Generic,
 		"grafana":      Grafana,
 		"nagios":       Nagios,
@@ -33,6 +37,16 @@ func All() map[string]intake.Decoder {
 		"zabbix":       Zabbix,
 	}
 }
+
+// Types returns the types of integrations, sorted: those with a decoder, and heartbeat.
+func Types() []string {
+	out := append(slices.Collect(maps.Keys(All())), integrations.Heartbeat)
+	slices.Sort(out)
+	return out
+}
+
+// Severity returns the severity that a word of a sender means; "" = none.
+func Severity(word string) intake.Severity { return severity(word) }
 
 // severity returns the severity that a word of a sender means; "" = none.
 func severity(word string) intake.Severity {

@@ -4,8 +4,6 @@ package senders
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -18,12 +16,14 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgheartbeats "github.com/iris-oncall/iris/internal/postgres/heartbeats"
 	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
 )
 
 // Senders performs the operations. It is safe for concurrent use.
 type Senders struct {
 	store        *pgintegrations.Integrations
+	heartbeats   *pgheartbeats.Heartbeats
 	applications *catalog.Applications
 	plans        *catalog.Plans
 	catchAll     string
@@ -34,7 +34,8 @@ const operatorName = "iris command"
 
 // New returns the operations on a database. catchAll is the setting intake.catch_all_plan.
 func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
-	return &Senders{store: pgintegrations.New(db), applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), catchAll: catchAll}
+	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db),
+		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), catchAll: catchAll}
 }
 
 func (s *Senders) chooser() receiving.Chooser {
@@ -88,7 +89,7 @@ func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err 
 }
 
 // Types returns the types of integrations, sorted.
-func Types() []string { return slices.Sorted(maps.Keys(sources.All())) }
+func Types() []string { return sources.Types() }
 
 // maxIntegrations is how many integrations a list has at most.
 const maxIntegrations = 10_000
@@ -126,6 +127,18 @@ func (s *Senders) DropOldTokens(ctx context.Context, name string) error {
 		return err
 	}
 	return s.store.DropOldTokens(ctx, i, operatorName)
+}
+
+// SetSecrets replaces the secrets that check the signatures of an integration's deliveries.
+func (s *Senders) SetSecrets(ctx context.Context, name string, secrets []string) error {
+	i, err := s.store.ByName(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := integrations.CheckSecrets(i.Type, secrets); err != nil {
+		return err
+	}
+	return s.store.SetSecrets(ctx, i, secrets, operatorName)
 }
 
 // Remove deletes an integration. Its incidents stay.

@@ -65,7 +65,11 @@ func StartAgain(ctx context.Context, q *db.Queries, e incidents.Event, with db.S
 }
 
 // rowsOf returns the rows of incidents.
-func rowsOf(of []changing) []db.Incident { return postgres.Convert(of, func(b changing) db.Incident { return b.row }) }
+func rowsOf(of []changing) []db.Incident {
+	return postgres.Convert(of, func(b changing) db.Incident { return b.row })
+}
 
 // idsOf returns the numbers of incidents.
-func idsOf(of []changing) []int64 { return postgres.Convert(of, func(b changing) int64 { return b.row.ID }) }
+func idsOf(of []changing) []int64 {
+	return postgres.Convert(of, func(b changing) int64 { return b.row.ID })
+}

@@ -1,4 +1,4 @@
-// Package integrations stores integrations, their tokens as hashes, and what they received. The edge that takes deliveries, /v1 and the
+// Package integrations stores integrations, their tokens as hashes, their encrypted secrets, and what they received. The edge that takes deliveries, /v1 and the
 // command line use it.
 package integrations
 
@@ -18,10 +18,13 @@ import (
 )
 
 // Integrations stores integrations. Every change has an entry in the audit log, in the same transaction. It is safe for concurrent use.
-type Integrations struct{ db *postgres.DB }
+type Integrations struct {
+	db   *postgres.DB
+	keys *auth.Keys // encrypt secrets
+}
 
 // New returns the adapter over d.
-func New(d *postgres.DB) *Integrations { return &Integrations{db: d} }
+func New(d *postgres.DB, keys *auth.Keys) *Integrations { return &Integrations{d, keys} }
 
 // ByToken returns the integration with a token and the number of the token. An unknown token is a NotFound fault. The integration has no
 // tokens and no activity.
@@ -32,8 +35,36 @@ func (s *Integrations) ByToken(ctx context.Context, token string) (integrations.
 	}
 	i := integrations.Integration{ID: integrations.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application,
 		Content: content(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled)}
+	for _, sealed := range r.Secrets {
+		secret, err := s.keys.Unseal(sealed, aboutSecret(i.ID))
+		if err != nil {
+			return i, 0, fault.Wrap(fault.Internal, err, "a secret of the integration "+i.Name+" cannot be read: set it again")
+		}
+		i.Secrets = append(i.Secrets, integrations.Secret(secret))
+	}
 	i.Rules, err = rules(r.Rules)
 	return i, r.TokenID, err
+}
+
+// aboutSecret binds an encrypted secret to its integration.
+func aboutSecret(id integrations.ID) string { return fmt.Sprintf("integration %d secret", id) }
+
+// SetSecrets replaces the secrets of an integration.
+func (s *Integrations) SetSecrets(ctx context.Context, i integrations.Integration, secrets []string, actor string) error {
+	return s.edit(ctx, i, func(ctx context.Context, q *db.Queries) error {
+		had, err := q.DeleteIntegrationSecrets(ctx, int64(i.ID))
+		if err != nil {
+			return err
+		}
+		p := db.AddIntegrationSecretsParams{IntegrationID: int64(i.ID)}
+		for _, secret := range secrets {
+			p.Sealed = append(p.Sealed, s.keys.Seal([]byte(secret), aboutSecret(i.ID)))
+		}
+		if err := q.AddIntegrationSecrets(ctx, p); err != nil {
+			return err
+		}
+		return audit(ctx, q, actor, "integration secrets set", i.Name, fmt.Sprintf("secrets: %d -> %d", had, len(secrets)))
+	})
 }
 
 // List returns at most so many integrations by number, beginning after one.
@@ -77,7 +108,7 @@ func (s *Integrations) read(ctx context.Context, p db.IntegrationsParams) ([]int
 			CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, Tokens: of[r.ID],
 			Content: content(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled),
 			Activity: integrations.Activity{Accepted: r.Accepted, Refused: r.Refused, LastRefusal: r.LastRefusal,
-				LastAcceptedAt: postgres.Deref(r.LastAcceptedAt), LastRefusedAt: postgres.Deref(r.LastRefusedAt)}}
+				LastAcceptedAt: postgres.Deref(r.LastAcceptedAt), LastRefusedAt: postgres.Deref(r.LastRefusedAt)}, SecretsSetAt: r.SecretsSetAt}
 		if out[k].Rules, err = rules(r.Rules); err != nil {
 			return nil, err
 		}
@@ -147,6 +178,11 @@ func (s *Integrations) Replace(ctx context.Context, before integrations.Integrat
 			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled})
 		if err != nil {
 			return taken(err, c.Name)
+		}
+		if c.Enabled && !before.Enabled { // while it was switched off, no pings could arrive
+			if err := q.RestartHeartbeats(ctx, int64(before.ID)); err != nil {
+				return err
+			}
 		}
 		return audit(ctx, q, actor, "integration changed", c.Name, before.Changes(c))
 	})

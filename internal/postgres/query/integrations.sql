@@ -2,7 +2,8 @@
 
 -- name: IntegrationByToken :one
 select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
-    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, t.id as token_id
+    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, t.id as token_id,
+    array(select s.sealed from integration_secrets s where s.integration_id = i.id order by s.id)::bytea[] as secrets
 from integration_tokens t
 join integrations i on i.id = t.integration_id
 join applications a on a.id = i.application_id
@@ -12,7 +13,8 @@ where t.hash = @hash;
 select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
     coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.created_by,
     i.created_at, coalesce(c.accepted, 0)::bigint as accepted, coalesce(c.refused, 0)::bigint as refused, c.last_accepted_at,
-    c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal
+    c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal,
+    array(select s.created_at from integration_secrets s where s.integration_id = i.id order by s.id)::timestamptz[] as secrets_set_at
 from integrations i
 join applications a on a.id = i.application_id
 left join integration_activity c on c.integration_id = i.id
@@ -102,3 +104,8 @@ where p.ctid = any(array(
 -- name: Payloads :many
 select at, outcome, body from integration_payloads where integration_id = @integration_id order by id desc limit @most;
 
+-- name: DeleteIntegrationSecrets :execrows
+delete from integration_secrets where integration_id = @integration_id;
+
+-- name: AddIntegrationSecrets :exec
+insert into integration_secrets (integration_id, sealed) select @integration_id, unnest(sqlc.arg(sealed)::bytea[]);

@@ -3,9 +3,11 @@ package queue_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -60,4 +62,34 @@ func TestRecordingOutcomesScansLinearly(t *testing.T) {
 		(select count(*) from attempts where outcome = 'sent' and not late), (select count(*) from incidents where due_at < clock_timestamp())`,
 	).Scan(&sent, &finished, &moved))
 	require.Equal(t, []int{n, n, n}, []int{sent, finished, moved})
+}
+
+// The statistics of the table change from minute to minute. When they say that no message waits, a take still reads only the buckets
+// of its lanes.
+func TestTakingReadsOnlyItsBuckets(t *testing.T) {
+	t.Parallel()
+	d := pgtest.Open(t, pgtest.URL(t), postgres.Config{KeyedPlans: true}) // as the processors do
+	for _, sql := range []string{
+		`insert into users (name) values ('ann'); insert into applications (name) values ('demo');
+			insert into messages (bucket, request_id, application_id, recipient, user_id, target, class, mode, state, settled_at)
+				select n & 255, n, 2, 'user:1', 1, 'ann', 0, 'email', 'sent', clock_timestamp() from generate_series(1, 20000) n`,
+		`analyze messages`,
+		`insert into messages (bucket, request_id, application_id, recipient, user_id, target, class, mode, state)
+			select n & 255, n, 2, 'user:1', 1, 'ann', 0, 'email', 'pending' from generate_series(20001, 25000) n`,
+		`update bucket_leases set owner = 'me', epoch = 1 where bucket < 8`,
+	} {
+		_, err := d.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	epochs := slices.Repeat([]int64{1}, 256)
+	read := pgtest.Scanned(t, d, "queue.sql", "TakeMessages", map[string]any{
+		"lease_buckets": []int16{0, 1, 2, 3, 4, 5, 6, 7}, "process_id": "me", "epochs": epochs, "lane_modes": []string{"email"}, "lane_classes": []int16{0},
+		"lane_applications": []int64{2}, "lane_most": []int32{16}, "lane_each": []int32{4}, "lane_from": []int32{1}, "lane_to": []int32{8},
+		"lane_waited_us": []int64{0}, "lane_older_us": []int64{0}, "lane_first_us": []int64{0}, "lane_buckets": []int16{0, 1, 2, 3, 4, 5, 6, 7},
+		"low": time.Now().Add(-time.Hour), "claim_us": int64(1_000_000),
+	})
+	require.Less(t, read, 1000, "of 5,000 messages that wait")
+	var taken int
+	require.NoError(t, d.Pool().QueryRow(t.Context(), `select count(*) from messages where state = 'taken' and claim_by = 'me'`).Scan(&taken))
+	require.Equal(t, 16, taken)
 }

@@ -4,18 +4,17 @@ package receivers
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 
-	"github.com/iris-oncall/iris/internal/api/integrations"
+	"github.com/iris-oncall/iris/internal/app/apiserver/receivers/deliveries"
+	"github.com/iris-oncall/iris/internal/app/apiserver/receivers/resources"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/hooks"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/load"
@@ -32,9 +31,10 @@ type Limits struct {
 
 // Receivers are the edges.
 type Receivers struct {
-	hooks    *hooks.Hooks
-	webhooks *webhooks.Webhooks
-	activity *receiving.Activity
+	deliveries *deliveries.Deliveries
+	webhooks   *webhooks.Webhooks
+	activity   *receiving.Activity
+	reception  *receiving.Reception
 }
 
 // anyActive is more active incidents than an application ever has: for default plans only the opened incidents per minute
@@ -53,40 +53,48 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	if err != nil {
 		return nil, err
 	}
-	decoders := sources.All()
 	receiver, err := receiving.New(receiving.Deps{
-		Incidents: s.Incidents, Load: l.Load, Wake: wake, Log: log, Rates: l.Rates, FallbackRates: fallbacks, Registerer: reg, Types: types(),
-		Chooser: receiving.Chooser{Plans: s.Plans, CatchAll: in.CatchAllPlan, Log: log},
+		Incidents: s.Incidents, Load: l.Load, Wake: wake, Log: log, Rates: l.Rates, FallbackRates: fallbacks, Registerer: reg, Types: sources.Types(),
+		Chooser: chooser(cfg, s, log),
 	})
 	if err != nil {
 		return nil, err
 	}
-	activity, err := receiving.NewActivity(s.Integrations, log, append(types(), "unknown"), reg)
+	activity, err := receiving.NewActivity(s.Integrations, log, append(sources.Types(), "unknown"), reg)
 	if err != nil {
 		return nil, err
 	}
-	h, err := hooks.New(hooks.Deps{
-		Integrations: s.Integrations, Applications: s.Applications, Receiver: receiver, Activity: activity, Errors: e,
-		Decoders: decoders, PagerDutyV1: sources.PagerDutyV1, Alerts: s.Integrations, AlertEdits: s.Integrations,
-		Transitions: s.Incidents, People: s.Users, Addresses: s.Responses, Wake: wake,
+	edges, err := deliveries.New(deliveries.Deps{
+		Config: cfg, Stores: s, Receiver: receiver, Activity: activity, Wake: wake, Errors: e, Log: log, Registerer: reg,
 	})
-	return &Receivers{h, old, activity}, err
+	if err != nil {
+		return nil, err
+	}
+	reception, err := receiving.NewReception(s.Heartbeats.KeepReception, log, reg)
+	return &Receivers{edges, old, activity, reception}, err
 }
 
-// types returns the types of integrations, sorted.
-func types() []string { return slices.Sorted(maps.Keys(sources.All())) }
-
-// Routes returns the routes of /v1 about integrations.
+// Routes returns the routes of /v1 about integrations and heartbeats.
 func Routes(cfg config.API, s *server.Stores, log *zap.Logger) []routing.Route {
-	return integrations.Routes(integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications,
-		Types: types(), Chooser: receiving.Chooser{Plans: s.Plans, CatchAll: cfg.Intake.CatchAllPlan, Log: log}})
+	return resources.Routes(s, chooser(cfg, s, log))
+}
+
+// chooser returns what chooses the plans of events.
+func chooser(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Chooser {
+	return receiving.Chooser{Plans: s.Plans, CatchAll: cfg.Intake.CatchAllPlan, Log: log}
 }
 
 // Routes mounts the routes.
 func (r *Receivers) Routes(to chi.Router) {
 	r.webhooks.Routes(to)
-	r.hooks.Routes(to)
+	r.deliveries.Routes(to)
 }
 
-// Run records what integrations received until ctx ends.
-func (r *Receivers) Run(ctx context.Context) error { return r.activity.Run(ctx) }
+// Run receives mails, and records what integrations received and that pings can be received, until ctx ends.
+func (r *Receivers) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return r.activity.Run(ctx) })
+	g.Go(func() error { return r.reception.Run(ctx) })
+	g.Go(func() error { return r.deliveries.Run(ctx) })
+	return g.Wait()
+}

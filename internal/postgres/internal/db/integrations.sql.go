@@ -49,6 +49,20 @@ func (q *Queries) AddIntegration(ctx context.Context, arg AddIntegrationParams) 
 	return id, err
 }
 
+const addIntegrationSecrets = `-- name: AddIntegrationSecrets :exec
+insert into integration_secrets (integration_id, sealed) select $1, unnest($2::bytea[])
+`
+
+type AddIntegrationSecretsParams struct {
+	IntegrationID int64
+	Sealed        [][]byte
+}
+
+func (q *Queries) AddIntegrationSecrets(ctx context.Context, arg AddIntegrationSecretsParams) error {
+	_, err := q.db.Exec(ctx, addIntegrationSecrets, arg.IntegrationID, arg.Sealed)
+	return err
+}
+
 const addIntegrationToken = `-- name: AddIntegrationToken :exec
 insert into integration_tokens (integration_id, hash) values ($1, $2)
 `
@@ -141,6 +155,18 @@ func (q *Queries) DeleteIntegration(ctx context.Context, id int64) (int64, error
 	return result.RowsAffected(), nil
 }
 
+const deleteIntegrationSecrets = `-- name: DeleteIntegrationSecrets :execrows
+delete from integration_secrets where integration_id = $1
+`
+
+func (q *Queries) DeleteIntegrationSecrets(ctx context.Context, integrationID int64) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteIntegrationSecrets, integrationID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const deleteOldIntegrationTokens = `-- name: DeleteOldIntegrationTokens :execrows
 delete from integration_tokens t
 where t.integration_id = $1
@@ -191,7 +217,8 @@ func (q *Queries) ExpirePayloads(ctx context.Context) (int64, error) {
 const integrationByToken = `-- name: IntegrationByToken :one
 
 select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
-    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, t.id as token_id
+    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, t.id as token_id,
+    array(select s.sealed from integration_secrets s where s.integration_id = i.id order by s.id)::bytea[] as secrets
 from integration_tokens t
 join integrations i on i.id = t.integration_id
 join applications a on a.id = i.application_id
@@ -211,6 +238,7 @@ type IntegrationByTokenRow struct {
 	RatePerMinute   int32
 	Enabled         bool
 	TokenID         int64
+	Secrets         [][]byte
 }
 
 // Integrations, their tokens, counts and payloads.
@@ -230,6 +258,7 @@ func (q *Queries) IntegrationByToken(ctx context.Context, hash []byte) (Integrat
 		&i.RatePerMinute,
 		&i.Enabled,
 		&i.TokenID,
+		&i.Secrets,
 	)
 	return i, err
 }
@@ -275,7 +304,8 @@ const integrations = `-- name: Integrations :many
 select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
     coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.created_by,
     i.created_at, coalesce(c.accepted, 0)::bigint as accepted, coalesce(c.refused, 0)::bigint as refused, c.last_accepted_at,
-    c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal
+    c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal,
+    array(select s.created_at from integration_secrets s where s.integration_id = i.id order by s.id)::timestamptz[] as secrets_set_at
 from integrations i
 join applications a on a.id = i.application_id
 left join integration_activity c on c.integration_id = i.id
@@ -309,6 +339,7 @@ type IntegrationsRow struct {
 	LastAcceptedAt  *time.Time
 	LastRefusedAt   *time.Time
 	LastRefusal     string
+	SecretsSetAt    []time.Time
 }
 
 func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]IntegrationsRow, error) {
@@ -339,6 +370,7 @@ func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]I
 			&i.LastAcceptedAt,
 			&i.LastRefusedAt,
 			&i.LastRefusal,
+			&i.SecretsSetAt,
 		); err != nil {
 			return nil, err
 		}

@@ -262,6 +262,31 @@ type FeedShift struct {
 	Cancelled bool
 }
 
+type Heartbeat struct {
+	ID            int64
+	IntegrationID int64
+	Name          string
+	Description   string
+	EverySeconds  int32
+	GraceSeconds  int32
+	Plan          *string
+	Severity      *string
+	Enabled       bool
+	CreatedBy     string
+	CreatedAt     time.Time
+	Since         time.Time
+	LastPingAt    *time.Time
+	MissedAt      *time.Time
+	Reported      bool
+	IncidentID    *int64
+}
+
+type HeartbeatReception struct {
+	OnlyRow bool
+	LastAt  time.Time
+	Since   time.Time
+}
+
 // the last message that the historian has read, in the order of settled_at and id
 type HistoryCursor struct {
 	OnlyRow   bool
@@ -345,6 +370,8 @@ type Incident struct {
 	MergedInto *int64
 	// when the incident was closed without a resolve, because there was no news; null = not closed
 	ClosedAt *time.Time
+	// about when the source delivered last, at most a minute too early; null = not since the incident was opened
+	DeliveredAt *time.Time
 }
 
 type IncidentAlert struct {
@@ -431,6 +458,13 @@ type IntegrationPayload struct {
 	At            time.Time
 	Outcome       string
 	Body          string
+}
+
+type IntegrationSecret struct {
+	ID            int64
+	IntegrationID int64
+	Sealed        []byte
+	CreatedAt     time.Time
 }
 
 type IntegrationToken struct {
@@ -533,6 +567,8 @@ type Message struct {
 	FailedForGood bool
 	// when the timeline was told that the message has not left in time; null = it was not
 	LateAt *time.Time
+	// of a page that a quiet-time limit holds: when it is sent
+	QuietUntil *time.Time
 }
 
 type MessageChange struct {
@@ -979,6 +1015,7 @@ type TargetRole struct {
 	Name       string
 	TargetKind string
 	Position   int16
+	InV0       bool
 }
 
 type Team struct {
@@ -1120,6 +1157,12 @@ type UserMode struct {
 	UserID   int64
 	Priority string
 	Mode     string
+}
+
+type UserQuietLimit struct {
+	UserID      int64
+	PerDay      *int32
+	WorkingDays []string
 }
 
 type UserReprioritization struct {

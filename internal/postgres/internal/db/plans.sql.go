@@ -510,7 +510,7 @@ func (q *Queries) SetPlanRepageAfter(ctx context.Context, arg SetPlanRepageAfter
 }
 
 const targetRoles = `-- name: TargetRoles :many
-select name, target_kind from target_roles order by position, name
+select name, target_kind from target_roles where in_v0 order by position, name
 `
 
 type TargetRolesRow struct {
@@ -518,6 +518,7 @@ type TargetRolesRow struct {
 	TargetKind string
 }
 
+// The roles that /v0 lists.
 func (q *Queries) TargetRoles(ctx context.Context) ([]TargetRolesRow, error) {
 	rows, err := q.db.Query(ctx, targetRoles)
 	if err != nil {

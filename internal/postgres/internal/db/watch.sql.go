@@ -37,7 +37,7 @@ with late as (
     cross join (select generate_series(0, 1)::smallint as class) c
     cross join lateral (
         select x.id from messages x
-        where x.application_id = a.id and x.class = c.class and x.settled_at is null
+        where x.application_id = a.id and x.class = c.class and x.settled_at is null and x.id > 0
           and x.created_at > $1::timestamptz
           and x.created_at <= statement_timestamp() - $2::bigint * interval '1 microsecond'
           and case when x.held_at is null then x.created_at else x.mode_since end
@@ -123,7 +123,7 @@ cross join (select generate_series(0, 2)::smallint as class) c
 cross join lateral (
     select m.id, m.bucket, m.mode, m.created_at, m.held_at, m.mode_since
     from messages m
-    where m.application_id = a.id and m.class = c.class and m.settled_at is null and m.state in ('pending', 'taken', 'sending')
+    where m.application_id = a.id and m.class = c.class and m.settled_at is null and m.id > 0 and m.state in ('pending', 'taken', 'sending')
       and (m.held_at is null or m.mode_since <= statement_timestamp()) -- not a follow-up whose time has not come
       and not exists (select from vendor_pauses p where p.account = 'mode:' || m.mode and p.until > statement_timestamp())
     order by m.created_at
@@ -145,7 +145,7 @@ type OldestUnsentRow struct {
 // Checks that every process makes, for all buckets.
 // The message of every application and class that became due first and has not left: waiting, taken, being sent, or to be
 // tried again later. Its age counts from when it first became due; a retry does not renew it. Messages that an operator has
-// paused are left out. Each lateral look-up reads the head of the index messages_unsent.
+// paused are left out. Each lateral look-up reads the head of the index messages_late, whose condition contains id > 0.
 func (q *Queries) OldestUnsent(ctx context.Context) ([]OldestUnsentRow, error) {
 	rows, err := q.db.Query(ctx, oldestUnsent)
 	if err != nil {

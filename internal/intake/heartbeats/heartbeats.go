@@ -1,0 +1,218 @@
+// Package heartbeats defines what a heartbeat is: a signal that a program sends regularly, and whose absence opens an incident. It decides
+// when a heartbeat is missed and what to do then. The edges, the monitor and storage use it. It knows no storage and no transport.
+package heartbeats
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/etag"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
+)
+
+// ID is the number of a heartbeat.
+type ID int64
+
+// DefaultName is the name of the heartbeat that a ping without a name is for.
+const DefaultName = "default"
+
+// MaxEvery is the longest interval. MaxPerIntegration is how many heartbeats an integration has at most.
+const (
+	MaxEvery          = 366 * 24 * time.Hour
+	MaxPerIntegration = 1000
+	maxName           = 200
+	maxDescription    = 10_000
+)
+
+// Outage is the time without any process that receives pings after which the reception counts as interrupted.
+const Outage = 5 * time.Second
+
+// Types returns the types of integrations that have heartbeats.
+func Types() []string { return []string{integrations.Heartbeat, integrations.Opsgenie} }
+
+// Content is the part of a heartbeat that people edit. Every and Grace are whole seconds.
+type Content struct {
+	Name        string // unique in its integration; never changes
+	Description string
+	Every       time.Duration // expected interval between two pings
+	Grace       time.Duration // how much later a ping may come
+	Plan        string        // "" = routed by the integration
+	Severity    intake.Severity
+	Enabled     bool
+}
+
+// Heartbeat is a heartbeat and its state. Times are those of the database.
+type Heartbeat struct {
+	ID            ID
+	IntegrationID integrations.ID
+	Integration   string // name
+	Content
+	CreatedBy  string
+	CreatedAt  time.Time
+	Since      time.Time // no interval begins earlier: when it was created or switched on
+	LastPingAt time.Time // zero = never
+	MissedAt   time.Time // when it was found to be missed; zero = it is not missed
+	Reported   bool      // the miss was reported as an event
+	Incident   int64     // that the report opened; 0 = none
+}
+
+// Reception says when pings could be received. Outages do not count against heartbeats.
+type Reception struct {
+	LastAt time.Time // the latest instant
+	Since  time.Time // the end of the latest outage
+}
+
+// Ping is a ping with the token of an integration, which must have the type.
+type Ping struct{ Token, Type, Name string }
+
+// Pinged says what a ping found. It was stored if the integration has the wanted type and is switched on.
+type Pinged struct {
+	Integration integrations.Integration // has only a number, a name, a type and Enabled; number 0 = no integration has the token
+	Token       int64                    // the number of the token
+	Heartbeat   ID                       // 0 = the integration has no heartbeat of that name
+}
+
+// State is what people see of a heartbeat.
+type State string
+
+// The states.
+const (
+	Waiting State = "waiting" // it was never pinged: its first interval begins with its first ping
+	Alive   State = "alive"
+	Missed  State = "missed"
+	Off     State = "off"
+)
+
+// State returns the state of the heartbeat.
+func (h Heartbeat) State() State {
+	switch {
+	case !h.Enabled:
+		return Off
+	case !h.MissedAt.IsZero():
+		return Missed
+	case h.LastPingAt.IsZero():
+		return Waiting
+	}
+	return Alive
+}
+
+// Deadline returns when the heartbeat is missed without a further ping. Zero = never: it was never pinged, or is switched off. After an
+// outage of the reception the heartbeat has its whole interval again.
+func (h Heartbeat) Deadline(r Reception) time.Time {
+	if !h.Enabled || h.LastPingAt.IsZero() {
+		return time.Time{}
+	}
+	begin := slices.MaxFunc([]time.Time{h.LastPingAt, h.Since, r.Since}, time.Time.Compare)
+	return begin.Add(h.Every + h.Grace)
+}
+
+// Action is what to do about a heartbeat.
+type Action int
+
+// The actions.
+const (
+	Nothing Action = iota
+	Miss           // mark it as missed, then report it
+	Report         // it is marked as missed: report it
+	Resolve        // resolve its incident, then remove the mark
+)
+
+// Decide returns what to do about a heartbeat. It compares deadlines with the latest instant at which pings could be received, not with
+// the present, so that an outage in progress makes no heartbeat missed.
+func Decide(h Heartbeat, r Reception) Action {
+	if !h.MissedAt.IsZero() {
+		switch {
+		case !h.Enabled || h.LastPingAt.After(h.MissedAt):
+			return Resolve
+		case !h.Reported:
+			return Report
+		}
+		return Nothing
+	}
+	if at := h.Deadline(r); !at.IsZero() && !at.After(r.LastAt) {
+		return Miss
+	}
+	return Nothing
+}
+
+// Event returns the event that reports the heartbeat with a status.
+func (h Heartbeat) Event(status intake.Status) intake.Event {
+	last := h.LastPingAt.UTC().Truncate(time.Second)
+	context, _ := json.Marshal(map[string]any{"heartbeat": map[string]any{
+		"name": h.Name, "description": h.Description, "every_seconds": int64(h.Every.Seconds()), "grace_seconds": int64(h.Grace.Seconds()),
+		"last_ping_at": last.Format(time.RFC3339),
+	}}) // plain values can always be encoded
+	e := intake.Event{
+		Status: status, Key: fmt.Sprintf("heartbeat/%d", h.ID), Title: "Heartbeat " + h.Name + " missed", Severity: h.Severity,
+		Summary: strings.TrimSpace(fmt.Sprintf("No ping since %s; one is expected every %s. %s", last.Format("2006-01-02 15:04:05 UTC"), span(h.Every), h.Description)),
+		Labels:  map[string]string{"heartbeat": h.Name}, StartsAt: h.MissedAt, Context: context,
+	}
+	if status == intake.Resolved {
+		e.EndsAt = h.LastPingAt
+	}
+	return e
+}
+
+// span formats an interval without zero units: 1h30m, not 1h30m0s.
+func span(d time.Duration) string {
+	text := strings.TrimSuffix(d.String(), "0s")
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// From returns the integration as the events of the heartbeat use it: with the plan of the heartbeat if it has one.
+func (h Heartbeat) From(i integrations.Integration) integrations.Integration {
+	if h.Plan != "" {
+		i.DefaultPlan, i.Rules = h.Plan, nil
+	}
+	return i
+}
+
+// Tag identifies the state of the content, for edits under If-Match.
+func (c Content) Tag() string { return etag.Of(c) }
+
+// Check trims the texts. A wrong field is an Invalid fault that names it. Plans are checked elsewhere.
+func (c *Content) Check() error {
+	c.Name, c.Description = strings.TrimSpace(c.Name), strings.TrimSpace(c.Description)
+	whole := func(d time.Duration) bool { return d == d.Truncate(time.Second) }
+	switch {
+	case c.Name == "" || len(c.Name) > maxName || strings.ContainsAny(c.Name, "/\x00"):
+		return fault.Invalidf("name", "name must have 1 to %d bytes without a slash", maxName)
+	case len(c.Description) > maxDescription:
+		return fault.Invalidf("description", "description has more than %d bytes", maxDescription)
+	case c.Every < time.Second || c.Every > MaxEvery || !whole(c.Every):
+		return fault.Invalidf("every_seconds", "every_seconds must be 1 to %d", int64(MaxEvery.Seconds()))
+	case c.Grace < 0 || c.Grace > MaxEvery || !whole(c.Grace):
+		return fault.Invalidf("grace_seconds", "grace_seconds must be 0 to %d", int64(MaxEvery.Seconds()))
+	case c.Severity != "" && !integrations.KnownSeverity(c.Severity):
+		return fault.Invalidf("severity", "severity must be critical, error, warning or info")
+	}
+	return nil
+}
+
+// Changes names the edited fields with their values before and after.
+func (c Content) Changes(after Content) string {
+	var out []string
+	for _, f := range []struct {
+		name        string
+		before, now any
+	}{
+		{"every", c.Every, after.Every}, {"grace", c.Grace, after.Grace}, {"plan", c.Plan, after.Plan}, {"severity", c.Severity, after.Severity},
+		{"enabled", c.Enabled, after.Enabled},
+	} {
+		if f.before != f.now {
+			out = append(out, fmt.Sprintf("%s: %v -> %v", f.name, f.before, f.now))
+		}
+	}
+	if c.Description != after.Description {
+		out = append(out, "description")
+	}
+	return strings.Join(out, "; ")
+}
