@@ -131,6 +131,17 @@ func TestRespondersAreAddedToAnAcknowledgedIncident(t *testing.T) {
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 }
 
+// An alert source acknowledged the incident: it has no owner.
+func TestRespondersAreAddedToAnIncidentThatItsSourceAcknowledged(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	x.Exec(`update incidents set active = false, source_acknowledged = true, exhausted_at = null, version = version + 1, due_at = $1`, x.Now)
+	x.Pass()
+	require.NoError(t, x.also("bo"))
+	x.Pass()
+	require.Equal(t, []string{"bo"}, x.started())
+}
+
 func TestRespondersAreAddedToAnExhaustedIncident(t *testing.T) {
 	t.Parallel()
 	x := newTeam(t)
