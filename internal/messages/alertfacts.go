@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 )
 
@@ -24,15 +25,14 @@ const (
 
 // alertFacts are the facts that contexts of all sources have, for the built-in rendering.
 type alertFacts struct {
-	title    string
-	severity string
-	summary  string // "" = the title says it all
-	status   string
-	owner    string   // who acknowledged, else the label of that name; "" = nobody
-	count    int      // alerts of the group; 0 = it is no group
-	alerts   []string // a line for each of the first alerts
-	labels   [][2]string
-	links    [][2]string
+	title         string
+	severity      string
+	summary       string   // "" = the title says it all
+	status, owner string   // owner: who acknowledged, else the label of that name
+	count         int      // alerts of the group; 0 = it is no group
+	alerts        []string // a line for each of the first alerts
+	labels        [][2]string
+	links         [][2]string
 }
 
 // alertGroup is the part of Alertmanager's and Grafana's payload that the built-in rendering shows.
@@ -179,7 +179,7 @@ func (f *alertFacts) alertLines(g alertGroup) {
 		f.alerts = append(f.alerts, cutRunes(oneLine(text), maxFactValue))
 	}
 	if more := f.count - len(f.alerts); more > 0 {
-		f.alerts = append(f.alerts, "and "+amount(more, "more alert"))
+		f.alerts = append(f.alerts, "and "+humanize.Count(more, "more alert", "more alerts"))
 	}
 }
 
@@ -193,10 +193,9 @@ func (f *alertFacts) labelsOf(labels map[string]string) {
 
 func (f *alertFacts) label(name, value string) {
 	value = cutRunes(oneLine(value), maxFactValue)
-	switch {
-	case name == "owner":
+	if name == "owner" {
 		f.owner = value
-	case value != "" && len(f.labels) < maxFacts:
+	} else if value != "" && len(f.labels) < maxFacts {
 		f.labels = append(f.labels, [2]string{cutRunes(oneLine(name), 60), value})
 	}
 }
@@ -217,16 +216,9 @@ func (f *alertFacts) headline() string {
 		text = cutRunes(oneLine(f.severity), 30) + ": " + text
 	}
 	if f.count > 1 && !strings.Contains(text, " more)") {
-		text += " (" + amount(f.count, "alert") + ")"
+		text += " (" + humanize.Count(f.count, "alert", "alerts") + ")"
 	}
 	return text
-}
-
-func amount(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }
 
 func member(members [][2]string, names ...string) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -92,7 +93,7 @@ func (f *alertFacts) state() string {
 		parts = append(parts, cutRunes(oneLine(f.status), 30))
 	}
 	if f.count > 0 {
-		parts = append(parts, amount(f.count, "alert"))
+		parts = append(parts, humanize.Count(f.count, "alert", "alerts"))
 	}
 	return strings.Join(parts, ", ")
 }
