@@ -39,6 +39,20 @@ func TestOpenIncidents(t *testing.T) {
 	s.do(anonymous, post, "/v0/incidents", ok).refuses(401, "Authentication failure", "Malformed/missing HMAC authorization header")
 }
 
+func TestADedupKeyOpensOneIncident(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	body := func(key any) m { return m{"plan": "pager", "context": m{"host": "h", "message": "x"}, "dedup_key": key} }
+	first := s.do(demo, post, "/v0/incidents", body("disk")).is(http.StatusCreated).body
+	require.Equal(t, first, s.do(demo, post, "/v0/incidents", body("disk")).is(http.StatusCreated).body)
+	require.NotEqual(t, first, s.do(demo, post, "/v0/incidents", body("cpu")).is(http.StatusCreated).body)
+	s.do(demo, post, "/v0/incidents/"+first+"/resolve", m{"resolved": 1}).is(http.StatusOK)
+	require.NotEqual(t, first, s.do(demo, post, "/v0/incidents", body("disk")).is(http.StatusCreated).body, "the key is free again")
+	for _, wrong := range []any{3, []string{}, strings.Repeat("k", 256), "a\x00b"} {
+		require.Contains(t, s.do(demo, post, "/v0/incidents", body(wrong)).is(http.StatusBadRequest).body, "dedup_key")
+	}
+}
+
 func TestOpenDynamicIncidents(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -75,7 +75,7 @@ func (r *Runner) add(ctx context.Context, a escalation.Added) (err error) {
 		r.nobody(c.Nobody, zap.Int64("incident_id", int64(a.IncidentID)), zap.String("application", c.Application))
 	}
 	for _, m := range c.Messages {
-		r.metrics.made.WithLabelValues(string(m.Purpose)).Inc()
+		r.metrics.made.WithLabelValues(string(m.Purpose.Kind())).Inc()
 	}
 	if len(c.Messages) > 0 {
 		r.deps.Waker(buckets.Of(a.Lease.Bucket))

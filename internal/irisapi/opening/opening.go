@@ -22,7 +22,12 @@ type newIncident struct {
 	context     map[string]json.RawMessage
 	raw         json.RawMessage // the context as posted
 	targets     []incidents.Target
+	key         string // an open incident with this key is not opened again; "" = none
 }
+
+// maxKey is the maximum length of a dedup_key in bytes.
+const maxKey = 255
+
 
 // parseIncident reads the body. It does not check whether the plan, application and targets exist.
 func parseIncident(b v0.Body) (n newIncident, err error) {
@@ -33,6 +38,8 @@ func parseIncident(b v0.Body) (n newIncident, err error) {
 	n.raw = b.Members["context"]
 	err = json.Unmarshal(n.raw, &n.context)
 	b.Check(err == nil && n.context != nil, fault.Invalidf("context", "context must be an object"))
+	n.key = b.Text("dedup_key")
+	b.Check(len(n.key) <= maxKey, fault.Invalidf("dedup_key", "dedup_key must not be longer than %d bytes", maxKey))
 	if !b.Given("dynamic_targets") {
 		return n, b.Err()
 	}
@@ -45,7 +52,8 @@ func parseIncident(b v0.Body) (n newIncident, err error) {
 	return n, b.Err()
 }
 
-// open checks in the order of Iris, which clients expect: plan, application, dynamic targets, context, template.
+// open checks in the order of Iris, which clients expect: plan, application, dynamic targets, context, template. If an incident of the
+// application, plan and dedup_key is open, the answer has its number, and nothing is opened.
 func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	posted, err := parseIncident(v0.ReadBody(w, r, ""))
@@ -87,12 +95,14 @@ func (a incoming) open(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	opened, err := a.Incidents.Open(ctx, incidents.New{PlanID: int64(plan.ID), ApplicationID: app.ID, Version: app.ToCheck(),
-		Context: body, DynamicTargets: targets, Actor: wire.Actor(ctx).String()})
+		Context: body, DynamicTargets: targets, DedupKey: posted.key, Actor: wire.Actor(ctx).String()})
 	if err != nil {
 		return err
 	}
-	a.Load.Accepted(app.ID, 1)
-	a.Wake(buckets.Of(opened.Bucket))
+	if !opened.Known {
+		a.Load.Accepted(app.ID, 1)
+		a.Wake(buckets.Of(opened.Bucket))
+	}
 	return v0.Created(w, int64(opened.ID), "incidents", nil)
 }
 
