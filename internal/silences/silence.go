@@ -20,6 +20,8 @@ const (
 	longestOne = 31 * 24 * time.Hour  // of an occurrence of a window
 	maxComment = 1000                 // bytes
 	maxMatch   = 4000                 // bytes
+
+	maxSuggested = 20 // matchers that Suggest returns
 )
 
 // Content is what people set. All given conditions must hold; at least one is needed.
