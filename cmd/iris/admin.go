@@ -85,6 +85,7 @@ type userCommand struct {
 	Disable userDisableCommand `cmd:"" help:"Switch a user off: no log-in, no pages, sessions end."`
 	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
 	Rule    userRuleCommand    `cmd:"" help:"List and set how pages of each priority reach a user."`
+	Quiet   userQuietCommand   `cmd:"" help:"Print and set the quiet-time limits of a user."`
 	Delete  userDeleteCommand  `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
 }
 

@@ -25,12 +25,12 @@ type integrationCommand struct {
 
 type integrationAddCommand struct {
 	Name        string `arg:"" help:"Name."`
-	Type        string `required:"" help:"What sends the alerts: alertmanager, datadog, generic, grafana, heartbeat, nagios, opsgenie, pagerduty, sentry, sns, uptime_kuma or zabbix."`
+	Type        string `required:"" help:"What sends the alerts: alertmanager, datadog, email, generic, grafana, heartbeat, nagios, opsgenie, pagerduty, sentry, sns, uptime_kuma or zabbix."`
 	Application string `required:"" help:"Application that the incidents belong to." placeholder:"NAME"`
 	Plan        string `help:"Plan for events that no rule matches; without it, that of the application." placeholder:"NAME"`
 	Severity    string `help:"Severity of events that name none: critical, error, warning or info. Default: error."`
 	Rate        int    `help:"Deliveries per minute that each API server accepts." default:"600"`
-	Settings    string `help:"File with the expressions of a generic integration, a JSON object." type:"existingfile" placeholder:"FILE"`
+	Settings    string `help:"File with the expressions of a generic or email integration, a JSON object." type:"existingfile" placeholder:"FILE"`
 	Rules       string `help:"File with the routing rules, a JSON array. The first rule that matches wins." type:"existingfile" placeholder:"FILE"`
 }
 

@@ -88,14 +88,14 @@ func newFixture(t *testing.T) *fixture {
 		senders := integrations.Deps{Integrations: pgintegrations.New(db, secrets), Records: pgintegrations.New(db, secrets), Applications: apps,
 			Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}}
 		return slices.Concat(
-			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
+			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Snoozes: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
 				Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(db), Directory: directory,
 					Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
 			catalog.Routes(catalog.Deps{Plans: plans, PlanStore: plans, Templates: templates, TemplateStore: templates, People: users,
 				Teammates: users.Teammates, MaxPlanLength: 24 * time.Hour}),
 			applications.Routes(applications.Deps{Applications: apps, People: users}),
-			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil), Rules: pgpeople.NewSettings(db)}),
+			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil), Rules: pgpeople.NewSettings(db), Quiet: pgpeople.NewSettings(db)}),
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db),
 				Removals: operator.NewRemovals(db, plans, "")}),
 			integrations.Routes(senders),
@@ -225,14 +225,23 @@ func TestIncidentActions(t *testing.T) {
 	require.Equal(t, "acknowledged", act("page", `{"targets":[{"role":"user","name":"ann"}],"template":"words"}`).State)
 	require.Equal(t, "escalating", act("restart", "").State)
 
+	require.Equal(t, "snoozed", act("snooze", `{"for":"2h"}`).State)
+	require.Len(t, ok[pages](f, 200, "", "GET", "/v1/incidents?state=snoozed", "").Items, 1)
+	require.Len(t, ok[pages](f, 200, "", "GET", "/v1/incidents?state=open", "").Items, 1)
+	require.Empty(t, ok[pages](f, 200, "", "GET", "/v1/incidents?state=exhausted", "").Items)
+	require.Equal(t, "snoozed", act("snooze", `{"until":"`+time.Now().Add(time.Hour).Format(time.RFC3339)+`"}`).State)
+	require.Equal(t, "escalating", act("unsnooze", "").State)
+	require.Equal(t, 409, f.do("ann", "POST", "/v1/incidents/1/unsnooze", "").Code)
+
 	require.Equal(t, "resolved", act("resolve", "").State)
 	for call, body := range map[string]string{"page": `{"targets":[{"role":"user","name":"ann"}]}`, "reassign": `{"owner":"bob"}`} {
 		rec := f.do("ann", "POST", "/v1/incidents/1/"+call, body)
 		require.Equal(t, 409, rec.Code)
 		require.Contains(t, rec.Body.String(), "the incident is resolved: reopen it first")
 	}
-	for _, refused := range []string{"escalate", "restart"} {
-		rec := f.do("ann", "POST", "/v1/incidents/1/"+refused, "")
+	for _, refused := range []string{"escalate", "restart", "snooze"} {
+		body := map[string]string{"snooze": `{"for":"1h"}`}[refused]
+		rec := f.do("ann", "POST", "/v1/incidents/1/"+refused, body)
 		require.Equal(t, 409, rec.Code)
 		require.Contains(t, rec.Body.String(), "the incident is resolved: reopen it first")
 	}
@@ -278,11 +287,15 @@ func TestErrorsPointToTheField(t *testing.T) {
 		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"eve"}]}`: {400, []part{{"#/targets/0/name", "", "there is no such target"}}},
 		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"ann"}],"priority":"loud"}`: {400, []part{{"#/priority", "", `there is no priority "loud"`}}},
 		`POST /v1/incidents/1/page {"targets":[{"role":"user","name":"ann"}],"template":"none"}`: {400, []part{{"#/template", "", `there is no active template "none"`}}},
-		`POST /v1/incidents/1/reassign {"owner":"eve"}`:                                          {400, []part{{"#/owner", "", `there is no active user "eve"`}}},
-		`POST /v1/incidents/1/comments {"text":"x"}`:                                             {400, []part{{"#/text", "", `there is no member "text"`}}},
-		`POST /v1/incidents/1/acknowledge {"owner":1}`:                                           {400, []part{{"#/owner", "", "owner must be a string"}}},
-		`POST /v1/incidents/1/acknowledge`:                                                       {400, []part{{"#/owner", "", "owner is required: the caller is no person"}}},
-		`POST /v1/incidents/1/resolve {"resolved":true}`:                                         {400, []part{{"#/resolved", "", `there is no member "resolved"`}}},
+		`POST /v1/incidents/1/snooze {}`:                               {400, []part{{"#/until", "", "either until or for is required"}}},
+		`POST /v1/incidents/1/snooze {"for":"soon"}`:                   {400, []part{{"#/for", "", "for must be a duration such as 90m or 24h, at most 30 days"}}},
+		`POST /v1/incidents/1/snooze {"until":"2020-01-01T00:00:00Z"}`: {400, []part{{"#/until", "", "until must be in the future"}}},
+		`POST /v1/incidents/1/snooze {"until":"tomorrow"}`:             {400, []part{{"#/until", "", "until must be an instant such as 2006-01-02T15:04:05Z"}}},
+		`POST /v1/incidents/1/reassign {"owner":"eve"}`:                {400, []part{{"#/owner", "", `there is no active user "eve"`}}},
+		`POST /v1/incidents/1/comments {"text":"x"}`:                   {400, []part{{"#/text", "", `there is no member "text"`}}},
+		`POST /v1/incidents/1/acknowledge {"owner":1}`:                 {400, []part{{"#/owner", "", "owner must be a string"}}},
+		`POST /v1/incidents/1/acknowledge`:                             {400, []part{{"#/owner", "", "owner is required: the caller is no person"}}},
+		`POST /v1/incidents/1/resolve {"resolved":true}`:               {400, []part{{"#/resolved", "", `there is no member "resolved"`}}},
 	} {
 		method, rest, _ := strings.Cut(request, " ")
 		path, body, _ := strings.Cut(rest, " ")

@@ -38,3 +38,29 @@ func TestNotificationRulesOfAPerson(t *testing.T) {
 		require.Equal(t, []string{want}, places(t, rec), body)
 	}
 }
+
+func TestQuietLimitsOfAPerson(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const path, none = "/v1/users/ann/quiet-limits", `{"calls_and_texts_per_day":null,"working_days_only":[]}`
+	require.JSONEq(t, none, f.do("ann", "GET", path, "").Body.String())
+	limits := `{"calls_and_texts_per_day":0,"working_days_only":["low","medium"]}`
+	rec := f.do("ann", "PUT", path, limits)
+	require.Equal(t, 200, rec.Code, rec.Body)
+	require.JSONEq(t, limits, rec.Body.String())
+	require.Equal(t, rec.Body.String(), f.do("ann", "GET", path, "").Body.String())
+	require.JSONEq(t, none, f.do("ann", "PUT", path, `{}`).Body.String())
+	require.Equal(t, 401, f.do("bob", "PUT", path, `{}`).Code)
+	for body, want := range map[string]string{
+		`{"calls_and_texts_per_day":-1}`:         "#/calls_and_texts_per_day",
+		`{"calls_and_texts_per_day":1001}`:       "#/calls_and_texts_per_day",
+		`{"working_days_only":["urgent"]}`:       "#/working_days_only",
+		`{"working_days_only":["low","low"]}`:    "#/working_days_only",
+		`{"working_days_only":"low"}`:            "#/working_days_only",
+		`{"working_days_only":["low"],"zone":1}`: "#/zone",
+	} {
+		rec := f.do("ann", "PUT", path, body)
+		require.Equal(t, 400, rec.Code, body)
+		require.Equal(t, []string{want}, places(t, rec), body)
+	}
+}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/tls"
 	"net"
 	"net/netip"
 	"net/url"
@@ -52,7 +53,29 @@ func (l *loader) dummyRoles(c Compatibility) {
 func (l *loader) intake(in Intake) Intake {
 	in.CatchAllPlan = strings.TrimSpace(in.CatchAllPlan)
 	l.apply("intake", &in)
+	if in.SMTP.Addr != "" {
+		l.intakeSMTP("intake.smtp", in.SMTP)
+	}
 	return in
+}
+
+// intakeSMTP checks the SMTP server. The addresses of integrations are secrets, so they must not pass a network in clear text.
+func (l *loader) intakeSMTP(at string, s IntakeSMTP) {
+	l.address(at+".addr", s.Addr, true)
+	switch {
+	case (s.CertFile == "") != (s.KeyFile == ""):
+		l.problem(l.where(at+".tls_cert_file"), "tls_cert_file and tls_key_file belong together; set both or none")
+	case s.CertFile != "":
+		if _, err := tls.LoadX509KeyPair(s.CertFile, s.KeyFile); err != nil {
+			l.problem(l.where(at+".tls_cert_file"), "%v", err)
+		}
+	case !loopback(s.Addr) && !s.Insecure:
+		l.problem(l.where(at+".addr"), "%q can be reached from other machines, and the addresses of integrations are secrets; set tls_cert_file and "+
+			"tls_key_file, or listen on 127.0.0.1", s.Addr)
+	}
+	if s.Insecure {
+		l.warning(l.where(at+".insecure"), "is set: mails are accepted without TLS")
+	}
 }
 
 func (l *loader) incidentRates(r IncidentRates) IncidentRates {

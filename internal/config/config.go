@@ -48,6 +48,14 @@ type Common struct {
 	ShutdownTimeout time.Duration `koanf:"shutdown_timeout" default:"20s"`
 	GmailOneClick   GmailOneClick `koanf:"gmail_one_click"`
 	DefaultQuota    Quota         `koanf:"default_quota"`
+	QuietTime       QuietTime     `koanf:"quiet_time"`
+}
+
+// QuietTime limits the pages below urgent to one person.
+type QuietTime struct {
+	// CallsAndTextsPerDay is how many calls and texts a person gets on one day. The others are sent as one digest on the
+	// next morning. 0 = no limit. People may set a limit of their own.
+	CallsAndTextsPerDay int `koanf:"calls_and_texts_per_day"`
 }
 
 // Quota is the quota of applications without a quota of their own. HardLimit 0 = they have no quota.
@@ -151,6 +159,22 @@ type Intake struct {
 	CatchAllPlan string `koanf:"catch_all_plan"`
 	// FallbackPerMinute limits the incidents per minute that an application opens on its default plan or on CatchAllPlan.
 	FallbackPerMinute int `koanf:"fallback_per_minute" default:"60"`
+	// SMTP receives the mails of integrations of type email.
+	SMTP IntakeSMTP `koanf:"smtp"`
+}
+
+// IntakeSMTP is the SMTP server of iris-api.
+type IntakeSMTP struct {
+	Addr string `koanf:"addr"` // "" = no server
+	// Domain is the domain of the recipients; "" = the host of public_url, or any domain if that is an IP address or localhost.
+	Domain string `koanf:"domain"`
+	// CertFile and KeyFile have the certificate and its key for STARTTLS, in PEM. They are read for each connection.
+	CertFile string `koanf:"tls_cert_file"`
+	KeyFile  string `koanf:"tls_key_file"`
+	// Insecure accepts mails without STARTTLS, also from other machines.
+	Insecure  bool `koanf:"insecure"`
+	MaxSize   int  `koanf:"max_size" default:"4194304" range:"1024-16777216"` // bytes of a mail
+	PerMinute int  `koanf:"per_minute" default:"600" range:"1-100000"`        // mails of a peer
 }
 
 // MailingLists says which mailing lists are paged.

@@ -328,10 +328,15 @@ func TestProcessorRefusesWrongSettings(t *testing.T) {
 func TestAPIRefusesWrongSettings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ content, want string }{
-		"addr":    {"http: {addr: '16649'}", "must be host:port"},
-		"network": {"http: {trusted_proxies: [10.0.0.1]}", "is not a network"},
-		"ttl":     {"http: {session_ttl: -1s}", "must not be negative"},
-		"mailbox": {"http: {mailbox_url: there}", "must be a URL"},
+		"addr":                 {"http: {addr: '16649'}", "must be host:port"},
+		"network":              {"http: {trusted_proxies: [10.0.0.1]}", "is not a network"},
+		"ttl":                  {"http: {session_ttl: -1s}", "must not be negative"},
+		"mailbox":              {"http: {mailbox_url: there}", "must be a URL"},
+		"mails without TLS":    {"intake: {smtp: {addr: ':2525'}}", "addresses of integrations are secrets"},
+		"mails half a key":     {"intake: {smtp: {addr: ':2525', tls_cert_file: /x}}", "belong together"},
+		"mails no certificate": {"intake: {smtp: {addr: ':2525', tls_cert_file: /nowhere, tls_key_file: /nowhere}}", "no such file"},
+		"mails address":        {"intake: {smtp: {addr: here}}", `"here" must be host:port`},
+		"mails size":           {"intake: {smtp: {addr: '127.0.0.1:2525', max_size: 1}}", "must be between 1024"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

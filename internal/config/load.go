@@ -380,6 +380,9 @@ func (c *Config) Retention() time.Duration { return cmp.Or(c.file.History.Retent
 // CatchAllPlan returns the plan for alerts without a usable plan; "" = none.
 func (c *Config) CatchAllPlan() string { return strings.TrimSpace(c.file.Intake.CatchAllPlan) }
 
+// MailIntake reports whether an address for alert mails is configured.
+func (c *Config) MailIntake() bool { return c.file.Intake.SMTP.Addr != "" }
+
 // DatabaseURL returns the address of the configured database, or "".
 func (c *Config) DatabaseURL() Secret { return c.file.Database.URL }
 

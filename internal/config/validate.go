@@ -167,6 +167,9 @@ func (l *loader) quota(q *Quota) {
 	}
 }
 
+// maxPerDay is the highest limit of calls and texts on one day. People have the same one.
+const maxPerDay = 1000
+
 func (l *loader) common(c Common) Common {
 	if c.Database.URL == "" && !l.broken["database.url"] {
 		l.problem(l.where("database.url"), "is missing; set the address of PostgreSQL, such as postgres://iris:PASSWORD@db.example.com:5432/iris")
@@ -187,6 +190,9 @@ func (l *loader) common(c Common) Common {
 		l.address("admin.addr", c.Admin.Addr, true)
 	}
 	l.quota(&c.DefaultQuota)
+	if n := c.QuietTime.CallsAndTextsPerDay; n < 0 || n > maxPerDay {
+		l.problem(l.where("quiet_time.calls_and_texts_per_day"), "must be between 0 and %d", maxPerDay)
+	}
 	l.gmail(&c)
 	return c
 }

@@ -30,6 +30,15 @@ func integrationLines(public string) []string {
 	}
 }
 
+// mailDomain is the domain of the addresses of integrations.
+const mailDomain = "localhost"
+
+// mailLine returns a command that sends an alert mail to the SMTP server at an address.
+func mailLine(addr string) string {
+	return `printf 'From: you@example.com\nSubject: Disk of web-1 is full\n\n/var is 97%% full\n' | curl -sS smtp://` + addr +
+		` --mail-from you@example.com --mail-rcpt demo-email@` + mailDomain + ` --crlf -T -`
+}
+
 // incidentLine returns a command that posts an incident and signs it when it runs. The signature covers the time, the
 // method, the path and the body.
 func incidentLine(public string) string {
@@ -97,6 +106,12 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 			line("%s", command)
 		}
 		line("")
+		if s.mail != "" {
+			line("Or send a mail:")
+			line("")
+			line("%s", mailLine(s.mail))
+			line("")
+		}
 		line("Or post an incident through the API, signed by openssl:")
 		line("")
 		line("%s", incidentLine(s.public))

@@ -37,8 +37,12 @@ func (s *Supervisor) childEnvironment(cfg *config.Config, databaseURL string, bo
 			base[name] = value
 		}
 	}
+	ofAPI := map[string]string{"IRIS_HTTP_ADDR": s.addr, "IRIS_MAILBOX_URL": box.pages}
+	if s.mail != "" {
+		ofAPI["IRIS_INTAKE_SMTP_ADDR"], ofAPI["IRIS_INTAKE_SMTP_DOMAIN"] = s.mail, mailDomain
+	}
 	return environments{
-		api: merge(s.opt.Environ, base, map[string]string{"IRIS_HTTP_ADDR": s.addr, "IRIS_MAILBOX_URL": box.pages}),
+		api: merge(s.opt.Environ, base, ofAPI),
 		// Gossip uses a free port of this machine: peers find each other through the database.
 		processor: merge(s.opt.Environ, base, map[string]string{"IRIS_GOSSIP_ADDR": "127.0.0.1:0"}),
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/devmode/demo"
+	"github.com/iris-oncall/iris/internal/freeport"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/operator/senders"
 	"github.com/iris-oncall/iris/internal/pgserver"
@@ -56,6 +57,7 @@ type Options struct {
 type Supervisor struct {
 	opt    Options
 	addr   string
+	mail   string // address of the SMTP server for alert mails; "" = a configured one
 	local  string // URL of iris-api for this machine
 	public string
 	logDir string
@@ -125,6 +127,11 @@ func (s *Supervisor) run(ctx context.Context) error {
 	cfg, err := config.Load(s.opt.ConfigFile, s.opt.Environ)
 	if err != nil {
 		return err
+	}
+	if !cfg.MailIntake() {
+		if s.mail, err = freeport.Addr(); err != nil {
+			return err
+		}
 	}
 	if err := s.checkServers(cfg); err != nil {
 		return err

@@ -427,7 +427,7 @@ func TestBannerHidesThePasswordOfAConfiguredDatabase(t *testing.T) {
 
 func TestPrintedCommandsAreOneLineEach(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{alertLine("http://h:1"), incidentLine("http://h:1/iris")} {
+	for _, line := range []string{alertLine("http://h:1"), incidentLine("http://h:1/iris"), strings.TrimPrefix(mailLine("h:25"), mailLine("")[:strings.Index(mailLine(""), "curl ")])} {
 		require.True(t, strings.HasPrefix(line, "curl "))
 		require.NotContains(t, line, "\n")
 		require.False(t, strings.HasSuffix(line, `\`))

@@ -1,5 +1,5 @@
-// Package freeport reserves TCP ports of the loopback interface for programs that need their address before they start. The bench and
-// tests call it.
+// Package freeport reserves TCP ports of the loopback interface for programs that need their address before they start. The bench,
+// dev mode and tests call it.
 //
 // To listen on port 0 and close the listener is not enough: until the program listens, the kernel may give the same port to another
 // program.

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -179,7 +180,7 @@ type alertFields struct {
 
 func newAlertFields(body []byte, query url.Values) (alertFields, error) {
 	f := alertFields{query: query}
-	if len(body) == 0 {
+	if len(bytes.TrimSpace(body)) == 0 {
 		return f, nil
 	}
 	var err error

@@ -123,7 +123,7 @@ func readAlertQuery(v url.Values) (q integrations.AlertQuery, err error) {
 			}
 		}
 	}
-	if q.Limit = min(q.Limit, maxAlerts); q.Offset+q.Limit > maxOffset {
+	if q.Limit = min(q.Limit, maxAlerts); q.Offset > maxOffset-q.Limit {
 		return q, fault.Invalidf("offset", "offset and limit together must be at most %d", maxOffset)
 	}
 	if sort := v.Get("sort"); sort != "" && sort != "createdAt" {

@@ -3,8 +3,6 @@ package incidents
 import (
 	"encoding/json"
 	"time"
-
-	"github.com/iris-oncall/iris/internal/instant"
 )
 
 // Alert is one alert of a group, as its sender described it. Its instants are on the sender's clock and compared only
@@ -88,13 +86,7 @@ type Exhaustion struct {
 // delivery has a new alert: then the restart is never lost, only delayed until the limits allow it. A delivery without
 // news restarts now or not at all.
 func (e Exhaustion) Restart(news bool, now time.Time) time.Time {
-	earliest := now
-	if n := len(e.Restarts); n > 0 {
-		earliest = instant.Later(earliest, e.Restarts[n-1].Add(RestartPause))
-		if n >= RestartsPerDay {
-			earliest = instant.Later(earliest, e.Restarts[n-RestartsPerDay].Add(24*time.Hour))
-		}
-	}
+	earliest := NextRestart(e.Restarts, now)
 	repeat := !e.At.IsZero() && e.RepageAfter > 0 && now.Sub(e.At) >= e.RepageAfter
 	if news || repeat && !earliest.After(now) {
 		return earliest

@@ -44,6 +44,9 @@ func Parse(s string) (Matchers, error) {
 		}
 		m := matcher{label: head[1], not: head[2][0] == '!', value: value}
 		if strings.HasSuffix(head[2], "~") {
+			if _, err := regexp.Compile(value); err != nil { // alone, so that no parenthesis closes the group below
+				return nil, fault.Invalidf("match", "%.60q is no regular expression", value)
+			}
 			if m.like, err = regexp.Compile("^(?:" + value + ")$"); err != nil {
 				return nil, fault.Invalidf("match", "%.60q is no regular expression", value)
 			}

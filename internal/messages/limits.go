@@ -125,5 +125,8 @@ func DigestSubject(application string, n int, plan string) string {
 	return fmt.Sprintf("[%s] %d messages from plan %s", application, n, plan)
 }
 
+// QuietSubject is the subject of a digest of n pages that a quiet-time limit held.
+func QuietSubject(n int) string { return fmt.Sprintf("%d pages that were held for you", n) }
+
 // DigestBody is the body of a digest.
 func DigestBody(batch string) string { return "Batch ID: " + batch }

@@ -37,3 +37,24 @@ func (o *Operator) SetNotificationRule(ctx context.Context, name string, rule us
 	}
 	return settings.SetNotificationRules(ctx, u, rules, operatorName)
 }
+
+// QuietLimits returns the quiet-time limits that a user chose.
+func (o *Operator) QuietLimits(ctx context.Context, name string) (users.QuietLimits, error) {
+	u, err := o.user(ctx, name)
+	if err != nil {
+		return users.QuietLimits{}, err
+	}
+	return people.NewSettings(o.db).QuietLimits(ctx, u.ID)
+}
+
+// SetQuietLimits replaces the quiet-time limits of a user. Limits that cannot be stored are an Invalid fault.
+func (o *Operator) SetQuietLimits(ctx context.Context, name string, limits users.QuietLimits) error {
+	u, err := o.user(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := limits.Check(); err != nil {
+		return err
+	}
+	return people.NewSettings(o.db).SetQuietLimits(ctx, u, limits, operatorName)
+}

@@ -8,8 +8,10 @@ import (
 
 // Reasons of timers of incidents, as stored.
 const (
-	TimerLate = "late firing" // a firing alert that arrived late waits for the resolve that may follow it
-	TimerNews = "new alert"   // the escalation starts again when the pause between restarts is over
+	TimerLate            = "late firing"     // a firing alert that arrived late waits for the resolve that may follow it
+	TimerNews            = "new alert"       // the escalation starts again when the pause between restarts is over
+	TimerSnooze          = "snooze"          // the escalation starts again when the snooze is over
+	TimerAcknowledgement = "acknowledgement" // the escalation starts again if the incident is not resolved until then
 )
 
 // BucketOf returns the bucket of an incident.

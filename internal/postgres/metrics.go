@@ -67,8 +67,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	}
 	m.floods = shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "iris_floods_total",
-		Help: "What became of messages in floods: held, digest, released, reprioritised, quota_soft, quota_hard, quota_incident, quota_waiting.",
-	}, []string{"decision"}), []string{"held", "digest", "released", "reprioritised", "quota_soft", "quota_hard", "quota_incident", "quota_waiting"})
+		Help: "What became of messages in floods: held, held_quiet, digest, released, reprioritised, quota_soft, quota_hard, quota_incident, quota_waiting.",
+	}, []string{"decision"}), []string{"held", "held_quiet", "digest", "released", "reprioritised", "quota_soft", "quota_hard", "quota_incident", "quota_waiting"})
 	var err error
 	for _, c := range []prometheus.Collector{
 		m.queries, m.failures, m.retries, m.durable, m.standby, m.batchRows, m.reconnects, m.wakeups, m.listening, m.floods,

@@ -391,6 +391,10 @@ func notificationRules(t *testing.T, b *tab) {
 	open := func(what string) {
 		b.do(what, chromedp.EmulateViewport(390, 844), chromedp.Navigate(home+"/me"), chromedp.WaitVisible(urgent), settled)
 	}
+	open("quiet time")
+	b.do("limit calls", chromedp.SetValue(`input[name=per-day]`, "7"), chromedp.Click(`input[name=working-days]`),
+		chromedp.Click(`form:has(input[name=per-day]) button.primary`), chromedp.WaitVisible(`#note:not(.bad)`))
+	require.Contains(t, b.text(`#note`), "quiet time was saved")
 	open("my own")
 	b.choose(urgent+` select`, "slack")
 	b.do("add", chromedp.Click(urgent+` button:not(.small-button)`), chromedp.WaitVisible(urgent+` input[type=number]`))

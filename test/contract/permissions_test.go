@@ -164,6 +164,8 @@ func rights() []right {
 		{post, "/v1/incidents/1/reopen", nil, 200, writers, nil},
 		{post, "/v1/incidents/1/escalate", nil, 200, writers, unresolved},
 		{post, "/v1/incidents/1/restart", nil, 200, writers, unresolved},
+		{post, "/v1/incidents/1/snooze", m{"for": "1h"}, 200, writers, unresolved},
+		{post, "/v1/incidents/1/unsnooze", nil, 200, writers, snoozed},
 		{post, "/v1/incidents/1/page", m{"targets": []m{{"role": "user", "name": "bob"}}}, 200, writers, unresolved},
 		{post, "/v1/incidents/1/reassign", m{"owner": "bob"}, 200, writers, owned},
 		{get, "/v1/messages?limit=1", nil, 200, known, nil},
@@ -196,6 +198,12 @@ func rights() []right {
 		{put, "/v1/integrations/generic/secrets", m{"secrets": []string{}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/integrations/generic/payloads", nil, 200, "133333oo3", (*server).integrations},
 		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, writers, (*server).integrations},
+		{get, "/v1/silences", nil, 200, known, nil},
+		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
+		{get, "/v1/silences/1", nil, 200, known, (*server).silence},
+		{put, "/v1/silences/1", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 200, "133333oo3", (*server).silence},
+		{del, "/v1/silences/1", nil, 204, "133333oo3", (*server).silence},
+		{get, "/v1/silences/1/incidents", nil, 200, known, (*server).silence},
 		{get, "/v1/heartbeats", nil, 200, known, nil},
 		{get, "/v1/integrations/heartbeat/heartbeats", nil, 200, known, (*server).integrations},
 		{get, "/v1/integrations/heartbeat/heartbeats/default", nil, 200, known, (*server).integrations},
@@ -205,6 +213,8 @@ func rights() []right {
 		{get, "/v1/applications/demo", nil, 200, known, nil},
 		{get, "/v1/users", nil, 200, known, nil},
 		{get, "/v1/users/bob", nil, 200, known, nil},
+		{get, "/v1/users/bob/quiet-limits", nil, 200, bobs, nil},
+		{put, "/v1/users/bob/quiet-limits", m{"calls_and_texts_per_day": 5, "working_days_only": []string{"low"}}, 200, bobs, nil},
 		{get, "/v1/users/bob/notification-rules", nil, 200, bobs, nil},
 		{put, "/v1/users/bob/notification-rules", m{"rules": []m{{"priority": "low", "mode": "email"}}}, 200, bobs, nil},
 		{get, "/v1/teams", nil, 200, known, nil},
@@ -492,7 +502,12 @@ func (s *server) everything() map[string]string {
 
 // unresolved makes the first incident active again, before the first step of its plan.
 func unresolved(s *server) {
-	s.exec("update incidents set resolved = false, active = true, current_step = 0 where id = 1")
+	s.exec("update incidents set resolved = false, active = true, current_step = 0, snoozed_until = null where id = 1")
+}
+
+// snoozed snoozes the first incident.
+func snoozed(s *server) {
+	s.exec("update incidents set resolved = false, active = false, snoozed_until = now() + interval '1 hour' where id = 1")
 }
 
 // Fails if an operation of the OpenAPI document has no row in rights.
@@ -518,7 +533,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 
 // resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
 // it.
-var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
+var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/users/{user}/quiet-limits", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
 	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/", "/v1/heartbeats"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
@@ -544,4 +559,12 @@ func (s *server) integrations() {
 	}
 	s.exec(`insert into heartbeats (integration_id, name, every_seconds, grace_seconds, created_by)
 		select id, 'default', 60, 0, 'ann' from integrations where type in ('heartbeat', 'opsgenie') on conflict do nothing`)
+}
+
+// silence makes silence 1 of the application demo.
+func (s *server) silence() {
+	s.exec(`insert into silences (id, match, application_id, starts_at, ends_at, comment, author)
+		select 1, '', id, clock_timestamp(), clock_timestamp() + interval '1 minute', 'c', 'ann' from applications where name = 'demo'
+		on conflict (id) do update set ended_at = null`)
+	s.exec(`select setval('silences_id_seq', greatest(1, (select max(id) from silences)))`)
 }

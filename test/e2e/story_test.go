@@ -268,3 +268,26 @@ func fetch(t *testing.T, method, url string) (int, string) {
 	require.NoError(t, err)
 	return resp.StatusCode, string(body)
 }
+
+// A snooze stops the pages of an incident. When it ends, the plan begins again and pages everybody again.
+func TestSnoozeThenPageAgain(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{})
+	s.alarm()
+	s.plan("snoozed", []notification{notify("user", "ann", "low", 2)}, []notification{notify("user", "bob", "low", 60)})
+	id := s.open("snoozed", "disk full")
+	page := s.expect(id, "email", "ann@example.com")
+
+	status, body := s.as("ann", http.MethodPost, fmt.Sprintf("/v1/incidents/%d/snooze", id), map[string]string{"for": "4s"})
+	require.Equal(t, http.StatusOK, status, body)
+	require.Contains(t, body, `"state":"snoozed"`)
+	s.silentUntil(page.At.Add(4*time.Second), id)
+	s.eventually(10*time.Second, "the second page", func() bool { return s.messagesOf(id) >= 2 })
+	require.Equal(t, 1, s.count(`select count(*) from timeline_entries where incident_id = $1 and text = 'escalation starts again: the snooze is over'`, id))
+
+	out := s.iris(s.env, "", "incident", "snooze", fmt.Sprint(id), "--for", "1h")
+	require.Contains(t, out, "is snoozed until")
+	require.Equal(t, 0, s.incident(id).Active)
+	s.iris(s.env, "", "incident", "unsnooze", fmt.Sprint(id))
+	require.Equal(t, 1, s.incident(id).Active)
+}

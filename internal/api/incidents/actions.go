@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -21,6 +22,8 @@ func (a actions) routes() []routing.Route {
 			return a.Transitions.Resolve(ctx, c, true)
 		})),
 		routing.Post("/v1/incidents/{id}/reopen", routing.Write, a.do(a.reopen)),
+		routing.Post("/v1/incidents/{id}/snooze", routing.Write, a.snooze),
+		routing.Post("/v1/incidents/{id}/unsnooze", routing.Write, a.do(a.Snoozes.EndSnooze)),
 		routing.Post("/v1/incidents/{id}/escalate", routing.Write, a.do(a.Transitions.Escalate)),
 		routing.Post("/v1/incidents/{id}/restart", routing.Write, a.do(a.Transitions.Restart)),
 	}
@@ -57,6 +60,54 @@ func (a actions) reopen(ctx context.Context, c incidents.Change) ([]incidents.Ac
 		return nil, err
 	}
 	return a.Transitions.Reopen(ctx, c)
+}
+
+// snooze ends the escalation of an incident until an instant, or for a duration.
+func (a actions) snooze(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.ReadKnown(w, r, "until", "for")
+	if err != nil {
+		return err
+	}
+	until, err := snoozeEnd(b, time.Now())
+	if err != nil {
+		return err
+	}
+	done, err := a.Snoozes.Snooze(r.Context(), change(r, found.ID), until)
+	if err != nil {
+		return err
+	}
+	return a.finish(w, r, done)
+}
+
+// snoozeEnd returns the end that the body names.
+func snoozeEnd(b jsonbody.Object, now time.Time) (time.Time, error) {
+	if b.Given("until") == b.Given("for") {
+		return time.Time{}, fault.Invalidf("until", "either until or for is required")
+	}
+	if b.Given("until") {
+		text, err := b.Required("until")
+		if err != nil {
+			return time.Time{}, err
+		}
+		until, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return time.Time{}, fault.Invalidf("until", "until must be an instant such as 2006-01-02T15:04:05Z")
+		}
+		return until, nil
+	}
+	text, err := b.Required("for")
+	if err != nil {
+		return time.Time{}, err
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 || d > incidents.MaxSnooze {
+		return time.Time{}, fault.Invalidf("for", "for must be a duration such as 90m or 24h, at most %d days", incidents.MaxSnooze/(24*time.Hour))
+	}
+	return now.Add(d), nil
 }
 
 // do returns the handler of a change without a body.

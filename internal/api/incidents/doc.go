@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -41,6 +42,12 @@ type Responders interface {
 	Reassign(ctx context.Context, c incidents.Change, owner string) error
 }
 
+// Snoozes ends the escalation of incidents for some time. Its methods are like those of Transitions.
+type Snoozes interface {
+	Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error)
+	EndSnooze(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+}
+
 // Comments stores comments on incidents.
 type Comments interface {
 	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
@@ -56,6 +63,7 @@ type Timelines interface {
 type Deps struct {
 	Incidents   Incidents
 	Transitions Transitions
+	Snoozes     Snoozes
 	Responders  Responders
 	Comments    Comments
 	Timelines   Timelines

@@ -34,6 +34,7 @@ type Deps struct {
 	People People
 	Teams  Teams
 	Rules  Rules
+	Quiet  Quiet
 }
 
 // The routes by resource.
@@ -44,7 +45,7 @@ type (
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(persons{d}.routes(), rules{d}.routes(), teams{d}.routes())
+	return slices.Concat(persons{d}.routes(), rules{d}.routes(), quiet{d}.routes(), teams{d}.routes())
 }
 
 func (a persons) routes() []routing.Route {

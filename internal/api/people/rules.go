@@ -70,7 +70,7 @@ func (a rules) put(w http.ResponseWriter, r *http.Request) error {
 }
 
 // owner finds the user of the path. It refuses callers who may not change the user's settings.
-func (a rules) owner(r *http.Request) (oncall.Person, error) {
+func (a Deps) owner(r *http.Request) (oncall.Person, error) {
 	gone := fault.New(fault.NotFound, "there is no such user")
 	name := wire.Param(r, "user")
 	if !wire.Storable(name) {

@@ -51,7 +51,7 @@ type apiShared struct {
 // share creates what the edges share.
 func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	s := &apiShared{
-		API: a, Stores: server.NewStores(a.db, in.Keys, a.cfg.DefaultQuota, a.cfg.Oncall),
+		API: a, Stores: server.NewStores(a.db, in.Keys, a.cfg.Common, a.cfg.Oncall),
 		idempotency: postgres.NewIdempotency(a.db), notifier: postgres.NewNotifier(a.db),
 	}
 	dummy, listLimit := a.cfg.Compatibility.DummyRoles, a.cfg.MailingLists.MaxMembers
@@ -183,7 +183,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Keys: &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
-		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
+		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Snoozes: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
 			Responders: s.Responders()},
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
@@ -197,7 +197,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		},
 		Integrations: receivers.Routes(s.cfg, s.Stores, s.log),
 		Silences:     silences.Routes(s.Stores.Silences(s.notifier.Wake, s.log)),
-		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings},
+		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,

@@ -41,11 +41,17 @@ func newIntake(t *testing.T) *intakeServer {
 	a, err := New(config.API{Common: servertest.Common(pgtest.URL(t)), HTTP: config.HTTP{Addr: "127.0.0.1:0", SessionTTL: time.Hour}},
 		server.Deps{Log: servertest.Log(t)})
 	require.NoError(t, err)
+	return prepared(t, a)
+}
+
+// prepared runs an iris-api and makes its plans and its application.
+func prepared(t *testing.T, a *API) *intakeServer {
+	t.Helper()
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
 	s := &intakeServer{T: t, a: a, o: operator.New(a.db, pgtest.Installation(t, a.db).Keys), senders: senders.New(a.db, pgtest.Installation(t, a.db).Keys, "")}
 	require.NoError(t, s.o.AddUser(t.Context(), operator.NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "ann@example.com"}}))
-	_, err = s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
+	_, err := s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
 	require.NoError(t, err)
 	for _, name := range []string{"pager", "night"} {
 		require.NoError(t, s.o.SavePlan(t.Context(), "ann", escalation.PlanContent{Name: name, Steps: []escalation.Step{{Notifications: []escalation.Notification{

@@ -46,7 +46,7 @@ func (p *Processor) build(in postgres.Installation) (*processorParts, error) {
 	parts := &processorParts{}
 	id := buckets.NewProcessID()
 	log := p.log.With(zap.String("member", id))
-	stores := server.NewStores(p.db, in.Keys, p.cfg.DefaultQuota, p.cfg.Oncall)
+	stores := server.NewStores(p.db, in.Keys, p.cfg.Common, p.cfg.Oncall)
 	if err := p.buildMembership(parts, in, id, log); err != nil {
 		return nil, err
 	}

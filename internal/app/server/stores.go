@@ -78,18 +78,20 @@ type Stores struct {
 	newTeams []oncall.NoticeSetting // reminders of new members of a team
 	silences *pgsilences.Silences
 	inForce  *silences.Current
+	perDay   int // calls and texts of people without a limit of their own; 0 = no limit
 }
 
-// NewStores returns the adapters over d. quota is that of applications without a quota of their own.
-func NewStores(d *postgres.DB, keys *auth.Keys, quota config.Quota, c config.Oncall) *Stores {
-	standard := standardQuota(quota)
+// NewStores returns the adapters over d. all has the settings of applications and people without settings of their own.
+func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Oncall) *Stores {
+	standard := standardQuota(all.DefaultQuota)
 	s := &Stores{
 		Keys: keys, KnownAddresses: access.NewKnownAddresses(d, keys), Sessions: access.NewSessions(d),
-		Cluster: engine.NewCluster(d), Reach: engine.NewReach(d), Runner: engine.NewRunner(d).WithQuota(standard),
+		Cluster: engine.NewCluster(d), Reach: engine.NewReach(d), Runner: engine.NewRunner(d).WithQuota(standard, all.QuietTime.CallsAndTextsPerDay),
 		Receipts: incidents.NewReceipts(d), Responses: incidents.NewResponses(d), Statistics: incidents.NewStatistics(d),
 		Notices: notifications.NewNotices(d, keys), TeamRows: people.NewTeams(d),
 		Queue: queue.New(d), Queues: queue.NewQueues(d), QueueHistory: queue.NewHistory(d), QueueLimits: queue.NewLimits(d),
 		QueueLoader: queue.NewLoader(d),
+		perDay:      all.QuietTime.CallsAndTextsPerDay,
 		newTeams:    operator.Reminders(c.ReminderTimes, c.ReminderModes, c.ReminderRoles),
 	}
 	s.silences = pgsilences.New(d)
@@ -115,7 +117,7 @@ func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.
 		People: people.NewOncallPeople(d), Teams: teams, Rosters: people.NewRosters(teams),
 		Shifts: calendar.NewShifts(d), Schedules: calendar.NewSchedules(d), Calendars: calendar.NewCalendars(d),
 		Coverage: calendar.NewCoverage(d), Absences: calendar.NewRequests(d),
-		Directory: engine.NewDirectory(d), Audit: access.NewAudit(d),
+		Directory: engine.NewDirectory(d).WithDailyLimit(s.perDay), Audit: access.NewAudit(d),
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package floods limits new messages: which are held for a digest, which get another mode because their recipient gets
-// too many, and which are dropped because their application exceeds its quota (docs/reference/escalation.md 7-9).
+// Package floods limits new messages: which are held for a digest, because of a flood or a quiet-time limit, which get
+// another mode because their recipient gets too many, and which are dropped because their application exceeds its quota (docs/reference/escalation.md 7-9).
 // Storage loads and locks the counts, calls these functions and stores the result, all in one transaction. The package
 // does not read storage or a clock.
 package floods
@@ -22,6 +22,7 @@ type Message struct {
 	At          time.Time               // when the message was decided; zero = unknown
 	Application string                  // name, for texts; "" = unknown
 	Aggregation *escalation.Aggregation // of the message's plan; nil = it does not aggregate
+	QuietUntil  time.Time               // when a message is sent that a quiet-time limit holds; zero = no limit holds it
 }
 
 // change adds a line to the audit log of the message.
@@ -51,6 +52,7 @@ type Decision string
 // The decisions.
 const (
 	Held          Decision = "held"
+	HeldQuiet     Decision = "held_quiet"
 	Digest        Decision = "digest"
 	Released      Decision = "released"
 	Reprioritised Decision = "reprioritised"

@@ -16,6 +16,8 @@ type Policy struct {
 	Standard *messages.Quota          // of the other applications; nil = none
 	Exempt   int64                    // the application that reports breaches: the standard quota does not apply to it
 	Rules    bool                     // at least one person has rules of reprioritisation
+	Quiet    bool                     // at least one person, or PerDay, limits calls and texts or working days
+	PerDay   int                      // calls and texts of a person on one day, unless the person has a limit; 0 = no limit
 }
 
 // Applies reports whether there is any quota or rule.
@@ -60,6 +62,7 @@ type UserMode struct {
 type Counts struct {
 	Windows map[UserMode]*messages.Window
 	Usage   map[int64]*messages.Usage // by application
+	Days    map[users.ID]*escalation.DayCount
 }
 
 // Leaving returns the messages that are about to be sent. It leaves out held messages and those in mode drop.

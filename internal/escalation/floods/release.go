@@ -16,6 +16,9 @@ type Page struct {
 	Target     string
 	Class      messages.Class
 	Open       bool // nobody acknowledged or resolved the incident
+
+	ApplicationID int64
+	Priority      users.Priority
 }
 
 // Batch is the decision about the held messages of a flood whose wait is over.
@@ -40,7 +43,7 @@ func Release(d runner.Digest, held []Page) Batch {
 	}
 	last := b.Pages[len(b.Pages)-1]
 	b.Message = Message{At: d.At, Application: d.Application, New: messages.New{
-		ApplicationID: d.Key.ApplicationID, Recipient: messages.ToUser(d.Key.UserID), Target: last.Target, Class: last.Class, Mode: last.Mode,
+		ApplicationID: last.ApplicationID, Recipient: messages.ToUser(d.Key.UserID), Target: last.Target, Class: last.Class, Mode: last.Mode,
 	}}
 	if !b.IsDigest() {
 		b.Message.IncidentID = last.IncidentID
@@ -48,7 +51,7 @@ func Release(d runner.Digest, held []Page) Batch {
 	}
 	b.Message.Bucket = d.Lease.Bucket
 	b.Message.PlanID, b.Message.Purpose = int64(d.Key.PlanID), messages.Digest
-	b.Message.Priority, b.Message.Class = d.Key.Priority, messages.ClassOf(d.Key.Priority)
+	b.Message.Priority, b.Message.Class = last.Priority, messages.ClassOf(last.Priority)
 	b.Message.Batch, b.Message.BatchSize = d.Batch, len(b.Pages)
 	if d.Mode != "" {
 		b.Message.Mode = d.Mode

@@ -49,6 +49,14 @@ type Digest struct {
 	Destination string
 }
 
+// Subject returns the subject of the digest, if it stands for n pages.
+func (d Digest) Subject(n int) string {
+	if d.Key.IsQuiet() {
+		return messages.QuietSubject(n)
+	}
+	return messages.DigestSubject(d.Application, n, d.Plan)
+}
+
 // newBatch returns the id of a new digest.
 func newBatch() string {
 	raw := make([]byte, 16)

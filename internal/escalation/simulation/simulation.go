@@ -28,7 +28,10 @@ type simulation struct {
 	beyond    map[string]bool // on-call roles of teams that have a note already
 	floods    map[escalation.AggregationKey]*foreseen
 	counts    map[users.ID]map[users.Mode]*messages.Window
-	latest    map[int]escalation.RoundFact // of the current step, by position: the last round that made messages
+	limits    Rules
+	quiet     bool                              // a quiet-time limit held a page
+	days      map[users.ID]*escalation.DayCount // calls and texts of this simulation
+	latest    map[int]escalation.RoundFact      // of the current step, by position: the last round that made messages
 }
 
 // foreseen is a flood, and when its held pages are sent; zero = nothing is held.
@@ -167,6 +170,7 @@ func (s *simulation) stored(p escalation.Progress) (escalation.Progress, error) 
 // makes the incident due at the end of its wait.
 func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.Time, error) {
 	next := w.DueAt
+	var err error
 	var held, ruled []incidents.Entry
 	heldPages := map[escalation.PageKey]bool{}
 	for position, f := range s.latest {
@@ -184,9 +188,18 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 		if followUp && heldPages[escalation.PageOf(m)] {
 			continue // the page is in a digest
 		}
+		quiet := ""
 		if s.hold(w.Aggregation, &p) {
 			heldPages[escalation.PageOf(m)] = true
 			held = append(held, escalation.HeldEntry(m.Target, *w.Aggregation, w.At))
+		} else if quiet, err = s.holdQuiet(ctx, &p); err != nil {
+			return next, err
+		} else if quiet != "" {
+			heldPages[escalation.PageOf(m)] = true
+			held = append(held, escalation.QuietEntry(m, quiet, p.HeldUntil, w.At))
+			if followUp {
+				continue // it is left out
+			}
 		} else if p.Mode != users.Drop {
 			changed, err := s.reprioritise(ctx, &p)
 			if err != nil {
@@ -236,6 +249,27 @@ func (s *simulation) hold(a *escalation.Aggregation, p *SimulatedPage) bool {
 	}
 	p.Held, p.HeldUntil = p.At, f.release
 	return true
+}
+
+// holdQuiet returns why a quiet-time limit holds the page; "" if it is sent.
+func (s *simulation) holdQuiet(ctx context.Context, p *SimulatedPage) (string, error) {
+	user, ok := p.Recipient.User()
+	if !ok {
+		return "", nil
+	}
+	q, ok, err := s.limits.Quiet(ctx, user, p.At)
+	if err != nil || !ok {
+		return "", err
+	}
+	if s.days[user] == nil {
+		s.days[user] = &escalation.DayCount{}
+	}
+	until, why := q.Hold(p.New, s.days[user], p.At)
+	if !until.IsZero() {
+		p.Held, p.HeldUntil = p.At, until
+		s.quiet = true
+	}
+	return why, nil
 }
 
 // reprioritise applies the recipient's own rules. It reports whether they changed the mode.

@@ -31,6 +31,8 @@ type theatre struct {
 	calendar   oncall.Fixed
 	dynamic    map[int]escalation.Target
 	rules      map[users.ID][]messages.Reprioritisation
+	quiet      map[users.ID]escalation.Quiet
+	days       map[users.ID]*escalation.DayCount
 	priorities map[users.Priority]users.Mode // default modes of the installation
 
 	now      time.Time
@@ -86,6 +88,20 @@ func (th *theatre) Commit(_ context.Context, _ string, _ []buckets.Lease, change
 			if th.floods[k].Hold(*c.Aggregation, c.At) {
 				m.Held, held[escalation.PageOf(m)] = c.At, true
 				th.tell(escalation.HeldEntry(m.Target, *c.Aggregation, c.At))
+			}
+		}
+		if user, ok := m.Recipient.User(); ok && m.Held.IsZero() {
+			if q, limited := th.quiet[user]; limited {
+				if th.days[user] == nil {
+					th.days[user] = &escalation.DayCount{}
+				}
+				if until, why := q.Hold(m, th.days[user], c.At); !until.IsZero() {
+					th.tell(escalation.QuietEntry(m, why, until, c.At))
+					if followUp {
+						continue
+					}
+					m.Held, held[escalation.PageOf(m)] = c.At, true
+				}
 			}
 		}
 		if user, ok := m.Recipient.User(); ok && m.Held.IsZero() && mode != users.Drop {
@@ -187,6 +203,11 @@ func (th *theatre) Rules(_ context.Context, keys []users.ResponderKey) (map[user
 	return out, nil
 }
 
+func (th *theatre) Quiet(_ context.Context, id users.ID, _ time.Time) (escalation.Quiet, bool, error) {
+	q, ok := th.quiet[id]
+	return q, ok, nil
+}
+
 func (th *theatre) Teams(context.Context, []int64) (map[int64]oncall.Team, error) {
 	return th.teams, nil
 }
@@ -220,10 +241,15 @@ func genTheatre(t *rapid.T) *theatre {
 		people: map[users.ID]users.Responder{}, teams: map[int64]oncall.Team{}, calendar: oncall.Fixed{},
 		rules: map[users.ID][]messages.Reprioritisation{}, floods: map[escalation.AggregationKey]*escalation.Flood{},
 		counts: map[users.ID]map[users.Mode]*messages.Window{}, now: noon,
+		quiet: map[users.ID]escalation.Quiet{}, days: map[users.ID]*escalation.DayCount{},
 	}
 	modes := []users.Mode{users.Email, users.SMS, users.Call, users.Slack, users.Drop}
 	for id := users.ID(1); id <= 6; id++ {
 		th.people[id] = genPerson(t, id, modes)
+		if rapid.Bool().Draw(t, "quiet") {
+			th.quiet[id] = escalation.Quiet{Limited: rapid.Bool().Draw(t, "limited"), PerDay: rapid.IntRange(0, 3).Draw(t, "per day"), Zone: time.UTC,
+				WorkingDays: []users.Priority{rapid.SampledFrom(users.Priorities).Draw(t, "on working days")}}
+		}
 		for range rapid.IntRange(0, 2).Draw(t, "rules") {
 			from := rapid.SampledFrom(modes[:4]).Draw(t, "from")
 			if slices.ContainsFunc(th.rules[id], func(r messages.Reprioritisation) bool { return r.From == from }) {

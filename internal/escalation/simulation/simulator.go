@@ -28,6 +28,8 @@ const simulatedKeep = time.Hour
 // Rules reads people's rules of reprioritisation, by user and application. The answer leaves out people without rules.
 type Rules interface {
 	Rules(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error)
+	// Quiet returns the quiet-time limits of a person at an instant; false if there are none.
+	Quiet(ctx context.Context, id users.ID, at time.Time) (escalation.Quiet, bool, error)
 	// DefaultModes returns the modes of priorities in this installation.
 	DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error)
 }
@@ -139,6 +141,7 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 		return Simulation{}, fmt.Errorf("read the default modes: %w", err)
 	}
 	run := &simulation{
+		limits: s.deps.Rules, days: map[users.ID]*escalation.DayCount{},
 		Simulation: Simulation{Question: q, Application: anyApplication(priorities)}, rules: oncall.NewRecent(simulatedKeep, s.deps.Rules.Rules),
 		floods: map[escalation.AggregationKey]*foreseen{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
 		latest: map[int]escalation.RoundFact{}, beyond: map[string]bool{},
@@ -216,6 +219,9 @@ func (s *simulation) addNotes() {
 	}
 	if _, ok := s.Plan.Aggregation(); ok {
 		say("Pages of other incidents may be held together with these; the simulation knows of this incident only.")
+	}
+	if s.quiet {
+		say("Calls and texts that people got today because of other incidents are not counted: more pages may be held.")
 	}
 	if slices.ContainsFunc(s.Plan.Steps, func(step escalation.Step) bool {
 		return slices.ContainsFunc(step.Notifications, func(n escalation.Notification) bool {

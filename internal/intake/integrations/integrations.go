@@ -25,6 +25,7 @@ const (
 	PagerDuty = "pagerduty"
 	Opsgenie  = "opsgenie"
 	Generic   = "generic"   // has expressions as settings
+	Email     = "email"     // has them too, and an address of a mailbox
 	Heartbeat = "heartbeat" // takes pings instead of events
 )
 
@@ -176,7 +177,7 @@ func (c *Content) Check(types []string) error {
 // checkSettings returns an Invalid fault for settings that the type does not have.
 func (c *Content) checkSettings() error {
 	x, err := expressions.Parse(c.Settings)
-	if c.Type == Generic {
+	if c.Type == Generic || c.Type == Email {
 		return err
 	}
 	if signatures.HasSettings(c.Type) {

@@ -28,13 +28,16 @@ func Hash(token string) []byte {
 	return sum[:]
 }
 
-// Address returns the path that deliveries of an integration are sent to. Senders that can set no header use withToken.
+// Address returns the path that deliveries of an integration are sent to. Senders that can set no header use withToken; for
+// Email this is an address of a mailbox.
 func Address(kind, token string) (path, withToken string) {
 	switch kind {
 	case PagerDuty:
 		return "/v2/enqueue", ""
 	case Opsgenie:
 		return "/v2/alerts", ""
+	case Email:
+		return "/v1/hooks/email", token + "@DOMAIN"
 	}
 	return "/v1/hooks/" + kind, "/v1/hooks/" + kind + "/" + token
 }

@@ -18,17 +18,20 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// samples returns the payloads in testdata: TYPE-CASE.json. They have the form that Alertmanager 0.34, Grafana 12 and 8, Events API v2,
+// samples returns the payloads in testdata: TYPE-CASE.json, and mails: TYPE-CASE.eml. They have the form that Alertmanager 0.34, Grafana 12 and 8, Events API v2,
 // Alert API v2, Datadog and Amazon SNS (2026), Sentry 26, Zabbix 7, Uptime Kuma 2.5, Nagios 4 and Icinga 2 send.
 func samples(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	files, err := filepath.Glob("testdata/*-*.json")
 	require.NoError(tb, err)
+	mails, err := filepath.Glob("testdata/*-*.eml")
+	require.NoError(tb, err)
+	files = append(files, mails...)
 	out := map[string][]byte{}
 	for _, file := range files {
 		body, err := os.ReadFile(file)
 		require.NoError(tb, err)
-		out[strings.TrimSuffix(filepath.Base(file), ".json")] = body
+		out[strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))] = body
 	}
 	return out
 }

@@ -25,6 +25,7 @@ func All() map[string]intake.Decoder {
 	return map[string]intake.Decoder{
 		"alertmanager": Alertmanager,
 		"datadog":      Datadog,
+		"email":        Email,
 		"generic":      Generic,
 		"grafana":      Grafana,
 		"nagios":       Nagios,

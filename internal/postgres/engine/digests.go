@@ -68,20 +68,15 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 		if err != nil {
 			return fmt.Errorf("lock aggregation: %w", err)
 		}
-		user := int64(k.UserID)
-		plan, priority := int64(k.PlanID), string(k.Priority)
-		rows, err := q.LockHeld(ctx, db.LockHeldParams{PlanID: &plan, ApplicationID: k.ApplicationID, Priority: &priority, UserID: &user, Most: mostHeld})
+		held, next, err := lockHeld(ctx, q, d, now)
 		if err != nil {
 			return fmt.Errorf("lock held pages: %w", err)
 		}
-		next := db.SetReleaseParams{PlanID: plan, ApplicationID: k.ApplicationID, Priority: priority, UserID: user}
-		if len(rows) == mostHeld {
-			next.ReleaseAt = &d.At
-		}
-		if err := q.SetRelease(ctx, next); err != nil {
+		if err := q.SetRelease(ctx, db.SetReleaseParams{PlanID: int64(k.PlanID), ApplicationID: k.ApplicationID, Priority: string(k.Priority),
+			UserID: int64(k.UserID), ReleaseAt: next}); err != nil {
 			return fmt.Errorf("set the next release: %w", err)
 		}
-		batch := floods.Release(d, heldPages(rows))
+		batch := floods.Release(d, held)
 		switch {
 		case batch.IsDigest():
 			made.Add(d.Lease.Bucket)
@@ -100,13 +95,32 @@ func (r *Runner) Release(ctx context.Context, processID string, d runner.Digest,
 	return made, err
 }
 
-func heldPages(rows []db.LockHeldRow) []floods.Page {
-	out := make([]floods.Page, len(rows))
-	for i, r := range rows {
-		out[i] = floods.Page{ID: messages.ID(r.ID), IncidentID: incidents.ID(r.IncidentID), Mode: users.Mode(r.Mode), Target: r.Target,
-			Class: messages.Class(r.Class), Open: r.Open}
+// lockHeld locks and reads the held pages that are sent now, and returns when the next ones are; nil = none are held.
+func lockHeld(ctx context.Context, q *db.Queries, d runner.Digest, now time.Time) (held []floods.Page, next *time.Time, err error) {
+	k, user := d.Key, int64(d.Key.UserID)
+	if k.IsQuiet() {
+		rows, err := q.LockQuiet(ctx, db.LockQuietParams{UserID: &user, Now: postgres.NullTime(now), Most: mostHeld})
+		if err != nil {
+			return nil, nil, err
+		}
+		held = postgres.Convert(rows, func(r db.LockQuietRow) floods.Page { return heldPage(db.LockHeldRow(r)) })
+		at, err := q.NextQuiet(ctx, db.NextQuietParams{UserID: &user, Ids: pageNumbers(held)})
+		if at = postgres.OrZero(at); !at.IsZero() {
+			next = &at
+		}
+		return held, next, err
 	}
-	return out
+	plan, priority := int64(k.PlanID), string(k.Priority)
+	rows, err := q.LockHeld(ctx, db.LockHeldParams{PlanID: &plan, ApplicationID: k.ApplicationID, Priority: &priority, UserID: &user, Most: mostHeld})
+	if len(rows) == mostHeld {
+		next = &d.At
+	}
+	return postgres.Convert(rows, heldPage), next, err
+}
+
+func heldPage(r db.LockHeldRow) floods.Page {
+	return floods.Page{ID: messages.ID(r.ID), IncidentID: incidents.ID(r.IncidentID), Mode: users.Mode(r.Mode), Target: r.Target,
+		Class: messages.Class(r.Class), Open: r.Open, ApplicationID: r.ApplicationID, Priority: users.Priority(r.Priority)}
 }
 
 // send cancels and sends the held pages of a batch, and returns lines for the timelines.
@@ -145,14 +159,14 @@ func storeDigest(ctx context.Context, q *db.Queries, d runner.Digest, b floods.B
 		about[i] = int64(p.IncidentID)
 	}
 	if err := q.MakeBatch(ctx, db.MakeBatchParams{
-		Batch: d.Batch, PlanID: int64(d.Key.PlanID), ApplicationID: d.Key.ApplicationID, UserID: int64(d.Key.UserID),
+		Batch: d.Batch, PlanID: int64(d.Key.PlanID), ApplicationID: b.Message.ApplicationID, UserID: int64(d.Key.UserID),
 		Pages: int32(len(b.Pages)), IncidentIds: about,
 	}); err != nil {
 		return fmt.Errorf("make a batch: %w", err)
 	}
 	if err := q.PutIntoBatch(ctx, db.PutIntoBatchParams{
 		Batch: d.Batch, Ids: ids, Destination: postgres.CleanText(d.Destination), Body: messages.DigestBody(d.Batch),
-		Subject: postgres.CleanText(messages.DigestSubject(d.Application, len(b.Pages), d.Plan)),
+		Subject: postgres.CleanText(d.Subject(len(b.Pages))),
 	}); err != nil {
 		return fmt.Errorf("put pages into a batch: %w", err)
 	}

@@ -18,7 +18,8 @@ import (
 // Directory is escalation.Reader and oncall.TargetReader: people, teams, applications and plans, read in batches by
 // number. It is safe for concurrent use and remembers nothing.
 type Directory struct {
-	db *postgres.DB
+	db     *postgres.DB
+	perDay int // calls and texts of people without a limit of their own; 0 = no limit
 }
 
 var (
@@ -28,6 +29,12 @@ var (
 
 // NewDirectory returns a directory over the database.
 func NewDirectory(d *postgres.DB) *Directory { return &Directory{db: d} }
+
+// WithDailyLimit sets how many calls and texts a person without a limit of their own gets on one day; 0 = no limit.
+func (d *Directory) WithDailyLimit(n int) *Directory {
+	d.perDay = n
+	return d
+}
 
 // Teams implements oncall.TargetReader.
 func (d *Directory) Teams(ctx context.Context, targetIDs []int64) (map[int64]oncall.Team, error) {
@@ -279,6 +286,16 @@ func (d *Directory) Rules(ctx context.Context, keys []users.ResponderKey) (map[u
 		return err
 	})
 	return out, err
+}
+
+// Quiet implements simulation.Rules.
+func (d *Directory) Quiet(ctx context.Context, id users.ID, at time.Time) (q escalation.Quiet, ok bool, err error) {
+	err = d.db.Do(ctx, func(ctx context.Context, queries *db.Queries) error {
+		found, err := quotas.ReadQuiet(ctx, queries, []users.ID{id}, d.perDay, at)
+		q, ok = found[id]
+		return err
+	})
+	return q, ok, err
 }
 
 // DefaultModes returns the default mode of every priority.

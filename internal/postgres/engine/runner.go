@@ -38,10 +38,10 @@ func NewRunner(d *postgres.DB) *Runner {
 	return &Runner{db: d, quotas: quotas.New(d, nil), floods: quotas.NewKnownKeys[escalation.AggregationKey]()}
 }
 
-// WithQuota sets the quota of applications that have none of their own; nil is none. It must be called before the store is
-// used.
-func (r *Runner) WithQuota(q *quotas.StandardQuota) *Runner {
-	r.quotas = quotas.New(r.db, q)
+// WithQuota sets the quota of applications that have none of their own (nil = none), and how many calls and texts a person without
+// a limit of their own gets on one day (0 = no limit). It must be called before the store is used.
+func (r *Runner) WithQuota(q *quotas.StandardQuota, perDay int) *Runner {
+	r.quotas = quotas.New(r.db, q).WithDailyLimit(perDay)
 	return r
 }
 

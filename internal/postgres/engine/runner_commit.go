@@ -52,6 +52,10 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 		if err != nil {
 			return err
 		}
+		news, quiet, err := policy.HoldQuiet(ctx, q, r.floods, news, tally)
+		if err != nil {
+			return err
+		}
 		if sooner := floods.DueSooner(valid, news); len(sooner) > 0 {
 			if err := q.AdvanceIncidents(ctx, advanceParams(sooner)); err != nil {
 				return fmt.Errorf("advance incidents: %w", err)
@@ -64,7 +68,7 @@ func (r *Runner) Commit(ctx context.Context, processID string, leases []buckets.
 		if err := quotas.MakeMessages(ctx, q, news); err != nil {
 			return err
 		}
-		return quotas.AddEntries(ctx, q, slices.Concat(held, limited))
+		return quotas.AddEntries(ctx, q, slices.Concat(held, quiet, limited))
 	})
 	if err != nil {
 		return nil, err

@@ -70,22 +70,35 @@ func (r *Runner) Fire(ctx context.Context, processID string, leases []buckets.Le
 	return woken, err
 }
 
-// ring restarts the escalation of an incident whose timer expired, if its state still allows it. After a late firing it restarts nothing
-// if another incident of the group is open.
+// rings are the events and timeline entries of expired timers.
+var rings = map[string]struct {
+	event incidents.Event
+	line  string
+}{
+	postgres.TimerLate:            {incidents.LateDelivery, "no resolve followed the late firing delivery"},
+	postgres.TimerNews:            {incidents.News, "there is a new alert"},
+	postgres.TimerSnooze:          {incidents.SnoozeEnded, "the snooze is over"},
+	postgres.TimerAcknowledgement: {incidents.AcknowledgementTimedOut, "it was acknowledged, but not resolved in time"},
+}
+
+// ring makes the plan of an incident whose timer expired begin again, if its state still allows it. A timer that expires too soon after
+// another restart is set again. After a late firing it restarts nothing if another incident of the group is open.
 func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Time) (started bool, err error) {
-	id, event, line := incidents.ID(t.IncidentID), incidents.News, "escalation starts again: there is a new alert"
-	if t.Reason == postgres.TimerLate {
-		event, line = incidents.LateDelivery, "no resolve followed the late firing delivery: escalation starts again"
-	}
-	next, err := pgincidents.StatusOf(t.Incident).After(event)
+	id, r := incidents.ID(t.IncidentID), rings[t.Reason]
+	next, err := pgincidents.StatusOf(t.Incident).After(r.event)
 	switch {
-	case err != nil || !next.Starts():
-		return false, nil // somebody resolved or acknowledged it, or it escalates already
+	case err != nil || !next.Changes():
+		return false, nil // another event came first
 	case t.Reason == postgres.TimerLate && t.Other != 0:
 		return false, postgres.AddEntry(ctx, q, id, incidents.EntryHeld, "",
 			fmt.Sprintf("the late firing delivery is not escalated here: incident %d of the same group is open", t.Other))
 	}
-	if _, err := pgincidents.StartAgain(ctx, q, event, db.SetStatesParams{Now: postgres.NullTime(now)}, t.Incident); err != nil {
+	if t.Reason == postgres.TimerSnooze || t.Reason == postgres.TimerAcknowledgement {
+		if later, err := delayRing(ctx, q, t, now); err != nil || later {
+			return false, err
+		}
+	}
+	if _, err := pgincidents.StartAgain(ctx, q, r.event, db.SetStatesParams{Now: postgres.NullTime(now)}, t.Incident); err != nil {
 		return false, err
 	}
 	if len(t.Fingerprints) > 0 {
@@ -93,5 +106,26 @@ func ring(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Tim
 			return false, err
 		}
 	}
-	return true, postgres.AddEntry(ctx, q, id, incidents.EntryReopened, "", line)
+	line := "escalation starts again: " + r.line
+	if !next.Starts() {
+		line = "escalation does not start again, because the incident is silenced: " + r.line
+	}
+	return next.Starts(), postgres.AddEntry(ctx, q, id, next.Kind, "", line)
+}
+
+// delayRing sets a timer again if the limits of restarts do not allow one yet.
+func delayRing(ctx context.Context, q *db.Queries, t db.TimersToRingRow, now time.Time) (later bool, err error) {
+	before, err := q.Restarts(ctx, t.IncidentID)
+	if err != nil {
+		return false, err
+	}
+	if now, err = clockOf(ctx, q, now); err != nil {
+		return false, err
+	}
+	wait := incidents.NextRestart(before, now).Sub(now)
+	if wait <= 0 {
+		return false, nil
+	}
+	_, err = q.SetTimer(ctx, db.SetTimerParams{IncidentID: t.IncidentID, Seconds: wait.Seconds(), Reason: t.Reason, Fingerprints: t.Fingerprints})
+	return true, err
 }

@@ -3,7 +3,6 @@ package incidents
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -42,21 +41,7 @@ func (i *Incidents) Escalate(ctx context.Context, c incidents.Change) ([]inciden
 // Restart starts the plan of incidents again at step 1. An acknowledged incident loses its owner. If the state of one does not allow
 // it, Restart returns a Conflict and changes nothing.
 func (i *Incidents) Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
-		if _, err := dropTimers(ctx, q, before); err != nil {
-			return err
-		}
-		texts := slices.Repeat([]string{"the plan begins again" + byWay(c, "")}, len(before))
-		if err := transit(ctx, q, c, incidents.Restart, db.SetStatesParams{}, before, texts); err != nil {
-			return err
-		}
-		for _, b := range before {
-			if err := q.RestartPlan(ctx, b.row.ID); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return i.startAgain(ctx, c, incidents.Restart, "the plan begins again"+byWay(c, ""))
 }
 
 // Alerts returns at most so many alerts of an incident, by fingerprint, beginning after one. There are none for an incident that

@@ -141,7 +141,7 @@ func TestALateFiringEscalatesWhenNoResolveFollows(t *testing.T) {
 	g.Pass()
 	g.Pass()
 	require.Equal(t, []string{"1.0.0 primary ana sms sent", "1.0.0 primary ana sms pending/1"}, g.Pages(int64(id)))
-	require.Contains(t, g.Timeline(int64(id)), "reopened: no resolve followed the late firing delivery: escalation starts again")
+	require.Contains(t, g.Timeline(int64(id)), "reopened: escalation starts again: no resolve followed the late firing delivery")
 	require.Equal(t, pgtest.Progress{Step: 1, Active: true, HasDue: true, Due: 2 * time.Minute}, g.Progress(int64(id)))
 	require.Equal(t, id, g.fire(alerts("a")).ID)
 	require.True(t, g.resolve("a"), "it is open again")

@@ -14,7 +14,7 @@ import (
 
 // PageAlso stores a request for an added page. The owner of the bucket makes its messages. It implements responders.Store.
 func (i *Incidents) PageAlso(ctx context.Context, c incidents.Change, a escalation.Addition) error {
-	return found(i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
+	return Found(i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		if a.Template != "" {
 			active, err := q.TemplateIsActive(ctx, postgres.Storable(a.Template))
 			if err != nil {
@@ -39,7 +39,7 @@ func (i *Incidents) PageAlso(ctx context.Context, c incidents.Change, a escalati
 // Reassign gives an acknowledged incident another owner, and stores the request for a page to that person. It implements
 // responders.Store.
 func (i *Incidents) Reassign(ctx context.Context, c incidents.Change, owner users.User, a escalation.Addition) error {
-	return found(i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
+	return Found(i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		for _, b := range before {
 			if b.ownerID() == owner.ID && !b.row.Resolved {
 				continue
@@ -59,8 +59,13 @@ func (i *Incidents) Reassign(ctx context.Context, c incidents.Change, owner user
 	}))
 }
 
-// found returns a NotFound fault if the only incident of a change does not exist.
-func found(done []incidents.Acknowledged, err error) error {
+// ChangeOf returns a change of one incident by a program.
+func ChangeOf(id int64, actor string) incidents.Change {
+	return incidents.Change{IDs: []incidents.ID{incidents.ID(id)}, Actor: actor}
+}
+
+// Found returns a NotFound fault if the only incident of a change does not exist.
+func Found(done []incidents.Acknowledged, err error) error {
 	if err == nil && (len(done) != 1 || !done[0].Found) {
 		return fault.New(fault.NotFound, "there is no such incident")
 	}

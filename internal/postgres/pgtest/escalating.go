@@ -23,6 +23,7 @@ import (
 
 // Escalating is the setup of one test: a database, a clock that only the test moves, and a runner that holds every bucket.
 type Escalating struct {
+	PerDay int // calls and texts of people without a limit of their own; 0 = no limit
 	T      testing.TB
 	DB     *postgres.DB
 	Now    time.Time
@@ -102,7 +103,7 @@ func (e *Escalating) Own(process string) *Holding {
 func (e *Escalating) Start(h runner.Holder) *runner.Runner {
 	e.T.Helper()
 	dir := engine.NewDirectory(e.DB)
-	store := engine.NewRunner(e.DB)
+	store := engine.NewRunner(e.DB).WithQuota(nil, e.PerDay)
 	r, err := runner.New(runner.Deps{
 		Work: store, Ledger: store, Digests: store, Timers: store, Additions: store, Reader: dir, Resolver: oncall.NewResolver(dir, nil, 0), Holder: h,
 		Waker: e.Wake, Log: zaptest.NewLogger(e.T),

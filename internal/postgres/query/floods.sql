@@ -58,15 +58,45 @@ where a.plan_id = @plan_id and a.application_id = @application_id and a.priority
 
 -- Held pages of one flood, oldest first. Open means that nobody acknowledged or resolved the incident.
 -- name: LockHeld :many
-select m.id, m.incident_id::bigint as incident_id, m.mode, m.target, m.class,
+select m.id, m.incident_id::bigint as incident_id, m.mode, m.target, m.class, m.application_id, coalesce(m.priority, '')::text as priority,
     (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))::boolean as open
 from messages m
 join incidents i on i.id = m.incident_id
 where m.plan_id = @plan_id and m.application_id = @application_id and m.priority = @priority and m.user_id = @user_id
-  and m.state = 'aggregated' and m.held_at is not null and m.batch is null
+  and m.state = 'aggregated' and m.held_at is not null and m.batch is null and m.quiet_until is null
 order by m.id
 limit sqlc.arg(most)::int
 for no key update of m;
+
+-- Pages to a person that a quiet-time limit holds and whose time has come, oldest first.
+-- name: LockQuiet :many
+select m.id, m.incident_id::bigint as incident_id, m.mode, m.target, m.class, m.application_id, coalesce(m.priority, '')::text as priority,
+    (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))::boolean as open
+from messages m
+join incidents i on i.id = m.incident_id
+where m.user_id = @user_id and m.state = 'aggregated' and m.batch is null
+  and m.quiet_until <= coalesce(sqlc.narg(now)::timestamptz, clock_timestamp())
+order by m.id
+limit sqlc.arg(most)::int
+for no key update of m;
+
+-- When the next page to a person is sent that a quiet-time limit holds; the epoch = none is held.
+-- name: NextQuiet :one
+select coalesce(min(m.quiet_until), 'epoch')::timestamptz as release_at
+from messages m
+where m.user_id = @user_id and m.state = 'aggregated' and m.batch is null and m.quiet_until is not null and m.id <> all(sqlc.arg(ids)::bigint[]);
+
+-- name: AnyQuietLimit :one
+select exists (select from user_quiet_limits)::boolean;
+
+-- The quiet-time limits of people, with the holidays of their teams around a day. everybody: also people without limits of their own.
+-- name: QuietPeople :many
+select u.id, u.time_zone, q.per_day, coalesce(q.working_days, '{}')::text[] as working_days,
+    array(select distinct h.day::text from holidays h join team_members m on m.team_id = h.team_id and m.member
+        where m.user_id = u.id and h.day between (sqlc.arg(at)::timestamptz)::date - 1 and (sqlc.arg(at)::timestamptz)::date + 60)::text[] as holidays
+from users u
+left join user_quiet_limits q on q.user_id = u.id
+where u.id = any(sqlc.arg(user_ids)::bigint[]) and (q.user_id is not null or sqlc.arg(everybody)::boolean);
 
 -- A page that was the only one of its window leaves as it is. It still counts as sent since it was held, so its incident
 -- does not wait for it.

@@ -143,6 +143,7 @@ set current_step = u.current_step,
     owner_id = case when u.active then i.owner_id end,
     due_at = nullif(u.due_at, 'epoch'),
     exhausted_at = case when not u.active then clock_timestamp() end,
+    snoozed_until = null, -- a server of the previous release leaves it when the snooze ends
     version = i.version + 1,
     updated_at = case when u.visible then clock_timestamp() else i.updated_at end
 from (
@@ -189,20 +190,21 @@ with input as materialized (
             unnest(sqlc.arg(held_ats)::timestamptz[]) as held_at,
             unnest(sqlc.arg(batches)::text[]) as batch,
             unnest(sqlc.arg(batch_sizes)::int[]) as batch_size,
-            unnest(sqlc.arg(delays)::int[]) as delay
+            unnest(sqlc.arg(delays)::int[]) as delay,
+            unnest(sqlc.arg(quiet_untils)::timestamptz[]) as quiet_until
     ) u
 ),
 made as (
     insert into messages (id, bucket, incident_id, request_id, application_id, plan_id, reopen_count, step, position,
         repeat, recipient, purpose, user_id, target, priority, class, mode, literal, template, fallback_of, expires_at,
-        wait_seconds, mode_changed, state, settled_at, held_at, batch, batch_size, available_at, mode_since)
+        wait_seconds, mode_changed, state, settled_at, held_at, batch, batch_size, available_at, mode_since, quiet_until)
     select n.id, n.bucket, nullif(n.incident_id, 0), nullif(n.request_id, 0), n.application_id, nullif(n.plan_id, 0),
         n.reopen_count, n.step, n.position, n.repeat, n.recipient, n.purpose, nullif(n.user_id, 0), n.target,
         nullif(n.priority, ''), n.class, n.mode, nullif(n.literal, ''), nullif(n.template, ''), nullif(n.fallback_of, 0),
         nullif(n.expires_at, 'epoch'), n.wait_seconds, n.mode_changed,
         case when n.held_at = 'epoch' then 'pending' else 'aggregated' end, nullif(n.held_at, 'epoch'),
         case when n.delay > 0 then clock_timestamp() else nullif(n.held_at, 'epoch') end, nullif(n.batch, ''), nullif(n.batch_size, 0),
-        clock_timestamp() + n.delay * interval '1 second', clock_timestamp() + n.delay * interval '1 second'
+        clock_timestamp() + n.delay * interval '1 second', clock_timestamp() + n.delay * interval '1 second', nullif(n.quiet_until, 'epoch')
     from input n
     on conflict do nothing
     returning id

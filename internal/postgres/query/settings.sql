@@ -16,6 +16,16 @@ select priority, mode from user_modes where user_id = @user_id;
 -- name: RemoveUserMode :exec
 delete from user_modes where user_id = @user_id and priority = @priority;
 
+-- name: QuietLimitsOfUser :one
+select per_day, working_days from user_quiet_limits where user_id = @user_id;
+
+-- name: SetQuietLimits :exec
+insert into user_quiet_limits (user_id, per_day, working_days) values (@user_id, sqlc.narg(per_day), @working_days)
+on conflict (user_id) do update set per_day = excluded.per_day, working_days = excluded.working_days;
+
+-- name: RemoveQuietLimits :exec
+delete from user_quiet_limits where user_id = @user_id;
+
 -- name: FollowUpsOfUser :many
 select priority, mode, delay_seconds from user_follow_ups where user_id = @user_id order by priority, position;
 

@@ -20,6 +20,9 @@ func states(c floods.Counts) map[string]any {
 	for application, u := range c.Usage {
 		out[fmt.Sprintf("quota:%d", application)] = u
 	}
+	for user, d := range c.Days {
+		out[fmt.Sprintf("day:%d", user)] = d
+	}
 	return out
 }
 

@@ -74,6 +74,7 @@ func MakeMessages(ctx context.Context, q *db.Queries, news []floods.Message) err
 		p.Batches = append(p.Batches, m.Batch)
 		p.BatchSizes = append(p.BatchSizes, int32(m.BatchSize))
 		p.Delays = append(p.Delays, int32(m.After/time.Second))
+		p.QuietUntils = append(p.QuietUntils, postgres.OrEpoch(m.QuietUntil))
 	}
 	p.ChangeOrds, p.ChangeTypes = postgres.NonNil(p.ChangeOrds), postgres.NonNil(p.ChangeTypes)
 	p.ChangeOlds, p.ChangeNews, p.ChangeDescriptions = postgres.NonNil(p.ChangeOlds), postgres.NonNil(p.ChangeNews), postgres.NonNil(p.ChangeDescriptions)

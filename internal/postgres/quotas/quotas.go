@@ -31,6 +31,7 @@ type StandardQuota struct {
 type Quotas struct {
 	db       *postgres.DB
 	standard *StandardQuota // nil = none
+	perDay   int            // calls and texts of a person on one day; 0 = no limit
 	policy   *cache.Cache[struct{}, Policy]
 	counted  KnownKeys[string]
 }
@@ -38,6 +39,12 @@ type Quotas struct {
 // New returns the quotas of d. standard is the quota of applications that have none of their own; nil = none.
 func New(d *postgres.DB, standard *StandardQuota) *Quotas {
 	return &Quotas{db: d, standard: standard, policy: cache.New(cache.Config[struct{}, Policy]{TTL: policyTTL}), counted: NewKnownKeys[string]()}
+}
+
+// WithDailyLimit sets how many calls and texts a person without a limit of their own gets on one day; 0 = no limit.
+func (a *Quotas) WithDailyLimit(n int) *Quotas {
+	a.perDay = n
+	return a
 }
 
 // Policy holds the quotas and rules that apply now.
@@ -81,7 +88,12 @@ func (a *Quotas) read(ctx context.Context, q *db.Queries) (p floods.Policy, err 
 		}
 		p.Standard = &standard
 	}
-	p.Rules, err = q.AnyReprioritisation(ctx)
+	if p.Rules, err = q.AnyReprioritisation(ctx); err != nil {
+		return p, err
+	}
+	p.PerDay = a.perDay
+	p.Quiet, err = q.AnyQuietLimit(ctx)
+	p.Quiet = p.Quiet || p.PerDay > 0
 	return p, err
 }
 

@@ -4,7 +4,6 @@ package receivers
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -12,10 +11,10 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/iris-oncall/iris/internal/app/apiserver/receivers/deliveries"
 	"github.com/iris-oncall/iris/internal/app/apiserver/receivers/resources"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/hooks"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/load"
@@ -32,10 +31,10 @@ type Limits struct {
 
 // Receivers are the edges.
 type Receivers struct {
-	hooks     *hooks.Hooks
-	webhooks  *webhooks.Webhooks
-	activity  *receiving.Activity
-	reception *receiving.Reception
+	deliveries *deliveries.Deliveries
+	webhooks   *webhooks.Webhooks
+	activity   *receiving.Activity
+	reception  *receiving.Reception
 }
 
 // anyActive is more active incidents than an application ever has: for default plans only the opened incidents per minute
@@ -54,7 +53,6 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	if err != nil {
 		return nil, err
 	}
-	decoders := sources.All()
 	receiver, err := receiving.New(receiving.Deps{
 		Incidents: s.Incidents, Load: l.Load, Wake: wake, Log: log, Rates: l.Rates, FallbackRates: fallbacks, Registerer: reg, Types: sources.Types(),
 		Chooser: chooser(cfg, s, log),
@@ -66,17 +64,14 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	if err != nil {
 		return nil, err
 	}
-	parts := hooks.Deps{
-		Integrations: s.Integrations, Applications: s.Applications, Receiver: receiver, Activity: activity, Errors: e,
-		Heartbeats: s.Heartbeats,
-		Decoders:   decoders, PagerDutyV1: sources.PagerDutyV1, Alerts: s.Integrations, AlertEdits: s.Integrations,
-		Transitions: s.Incidents, People: s.Users, Addresses: s.Responses, Wake: wake,
-	}
-	if name := routing.Missing(parts); name != "" {
-		return nil, errors.New("hooks: a part is missing: " + name)
+	edges, err := deliveries.New(deliveries.Deps{
+		Config: cfg, Stores: s, Receiver: receiver, Activity: activity, Wake: wake, Errors: e, Log: log, Registerer: reg,
+	})
+	if err != nil {
+		return nil, err
 	}
 	reception, err := receiving.NewReception(s.Heartbeats.KeepReception, log, reg)
-	return &Receivers{hooks.New(parts), old, activity, reception}, err
+	return &Receivers{edges, old, activity, reception}, err
 }
 
 // Routes returns the routes of /v1 about integrations and heartbeats.
@@ -92,13 +87,14 @@ func chooser(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Choose
 // Routes mounts the routes.
 func (r *Receivers) Routes(to chi.Router) {
 	r.webhooks.Routes(to)
-	r.hooks.Routes(to)
+	r.deliveries.Routes(to)
 }
 
-// Run records what integrations received, and that pings can be received, until ctx ends.
+// Run receives mails, and records what integrations received and that pings can be received, until ctx ends.
 func (r *Receivers) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.activity.Run(ctx) })
 	g.Go(func() error { return r.reception.Run(ctx) })
+	g.Go(func() error { return r.deliveries.Run(ctx) })
 	return g.Wait()
 }

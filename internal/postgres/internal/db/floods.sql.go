@@ -11,6 +11,17 @@ import (
 	"time"
 )
 
+const anyQuietLimit = `-- name: AnyQuietLimit :one
+select exists (select from user_quiet_limits)::boolean
+`
+
+func (q *Queries) AnyQuietLimit(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, anyQuietLimit)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const anyReprioritisation = `-- name: AnyReprioritisation :one
 select exists (select from user_reprioritizations)::boolean
 `
@@ -312,12 +323,12 @@ func (q *Queries) LockDueAggregation(ctx context.Context, arg LockDueAggregation
 }
 
 const lockHeld = `-- name: LockHeld :many
-select m.id, m.incident_id::bigint as incident_id, m.mode, m.target, m.class,
+select m.id, m.incident_id::bigint as incident_id, m.mode, m.target, m.class, m.application_id, coalesce(m.priority, '')::text as priority,
     (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))::boolean as open
 from messages m
 join incidents i on i.id = m.incident_id
 where m.plan_id = $1 and m.application_id = $2 and m.priority = $3 and m.user_id = $4
-  and m.state = 'aggregated' and m.held_at is not null and m.batch is null
+  and m.state = 'aggregated' and m.held_at is not null and m.batch is null and m.quiet_until is null
 order by m.id
 limit $5::int
 for no key update of m
@@ -332,12 +343,14 @@ type LockHeldParams struct {
 }
 
 type LockHeldRow struct {
-	ID         int64
-	IncidentID int64
-	Mode       string
-	Target     string
-	Class      int16
-	Open       bool
+	ID            int64
+	IncidentID    int64
+	Mode          string
+	Target        string
+	Class         int16
+	ApplicationID int64
+	Priority      string
+	Open          bool
 }
 
 // Held pages of one flood, oldest first. Open means that nobody acknowledged or resolved the incident.
@@ -362,6 +375,67 @@ func (q *Queries) LockHeld(ctx context.Context, arg LockHeldParams) ([]LockHeldR
 			&i.Mode,
 			&i.Target,
 			&i.Class,
+			&i.ApplicationID,
+			&i.Priority,
+			&i.Open,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockQuiet = `-- name: LockQuiet :many
+select m.id, m.incident_id::bigint as incident_id, m.mode, m.target, m.class, m.application_id, coalesce(m.priority, '')::text as priority,
+    (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))::boolean as open
+from messages m
+join incidents i on i.id = m.incident_id
+where m.user_id = $1 and m.state = 'aggregated' and m.batch is null
+  and m.quiet_until <= coalesce($2::timestamptz, clock_timestamp())
+order by m.id
+limit $3::int
+for no key update of m
+`
+
+type LockQuietParams struct {
+	UserID *int64
+	Now    *time.Time
+	Most   int32
+}
+
+type LockQuietRow struct {
+	ID            int64
+	IncidentID    int64
+	Mode          string
+	Target        string
+	Class         int16
+	ApplicationID int64
+	Priority      string
+	Open          bool
+}
+
+// Pages to a person that a quiet-time limit holds and whose time has come, oldest first.
+func (q *Queries) LockQuiet(ctx context.Context, arg LockQuietParams) ([]LockQuietRow, error) {
+	rows, err := q.db.Query(ctx, lockQuiet, arg.UserID, arg.Now, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []LockQuietRow{}
+	for rows.Next() {
+		var i LockQuietRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.IncidentID,
+			&i.Mode,
+			&i.Target,
+			&i.Class,
+			&i.ApplicationID,
+			&i.Priority,
 			&i.Open,
 		); err != nil {
 			return nil, err
@@ -450,6 +524,25 @@ func (q *Queries) MakeCounts(ctx context.Context, keys []string) error {
 	return err
 }
 
+const nextQuiet = `-- name: NextQuiet :one
+select coalesce(min(m.quiet_until), 'epoch')::timestamptz as release_at
+from messages m
+where m.user_id = $1 and m.state = 'aggregated' and m.batch is null and m.quiet_until is not null and m.id <> all($2::bigint[])
+`
+
+type NextQuietParams struct {
+	UserID *int64
+	Ids    []int64
+}
+
+// When the next page to a person is sent that a quiet-time limit holds; the epoch = none is held.
+func (q *Queries) NextQuiet(ctx context.Context, arg NextQuietParams) (time.Time, error) {
+	row := q.db.QueryRow(ctx, nextQuiet, arg.UserID, arg.Ids)
+	var release_at time.Time
+	err := row.Scan(&release_at)
+	return release_at, err
+}
+
 const openBreach = `-- name: OpenBreach :many
 with made as (
     insert into incidents (plan_id, application_id, due_at)
@@ -521,6 +614,56 @@ func (q *Queries) PutIntoBatch(ctx context.Context, arg PutIntoBatchParams) erro
 		arg.Ids,
 	)
 	return err
+}
+
+const quietPeople = `-- name: QuietPeople :many
+select u.id, u.time_zone, q.per_day, coalesce(q.working_days, '{}')::text[] as working_days,
+    array(select distinct h.day::text from holidays h join team_members m on m.team_id = h.team_id and m.member
+        where m.user_id = u.id and h.day between ($1::timestamptz)::date - 1 and ($1::timestamptz)::date + 60)::text[] as holidays
+from users u
+left join user_quiet_limits q on q.user_id = u.id
+where u.id = any($2::bigint[]) and (q.user_id is not null or $3::boolean)
+`
+
+type QuietPeopleParams struct {
+	At        time.Time
+	UserIds   []int64
+	Everybody bool
+}
+
+type QuietPeopleRow struct {
+	ID          int64
+	TimeZone    string
+	PerDay      *int32
+	WorkingDays []string
+	Holidays    []string
+}
+
+// The quiet-time limits of people, with the holidays of their teams around a day. everybody: also people without limits of their own.
+func (q *Queries) QuietPeople(ctx context.Context, arg QuietPeopleParams) ([]QuietPeopleRow, error) {
+	rows, err := q.db.Query(ctx, quietPeople, arg.At, arg.UserIds, arg.Everybody)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []QuietPeopleRow{}
+	for rows.Next() {
+		var i QuietPeopleRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TimeZone,
+			&i.PerDay,
+			&i.WorkingDays,
+			&i.Holidays,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const quotas = `-- name: Quotas :many

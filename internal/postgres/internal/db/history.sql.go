@@ -241,7 +241,7 @@ with place as materialized (
     where m.incident_id = any (array(select d.incident_id from due d where d.incident_id is not null))
       and m.settled_at < statement_timestamp() - $1::bigint * interval '1 microsecond'
 ), finished as materialized (
-    select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.failed_for_good, m.late_at
+    select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.failed_for_good, m.late_at, m.quiet_until
     from messages m
     left join incidents i on i.id = m.incident_id
     where m.id = any (array(select c.id from candidates c))

@@ -567,6 +567,8 @@ type Message struct {
 	FailedForGood bool
 	// when the timeline was told that the message has not left in time; null = it was not
 	LateAt *time.Time
+	// of a page that a quiet-time limit holds: when it is sent
+	QuietUntil *time.Time
 }
 
 type MessageChange struct {
@@ -1176,6 +1178,12 @@ type UserMode struct {
 	UserID   int64
 	Priority string
 	Mode     string
+}
+
+type UserQuietLimit struct {
+	UserID      int64
+	PerDay      *int32
+	WorkingDays []string
 }
 
 type UserReprioritization struct {

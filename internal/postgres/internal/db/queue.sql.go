@@ -641,7 +641,7 @@ with fence as materialized (
     set state = 'taken', claim_by = $2::text, takes = m.takes + 1,
         claim_until = clock_timestamp() + $16::bigint * interval '1 microsecond'
     where m.id = any (array(select p.id from picked p))
-    returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.failed_for_good, m.late_at
+    returning m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id, m.reopen_count, m.step, m.position, m.repeat, m.recipient, m.purpose, m.user_id, m.target, m.priority, m.class, m.mode, m.literal, m.template, m.fallback_of, m.state, m.attempt, m.mode_attempt, m.key_attempt, m.takes, m.tried_modes, m.refused_modes, m.cycles, m.available_at, m.expires_at, m.claim_by, m.claim_until, m.needs_fallback, m.mode_changed, m.created_at, m.mode_since, m.settled_at, m.wait_seconds, m.held_at, m.batch, m.batch_size, m.failed_for_good, m.late_at, m.quiet_until
 )
 select t.id, t.bucket, coalesce(t.incident_id, 0)::bigint as incident_id, coalesce(t.request_id, 0)::bigint as request_id,
     t.application_id, a.name as application, coalesce(t.plan_id, 0)::bigint as plan_id, t.step, t.position, t.recipient,

@@ -76,6 +76,7 @@ set current_step = u.current_step,
     owner_id = case when u.active then i.owner_id end,
     due_at = nullif(u.due_at, 'epoch'),
     exhausted_at = case when not u.active then clock_timestamp() end,
+    snoozed_until = null, -- a server of the previous release leaves it when the snooze ends
     version = i.version + 1,
     updated_at = case when u.visible then clock_timestamp() else i.updated_at end
 from (
@@ -408,7 +409,7 @@ func (q *Queries) LockMessagesNeedingFallback(ctx context.Context, ids []int64) 
 
 const makeMessages = `-- name: MakeMessages :one
 with input as materialized (
-    select nextval('message_ids')::bigint as id, u.ord, u.bucket, u.incident_id, u.request_id, u.application_id, u.plan_id, u.reopen_count, u.step, u.position, u.repeat, u.recipient, u.purpose, u.user_id, u.target, u.priority, u.class, u.mode, u.literal, u.template, u.fallback_of, u.expires_at, u.wait_seconds, u.mode_changed, u.held_at, u.batch, u.batch_size, u.delay
+    select nextval('message_ids')::bigint as id, u.ord, u.bucket, u.incident_id, u.request_id, u.application_id, u.plan_id, u.reopen_count, u.step, u.position, u.repeat, u.recipient, u.purpose, u.user_id, u.target, u.priority, u.class, u.mode, u.literal, u.template, u.fallback_of, u.expires_at, u.wait_seconds, u.mode_changed, u.held_at, u.batch, u.batch_size, u.delay, u.quiet_until
     from (
         select unnest($1::int[]) as ord,
             unnest($2::smallint[]) as bucket,
@@ -436,20 +437,21 @@ with input as materialized (
             unnest($24::timestamptz[]) as held_at,
             unnest($25::text[]) as batch,
             unnest($26::int[]) as batch_size,
-            unnest($27::int[]) as delay
+            unnest($27::int[]) as delay,
+            unnest($28::timestamptz[]) as quiet_until
     ) u
 ),
 made as (
     insert into messages (id, bucket, incident_id, request_id, application_id, plan_id, reopen_count, step, position,
         repeat, recipient, purpose, user_id, target, priority, class, mode, literal, template, fallback_of, expires_at,
-        wait_seconds, mode_changed, state, settled_at, held_at, batch, batch_size, available_at, mode_since)
+        wait_seconds, mode_changed, state, settled_at, held_at, batch, batch_size, available_at, mode_since, quiet_until)
     select n.id, n.bucket, nullif(n.incident_id, 0), nullif(n.request_id, 0), n.application_id, nullif(n.plan_id, 0),
         n.reopen_count, n.step, n.position, n.repeat, n.recipient, n.purpose, nullif(n.user_id, 0), n.target,
         nullif(n.priority, ''), n.class, n.mode, nullif(n.literal, ''), nullif(n.template, ''), nullif(n.fallback_of, 0),
         nullif(n.expires_at, 'epoch'), n.wait_seconds, n.mode_changed,
         case when n.held_at = 'epoch' then 'pending' else 'aggregated' end, nullif(n.held_at, 'epoch'),
         case when n.delay > 0 then clock_timestamp() else nullif(n.held_at, 'epoch') end, nullif(n.batch, ''), nullif(n.batch_size, 0),
-        clock_timestamp() + n.delay * interval '1 second', clock_timestamp() + n.delay * interval '1 second'
+        clock_timestamp() + n.delay * interval '1 second', clock_timestamp() + n.delay * interval '1 second', nullif(n.quiet_until, 'epoch')
     from input n
     on conflict do nothing
     returning id
@@ -458,11 +460,11 @@ changed as (
     insert into message_changes (message_id, change_type, old, new, description)
     select n.id, c.change_type, c.old, c.new, c.description
     from (
-        select unnest($28::int[]) as ord,
-            unnest($29::text[]) as change_type,
-            unnest($30::text[]) as old,
-            unnest($31::text[]) as new,
-            unnest($32::text[]) as description
+        select unnest($29::int[]) as ord,
+            unnest($30::text[]) as change_type,
+            unnest($31::text[]) as old,
+            unnest($32::text[]) as new,
+            unnest($33::text[]) as description
     ) c
     join input n on n.ord = c.ord
     join made on made.id = n.id
@@ -499,6 +501,7 @@ type MakeMessagesParams struct {
 	Batches            []string
 	BatchSizes         []int32
 	Delays             []int32
+	QuietUntils        []time.Time
 	ChangeOrds         []int32
 	ChangeTypes        []string
 	ChangeOlds         []string
@@ -543,6 +546,7 @@ func (q *Queries) MakeMessages(ctx context.Context, arg MakeMessagesParams) (Mak
 		arg.Batches,
 		arg.BatchSizes,
 		arg.Delays,
+		arg.QuietUntils,
 		arg.ChangeOrds,
 		arg.ChangeTypes,
 		arg.ChangeOlds,
@@ -564,7 +568,7 @@ select m.id, m.bucket, m.incident_id, m.request_id, m.application_id, m.plan_id,
     coalesce(others.recipients, '{}')::text[] as other_recipients, coalesce(others.states, '{}')::text[] as other_states
 from unnest($1::smallint[]) as b(bucket)
 cross join lateral (
-    select f.id, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step, f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.literal, f.template, f.fallback_of, f.state, f.attempt, f.mode_attempt, f.key_attempt, f.takes, f.tried_modes, f.refused_modes, f.cycles, f.available_at, f.expires_at, f.claim_by, f.claim_until, f.needs_fallback, f.mode_changed, f.created_at, f.mode_since, f.settled_at, f.wait_seconds, f.held_at, f.batch, f.batch_size, f.failed_for_good, f.late_at
+    select f.id, f.bucket, f.incident_id, f.request_id, f.application_id, f.plan_id, f.reopen_count, f.step, f.position, f.repeat, f.recipient, f.purpose, f.user_id, f.target, f.priority, f.class, f.mode, f.literal, f.template, f.fallback_of, f.state, f.attempt, f.mode_attempt, f.key_attempt, f.takes, f.tried_modes, f.refused_modes, f.cycles, f.available_at, f.expires_at, f.claim_by, f.claim_until, f.needs_fallback, f.mode_changed, f.created_at, f.mode_since, f.settled_at, f.wait_seconds, f.held_at, f.batch, f.batch_size, f.failed_for_good, f.late_at, f.quiet_until
     from messages f
     where f.bucket = b.bucket and f.needs_fallback and f.id <> all($2::bigint[])
     limit $3::int
@@ -576,12 +580,12 @@ cross join lateral (
         select distinct on (r.recipient, r.purpose) r.id, r.recipient,
             case when r.cycles > 0 and r.state in ('pending', 'taken', 'sending') then 'failed' else r.state end as state
         from (
-            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.failed_for_good, r.late_at from messages r
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.failed_for_good, r.late_at, r.quiet_until from messages r
             where r.incident_id = m.incident_id and r.step = m.step and r.repeat = m.repeat and r.position = m.position
             union all
-            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.failed_for_good, r.late_at from messages r where r.request_id = m.request_id
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.failed_for_good, r.late_at, r.quiet_until from messages r where r.request_id = m.request_id
             union all
-            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.failed_for_good, r.late_at from messages r where r.batch = m.batch and r.incident_id is null and m.incident_id is null
+            select r.id, r.bucket, r.incident_id, r.request_id, r.application_id, r.plan_id, r.reopen_count, r.step, r.position, r.repeat, r.recipient, r.purpose, r.user_id, r.target, r.priority, r.class, r.mode, r.literal, r.template, r.fallback_of, r.state, r.attempt, r.mode_attempt, r.key_attempt, r.takes, r.tried_modes, r.refused_modes, r.cycles, r.available_at, r.expires_at, r.claim_by, r.claim_until, r.needs_fallback, r.mode_changed, r.created_at, r.mode_since, r.settled_at, r.wait_seconds, r.held_at, r.batch, r.batch_size, r.failed_for_good, r.late_at, r.quiet_until from messages r where r.batch = m.batch and r.incident_id is null and m.incident_id is null
         ) r
         where r.purpose not like 'follow-up-%'
         order by r.recipient, r.purpose, r.reopen_count desc

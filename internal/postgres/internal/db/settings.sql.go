@@ -296,6 +296,22 @@ func (q *Queries) ModesOfUserFor(ctx context.Context, arg ModesOfUserForParams) 
 	return items, nil
 }
 
+const quietLimitsOfUser = `-- name: QuietLimitsOfUser :one
+select per_day, working_days from user_quiet_limits where user_id = $1
+`
+
+type QuietLimitsOfUserRow struct {
+	PerDay      *int32
+	WorkingDays []string
+}
+
+func (q *Queries) QuietLimitsOfUser(ctx context.Context, userID int64) (QuietLimitsOfUserRow, error) {
+	row := q.db.QueryRow(ctx, quietLimitsOfUser, userID)
+	var i QuietLimitsOfUserRow
+	err := row.Scan(&i.PerDay, &i.WorkingDays)
+	return i, err
+}
+
 const registerDevice = `-- name: RegisterDevice :exec
 insert into devices (registration_id, user_id, platform) values ($1, $2, $3)
 on conflict (registration_id) do update set user_id = excluded.user_id, platform = excluded.platform, active = true
@@ -364,6 +380,15 @@ delete from user_follow_ups where user_id = $1
 
 func (q *Queries) RemoveFollowUps(ctx context.Context, userID int64) error {
 	_, err := q.db.Exec(ctx, removeFollowUps, userID)
+	return err
+}
+
+const removeQuietLimits = `-- name: RemoveQuietLimits :exec
+delete from user_quiet_limits where user_id = $1
+`
+
+func (q *Queries) RemoveQuietLimits(ctx context.Context, userID int64) error {
+	_, err := q.db.Exec(ctx, removeQuietLimits, userID)
 	return err
 }
 
@@ -465,6 +490,22 @@ type SetCategoryChoiceParams struct {
 
 func (q *Queries) SetCategoryChoice(ctx context.Context, arg SetCategoryChoiceParams) error {
 	_, err := q.db.Exec(ctx, setCategoryChoice, arg.UserID, arg.CategoryID, arg.Mode)
+	return err
+}
+
+const setQuietLimits = `-- name: SetQuietLimits :exec
+insert into user_quiet_limits (user_id, per_day, working_days) values ($1, $2, $3)
+on conflict (user_id) do update set per_day = excluded.per_day, working_days = excluded.working_days
+`
+
+type SetQuietLimitsParams struct {
+	UserID      int64
+	PerDay      *int32
+	WorkingDays []string
+}
+
+func (q *Queries) SetQuietLimits(ctx context.Context, arg SetQuietLimitsParams) error {
+	_, err := q.db.Exec(ctx, setQuietLimits, arg.UserID, arg.PerDay, arg.WorkingDays)
 	return err
 }
 

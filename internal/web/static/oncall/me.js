@@ -6,7 +6,7 @@ import { feedLinks } from "./feeds.js";
 import { reminderCard } from "./reminders.js";
 import { concerns, openRequests, requestList } from "./requests.js";
 import { roleBadge } from "./roles.js";
-import { rulesCard } from "./rules.js";
+import { quietCard, rulesCard } from "./rules.js";
 import { unavailabilityCard } from "./unavailability.js";
 import { away, browserZone, length, span, zones } from "./zone.js";
 import { zoneSwitch } from "./zoneswitch.js";
@@ -74,6 +74,7 @@ function draw() {
         card("Swap requests", requestList(open, { me: page.user, readOnly: page.readOnly, zone: z, done: load })),
         contactsCard(page),
         rulesCard(page),
+        quietCard(page),
         zoneCard(),
         teams.length > 0 && [reminderCard(page, teams), unavailabilityCard(page, teams[0], z)],
         card(

@@ -1,5 +1,5 @@
 // How pages reach the reader: for each priority a mode at once, and follow-ups while nobody acknowledges.
-import { card, fill, flash, h, options, removeButton, working } from "./dom.js";
+import { card, field, fill, flash, h, options, removeButton, working } from "./dom.js";
 import { path, v1 } from "./api.js";
 
 const modes = ["push", "slack", "sms", "call", "email", "webhook"];
@@ -88,5 +88,42 @@ export function rulesCard(page) {
     "How pages reach me",
     h("p", { class: "dim small" }, "Later notifications are sent only while nobody has acknowledged. A mode that you chose for one application replaces all of this there."),
     h("form", { onsubmit: (e) => (e.preventDefault(), working(save, store)) }, list),
+  );
+}
+
+// quietCard sets limits for pages below urgent.
+export function quietCard(page) {
+  const at = path`/users/${page.user}/quiet-limits`;
+  const perDay = h("input", { type: "number", min: 0, max: 1000, name: "per-day", placeholder: "as the installation" });
+  const days = ["medium", "low"].map((name) => [name, h("input", { type: "checkbox", name: "working-days" })]);
+  const save = h("button", { class: "primary" }, "Save");
+  const show = (limits) => {
+    perDay.value = limits.calls_and_texts_per_day ?? "";
+    for (const [name, box] of days) box.checked = limits.working_days_only.includes(name);
+  };
+  async function store() {
+    try {
+      show(
+        await v1.put(at, {
+          calls_and_texts_per_day: perDay.value === "" ? null : Number(perDay.value),
+          working_days_only: days.filter(([, box]) => box.checked).map(([name]) => name),
+        }),
+      );
+      flash("Your quiet time was saved.");
+    } catch (e) {
+      flash(e.text || String(e), true);
+    }
+  }
+  v1.get(at).then(show, (e) => flash(e.text || String(e), true));
+  return card(
+    "Quiet time",
+    h("p", { class: "dim small" }, "Urgent pages are never held. Others wait for 8:00 on the next day or working day, and then come together."),
+    h(
+      "form",
+      { class: "stack", onsubmit: (e) => (e.preventDefault(), working(save, store)) },
+      field("Calls and texts on one day", perDay, "Empty: the limit of the installation, if it has one."),
+      h("fieldset", { class: "row" }, h("legend", {}, "On working days only"), days.map(([name, box]) => h("label", { class: "check" }, box, h("span", {}, name)))),
+      save,
+    ),
   );
 }

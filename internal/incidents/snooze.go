@@ -1,0 +1,33 @@
+package incidents
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/instant"
+)
+
+// MaxSnooze is the longest snooze.
+const MaxSnooze = 30 * 24 * time.Hour
+
+// CheckSnooze returns an Invalid fault if a snooze cannot end at until.
+func CheckSnooze(until, now time.Time) error {
+	switch {
+	case !until.After(now):
+		return fault.Invalidf("until", "until must be in the future")
+	case until.Sub(now) > MaxSnooze:
+		return fault.Invalidf("until", "until must be within %d days", MaxSnooze/(24*time.Hour))
+	}
+	return nil
+}
+
+// NextRestart returns when escalation may start again at the earliest. restarts are those of the last day at least, oldest first.
+func NextRestart(restarts []time.Time, now time.Time) time.Time {
+	if n := len(restarts); n > 0 {
+		now = instant.Later(now, restarts[n-1].Add(RestartPause))
+		if n >= RestartsPerDay {
+			now = instant.Later(now, restarts[n-RestartsPerDay].Add(24*time.Hour))
+		}
+	}
+	return now
+}

@@ -1,0 +1,79 @@
+package routing
+
+import (
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
+)
+
+// FuzzMatchers checks that any text is either refused with a reason or works as documented.
+func FuzzMatchers(f *testing.F) {
+	for _, s := range []string{"", "a=b", `{team=~"db|storage",severity="critical"}`, `a="\"x\"", b!=c`, `a=~"a)|(b"`, "a=~(", "a", `title!~".*"`, "a=b,,c=d", "\xff=\x00"} {
+		f.Add(s, "db")
+	}
+	f.Fuzz(func(t *testing.T, match, value string) {
+		e := intake.Event{Title: value, Severity: intake.Critical, Labels: map[string]string{"a": value, "team": value}}
+		rules := []Rule{{Match: match, Plan: "one"}, {Plan: "two"}}
+		choice := Choose(rules, e, time.Unix(0, 0))
+		_, err := Parse(match)
+		if err != nil {
+			require.True(t, fault.Is(err, fault.Invalid))
+			require.Error(t, Check(rules))
+			require.Equal(t, "two", choice.Plan, "a rule that is refused matches nothing")
+			return
+		}
+		require.NoError(t, Check(rules))
+		require.Contains(t, []string{"one", "two"}, choice.Plan)
+		require.Equal(t, choice, Choose(rules, e, time.Unix(0, 0)))
+	})
+}
+
+// FuzzValues checks that a value is compared exactly, and an expression with the whole value.
+func FuzzValues(f *testing.F) {
+	for _, s := range [][2]string{{"db", "db"}, {"a)|(b", "ax"}, {`"`, `\`}, {"", ""}, {"db|storage", "storage"}, {"x.*", "x\ny"}} {
+		f.Add(s[0], s[1])
+	}
+	f.Fuzz(func(t *testing.T, expression, value string) {
+		holds := func(operator string) bool {
+			m, err := Parse("l" + operator + strconv.Quote(expression))
+			return err == nil && m.Match(intake.Event{Labels: map[string]string{"l": value}})
+		}
+		if unquoted, err := strconv.Unquote(strconv.Quote(expression)); err != nil || unquoted != expression {
+			return
+		}
+		require.Equal(t, expression == value, holds("="))
+		require.Equal(t, expression != value, holds("!="))
+		like, err := regexp.Compile(expression)
+		if err != nil {
+			require.False(t, holds("=~") || holds("!~"), "no expression matches nothing")
+			return
+		}
+		if holds("=~") {
+			require.True(t, like.MatchString(value))
+		}
+		require.NotEqual(t, holds("=~"), holds("!~"))
+	})
+}
+
+// FuzzWindow checks that a window which is refused holds never or as written, and that none panics.
+func FuzzWindow(f *testing.F) {
+	f.Add("mon", "18:00", "08:00", "Europe/Berlin", int64(1_772_618_400))
+	f.Add("", "", "", "", int64(0))
+	f.Add("x", "25:00", "24:00", "No/Where", int64(-1))
+	f.Fuzz(func(t *testing.T, day, from, to, zone string, at int64) {
+		w := Window{From: from, To: to, Zone: zone}
+		if day != "" {
+			w.Days = []string{day}
+		}
+		held := w.holds(time.Unix(at%(1<<40), 0))
+		if w.check() == nil && day == "" && from == "" && to == "" {
+			require.True(t, held, "no limits")
+		}
+	})
+}
