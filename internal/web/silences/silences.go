@@ -97,17 +97,6 @@ func view(s silences.Silence, now time.Time) row {
 	return r
 }
 
-// Conditions describes which incidents the silence hides.
-func (r row) Conditions() []string {
-	var out []string
-	for _, c := range [][2]string{{"", r.Match}, {"application ", r.Application}, {"plan ", r.Plan}, {"team ", r.Team}} {
-		if c[1] != "" {
-			out = append(out, c[0]+c[1])
-		}
-	}
-	return out
-}
-
 // list shows the silences of one state, newest first.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
