@@ -312,6 +312,12 @@ type Delivery struct {
 	MainlandChinaNotice string `koanf:"mainland_china_notice"`
 }
 
+// Incidents says when incidents are closed.
+type Incidents struct {
+	// CloseAfter is the time without news after which an open incident is closed; nil = 30 days, 0 = never.
+	CloseAfter *time.Duration `koanf:"close_after"`
+}
+
 // History says how long finished messages are kept.
 type History struct {
 	Retention time.Duration `koanf:"retention"` // 0 = 13 months
@@ -354,6 +360,8 @@ type Processor struct {
 	Limits   Limits
 	Delivery Delivery
 	History  History
+	// CloseAfter is the time without news after which an open incident is closed; 0 = never.
+	CloseAfter time.Duration
 	// MailingLists must be the same for both servers: the processor pages, iris-api accepts notifications.
 	MailingLists  MailingLists
 	Compatibility Compatibility // only DummyRoles is used
@@ -378,6 +386,7 @@ type file struct {
 	Limits        Limits        `koanf:"limits"`
 	Delivery      Delivery      `koanf:"delivery"`
 	History       History       `koanf:"history"`
+	Incidents     Incidents     `koanf:"incidents"`
 	MailingLists  MailingLists  `koanf:"mailing_lists"`
 	IncidentRates IncidentRates `koanf:"incident_rate_limiting"`
 	Intake        Intake        `koanf:"intake"`

@@ -52,6 +52,7 @@ func TestDefaults(t *testing.T) {
 	p, err := c.Processor()
 	require.NoError(t, err)
 	require.Equal(t, 396*24*time.Hour, p.History.Retention)
+	require.Equal(t, 720*time.Hour, p.CloseAfter)
 	var warned strings.Builder
 	for _, w := range c.Warnings() {
 		fmt.Fprintln(&warned, w)
@@ -260,6 +261,23 @@ func TestADryRunGivesAWarning(t *testing.T) {
 	_, err = c.Processor()
 	require.NoError(t, err)
 	require.Contains(t, fmt.Sprint(c.Warnings()), "nobody is paged")
+}
+
+func TestIncidentsAreClosed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"0s": 0, "2h": 2 * time.Hour, "7d": 7 * 24 * time.Hour} {
+		c, err := load(t, "incidents: {close_after: "+text+"}", minimal...)
+		require.NoError(t, err, text)
+		p, err := c.Processor()
+		require.NoError(t, err, text)
+		require.Equal(t, want, p.CloseAfter, text)
+	}
+	for _, text := range []string{"1m", "-1h"} {
+		c, err := load(t, "incidents: {close_after: "+text+"}", minimal...)
+		require.NoError(t, err, text)
+		_, err = c.Processor()
+		require.ErrorContains(t, err, "incidents.close_after")
+	}
 }
 
 func TestDays(t *testing.T) {

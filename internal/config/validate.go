@@ -107,12 +107,21 @@ func (c *Config) Processor() (Processor, error) {
 		l.problem(l.where("history.retention"), "must be at least 1d, not %v; m means minutes, 13 months are 396d", r)
 	}
 	out.History.Retention = c.Retention()
+	out.CloseAfter = 30 * 24 * time.Hour
+	if after := f.Incidents.CloseAfter; after != nil {
+		if out.CloseAfter = *after; *after != 0 && *after < minClose {
+			l.problem(l.where("incidents.close_after"), "must be at least 1h, or 0s for never, not %v", *after)
+		}
+	}
 	return out, l.err()
 }
 
 // minRetention is the minimum of history.retention. A shorter time is probably a mistake and would delete messages that are
 // still needed.
 const minRetention = 24 * time.Hour
+
+// minClose is the minimum of incidents.close_after. A shorter time would close incidents that people work on.
+const minClose = time.Hour
 
 func (l *loader) mailingLists(m MailingLists) MailingLists {
 	if m.MaxMembers < 0 {

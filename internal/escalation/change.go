@@ -157,7 +157,7 @@ func (r *Decider) carryOut(ctx context.Context, b *changeBuilder, d Decision) (a
 		}
 	}
 	b.logPages(d)
-	if d.Reopened {
+	if d.Reopened && before.Step > 0 { // a plan that begins again makes new pages
 		err = r.followAgain(ctx, b)
 	}
 	return again, err

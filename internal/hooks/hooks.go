@@ -43,9 +43,10 @@ type Deps struct {
 	Activity     *receiving.Activity
 	Heartbeats   Heartbeats
 	Alerts       AlertReads
-	// AlertEdits, Transitions, People, Addresses and Wake carry out the actions on alerts.
+	// AlertEdits, Transitions, Responders, People, Addresses and Wake carry out the actions on alerts.
 	AlertEdits  actions.Alerts
 	Transitions actions.Transitions
+	Responders  actions.Responders
 	People      actions.People
 	Addresses   actions.Addresses
 	Wake        receiving.Wake
@@ -66,8 +67,8 @@ type Hooks struct {
 
 // New serves the routes with the parts.
 func New(d Deps) *Hooks {
-	return &Hooks{d, actions.New(actions.Deps{Alerts: d.AlertEdits, Transitions: d.Transitions, People: d.People, Addresses: d.Addresses,
-		Wake: d.Wake}), signatures.New(d.Fetch)}
+	return &Hooks{d, actions.New(actions.Deps{Alerts: d.AlertEdits, Transitions: d.Transitions, Responders: d.Responders,
+		People: d.People, Addresses: d.Addresses, Wake: d.Wake}), signatures.New(d.Fetch)}
 }
 
 // Routes mounts the routes.

@@ -180,14 +180,15 @@ const (
 	alertClosed
 	alertNotAcknowledged
 	alertNoPerson
-	alertNoStep
+	alertNoTeam
+	alertRefused // by its state
 )
 
 // text returns the status of requests that changed nothing.
 func (o alertOutcome) text() string {
 	return map[alertOutcome]string{alertMissing: "Alert does not exist", alertClosed: "Alert is already closed",
 		alertNotAcknowledged: "Alert is not acknowledged", alertNoPerson: "User does not exist",
-		alertNoStep: "The plan has no further step"}[o]
+		alertNoTeam: "Team does not exist", alertRefused: "The state of the alert does not permit this"}[o]
 }
 
 // requestID returns a UUID with the action, the outcome, the time and the incident, so that every process can answer what became of the

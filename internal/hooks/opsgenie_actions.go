@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
@@ -43,6 +43,9 @@ func alertActions() map[string]alertAction {
 		"POST unacknowledge": {letter: 'u', name: "UnAcknowledge", done: "Unacknowledged alert", plan: planned(actions.Actions.Unacknowledge)},
 		"POST escalate":      {letter: 'E', name: "Escalate", done: "Escalated alert to the next step", plan: planned(actions.Actions.Escalate)},
 		"POST assign":        {letter: 'o', name: "Assign", done: "Assigned alert", plan: planAssign},
+		"POST snooze":        {letter: 's', name: "Snooze", done: "Snoozed alert", plan: planSnooze},
+		"POST responders":    {letter: 'q', name: "AddResponder", done: "Added responder", plan: planResponder},
+		"POST teams":         {letter: 'R', name: "AddTeam", done: "Added team", plan: planTeam},
 		"POST notes":         {letter: 'n', name: "AddNote", done: "Added note", closed: true, plan: planNote},
 		"POST tags":          {letter: 't', name: "AddTags", done: "Added tags", closed: true, plan: planTags},
 		"DELETE tags":        {letter: 'T', name: "RemoveTags", done: "Removed tags", closed: true, plan: planDropTags},
@@ -148,8 +151,10 @@ func conflictOutcome(err error) alertOutcome {
 		return alertNotAcknowledged
 	case errors.Is(err, actions.ErrNoPerson):
 		return alertNoPerson
+	case errors.Is(err, actions.ErrNoTeam):
+		return alertNoTeam
 	}
-	return alertNoStep
+	return alertRefused
 }
 
 // find finds the alert of an identifier. Aliases that look like ids are ids.
@@ -227,19 +232,60 @@ func planned(work func(actions.Actions, context.Context, integrations.Integratio
 	}
 }
 
+func planSnooze(f alertFields) (alertWork, error) {
+	given, err := f.required("endTime")
+	if err != nil {
+		return nil, err
+	}
+	until, err := time.Parse(time.RFC3339Nano, given)
+	if err != nil || !until.After(time.Now()) {
+		return nil, fault.Invalidf("endTime", "endTime must be a time in the future, such as 2026-11-22T11:00:00Z")
+	}
+	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+		err := do.Snooze(ctx, from, on, until)
+		return fault.When(err, fault.Invalid, fault.Invalidf("endTime", "endTime: %s", fault.Public(err)))
+	}, nil
+}
+
+// named returns the name in an object of the body. names are its members that may have the name.
+func (f alertFields) named(field string, names ...string) (string, error) {
+	var object map[string]json.RawMessage
+	_ = json.Unmarshal(f.members[field], &object) // another type has no name
+	in := alertFields{members: object}
+	for _, name := range names {
+		if s := in.optional(name); s != "" {
+			return s, nil
+		}
+	}
+	return "", fault.Invalidf(field, "%s must be an object with a %s", field, names[0])
+}
+
 func planAssign(f alertFields) (alertWork, error) {
-	var owner struct{ ID, Username, Name string }
-	if err := json.Unmarshal(f.members["owner"], &owner); err != nil {
-		return nil, fault.Invalidf("owner", "owner must be an object with a username")
-	}
-	i := slices.IndexFunc([]string{owner.Username, owner.Name, owner.ID}, func(s string) bool { return s != "" })
-	if i < 0 {
-		return nil, fault.Invalidf("owner", "owner must have a username")
-	}
-	name := []string{owner.Username, owner.Name, owner.ID}[i]
+	name, err := f.named("owner", "username", "name", "id")
 	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
 		return do.Assign(ctx, from, on, name)
-	}, nil
+	}, err
+}
+
+func planResponder(f alertFields) (alertWork, error) {
+	kind, err := f.named("responder", "type")
+	if err != nil || kind != "user" && kind != "team" {
+		return nil, fault.Invalidf("responder", "the type of the responder must be user or team")
+	}
+	name, err := f.named("responder", "name", "username", "id")
+	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+		if kind == "team" {
+			return do.PageTeam(ctx, from, on, name)
+		}
+		return do.PagePerson(ctx, from, on, name)
+	}, err
+}
+
+func planTeam(f alertFields) (alertWork, error) {
+	name, err := f.named("team", "name", "id")
+	return func(ctx context.Context, do actions.Actions, from integrations.Integration, on integrations.Alert) error {
+		return do.PageTeam(ctx, from, on, name)
+	}, err
 }
 
 // planNote only checks: every action adds the note of its body.

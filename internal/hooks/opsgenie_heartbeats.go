@@ -135,9 +135,9 @@ func (c *opsgenieCall) get() error {
 
 // create adds a heartbeat, or replaces the one of that name.
 func (c *opsgenieCall) create() error {
-	before, err := c.named(cmp.Or(deref(c.given.Name), ""))
-	if fault.Is(err, fault.NotFound) {
-		before, err = heartbeats.Heartbeat{Content: heartbeats.Content{Name: deref(c.given.Name), Enabled: true}}, nil
+	before, err := c.named(deref(c.given.Name))
+	if err != nil { // it is new
+		before.Name, before.Enabled = deref(c.given.Name), true
 		if c.given.Interval == nil {
 			return fault.Invalidf("interval", "is required")
 		}

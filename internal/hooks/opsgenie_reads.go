@@ -176,8 +176,13 @@ func shownAlert(from integrations.Integration, a integrations.Alert) map[string]
 	if a.Open {
 		status = "open"
 	}
+	var snoozed *time.Time
+	if !a.SnoozedUntil.IsZero() {
+		at := a.SnoozedUntil.UTC()
+		snoozed = &at
+	}
 	return map[string]any{"id": alertID(a.Incident), "tinyId": strconv.FormatInt(a.Incident, 10), "alias": alertAlias(a), "message": f.Message,
-		"status": status, "acknowledged": a.Acknowledged(), "isSeen": a.Owner != "", "tags": list(f.Tags), "snoozed": false, "snoozedUntil": nil,
+		"status": status, "acknowledged": a.Acknowledged(), "isSeen": a.Owner != "", "tags": list(f.Tags), "snoozed": snoozed != nil, "snoozedUntil": snoozed,
 		"count": 1, "lastOccurredAt": a.UpdatedAt.UTC(), "createdAt": a.CreatedAt.UTC(), "updatedAt": a.UpdatedAt.UTC(), "source": f.Source,
 		"owner": a.Owner, "priority": f.Priority, "responders": list(f.Responders), "report": map[string]any{}, "actions": list(f.Actions),
 		"entity": f.Entity, "description": f.Description, "details": f.Details,

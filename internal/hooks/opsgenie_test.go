@@ -33,7 +33,7 @@ func TestIDsOfRequestsAndAlerts(t *testing.T) {
 		found, known := statusOf(a.letter)
 		require.True(t, known && found.name == a.name && found.done != "", name)
 	}
-	for o := alertMissing; o <= alertNoStep; o++ {
+	for o := alertMissing; o <= alertRefused; o++ {
 		require.NotEmpty(t, o.text())
 	}
 }

@@ -42,8 +42,16 @@ func TestAHeartbeatThatStopsOpensAnIncident(t *testing.T) {
 	require.Zero(t, s.count("select count(*) from incidents"))
 	require.Contains(t, s.iris(s.env, "", "heartbeat", "list", "jobs"), "alive")
 
+	// No API server can receive pings for three intervals. Then the heartbeat has its whole interval again.
+	s.api.signal(syscall.SIGSTOP)
+	require.Never(t, func() bool { return s.count("select count(*) from incidents") > 0 }, 12*time.Second, 200*time.Millisecond)
+	s.api.signal(syscall.SIGCONT)
+	resumed := time.Now()
+	ping()
+
 	// It stops.
 	s.eventually(15*time.Second, "an incident", func() bool { return s.count("select count(*) from incidents") == 1 })
+	require.Greater(t, time.Since(resumed), 4*time.Second)
 	id := int64(s.count("select id from incidents"))
 	mail := s.expect(id, "email", "ann@example.com")
 	require.Contains(t, mail.Subject, "Heartbeat backup missed")

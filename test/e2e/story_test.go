@@ -291,3 +291,24 @@ func TestSnoozeThenPageAgain(t *testing.T) {
 	s.iris(s.env, "", "incident", "unsnooze", fmt.Sprint(id))
 	require.Equal(t, 1, s.incident(id).Active)
 }
+
+// A person is texted some time after the first notification, and called later. An acknowledgement stops what has not been sent.
+func TestNotificationRulesGoOnUntilTheAcknowledgement(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, options{})
+	s.alarm()
+	s.iris(s.env, "", "user", "rule", "set", "ann", "low", "email", "sms:2s", "call:5s")
+	require.Contains(t, s.iris(s.env, "", "user", "rule", "list", "ann"), "low by email, sms after 2 s, call after 5 s")
+	s.plan("ruled", []notification{notify("user", "ann", "low", 60)})
+	id := s.open("ruled", "disk full")
+	page := s.expect(id, "email", "ann@example.com")
+	text := s.expect(id, "sms", annPhone)
+	require.GreaterOrEqual(t, text.At.Sub(page.At), time.Second, "about two seconds after the page was made")
+	status, body := s.as("ann", http.MethodPost, fmt.Sprintf("/v1/incidents/%d/acknowledge", id), map[string]string{})
+	require.Equal(t, http.StatusOK, status, body)
+	s.silentUntil(page.At.Add(7*time.Second), id)
+	require.Equal(t, 2, s.messagesOf(id))
+	s.eventually(10*time.Second, "the call is cancelled", func() bool {
+		return s.count(`select count(*) from messages where incident_id = $1 and state = 'cancelled' and mode = 'call'`, id) == 1
+	})
+}

@@ -188,7 +188,7 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 		if followUp && heldPages[escalation.PageOf(m)] {
 			continue // the page is in a digest
 		}
-		quiet := ""
+		var quiet string
 		if s.hold(w.Aggregation, &p) {
 			heldPages[escalation.PageOf(m)] = true
 			held = append(held, escalation.HeldEntry(m.Target, *w.Aggregation, w.At))

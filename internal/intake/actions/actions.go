@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -32,6 +33,14 @@ type Transitions interface {
 	Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error)
 	Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 	Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+	// Snooze returns an Invalid fault if a snooze cannot end at until.
+	Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error)
+}
+
+// Responders change who works on an incident. A name that does not exist is an Invalid fault.
+type Responders interface {
+	PageAlso(ctx context.Context, c incidents.Change, p incidents.AddedPage) error
+	Reassign(ctx context.Context, c incidents.Change, name string) error
 }
 
 // People finds people by name. An unknown name is a NotFound fault.
@@ -48,6 +57,7 @@ type Addresses interface {
 type Deps struct {
 	Alerts      Alerts
 	Transitions Transitions
+	Responders  Responders
 	People      People
 	Addresses   Addresses
 	// Wake notifies the processors of changed buckets. It never blocks.
@@ -65,6 +75,7 @@ func New(d Deps) Actions { return Actions{d} }
 var (
 	ErrNotAcknowledged = fault.New(fault.Conflict, "the alert is not acknowledged")
 	ErrNoPerson        = fault.New(fault.Conflict, "there is no such person")
+	ErrNoTeam          = fault.New(fault.Conflict, "there is no such team")
 	errChanging        = fault.New(fault.Unavailable, "the alert changes too often, try again")
 )
 
@@ -91,20 +102,58 @@ func (a Actions) Escalate(ctx context.Context, from integrations.Integration, on
 	return a.finish(done, err)
 }
 
-// Assign makes a person the owner of an open alert, which ends its escalation. name is the person's name or e-mail address.
+// Snooze ends the escalation of an open alert until an instant.
+func (a Actions) Snooze(ctx context.Context, from integrations.Integration, on integrations.Alert, until time.Time) error {
+	done, err := a.d.Transitions.Snooze(ctx, change(from, on), until)
+	return a.finish(done, err)
+}
+
+// Assign makes a person the owner of an open alert, which ends its escalation, and pages this person. name is the person's name or e-mail
+// address.
 func (a Actions) Assign(ctx context.Context, from integrations.Integration, on integrations.Alert, name string) error {
-	owner, err := a.d.People.ByName(ctx, name)
-	if fault.Is(err, fault.NotFound) && strings.Contains(name, "@") {
-		owner, err = a.d.Addresses.ByContact(ctx, users.Email, name)
-	}
-	if fault.Is(err, fault.NotFound) || err == nil && !owner.Active {
-		return ErrNoPerson
-	}
+	owner, err := a.person(ctx, name)
 	if err != nil {
 		return err
 	}
+	if on.Owner != "" {
+		return a.wake(on, a.d.Responders.Reassign(ctx, change(from, on), owner.Name))
+	}
 	done, err := a.d.Transitions.Acknowledge(ctx, change(from, on), owner)
-	return a.finish(done, err)
+	if err = a.finish(done, err); err != nil {
+		return err
+	}
+	return a.page(ctx, from, on, incidents.Target{Role: "user", Name: owner.Name})
+}
+
+// person finds an active person by name or e-mail address.
+func (a Actions) person(ctx context.Context, name string) (users.User, error) {
+	found, err := a.d.People.ByName(ctx, name)
+	if fault.Is(err, fault.NotFound) && strings.Contains(name, "@") {
+		found, err = a.d.Addresses.ByContact(ctx, users.Email, name)
+	}
+	if fault.Is(err, fault.NotFound) || err == nil && !found.Active {
+		err = ErrNoPerson
+	}
+	return found, err
+}
+
+// PagePerson pages a person in addition to those of the plan. name is as for Assign.
+func (a Actions) PagePerson(ctx context.Context, from integrations.Integration, on integrations.Alert, name string) error {
+	found, err := a.person(ctx, name)
+	if err != nil {
+		return err
+	}
+	return a.page(ctx, from, on, incidents.Target{Role: "user", Name: found.Name})
+}
+
+// PageTeam pages who is on call for a team in addition to those of the plan.
+func (a Actions) PageTeam(ctx context.Context, from integrations.Integration, on integrations.Alert, name string) error {
+	err := a.page(ctx, from, on, incidents.Target{Role: "oncall-primary", Name: name})
+	return fault.When(err, fault.Invalid, ErrNoTeam)
+}
+
+func (a Actions) page(ctx context.Context, from integrations.Integration, on integrations.Alert, t incidents.Target) error {
+	return a.wake(on, a.d.Responders.PageAlso(ctx, change(from, on), incidents.AddedPage{Targets: []incidents.Target{t}}))
 }
 
 // edits is how often an edit is tried again because the alert was changed at the same time.
@@ -153,10 +202,15 @@ func change(from integrations.Integration, on integrations.Alert) incidents.Chan
 	return incidents.Change{IDs: []incidents.ID{incidents.ID(on.Incident)}, Actor: actor(from), Via: incidents.ViaHook}
 }
 
-// finish wakes the processor of a changed incident.
+// finish wakes the processors of changed incidents.
 func (a Actions) finish(done []incidents.Acknowledged, err error) error {
 	for _, d := range done {
 		a.d.Wake(buckets.Of(int(int64(d.ID) % buckets.Count)))
 	}
 	return err
+}
+
+// wake wakes the processor of a changed incident.
+func (a Actions) wake(on integrations.Alert, err error) error {
+	return a.finish([]incidents.Acknowledged{{ID: incidents.ID(on.Incident)}}, err)
 }

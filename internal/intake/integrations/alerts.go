@@ -12,8 +12,9 @@ type Alert struct {
 	Context            json.RawMessage
 	Severity           string
 	Open               bool
-	Owner              string // who acknowledged it; "" = nobody
-	SourceAcknowledged bool   // its source acknowledged it
+	Owner              string    // who acknowledged it; "" = nobody
+	SourceAcknowledged bool      // its source acknowledged it
+	SnoozedUntil       time.Time // zero = not snoozed
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
 }

@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/text/encoding/htmlindex"
@@ -70,7 +69,7 @@ func Email(r intake.Request) ([]intake.Event, error) {
 	e := intake.Event{
 		Status: state, Title: cut(firstOf(found.Title, subject, "Mail from "+seen.Sender), maxSummary), Summary: firstOf(found.Summary, body),
 		Severity: severity(found.Severity), Labels: map[string]string{}, Context: context, Links: addLink(nil, found.Link, "Source"),
-		Key: ShortKey(firstOf(found.Key, r.Query(KeyParameter), thread(m.Header), strings.ToLower(bare))),
+		Key: ShortKey(firstOf(found.Key, storable(r.Query(KeyParameter)), storable(thread(m.Header)), strings.ToLower(bare))),
 	}
 	if seen.Sender != "" {
 		e.Labels["sender"] = seen.Sender
@@ -113,9 +112,9 @@ func automatic(h mail.Header) string {
 // sender returns the address of the first author, or the header as it is.
 func sender(h mail.Header) string {
 	if list, err := (&mail.AddressParser{WordDecoder: words()}).ParseList(h.Get("From")); err == nil && len(list) > 0 {
-		return list[0].Address
+		return storable(list[0].Address)
 	}
-	return strings.TrimSpace(h.Get("From"))
+	return storable(h.Get("From"))
 }
 
 // unshown are headers that say how a mail was carried. They may name the recipient, whose address is a secret.
@@ -192,6 +191,11 @@ func decodedWords(header string) string {
 	if err != nil {
 		text = header
 	}
+	return storable(text)
+}
+
+// storable returns a text as PostgreSQL stores it: valid UTF-8 without NUL, and here without spaces around it.
+func storable(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""))
 }
 
@@ -250,10 +254,7 @@ func partText(h textproto.MIMEHeader, charset string, body io.Reader) string {
 		}
 	}
 	raw, _ := io.ReadAll(io.LimitReader(body, 4*maxMailText)) // what was read before an error counts
-	if !utf8.Valid(raw) {
-		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
-	}
-	return strings.ReplaceAll(string(raw), "\x00", "")
+	return storable(string(raw))
 }
 
 // withoutTags returns the text of HTML, with a line for each block.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -119,6 +120,7 @@ func FuzzEmail(f *testing.F) {
 			f.Add(body)
 		}
 	}
+	f.Add([]byte("From: \xff\x00\nReferences: <\xff\x00>\nSubject: =?utf-8?Q?=00=FF?=\nContent-Transfer-Encoding: quoted-printable\n\n=00=FF"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		events, err := Email(request(string(body)))
 		if err != nil {
@@ -128,5 +130,8 @@ func FuzzEmail(f *testing.F) {
 		require.Len(t, events, 1)
 		require.True(t, json.Valid(events[0].Context))
 		require.LessOrEqual(t, len(events[0].Key), intake.MaxKey)
+		for _, text := range []string{events[0].Key, events[0].Title, events[0].Summary, events[0].Labels["sender"]} {
+			require.True(t, utf8.ValidString(text) && !strings.Contains(text, "\x00"), "%q", text)
+		}
 	})
 }

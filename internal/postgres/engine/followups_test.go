@@ -78,6 +78,24 @@ func TestAnAcknowledgementCancelsFollowUpsAndReopeningMakesThemAgain(t *testing.
 	require.Len(t, e.Pages(id), 4)
 }
 
+func TestAPlanThatBeginsAgainMakesNewFollowUps(t *testing.T) {
+	t.Parallel()
+	e := pgtest.NewEscalating(t)
+	followUps(e, "ana", "high", "slack", 120)
+	id := e.Open(e.Plan("night", pgtest.Intent{Step: 1, Role: "team", Target: "db", Priority: "high", Wait: time.Hour}))
+	e.Pass()
+	settlePages(e, id)
+	e.Acknowledge(id)
+	e.Pass()
+	require.Contains(t, e.Pages(id), "1.0.0 follow-up-1 ana slack cancelled")
+	e.Exec(`update users set active = false where name = 'ana'`) // somebody else is meant now
+	e.Exec(`update incidents set current_step = 0, progress = '{}' where id = $1`, id)
+	e.Reopen(id)
+	e.Pass()
+	require.Equal(t, int64(0), e.ID(`select count(*) from messages where target = 'ana' and reopen_count = 1`))
+	require.Equal(t, int64(2), e.ID(`select count(*) from messages where reopen_count = 1`))
+}
+
 func TestADigestHasNoFollowUps(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)

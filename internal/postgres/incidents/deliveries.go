@@ -23,7 +23,8 @@ type foundKey struct {
 	ago      time.Duration    // since that resolve
 }
 
-// findAll looks up the keys of many deliveries in one statement. It writes nothing and uses no incident numbers.
+// findAll looks up the keys of many deliveries in one statement, and notes at most once a minute that an open incident had a delivery. It
+// uses no incident numbers.
 func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]foundKey, error) {
 	var p db.FindByKeysParams
 	for k, n := range batch {
@@ -35,15 +36,22 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 	}
 	out := make([]foundKey, len(batch))
 	rows, err := postgres.Query(ctx, i.db, (*db.Queries).FindByKeys, p)
+	var delivered []int64
 	for _, r := range rows {
 		f := foundKey{resolved: incidents.ID(r.ResolvedID), ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
 		if r.OpenID != 0 {
 			f.open = incidents.Opened{ID: incidents.ID(r.OpenID), Bucket: postgres.BucketOf(r.OpenID), Known: true, Facts: r.DedupFacts,
 				Severity: r.Severity, Repage: r.Repage}
 		}
+		if r.Untouched {
+			delivered = append(delivered, r.OpenID)
+		}
 		out[r.Ord] = f
 	}
-	return out, err
+	if err != nil || len(delivered) == 0 {
+		return out, err
+	}
+	return out, postgres.Exec(ctx, i.db, (*db.Queries).NoteDeliveries, delivered)
 }
 
 // ByKey finds the incident for a firing delivery, so that none is opened: the open incident with its key (Known), or for a

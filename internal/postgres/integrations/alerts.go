@@ -50,20 +50,15 @@ func (s *Integrations) CountAlerts(ctx context.Context, of integrations.ID, q in
 }
 
 func (s *Integrations) alertIDs(ctx context.Context, of integrations.ID, q integrations.AlertQuery) ([]int64, error) {
-	p := db.AlertIDsParams{IntegrationID: int64(of), Acknowledged: q.Acknowledged, DedupKey: postgres.Storable(q.Key),
-		Most: int32(q.Limit), Skip: int32(q.Offset)}
-	if q.Open != nil {
-		resolved := !*q.Open
-		p.Resolved = &resolved
-	}
-	return postgres.Query(ctx, s.db, (*db.Queries).AlertIDs, p)
+	return postgres.Query(ctx, s.db, (*db.Queries).AlertIDs, db.AlertIDsParams{IntegrationID: int64(of), Open: q.Open,
+		Acknowledged: q.Acknowledged, DedupKey: postgres.Storable(q.Key), Most: int32(q.Limit), Skip: int32(q.Offset)})
 }
 
 func (s *Integrations) alerts(ctx context.Context, of integrations.ID, ids []int64) ([]integrations.Alert, error) {
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Alerts, db.AlertsParams{IntegrationID: int64(of), Ids: ids})
 	return postgres.Convert(rows, func(r db.AlertsRow) integrations.Alert {
-		return integrations.Alert{Incident: r.ID, Key: r.DedupKey, Context: json.RawMessage(r.Context), Severity: r.Severity, Open: !r.Resolved,
-			Owner: r.Owner, SourceAcknowledged: r.SourceAcknowledged, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
+		return integrations.Alert{Incident: r.ID, Key: r.DedupKey, Context: json.RawMessage(r.Context), Severity: r.Severity, Open: r.Open,
+			SnoozedUntil: postgres.Deref(r.SnoozedUntil), Owner: r.Owner, SourceAcknowledged: r.SourceAcknowledged, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 	}), err
 }
 

@@ -13,7 +13,7 @@ select coalesce(
 -- name: AlertIDs :many
 select i.id from incidents i
 where i.integration_id = sqlc.arg(integration_id)::bigint
-  and (sqlc.narg(resolved)::boolean is null or i.resolved = sqlc.narg(resolved)::boolean)
+  and (sqlc.narg(open)::boolean is null or (not i.resolved and i.closed_at is null) = sqlc.narg(open)::boolean)
   and (sqlc.narg(acknowledged)::boolean is null
     or (i.owner_id is not null or coalesce(i.source_acknowledged, false)) = sqlc.narg(acknowledged)::boolean)
   and (sqlc.arg(dedup_key)::text = '' or i.dedup_key = sqlc.arg(dedup_key)::text)
@@ -21,7 +21,7 @@ order by i.id desc
 limit sqlc.arg(most)::int offset sqlc.arg(skip)::int;
 
 -- name: Alerts :many
-select i.id, i.created_at, i.updated_at, i.resolved, coalesce(i.source_acknowledged, false)::boolean as source_acknowledged,
+select i.id, i.created_at, i.updated_at, (not i.resolved and i.closed_at is null)::boolean as open, i.snoozed_until, coalesce(i.source_acknowledged, false)::boolean as source_acknowledged,
     coalesce(u.name, '')::text as owner, coalesce(i.dedup_key, '')::text as dedup_key, c.context::text as context,
     coalesce(c.severity, '')::text as severity
 from incidents i

@@ -3,7 +3,7 @@
 -- The open incident of each key, or else the one that a delivery resolved last. The limits make PostgreSQL look up each key by index.
 -- name: FindByKeys :many
 select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, o.dedup_facts, coalesce(o.severity, '')::text as severity,
-    coalesce(o.repage, false)::boolean as repage, coalesce(g.incident_id, 0)::bigint as resolved_id,
+    coalesce(o.repage, false)::boolean as repage, coalesce(o.untouched, false)::boolean as untouched, coalesce(g.incident_id, 0)::bigint as resolved_id,
     coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds
 from (
     select k.ord, k.application_id, k.dedup_key, coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name)) as plan_key
@@ -18,6 +18,7 @@ from (
 ) u
 left join lateral (
     select i.id, c.dedup_facts, c.severity,
+        coalesce(i.delivered_at, i.created_at) < statement_timestamp() - interval '1 minute' as untouched,
         not i.active and i.owner_id is null and i.source_acknowledged is null and v.repage_after > 0
             and i.exhausted_at <= statement_timestamp() - make_interval(secs => v.repage_after) as repage
     from incidents i
@@ -33,6 +34,13 @@ left join lateral (
     limit 1
 ) g on true
 where o.id is not null or g.incident_id is not null;
+
+-- Notes deliveries. It waits for no lock: the next delivery of an incident that is being changed is noted instead.
+-- name: NoteDeliveries :exec
+with locked as materialized (
+    select i.id from incidents i where i.id = any(sqlc.arg(ids)::bigint[]) order by i.id for no key update skip locked
+)
+update incidents i set delivered_at = clock_timestamp() from locked l where i.id = l.id;
 
 -- name: LockForDelivery :one
 select sqlc.embed(i), p.repage_after

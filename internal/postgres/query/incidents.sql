@@ -204,3 +204,15 @@ from incident_alerts
 where incident_id = sqlc.arg(incident_id) and fingerprint > sqlc.arg(after)::text
 order by fingerprint
 limit sqlc.arg(most)::int;
+
+-- Locks open incidents without news since an instant: no change, delivery or comment, and no snooze. Those that another transaction has
+-- locked are left out.
+-- name: LockWithoutNews :many
+select sqlc.embed(i)
+from incidents i
+where not i.resolved and i.closed_at is null and i.snoozed_until is null and i.created_at < sqlc.arg(since)::timestamptz
+  and i.updated_at < sqlc.arg(since)::timestamptz and coalesce(i.delivered_at, i.created_at) < sqlc.arg(since)::timestamptz
+  and not exists (select from comments c where c.incident_id = i.id and c.created_at >= sqlc.arg(since)::timestamptz)
+order by i.created_at
+limit sqlc.arg(most)::int
+for no key update of i skip locked;

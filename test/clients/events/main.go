@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"time"
 
 	"github.com/PagerDuty/go-pagerduty"
 	"github.com/opsgenie/opsgenie-go-sdk-v2/alert"
@@ -98,6 +99,11 @@ func useOpsgenie(ctx context.Context, host, key string) {
 	check(count.Count >= 1, fmt.Sprintf("%+v", count))
 
 	done("Unacknowledged alert")(c.Unacknowledge(ctx, &alert.UnacknowledgeAlertRequest{IdentifierType: is, IdentifierValue: alias}))
+	done("Added responder")(c.AddResponder(ctx, &alert.AddResponderRequest{IdentifierType: is, IdentifierValue: alias, Responder: alert.Responder{Type: alert.UserResponder, Username: "demo"}}))
+	done("Added team")(c.AddTeam(ctx, &alert.AddTeamRequest{IdentifierType: is, IdentifierValue: alias, Team: alert.Team{Name: "demo"}}))
+	done("Snoozed alert")(c.Snooze(ctx, &alert.SnoozeAlertRequest{IdentifierType: is, IdentifierValue: alias, EndTime: time.Now().Add(time.Hour)}))
+	got = must(c.Get(ctx, &alert.GetAlertRequest{IdentifierType: is, IdentifierValue: alias}))
+	check(got.Snoozed && got.SnoozedUntil.After(time.Now()), fmt.Sprintf("%+v", got))
 	done("Assigned alert")(c.AssignAlert(ctx, &alert.AssignRequest{IdentifierType: is, IdentifierValue: alias, Owner: alert.User{Username: "demo"}}))
 	done("Closed alert")(c.Close(ctx, &alert.CloseAlertRequest{IdentifierType: is, IdentifierValue: alias, Note: "drained"}))
 	_, err := c.Get(ctx, &alert.GetAlertRequest{IdentifierType: is, IdentifierValue: "none"})

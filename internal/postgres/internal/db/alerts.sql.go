@@ -28,7 +28,7 @@ func (q *Queries) AddSourceComment(ctx context.Context, arg AddSourceCommentPara
 const alertIDs = `-- name: AlertIDs :many
 select i.id from incidents i
 where i.integration_id = $1::bigint
-  and ($2::boolean is null or i.resolved = $2::boolean)
+  and ($2::boolean is null or (not i.resolved and i.closed_at is null) = $2::boolean)
   and ($3::boolean is null
     or (i.owner_id is not null or coalesce(i.source_acknowledged, false)) = $3::boolean)
   and ($4::text = '' or i.dedup_key = $4::text)
@@ -38,7 +38,7 @@ limit $6::int offset $5::int
 
 type AlertIDsParams struct {
 	IntegrationID int64
-	Resolved      *bool
+	Open          *bool
 	Acknowledged  *bool
 	DedupKey      string
 	Skip          int32
@@ -48,7 +48,7 @@ type AlertIDsParams struct {
 func (q *Queries) AlertIDs(ctx context.Context, arg AlertIDsParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, alertIDs,
 		arg.IntegrationID,
-		arg.Resolved,
+		arg.Open,
 		arg.Acknowledged,
 		arg.DedupKey,
 		arg.Skip,
@@ -99,7 +99,7 @@ func (q *Queries) AlertOfKey(ctx context.Context, arg AlertOfKeyParams) (int64, 
 }
 
 const alerts = `-- name: Alerts :many
-select i.id, i.created_at, i.updated_at, i.resolved, coalesce(i.source_acknowledged, false)::boolean as source_acknowledged,
+select i.id, i.created_at, i.updated_at, (not i.resolved and i.closed_at is null)::boolean as open, i.snoozed_until, coalesce(i.source_acknowledged, false)::boolean as source_acknowledged,
     coalesce(u.name, '')::text as owner, coalesce(i.dedup_key, '')::text as dedup_key, c.context::text as context,
     coalesce(c.severity, '')::text as severity
 from incidents i
@@ -118,7 +118,8 @@ type AlertsRow struct {
 	ID                 int64
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
-	Resolved           bool
+	Open               bool
+	SnoozedUntil       *time.Time
 	SourceAcknowledged bool
 	Owner              string
 	DedupKey           string
@@ -139,7 +140,8 @@ func (q *Queries) Alerts(ctx context.Context, arg AlertsParams) ([]AlertsRow, er
 			&i.ID,
 			&i.CreatedAt,
 			&i.UpdatedAt,
-			&i.Resolved,
+			&i.Open,
+			&i.SnoozedUntil,
 			&i.SourceAcknowledged,
 			&i.Owner,
 			&i.DedupKey,

@@ -96,7 +96,7 @@ func (q *Queries) Facts(ctx context.Context, incidentID int64) (json.RawMessage,
 const findByKeys = `-- name: FindByKeys :many
 
 select u.ord::int as ord, coalesce(o.id, 0)::bigint as open_id, o.dedup_facts, coalesce(o.severity, '')::text as severity,
-    coalesce(o.repage, false)::boolean as repage, coalesce(g.incident_id, 0)::bigint as resolved_id,
+    coalesce(o.repage, false)::boolean as repage, coalesce(o.untouched, false)::boolean as untouched, coalesce(g.incident_id, 0)::bigint as resolved_id,
     coalesce(extract(epoch from statement_timestamp() - g.resolved_at), 0)::float8 as resolved_seconds
 from (
     select k.ord, k.application_id, k.dedup_key, coalesce(chr(31) || nullif(k.integration_id, 0), lower(p.name)) as plan_key
@@ -111,6 +111,7 @@ from (
 ) u
 left join lateral (
     select i.id, c.dedup_facts, c.severity,
+        coalesce(i.delivered_at, i.created_at) < statement_timestamp() - interval '1 minute' as untouched,
         not i.active and i.owner_id is null and i.source_acknowledged is null and v.repage_after > 0
             and i.exhausted_at <= statement_timestamp() - make_interval(secs => v.repage_after) as repage
     from incidents i
@@ -142,6 +143,7 @@ type FindByKeysRow struct {
 	DedupFacts      json.RawMessage
 	Severity        string
 	Repage          bool
+	Untouched       bool
 	ResolvedID      int64
 	ResolvedSeconds float64
 }
@@ -169,6 +171,7 @@ func (q *Queries) FindByKeys(ctx context.Context, arg FindByKeysParams) ([]FindB
 			&i.DedupFacts,
 			&i.Severity,
 			&i.Repage,
+			&i.Untouched,
 			&i.ResolvedID,
 			&i.ResolvedSeconds,
 		); err != nil {
@@ -283,7 +286,7 @@ func (q *Queries) LastResolvedOfPlan(ctx context.Context, arg LastResolvedOfPlan
 }
 
 const lockForDelivery = `-- name: LockForDelivery :one
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.silence_id, p.repage_after
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, p.repage_after
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = $1
@@ -323,10 +326,24 @@ func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliver
 		&i.Incident.SilencedUntil,
 		&i.Incident.MergedInto,
 		&i.Incident.ClosedAt,
+		&i.Incident.DeliveredAt,
 		&i.Incident.SilenceID,
 		&i.RepageAfter,
 	)
 	return i, err
+}
+
+const noteDeliveries = `-- name: NoteDeliveries :exec
+with locked as materialized (
+    select i.id from incidents i where i.id = any($1::bigint[]) order by i.id for no key update skip locked
+)
+update incidents i set delivered_at = clock_timestamp() from locked l where i.id = l.id
+`
+
+// Notes deliveries. It waits for no lock: the next delivery of an incident that is being changed is noted instead.
+func (q *Queries) NoteDeliveries(ctx context.Context, ids []int64) error {
+	_, err := q.db.Exec(ctx, noteDeliveries, ids)
+	return err
 }
 
 const noteResolvedGroup = `-- name: NoteResolvedGroup :exec
@@ -481,7 +498,7 @@ func (q *Queries) SetTimer(ctx context.Context, arg SetTimerParams) (int64, erro
 }
 
 const timersToRing = `-- name: TimersToRing :many
-select t.incident_id, t.reason, t.fingerprints, i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.silence_id,
+select t.incident_id, t.reason, t.fingerprints, i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id,
     coalesce((select o.id from incidents o
         where o.application_id = i.application_id and o.plan_key = i.plan_key and o.dedup_key = i.dedup_key
           and not o.resolved and o.id <> i.id limit 1), 0)::bigint as other
@@ -542,6 +559,7 @@ func (q *Queries) TimersToRing(ctx context.Context, arg TimersToRingParams) ([]T
 			&i.Incident.SilencedUntil,
 			&i.Incident.MergedInto,
 			&i.Incident.ClosedAt,
+			&i.Incident.DeliveredAt,
 			&i.Incident.SilenceID,
 			&i.Other,
 		); err != nil {

@@ -143,7 +143,7 @@ func (q *Queries) Comments(ctx context.Context, incidentID int64) ([]CommentsRow
 }
 
 const lockForChange = `-- name: LockForChange :many
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.silence_id
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
 from incidents i
 where i.id = any($1::bigint[])
 order by i.id
@@ -188,6 +188,76 @@ func (q *Queries) LockForChange(ctx context.Context, ids []int64) ([]LockForChan
 			&i.Incident.SilencedUntil,
 			&i.Incident.MergedInto,
 			&i.Incident.ClosedAt,
+			&i.Incident.DeliveredAt,
+			&i.Incident.SilenceID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockWithoutNews = `-- name: LockWithoutNews :many
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
+from incidents i
+where not i.resolved and i.closed_at is null and i.snoozed_until is null and i.created_at < $1::timestamptz
+  and i.updated_at < $1::timestamptz and coalesce(i.delivered_at, i.created_at) < $1::timestamptz
+  and not exists (select from comments c where c.incident_id = i.id and c.created_at >= $1::timestamptz)
+order by i.created_at
+limit $2::int
+for no key update of i skip locked
+`
+
+type LockWithoutNewsParams struct {
+	Since time.Time
+	Most  int32
+}
+
+type LockWithoutNewsRow struct {
+	Incident Incident
+}
+
+// Locks open incidents without news since an instant: no change, delivery or comment, and no snooze. Those that another transaction has
+// locked are left out.
+func (q *Queries) LockWithoutNews(ctx context.Context, arg LockWithoutNewsParams) ([]LockWithoutNewsRow, error) {
+	rows, err := q.db.Query(ctx, lockWithoutNews, arg.Since, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []LockWithoutNewsRow{}
+	for rows.Next() {
+		var i LockWithoutNewsRow
+		if err := rows.Scan(
+			&i.Incident.ID,
+			&i.Incident.Bucket,
+			&i.Incident.PlanID,
+			&i.Incident.ApplicationID,
+			&i.Incident.CreatedAt,
+			&i.Incident.UpdatedAt,
+			&i.Incident.Active,
+			&i.Incident.Resolved,
+			&i.Incident.OwnerID,
+			&i.Incident.CurrentStep,
+			&i.Incident.ReopenCount,
+			&i.Incident.Version,
+			&i.Incident.DueAt,
+			&i.Incident.StepAt,
+			&i.Incident.Progress,
+			&i.Incident.DedupKey,
+			&i.Incident.PlanKey,
+			&i.Incident.ExhaustedAt,
+			&i.Incident.IntegrationID,
+			&i.Incident.SourceAcknowledged,
+			&i.Incident.SnoozedUntil,
+			&i.Incident.SilencedUntil,
+			&i.Incident.MergedInto,
+			&i.Incident.ClosedAt,
+			&i.Incident.DeliveredAt,
 			&i.Incident.SilenceID,
 		); err != nil {
 			return nil, err

@@ -370,6 +370,8 @@ type Incident struct {
 	MergedInto *int64
 	// when the incident was closed without a resolve, because there was no news; null = not closed
 	ClosedAt *time.Time
+	// about when the source delivered last, at most a minute too early; null = not since the incident was opened
+	DeliveredAt *time.Time
 	// the silence that hides the incident; null = none. Without a foreign key
 	SilenceID *int64
 }

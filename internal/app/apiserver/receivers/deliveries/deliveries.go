@@ -49,7 +49,7 @@ func New(d Deps) (*Deliveries, error) {
 		Integrations: s.Integrations, Applications: s.Applications, Receiver: d.Receiver, Activity: d.Activity, Errors: d.Errors,
 		Heartbeats: s.Heartbeats,
 		Decoders:   decoders, PagerDutyV1: sources.PagerDutyV1, Alerts: s.Integrations, AlertEdits: s.Integrations,
-		Transitions: s.Incidents, People: s.Users, Addresses: s.Responses, Wake: d.Wake,
+		Transitions: s.Incidents, Responders: s.Responders(), People: s.Users, Addresses: s.Responses, Wake: d.Wake,
 	}
 	if name := routing.Missing(parts); name != "" {
 		return nil, errors.New("hooks: a part is missing: " + name)
