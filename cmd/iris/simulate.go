@@ -11,6 +11,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
+	"github.com/iris-oncall/iris/internal/operator"
 )
 
 type simulateCommand struct {
@@ -56,7 +57,7 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 	}
 	sim, err := o.Simulate(ctx, simulation.TypedQuestion{
 		Plan: c.Plan, Application: c.Application, At: c.At, Assume: c.Assume, Targets: c.Target, Zone: z,
-	}, cfg.ListLimit())
+	}, operator.SimulatorConfig{ListLimit: cfg.ListLimit(), PerDay: cfg.DailyLimit()})
 	if err != nil {
 		return invalidIsUsage(err)
 	}

@@ -275,7 +275,7 @@ func TestErrorsPointToTheField(t *testing.T) {
 		status int
 		parts  []part
 	}{
-		"GET /v1/incidents?state=new":                                          {400, []part{{"", "state", "state must be one of open, escalating, acknowledged, exhausted and resolved"}}},
+		"GET /v1/incidents?state=new":                                          {400, []part{{"", "state", "state must be one of acknowledged, closed, escalating, exhausted, merged, open, resolved, silenced, snoozed"}}},
 		"GET /v1/incidents?limit=0":                                            {400, []part{{"", "limit", "limit must be a number between 1 and 500"}}},
 		"GET /v1/incidents?cursor=x":                                           {400, []part{{"", "cursor", "cursor must be the next of an earlier answer"}}},
 		"GET /v1/incidents?created_after=today":                                {400, []part{{"", "created_after", "created_after must be a time like 2026-11-22T09:30:00Z"}}},

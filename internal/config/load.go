@@ -374,6 +374,9 @@ func keys(t reflect.Type) map[string]reflect.Type {
 // ListLimit returns the size from which on a mailing list is not paged; 0 = no limit.
 func (c *Config) ListLimit() int { return c.file.MailingLists.MaxMembers }
 
+// DailyLimit returns how many calls and texts a person without a limit of their own gets on one day; 0 = no limit.
+func (c *Config) DailyLimit() int { return c.file.QuietTime.CallsAndTextsPerDay }
+
 // Retention returns how long finished messages are kept. The default is 13 months.
 func (c *Config) Retention() time.Duration { return cmp.Or(c.file.History.Retention, 396*24*time.Hour) }
 

@@ -29,7 +29,7 @@ func TestSimulationReportsCalendarsThatAreNotPopulated(t *testing.T) {
 	require.NoError(t, db.Pool().QueryRow(t.Context(), `select id from plans where name = 'p'`).Scan(&plan))
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
-	simulator, err := operator.NewSimulator(db, catalog.NewApplications(db, keys), 100, false)
+	simulator, err := operator.NewSimulator(db, catalog.NewApplications(db, keys), operator.SimulatorConfig{ListLimit: 100})
 	require.NoError(t, err)
 	notPopulated := func(at time.Time) (notes []string) {
 		t.Helper()

@@ -9,10 +9,9 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 )
 
-// Simulate predicts what would happen to an incident. It stores and sends nothing. Mailing lists of more than listLimit
-// members are not paged.
-func (o *Operator) Simulate(ctx context.Context, a simulation.TypedQuestion, listLimit int) (simulation.Simulation, error) {
-	s, err := NewSimulator(o.db, o.applications, listLimit, false)
+// Simulate predicts what would happen to an incident. It stores and sends nothing.
+func (o *Operator) Simulate(ctx context.Context, a simulation.TypedQuestion, c SimulatorConfig) (simulation.Simulation, error) {
+	s, err := NewSimulator(o.db, o.applications, c)
 	if err != nil {
 		return simulation.Simulation{}, err
 	}

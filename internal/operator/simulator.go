@@ -18,11 +18,17 @@ import (
 // Simulator predicts what would happen to an incident.
 type Simulator = simulation.Simulator
 
+// SimulatorConfig has the settings of the installation that a simulation needs.
+type SimulatorConfig struct {
+	ListLimit  int  // mailing lists of more members are not paged; 0 = no limit
+	PerDay     int  // calls and texts of people without a limit of their own; 0 = no limit
+	DummyRoles bool // resolves targets as oncall.Resolver.Dummy does
+}
+
 // NewSimulator returns a simulator on the database. Each simulation has its own resolver, whose calendar covers any
-// instant. Mailing lists of more than listLimit members are not paged. dummyRoles resolves targets as oncall.Resolver.Dummy
-// does.
-func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, dummyRoles bool) (*simulation.Simulator, error) {
-	directory := engine.NewDirectory(db)
+// instant.
+func NewSimulator(db *postgres.DB, apps *catalog.Applications, c SimulatorConfig) (*simulation.Simulator, error) {
+	directory := engine.NewDirectory(db).WithDailyLimit(c.PerDay)
 	return simulation.NewSimulator(simulation.SimulatorDeps{
 		Reader: directory, Rules: directory, Names: catalog.NewNames(db, apps), Clock: db,
 		Vendors: engine.NewCluster(db),
@@ -30,9 +36,9 @@ func NewSimulator(db *postgres.DB, apps *catalog.Applications, listLimit int, du
 			return &populated{db: db, directory: directory, known: map[int64]scheduling.Coverage{}}
 		},
 		Resolver: func() *oncall.Resolver {
-			r := oncall.NewResolver(oncall.LimitLists(directory, listLimit),
+			r := oncall.NewResolver(oncall.LimitLists(directory, c.ListLimit),
 				oncall.NewSimulationCalendar(calendar.NewCalendars(db), oncall.LiveConfig{}), time.Hour)
-			if dummyRoles {
+			if c.DummyRoles {
 				r = r.Dummy(people.NewUsers(db).ByName)
 			}
 			return r

@@ -76,7 +76,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		Store: s.Notifications, Directory: s.Directory, Resolver: s.Resolver(listLimit, dummy), Load: s.load, DummyRoles: dummy,
 	})
 	s.caches = irisapi.NewCaches(s.Statistics)
-	if s.simulator, err = operator.NewSimulator(a.db, s.Applications, listLimit, dummy); err != nil {
+	if s.simulator, err = operator.NewSimulator(a.db, s.Applications, operator.SimulatorConfig{ListLimit: listLimit, PerDay: a.cfg.QuietTime.CallsAndTextsPerDay, DummyRoles: dummy}); err != nil {
 		return nil, err
 	}
 	s.callbacks, err = callbacks.New(a.cfg)

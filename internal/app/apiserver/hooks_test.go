@@ -351,10 +351,10 @@ func TestOpsgenieActions(t *testing.T) {
 	require.Equal(t, "2", s.one(`select count(*)::text from incidents where resolved`))
 
 	status("Created alert", "POST", "", `{"message":"Without alias"}`)
-	for query, want := range map[string]float64{"": 3, "?query=status%3Aopen": 1, "?query=status:closed+AND+alias:disk/db7": 2, "?query=acknowledged:true": 1} {
-		require.Equal(t, want, s.alert(genie, "count"+query)["count"], query)
+	for query, want := range map[string]int{"": 3, "?query=status%3Aopen": 1, "?query=status:closed+AND+alias:disk/db7": 2, "?query=acknowledged:true": 1} {
+		require.EqualValues(t, want, s.alert(genie, "count"+query)["count"], query)
 		_, answer := s.call(http.MethodGet, "/v2/alerts"+query, genie, "")
-		require.Len(t, answer["data"], int(want), query)
+		require.Len(t, answer["data"], want, query)
 	}
 	_, answer = s.call(http.MethodGet, "/v2/alerts?limit=1", genie, "")
 	newest, _ := answer["data"].([]any)[0].(map[string]any)

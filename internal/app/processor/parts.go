@@ -168,12 +168,8 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 	parts.jobs = map[string]func(context.Context) error{
 		"history": old.Run, "receipts": jobs.MatchReceipts(s.Receipts, engine), "names": jobs.FillNames(s.Users, engine),
 		"feed keys": jobs.SealFeedKeys(s.Notices, log), "populate": populate.Run, "remind": remind.Run, "directory": people.Run,
-<<<<<<< HEAD
 		"statistics": jobs.CountStatistics(s.Statistics, engine), "heartbeats": heartbeats.Run, "silences": parts.silences.Run,
-=======
-		"statistics": jobs.CountStatistics(s.Statistics, engine), "heartbeats": heartbeats.Run,
-		"close": jobs.CloseQuiet(s.Incidents, p.cfg.CloseAfter, engine),
->>>>>>> next
+		"close": jobs.CloseQuiet(s.Incidents.Incidents, p.cfg.CloseAfter, engine),
 	}
 	return nil
 }

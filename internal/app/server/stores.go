@@ -78,7 +78,6 @@ type Stores struct {
 	newTeams []oncall.NoticeSetting // reminders of new members of a team
 	silences *pgsilences.Silences
 	inForce  *silences.Current
-	perDay   int // calls and texts of people without a limit of their own; 0 = no limit
 }
 
 // NewStores returns the adapters over d. all has the settings of applications and people without settings of their own.
@@ -91,7 +90,6 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 		Notices: notifications.NewNotices(d, keys), TeamRows: people.NewTeams(d),
 		Queue: queue.New(d), Queues: queue.NewQueues(d), QueueHistory: queue.NewHistory(d), QueueLimits: queue.NewLimits(d),
 		QueueLoader: queue.NewLoader(d),
-		perDay:      all.QuietTime.CallsAndTextsPerDay,
 		newTeams:    operator.Reminders(c.ReminderTimes, c.ReminderModes, c.ReminderRoles),
 	}
 	s.silences = pgsilences.New(d)
@@ -117,7 +115,7 @@ func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.
 		People: people.NewOncallPeople(d), Teams: teams, Rosters: people.NewRosters(teams),
 		Shifts: calendar.NewShifts(d), Schedules: calendar.NewSchedules(d), Calendars: calendar.NewCalendars(d),
 		Coverage: calendar.NewCoverage(d), Absences: calendar.NewRequests(d),
-		Directory: engine.NewDirectory(d).WithDailyLimit(s.perDay), Audit: access.NewAudit(d),
+		Directory: engine.NewDirectory(d), Audit: access.NewAudit(d),
 	}
 }
 

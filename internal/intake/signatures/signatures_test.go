@@ -6,7 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha1" //nolint:gosec // version 1 of SNS's signatures
+	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
@@ -108,13 +108,11 @@ func (a *amazon) fetch(_ context.Context, address string) ([]byte, error) {
 // sign returns the delivery of a message.
 func (a *amazon) sign(t *testing.T, m map[string]string) []byte {
 	t.Helper()
-	signed, hash, sum := []byte(snsMessage(m).signed()), crypto.SHA256, []byte(nil)
+	signed := []byte(snsMessage(m).signed())
+	new256, old := sha256.Sum256(signed), sha1.Sum(signed)
+	hash, sum := crypto.SHA256, new256[:]
 	if m["SignatureVersion"] == "1" {
-		s := sha1.Sum(signed) //nolint:gosec // version 1 of SNS's signatures
-		hash, sum = crypto.SHA1, s[:]
-	} else {
-		s := sha256.Sum256(signed)
-		sum = s[:]
+		hash, sum = crypto.SHA1, old[:]
 	}
 	signature, err := rsa.SignPKCS1v15(rand.Reader, a.key, hash, sum)
 	require.NoError(t, err)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/rsa"
-	"crypto/sha1" //nolint:gosec // version 1 of SNS's signatures
+	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
@@ -116,7 +116,7 @@ func (c *Checker) verify(ctx context.Context, m snsMessage, now time.Time) error
 	var sum []byte
 	switch m["SignatureVersion"] {
 	case "1":
-		s := sha1.Sum(signed) //nolint:gosec // version 1 of SNS's signatures
+		s := sha1.Sum(signed)
 		hash, sum = crypto.SHA1, s[:]
 	case "2":
 		s := sha256.Sum256(signed)

@@ -45,8 +45,8 @@ func Email(r intake.Request) ([]intake.Event, error) {
 		return nil, err
 	}
 	m, err := mail.ReadMessage(bytes.NewReader(r.Body))
-	if err != nil || len(m.Header) == 0 {
-		return nil, fault.New(fault.Invalid, "the body must be a mail: a header, an empty line and a text")
+	if err != nil || firstOf(m.Header.Get("From"), m.Header.Get("Subject"), m.Header.Get("Date"), m.Header.Get("Message-Id")) == "" {
+		return nil, fault.New(fault.Invalid, "the body must be a mail: a header with From or Subject, an empty line and a text")
 	}
 	if why := automatic(m.Header); why != "" {
 		return nil, fault.New(fault.Invalid, why)

@@ -6,7 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 func TestPagesBeyondTheLimitOfTheDayAreSentAsOneDigest(t *testing.T) {
@@ -65,4 +68,32 @@ func TestTheLimitOfTheInstallationIsForPeopleWithoutTheirOwn(t *testing.T) {
 	second := e.Open(plan)
 	e.Pass()
 	require.Equal(t, "2 1", e.Text(`select count(*) filter (where state = 'aggregated') || ' ' || count(*) filter (where state = 'pending') from messages where incident_id = $1`, second))
+}
+
+func TestQuietTimeLimitsAreReadWithTheHolidaysOfTheTeams(t *testing.T) {
+	t.Parallel()
+	e := pgtest.NewEscalating(t)
+	monday := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	e.Exec(`update users set time_zone = 'Asia/Tokyo' where name = 'ana'`)
+	e.Exec(`insert into user_quiet_limits (user_id, per_day, working_days) values ($1, null, '{low}')`, e.People["ana"])
+	team := e.ID(`select id from teams where name = 'db'`)
+	e.Exec(`insert into holiday_calendars (team_id, source) values ($1, '')`, team)
+	e.Exec(`insert into holidays (team_id, day) values ($1, '2026-11-24'), ($1, '2020-01-01')`, team)
+	dir := engine.NewDirectory(e.DB)
+	q, ok, err := dir.Quiet(t.Context(), users.ID(e.People["ana"]), monday)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, "Asia/Tokyo", q.Zone.String())
+	q.Zone = nil
+	require.Equal(t, escalation.Quiet{WorkingDays: []users.Priority{users.Low}, Holidays: []string{"2026-11-24"}}, q)
+
+	boss := users.ID(e.People["boss"])
+	_, ok, err = dir.Quiet(t.Context(), boss, monday)
+	require.NoError(t, err)
+	require.False(t, ok)
+	q, ok, err = dir.WithDailyLimit(3).Quiet(t.Context(), boss, monday)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.True(t, q.Limited)
+	require.Equal(t, 3, q.PerDay)
 }
