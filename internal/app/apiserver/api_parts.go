@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/api"
-	"github.com/iris-oncall/iris/internal/api/silences"
 	"github.com/iris-oncall/iris/internal/app/apiserver/callbacks"
 	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
 	"github.com/iris-oncall/iris/internal/app/server"
@@ -196,7 +195,7 @@ func (s *apiShared) v1Parts() api.Deps {
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
 		Integrations: receivers.Routes(s.cfg, s.Stores, s.log),
-		Silences:     silences.Routes(s.Stores.Silences(s.notifier.Wake, s.log)),
+		Silences:     s.SilenceRoutes(s.notifier.Wake, s.log),
 		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,

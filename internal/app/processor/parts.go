@@ -21,19 +21,19 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/reminders"
-	"github.com/iris-oncall/iris/internal/silences"
 )
 
 // processorParts are the parts that run. They are built one after the other. A part that needs a later one gets wake or a closure
 // over a field: all fields are set before the parts run.
 type processorParts struct {
-	holder   *buckets.Holder
-	gossip   *buckets.Gossip // nil = none
-	runner   *runner.Runner
-	worker   *delivery.Worker
-	silences *silences.Keeper
-	listener *postgres.Listener
-	jobs     map[string]func(context.Context) error // by name
+	holder *buckets.Holder
+	gossip *buckets.Gossip // nil = none
+	runner *runner.Runner
+	worker *delivery.Worker
+	// hideSilenced hides and releases the incidents of silences until its context ends.
+	hideSilenced func(context.Context) error
+	listener     *postgres.Listener
+	jobs         map[string]func(context.Context) error // by name
 }
 
 func (p *processorParts) wake(bs buckets.Set) {
@@ -99,14 +99,15 @@ func (p *Processor) buildMembership(parts *processorParts, in postgres.Installat
 
 // buildLoops creates the parts that escalate and send.
 func (p *Processor) buildLoops(parts *processorParts, s *server.Stores, log *zap.Logger) (err error) {
-	parts.silences = s.SilenceKeeper(parts.holder, parts.wake, log)
+	keeper := s.SilenceKeeper(parts.holder, parts.wake, log)
+	parts.hideSilenced = keeper.Run
 	parts.runner, err = runner.New(runner.Deps{
 		Work: s.Runner, Ledger: s.Runner, Digests: s.Runner, Timers: s.Runner, Additions: s.Runner, Reader: s.Directory,
 		Resolver: s.Resolver(p.cfg.MailingLists.MaxMembers, p.cfg.Compatibility.DummyRoles),
 		Holder:   parts.holder,
 		Waker:    func(bs buckets.Set) { parts.worker.Wake(bs) },
 		Made:     func(made []runner.Made) { parts.worker.Made(lanes(made)) },
-		Silences: parts.silences,
+		Silences: keeper,
 		Log:      log, Registerer: p.reg,
 	}, runner.Config{})
 	if err != nil {
@@ -168,7 +169,7 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 	parts.jobs = map[string]func(context.Context) error{
 		"history": old.Run, "receipts": jobs.MatchReceipts(s.Receipts, engine), "names": jobs.FillNames(s.Users, engine),
 		"feed keys": jobs.SealFeedKeys(s.Notices, log), "populate": populate.Run, "remind": remind.Run, "directory": people.Run,
-		"statistics": jobs.CountStatistics(s.Statistics, engine), "heartbeats": heartbeats.Run, "silences": parts.silences.Run,
+		"statistics": jobs.CountStatistics(s.Statistics, engine), "heartbeats": heartbeats.Run, "silences": parts.hideSilenced,
 		"close": jobs.CloseQuiet(s.Incidents.Incidents, p.cfg.CloseAfter, engine),
 	}
 	return nil
