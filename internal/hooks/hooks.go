@@ -144,7 +144,7 @@ type delivery struct {
 	app     auth.Application
 	at      time.Time
 	body    []byte // without the token
-	said    string // what the check of the signature did
+	checked string // what the check of the signature did
 	events  []intake.Event
 	results []receiving.Result
 	errs    []error // of the events; nil = carried out
@@ -202,7 +202,7 @@ func (d *delivery) verify(r *http.Request, body []byte) error {
 	for _, secret := range d.from.Secrets {
 		check.Secrets = append(check.Secrets, string(secret))
 	}
-	d.said, err = d.h.signatures.Check(r.Context(), check)
+	d.checked, err = d.h.signatures.Check(r.Context(), check)
 	return err
 }
 
@@ -285,8 +285,8 @@ func later(err error) error {
 // note records the delivery on its integration.
 func (d *delivery) note(err error) {
 	var parts []string
-	if d.said != "" {
-		parts = append(parts, d.said)
+	if d.checked != "" {
+		parts = append(parts, d.checked)
 	}
 	for _, a := range d.answers() {
 		text := a.Outcome

@@ -166,7 +166,8 @@ func FuzzTransitions(f *testing.F) {
 			if err == nil {
 				s = next.After
 			}
-			require.Equal(t, m, model{s.Active, s.Owned, s.Snoozed, s.Silenced, s.Merged, s.Resolved, s.Closed}, "after %s", e)
+			want := Status{m.active, m.owned, m.snoozed, m.silenced, m.merged, m.resolved, m.closed}
+			require.Equal(t, want, s, "after %s", e)
 		}
 	})
 }

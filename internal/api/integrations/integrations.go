@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/applications"
@@ -93,6 +94,8 @@ type integration struct {
 	Settings        json.RawMessage `json:"settings"`
 	RatePerMinute   int             `json:"rate_per_minute"`
 	Enabled         bool            `json:"enabled"`
+	ResolveAfter    int             `json:"resolve_after_seconds"`
+	CloseAfter      *int            `json:"close_after_seconds"`
 	CreatedBy       string          `json:"created_by"`
 	CreatedAt       *string         `json:"created_at"`
 	Tokens          []token         `json:"tokens"`
@@ -128,6 +131,11 @@ func shown(i integrations.Integration, made string) integration {
 		Settings: i.Settings, RatePerMinute: i.RatePerMinute, Enabled: i.Enabled, CreatedBy: i.CreatedBy, CreatedAt: page.Time(i.CreatedAt),
 		Tokens: []token{}, Secrets: []secret{}, Token: made, Activity: activity{i.Activity.Accepted, i.Activity.Refused, page.Time(i.Activity.LastAcceptedAt),
 			page.Time(i.Activity.LastRefusedAt), page.OrNull(i.Activity.LastRefusal)}}
+	out.ResolveAfter = int(i.Ends.ResolveAfter / time.Second)
+	if i.Ends.CloseAfter != nil {
+		seconds := int(*i.Ends.CloseAfter / time.Second)
+		out.CloseAfter = &seconds
+	}
 	for _, t := range i.Tokens {
 		out.Tokens = append(out.Tokens, token{page.Time(t.CreatedAt), page.Time(t.LastUsedAt)})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // put creates the integration of the path, or replaces its content. The type and the application never change.
 func (a routes) put(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.ReadKnown(w, r, "name", "type", "application", "default_plan", "default_severity", "rules", "settings",
-		"rate_per_minute", "enabled")
+		"rate_per_minute", "enabled", "resolve_after_seconds", "close_after_seconds")
 	if err != nil {
 		return err
 	}
@@ -107,6 +108,9 @@ func (a routes) content(ctx context.Context, b jsonbody.Object, name, kind strin
 		return c, err
 	}
 	c.RatePerMinute = int(rate)
+	if c.Ends, err = ends(b); err != nil {
+		return c, err
+	}
 	enabled, given, err := b.Flag("enabled")
 	if err != nil {
 		return c, err
@@ -172,4 +176,20 @@ func (a routes) testRoute(w http.ResponseWriter, r *http.Request) error {
 		Reason     string `json:"reason"`
 		Refusal    string `json:"refusal,omitempty"`
 	}{choice.Plan, string(choice.Owner), choice.Rule, choice.RecordOnly, choice.Reason, refusal}, err)
+}
+
+// ends reads when incidents end without a resolve of the source.
+func ends(b jsonbody.Object) (e integrations.Ends, err error) {
+	resolve, err := b.Whole("resolve_after_seconds", math.MaxInt32, 0)
+	if err != nil {
+		return e, err
+	}
+	e.ResolveAfter = time.Duration(resolve) * time.Second
+	if !b.Given("close_after_seconds") {
+		return e, nil
+	}
+	seconds, err := b.Whole("close_after_seconds", math.MaxInt32, 0)
+	after := time.Duration(seconds) * time.Second
+	e.CloseAfter = &after
+	return e, err
 }

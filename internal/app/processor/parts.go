@@ -170,7 +170,7 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 		"history": old.Run, "receipts": jobs.MatchReceipts(s.Receipts, engine), "names": jobs.FillNames(s.Users, engine),
 		"feed keys": jobs.SealFeedKeys(s.Notices, log), "populate": populate.Run, "remind": remind.Run, "directory": people.Run,
 		"statistics": jobs.CountStatistics(s.Statistics, engine), "heartbeats": heartbeats.Run, "silences": parts.hideSilenced,
-		"close": jobs.CloseQuiet(s.Incidents.Incidents, p.cfg.CloseAfter, engine),
+		"end": jobs.EndIncidents(s.DB, p.cfg.CloseAfter, engine),
 	}
 	return nil
 }

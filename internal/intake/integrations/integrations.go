@@ -4,6 +4,7 @@ package integrations
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,6 +90,31 @@ type Content struct {
 	Settings      json.RawMessage
 	RatePerMinute int // deliveries per minute and API server
 	Enabled       bool
+	Ends          Ends
+}
+
+// Ends says when incidents end although the source sends no resolve. Times are in whole seconds.
+type Ends struct {
+	ResolveAfter time.Duration  // an incident without a delivery for so long is resolved; 0 = never
+	CloseAfter   *time.Duration // an incident without news for so long is closed; 0 = never, nil = as configured
+}
+
+// The shortest times of Ends. Deliveries are noted once a minute.
+const (
+	MinResolveAfter = 5 * time.Minute
+	MinCloseAfter   = time.Hour
+	maxEnd          = 10 * 365 * 24 * time.Hour
+)
+
+// check returns an Invalid fault for times that are too short or too long.
+func (e Ends) check() error {
+	if d := e.ResolveAfter; d != 0 && (d < MinResolveAfter || d > maxEnd) {
+		return fault.Invalidf("resolve_after_seconds", "resolve_after_seconds must be at least %d, or 0 for never", MinResolveAfter/time.Second)
+	}
+	if d := e.CloseAfter; d != nil && *d != 0 && (*d < MinCloseAfter || *d > maxEnd) {
+		return fault.Invalidf("close_after_seconds", "close_after_seconds must be at least %d, or 0 for never", MinCloseAfter/time.Second)
+	}
+	return nil
 }
 
 // Token is a credential of an integration. Its value is shown once, when it is made.
@@ -139,6 +165,9 @@ func (c Content) Changes(after Content) string {
 	if etag.Of(c.Rules) != etag.Of(after.Rules) {
 		out = append(out, fmt.Sprintf("rules: %d -> %d", len(c.Rules), len(after.Rules)))
 	}
+	if etag.Of(c.Ends) != etag.Of(after.Ends) {
+		out = append(out, "ends")
+	}
 	if etag.Of(c.Settings) != etag.Of(after.Settings) {
 		out = append(out, "settings")
 	}
@@ -168,7 +197,7 @@ func (c *Content) Check(types []string) error {
 	if len(c.Settings) == 0 || string(c.Settings) == "null" {
 		c.Settings = json.RawMessage(`{}`)
 	}
-	if err := c.checkSettings(); err != nil {
+	if err := errors.Join(c.checkSettings(), c.Ends.check()); err != nil {
 		return err
 	}
 	return routing.Check(c.Rules)

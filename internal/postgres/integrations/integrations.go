@@ -112,6 +112,7 @@ func (s *Integrations) read(ctx context.Context, p db.IntegrationsParams) ([]int
 		if out[k].Rules, err = rules(r.Rules); err != nil {
 			return nil, err
 		}
+		out[k].Ends = ends(r.ResolveAfterSeconds, r.CloseAfterSeconds)
 	}
 	return out, nil
 }
@@ -119,6 +120,28 @@ func (s *Integrations) read(ctx context.Context, p db.IntegrationsParams) ([]int
 func content(name, kind, plan, severity string, settings json.RawMessage, perMinute int32, enabled bool) integrations.Content {
 	return integrations.Content{Name: name, Type: kind, DefaultPlan: plan, DefaultSeverity: intake.Severity(severity), Settings: settings,
 		RatePerMinute: int(perMinute), Enabled: enabled}
+}
+
+// ends returns stored times; stored does the reverse.
+func ends(resolve, closing *int32) (e integrations.Ends) {
+	e.ResolveAfter = postgres.FromSeconds(postgres.Deref(resolve))
+	if closing != nil {
+		d := postgres.FromSeconds(*closing)
+		e.CloseAfter = &d
+	}
+	return e
+}
+
+func stored(e integrations.Ends) (resolve, closing *int32) {
+	if e.ResolveAfter > 0 {
+		s := postgres.ToSeconds(e.ResolveAfter)
+		resolve = &s
+	}
+	if e.CloseAfter != nil {
+		s := postgres.ToSeconds(*e.CloseAfter)
+		closing = &s
+	}
+	return resolve, closing
 }
 
 func rules(raw json.RawMessage) (out []routing.Rule, err error) {
@@ -134,10 +157,12 @@ func (s *Integrations) Create(ctx context.Context, application auth.Application,
 	if err != nil {
 		return 0, err
 	}
+	resolve, closing := stored(c.Ends)
 	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (integrations.ID, error) {
 		id, err := q.AddIntegration(ctx, db.AddIntegrationParams{ApplicationID: application.ID, Name: postgres.Storable(c.Name), Type: c.Type,
 			DefaultPlan: postgres.Storable(c.DefaultPlan), DefaultSeverity: string(c.DefaultSeverity), Rules: raw, Settings: c.Settings,
-			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled, CreatedBy: postgres.Storable(actor)})
+			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled, ResolveAfterSeconds: resolve, CloseAfterSeconds: closing,
+			CreatedBy: postgres.Storable(actor)})
 		if err != nil {
 			return 0, taken(err, c.Name)
 		}
@@ -172,10 +197,11 @@ func (s *Integrations) Replace(ctx context.Context, before integrations.Integrat
 	if err != nil {
 		return err
 	}
+	resolve, closing := stored(c.Ends)
 	return s.edit(ctx, before, func(ctx context.Context, q *db.Queries) error {
 		_, err := q.ReplaceIntegration(ctx, db.ReplaceIntegrationParams{ID: int64(before.ID), Name: postgres.Storable(c.Name),
 			DefaultPlan: postgres.Storable(c.DefaultPlan), DefaultSeverity: string(c.DefaultSeverity), Rules: raw, Settings: c.Settings,
-			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled})
+			RatePerMinute: int32(c.RatePerMinute), Enabled: c.Enabled, ResolveAfterSeconds: resolve, CloseAfterSeconds: closing})
 		if err != nil {
 			return taken(err, c.Name)
 		}
@@ -234,6 +260,7 @@ func (s *Integrations) edit(ctx context.Context, i integrations.Integration, cha
 		if now.Rules, err = rules(r.Rules); err != nil {
 			return err
 		}
+		now.Ends = ends(r.ResolveAfterSeconds, r.CloseAfterSeconds)
 		if err := i.Unchanged(now); err != nil {
 			return err
 		}

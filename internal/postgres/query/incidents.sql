@@ -206,13 +206,25 @@ order by fingerprint
 limit sqlc.arg(most)::int;
 
 -- Locks open incidents without news since an instant: no change, delivery or comment, and no snooze. Those that another transaction has
--- locked are left out.
+-- locked are left out. They are those of an integration, or if it is 0, those of no integration and of integrations that are not excepted.
 -- name: LockWithoutNews :many
 select sqlc.embed(i)
 from incidents i
 where not i.resolved and i.closed_at is null and i.snoozed_until is null and i.created_at < sqlc.arg(since)::timestamptz
   and i.updated_at < sqlc.arg(since)::timestamptz and coalesce(i.delivered_at, i.created_at) < sqlc.arg(since)::timestamptz
   and not exists (select from comments c where c.incident_id = i.id and c.created_at >= sqlc.arg(since)::timestamptz)
+  and case when sqlc.arg(integration)::bigint = 0 then i.integration_id is null or i.integration_id <> all(sqlc.arg(excepted)::bigint[])
+      else i.integration_id = sqlc.arg(integration)::bigint end
+order by i.created_at
+limit sqlc.arg(most)::int
+for no key update of i skip locked;
+
+-- Locks open incidents of an integration without a delivery since an instant. Those that another transaction has locked are left out.
+-- name: LockWithoutDelivery :many
+select sqlc.embed(i)
+from incidents i
+where not i.resolved and i.closed_at is null and i.created_at < sqlc.arg(since)::timestamptz
+  and coalesce(i.delivered_at, i.created_at) < sqlc.arg(since)::timestamptz and i.integration_id = sqlc.arg(integration)::bigint
 order by i.created_at
 limit sqlc.arg(most)::int
 for no key update of i skip locked;

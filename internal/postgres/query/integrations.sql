@@ -11,7 +11,7 @@ where t.hash = @hash;
 
 -- name: Integrations :many
 select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
-    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.created_by,
+    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.resolve_after_seconds, i.close_after_seconds, i.created_by,
     i.created_at, coalesce(c.accepted, 0)::bigint as accepted, coalesce(c.refused, 0)::bigint as refused, c.last_accepted_at,
     c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal,
     array(select s.created_at from integration_secrets s where s.integration_id = i.id order by s.id)::timestamptz[] as secrets_set_at
@@ -27,20 +27,22 @@ select id, integration_id, created_at, last_used_at from integration_tokens
 where integration_id = any(sqlc.arg(integrations)::bigint[]) order by id;
 
 -- name: AddIntegration :one
-insert into integrations (application_id, name, type, default_plan, default_severity, rules, settings, rate_per_minute, enabled, created_by)
+insert into integrations (application_id, name, type, default_plan, default_severity, rules, settings, rate_per_minute, enabled,
+    resolve_after_seconds, close_after_seconds, created_by)
 values (@application_id, @name, @type, nullif(@default_plan::text, ''), nullif(@default_severity::text, ''), @rules, @settings,
-    @rate_per_minute, @enabled, @created_by)
+    @rate_per_minute, @enabled, sqlc.narg(resolve_after_seconds), sqlc.narg(close_after_seconds), @created_by)
 returning id;
 
 -- name: ReplaceIntegration :execrows
 update integrations
 set name = @name, default_plan = nullif(@default_plan::text, ''), default_severity = nullif(@default_severity::text, ''),
-    rules = @rules, settings = @settings, rate_per_minute = @rate_per_minute, enabled = @enabled
+    rules = @rules, settings = @settings, rate_per_minute = @rate_per_minute, enabled = @enabled,
+    resolve_after_seconds = sqlc.narg(resolve_after_seconds), close_after_seconds = sqlc.narg(close_after_seconds)
 where id = @id;
 
 -- name: LockIntegration :one
 select name, type, coalesce(default_plan, '')::text as default_plan, coalesce(default_severity, '')::text as default_severity, rules,
-    settings, rate_per_minute, enabled
+    settings, rate_per_minute, enabled, resolve_after_seconds, close_after_seconds
 from integrations where id = @id for update;
 
 -- name: DeleteIntegration :execrows
@@ -109,3 +111,9 @@ delete from integration_secrets where integration_id = @integration_id;
 
 -- name: AddIntegrationSecrets :exec
 insert into integration_secrets (integration_id, sealed) select @integration_id, unnest(sqlc.arg(sealed)::bytea[]);
+
+-- Integrations whose incidents end in another way than configured.
+-- name: IntegrationEnds :many
+select id, resolve_after_seconds, close_after_seconds from integrations
+where resolve_after_seconds is not null or close_after_seconds is not null
+order by id;

@@ -201,20 +201,92 @@ func (q *Queries) LockForChange(ctx context.Context, ids []int64) ([]LockForChan
 	return items, nil
 }
 
+const lockWithoutDelivery = `-- name: LockWithoutDelivery :many
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
+from incidents i
+where not i.resolved and i.closed_at is null and i.created_at < $1::timestamptz
+  and coalesce(i.delivered_at, i.created_at) < $1::timestamptz and i.integration_id = $2::bigint
+order by i.created_at
+limit $3::int
+for no key update of i skip locked
+`
+
+type LockWithoutDeliveryParams struct {
+	Since       time.Time
+	Integration int64
+	Most        int32
+}
+
+type LockWithoutDeliveryRow struct {
+	Incident Incident
+}
+
+// Locks open incidents of an integration without a delivery since an instant. Those that another transaction has locked are left out.
+func (q *Queries) LockWithoutDelivery(ctx context.Context, arg LockWithoutDeliveryParams) ([]LockWithoutDeliveryRow, error) {
+	rows, err := q.db.Query(ctx, lockWithoutDelivery, arg.Since, arg.Integration, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []LockWithoutDeliveryRow{}
+	for rows.Next() {
+		var i LockWithoutDeliveryRow
+		if err := rows.Scan(
+			&i.Incident.ID,
+			&i.Incident.Bucket,
+			&i.Incident.PlanID,
+			&i.Incident.ApplicationID,
+			&i.Incident.CreatedAt,
+			&i.Incident.UpdatedAt,
+			&i.Incident.Active,
+			&i.Incident.Resolved,
+			&i.Incident.OwnerID,
+			&i.Incident.CurrentStep,
+			&i.Incident.ReopenCount,
+			&i.Incident.Version,
+			&i.Incident.DueAt,
+			&i.Incident.StepAt,
+			&i.Incident.Progress,
+			&i.Incident.DedupKey,
+			&i.Incident.PlanKey,
+			&i.Incident.ExhaustedAt,
+			&i.Incident.IntegrationID,
+			&i.Incident.SourceAcknowledged,
+			&i.Incident.SnoozedUntil,
+			&i.Incident.SilencedUntil,
+			&i.Incident.MergedInto,
+			&i.Incident.ClosedAt,
+			&i.Incident.DeliveredAt,
+			&i.Incident.SilenceID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockWithoutNews = `-- name: LockWithoutNews :many
 select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
 from incidents i
 where not i.resolved and i.closed_at is null and i.snoozed_until is null and i.created_at < $1::timestamptz
   and i.updated_at < $1::timestamptz and coalesce(i.delivered_at, i.created_at) < $1::timestamptz
   and not exists (select from comments c where c.incident_id = i.id and c.created_at >= $1::timestamptz)
+  and case when $2::bigint = 0 then i.integration_id is null or i.integration_id <> all($3::bigint[])
+      else i.integration_id = $2::bigint end
 order by i.created_at
-limit $2::int
+limit $4::int
 for no key update of i skip locked
 `
 
 type LockWithoutNewsParams struct {
-	Since time.Time
-	Most  int32
+	Since       time.Time
+	Integration int64
+	Excepted    []int64
+	Most        int32
 }
 
 type LockWithoutNewsRow struct {
@@ -222,9 +294,14 @@ type LockWithoutNewsRow struct {
 }
 
 // Locks open incidents without news since an instant: no change, delivery or comment, and no snooze. Those that another transaction has
-// locked are left out.
+// locked are left out. They are those of an integration, or if it is 0, those of no integration and of integrations that are not excepted.
 func (q *Queries) LockWithoutNews(ctx context.Context, arg LockWithoutNewsParams) ([]LockWithoutNewsRow, error) {
-	rows, err := q.db.Query(ctx, lockWithoutNews, arg.Since, arg.Most)
+	rows, err := q.db.Query(ctx, lockWithoutNews,
+		arg.Since,
+		arg.Integration,
+		arg.Excepted,
+		arg.Most,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -12,23 +12,26 @@ import (
 )
 
 const addIntegration = `-- name: AddIntegration :one
-insert into integrations (application_id, name, type, default_plan, default_severity, rules, settings, rate_per_minute, enabled, created_by)
+insert into integrations (application_id, name, type, default_plan, default_severity, rules, settings, rate_per_minute, enabled,
+    resolve_after_seconds, close_after_seconds, created_by)
 values ($1, $2, $3, nullif($4::text, ''), nullif($5::text, ''), $6, $7,
-    $8, $9, $10)
+    $8, $9, $10, $11, $12)
 returning id
 `
 
 type AddIntegrationParams struct {
-	ApplicationID   int64
-	Name            string
-	Type            string
-	DefaultPlan     string
-	DefaultSeverity string
-	Rules           json.RawMessage
-	Settings        json.RawMessage
-	RatePerMinute   int32
-	Enabled         bool
-	CreatedBy       string
+	ApplicationID       int64
+	Name                string
+	Type                string
+	DefaultPlan         string
+	DefaultSeverity     string
+	Rules               json.RawMessage
+	Settings            json.RawMessage
+	RatePerMinute       int32
+	Enabled             bool
+	ResolveAfterSeconds *int32
+	CloseAfterSeconds   *int32
+	CreatedBy           string
 }
 
 func (q *Queries) AddIntegration(ctx context.Context, arg AddIntegrationParams) (int64, error) {
@@ -42,6 +45,8 @@ func (q *Queries) AddIntegration(ctx context.Context, arg AddIntegrationParams) 
 		arg.Settings,
 		arg.RatePerMinute,
 		arg.Enabled,
+		arg.ResolveAfterSeconds,
+		arg.CloseAfterSeconds,
 		arg.CreatedBy,
 	)
 	var id int64
@@ -263,6 +268,39 @@ func (q *Queries) IntegrationByToken(ctx context.Context, hash []byte) (Integrat
 	return i, err
 }
 
+const integrationEnds = `-- name: IntegrationEnds :many
+select id, resolve_after_seconds, close_after_seconds from integrations
+where resolve_after_seconds is not null or close_after_seconds is not null
+order by id
+`
+
+type IntegrationEndsRow struct {
+	ID                  int64
+	ResolveAfterSeconds *int32
+	CloseAfterSeconds   *int32
+}
+
+// Integrations whose incidents end in another way than configured.
+func (q *Queries) IntegrationEnds(ctx context.Context) ([]IntegrationEndsRow, error) {
+	rows, err := q.db.Query(ctx, integrationEnds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IntegrationEndsRow{}
+	for rows.Next() {
+		var i IntegrationEndsRow
+		if err := rows.Scan(&i.ID, &i.ResolveAfterSeconds, &i.CloseAfterSeconds); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const integrationTokens = `-- name: IntegrationTokens :many
 select id, integration_id, created_at, last_used_at from integration_tokens
 where integration_id = any($1::bigint[]) order by id
@@ -302,7 +340,7 @@ func (q *Queries) IntegrationTokens(ctx context.Context, integrations []int64) (
 
 const integrations = `-- name: Integrations :many
 select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
-    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.created_by,
+    coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.resolve_after_seconds, i.close_after_seconds, i.created_by,
     i.created_at, coalesce(c.accepted, 0)::bigint as accepted, coalesce(c.refused, 0)::bigint as refused, c.last_accepted_at,
     c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal,
     array(select s.created_at from integration_secrets s where s.integration_id = i.id order by s.id)::timestamptz[] as secrets_set_at
@@ -321,25 +359,27 @@ type IntegrationsParams struct {
 }
 
 type IntegrationsRow struct {
-	ID              int64
-	Name            string
-	Type            string
-	ApplicationID   int64
-	Application     string
-	DefaultPlan     string
-	DefaultSeverity string
-	Rules           json.RawMessage
-	Settings        json.RawMessage
-	RatePerMinute   int32
-	Enabled         bool
-	CreatedBy       string
-	CreatedAt       time.Time
-	Accepted        int64
-	Refused         int64
-	LastAcceptedAt  *time.Time
-	LastRefusedAt   *time.Time
-	LastRefusal     string
-	SecretsSetAt    []time.Time
+	ID                  int64
+	Name                string
+	Type                string
+	ApplicationID       int64
+	Application         string
+	DefaultPlan         string
+	DefaultSeverity     string
+	Rules               json.RawMessage
+	Settings            json.RawMessage
+	RatePerMinute       int32
+	Enabled             bool
+	ResolveAfterSeconds *int32
+	CloseAfterSeconds   *int32
+	CreatedBy           string
+	CreatedAt           time.Time
+	Accepted            int64
+	Refused             int64
+	LastAcceptedAt      *time.Time
+	LastRefusedAt       *time.Time
+	LastRefusal         string
+	SecretsSetAt        []time.Time
 }
 
 func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]IntegrationsRow, error) {
@@ -363,6 +403,8 @@ func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]I
 			&i.Settings,
 			&i.RatePerMinute,
 			&i.Enabled,
+			&i.ResolveAfterSeconds,
+			&i.CloseAfterSeconds,
 			&i.CreatedBy,
 			&i.CreatedAt,
 			&i.Accepted,
@@ -384,19 +426,21 @@ func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]I
 
 const lockIntegration = `-- name: LockIntegration :one
 select name, type, coalesce(default_plan, '')::text as default_plan, coalesce(default_severity, '')::text as default_severity, rules,
-    settings, rate_per_minute, enabled
+    settings, rate_per_minute, enabled, resolve_after_seconds, close_after_seconds
 from integrations where id = $1 for update
 `
 
 type LockIntegrationRow struct {
-	Name            string
-	Type            string
-	DefaultPlan     string
-	DefaultSeverity string
-	Rules           json.RawMessage
-	Settings        json.RawMessage
-	RatePerMinute   int32
-	Enabled         bool
+	Name                string
+	Type                string
+	DefaultPlan         string
+	DefaultSeverity     string
+	Rules               json.RawMessage
+	Settings            json.RawMessage
+	RatePerMinute       int32
+	Enabled             bool
+	ResolveAfterSeconds *int32
+	CloseAfterSeconds   *int32
 }
 
 func (q *Queries) LockIntegration(ctx context.Context, id int64) (LockIntegrationRow, error) {
@@ -411,6 +455,8 @@ func (q *Queries) LockIntegration(ctx context.Context, id int64) (LockIntegratio
 		&i.Settings,
 		&i.RatePerMinute,
 		&i.Enabled,
+		&i.ResolveAfterSeconds,
+		&i.CloseAfterSeconds,
 	)
 	return i, err
 }
@@ -453,19 +499,22 @@ func (q *Queries) Payloads(ctx context.Context, arg PayloadsParams) ([]PayloadsR
 const replaceIntegration = `-- name: ReplaceIntegration :execrows
 update integrations
 set name = $1, default_plan = nullif($2::text, ''), default_severity = nullif($3::text, ''),
-    rules = $4, settings = $5, rate_per_minute = $6, enabled = $7
-where id = $8
+    rules = $4, settings = $5, rate_per_minute = $6, enabled = $7,
+    resolve_after_seconds = $8, close_after_seconds = $9
+where id = $10
 `
 
 type ReplaceIntegrationParams struct {
-	Name            string
-	DefaultPlan     string
-	DefaultSeverity string
-	Rules           json.RawMessage
-	Settings        json.RawMessage
-	RatePerMinute   int32
-	Enabled         bool
-	ID              int64
+	Name                string
+	DefaultPlan         string
+	DefaultSeverity     string
+	Rules               json.RawMessage
+	Settings            json.RawMessage
+	RatePerMinute       int32
+	Enabled             bool
+	ResolveAfterSeconds *int32
+	CloseAfterSeconds   *int32
+	ID                  int64
 }
 
 func (q *Queries) ReplaceIntegration(ctx context.Context, arg ReplaceIntegrationParams) (int64, error) {
@@ -477,6 +526,8 @@ func (q *Queries) ReplaceIntegration(ctx context.Context, arg ReplaceIntegration
 		arg.Settings,
 		arg.RatePerMinute,
 		arg.Enabled,
+		arg.ResolveAfterSeconds,
+		arg.CloseAfterSeconds,
 		arg.ID,
 	)
 	if err != nil {

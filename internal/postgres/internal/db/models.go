@@ -443,6 +443,10 @@ type Integration struct {
 	Enabled         bool
 	CreatedBy       string
 	CreatedAt       time.Time
+	// an incident without a delivery for so long is resolved; null = never
+	ResolveAfterSeconds *int32
+	// an incident without news for so long is closed; 0 = never, null = as configured (incidents.close_after)
+	CloseAfterSeconds *int32
 }
 
 type IntegrationActivity struct {
