@@ -5,7 +5,7 @@ create table added_pages (
     id          bigint primary key generated always as identity,
     incident_id bigint not null references incidents (id) on delete cascade,
     bucket      smallint not null generated always as ((incident_id & 255)::smallint) stored,
-    number      smallint not null,         -- of the requests of the incident, from 1; the position of the messages is -number
+    number      smallint not null,         -- of the requests of the incident, from 1
     kind        text not null,             -- responders, owner
     targets     jsonb not null,            -- a list of {"Role", "Name", "TargetID"}
     priority    text not null,

@@ -2,6 +2,7 @@ package escalation
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,8 +98,7 @@ func (r *Decider) Add(ctx context.Context, a Added, plan Plan, app Application, 
 func (r *Decider) addTargets(ctx context.Context, b *changeBuilder, a Added, attempts int) error {
 	var paged []messages.Recipient
 	for k, t := range a.Targets {
-		// A negative position distinguishes the messages of the request from those of the plan (promise P3).
-		round := Round{Step: max(a.Step, 1), Position: -a.Number, Repeat: k, Served: paged}
+		round := Round{Step: max(a.Step, 1), Position: a.position(k), Served: paged}
 		n := Notification{Priority: a.Priority, Template: a.Template, Target: &t}
 		if n.Template == "" {
 			n.Template = templateOf(b.plan, round.Step)
@@ -114,6 +114,9 @@ func (r *Decider) addTargets(ctx context.Context, b *changeBuilder, a Added, att
 			paged = append(paged, m.Recipient)
 		}
 	}
+	if a.Stopped { // nobody would stop the follow-ups, because the incident is acknowledged already
+		b.Messages = slices.DeleteFunc(b.Messages, func(m messages.New) bool { return m.Purpose.Kind() == messages.FollowUp })
+	}
 	for i := range b.Messages {
 		m := &b.Messages[i]
 		if m.Purpose == messages.Primary {
@@ -123,9 +126,15 @@ func (r *Decider) addTargets(ctx context.Context, b *changeBuilder, a Added, att
 			m.Purpose = messages.Direct
 		}
 	}
-	for i, p := range b.pages {
-		if strings.EqualFold(a.Targets[p.round.Repeat].Role, "user") { // the resolver calls that "named in the plan"
-			b.pages[i].rule = "named by " + a.Actor
+	for k, t := range a.Targets {
+		for i := range b.pages {
+			p := &b.pages[i]
+			if p.round.Position == a.position(k) && strings.EqualFold(t.Role, "user") { // the resolver calls that "named in the plan"
+				p.rule = "named by " + a.Actor
+			}
+			if a.Stopped {
+				p.followUps = nil
+			}
 		}
 	}
 	fallbacks := b.Entries
@@ -146,6 +155,9 @@ func (a Added) why() string {
 	}
 	return a.Actor + " added you to the incident"
 }
+
+// position returns the position of the messages for a target. It is negative, so that it differs from those of the plan (promise P3).
+func (a Added) position(target int) int { return -a.Number*incidents.MaxAddedTargets - target }
 
 // templateOf returns the template of the first notification of a step; "" = none.
 func templateOf(plan Plan, step int) string {

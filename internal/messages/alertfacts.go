@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 )
 
@@ -24,14 +25,14 @@ const (
 
 // alertFacts are the facts that contexts of all sources have, for the built-in rendering.
 type alertFacts struct {
-	title    string
-	severity string
-	summary  string // "" = the title says it all
-	status   string
-	count    int      // alerts of the group; 0 = it is no group
-	alerts   []string // a line for each of the first alerts
-	labels   [][2]string
-	links    [][2]string
+	title         string
+	severity      string
+	summary       string   // "" = the title says it all
+	status, owner string   // owner: who acknowledged, else the label of that name
+	count         int      // alerts of the group; 0 = it is no group
+	alerts        []string // a line for each of the first alerts
+	labels        [][2]string
+	links         [][2]string
 }
 
 // alertGroup is the part of Alertmanager's and Grafana's payload that the built-in rendering shows.
@@ -79,6 +80,7 @@ func factsOf(s *source) alertFacts {
 	if !f.ofEvent(s.incident.Context) {
 		f.others(members)
 	}
+	f.owner = cmp.Or(s.incident.Owner, f.owner)
 	if f.summary = cutRunes(strings.TrimSpace(f.summary), maxDetail); strings.Contains(f.title, f.summary) {
 		f.summary = ""
 	}
@@ -177,7 +179,7 @@ func (f *alertFacts) alertLines(g alertGroup) {
 		f.alerts = append(f.alerts, cutRunes(oneLine(text), maxFactValue))
 	}
 	if more := f.count - len(f.alerts); more > 0 {
-		f.alerts = append(f.alerts, "and "+amount(more, "more alert"))
+		f.alerts = append(f.alerts, "and "+humanize.Count(more, "more alert", "more alerts"))
 	}
 }
 
@@ -190,7 +192,10 @@ func (f *alertFacts) labelsOf(labels map[string]string) {
 }
 
 func (f *alertFacts) label(name, value string) {
-	if value = cutRunes(oneLine(value), maxFactValue); value != "" && len(f.labels) < maxFacts {
+	value = cutRunes(oneLine(value), maxFactValue)
+	if name == "owner" {
+		f.owner = value
+	} else if value != "" && len(f.labels) < maxFacts {
 		f.labels = append(f.labels, [2]string{cutRunes(oneLine(name), 60), value})
 	}
 }
@@ -211,16 +216,9 @@ func (f *alertFacts) headline() string {
 		text = cutRunes(oneLine(f.severity), 30) + ": " + text
 	}
 	if f.count > 1 && !strings.Contains(text, " more)") {
-		text += " (" + amount(f.count, "alert") + ")"
+		text += " (" + humanize.Count(f.count, "alert", "alerts") + ")"
 	}
 	return text
-}
-
-func amount(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }
 
 func member(members [][2]string, names ...string) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/jinja"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -92,7 +93,7 @@ func (f *alertFacts) state() string {
 		parts = append(parts, cutRunes(oneLine(f.status), 30))
 	}
 	if f.count > 0 {
-		parts = append(parts, amount(f.count, "alert"))
+		parts = append(parts, humanize.Count(f.count, "alert", "alerts"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -119,6 +120,7 @@ func (f *alertFacts) text(s *source, l layout) string {
 	}
 	line("Severity", f.severity)
 	line("State", f.state())
+	line("Owner", f.owner)
 	for _, alert := range f.alerts {
 		sb.WriteString(jinja.Mark("- "+alert) + "\n")
 	}
@@ -152,6 +154,7 @@ func (f *alertFacts) html(s *source) string {
 	}
 	row("Severity", jinja.Mark(f.severity))
 	row("State", jinja.Mark(f.state()))
+	row("Owner", jinja.Mark(f.owner))
 	for _, label := range f.labels {
 		row(label[0], jinja.Mark(label[1]))
 	}

@@ -135,8 +135,7 @@ func readAll[K comparable, V any](ctx context.Context, what string, keys map[K]b
 // message has little room.
 const maxDetour = 250
 
-// explained reports whether the message says why its recipient gets it: a fallback, or a page that a person asked for, which has a
-// negative position.
+// explained reports whether the message says why its recipient gets it: a fallback, or an added page, whose position is negative.
 func (r Request) explained() bool { return r.Purpose == Fallback || r.Position < 0 }
 
 // detourNote returns the sentence that names the planned recipient of a message and says why another person gets it

@@ -476,3 +476,20 @@ func TestDigestsAndReplacedTexts(t *testing.T) {
 	require.Equal(t, "shop@example.com", out[3].Sender)
 	require.Empty(t, out[2].Sender)
 }
+
+// The built-in text names who acknowledged the incident, else its label owner.
+func TestTheBuiltInTextNamesTheOwner(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	render := func(owner string) Content {
+		f.incidents[5] = IncidentData{Application: "shop", Owner: owner, Context: json.RawMessage(
+			`{"integration": "am", "labels": {"owner": "team <db>", "zone": "eu"}, "title": "disk full"}`)}
+		out, err := f.renderer.Render(t.Context(), []Request{{MessageID: 1, IncidentID: 5, PlanID: 7, Mode: users.Email, Target: "ana"}})
+		require.NoError(t, err)
+		return out[0]
+	}
+	byLabel := render("")
+	require.Contains(t, byLabel.Body, "Owner: team <db>\nzone: eu")
+	require.Contains(t, byLabel.EmailHTML, "<b>Owner</b></td><td>team &lt;db&gt;</td>")
+	require.Contains(t, render("bo").Body, "Owner: bo\nzone: eu")
+}

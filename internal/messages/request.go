@@ -73,6 +73,7 @@ type IncidentData struct {
 	PlanID        int64
 	Application   string
 	TitleVariable string // the application's; "" = none
+	Owner         string // who acknowledged it; "" = nobody
 	Sender        string // sender address of its e-mails; "" = the configured one
 	Markup        bool   // the application's contexts contain markup on purpose: nothing is escaped
 }

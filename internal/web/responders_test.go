@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -37,4 +38,25 @@ func TestFurtherRespondersArePagedFromTheIncidentPage(t *testing.T) {
 	w.ann.ReadOnly = true
 	status, _ = b.post("/incidents/257/page", form)
 	require.Equal(t, http.StatusForbidden, status)
+}
+
+func TestAnIncidentIsSnoozedFromItsPage(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	w.ann.TimeZone = "Asia/Kathmandu"
+	b.login()
+	_, body := b.get("/incidents/257")
+	require.Contains(t, body, "Until, Asia/Kathmandu")
+	status, body := b.post("/incidents/257/snooze", url.Values{"for": {"30m"}})
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "snoozed")
+	require.WithinDuration(t, time.Now().Add(30*time.Minute), w.incident.SnoozedUntil, time.Minute)
+	_, _ = b.post("/incidents/257/snooze", url.Values{"for": {"tomorrow"}})
+	require.Equal(t, "09:00 +0545", w.incident.SnoozedUntil.Format("15:04 -0700"))
+	_, _ = b.post("/incidents/257/snooze", url.Values{"for": {"at"}, "until": {"2031-02-03T04:05"}})
+	require.Equal(t, "2031-02-02T22:20:00Z", w.incident.SnoozedUntil.UTC().Format(time.RFC3339))
+	for _, wrong := range []url.Values{{"for": {"at"}}, {"for": {"long"}}, {}} {
+		status, _ = b.post("/incidents/257/snooze", wrong)
+		require.Equal(t, http.StatusBadRequest, status)
+	}
 }

@@ -94,6 +94,11 @@ func (w *world) Reassign(_ context.Context, _ incidents.Change, owner string) er
 	return nil
 }
 
+func (w *world) Snooze(_ context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error) {
+	w.incident.SnoozedUntil, w.incident.Active = until, false
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
 func (w *world) AddComment(_ context.Context, _ incidents.ID, author users.User, content string) (int64, error) {
 	if strings.Contains(content, "away") {
 		return 0, fault.New(fault.Unavailable, "the database cannot be reached")
@@ -168,7 +173,7 @@ func setup(t *testing.T) (*world, *browser) {
 	sessions := scs.New()
 	sessions.Cookie.Secure = false
 	site, err := New(Deps{
-		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
+		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
 			Silences:     SilenceParts{Silences: &w.silences, Incidents: w},

@@ -365,6 +365,7 @@ func pages() []right {
 	}
 	return append(out,
 		right{post, "/incidents/1/page", formOf("role", "user", "name", "bob"), 303, "lllllooo3", unresolved},
+		right{post, "/incidents/1/snooze", formOf("for", "30m"), 303, "lllllooo3", unresolved},
 		right{post, "/incidents/1/reassign", formOf("owner", "bob"), 303, "lllllooo3", owned},
 		right{post, "/incidents/1/comments", formOf("content", "c"), 303, "11111ooo3", nil}, // the page of the refusal keeps the comment
 		right{get, "/", nil, 302, everybody, nil},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -35,22 +36,32 @@ func TestAddedPages(t *testing.T) {
 		nobody   int
 	}{
 		"of an escalating incident": {
-			messages: []string{"creator by email, primary, 1.-2.0 urgent with page"},
+			messages: []string{"creator by email, primary, 1.-40.0 urgent with page"},
 			timeline: []string{"added: eve paged also creator: creator by email because the application may not use call (urgent, named by eve)"},
 		},
 		"the same person twice": {
 			change:   func(a *escalation.Added, _ *memory) { a.Targets = append(a.Targets, a.Targets[0]) },
-			messages: []string{"creator by email, primary, 1.-2.0 urgent with page"},
+			messages: []string{"creator by email, primary, 1.-40.0 urgent with page"},
 			timeline: []string{"added: eve paged also creator: creator by email because the application may not use call (urgent, named by eve)"},
 		},
 		"of an incident that was acknowledged before": {
 			change:   func(a *escalation.Added, _ *memory) { a.Open, a.Stopped, a.Template = false, true, "other" },
-			messages: []string{"creator by email, direct, 1.-2.0 urgent with other"},
+			messages: []string{"creator by email, direct, 1.-40.0 urgent with other"},
 			timeline: []string{"added: eve paged also creator: creator by email because the application may not use call (urgent, named by eve)"},
+		},
+		"with follow-ups, which nobody would stop if the incident was acknowledged before": {
+			change: func(a *escalation.Added, m *memory) {
+				p := m.people[1]
+				p.FollowUps = map[users.Priority][]users.FollowUp{users.Urgent: {{Mode: users.SMS, After: time.Minute}}}
+				m.people[1] = p
+				a.Open, a.Stopped, a.Targets = false, true, []escalation.Target{{Role: "user", Name: "demo", TargetID: 1}}
+			},
+			messages: []string{"demo by email, direct, 1.-40.0 urgent with page"},
+			timeline: []string{"added: eve paged also demo: demo by email because the application may not use call (urgent, named by eve)"},
 		},
 		"to a new owner": {
 			change:   func(a *escalation.Added, _ *memory) { a.Open, a.Stopped, a.Kind = false, true, escalation.ForNewOwner },
-			messages: []string{"creator by email, direct, 1.-2.0 urgent with page"},
+			messages: []string{"creator by email, direct, 1.-40.0 urgent with page"},
 			timeline: []string{"added: paging the new owner creator: creator by email because the application may not use call (urgent, named by eve)"},
 		},
 		"of an incident that was acknowledged meanwhile": {
@@ -66,7 +77,7 @@ func TestAddedPages(t *testing.T) {
 				m.person(2, "mute")
 				a.Stopped, a.Targets = true, []escalation.Target{{Role: "user", Name: "mute", TargetID: 2}}
 			},
-			messages: []string{"creator by email, direct, 1.-2.0 urgent with page"},
+			messages: []string{"creator by email, direct, 1.-40.0 urgent with page"},
 			timeline: []string{"added: eve paged also mute",
 				"fallback: step 1: mute cannot be paged in any mode: the application may not use call; paging creator by email because the application may not use call instead (creator of plan demo-plan)"},
 		},

@@ -87,13 +87,13 @@ func TestRespondersAreAddedToAnEscalatingIncident(t *testing.T) {
 	require.NoError(t, x.also("cy"))
 	x.Pass()
 	x.Pass()
-	require.Equal(t, []string{"1.-2.0 primary cy call pending", "1.-1.0 primary bo call pending", "1.0.0 primary ana sms pending"}, x.Pages(x.id))
+	require.Equal(t, []string{"1.-40.0 primary cy call pending", "1.-20.0 primary bo call pending", "1.0.0 primary ana sms pending"}, x.Pages(x.id))
 	require.Equal(t, []string{"added: ana paged also bo: bo by call (urgent, named by ana)", "added: ana paged also cy: cy by call (urgent, named by ana)"}, x.Timeline(x.id)[1:])
 	require.Equal(t, "ana added you to the incident", x.Text(`select description from message_changes where change_type = 'target-change' order by id limit 1`))
 	require.Equal(t, pgtest.Progress{Step: 1, Active: true, HasDue: true, Due: x.Progress(x.id).Due}, x.Progress(x.id), "the plan goes on")
 
 	x.acknowledge()
-	require.Equal(t, []string{"1.-2.0 primary cy call cancelled", "1.-1.0 primary bo call cancelled", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id),
+	require.Equal(t, []string{"1.-40.0 primary cy call cancelled", "1.-20.0 primary bo call cancelled", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id),
 		"an acknowledgement stops them like the other pages")
 }
 
@@ -114,21 +114,32 @@ func TestRespondersAreAddedToAnAcknowledgedIncident(t *testing.T) {
 	require.NoError(t, x.also("bo"))
 	x.Pass()
 	x.acknowledge()
-	require.Equal(t, []string{"1.-1.0 direct bo call pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
+	require.Equal(t, []string{"1.-20.0 direct bo call pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
 	require.Equal(t, []string{"bo"}, x.started())
 	require.False(t, x.Progress(x.id).Active, "the incident stays acknowledged")
 
 	// P8: the recipient cannot be reached.
 	x.Exec(`update messages set state = 'failed', failed_for_good = true, settled_at = clock_timestamp(), needs_fallback = true where target = 'bo'`)
 	x.Pass()
-	require.Equal(t, []string{"1.-1.0 direct bo call failed", "1.-1.0 direct owner call pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
+	require.Equal(t, []string{"1.-20.0 direct bo call failed", "1.-20.0 direct owner call pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
 	require.Contains(t, x.Timeline(x.id), "fallback: step 1: bo could not be reached in any mode; paging owner by call instead (creator of plan pager)")
 
 	x.resolve()
 	require.Empty(t, x.started())
-	require.Equal(t, "1.-1.0 direct owner call cancelled", x.Pages(x.id)[1], "a resolve stops it")
+	require.Equal(t, "1.-20.0 direct owner call cancelled", x.Pages(x.id)[1], "a resolve stops it")
 	err := x.also("cy")
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+}
+
+// An alert source acknowledged the incident: it has no owner.
+func TestRespondersAreAddedToAnIncidentThatItsSourceAcknowledged(t *testing.T) {
+	t.Parallel()
+	x := newTeam(t)
+	x.Exec(`update incidents set active = false, source_acknowledged = true, exhausted_at = null, version = version + 1, due_at = $1`, x.Now)
+	x.Pass()
+	require.NoError(t, x.also("bo"))
+	x.Pass()
+	require.Equal(t, []string{"bo"}, x.started())
 }
 
 func TestRespondersAreAddedToAnExhaustedIncident(t *testing.T) {
@@ -142,7 +153,7 @@ func TestRespondersAreAddedToAnExhaustedIncident(t *testing.T) {
 	x.Pass()
 	require.Equal(t, []string{"bo"}, x.started())
 	x.acknowledge()
-	require.Equal(t, "1.-1.0 primary bo call sending", x.Pages(x.id)[0])
+	require.Equal(t, "1.-20.0 primary bo call sending", x.Pages(x.id)[0])
 }
 
 func TestAddedPagesThatAreRefused(t *testing.T) {
@@ -177,7 +188,7 @@ func TestAnAcknowledgedIncidentGetsAnotherOwner(t *testing.T) {
 	require.NoError(t, x.responders.Reassign(t.Context(), x.change(), "bo"), "again changes nothing")
 	x.Pass()
 	require.Equal(t, x.People["bo"], x.ID(`select owner_id from incidents`))
-	require.Equal(t, []string{"1.-1.0 direct bo sms pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
+	require.Equal(t, []string{"1.-20.0 direct bo sms pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
 	lines := x.Timeline(x.id)
 	require.Equal(t, []string{"acknowledged: reassigned from ana to bo by ana through the API",
 		"added: paging the new owner bo: bo by sms (high, named by ana)"}, lines[len(lines)-2:])

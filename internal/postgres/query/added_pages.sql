@@ -1,7 +1,7 @@
 -- Added pages: those that people ask for in addition to the plan.
 
 -- name: LockForPage :one
-select i.active, (i.active or (i.owner_id is null and not i.resolved))::boolean as open, i.resolved as over, i.owner_id
+select (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))::boolean as open, (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)::boolean as over
 from incidents i
 where i.id = @id
 for no key update of i;
@@ -19,8 +19,8 @@ select exists (select from template_active t where t.name_key = lower(rtrim(sqlc
 
 -- name: WaitingPages :many
 select p.id, p.bucket, p.incident_id, p.number, p.kind, p.targets, p.priority, coalesce(p.template, '')::text as template, p.actor, p.stopped,
-    i.plan_id, i.application_id, i.current_step, i.reopen_count, (i.active or (i.owner_id is null and not i.resolved))::boolean as open,
-    i.resolved as over, coalesce(sqlc.narg(now)::timestamptz, clock_timestamp())::timestamptz as read_at
+    i.plan_id, i.application_id, i.current_step, i.reopen_count, (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))::boolean as open,
+    (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)::boolean as over, coalesce(sqlc.narg(now)::timestamptz, clock_timestamp())::timestamptz as read_at
 from added_pages p
 join incidents i on i.id = p.incident_id
 where p.bucket = any (sqlc.arg(buckets)::smallint[]) and p.made_at is null and p.id <> all (sqlc.arg(excluded)::bigint[])

@@ -2,10 +2,11 @@
 
 -- name: DataOfIncidents :many
 select i.id, c.context, i.created_at, i.plan_id, a.name as application, coalesce(a.title_variable, '') as title_variable,
-    coalesce(s.address, '')::text as sender, a.markup
+    coalesce(s.address, '')::text as sender, a.markup, coalesce(u.name, '')::text as owner
 from incidents i
 join incident_contexts c on c.incident_id = i.id
 join applications a on a.id = i.application_id
+left join users u on u.id = i.owner_id
 left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'
 where i.id = any (sqlc.arg(ids)::bigint[]);
 

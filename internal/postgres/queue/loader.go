@@ -44,7 +44,7 @@ func (w *Loader) Incidents(ctx context.Context, ids []incidents.ID) (map[inciden
 		for _, r := range rows {
 			out[incidents.ID(r.ID)] = messages.IncidentData{
 				Context: r.Context, CreatedAt: r.CreatedAt, PlanID: r.PlanID, Application: r.Application,
-				TitleVariable: r.TitleVariable, Sender: r.Sender, Markup: r.Markup,
+				TitleVariable: r.TitleVariable, Owner: r.Owner, Sender: r.Sender, Markup: r.Markup,
 			}
 		}
 		return err

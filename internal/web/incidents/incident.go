@@ -57,12 +57,13 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	}
 	h.Pages.Render(rw, r, http.StatusOK, "incident", struct {
 		page.Frame
-		ID        incidents.ID
-		Live      page.Live
-		Offer     *offer
-		Open      bool // actions are possible
-		Commented bool // the reader has just added a comment: the browser deletes its draft
-	}{h.Pages.Frame(r, body.I.Title, "incidents"), id, live, offered(r, body.I), !body.I.Resolved, h.Pages.Sessions.PopBool(r.Context(), "commented")})
+		ID         incidents.ID
+		Live       page.Live
+		Offer      *offer
+		Open       bool // actions are possible
+		SnoozeZone string
+		Commented  bool // the reader has just added a comment: the browser deletes its draft
+	}{h.Pages.Frame(r, body.I.Title, "incidents"), id, live, offered(r, body.I), !body.I.Resolved, page.Zone(r).String(), h.Pages.Sessions.PopBool(r.Context(), "commented")})
 }
 
 func incidentID(r *http.Request) (incidents.ID, error) {

@@ -4,6 +4,7 @@ package incidents
 
 import (
 	"context"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -36,6 +37,11 @@ type Responders interface {
 	Reassign(ctx context.Context, c incidents.Change, owner string) error
 }
 
+// Snoozes ends the escalation of incidents until an instant. Its method is like those of Transitions.
+type Snoozes interface {
+	Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error)
+}
+
 // Messages reads the messages of an incident, oldest first.
 type Messages interface {
 	ByIncident(ctx context.Context, id incidents.ID) ([]messages.Message, error)
@@ -46,6 +52,7 @@ type Deps struct {
 	Incidents   Incidents
 	Transitions Transitions
 	Responders  Responders
+	Snoozes     Snoozes
 	Messages    Messages
 	// Steps returns the number of steps of a plan version; 0 = unknown.
 	Steps func(ctx context.Context, planID int64) int
@@ -73,4 +80,5 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/incidents/{id}/comments", h.comment)
 	r.Post("/incidents/{id}/page", h.page)
 	r.Post("/incidents/{id}/reassign", h.reassign)
+	r.Post("/incidents/{id}/snooze", h.snooze)
 }

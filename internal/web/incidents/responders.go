@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -24,6 +26,43 @@ func (h Handlers) reassign(rw http.ResponseWriter, r *http.Request) {
 	h.other(rw, r, func(ctx context.Context, c incidents.Change) error {
 		return h.Responders.Reassign(ctx, c, typed(r, "owner"))
 	})
+}
+
+// snooze ends the escalation until the chosen instant.
+func (h Handlers) snooze(rw http.ResponseWriter, r *http.Request) {
+	h.other(rw, r, func(ctx context.Context, c incidents.Change) error {
+		until, err := snoozeEnd(typed(r, "for"), typed(r, "until"), time.Now().In(page.Zone(r)))
+		if err != nil {
+			return err
+		}
+		done, err := h.Snoozes.Snooze(ctx, c, until)
+		if err == nil && (len(done) == 0 || !done[0].Found) {
+			err = fault.New(fault.NotFound, "no such incident")
+		}
+		return err
+	})
+}
+
+// morning is the hour at which a snooze until tomorrow ends.
+const morning = 9
+
+// snoozeEnd returns the end of a snooze: a duration, tomorrow morning, or the civil time at, in the zone of now.
+func snoozeEnd(choice, at string, now time.Time) (time.Time, error) {
+	switch choice {
+	case "tomorrow":
+		return time.Date(now.Year(), now.Month(), now.Day()+1, morning, 0, 0, 0, now.Location()), nil
+	case "at":
+		until, err := time.ParseInLocation("2006-01-02T15:04", at, now.Location())
+		if err != nil {
+			return until, fault.Invalidf("until", "Enter the date and time at which the snooze ends")
+		}
+		return until, nil
+	}
+	d, err := time.ParseDuration(choice)
+	if err != nil {
+		return now, fault.Invalidf("for", "Choose how long the snooze lasts")
+	}
+	return now.Add(d), nil
 }
 
 // typed returns a field of a form.

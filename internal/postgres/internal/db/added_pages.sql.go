@@ -59,29 +59,22 @@ func (q *Queries) FinishPage(ctx context.Context, id int64) (int64, error) {
 
 const lockForPage = `-- name: LockForPage :one
 
-select i.active, (i.active or (i.owner_id is null and not i.resolved))::boolean as open, i.resolved as over, i.owner_id
+select (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))::boolean as open, (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)::boolean as over
 from incidents i
 where i.id = $1
 for no key update of i
 `
 
 type LockForPageRow struct {
-	Active  bool
-	Open    bool
-	Over    bool
-	OwnerID *int64
+	Open bool
+	Over bool
 }
 
 // Added pages: those that people ask for in addition to the plan.
 func (q *Queries) LockForPage(ctx context.Context, id int64) (LockForPageRow, error) {
 	row := q.db.QueryRow(ctx, lockForPage, id)
 	var i LockForPageRow
-	err := row.Scan(
-		&i.Active,
-		&i.Open,
-		&i.Over,
-		&i.OwnerID,
-	)
+	err := row.Scan(&i.Open, &i.Over)
 	return i, err
 }
 
@@ -116,8 +109,8 @@ func (q *Queries) TouchPaged(ctx context.Context, arg TouchPagedParams) error {
 
 const waitingPages = `-- name: WaitingPages :many
 select p.id, p.bucket, p.incident_id, p.number, p.kind, p.targets, p.priority, coalesce(p.template, '')::text as template, p.actor, p.stopped,
-    i.plan_id, i.application_id, i.current_step, i.reopen_count, (i.active or (i.owner_id is null and not i.resolved))::boolean as open,
-    i.resolved as over, coalesce($1::timestamptz, clock_timestamp())::timestamptz as read_at
+    i.plan_id, i.application_id, i.current_step, i.reopen_count, (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))::boolean as open,
+    (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)::boolean as over, coalesce($1::timestamptz, clock_timestamp())::timestamptz as read_at
 from added_pages p
 join incidents i on i.id = p.incident_id
 where p.bucket = any ($2::smallint[]) and p.made_at is null and p.id <> all ($3::bigint[])

@@ -13,10 +13,11 @@ import (
 const dataOfIncidents = `-- name: DataOfIncidents :many
 
 select i.id, c.context, i.created_at, i.plan_id, a.name as application, coalesce(a.title_variable, '') as title_variable,
-    coalesce(s.address, '')::text as sender, a.markup
+    coalesce(s.address, '')::text as sender, a.markup, coalesce(u.name, '')::text as owner
 from incidents i
 join incident_contexts c on c.incident_id = i.id
 join applications a on a.id = i.application_id
+left join users u on u.id = i.owner_id
 left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'
 where i.id = any ($1::bigint[])
 `
@@ -30,6 +31,7 @@ type DataOfIncidentsRow struct {
 	TitleVariable string
 	Sender        string
 	Markup        bool
+	Owner         string
 }
 
 // The data for rendering, one query per kind and batch of messages.
@@ -51,6 +53,7 @@ func (q *Queries) DataOfIncidents(ctx context.Context, ids []int64) ([]DataOfInc
 			&i.TitleVariable,
 			&i.Sender,
 			&i.Markup,
+			&i.Owner,
 		); err != nil {
 			return nil, err
 		}
