@@ -93,6 +93,9 @@ type New struct {
 	SilencesVersion int64
 }
 
+// ErrSilencesChanged is the error of Open if the silences are not those of New.SilencesVersion. Nothing was stored.
+var ErrSilencesChanged = fault.New(fault.Unavailable, "the silences are being changed, send the request again")
+
 // Silenced says that a silence hides an incident.
 type Silenced struct {
 	Silence int64

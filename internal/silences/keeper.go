@@ -45,6 +45,9 @@ type Released struct {
 	Reported bool
 }
 
+// Wake is called with the buckets of incidents that changed. It must not block.
+type Wake = func(buckets.Set)
+
 // Leases are the buckets of this process.
 type Leases interface{ Leases() []buckets.Lease }
 
@@ -53,12 +56,12 @@ type Keeper struct {
 	store   Store
 	current *Current
 	leases  Leases
-	wake    func(buckets.Set)
+	wake    Wake
 	log     *zap.Logger
 }
 
-// NewKeeper returns a Keeper for the buckets of a process. wake is called with the buckets of incidents that changed.
-func NewKeeper(store Store, c *Current, l Leases, wake func(buckets.Set), log *zap.Logger) *Keeper {
+// NewKeeper returns a Keeper for the buckets of a process.
+func NewKeeper(store Store, c *Current, l Leases, wake Wake, log *zap.Logger) *Keeper {
 	return &Keeper{store: store, current: c, leases: l, wake: wake, log: log.Named("silences")}
 }
 

@@ -5,17 +5,13 @@ import (
 	"errors"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 )
-
-// ErrChanged is the error of a store that did not open an incident because the silences have changed since they were searched.
-var ErrChanged = fault.New(fault.Unavailable, "the silences are being changed, send the request again")
 
 // openTries bounds how often an incident is tried again because the silences changed.
 const openTries = 5
 
-// IncidentStore opens incidents. It returns ErrChanged if the silences are not those of New.SilencesVersion.
+// IncidentStore opens incidents. It returns ErrSilencesChanged if the silences are not those of New.SilencesVersion.
 type IncidentStore interface {
 	Open(ctx context.Context, n incidents.New) (incidents.Opened, error)
 }
@@ -39,7 +35,7 @@ func (o Opener) Open(ctx context.Context, n incidents.New) (incidents.Opened, er
 			n.Silenced = &incidents.Silenced{Silence: int64(hide.Silence), Until: hide.Until, Reason: hide.Reason}
 		}
 		opened, err := o.Incidents.Open(ctx, n)
-		if !errors.Is(err, ErrChanged) || try == openTries {
+		if !errors.Is(err, incidents.ErrSilencesChanged) || try == openTries {
 			return opened, err
 		}
 		o.Current.Clear()

@@ -8,23 +8,28 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Editor stores silences. A number that does not exist is a NotFound fault, a change of a silence that is over a Conflict fault.
-type Editor interface {
+// Reader reads silences. A number that does not exist is a NotFound fault.
+type Reader interface {
 	// Page returns at most so many silences, newest first, that are older than one; 0 = from the newest. kept leaves out those that are over.
 	Page(ctx context.Context, before ID, kept bool, most int) ([]Silence, error)
 	ByID(ctx context.Context, id ID) (Silence, error)
+	// Incidents returns at most so many incidents that a silence hides, newest first, that are older than one; 0 = from the newest.
+	Incidents(ctx context.Context, id ID, before incidents.ID, most int) ([]incidents.ID, error)
+}
+
+// Editor stores silences. A change of a silence that is over is a Conflict fault.
+type Editor interface {
 	Create(ctx context.Context, c Content, author string) (ID, error)
 	Replace(ctx context.Context, id ID, c Content, actor string) error
 	End(ctx context.Context, before Silence, actor string) error
-	// Incidents returns at most so many incidents that a silence hides, newest first, that are older than one; 0 = from the newest.
-	Incidents(ctx context.Context, id ID, before incidents.ID, most int) ([]incidents.ID, error)
 	// Rights returns what a person has to do with the names of a silence.
 	Rights(ctx context.Context, person users.ID, c Content) (auth.SilenceRights, error)
 }
 
 // Silences are the operations of people. They are safe for concurrent use.
 type Silences struct {
-	Editor
+	Reader
+	Editor Editor
 	Keeper *Keeper
 }
 
@@ -78,7 +83,7 @@ func (s Silences) check(ctx context.Context, actor auth.Actor, c Content) error 
 }
 
 func (s Silences) may(ctx context.Context, actor auth.Actor, c Content) error {
-	rights, err := s.Rights(ctx, actor.UserID, c)
+	rights, err := s.Editor.Rights(ctx, actor.UserID, c)
 	if err != nil {
 		return err
 	}

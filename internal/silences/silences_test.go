@@ -128,7 +128,7 @@ func (c *changing) List(context.Context) (List, error) {
 
 func (c *changing) Open(_ context.Context, n incidents.New) (incidents.Opened, error) {
 	if c.tries++; n.SilencesVersion < 3 {
-		return incidents.Opened{}, ErrChanged
+		return incidents.Opened{}, incidents.ErrSilencesChanged
 	}
 	return incidents.Opened{ID: 1}, nil
 }

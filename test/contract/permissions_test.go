@@ -383,12 +383,12 @@ func pages() []right {
 
 // owned makes ann the owner of incident 1.
 func owned(s *server) {
-	s.exec("update incidents set owner_id = (select id from users where name = 'ann'), active = false, resolved = false where id = 1")
+	s.exec("update incidents set owner_id = (select id from users where name = 'ann'), active = false, resolved = false, snoozed_until = null where id = 1")
 }
 
 // unowned removes the owner of incident 1.
 func unowned(s *server) {
-	s.exec("update incidents set owner_id = null, active = true, resolved = false where id = 1")
+	s.exec("update incidents set owner_id = null, active = true, resolved = false, snoozed_until = null where id = 1")
 }
 
 func spareWithFallback(s *server) {
@@ -492,7 +492,7 @@ func (s *server) everything() map[string]string {
 	s.Helper()
 	rows, err := s.db.Query(s.Context(), `select relname, coalesce((xpath('/row/h/text()', query_to_xml(format(
 			'select md5(string_agg(t::text, ''|'' order by t::text)) as h from %I t', relname), true, true, '')))[1]::text, '')
-		from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not in ('sessions', 'statistics_snapshots', 'watch_results', 'integration_tokens', 'integration_payloads', 'integration_activity')`)
+		from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not in ('sessions', 'statistics_snapshots', 'watch_results', 'integration_tokens', 'integration_payloads', 'integration_activity', 'heartbeat_reception')`)
 	require.NoError(s, err)
 	out := map[string]string{}
 	var table, hash string
@@ -558,7 +558,7 @@ func ofOncall(path string) bool {
 func (s *server) integrations() {
 	for _, kind := range []string{"generic", "pagerduty", "opsgenie", "heartbeat"} {
 		s.exec("insert into integrations (application_id, name, type, default_plan, rate_per_minute, created_by) select id, '" + kind + "', '" + kind +
-			"', 'pager', 600, 'ann' from applications where name = 'demo' on conflict do nothing")
+			"', 'pager', 100000, 'ann' from applications where name = 'demo' on conflict do nothing")
 		s.exec("insert into integration_tokens (integration_id, hash) select id, sha256('" + kind + "-token') from integrations where name = '" + kind + "' on conflict do nothing")
 	}
 	s.exec(`insert into heartbeats (integration_id, name, every_seconds, grace_seconds, created_by)

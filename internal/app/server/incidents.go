@@ -5,12 +5,9 @@ import (
 
 	"go.uber.org/zap"
 
-	api "github.com/iris-oncall/iris/internal/api/silences"
-	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/incidents"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/silences"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // Incidents are the stored incidents. New ones are opened under the silences.
@@ -29,16 +26,11 @@ func (s *Stores) incidents(stored *pgincidents.Incidents) *Incidents {
 }
 
 // SilenceKeeper returns the part that hides and releases the incidents of a process's buckets.
-func (s *Stores) SilenceKeeper(leases silences.Leases, wake func(buckets.Set), log *zap.Logger) *silences.Keeper {
+func (s *Stores) SilenceKeeper(leases silences.Leases, wake silences.Wake, log *zap.Logger) *silences.Keeper {
 	return silences.NewKeeper(s.silences, s.inForce, leases, wake, log)
 }
 
-// SilenceRoutes returns the routes of /v1 about silences.
-func (s *Stores) SilenceRoutes(wake func(buckets.Set), log *zap.Logger) []routing.Route {
-	return api.Routes(s.Silences(wake, log))
-}
-
 // Silences returns the operations of people on silences.
-func (s *Stores) Silences(wake func(buckets.Set), log *zap.Logger) silences.Silences {
-	return silences.Silences{Editor: s.silences, Keeper: s.SilenceKeeper(nil, wake, log)}
+func (s *Stores) Silences(wake silences.Wake, log *zap.Logger) silences.Silences {
+	return silences.Silences{Reader: s.silences, Editor: s.silences, Keeper: s.SilenceKeeper(nil, wake, log)}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
-	"github.com/iris-oncall/iris/internal/silences"
 )
 
 const (
@@ -100,7 +99,7 @@ func (i *Incidents) openSome(ctx context.Context, news []*opening) error {
 			case applicationChanged:
 				news[r.Ord].err = postgres.ErrApplicationChanged
 			case silencesChanged:
-				news[r.Ord].err = silences.ErrChanged
+				news[r.Ord].err = incidents.ErrSilencesChanged
 			default:
 				news[r.Ord].opened = incidents.Opened{ID: incidents.ID(r.ID), Bucket: int(r.Bucket)}
 			}

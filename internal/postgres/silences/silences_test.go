@@ -54,7 +54,7 @@ func newStand(t *testing.T) *stand {
 			select 2, 1, 0, 'high', 'team', target_id, 't', 60, 0, false from teams where name = 'db'`)
 	current := silences.NewCurrent(s.store)
 	s.keeper = silences.NewKeeper(s.store, current, everything{}, func(buckets.Set) {}, zap.NewNop())
-	s.ops = silences.Silences{Editor: s.store, Keeper: s.keeper}
+	s.ops = silences.Silences{Reader: s.store, Editor: s.store, Keeper: s.keeper}
 	s.opener = silences.Opener{Incidents: pgincidents.New(d), Current: current}
 	return s
 }
