@@ -14,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/app/apiserver/receivers/deliveries"
 	"github.com/iris-oncall/iris/internal/app/apiserver/receivers/resources"
 	"github.com/iris-oncall/iris/internal/app/server"
-	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
@@ -76,7 +75,7 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 }
 
 // Routes returns the routes of /v1 about integrations and heartbeats.
-func Routes(cfg config.API, s *server.Stores, wake func(buckets.Set), log *zap.Logger) []routing.Route {
+func Routes(cfg config.API, s *server.Stores, wake receiving.Wake, log *zap.Logger) []routing.Route {
 	return resources.Routes(s, chooser(cfg, s, log), s.Silences(wake, log))
 }
 
