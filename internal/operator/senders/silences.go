@@ -25,7 +25,7 @@ const mostListed = 1000
 // silencesOf returns the operations on silences. The processors see a change within a second, without a notification.
 func silencesOf(db *postgres.DB) silences.Silences {
 	store := pgsilences.New(db)
-	return silences.Silences{Editor: store, Keeper: silences.NewKeeper(store, silences.NewCurrent(store), nil, func(buckets.Set) {}, zap.NewNop())}
+	return silences.Silences{Reader: store, Editor: store, Keeper: silences.NewKeeper(store, silences.NewCurrent(store), nil, func(buckets.Set) {}, zap.NewNop())}
 }
 
 func administrator() auth.Actor { return auth.Actor{Username: operatorName, Admin: true} }
