@@ -36,6 +36,7 @@ type cli struct {
 	Heartbeat   heartbeatCommand   `cmd:"" help:"Add, list and remove heartbeats: signals whose absence opens an incident."`
 	Route       routeCommand       `cmd:"" help:"Test the routing rules of an integration."`
 	Incident    incidentCommand    `cmd:"" help:"Snooze incidents."`
+	Silence     silenceCommand     `cmd:"" help:"Add, list and end silences and maintenance windows."`
 	Plan        planCommand        `cmd:"" help:"Change or delete plans."`
 	Template    templateCommand    `cmd:"" help:"Delete templates."`
 	Team        teamCommand        `cmd:"" help:"Add and delete teams."`

@@ -20,6 +20,8 @@ const (
 	longestOne = 31 * 24 * time.Hour  // of an occurrence of a window
 	maxComment = 1000                 // bytes
 	maxMatch   = 4000                 // bytes
+
+	maxSuggested = 20 // matchers that Suggest returns
 )
 
 // Content is what people set. All given conditions must hold; at least one is needed.
@@ -92,16 +94,26 @@ func (c Content) Check() error {
 	return nil
 }
 
+// Conditions describes which incidents the silence hides.
+func (c Content) Conditions() string {
+	return given([][2]string{{"match", c.Match}, {"application", c.Application}, {"plan", c.Plan}, {"team", c.Team}})
+}
+
 // String describes the content for the audit log.
 func (c Content) String() string {
+	return c.Conditions() + "; " + given([][2]string{{"recurrence", c.Recurrence}, {"zone", c.Zone},
+		{"from", c.From.UTC().Format(time.RFC3339) + " to " + c.To.UTC().Format(time.RFC3339)}, {"comment", c.Comment}})
+}
+
+// given joins the names that have a value, with their values.
+func given(all [][2]string) string {
 	var parts []string
-	for _, p := range [][2]string{{"match", c.Match}, {"application", c.Application}, {"plan", c.Plan}, {"team", c.Team}, {"recurrence", c.Recurrence},
-		{"zone", c.Zone}} {
+	for _, p := range all {
 		if p[1] != "" {
 			parts = append(parts, p[0]+" "+p[1])
 		}
 	}
-	return strings.Join(append(parts, "from "+c.From.UTC().Format(time.RFC3339)+" to "+c.To.UTC().Format(time.RFC3339), c.Comment), "; ")
+	return strings.Join(parts, "; ")
 }
 
 // Over reports whether the silence can never hide an incident again.

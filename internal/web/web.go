@@ -1,4 +1,4 @@
-// Package web serves the web site: log-in, incidents, plans with their simulation, integrations, the cluster, and the on-call calendar. This
+// Package web serves the web site: log-in, incidents, plans with their simulation, integrations, silences, the cluster, and the on-call calendar. This
 // package has the routes, the sessions and the log-in. The packages below it serve the pages; page renders them. The API server
 // mounts the site. Pages work without JavaScript, except those of the calendar.
 package web
@@ -33,6 +33,8 @@ type (
 	PlanParts = sections.PlanParts
 	// IntegrationParts are what the pages of integrations work on.
 	IntegrationParts = sections.IntegrationParts
+	// SilenceParts are what the pages of silences work on.
+	SilenceParts = sections.SilenceParts
 	// ClusterParts are what the page of the cluster works on.
 	ClusterParts = sections.ClusterParts
 )
@@ -110,6 +112,7 @@ func (w *Web) Routes(r chi.Router) {
 			r.Group(func(r chi.Router) {
 				r.Use(w.requireWriter)
 				w.incidents.ChangeRoutes(r)
+				w.sections.ChangeRoutes(r, w.pages)
 			})
 		})
 	})

@@ -40,6 +40,7 @@ type world struct {
 	down     bool // the database is unavailable
 	plans    shelf
 	senders  senders
+	silences silences
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
@@ -175,6 +176,7 @@ func setup(t *testing.T) (*world, *browser) {
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
+			Silences:     SilenceParts{Silences: &w.silences, Incidents: w},
 			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, PublicURL: "https://iris.example.com"}},
 		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
 	})

@@ -45,6 +45,7 @@ func (c *client) addLongNames() (incident int64) {
 			{"role": "team", "target": emojiTeam, "priority": "high", "template": "demo-template", "wait": 300, "repeat": 0}}}}, nil)
 	c.call(http.MethodPut, "/v1/integrations/"+unbroken, object{"type": "generic", "application": "demo", "default_plan": unbroken,
 		"rules": []object{{"match": "team=" + unbroken, "plan": unbroken}}, "settings": object{"title": "{{ " + unbroken + " }}"}}, nil)
+	c.call(http.MethodPost, "/v1/silences", object{"match": "team=" + unbroken, "application": "demo", "for_seconds": 3600, "recurrence": "FREQ=DAILY", "comment": odd + " " + unbroken}, nil)
 	firePlan(c.t, unbroken, unbroken+" at "+odd)
 	return c.number(unbroken)
 }
@@ -93,6 +94,8 @@ func TestLayout(t *testing.T) {
 		{"offer", fmt.Sprintf("/incidents/%d?offer=acknowledge", incident), `#offer`},
 		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`}, {"cluster", "/cluster", `.buckets`},
 		{"integrations", "/integrations", `td.title`}, {"integration", "/integrations/" + unbroken, `.facts`}, {"no-integration", "/integrations?text=none", `.empty`}, {"missing", "/incidents/999999", `h1`},
+		{"silences", "/silences", `td.title`}, {"silence", "/silences/1", `.facts`}, {"silence-form", fmt.Sprintf("/silences/new?incident=%d", incident), `#silence`},
+		{"no-silence", "/silences?show=over", `.empty`},
 		{"teams", "/teams", `.letter`}, {"me", "/me", `#oncall:not([aria-busy]) .card`}, {"team", at, `.now-role .holder`},
 		{"rosters", at + "/rosters", `.roster .member`}, {"schedules", at + "/schedules", `#oncall:not([aria-busy]) .card`},
 		{"coverage", at + "/coverage", `.stacks button`}, {"settings", at + "/settings", `#oncall:not([aria-busy]) .card`}, {"audit", at + "/audit", `.stacks summary`},

@@ -219,6 +219,7 @@ func (s *apiShared) pages() (*web.Web, error) {
 		Sections: web.SectionParts{
 			Plans:        web.PlanParts{Plans: s.Plans, Simulator: s.simulator},
 			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, PublicURL: s.cfg.PublicURL},
+			Silences:     web.SilenceParts{Silences: s.Stores.Silences(s.notifier.Wake, s.log), Incidents: s.Incidents},
 			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
 			Teams:        s.TeamRows,
 		},

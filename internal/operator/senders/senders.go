@@ -1,5 +1,5 @@
-// Package senders does what operators do with integrations: it adds, lists, changes and removes them, and tests their routing rules. Every
-// change is in the audit log. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
+// Package senders does what operators do with integrations, their heartbeats, and silences: it adds, lists, changes and removes them, and
+// tests routing rules. Every change is in the audit log. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
 package senders
 
 import (
@@ -18,12 +18,14 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgheartbeats "github.com/iris-oncall/iris/internal/postgres/heartbeats"
 	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
+	"github.com/iris-oncall/iris/internal/silences"
 )
 
 // Senders performs the operations. It is safe for concurrent use.
 type Senders struct {
 	store        *pgintegrations.Integrations
 	heartbeats   *pgheartbeats.Heartbeats
+	silences     silences.Silences
 	applications *catalog.Applications
 	plans        *catalog.Plans
 	catchAll     string
@@ -34,7 +36,7 @@ const operatorName = "iris command"
 
 // New returns the operations on a database. catchAll is the setting intake.catch_all_plan.
 func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
-	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db),
+	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db), silences: silencesOf(db),
 		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), catchAll: catchAll}
 }
 

@@ -102,8 +102,11 @@ where i.silenced_until <= clock_timestamp() and i.bucket = any (sqlc.arg(buckets
 order by i.silenced_until
 limit sqlc.arg(most);
 
+-- Follows SetStates. The instants at which incidents are released are spread, see ReleaseOfSilence.
 -- name: SetSilenceOf :exec
-update incidents set silence_id = sqlc.narg(silence_id)::bigint where id = any (sqlc.arg(ids)::bigint[]);
+update incidents
+set silence_id = sqlc.narg(silence_id)::bigint, silenced_until = silenced_until + (id * 7919 % 121) * interval '1 second'
+where id = any (sqlc.arg(ids)::bigint[]);
 
 -- name: HiddenBySilence :many
 select i.id from incidents i where i.silence_id = sqlc.arg(silence_id)::bigint and i.id < sqlc.arg(before)::bigint order by i.id desc limit sqlc.arg(most);

@@ -1,5 +1,5 @@
-// Package sections mounts the sections of the web site that only show: plans, integrations, the cluster and the calendar. The web site
-// calls it.
+// Package sections mounts the sections of the web site besides the incidents: plans, integrations, silences, the cluster and the calendar.
+// The web site calls it.
 package sections
 
 import (
@@ -10,6 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/web/integrations"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/plans"
+	"github.com/iris-oncall/iris/internal/web/silences"
 )
 
 type (
@@ -17,6 +18,8 @@ type (
 	PlanParts = plans.Deps
 	// IntegrationParts are what the pages of integrations work on.
 	IntegrationParts = integrations.Deps
+	// SilenceParts are what the pages of silences work on.
+	SilenceParts = silences.Deps
 	// ClusterParts are what the page of the cluster works on.
 	ClusterParts = cluster.Deps
 )
@@ -25,6 +28,7 @@ type (
 type Deps struct {
 	Plans        PlanParts
 	Integrations IntegrationParts
+	Silences     SilenceParts
 	Cluster      ClusterParts
 	Teams        calendar.Teams
 }
@@ -33,6 +37,12 @@ type Deps struct {
 func (d Deps) Routes(r chi.Router, p *page.Pages) {
 	plans.Handlers{Deps: d.Plans, Pages: p}.Routes(r)
 	integrations.Handlers{Deps: d.Integrations, Pages: p}.Routes(r)
+	silences.Handlers{Deps: d.Silences, Pages: p}.Routes(r)
 	cluster.Handlers{Deps: d.Cluster, Pages: p}.Routes(r)
 	calendar.Handlers{Teams: d.Teams, Pages: p}.Routes(r)
+}
+
+// ChangeRoutes mounts the forms. The caller must admit only people who may write.
+func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
+	silences.Handlers{Deps: d.Silences, Pages: p}.ChangeRoutes(r)
 }

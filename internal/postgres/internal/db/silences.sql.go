@@ -375,7 +375,9 @@ func (q *Queries) RightsOfSilence(ctx context.Context, arg RightsOfSilenceParams
 }
 
 const setSilenceOf = `-- name: SetSilenceOf :exec
-update incidents set silence_id = $1::bigint where id = any ($2::bigint[])
+update incidents
+set silence_id = $1::bigint, silenced_until = silenced_until + (id * 7919 % 121) * interval '1 second'
+where id = any ($2::bigint[])
 `
 
 type SetSilenceOfParams struct {
@@ -383,6 +385,7 @@ type SetSilenceOfParams struct {
 	Ids       []int64
 }
 
+// Follows SetStates. The instants at which incidents are released are spread, see ReleaseOfSilence.
 func (q *Queries) SetSilenceOf(ctx context.Context, arg SetSilenceOfParams) error {
 	_, err := q.db.Exec(ctx, setSilenceOf, arg.SilenceID, arg.Ids)
 	return err

@@ -1,0 +1,227 @@
+// Package silences serves the list of silences and maintenance windows, the page of one with the incidents that it hides, and the form that
+// adds one. The web site mounts it. The operations check what the reader may do.
+package silences
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/silences"
+	"github.com/iris-oncall/iris/internal/web/page"
+)
+
+// Silences reads and changes silences. A number that does not exist is a NotFound fault. Create and End return a Forbidden fault if the
+// actor may not silence the incidents.
+type Silences interface {
+	// Page returns at most so many silences, newest first, that are older than one; 0 = from the newest. kept leaves out those that are over.
+	Page(ctx context.Context, before silences.ID, kept bool, most int) ([]silences.Silence, error)
+	ByID(ctx context.Context, id silences.ID) (silences.Silence, error)
+	// Incidents returns the incidents that a silence hides, newest first.
+	Incidents(ctx context.Context, id silences.ID, before incidents.ID, most int) ([]incidents.ID, error)
+	Create(ctx context.Context, actor auth.Actor, c silences.Content) (silences.Silence, error)
+	End(ctx context.Context, actor auth.Actor, id silences.ID) error
+}
+
+// Incidents reads incidents.
+type Incidents interface {
+	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
+	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
+}
+
+// Deps are the parts that the pages work on.
+type Deps struct {
+	Silences  Silences
+	Incidents Incidents
+}
+
+// Handlers serves the pages. It is safe for concurrent use.
+type Handlers struct {
+	Deps
+	Pages *page.Pages
+}
+
+// Routes mounts the pages that change nothing.
+func (h Handlers) Routes(r chi.Router) {
+	page.Get(r, "/silences", h.list)
+	page.Get(r, "/silences/new", h.form)
+	page.Get(r, "/silences/{silence}", h.show)
+}
+
+// ChangeRoutes mounts the forms. The caller must admit only people who may write.
+func (h Handlers) ChangeRoutes(r chi.Router) {
+	r.Post("/silences", h.create)
+	r.Post("/silences/{silence}/end", h.end)
+}
+
+type tab struct {
+	Name, Label string
+	Current     bool
+}
+
+type listView struct {
+	page.Frame
+	Show string
+	Tabs []tab
+	Rows []row
+	More string // address of the next rows; "" = there are none
+}
+
+// row is a silence with what depends on the present time.
+type row struct {
+	silences.Silence
+	State string
+	Span  silences.Span // the present occurrence, else the next one; zero = there is none
+}
+
+func view(s silences.Silence, now time.Time) row {
+	r := row{Silence: s, State: s.State(now)}
+	if r.State == "over" {
+		return r
+	}
+	span, current := s.At(now)
+	if !current {
+		span, _ = s.Next(now)
+	}
+	r.Span = span
+	return r
+}
+
+// list shows the silences of one state, newest first.
+func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
+	v := r.URL.Query()
+	list := listView{Show: v.Get("show"), Tabs: []tab{{Name: "active", Label: "Active"}, {Name: "planned", Label: "Planned"}, {Name: "over", Label: "Over"}}}
+	if list.Show != "planned" && list.Show != "over" {
+		list.Show = "active"
+	}
+	for k := range list.Tabs {
+		list.Tabs[k].Current = list.Tabs[k].Name == list.Show
+	}
+	before, _ := strconv.ParseInt(v.Get("before"), 10, 64) // 0 = from the newest
+	rows, more, err := h.search(r.Context(), list.Show, silences.ID(before))
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	list.Rows = rows
+	if more != 0 {
+		list.More = "/silences?" + url.Values{"show": {list.Show}, "before": {fmt.Sprint(more)}}.Encode()
+	}
+	list.Frame = h.Pages.Frame(r, "Silences", "silences")
+	h.Pages.Render(rw, r, http.StatusOK, "silences", list)
+}
+
+const (
+	atOnce      = 200 // silences that one search reads
+	maxSearches = 10  // for one page of the list
+)
+
+// search returns a page of silences in a state. more is the silence before which the next page begins; 0 = there is none.
+func (h Handlers) search(ctx context.Context, state string, before silences.ID) (rows []row, more silences.ID, err error) {
+	now := time.Now()
+	for range maxSearches {
+		found, err := h.Silences.Page(ctx, before, state != "over", atOnce)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, s := range found {
+			one := view(s, now)
+			switch {
+			case one.State != state:
+			case len(rows) == page.ListLength:
+				return rows, rows[len(rows)-1].ID, nil
+			default:
+				rows = append(rows, one)
+			}
+			before = s.ID
+		}
+		if len(found) < atOnce {
+			return rows, 0, nil
+		}
+	}
+	return rows, before, nil
+}
+
+type showView struct {
+	page.Frame
+	S      row
+	Hidden []hidden
+	May    bool // the page offers to end the silence
+}
+
+type hidden struct {
+	ID    incidents.ID
+	Title string
+}
+
+// show shows a silence and the latest incidents that it hides.
+func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
+	id, err := number(r)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	s, err := h.Silences.ByID(r.Context(), id)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	list, err := h.hidden(r.Context(), id)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	v := showView{Frame: h.Pages.Frame(r, fmt.Sprintf("Silence %d", id), "silences"), S: view(s, time.Now()), Hidden: list}
+	v.May = !v.ReadOnly && v.S.State != "over"
+	h.Pages.Render(rw, r, http.StatusOK, "silence", v)
+}
+
+func (h Handlers) hidden(ctx context.Context, id silences.ID) (out []hidden, err error) {
+	ids, err := h.Silences.Incidents(ctx, id, 0, page.ListLength)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	q := filters.Query{Conditions: []filters.Condition{{Field: "id", Op: filters.In}}, Limit: page.ListLength}
+	for _, n := range ids {
+		q.Conditions[0].Values = append(q.Conditions[0].Values, int64(n))
+	}
+	found, err := h.Deps.Incidents.List(ctx, q)
+	for _, i := range found {
+		out = append(out, hidden{i.ID, i.Title()})
+	}
+	return out, err
+}
+
+// end ends a silence now.
+func (h Handlers) end(rw http.ResponseWriter, r *http.Request) {
+	id, err := number(r)
+	if err == nil {
+		err = h.Silences.End(r.Context(), actor(r), id)
+	}
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	h.Pages.Sessions.Put(r.Context(), "flash", fmt.Sprintf("Silence %d has ended. The incidents that it hid escalate within two minutes if their source still reports them.", id))
+	http.Redirect(rw, r, fmt.Sprintf("/silences/%d", id), http.StatusSeeOther)
+}
+
+func actor(r *http.Request) auth.Actor { return (auth.Actor{}).As(page.Reader(r)) }
+
+func number(r *http.Request) (silences.ID, error) {
+	n, err := strconv.ParseInt(strings.TrimSpace(chi.URLParam(r, "silence")), 10, 64)
+	if err != nil || n <= 0 {
+		return 0, fault.New(fault.NotFound, "there is no such silence")
+	}
+	return silences.ID(n), nil
+}

@@ -1,0 +1,42 @@
+//go:build browser
+
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// A responder silences what pages, on a phone.
+func TestAnIncidentIsSilencedOnAPhone(t *testing.T) {
+	startDev(t)
+	api := newClient(t)
+	b := openTab(t)
+	b.do("phone", chromedp.EmulateViewport(390, 844))
+	b.logIn("demo", "demo")
+	fire(t, "disk of db9 is full")
+	id := api.number("db9")
+	b.do("the form", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), chromedp.WaitVisible(`.chip.sent, .chip.delivered`), chromedp.Click(`#more a[href^="/silences/new"]`),
+		chromedp.WaitVisible(`#silence`))
+	require.Equal(t, `alertname="DiskFull"`, ask[string](b, `document.querySelector("textarea[name=match]").value`))
+	require.Equal(t, "demo", ask[string](b, `document.querySelector("input[name=application]").value`))
+	b.shot("80-silence-form")
+	b.do("silence", chromedp.SetValue(`input[name=comment]`, "new disks arrive tomorrow"), chromedp.Click(`#silence button.primary`), chromedp.WaitVisible(`.chip.silenced`))
+	require.Contains(t, b.text(`main`), "disk of db9 is full")
+	b.shot("81-silence")
+	b.do("the incident", chromedp.Click(`main ul a[href^="/incidents/"]`), chromedp.WaitVisible(`.timeline`))
+	require.Equal(t, "silenced", b.text(`.head .chip`))
+	require.Contains(t, b.text(`.timeline`), "new disks arrive tomorrow")
+	b.shot("82-silenced-incident")
+	b.do("the list", chromedp.Navigate(home+"/silences"), chromedp.WaitVisible(`td.title`))
+	b.shot("83-silences")
+	b.do("end it", chromedp.Click(`td.title a`), chromedp.WaitVisible(`form[action$=end] button`), chromedp.Click(`form[action$=end] button`), chromedp.WaitVisible(`.flash`))
+	require.Contains(t, b.text(`.flash`), "has ended")
+	b.do("a refused form", chromedp.Navigate(home+"/silences/new"), chromedp.WaitVisible(`#silence`), chromedp.SetValue(`input[name=comment]`, "no condition"),
+		chromedp.Click(`#silence button.primary`), chromedp.WaitVisible(`.flash.bad`))
+	require.Contains(t, b.text(`.flash.bad`), "say which incidents")
+	b.shot("84-refused")
+}
