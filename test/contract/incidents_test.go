@@ -42,7 +42,9 @@ func TestOpenIncidents(t *testing.T) {
 func TestADedupKeyOpensOneIncident(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	body := func(key any) m { return m{"plan": "pager", "context": m{"host": "h", "message": "x"}, "dedup_key": key} }
+	body := func(key any) m {
+		return m{"plan": "pager", "context": m{"host": "h", "message": "x"}, "dedup_key": key}
+	}
 	first := s.do(demo, post, "/v0/incidents", body("disk")).is(http.StatusCreated).body
 	require.Equal(t, first, s.do(demo, post, "/v0/incidents", body("disk")).is(http.StatusCreated).body)
 	require.NotEqual(t, first, s.do(demo, post, "/v0/incidents", body("cpu")).is(http.StatusCreated).body)

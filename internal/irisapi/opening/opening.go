@@ -28,7 +28,6 @@ type newIncident struct {
 // maxKey is the maximum length of a dedup_key in bytes.
 const maxKey = 255
 
-
 // parseIncident reads the body. It does not check whether the plan, application and targets exist.
 func parseIncident(b v0.Body) (n newIncident, err error) {
 	n.plan = b.Text("plan")
