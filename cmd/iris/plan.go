@@ -32,19 +32,21 @@ func (c templateDeleteCommand) Run(ctx context.Context, e *env, o *operator.Oper
 }
 
 type planSetCommand struct {
-	Name        string         `arg:"" help:"Name."`
-	RepageAfter *time.Duration `help:"Time after which a repeated alert restarts an exhausted plan; 0 = never." placeholder:"DURATION"`
-	Fallback    *string        `help:"Target that is paged when no recipient of a step can be reached; empty = none." placeholder:"ROLE:NAME"`
+	Name                   string         `arg:"" help:"Name."`
+	RepageAfter            *time.Duration `help:"Time after which a repeated alert restarts an exhausted plan; 0 = never." placeholder:"DURATION"`
+	AcknowledgementTimeout *time.Duration `help:"Time after an acknowledgement after which the plan begins again, unless the incident is resolved; 0 = never." placeholder:"DURATION"`
+	Fallback               *string        `help:"Target that is paged when no recipient of a step can be reached; empty = none." placeholder:"ROLE:NAME"`
 }
 
 // Run changes a plan.
 func (c planSetCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	if c.RepageAfter == nil && c.Fallback == nil {
+	times := operator.PlanTimes{RepageAfter: c.RepageAfter, AcknowledgementTimeout: c.AcknowledgementTimeout}
+	if times == (operator.PlanTimes{}) && c.Fallback == nil {
 		return usagef("nothing to change: give at least one flag")
 	}
-	if c.RepageAfter != nil {
-		if err := o.SetRepageAfter(ctx, c.Name, *c.RepageAfter); err != nil {
-			return err
+	if times != (operator.PlanTimes{}) {
+		if err := o.SetPlanTimes(ctx, c.Name, times); err != nil {
+			return invalidIsUsage(err)
 		}
 	}
 	if c.Fallback != nil {

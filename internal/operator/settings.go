@@ -50,18 +50,15 @@ func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error 
 	return o.note(ctx, o.applications.SetIntake(ctx, app), "intake of alerts changed", "application "+app.Name)
 }
 
-// maxRepage is the maximum of repage_after, which the database stores in seconds.
-const maxRepage = 365 * 24 * time.Hour
+// PlanTimes are the times of a plan.
+type PlanTimes = escalation.Times
 
-// SetRepageAfter sets the time after which a repeated alert restarts an exhausted plan: 1 minute to 365 days, or 0 = never.
-func (o *Operator) SetRepageAfter(ctx context.Context, plan string, after time.Duration) error {
-	if after < 0 || after > maxRepage {
-		return fault.Invalidf("repage_after", "plan %s: --repage-after must be between 0 and 8760h", plan)
+// SetPlanTimes stores the times of a plan that are given.
+func (o *Operator) SetPlanTimes(ctx context.Context, plan string, t escalation.Times) error {
+	if err := t.Check(); err != nil {
+		return err
 	}
-	if after > 0 && after < time.Minute {
-		return fault.Invalidf("repage_after", "plan %s: --repage-after must be 0 or at least 1m", plan)
-	}
-	return o.note(ctx, o.plans.SetRepageAfter(ctx, plan, after), "repage_after changed", "plan "+plan+", "+after.String())
+	return o.note(ctx, o.plans.SetTimes(ctx, plan, t), "times changed", "plan "+plan+", "+t.String())
 }
 
 // parseFallback parses ROLE:NAME; "" = no fallback.

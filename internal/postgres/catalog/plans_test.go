@@ -193,7 +193,7 @@ func TestTemplatesAreVersioned(t *testing.T) {
 	require.Equal(t, second, list[0].ID)
 }
 
-func TestRepageAfterSurvivesPlanVersions(t *testing.T) {
+func TestTimesSurvivePlanVersions(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plans := catalog.NewPlans(e.DB)
@@ -205,9 +205,12 @@ func TestRepageAfterSurvivesPlanVersions(t *testing.T) {
 	after := func(plan int64) int64 { return e.ID(`select repage_after from plans where id = $1`, plan) }
 	first := version()
 	require.EqualValues(t, 3600, after(first), "the default")
-	require.NoError(t, plans.SetRepageAfter(t.Context(), "night ", 10*time.Minute))
+	ten, hour, none := 10*time.Minute, time.Hour, time.Duration(0)
+	require.NoError(t, plans.SetTimes(t.Context(), "night ", escalation.Times{RepageAfter: &ten}))
+	require.NoError(t, plans.SetTimes(t.Context(), "night ", escalation.Times{AcknowledgementTimeout: &hour}))
 	second := version()
 	require.EqualValues(t, 600, after(first), "for incidents that are open")
 	require.EqualValues(t, 600, after(second))
-	require.Equal(t, fault.NotFound, fault.KindOf(plans.SetRepageAfter(t.Context(), "day", 0)))
+	require.EqualValues(t, 3600, e.ID(`select acknowledgement_timeout from plans where id = $1`, second))
+	require.Equal(t, fault.NotFound, fault.KindOf(plans.SetTimes(t.Context(), "day", escalation.Times{RepageAfter: &none})))
 }

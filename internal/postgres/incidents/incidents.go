@@ -236,7 +236,10 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 			chosen, texts = append(chosen, b), append(texts, text)
 		}
 		ownerID := int64(owner.ID)
-		return transit(ctx, q, c, incidents.Acknowledge, db.SetStatesParams{OwnerID: &ownerID}, chosen, texts)
+		if err := transit(ctx, q, c, incidents.Acknowledge, db.SetStatesParams{OwnerID: &ownerID}, chosen, texts); err != nil || len(chosen) == 0 {
+			return err
+		}
+		return q.SetAcknowledgementTimers(ctx, idsOf(chosen))
 	})
 	for k, d := range done {
 		done[k].OwnedBy = left[d.ID]

@@ -164,3 +164,24 @@ func TestSnoozeByKey(t *testing.T) {
 	require.Equal(t, opened.ID, id)
 	require.Equal(t, incidents.StateSnoozed, g.state(id))
 }
+
+func TestAnAcknowledgementTimesOut(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.Exec(`update plans set acknowledgement_timeout = 1800`)
+	id := g.fire(alerts("a")).ID
+	g.after(time.Second)
+	g.acknowledge(id)
+	g.after(29 * time.Minute)
+	require.Equal(t, incidents.StateAcknowledged, g.state(id))
+	g.after(30*time.Minute + 2*time.Second)
+	require.Equal(t, incidents.StateEscalating, g.state(id))
+	require.Contains(t, g.Timeline(int64(id)), "reopened: escalation starts again: it was acknowledged, but not resolved in time")
+	require.Len(t, g.Pages(int64(id)), 2)
+
+	g.acknowledge(id)
+	_, err := g.in.Resolve(g.Ctx(), g.change(id), true)
+	require.NoError(t, err)
+	g.after(2 * time.Hour)
+	require.Equal(t, incidents.StateResolved, g.state(id), "a resolve ends the time")
+}

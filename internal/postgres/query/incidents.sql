@@ -228,3 +228,12 @@ where not i.resolved and i.closed_at is null and i.created_at < sqlc.arg(since):
 order by i.created_at
 limit sqlc.arg(most)::int
 for no key update of i skip locked;
+
+-- Makes the plans of acknowledged incidents begin again later, if their plans say so.
+-- name: SetAcknowledgementTimers :exec
+insert into incident_timers (incident_id, due_at, reason, fingerprints)
+select i.id, statement_timestamp() + make_interval(secs => p.acknowledgement_timeout), 'acknowledgement', '{}'
+from incidents i
+join plans p on p.id = i.plan_id
+where i.id = any (sqlc.arg(ids)::bigint[]) and p.acknowledgement_timeout > 0 and i.owner_id is not null and not i.resolved
+on conflict (incident_id) do nothing;

@@ -554,6 +554,21 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 	return items, nil
 }
 
+const setAcknowledgementTimers = `-- name: SetAcknowledgementTimers :exec
+insert into incident_timers (incident_id, due_at, reason, fingerprints)
+select i.id, statement_timestamp() + make_interval(secs => p.acknowledgement_timeout), 'acknowledgement', '{}'
+from incidents i
+join plans p on p.id = i.plan_id
+where i.id = any ($1::bigint[]) and p.acknowledgement_timeout > 0 and i.owner_id is not null and not i.resolved
+on conflict (incident_id) do nothing
+`
+
+// Makes the plans of acknowledged incidents begin again later, if their plans say so.
+func (q *Queries) SetAcknowledgementTimers(ctx context.Context, ids []int64) error {
+	_, err := q.db.Exec(ctx, setAcknowledgementTimers, ids)
+	return err
+}
+
 const setStates = `-- name: SetStates :exec
 update incidents i
 set active = $1::boolean, resolved = $2::boolean,

@@ -775,6 +775,8 @@ type Plan struct {
 	CreatedAt         time.Time
 	// seconds after which a repeated alert starts an exhausted plan again; 0 = never
 	RepageAfter int32
+	// seconds after an acknowledgement after which the plan begins again unless the incident is resolved; 0 = never
+	AcknowledgementTimeout int32
 }
 
 type PlanActive struct {

@@ -85,13 +85,15 @@ func (q *Queries) DeletePlans(ctx context.Context, ids []int64) error {
 
 const insertPlan = `-- name: InsertPlan :one
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
-                   aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, fallback_role, fallback_target_id)
+                   aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, acknowledgement_timeout,
+                   fallback_role, fallback_target_id)
 select $1, $2, $3, $4, $5, $6,
     $7, $8, $9, $10,
-    coalesce(o.repage_after, 3600), o.fallback_role, o.fallback_target_id
+    coalesce(o.repage_after, 3600), coalesce(o.acknowledgement_timeout, 0), o.fallback_role, o.fallback_target_id
 from (select) as new
 left join lateral (
-    select v.repage_after, v.fallback_role, v.fallback_target_id from plans v where lower(v.name) = lower($1) order by v.id desc limit 1
+    select v.repage_after, v.acknowledgement_timeout, v.fallback_role, v.fallback_target_id
+    from plans v where lower(v.name) = lower($1) order by v.id desc limit 1
 ) o on true
 returning id
 `
@@ -109,7 +111,7 @@ type InsertPlanParams struct {
 	TrackingTemplate  []byte
 }
 
-// The settings of a plan's name (pause, fallback, repage_after) are copied from its newest version.
+// The settings of a plan's name (fallback, repage_after, acknowledgement_timeout) are copied from its newest version.
 func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) (int64, error) {
 	row := q.db.QueryRow(ctx, insertPlan,
 		arg.Name,
@@ -129,7 +131,7 @@ func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) (int64, 
 }
 
 const planByID = `-- name: PlanByID :one
-select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, u.name as creator, (pa.plan_id is not null)::bool as active
+select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, u.name as creator, (pa.plan_id is not null)::bool as active
 from plans p
 join users u on u.id = p.creator_id
 left join plan_active pa on pa.plan_id = p.id
@@ -137,24 +139,25 @@ where p.id = $1
 `
 
 type PlanByIDRow struct {
-	ID                int64
-	Name              string
-	CreatorID         int64
-	Description       string
-	ThresholdWindow   int32
-	ThresholdCount    int32
-	AggregationWindow int32
-	AggregationReset  int32
-	TrackingType      *string
-	TrackingKey       *string
-	TrackingTemplate  []byte
-	FallbackRole      *string
-	FallbackTargetID  *int64
-	Paused            bool
-	CreatedAt         time.Time
-	RepageAfter       int32
-	Creator           string
-	Active            bool
+	ID                     int64
+	Name                   string
+	CreatorID              int64
+	Description            string
+	ThresholdWindow        int32
+	ThresholdCount         int32
+	AggregationWindow      int32
+	AggregationReset       int32
+	TrackingType           *string
+	TrackingKey            *string
+	TrackingTemplate       []byte
+	FallbackRole           *string
+	FallbackTargetID       *int64
+	Paused                 bool
+	CreatedAt              time.Time
+	RepageAfter            int32
+	AcknowledgementTimeout int32
+	Creator                string
+	Active                 bool
 }
 
 func (q *Queries) PlanByID(ctx context.Context, id int64) (PlanByIDRow, error) {
@@ -177,6 +180,7 @@ func (q *Queries) PlanByID(ctx context.Context, id int64) (PlanByIDRow, error) {
 		&i.Paused,
 		&i.CreatedAt,
 		&i.RepageAfter,
+		&i.AcknowledgementTimeout,
 		&i.Creator,
 		&i.Active,
 	)
@@ -184,7 +188,7 @@ func (q *Queries) PlanByID(ctx context.Context, id int64) (PlanByIDRow, error) {
 }
 
 const planByName = `-- name: PlanByName :one
-select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, u.name as creator, true::bool as active
+select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, u.name as creator, true::bool as active
 from plan_active pa
 join plans p on p.id = pa.plan_id
 join users u on u.id = p.creator_id
@@ -192,24 +196,25 @@ where pa.name_key = lower(rtrim($1::text))
 `
 
 type PlanByNameRow struct {
-	ID                int64
-	Name              string
-	CreatorID         int64
-	Description       string
-	ThresholdWindow   int32
-	ThresholdCount    int32
-	AggregationWindow int32
-	AggregationReset  int32
-	TrackingType      *string
-	TrackingKey       *string
-	TrackingTemplate  []byte
-	FallbackRole      *string
-	FallbackTargetID  *int64
-	Paused            bool
-	CreatedAt         time.Time
-	RepageAfter       int32
-	Creator           string
-	Active            bool
+	ID                     int64
+	Name                   string
+	CreatorID              int64
+	Description            string
+	ThresholdWindow        int32
+	ThresholdCount         int32
+	AggregationWindow      int32
+	AggregationReset       int32
+	TrackingType           *string
+	TrackingKey            *string
+	TrackingTemplate       []byte
+	FallbackRole           *string
+	FallbackTargetID       *int64
+	Paused                 bool
+	CreatedAt              time.Time
+	RepageAfter            int32
+	AcknowledgementTimeout int32
+	Creator                string
+	Active                 bool
 }
 
 // The active version.
@@ -233,6 +238,7 @@ func (q *Queries) PlanByName(ctx context.Context, name string) (PlanByNameRow, e
 		&i.Paused,
 		&i.CreatedAt,
 		&i.RepageAfter,
+		&i.AcknowledgementTimeout,
 		&i.Creator,
 		&i.Active,
 	)
@@ -491,18 +497,22 @@ func (q *Queries) SetPlanFallback(ctx context.Context, arg SetPlanFallbackParams
 	return result.RowsAffected(), nil
 }
 
-const setPlanRepageAfter = `-- name: SetPlanRepageAfter :execrows
-update plans set repage_after = $1 where lower(name) = lower(rtrim($2::text))
+const setPlanTimes = `-- name: SetPlanTimes :execrows
+update plans
+set repage_after = coalesce($1::int, repage_after),
+    acknowledgement_timeout = coalesce($2::int, acknowledgement_timeout)
+where lower(name) = lower(rtrim($3::text))
 `
 
-type SetPlanRepageAfterParams struct {
-	Seconds int32
-	Name    string
+type SetPlanTimesParams struct {
+	RepageAfter            *int32
+	AcknowledgementTimeout *int32
+	Name                   string
 }
 
-// Of all versions, so that it holds for incidents that are open.
-func (q *Queries) SetPlanRepageAfter(ctx context.Context, arg SetPlanRepageAfterParams) (int64, error) {
-	result, err := q.db.Exec(ctx, setPlanRepageAfter, arg.Seconds, arg.Name)
+// Of all versions, so that they hold for incidents that are open. What is not given stays.
+func (q *Queries) SetPlanTimes(ctx context.Context, arg SetPlanTimesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setPlanTimes, arg.RepageAfter, arg.AcknowledgementTimeout, arg.Name)
 	if err != nil {
 		return 0, err
 	}
