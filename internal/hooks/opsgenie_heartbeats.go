@@ -94,7 +94,10 @@ func (h *Hooks) onHeartbeat(do func(*opsgenieCall) error) http.HandlerFunc {
 }
 
 func (c *opsgenieCall) carryOut(do func(*opsgenieCall) error) (err error) {
-	if len(c.body) > 0 && json.Unmarshal(wire.WithoutNUL(c.body), &c.given) != nil {
+	if body := wire.WithoutNUL(c.body); len(body) > 0 && json.Unmarshal(body, &c.given) != nil {
+		if !json.Valid(body) {
+			return fault.New(fault.Invalid, "Invalid json in post body")
+		}
 		return fault.New(fault.Invalid, "the body must be a JSON object with fields of the right types")
 	}
 	if c.all, _, err = c.d.h.d.Heartbeats.Of(c.r.Context(), c.d.from.ID); err != nil {
