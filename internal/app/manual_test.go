@@ -55,7 +55,8 @@ func metricsOfBothServers(t *testing.T) map[string]bool {
 	t.Helper()
 	c := servertest.Common(pgtest.URL(t))
 	registries := []*prometheus.Registry{server.NewRegistry("test"), server.NewRegistry("test")}
-	a, err := apiserver.New(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0"}}, server.Deps{Log: servertest.Log(t), Registry: registries[0]})
+	a, err := apiserver.New(config.API{Common: c, HTTP: config.HTTP{Addr: "127.0.0.1:0"},
+		Intake: config.Intake{SMTP: config.IntakeSMTP{Addr: "127.0.0.1:0"}}}, server.Deps{Log: servertest.Log(t), Registry: registries[0]})
 	require.NoError(t, err)
 	api := "http://" + a.Addr()
 	servertest.Background(t, a.Run)

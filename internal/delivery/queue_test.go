@@ -273,7 +273,7 @@ func TestAnOutcomeReadsTheCurrentIncident(t *testing.T) {
 	o := newOffice(t)
 	h := o.own("me", 0, 256)
 	incident, _ := o.incident(users.Email, messages.ClassUrgent)
-	o.exec(`update incidents set due_at = clock_timestamp(), active = false where id = $1`, incident)
+	o.exec(`update incidents set due_at = clock_timestamp(), active = false, exhausted_at = clock_timestamp() where id = $1`, incident)
 	c := o.take(h, o.lane(users.Email, messages.ClassUrgent), 1)[0]
 	o.mark(h, c)
 	tx, err := o.db.Pool().Begin(t.Context())
