@@ -46,7 +46,7 @@ func (c planSetCommand) Run(ctx context.Context, e *env, o *operator.Operator) e
 	}
 	if times != (operator.PlanTimes{}) {
 		if err := o.SetPlanTimes(ctx, c.Name, times); err != nil {
-			return invalidIsUsage(err)
+			return err
 		}
 	}
 	if c.Fallback != nil {
