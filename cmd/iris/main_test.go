@@ -84,7 +84,7 @@ func TestFirstUse(t *testing.T) {
 	fails("--late-within must be between 0 and 24h", "", "app", "set", "watch", "--late-within=-1s")
 	fails("application watch: there is no active plan nowhere for --default-plan", "", "app", "set", "watch", "--default-plan", "nowhere")
 	fails("there is no plan nowhere", "", "plan", "set", "nowhere", "--repage-after", "10m")
-	fails("repage_after must be 0, or between 1m and 8760h", "", "plan", "set", "nowhere", "--repage-after", "1s")
+	fails("repage_after_seconds must be 0, or between 60 and 31536000 seconds", "", "plan", "set", "nowhere", "--repage-after", "1s")
 	fails("must not hold a colon", "", "app", "add", "a:b")
 
 	must("", "team", "add", "ops", "--member", "ann", "--member", "bot", "--manager", "ann")

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 type planCommand struct {
@@ -32,20 +34,32 @@ func (c templateDeleteCommand) Run(ctx context.Context, e *env, o *operator.Oper
 }
 
 type planSetCommand struct {
-	Name                   string         `arg:"" help:"Name."`
-	RepageAfter            *time.Duration `help:"Time after which a repeated alert restarts an exhausted plan; 0 = never." placeholder:"DURATION"`
-	AcknowledgementTimeout *time.Duration `help:"Time after an acknowledgement after which the plan begins again, unless the incident is resolved; 0 = never." placeholder:"DURATION"`
-	Fallback               *string        `help:"Target that is paged when no recipient of a step can be reached; empty = none." placeholder:"ROLE:NAME"`
+	Name                   string          `arg:"" help:"Name."`
+	Repeat                 *int            `help:"How often the steps begin again after the last one; 0 to 10." placeholder:"N"`
+	Delay                  *time.Duration  `help:"Time between the opening of an incident and step 1." placeholder:"DURATION"`
+	WaitForOnCall          *bool           `help:"Whether a page to an on-call role that nobody holds waits until somebody does; otherwise the fallback is paged." negatable:""`
+	RepageAfter            *time.Duration  `help:"Time after which a repeated alert restarts an exhausted plan; 0 = never." placeholder:"DURATION"`
+	AcknowledgementTimeout *time.Duration  `help:"Time after an acknowledgement after which the plan begins again, unless the incident is resolved; 0 = never." placeholder:"DURATION"`
+	NotifyOwner            *users.Mode     `help:"Mode by which the owner of an acknowledged incident gets news of it; empty = none." placeholder:"MODE"`
+	ResolvedNotice         map[string]bool `help:"Modes with true or false: whether people who were paged get a notice of the resolve. Replaces the stored choices." placeholder:"MODE=BOOL"`
+	Fallback               *string         `help:"Target that is paged when no recipient of a step can be reached, and when the plan ends without an acknowledgement; empty = none." placeholder:"ROLE:NAME"`
 }
 
 // Run changes a plan.
 func (c planSetCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	times := operator.PlanTimes{RepageAfter: c.RepageAfter, AcknowledgementTimeout: c.AcknowledgementTimeout}
-	if times == (operator.PlanTimes{}) && c.Fallback == nil {
+	p := operator.PlanSettings{Repeat: c.Repeat, WaitForOnCall: c.WaitForOnCall, DelaySeconds: wholeSeconds(c.Delay),
+		RepageAfterSeconds: wholeSeconds(c.RepageAfter), AcknowledgementTimeoutSeconds: wholeSeconds(c.AcknowledgementTimeout), NotifyOwner: c.NotifyOwner}
+	for mode, on := range c.ResolvedNotice {
+		if p.ResolvedNotice == nil {
+			p.ResolvedNotice = map[users.Mode]bool{}
+		}
+		p.ResolvedNotice[users.Mode(mode)] = on
+	}
+	if p.Empty() && c.Fallback == nil {
 		return usagef("nothing to change: give at least one flag")
 	}
-	if times != (operator.PlanTimes{}) {
-		if err := o.SetPlanTimes(ctx, c.Name, times); err != nil {
+	if !p.Empty() {
+		if err := o.SetPlanSettings(ctx, c.Name, p); err != nil {
 			return err
 		}
 	}
@@ -56,6 +70,15 @@ func (c planSetCommand) Run(ctx context.Context, e *env, o *operator.Operator) e
 	}
 	fmt.Fprintf(e.stderr, "plan %s changed\n", c.Name)
 	return nil
+}
+
+// wholeSeconds rounds a duration up to seconds; nil for nil.
+func wholeSeconds(d *time.Duration) *int64 {
+	if d == nil {
+		return nil
+	}
+	n := int64(math.Ceil(d.Seconds()))
+	return &n
 }
 
 // intakeFlags are the settings for the alerts of an application.

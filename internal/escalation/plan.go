@@ -3,11 +3,9 @@ package escalation
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/etag"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -32,6 +30,7 @@ type Plan struct {
 	AggregationWindow time.Duration
 	AggregationReset  time.Duration
 
+	Settings
 	Tracking *Tracking
 	Fallback *Target // tried when a recipient cannot be reached; nil = the application's, else the plan's creator
 	Steps    []Step
@@ -78,40 +77,6 @@ var PlanFilters = filters.Schema{
 	"id": filters.Int, "name": filters.Text, "threshold_window": filters.Int, "threshold_count": filters.Int,
 	"aggregation_window": filters.Int, "aggregation_reset": filters.Int, "description": filters.Text,
 	"created": filters.Time, "creator": filters.Text, "active": filters.Bool, "target": filters.Text,
-}
-
-// Times are settings of a plan's name, which hold for all its versions and for incidents that are open. nil = unchanged.
-type Times struct {
-	// RepageAfter is the time after which a repeated alert restarts an exhausted plan; 0 = never.
-	RepageAfter *time.Duration
-	// AcknowledgementTimeout is the time after an acknowledgement after which the plan begins again, unless the incident is resolved;
-	// 0 = never.
-	AcknowledgementTimeout *time.Duration
-}
-
-// MaxTime is the longest of Times.
-const MaxTime = 365 * 24 * time.Hour
-
-// Check returns an Invalid fault for a time that is neither 0 nor between 1 minute and 365 days.
-func (t Times) Check() error {
-	for name, d := range map[string]*time.Duration{"repage_after": t.RepageAfter, "acknowledgement_timeout": t.AcknowledgementTimeout} {
-		if d != nil && *d != 0 && (*d < time.Minute || *d > MaxTime) {
-			return fault.Invalidf(name, "%s must be 0, or between 1m and 8760h", name)
-		}
-	}
-	return nil
-}
-
-// String lists the times that are given.
-func (t Times) String() string {
-	var parts []string
-	if t.RepageAfter != nil {
-		parts = append(parts, "repage_after "+t.RepageAfter.String())
-	}
-	if t.AcknowledgementTimeout != nil {
-		parts = append(parts, "acknowledgement_timeout "+t.AcknowledgementTimeout.String())
-	}
-	return strings.Join(parts, ", ")
 }
 
 // TargetRole is a role that plans can name with a target, and the kind of target that it fits: user, team or

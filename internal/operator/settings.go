@@ -50,15 +50,15 @@ func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error 
 	return o.note(ctx, o.applications.SetIntake(ctx, app), "intake of alerts changed", "application "+app.Name)
 }
 
-// PlanTimes are the times of a plan.
-type PlanTimes = escalation.Times
+// PlanSettings are the settings of a plan to change.
+type PlanSettings = escalation.SettingsPatch
 
-// SetPlanTimes stores the times of a plan that are given.
-func (o *Operator) SetPlanTimes(ctx context.Context, plan string, t escalation.Times) error {
-	if err := t.Check(); err != nil {
+// SetPlanSettings stores the settings of a plan that are given.
+func (o *Operator) SetPlanSettings(ctx context.Context, plan string, p PlanSettings) error {
+	if err := p.Check(); err != nil {
 		return err
 	}
-	return o.note(ctx, o.plans.SetTimes(ctx, plan, t), "times changed", "plan "+plan+", "+t.String())
+	return o.plans.SetSettings(ctx, plan, p, operatorName)
 }
 
 // parseFallback parses ROLE:NAME; "" = no fallback.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/hours"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/users"
@@ -50,7 +51,7 @@ func (s *senders) Describe(context.Context, string) (applications.Application, e
 func sender(name string) integrations.Integration {
 	return integrations.Integration{Application: "db", CreatedBy: "ann", Content: integrations.Content{Name: name, Type: "alertmanager", DefaultPlan: "db/plan",
 		Settings: json.RawMessage(`{}`), Enabled: true, Rules: []routing.Rule{{Match: `team="db"`, Plan: "night",
-			Times: []routing.Window{{Days: []string{"mon"}, From: "18:00", To: "08:00"}}}}},
+			Times: []hours.Window{{Days: []string{"mon"}, From: "18:00", To: "08:00"}}}}},
 		Activity: integrations.Activity{Accepted: 12, Refused: 3, LastRefusal: "the rate is exceeded", LastRefusedAt: time.Now()}}
 }
 

@@ -222,6 +222,8 @@ func rights() []right {
 		{get, "/v1/plans/spare/fallback", nil, 200, known, spareWithFallback},
 		{put, "/v1/plans/spare/fallback", m{"role": "user", "target": "ann"}, 200, "133ooo3o3", spare},
 		{del, "/v1/plans/spare/fallback", nil, 204, "133ooo3o3", spare},
+		{get, "/v1/plans/spare/settings", nil, 200, known, spare},
+		{put, "/v1/plans/spare/settings", m{"repeat": 1}, 200, "133ooo3o3", spare},
 		{get, "/v1/applications/demo/fallback", nil, 200, known, demoWithFallback},
 		{put, "/v1/applications/demo/fallback", m{"role": "user", "target": "ann"}, 200, "111133oo3", nil},
 		{del, "/v1/applications/demo/fallback", nil, 204, "111133oo3", nil},

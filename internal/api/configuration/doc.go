@@ -1,5 +1,5 @@
 // Package configuration serves the routes of /v1 that change the configuration or show who changed it: fallbacks of plans
-// and applications, deletion of objects, the audit log, and what a plan would do. api mounts its routes.
+// and applications, settings of plans, deletion of objects, the audit log, and what a plan would do. api mounts its routes.
 package configuration
 
 import (
@@ -13,11 +13,13 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Plans reads active plans and stores their fallbacks. A nil fallback removes the stored one. A plan that does not exist is a
+// Plans reads active plans and stores their fallbacks and settings. A nil fallback removes the stored one. A plan that does not exist is a
 // NotFound fault.
 type Plans interface {
 	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
 	SetFallback(ctx context.Context, plan string, to *escalation.Target) error
+	// SetSettings stores the settings that are given. by is the actor of the audit log.
+	SetSettings(ctx context.Context, plan string, p escalation.SettingsPatch, by string) error
 }
 
 // Applications reads applications and stores their fallbacks. A nil fallback removes the stored one. An application that does
@@ -58,13 +60,14 @@ type Deps struct {
 
 // The routes by resource.
 type (
-	fallbacks   struct{ Deps }
-	removals    struct{ Deps }
-	auditLog    struct{ Deps }
-	simulations struct{ Deps }
+	fallbacks    struct{ Deps }
+	planSettings struct{ Deps }
+	removals     struct{ Deps }
+	auditLog     struct{ Deps }
+	simulations  struct{ Deps }
 )
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(fallbacks{d}.routes(), removals{d}.routes(), auditLog{d}.routes(), simulations{d}.routes())
+	return slices.Concat(fallbacks{d}.routes(), planSettings{d}.routes(), removals{d}.routes(), auditLog{d}.routes(), simulations{d}.routes())
 }

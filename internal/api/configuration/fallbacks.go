@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -27,7 +26,7 @@ func (a fallbacks) routes() []routing.Route {
 
 // ofPlan answers with the fallback of the active version, or 404 if the plan has none.
 func (a fallbacks) ofPlan(w http.ResponseWriter, r *http.Request) error {
-	p, err := a.plan(r)
+	p, err := activePlan(r, a.Plans)
 	if err != nil {
 		return err
 	}
@@ -35,25 +34,11 @@ func (a fallbacks) ofPlan(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a fallbacks) setOfPlan(w http.ResponseWriter, r *http.Request) error {
-	p, err := a.plan(r)
+	p, err := changeablePlan(r, a.Plans)
 	if err != nil {
 		return err
 	}
-	if !wire.Actor(r.Context()).MayChange(p.CreatorID, auth.Openings{}) {
-		return fault.Newf(fault.Forbidden, "only %s or an admin may change the plan %s", p.Creator, p.Name)
-	}
 	return set(w, r, func(ctx context.Context, to *escalation.Target) error { return a.Plans.SetFallback(ctx, p.Name, to) })
-}
-
-// plan finds the active plan that the path names.
-func (a fallbacks) plan(r *http.Request) (escalation.PlanSteps, error) {
-	name := wire.Param(r, "plan")
-	missing := fault.Newf(fault.NotFound, "there is no active plan %.100q", name)
-	if !wire.Storable(name) {
-		return escalation.PlanSteps{}, missing
-	}
-	p, err := a.Plans.ByName(r.Context(), name)
-	return p, fault.When(err, fault.NotFound, missing)
 }
 
 func (a fallbacks) ofApplication(w http.ResponseWriter, r *http.Request) error {

@@ -61,20 +61,3 @@ func FuzzValues(f *testing.F) {
 		require.NotEqual(t, holds("=~"), holds("!~"))
 	})
 }
-
-// FuzzWindow checks that a window which is refused holds never or as written, and that none panics.
-func FuzzWindow(f *testing.F) {
-	f.Add("mon", "18:00", "08:00", "Europe/Berlin", int64(1_772_618_400))
-	f.Add("", "", "", "", int64(0))
-	f.Add("x", "25:00", "24:00", "No/Where", int64(-1))
-	f.Fuzz(func(t *testing.T, day, from, to, zone string, at int64) {
-		w := Window{From: from, To: to, Zone: zone}
-		if day != "" {
-			w.Days = []string{day}
-		}
-		held := w.holds(time.Unix(at%(1<<40), 0))
-		if w.check() == nil && day == "" && from == "" && to == "" {
-			require.True(t, held, "no limits")
-		}
-	})
-}

@@ -4,10 +4,10 @@ package routing
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/hours"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/matchers"
 )
@@ -21,15 +21,7 @@ type Rule struct {
 	// RecordOnly: the event opens no incident.
 	RecordOnly bool `json:"record_only,omitempty"`
 	// Times restrict the rule to some hours of the week; empty = always.
-	Times []Window `json:"times,omitempty"`
-}
-
-// Window is a part of each week, in civil time.
-type Window struct {
-	Days []string `json:"days,omitempty"` // mon, tue, wed, thu, fri, sat, sun; empty = every day
-	From string   `json:"from,omitempty"` // 15:04; "" = 00:00
-	To   string   `json:"to,omitempty"`   // 15:04, not included; "" = 24:00. A window with To before From lasts until the next day.
-	Zone string   `json:"zone,omitempty"` // an IANA zone; "" = UTC
+	Times []hours.Window `json:"times,omitempty"`
 }
 
 // Choice is the result of the rules.
@@ -67,7 +59,7 @@ func (r Rule) matches(e intake.Event, at time.Time) bool {
 	if err != nil || !m.Match(func(name string) string { return label(e, name) }) {
 		return false
 	}
-	return len(r.Times) == 0 || slices.ContainsFunc(r.Times, func(w Window) bool { return w.holds(at) })
+	return len(r.Times) == 0 || hours.InAny(r.Times, at)
 }
 
 // label returns the value that matchers see: a label of the event, and severity and title if no label has the name.
@@ -93,7 +85,7 @@ func Check(rules []Rule) error {
 			return fault.Invalidf("rules", "rule %d needs either a plan or record_only", k+1)
 		}
 		for _, w := range r.Times {
-			if err := w.check(); err != nil {
+			if err := w.Check(); err != nil {
 				return fault.Invalidf("rules", "rule %d: times: %s", k+1, fault.Public(err))
 			}
 		}

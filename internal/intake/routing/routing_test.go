@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/hours"
 	"github.com/iris-oncall/iris/internal/intake"
 )
 
@@ -14,7 +15,7 @@ func TestTheFirstRuleThatMatchesWins(t *testing.T) {
 	t.Parallel()
 	rules := []Rule{
 		{Match: `env="test"`, RecordOnly: true},
-		{Match: `team="db"`, Plan: "night", Times: []Window{{Days: []string{"fri"}, From: "22:00", To: "06:00", Zone: "Europe/Berlin"}}},
+		{Match: `team="db"`, Plan: "night", Times: []hours.Window{{Days: []string{"fri"}, From: "22:00", To: "06:00", Zone: "Europe/Berlin"}}},
 		{Match: `team="db"`, Plan: "day"},
 	}
 	require.NoError(t, Check(rules))
@@ -26,8 +27,8 @@ func TestTheFirstRuleThatMatchesWins(t *testing.T) {
 	require.Equal(t, "day", Choose(rules, db, friday.Add(24*time.Hour)).Plan)
 	require.True(t, Choose(rules, intake.Event{Labels: map[string]string{"env": "test", "team": "db"}}, friday).RecordOnly)
 	require.Equal(t, Choice{Reason: "none of 3 rules matches"}, Choose(rules, intake.Event{}, friday))
-	for _, wrong := range []Rule{{}, {Plan: "a", RecordOnly: true}, {Match: "x", Plan: "a"}, {Plan: "a", Times: []Window{{Zone: "Moon"}}},
-		{Plan: "a", Times: []Window{{Days: []string{"x"}}}}, {Plan: "a", Times: []Window{{From: "25:00"}}}} {
+	for _, wrong := range []Rule{{}, {Plan: "a", RecordOnly: true}, {Match: "x", Plan: "a"}, {Plan: "a", Times: []hours.Window{{Zone: "Moon"}}},
+		{Plan: "a", Times: []hours.Window{{Days: []string{"x"}}}}, {Plan: "a", Times: []hours.Window{{From: "25:00"}}}} {
 		require.True(t, fault.Is(Check([]Rule{wrong}), fault.Invalid), wrong)
 	}
 }

@@ -108,7 +108,7 @@ var errNoText = fault.New(fault.NotFound, "the plan has no text for the applicat
 
 const planList = `select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count,
 	p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role,
-	p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, u.name as creator, (pa.plan_id is not null) as active
+	p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, p.settings, p.conditions, u.name as creator, (pa.plan_id is not null) as active
 from plans p
 join users u on u.id = p.creator_id
 left join plan_active pa on pa.plan_id = p.id
@@ -357,7 +357,7 @@ func loadPlan(ctx context.Context, q *db.Queries, row db.PlanByIDRow) (escalatio
 
 func planHead(row db.PlanByIDRow) escalation.Plan {
 	p := escalation.Plan{ID: escalation.PlanID(row.ID), Name: row.Name, Description: row.Description, Creator: row.Creator,
-		CreatorID: users.ID(row.CreatorID), CreatedAt: row.CreatedAt, Active: row.Active, Paused: row.Paused,
+		CreatorID: users.ID(row.CreatorID), CreatedAt: row.CreatedAt, Active: row.Active, Paused: row.Paused, Settings: settingsOf(row),
 		ThresholdWindow: postgres.FromSeconds(row.ThresholdWindow), ThresholdCount: int(row.ThresholdCount),
 		AggregationWindow: postgres.FromSeconds(row.AggregationWindow), AggregationReset: postgres.FromSeconds(row.AggregationReset)}
 	if row.TrackingType != nil {

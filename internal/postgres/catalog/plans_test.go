@@ -193,7 +193,7 @@ func TestTemplatesAreVersioned(t *testing.T) {
 	require.Equal(t, second, list[0].ID)
 }
 
-func TestTimesSurvivePlanVersions(t *testing.T) {
+func TestSettingsSurvivePlanVersions(t *testing.T) {
 	t.Parallel()
 	e := pgtest.NewEscalating(t)
 	plans := catalog.NewPlans(e.DB)
@@ -205,12 +205,16 @@ func TestTimesSurvivePlanVersions(t *testing.T) {
 	after := func(plan int64) int64 { return e.ID(`select repage_after from plans where id = $1`, plan) }
 	first := version()
 	require.EqualValues(t, 3600, after(first), "the default")
-	ten, hour, none := 10*time.Minute, time.Hour, time.Duration(0)
-	require.NoError(t, plans.SetTimes(t.Context(), "night ", escalation.Times{RepageAfter: &ten}))
-	require.NoError(t, plans.SetTimes(t.Context(), "night ", escalation.Times{AcknowledgementTimeout: &hour}))
+	ten, hour, twice := int64(600), int64(3600), 2
+	require.NoError(t, plans.SetSettings(t.Context(), "night ", escalation.SettingsPatch{RepageAfterSeconds: &ten}, "ana"))
+	require.NoError(t, plans.SetSettings(t.Context(), "night ", escalation.SettingsPatch{AcknowledgementTimeoutSeconds: &hour, Repeat: &twice}, "ana"))
 	second := version()
 	require.EqualValues(t, 600, after(first), "for incidents that are open")
 	require.EqualValues(t, 600, after(second))
 	require.EqualValues(t, 3600, e.ID(`select acknowledgement_timeout from plans where id = $1`, second))
-	require.Equal(t, fault.NotFound, fault.KindOf(plans.SetTimes(t.Context(), "day", escalation.Times{RepageAfter: &none})))
+	got, err := plans.ByID(t.Context(), escalation.PlanID(second))
+	require.NoError(t, err)
+	require.Equal(t, escalation.Settings{Repeat: 2, RepageAfter: 10 * time.Minute, AcknowledgementTimeout: time.Hour}, got.Settings)
+	require.EqualValues(t, 2, e.ID(`select count(*) from audit_log where action = 'plan settings changed' and object = 'plan night' and actor = 'ana'`))
+	require.Equal(t, fault.NotFound, fault.KindOf(plans.SetSettings(t.Context(), "day", escalation.SettingsPatch{Repeat: &twice}, "ana")))
 }

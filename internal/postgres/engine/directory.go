@@ -258,6 +258,7 @@ func planOf(row db.DirectoryPlansRow) escalation.Plan {
 		ThresholdCount:    int(row.ThresholdCount),
 		AggregationWindow: time.Duration(row.AggregationWindow) * time.Second,
 		AggregationReset:  time.Duration(row.AggregationReset) * time.Second,
+		Settings:          escalation.DecodeSettings(row.Settings),
 		Fallback:          targetOf(row.FallbackRole, row.FallbackTargetID, row.FallbackName),
 	}
 	if row.TrackingType != nil && row.TrackingKey != nil {

@@ -28,25 +28,26 @@ where n.plan_id = @plan_id
 order by n.step, n.position;
 
 -- name: InsertPlan :one
--- The settings of a plan's name (fallback, repage_after, acknowledgement_timeout) are copied from its newest version.
+-- The settings of a plan's name are copied from its newest version.
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
                    aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, acknowledgement_timeout,
-                   fallback_role, fallback_target_id)
+                   settings, fallback_role, fallback_target_id)
 select @name, @creator_id, @description, @threshold_window, @threshold_count, @aggregation_window,
     @aggregation_reset, sqlc.narg(tracking_type), sqlc.narg(tracking_key), sqlc.narg(tracking_template),
-    coalesce(o.repage_after, 3600), coalesce(o.acknowledgement_timeout, 0), o.fallback_role, o.fallback_target_id
+    coalesce(o.repage_after, 3600), coalesce(o.acknowledgement_timeout, 0), coalesce(o.settings, '{}'), o.fallback_role, o.fallback_target_id
 from (select) as new
 left join lateral (
-    select v.repage_after, v.acknowledgement_timeout, v.fallback_role, v.fallback_target_id
+    select v.repage_after, v.acknowledgement_timeout, v.settings, v.fallback_role, v.fallback_target_id
     from plans v where lower(v.name) = lower(@name) order by v.id desc limit 1
 ) o on true
 returning id;
 
--- name: SetPlanTimes :execrows
+-- name: SetPlanSettings :execrows
 -- Of all versions, so that they hold for incidents that are open. What is not given stays.
 update plans
 set repage_after = coalesce(sqlc.narg(repage_after)::int, repage_after),
-    acknowledgement_timeout = coalesce(sqlc.narg(acknowledgement_timeout)::int, acknowledgement_timeout)
+    acknowledgement_timeout = coalesce(sqlc.narg(acknowledgement_timeout)::int, acknowledgement_timeout),
+    settings = settings || @settings::jsonb
 where lower(name) = lower(rtrim(@name::text));
 
 -- name: SetPlanFallback :execrows

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -132,7 +133,7 @@ func (q *Queries) DirectoryPlanNotifications(ctx context.Context, planIds []int6
 const directoryPlans = `-- name: DirectoryPlans :many
 select p.id, p.name, p.description, p.creator_id, u.name as creator, p.created_at, p.paused, p.threshold_window,
     p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template,
-    p.fallback_role, p.fallback_target_id, coalesce(t.name, '')::text as fallback_name,
+    p.settings, p.fallback_role, p.fallback_target_id, coalesce(t.name, '')::text as fallback_name,
     exists (select 1 from plan_active a where a.plan_id = p.id) as active
 from plans p
 join users u on u.id = p.creator_id
@@ -155,6 +156,7 @@ type DirectoryPlansRow struct {
 	TrackingType      *string
 	TrackingKey       *string
 	TrackingTemplate  []byte
+	Settings          json.RawMessage
 	FallbackRole      *string
 	FallbackTargetID  *int64
 	FallbackName      string
@@ -185,6 +187,7 @@ func (q *Queries) DirectoryPlans(ctx context.Context, ids []int64) ([]DirectoryP
 			&i.TrackingType,
 			&i.TrackingKey,
 			&i.TrackingTemplate,
+			&i.Settings,
 			&i.FallbackRole,
 			&i.FallbackTargetID,
 			&i.FallbackName,

@@ -777,6 +777,10 @@ type Plan struct {
 	RepageAfter int32
 	// seconds after an acknowledgement after which the plan begins again unless the incident is resolved; 0 = never
 	AcknowledgementTimeout int32
+	// choices that hold for all versions of the name: repeat, delay_seconds, wait_for_on_call, notify_owner, resolved_notice
+	Settings json.RawMessage
+	// when steps apply: step (from 1), team_id, zone, windows (days, from, to); other steps always apply
+	Conditions json.RawMessage
 }
 
 type PlanActive struct {

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -86,13 +87,13 @@ func (q *Queries) DeletePlans(ctx context.Context, ids []int64) error {
 const insertPlan = `-- name: InsertPlan :one
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
                    aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, acknowledgement_timeout,
-                   fallback_role, fallback_target_id)
+                   settings, fallback_role, fallback_target_id)
 select $1, $2, $3, $4, $5, $6,
     $7, $8, $9, $10,
-    coalesce(o.repage_after, 3600), coalesce(o.acknowledgement_timeout, 0), o.fallback_role, o.fallback_target_id
+    coalesce(o.repage_after, 3600), coalesce(o.acknowledgement_timeout, 0), coalesce(o.settings, '{}'), o.fallback_role, o.fallback_target_id
 from (select) as new
 left join lateral (
-    select v.repage_after, v.acknowledgement_timeout, v.fallback_role, v.fallback_target_id
+    select v.repage_after, v.acknowledgement_timeout, v.settings, v.fallback_role, v.fallback_target_id
     from plans v where lower(v.name) = lower($1) order by v.id desc limit 1
 ) o on true
 returning id
@@ -111,7 +112,7 @@ type InsertPlanParams struct {
 	TrackingTemplate  []byte
 }
 
-// The settings of a plan's name (fallback, repage_after, acknowledgement_timeout) are copied from its newest version.
+// The settings of a plan's name are copied from its newest version.
 func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) (int64, error) {
 	row := q.db.QueryRow(ctx, insertPlan,
 		arg.Name,
@@ -131,7 +132,7 @@ func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) (int64, 
 }
 
 const planByID = `-- name: PlanByID :one
-select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, u.name as creator, (pa.plan_id is not null)::bool as active
+select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, p.settings, p.conditions, u.name as creator, (pa.plan_id is not null)::bool as active
 from plans p
 join users u on u.id = p.creator_id
 left join plan_active pa on pa.plan_id = p.id
@@ -156,6 +157,8 @@ type PlanByIDRow struct {
 	CreatedAt              time.Time
 	RepageAfter            int32
 	AcknowledgementTimeout int32
+	Settings               json.RawMessage
+	Conditions             json.RawMessage
 	Creator                string
 	Active                 bool
 }
@@ -181,6 +184,8 @@ func (q *Queries) PlanByID(ctx context.Context, id int64) (PlanByIDRow, error) {
 		&i.CreatedAt,
 		&i.RepageAfter,
 		&i.AcknowledgementTimeout,
+		&i.Settings,
+		&i.Conditions,
 		&i.Creator,
 		&i.Active,
 	)
@@ -188,7 +193,7 @@ func (q *Queries) PlanByID(ctx context.Context, id int64) (PlanByIDRow, error) {
 }
 
 const planByName = `-- name: PlanByName :one
-select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, u.name as creator, true::bool as active
+select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, p.settings, p.conditions, u.name as creator, true::bool as active
 from plan_active pa
 join plans p on p.id = pa.plan_id
 join users u on u.id = p.creator_id
@@ -213,6 +218,8 @@ type PlanByNameRow struct {
 	CreatedAt              time.Time
 	RepageAfter            int32
 	AcknowledgementTimeout int32
+	Settings               json.RawMessage
+	Conditions             json.RawMessage
 	Creator                string
 	Active                 bool
 }
@@ -239,6 +246,8 @@ func (q *Queries) PlanByName(ctx context.Context, name string) (PlanByNameRow, e
 		&i.CreatedAt,
 		&i.RepageAfter,
 		&i.AcknowledgementTimeout,
+		&i.Settings,
+		&i.Conditions,
 		&i.Creator,
 		&i.Active,
 	)
@@ -497,22 +506,29 @@ func (q *Queries) SetPlanFallback(ctx context.Context, arg SetPlanFallbackParams
 	return result.RowsAffected(), nil
 }
 
-const setPlanTimes = `-- name: SetPlanTimes :execrows
+const setPlanSettings = `-- name: SetPlanSettings :execrows
 update plans
 set repage_after = coalesce($1::int, repage_after),
-    acknowledgement_timeout = coalesce($2::int, acknowledgement_timeout)
-where lower(name) = lower(rtrim($3::text))
+    acknowledgement_timeout = coalesce($2::int, acknowledgement_timeout),
+    settings = settings || $3::jsonb
+where lower(name) = lower(rtrim($4::text))
 `
 
-type SetPlanTimesParams struct {
+type SetPlanSettingsParams struct {
 	RepageAfter            *int32
 	AcknowledgementTimeout *int32
+	Settings               json.RawMessage
 	Name                   string
 }
 
 // Of all versions, so that they hold for incidents that are open. What is not given stays.
-func (q *Queries) SetPlanTimes(ctx context.Context, arg SetPlanTimesParams) (int64, error) {
-	result, err := q.db.Exec(ctx, setPlanTimes, arg.RepageAfter, arg.AcknowledgementTimeout, arg.Name)
+func (q *Queries) SetPlanSettings(ctx context.Context, arg SetPlanSettingsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setPlanSettings,
+		arg.RepageAfter,
+		arg.AcknowledgementTimeout,
+		arg.Settings,
+		arg.Name,
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,5 @@
-package routing
+// Package hours tests whether an instant is in some hours of the week. Routing rules and steps of plans use it. The functions are pure.
+package hours
 
 import (
 	"cmp"
@@ -9,6 +10,19 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 )
+
+// Window is a part of each week, in civil time.
+type Window struct {
+	Days []string `json:"days,omitempty"` // mon, tue, wed, thu, fri, sat, sun; empty = every day
+	From string   `json:"from,omitempty"` // 15:04; "" = 00:00
+	To   string   `json:"to,omitempty"`   // 15:04, not included; "" = 24:00. A window with To before From lasts until the next day.
+	Zone string   `json:"zone,omitempty"` // an IANA zone; "" = UTC
+}
+
+// InAny reports whether an instant is in one of the windows. Windows that Check refuses hold never.
+func InAny(windows []Window, at time.Time) bool {
+	return slices.ContainsFunc(windows, func(w Window) bool { return w.holds(at) })
+}
 
 var days = [...]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
 
@@ -23,8 +37,8 @@ func (w Window) String() string {
 	return fmt.Sprintf("%s %s to %s %s", on, cmp.Or(w.From, "00:00"), cmp.Or(w.To, "24:00"), cmp.Or(w.Zone, "UTC"))
 }
 
-// check returns an Invalid fault if a field is wrong.
-func (w Window) check() error {
+// Check returns an Invalid fault if a field is wrong.
+func (w Window) Check() error {
 	for _, d := range w.Days {
 		if !slices.Contains(days[:], strings.ToLower(d)) {
 			return fault.Invalidf("days", "%.20q is no day: use mon, tue, wed, thu, fri, sat or sun", d)

@@ -1,0 +1,44 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// SetSettings stores the settings of a plan that are given, and adds an entry to the audit log. They apply to every version of the plan,
+// later ones included. by is the actor of the audit log. Unknown: NotFound.
+func (p *Plans) SetSettings(ctx context.Context, name string, patch escalation.SettingsPatch, by string) error {
+	defer p.active.Clear()
+	name = strings.TrimRight(postgres.Storable(name), " ")
+	// Statements use the two times, so each has its own column.
+	stored := patch
+	stored.RepageAfterSeconds, stored.AcknowledgementTimeoutSeconds = nil, nil
+	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		n, err := q.SetPlanSettings(ctx, db.SetPlanSettingsParams{Name: name, Settings: json.RawMessage(stored.String()),
+			RepageAfter: int32Of(patch.RepageAfterSeconds), AcknowledgementTimeout: int32Of(patch.AcknowledgementTimeoutSeconds)})
+		if err := postgres.Named(postgres.RequireRow(n, err), "there is no plan "+name); err != nil {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by), Action: "plan settings changed", Object: "plan " + name,
+			Detail: patch.String()})
+	})
+}
+
+func int32Of(n *int64) *int32 {
+	if n == nil {
+		return nil
+	}
+	out := int32(*n)
+	return &out
+}
+
+func settingsOf(row db.PlanByIDRow) escalation.Settings {
+	s := escalation.DecodeSettings(row.Settings)
+	s.RepageAfter, s.AcknowledgementTimeout = postgres.FromSeconds(row.RepageAfter), postgres.FromSeconds(row.AcknowledgementTimeout)
+	return s
+}
