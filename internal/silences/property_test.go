@@ -201,7 +201,7 @@ func (w *world) step(t *testing.T, ctx context.Context, k *Keeper, r *rand.Rand)
 			w.end(&w.silences[r.IntN(len(w.silences))])
 		}
 	case "wait":
-		time.Sleep(time.Duration(100+r.IntN(200_000)) * time.Millisecond)
+		<-time.After(time.Duration(100+r.IntN(200_000)) * time.Millisecond)
 	case "page":
 		w.page(t, ctx, k)
 	default:
@@ -244,7 +244,7 @@ func TestSilencesHideAndReleaseWhatFires(t *testing.T) {
 			for n := range w.silences {
 				w.end(&w.silences[n])
 			}
-			time.Sleep(5 * time.Minute)
+			<-time.After(5 * time.Minute)
 			w.page(t, ctx, k)
 			w.mu.Lock()
 			defer w.mu.Unlock()
