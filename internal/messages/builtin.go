@@ -50,12 +50,22 @@ func builtInIncident(s *source) rendered {
 	if s.application != "" {
 		from = "[" + s.application + "] "
 	}
-	d := rendered{subject: jinja.Mark(fmt.Sprintf("%d %s%s", s.MessageID, from, f.headline()))}
+	headline := from + f.headline()
+	switch s.Purpose {
+	case ResolvedNotice:
+		headline, f.status = from+"Resolved: "+f.headline(), "resolved"
+	case OwnerNotice:
+		headline = from + "News: " + f.headline()
+	}
+	d := rendered{subject: jinja.Mark(headline)}
+	if !s.Purpose.Notice() {
+		d.subject = jinja.Mark(fmt.Sprintf("%d %s", s.MessageID, headline))
+	}
 	switch s.Mode {
 	case users.SMS:
-		d.segment = from + f.headline()
+		d.segment = headline
 	case users.Call:
-		d.subject = jinja.Mark(from + f.headline())
+		d.subject = jinja.Mark(headline)
 		d.body = jinja.Mark(strings.TrimSpace(f.status + ". " + cutRunes(oneLine(f.summary), maxFactValue)))
 	case users.Slack:
 		d.body = f.text(s, slackLayout)
@@ -65,6 +75,18 @@ func builtInIncident(s *source) rendered {
 		d.body = f.text(s, textLayout)
 	}
 	return d
+}
+
+// happened is the first sentence of a notice: the entry on the timeline that caused it, and for a resolve, how long the incident lasted.
+func (s *source) happened(entry Change) string {
+	text := cutRunes(oneLine(entry.Description), maxDetour)
+	if s.Purpose == ResolvedNotice && !s.incident.CreatedAt.IsZero() && entry.At.After(s.incident.CreatedAt) {
+		text += ", " + humanize.Duration(entry.At.Sub(s.incident.CreatedAt)) + " after it was opened"
+	}
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // layout is the markup of the built-in text's parts.
