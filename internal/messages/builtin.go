@@ -50,22 +50,21 @@ func builtInIncident(s *source) rendered {
 	if s.application != "" {
 		from = "[" + s.application + "] "
 	}
-	headline := from + f.headline()
+	headline, id := f.headline(), ""
 	switch s.Purpose {
 	case ResolvedNotice:
-		headline, f.status = from+"Resolved: "+f.headline(), "resolved"
+		headline, f.status = "Resolved: "+headline, "resolved"
 	case OwnerNotice:
-		headline = from + "News: " + f.headline()
+		headline = "News: " + headline
+	default:
+		id = fmt.Sprint(s.MessageID) + " "
 	}
-	d := rendered{subject: jinja.Mark(headline)}
-	if !s.Purpose.Notice() {
-		d.subject = jinja.Mark(fmt.Sprintf("%d %s", s.MessageID, headline))
-	}
+	d := rendered{subject: jinja.Mark(id + from + headline)}
 	switch s.Mode {
 	case users.SMS:
-		d.segment = headline
+		d.segment = from + headline
 	case users.Call:
-		d.subject = jinja.Mark(headline)
+		d.subject = jinja.Mark(from + headline)
 		d.body = jinja.Mark(strings.TrimSpace(f.status + ". " + cutRunes(oneLine(f.summary), maxFactValue)))
 	case users.Slack:
 		d.body = f.text(s, slackLayout)
@@ -83,10 +82,7 @@ func (s *source) happened(entry Change) string {
 	if s.Purpose == ResolvedNotice && !s.incident.CreatedAt.IsZero() && entry.At.After(s.incident.CreatedAt) {
 		text += ", " + humanize.Duration(entry.At.Sub(s.incident.CreatedAt)) + " after it was opened"
 	}
-	if text == "" {
-		return ""
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return humanize.Sentence(text)
 }
 
 // layout is the markup of the built-in text's parts.

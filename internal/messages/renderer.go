@@ -136,7 +136,9 @@ func readAll[K comparable, V any](ctx context.Context, what string, keys map[K]b
 const maxDetour = 250
 
 // explained reports whether the message says why its recipient gets it: a fallback, a notice, or an added page, whose position is negative.
-func (r Request) explained() bool { return r.Purpose == Fallback || r.Position < 0 || r.Purpose.Notice() }
+func (r Request) explained() bool {
+	return r.Purpose == Fallback || r.Position < 0 || r.Purpose.Notice()
+}
 
 // detourNote returns the sentence that names the planned recipient of a message and says why another person gets it
 // (docs/reference/escalation.md 4). Without a planned recipient it says why this person gets it. That of a notice is what happened.
