@@ -34,6 +34,8 @@ type Plan struct {
 	Tracking *Tracking
 	Fallback *Target // tried when a recipient cannot be reached; nil = the application's, else the plan's creator
 	Steps    []Step
+
+	once int // number of steps without repeats and fallback; 0 = Steps has none of these. See AllRounds.
 }
 
 // Match returns etag.ErrStale unless the number of the version is one of the wanted tags. A nil wanted allows every version.
@@ -51,6 +53,7 @@ type Tracking struct {
 // Step is one stage of a plan. Its notifications start together.
 type Step struct {
 	Notifications []Notification
+	When          *Condition // nil = always
 }
 
 // Notification is the intent to page a target in a step.
@@ -63,6 +66,8 @@ type Notification struct {
 	Wait         time.Duration // after each round is settled, before the next round or step
 	Repeat       int           // rounds after the first
 	Optional     bool
+	// lastResort: the notification pages the fallback, because the plan ends without an acknowledgement. It has no target.
+	lastResort bool
 }
 
 // Target is the recipient of a notification: a role of a target, by name and public target number.

@@ -18,6 +18,8 @@ type PlanContent struct {
 	AggregationReset  time.Duration
 	Tracking          *Tracking
 	Steps             []Step
+	// WithConditions: the steps have their conditions. Otherwise those of the version before stay, if it has as many steps.
+	WithConditions bool
 	// Replaces is the version that must be the active one when this one is stored; 0 = none may be active, nil = any.
 	Replaces *PlanID
 }

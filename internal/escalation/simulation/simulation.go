@@ -96,8 +96,9 @@ func (s *simulation) noteUnpopulated(ctx context.Context, before escalation.Prog
 		return nil
 	}
 	var asked []*escalation.Target
-	for step := max(before.Step, 1); step <= min(w.Progress.Step, len(s.Plan.Steps)); step++ {
-		for i, n := range s.Plan.Steps[step-1].Notifications {
+	plan := s.Plan.AllRounds(s.Application)
+	for step := max(before.Step, 1); step <= min(w.Progress.Step, len(plan.Steps)); step++ {
+		for i, n := range plan.Steps[step-1].Notifications {
 			again := step == before.Step && step == w.Progress.Step && i < len(w.Progress.Notifications) && w.Progress.Notifications[i].At.Equal(w.At)
 			if t, ok := n.TargetIn(s.Question.Dynamic); ok && (step > before.Step || again) {
 				asked = append(asked, &t)

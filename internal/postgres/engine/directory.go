@@ -240,10 +240,24 @@ func (d *Directory) Plans(ctx context.Context, ids []escalation.PlanID) (map[esc
 			s[n.Step-1].Notifications = append(s[n.Step-1].Notifications, notificationOf(n))
 			steps[n.PlanID] = s
 		}
+		var conditional []int64
 		for _, row := range rows {
 			p := planOf(row)
 			p.Steps = steps[row.ID]
 			out[p.ID] = p
+			if row.HasConditions {
+				conditional = append(conditional, row.ID)
+			}
+		}
+		if len(conditional) == 0 {
+			return nil
+		}
+		conditions, err := q.PlanConditions(ctx, conditional)
+		if err != nil {
+			return fmt.Errorf("read conditions of plans: %w", err)
+		}
+		for _, c := range conditions {
+			escalation.DecodeCondition(c.Condition, c.Team, c.TimeZone, out[escalation.PlanID(c.PlanID)].Steps)
 		}
 		return nil
 	})
