@@ -23,6 +23,7 @@ type benchCommand struct {
 	Rate          string        `help:"Post incidents at a rate, such as 2000/min." placeholder:"RATE"`
 	For           time.Duration `help:"Duration of --rate." default:"1m"`
 	Notifications int           `help:"Post N out-of-band notifications as fast as possible." placeholder:"N"`
+	Storm         int           `help:"Post N groups of alerts 20 times as two Alertmanagers do, and new incidents meanwhile." placeholder:"N"`
 
 	URL  string `name:"url" help:"Address of a running iris-api. Without it, the bench starts its own servers." placeholder:"URL"`
 	App  string `help:"Application at the running server." placeholder:"NAME"`
@@ -46,7 +47,7 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 	}
 	app.RelaxCollector(e.environ, debug.SetGCPercent) // the load generator shares the machine with the servers
 	o := bench.Options{
-		Burst: c.Burst, For: c.For, Notifications: c.Notifications, URL: c.URL, App: c.App, Key: c.Key, Plan: c.Plan,
+		Burst: c.Burst, For: c.For, Notifications: c.Notifications, Storm: c.Storm, URL: c.URL, App: c.App, Key: c.Key, Plan: c.Plan,
 		Processors: c.Processors, KillHalf: c.Kill == "half", ConfigFile: e.config, Environ: e.environ, ProfileDir: c.Profile,
 		Sink: c.Sink, Connections: c.Connections, Patience: c.Patience, Fill: c.Fill, Out: e.stderr,
 	}
@@ -69,7 +70,7 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	if c.Fill > 0 && c.Burst == 0 && c.Rate == "" && c.Notifications == 0 {
+	if c.Fill > 0 && c.Burst == 0 && c.Rate == "" && c.Notifications == 0 && c.Storm == 0 {
 		return bench.Fill(ctx, o.DatabaseURL, c.Fill, e.stderr)
 	}
 	result, err := bench.Run(ctx, o)
@@ -154,6 +155,10 @@ func printFigures(w io.Writer, r bench.Result) {
 	}
 	if r.Strays > 0 {
 		fmt.Fprintf(w, "strays      %8d  of requests without an answer, or of other clients\n", r.Strays)
+	}
+	if s := r.Storm; s != nil {
+		fmt.Fprintf(w, "storm       %8d deliveries in %.3f s, %.0f/s; %d new incidents meanwhile, from the POST to the e-mail: p50 %.1f ms, p99 %.1f ms, max %.1f ms\n",
+			s.Deliveries, s.Seconds, s.PerSecond, s.New, s.Delay.P50, s.Delay.P99, s.Delay.Max)
 	}
 	if r.Killed != nil {
 		fmt.Fprintf(w, "killed      %8d  every bucket owned again after %.2f s, %d attempts in doubt\n", *r.Killed, *r.ReownedSeconds, *r.InDoubt)

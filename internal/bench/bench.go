@@ -16,12 +16,13 @@ import (
 	"github.com/iris-oncall/iris/internal/apiclient"
 )
 
-// Options configure a measurement. Exactly one of Burst, Rate and Notifications must be set.
+// Options configure a measurement. Exactly one of Burst, Rate, Notifications and Storm must be set.
 type Options struct {
 	Burst         int           // post this many incidents as fast as possible
 	Rate          float64       // post incidents at this rate per second
 	For           time.Duration // duration of Rate
 	Notifications int           // post this many out-of-band notifications as fast as possible
+	Storm         int           // post this many groups of alerts again and again, as two Alertmanagers do, and new incidents meanwhile
 
 	// A running server, whose SMTP vendor must be Sink.
 	URL  string
@@ -69,15 +70,15 @@ func (o Options) withDefaults() Options {
 
 func (o Options) validate() error {
 	kinds := 0
-	for _, given := range []bool{o.Burst != 0, o.Rate != 0, o.Notifications != 0} {
+	for _, given := range []bool{o.Burst != 0, o.Rate != 0, o.Notifications != 0, o.Storm != 0} {
 		if given {
 			kinds++
 		}
 	}
 	switch {
 	case kinds != 1:
-		return errors.New("give exactly one of --burst, --rate and --notifications")
-	case o.Burst < 0 || o.Rate < 0 || o.Notifications < 0 || o.For < 0 || o.Processors < 1 || o.Connections < 1 || o.planned() < 1:
+		return errors.New("give exactly one of --burst, --rate, --notifications and --storm")
+	case o.Burst < 0 || o.Rate < 0 || o.Notifications < 0 || o.Storm < 0 || o.For < 0 || o.Processors < 1 || o.Connections < 1 || o.planned() < 1:
 		return errors.New("numbers must be more than 0")
 	case o.URL == "" && (o.App != "" || o.Key != "" || o.Plan != ""):
 		return errors.New("--app, --key and --plan are for a running server: give its --url")
@@ -97,12 +98,12 @@ func (o Options) validate() error {
 	return nil
 }
 
-// planned returns how many units will be posted.
+// planned returns how many units will be posted, except the new incidents of a storm.
 func (o Options) planned() int {
 	if o.Rate > 0 {
 		return int(math.Round(o.Rate * o.For.Seconds()))
 	}
-	return o.Burst + o.Notifications
+	return o.Burst + o.Notifications + o.Storm
 }
 
 // Run performs one measurement. If ctx ends early, it returns the result so far and an error.
@@ -174,9 +175,12 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 		}
 	}
 	posting := make(chan struct{})
+	known := &storm{tally: r.tally, post: groups(c, r.App, r.Key, r.Plan)}
 	go func() {
 		defer close(posting)
 		switch {
+		case r.Storm > 0:
+			known.run(ctx, r.Storm, r.Connections)
 		case r.Rate > 0:
 			steady(ctx, r.tally, incidents(c, r.Plan), r.Rate, r.planned(), r.Connections)
 		case r.Burst > 0:
@@ -191,6 +195,9 @@ func (r *run) measure(ctx context.Context) (Result, error) {
 	watchErr = errors.Join(watchErr, <-profiled)
 	result := r.tally.result()
 	result.Usage, result.Samples = r.usage, r.samples
+	if r.Storm > 0 {
+		result.Storm = known.result()
+	}
 	if killed != nil {
 		n, err := r.stand.inDoubt(context.WithoutCancel(ctx))
 		result.Killed, result.ReownedSeconds, result.InDoubt = &killed.n, &killed.reowned, &n
@@ -310,7 +317,11 @@ func (r *run) show(p progress) {
 		return
 	}
 	r.shown = p
-	fmt.Fprintf(r.Out, "posted %d of %d, accepted %d, delivered %d\n", p.posted, r.planned(), p.accepted, p.reached)
+	planned := fmt.Sprintf(" of %d", r.planned())
+	if r.Storm > 0 {
+		planned = "" // it posts new groups as long as the known ones
+	}
+	fmt.Fprintf(r.Out, "posted %d%s, accepted %d, delivered %d\n", p.posted, planned, p.accepted, p.reached)
 }
 
 func closed(c <-chan struct{}) bool {

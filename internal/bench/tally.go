@@ -61,10 +61,13 @@ func (t *tally) sending(at time.Time) {
 	}
 }
 
-// accept records a 2xx answer for a unit.
+// accept records a 2xx answer for a unit. Later answers for the unit change nothing.
 func (t *tally) accept(unit int64, sent, answered time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.posts[unit].accepted {
+		return
+	}
 	t.accepted++
 	t.posts[unit] = post{sent: sent, answered: answered, accepted: true}
 	if early := t.strays[unit]; len(early) > 0 {
@@ -162,6 +165,8 @@ type Result struct {
 	InDoubt        *int     `json:"in_doubt,omitempty"`
 	LostIDs        []int64  `json:"lost_ids,omitempty"` // of the first lost units
 
+	Storm *Storm `json:"storm,omitempty"` // set with Options.Storm
+
 	Usage   *Usage   `json:"usage,omitempty"`   // of servers that the bench started
 	Samples []Sample `json:"samples,omitempty"` // of servers that the bench started, one a minute
 }
@@ -211,6 +216,18 @@ func (t *tally) result() Result {
 		}
 	}
 	return r
+}
+
+// delays returns the milliseconds from the first POST of each unit to its first e-mail. A unit without an e-mail is left out.
+func (t *tally) delays(units []int64) (out []float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, unit := range units {
+		if ds := t.deliveries[unit]; len(ds) > 0 {
+			out = append(out, milliseconds(ds[0].At.Sub(t.posts[unit].sent)))
+		}
+	}
+	return out
 }
 
 func (t *tally) duplicates(ds []delivery) int {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/messages/gsm"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -176,23 +177,10 @@ func (f *alertFacts) html(s *source) string {
 	return sb.String()
 }
 
-// The characters of one SMS segment: in the GSM alphabet, and with any other character.
-const (
-	segmentGSM   = 160
-	segmentOther = 70
-)
-
-// gsm are the characters, besides ASCII letters and digits, of the GSM alphabet. With a character of neither gsm nor gsmTwice, a segment
-// has room for segmentOther characters only.
-const gsm = "@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./:;<=>?¡ÄÖÑÜ§¿äöñüà\n"
-
-// gsmTwice are the characters of the GSM alphabet that take the room of two.
-const gsmTwice = "[]{}^~|\\€"
-
 // oneSegment cuts text to one SMS segment, with the reply that acknowledges, and with the acknowledgement link if it fits.
 func oneSegment(s *source, text string) string {
 	text = strings.ReplaceAll(text, "…", "...")
-	room := segmentRoom(text)
+	room := gsm.Room(text)
 	footer := ""
 	if s.AckURL != "" {
 		footer = fmt.Sprintf("\nReply \"%d claim\"", s.MessageID)
@@ -201,19 +189,4 @@ func oneSegment(s *source, text string) string {
 		}
 	}
 	return cutRunes(text, max(room-utf8.RuneCountInString(footer), 20)) + footer
-}
-
-// segmentRoom returns how many characters of a segment are left for text and what follows it.
-func segmentRoom(text string) int {
-	room := segmentGSM
-	for _, r := range text {
-		switch {
-		case r >= '0' && r <= '9', r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z', strings.ContainsRune(gsm, r):
-		case strings.ContainsRune(gsmTwice, r):
-			room--
-		default:
-			return segmentOther
-		}
-	}
-	return room
 }

@@ -113,31 +113,42 @@ func (n *network) holdUp() (release func()) {
 
 // pair is a cluster of two real Alertmanagers. Their gossip is cut off, so that both deliver every alert.
 type pair struct {
-	s   *stage
-	net *network
-	api []string // addresses of the fast and the slow peer
+	s     *stage
+	net   *network
+	api   []string // addresses of the fast and the slow peer
+	peers []*process
 }
 
+// newPair starts a pair whose deliveries go through a network.
 func newPair(s *stage) *pair {
 	s.t.Helper()
-	binary := alertmanager(s.t)
-	p := &pair{s: s, net: &network{to: s.apiURL + "/v0/webhooks/alertmanager?application=watch&plan=am&key=" + s.key}}
-	p.net.holdUp()()
-	server := httptest.NewServer(p.net)
+	n := &network{to: s.apiURL + "/v0/webhooks/alertmanager?application=watch&plan=am&key=" + s.key}
+	n.holdUp()()
+	server := httptest.NewServer(n)
 	s.t.Cleanup(server.Close)
+	p := startPair(s, server.URL+"/fast", server.URL+"/slow", "group_interval: 1s, repeat_interval: 1h")
+	p.net = n
+	return p
+}
+
+// startPair starts a pair. Each peer posts its groups to its own address at these intervals.
+func startPair(s *stage, fast, slow, intervals string) *pair {
+	s.t.Helper()
+	binary := alertmanager(s.t)
+	p := &pair{s: s}
 	cluster := []string{freeAddr(s.t), freeAddr(s.t)}
-	for i, name := range []string{"fast", "slow"} {
+	for i, to := range []string{fast, slow} {
 		dir := s.t.TempDir()
-		writeFile(s.t, dir+"/am.yml", fmt.Sprintf(`route: {receiver: iris, group_by: [alertname], group_wait: 200ms, group_interval: 1s, repeat_interval: 1h}
+		writeFile(s.t, dir+"/am.yml", fmt.Sprintf(`route: {receiver: iris, group_by: [alertname], group_wait: 200ms, %s}
 receivers:
   - name: iris
-    webhook_configs: [{url: "%s/%s", send_resolved: true}]
-`, server.URL, name))
+    webhook_configs: [{url: "%s", send_resolved: true}]
+`, intervals, to))
 		web := freeAddr(s.t)
 		p.api = append(p.api, "http://"+web)
-		start(s.t, "alertmanager-"+name, binary, nil, "--config.file="+dir+"/am.yml", "--storage.path="+dir, "--web.listen-address="+web,
+		p.peers = append(p.peers, start(s.t, fmt.Sprintf("alertmanager-%d", i+1), binary, nil, "--config.file="+dir+"/am.yml", "--storage.path="+dir, "--web.listen-address="+web,
 			"--cluster.listen-address="+cluster[i], "--cluster.advertise-address="+cluster[i], "--cluster.peer="+cluster[1-i], "--cluster.peer-timeout=500ms",
-			"--cluster.settle-timeout=1s", "--cluster.gossip-interval=1h", "--cluster.pushpull-interval=1h", "--cluster.probe-interval=1h")
+			"--cluster.settle-timeout=1s", "--cluster.gossip-interval=1h", "--cluster.pushpull-interval=1h", "--cluster.probe-interval=1h"))
 	}
 	for _, api := range p.api {
 		s.eventually(30*time.Second, "an Alertmanager with its peer", func() bool {
@@ -158,10 +169,10 @@ receivers:
 	return p
 }
 
-// post sends an alert to both peers, as Prometheus does.
-func (p *pair) post(alert map[string]any) {
+// post sends alerts to both peers, as Prometheus does.
+func (p *pair) post(alerts ...map[string]any) {
 	p.s.t.Helper()
-	body, err := json.Marshal([]any{alert})
+	body, err := json.Marshal(alerts)
 	require.NoError(p.s.t, err)
 	for _, api := range p.api {
 		resp, err := http.Post(api+"/api/v2/alerts", "application/json", bytes.NewReader(body))

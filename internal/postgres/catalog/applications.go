@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -17,13 +18,14 @@ var _ auth.Applications = (*Applications)(nil)
 
 // Applications stores applications. Their keys are sealed with the installation's key. It is safe for concurrent use.
 type Applications struct {
-	db   *postgres.DB
-	keys *auth.Keys
+	db     *postgres.DB
+	keys   *auth.Keys
+	byName *cache.Cache[string, auth.Application] // keeps nothing: concurrent callers share reads
 }
 
 // NewApplications returns the adapter over d; keys seal and unseal the applications' keys.
 func NewApplications(d *postgres.DB, keys *auth.Keys) *Applications {
-	return &Applications{db: d, keys: keys}
+	return &Applications{db: d, keys: keys, byName: cache.New(cache.Config[string, auth.Application]{})}
 }
 
 // ApplicationSettings are the settings of an application apart from its keys and flags.
@@ -43,8 +45,13 @@ type ApplicationSettings struct {
 }
 
 // ByName finds an application by name, ignoring case, with its keys unsealed; a NotFound fault when there is none. It
-// reads the database each time, so that a new key or flag is used at once.
+// uses only reads that begin after the call, so that a new key or flag is used at once; in a storm many calls share a read. Callers must
+// not change the application.
 func (a *Applications) ByName(ctx context.Context, name string) (auth.Application, error) {
+	return a.byName.Get(ctx, name, func(ctx context.Context) (auth.Application, error) { return a.read(ctx, name) })
+}
+
+func (a *Applications) read(ctx context.Context, name string) (auth.Application, error) {
 	row, err := postgres.Query(ctx, a.db, (*db.Queries).ApplicationByName, postgres.Storable(name))
 	if err != nil {
 		return auth.Application{}, err

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
@@ -19,31 +20,47 @@ import (
 
 // Integrations stores integrations. Every change has an entry in the audit log, in the same transaction. It is safe for concurrent use.
 type Integrations struct {
-	db   *postgres.DB
-	keys *auth.Keys // encrypt secrets
+	db      *postgres.DB
+	keys    *auth.Keys                          // encrypt secrets
+	byToken *cache.Cache[string, authenticated] // by the hash of the token; keeps nothing: concurrent callers share reads
+}
+
+// authenticated is the integration of a token, and the number of the token.
+type authenticated struct {
+	integration integrations.Integration
+	token       int64
 }
 
 // New returns the adapter over d.
-func New(d *postgres.DB, keys *auth.Keys) *Integrations { return &Integrations{d, keys} }
+func New(d *postgres.DB, keys *auth.Keys) *Integrations {
+	return &Integrations{d, keys, cache.New(cache.Config[string, authenticated]{})}
+}
 
 // ByToken returns the integration with a token and the number of the token. An unknown token is a NotFound fault. The integration has no
-// tokens and no activity.
+// tokens and no activity. ByToken uses only reads that begin after the call; in a storm many calls share a read. Callers must not change
+// the integration.
 func (s *Integrations) ByToken(ctx context.Context, token string) (integrations.Integration, int64, error) {
-	r, err := postgres.Query(ctx, s.db, (*db.Queries).IntegrationByToken, integrations.Hash(token))
+	hash := integrations.Hash(token)
+	a, err := s.byToken.Get(ctx, string(hash), func(ctx context.Context) (authenticated, error) { return s.authenticate(ctx, hash) })
+	return a.integration, a.token, err
+}
+
+func (s *Integrations) authenticate(ctx context.Context, hash []byte) (authenticated, error) {
+	r, err := postgres.Query(ctx, s.db, (*db.Queries).IntegrationByToken, hash)
 	if err != nil {
-		return integrations.Integration{}, 0, postgres.Named(err, "no integration has this token")
+		return authenticated{}, postgres.Named(err, "no integration has this token")
 	}
 	i := integrations.Integration{ID: integrations.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application,
 		Content: content(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled)}
 	for _, sealed := range r.Secrets {
 		secret, err := s.keys.Unseal(sealed, aboutSecret(i.ID))
 		if err != nil {
-			return i, 0, fault.Wrap(fault.Internal, err, "a secret of the integration "+i.Name+" cannot be read: set it again")
+			return authenticated{integration: i}, fault.Wrap(fault.Internal, err, "a secret of the integration "+i.Name+" cannot be read: set it again")
 		}
 		i.Secrets = append(i.Secrets, integrations.Secret(secret))
 	}
 	i.Rules, err = rules(r.Rules)
-	return i, r.TokenID, err
+	return authenticated{i, r.TokenID}, err
 }
 
 // aboutSecret binds an encrypted secret to its integration.
