@@ -123,7 +123,7 @@ func Next(plan Plan, p Progress, now time.Time) Decision {
 		return d
 	}
 	for step := p.Step + 1; step <= len(plan.Steps); step++ {
-		if !plan.Steps[step-1].When.holds(now) {
+		if !plan.Steps[step-1].When.Holds(now) {
 			d.leaveOut(step, len(plan.Steps[step-1].Notifications), now)
 			continue
 		}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/etag"
-	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -75,13 +74,6 @@ type Target struct {
 	Role     string
 	Name     string
 	TargetID int64
-}
-
-// PlanFilters names the filter fields of GET /v0/plans.
-var PlanFilters = filters.Schema{
-	"id": filters.Int, "name": filters.Text, "threshold_window": filters.Int, "threshold_count": filters.Int,
-	"aggregation_window": filters.Int, "aggregation_reset": filters.Int, "description": filters.Text,
-	"created": filters.Time, "creator": filters.Text, "active": filters.Bool, "target": filters.Text,
 }
 
 // TargetRole is a role that plans can name with a target, and the kind of target that it fits: user, team or

@@ -7,52 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/hours"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Condition restricts a step to some hours of the week. A step that comes at another time is left out.
-type Condition struct {
-	Windows []hours.Window `json:"windows"`        // their zone is Zone
-	Zone    string         `json:"zone,omitempty"` // an IANA zone; that of Team, if there is one
-	Team    string         `json:"team,omitempty"`
-	TeamID  int64          `json:"team_target_id,omitempty"` // public target number
-}
-
-// holds reports whether the step applies at an instant.
-func (c *Condition) holds(at time.Time) bool { return c == nil || hours.InAny(c.zoned(), at) }
-
-func (c *Condition) zoned() []hours.Window {
-	out := slices.Clone(c.Windows)
-	for i := range out {
-		out[i].Zone = c.Zone
-	}
-	return out
-}
-
-// Check returns an Invalid fault if the condition is wrong.
-func (c *Condition) Check() error {
-	if len(c.Windows) == 0 {
-		return fault.New(fault.Invalid, "needs at least one window")
-	}
-	for _, w := range c.zoned() {
-		if err := w.Check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// String describes the condition: "mon, tue 09:00 to 17:00 Europe/Berlin".
-func (c *Condition) String() string {
-	var texts []string
-	for _, w := range c.zoned() {
-		texts = append(texts, w.String())
-	}
-	return strings.Join(texts, " and ")
-}
+type Condition = hours.Condition
 
 // storedCondition is the condition of one step as storage keeps it.
 type storedCondition struct {

@@ -9,7 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/hours"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -151,17 +150,19 @@ func readConditions(b jsonbody.Object, steps []escalation.Step) error {
 			return err
 		}
 		for _, o := range windows {
-			var w hours.Window
-			if w.Days, _, err = o.Texts("days"); err != nil {
+			days, _, err := o.Texts("days")
+			if err != nil {
 				return err
 			}
-			if w.From, err = o.Text("from"); err != nil {
+			from, err := o.Text("from")
+			if err != nil {
 				return err
 			}
-			if w.To, err = o.Text("to"); err != nil {
+			to, err := o.Text("to")
+			if err != nil {
 				return err
 			}
-			when.Windows = append(when.Windows, w)
+			when.Add(days, from, to)
 		}
 		steps[step-1].When = when
 	}

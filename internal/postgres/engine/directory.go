@@ -304,7 +304,7 @@ func (d *Directory) Rules(ctx context.Context, keys []users.ResponderKey) (map[u
 }
 
 // Quiet implements simulation.Rules.
-func (d *Directory) Quiet(ctx context.Context, id users.ID, at time.Time) (q escalation.Quiet, ok bool, err error) {
+func (d *Directory) Quiet(ctx context.Context, id users.ID, at time.Time) (q floods.QuietLimits, ok bool, err error) {
 	err = d.db.Do(ctx, func(ctx context.Context, queries *db.Queries) error {
 		found, err := quotas.ReadQuiet(ctx, queries, []users.ID{id}, d.perDay, at)
 		q, ok = found[id]
