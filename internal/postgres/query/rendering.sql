@@ -18,13 +18,16 @@ join applications a on a.id = r.application_id
 left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'
 where r.id = any (sqlc.arg(ids)::bigint[]);
 
+-- Steps of repeats have numbers of their own.
 -- name: DataOfPlans :many
 select p.id, p.name, p.tracking_template,
-    coalesce((select array_agg(n.step::int order by n.step, n.position) from plan_notifications n
-        where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_steps,
-    coalesce((select array_agg(n.position::int order by n.step, n.position) from plan_notifications n
-        where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_positions
+    coalesce((select array_agg((n.step + d.steps * k.k)::int order by k.k, n.step, n.position) from plan_notifications n
+        cross join generate_series(0, d.repeat) k(k) where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_steps,
+    coalesce((select array_agg(n.position::int order by k.k, n.step, n.position) from plan_notifications n
+        cross join generate_series(0, d.repeat) k(k) where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_positions
 from plans p
+cross join lateral (select coalesce((p.settings ->> 'repeat')::int, 0) as repeat,
+    coalesce((select max(n.step) from plan_notifications n where n.plan_id = p.id), 0) as steps) d
 where p.id = any (sqlc.arg(ids)::bigint[]);
 
 -- Why messages go to their recipients: the last change of target, and for a notice the entry on the timeline that caused it.

@@ -67,11 +67,13 @@ func (q *Queries) DataOfIncidents(ctx context.Context, ids []int64) ([]DataOfInc
 
 const dataOfPlans = `-- name: DataOfPlans :many
 select p.id, p.name, p.tracking_template,
-    coalesce((select array_agg(n.step::int order by n.step, n.position) from plan_notifications n
-        where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_steps,
-    coalesce((select array_agg(n.position::int order by n.step, n.position) from plan_notifications n
-        where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_positions
+    coalesce((select array_agg((n.step + d.steps * k.k)::int order by k.k, n.step, n.position) from plan_notifications n
+        cross join generate_series(0, d.repeat) k(k) where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_steps,
+    coalesce((select array_agg(n.position::int order by k.k, n.step, n.position) from plan_notifications n
+        cross join generate_series(0, d.repeat) k(k) where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_positions
 from plans p
+cross join lateral (select coalesce((p.settings ->> 'repeat')::int, 0) as repeat,
+    coalesce((select max(n.step) from plan_notifications n where n.plan_id = p.id), 0) as steps) d
 where p.id = any ($1::bigint[])
 `
 
@@ -83,6 +85,7 @@ type DataOfPlansRow struct {
 	DynamicPositions []int32
 }
 
+// Steps of repeats have numbers of their own.
 func (q *Queries) DataOfPlans(ctx context.Context, ids []int64) ([]DataOfPlansRow, error) {
 	rows, err := q.db.Query(ctx, dataOfPlans, ids)
 	if err != nil {
