@@ -50,14 +50,12 @@ func builtInIncident(s *source) rendered {
 	if s.application != "" {
 		from = "[" + s.application + "] "
 	}
-	headline, id := f.headline(), ""
+	headline, id := f.headline(), fmt.Sprint(s.MessageID)+" "
 	switch s.Purpose {
 	case ResolvedNotice:
-		headline, f.status = "Resolved: "+headline, "resolved"
+		headline, id, f.status = "Resolved: "+headline, "", "resolved"
 	case OwnerNotice:
-		headline = "News: " + headline
-	default:
-		id = fmt.Sprint(s.MessageID) + " "
+		headline, id = "News: "+headline, ""
 	}
 	d := rendered{subject: jinja.Mark(id + from + headline)}
 	switch s.Mode {
