@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/jinja"
+	"github.com/iris-oncall/iris/internal/messages/gsm"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -49,12 +50,19 @@ func builtInIncident(s *source) rendered {
 	if s.application != "" {
 		from = "[" + s.application + "] "
 	}
-	d := rendered{subject: jinja.Mark(fmt.Sprintf("%d %s%s", s.MessageID, from, f.headline()))}
+	headline, id := f.headline(), fmt.Sprint(s.MessageID)+" "
+	switch s.Purpose {
+	case ResolvedNotice:
+		headline, id, f.status = "Resolved: "+headline, "", "resolved"
+	case OwnerNotice:
+		headline, id = "News: "+headline, ""
+	}
+	d := rendered{subject: jinja.Mark(id + from + headline)}
 	switch s.Mode {
 	case users.SMS:
-		d.segment = from + f.headline()
+		d.segment = from + headline
 	case users.Call:
-		d.subject = jinja.Mark(from + f.headline())
+		d.subject = jinja.Mark(from + headline)
 		d.body = jinja.Mark(strings.TrimSpace(f.status + ". " + cutRunes(oneLine(f.summary), maxFactValue)))
 	case users.Slack:
 		d.body = f.text(s, slackLayout)
@@ -64,6 +72,15 @@ func builtInIncident(s *source) rendered {
 		d.body = f.text(s, textLayout)
 	}
 	return d
+}
+
+// happened is the first sentence of a notice: the entry on the timeline that caused it, and for a resolve, how long the incident lasted.
+func (s *source) happened(entry Change) string {
+	text := cutRunes(oneLine(entry.Description), maxDetour)
+	if s.Purpose == ResolvedNotice && !s.incident.CreatedAt.IsZero() && entry.At.After(s.incident.CreatedAt) {
+		text += ", " + humanize.Duration(entry.At.Sub(s.incident.CreatedAt)) + " after it was opened"
+	}
+	return humanize.Sentence(text)
 }
 
 // layout is the markup of the built-in text's parts.
@@ -176,23 +193,10 @@ func (f *alertFacts) html(s *source) string {
 	return sb.String()
 }
 
-// The characters of one SMS segment: in the GSM alphabet, and with any other character.
-const (
-	segmentGSM   = 160
-	segmentOther = 70
-)
-
-// gsm are the characters, besides ASCII letters and digits, of the GSM alphabet. With a character of neither gsm nor gsmTwice, a segment
-// has room for segmentOther characters only.
-const gsm = "@£$¥èéùìòÇØøÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./:;<=>?¡ÄÖÑÜ§¿äöñüà\n"
-
-// gsmTwice are the characters of the GSM alphabet that take the room of two.
-const gsmTwice = "[]{}^~|\\€"
-
 // oneSegment cuts text to one SMS segment, with the reply that acknowledges, and with the acknowledgement link if it fits.
 func oneSegment(s *source, text string) string {
 	text = strings.ReplaceAll(text, "…", "...")
-	room := segmentRoom(text)
+	room := gsm.Room(text)
 	footer := ""
 	if s.AckURL != "" {
 		footer = fmt.Sprintf("\nReply \"%d claim\"", s.MessageID)
@@ -201,19 +205,4 @@ func oneSegment(s *source, text string) string {
 		}
 	}
 	return cutRunes(text, max(room-utf8.RuneCountInString(footer), 20)) + footer
-}
-
-// segmentRoom returns how many characters of a segment are left for text and what follows it.
-func segmentRoom(text string) int {
-	room := segmentGSM
-	for _, r := range text {
-		switch {
-		case r >= '0' && r <= '9', r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z', strings.ContainsRune(gsm, r):
-		case strings.ContainsRune(gsmTwice, r):
-			room--
-		default:
-			return segmentOther
-		}
-	}
-	return room
 }

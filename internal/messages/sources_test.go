@@ -57,7 +57,7 @@ func TestEverySourceReadsWellWithoutATemplate(t *testing.T) {
 	for name, context := range contextsOfSources(t) {
 		sms := f.ofContext(context, users.SMS)
 		require.Empty(t, sms.Problem, name)
-		require.LessOrEqual(t, utf8.RuneCountInString(sms.Body), segmentGSM, name)
+		require.LessOrEqual(t, utf8.RuneCountInString(sms.Body), 160, name)
 		mail := f.ofContext(context, users.Email)
 		require.Contains(t, mail.Body, "Severity: ", name)
 		for _, raw := range []string{"payload.", "heartbeat.", "data.", "routing_key", "labels.", "event_id"} {
@@ -112,7 +112,7 @@ func TestBuiltInTextsFillOneSegment(t *testing.T) {
 	f := setup(t)
 	long := strings.Repeat("x", 300)
 	require.Equal(t, 158, utf8.RuneCountInString(f.ofContext([]byte(`{"title":"`+long+`"}`), users.SMS).Body), "each bracket takes the room of two characters")
-	require.Equal(t, segmentOther, utf8.RuneCountInString(f.ofContext([]byte(`{"title":"ż`+long+`"}`), users.SMS).Body))
+	require.Equal(t, 70, utf8.RuneCountInString(f.ofContext([]byte(`{"title":"ż`+long+`"}`), users.SMS).Body))
 }
 
 var documented = regexp.MustCompile("(?s)```jinja\n(.*?)```")

@@ -36,7 +36,7 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 	}
 	out := make([]foundKey, len(batch))
 	rows, err := postgres.Query(ctx, i.db, (*db.Queries).FindByKeys, p)
-	var delivered []int64
+	var delivered db.NoteDeliveriesParams
 	for _, r := range rows {
 		f := foundKey{resolved: incidents.ID(r.ResolvedID), ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
 		if r.OpenID != 0 {
@@ -44,11 +44,11 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 				Severity: r.Severity, Repage: r.Repage}
 		}
 		if r.Untouched {
-			delivered = append(delivered, r.OpenID)
+			delivered.Ids, delivered.Facts = append(delivered.Ids, r.OpenID), append(delivered.Facts, string(batch[r.Ord].DedupFacts))
 		}
 		out[r.Ord] = f
 	}
-	if err != nil || len(delivered) == 0 {
+	if err != nil || len(delivered.Ids) == 0 {
 		return out, err
 	}
 	return out, postgres.Exec(ctx, i.db, (*db.Queries).NoteDeliveries, delivered)

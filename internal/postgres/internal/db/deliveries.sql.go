@@ -344,25 +344,51 @@ func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliver
 }
 
 const noteDeliveries = `-- name: NoteDeliveries :exec
-with locked as materialized (
-    select i.id from incidents i where i.id = any($1::bigint[]) order by i.id for no key update skip locked
+with delivered as (
+    select unnest($1::bigint[]) as id, unnest($2::text[]) as facts
+), locked as materialized (
+    select i.id, i.integration_id, extract(epoch from clock_timestamp() - coalesce(i.delivered_at, i.created_at)) as gap
+    from incidents i where i.id = any($1::bigint[]) order by i.id for no key update skip locked
+), noted as (
+    update incidents i set delivered_at = clock_timestamp() from locked l where i.id = l.id
+), longest as (
+    select l.integration_id, least(max(l.gap), 2147483647)::int as gap
+    from locked l
+    join delivered d on d.id = l.id
+    join incident_contexts c on c.incident_id = l.id and c.dedup_facts = nullif(d.facts, '')::jsonb
+    where l.integration_id is not null
+    group by l.integration_id
+), rarer as materialized (
+    select g.id, t.gap from integrations g join longest t on t.integration_id = g.id where g.repeat_seconds < t.gap
+    order by g.id for no key update of g skip locked
 )
-update incidents i set delivered_at = clock_timestamp() from locked l where i.id = l.id
+update integrations g set repeat_seconds = r.gap from rarer r where g.id = r.id
 `
 
-// Notes deliveries. It waits for no lock: the next delivery of an incident that is being changed is noted instead.
-func (q *Queries) NoteDeliveries(ctx context.Context, ids []int64) error {
-	_, err := q.db.Exec(ctx, noteDeliveries, ids)
+type NoteDeliveriesParams struct {
+	Ids   []int64
+	Facts []string
+}
+
+// Notes deliveries, and how often their integrations repeat one without news. It waits for no lock: the next delivery of an incident that is
+// being changed is noted instead.
+func (q *Queries) NoteDeliveries(ctx context.Context, arg NoteDeliveriesParams) error {
+	_, err := q.db.Exec(ctx, noteDeliveries, arg.Ids, arg.Facts)
 	return err
 }
 
 const noteResolvedGroup = `-- name: NoteResolvedGroup :exec
+with source as (
+    update integrations g set resolves = true
+    from incidents i where i.id = $1 and g.id = i.integration_id and not g.resolves
+)
 insert into resolved_groups (application_id, plan_key, dedup_key, incident_id)
 select i.application_id, i.plan_key, i.dedup_key, i.id from incidents i where i.id = $1 and i.dedup_key is not null
 on conflict (application_id, plan_key, dedup_key) do update
 set incident_id = excluded.incident_id, resolved_at = excluded.resolved_at
 `
 
+// Notes that a delivery resolved an incident, and that its source resolves.
 func (q *Queries) NoteResolvedGroup(ctx context.Context, id int64) error {
 	_, err := q.db.Exec(ctx, noteResolvedGroup, id)
 	return err
