@@ -13,6 +13,7 @@ type silenceCommand struct {
 	Add  silenceAddCommand  `cmd:"" help:"Add a silence, or with --repeat a maintenance window: matching incidents page nobody. Prints its number."`
 	List silenceListCommand `cmd:"" help:"List silences and maintenance windows."`
 	Show silenceShowCommand `cmd:"" help:"Show a silence and the incidents that it hides."`
+	Set  silenceSetCommand  `cmd:"" help:"Change a silence that is not over. What is not given stays; an empty value removes a condition."`
 	End  silenceEndCommand  `cmd:"" help:"End a silence now. Its incidents escalate within two minutes if their source still reports them."`
 }
 
@@ -65,6 +66,67 @@ func (c silenceAddCommand) content(now time.Time) (out senders.SilenceContent, e
 	}
 	d, err := days(c.For)
 	out.To = out.From.Add(d)
+	return out, err
+}
+
+type silenceSetCommand struct {
+	ID          int64   `arg:"" help:"Number of the silence."`
+	Match       *string `help:"Labels of the incidents, in the syntax of Alertmanager."`
+	Application *string `help:"Application of the incidents." placeholder:"NAME"`
+	Plan        *string `help:"Plan of the incidents." placeholder:"NAME"`
+	Team        *string `help:"Team that the plan of the incidents pages." placeholder:"NAME"`
+	For         string  `help:"It ends so long after now, or after its beginning if it repeats or begins later: 90m, 2h, 3d." placeholder:"PERIOD" xor:"end"`
+	Until       string  `help:"When it ends: 2026-01-31T22:00, in the zone of the silence." placeholder:"TIME" xor:"end"`
+	From        string  `help:"When it begins, in the zone of the silence." placeholder:"TIME"`
+	Repeat      *string `help:"RRULE by which it repeats, such as FREQ=WEEKLY;BYDAY=SU." placeholder:"RRULE"`
+	Zone        *string `help:"Time zone of the times and of the repetition." placeholder:"ZONE"`
+	Comment     *string `help:"Why."`
+}
+
+// Run changes a silence.
+func (c silenceSetCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	before, _, err := s.Silence(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	content, err := c.change(before.Content, time.Now())
+	if err != nil {
+		return err
+	}
+	made, err := s.SetSilence(ctx, c.ID, content)
+	if err != nil {
+		return invalidIsUsage(err)
+	}
+	fmt.Fprintf(e.stderr, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.State(time.Now()), moment(made.To), made.Hidden)
+	return nil
+}
+
+// change returns the content of a silence with what is given.
+func (c silenceSetCommand) change(out senders.SilenceContent, now time.Time) (senders.SilenceContent, error) {
+	for _, one := range []struct{ given, into *string }{{c.Match, &out.Match}, {c.Application, &out.Application}, {c.Plan, &out.Plan},
+		{c.Team, &out.Team}, {c.Repeat, &out.Recurrence}, {c.Zone, &out.Zone}, {c.Comment, &out.Comment}} {
+		if one.given != nil {
+			*one.into = *one.given
+		}
+	}
+	zone, err := time.LoadLocation(out.Zone)
+	if err != nil {
+		return out, usagef("--zone: %.60q is no time zone such as Europe/Berlin", out.Zone)
+	}
+	if c.From != "" {
+		if out.From, err = civil("--from", c.From, zone); err != nil {
+			return out, err
+		}
+	}
+	if c.Until != "" {
+		out.To, err = civil("--until", c.Until, zone)
+		return out, err
+	}
+	if c.For == "" {
+		return out, nil
+	}
+	d, err := days(c.For)
+	out.To = out.EndAfter(d, now)
 	return out, err
 }
 

@@ -214,12 +214,13 @@ func (s *apiShared) pages() (*web.Web, error) {
 	if err != nil {
 		return nil, err
 	}
+	hide := s.Silences(s.notifier.Wake, s.log)
 	return web.New(web.Deps{
 		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
 		Sections: web.SectionParts{
 			Plans:        web.PlanParts{Plans: s.Plans, Simulator: s.simulator},
 			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, PublicURL: s.cfg.PublicURL},
-			Silences:     web.SilenceParts{Silences: s.Stores.Silences(s.notifier.Wake, s.log), Incidents: s.Incidents},
+			Silences:     web.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
 			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
 			Teams:        s.TeamRows,
 		},

@@ -52,6 +52,11 @@ func (s *Senders) Silence(ctx context.Context, id int64) (found Silence, hidden 
 	return found, hidden, err
 }
 
+// SetSilence replaces the content of a silence that is not over.
+func (s *Senders) SetSilence(ctx context.Context, id int64, c SilenceContent) (Silence, error) {
+	return s.silences.Replace(ctx, administrator(), silences.ID(id), c)
+}
+
 // EndSilence ends a silence now. Its incidents escalate within two minutes if their source still reports them.
 func (s *Senders) EndSilence(ctx context.Context, id int64) error {
 	return s.silences.End(ctx, administrator(), silences.ID(id))
