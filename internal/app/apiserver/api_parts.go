@@ -116,10 +116,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			Tags: tags, Openings: open, InternalApplications: c.InternalApplications,
 		},
 		Messages: irisapi.MessageParts{Messages: s.Messages, Queues: s.Queues, Acceptor: acceptor},
-		Opening: irisapi.OpeningParts{
-			Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load,
-			Rates: s.rates,
-		},
+		Opening:  irisapi.OpeningParts{Opener: s.opener(), Texts: s.Plans},
 		People: irisapi.PeopleParts{
 			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
 			Devices: s.Settings, Acceptor: acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
@@ -133,6 +130,11 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Begin:  units(s, (*apiShared).irisParts), Wake: s.notifier.Wake, Replayed: s.replayed.Inc, Registerer: s.reg,
 		WakeEscalation: s.notifier.WakeEscalation, WakeDelivery: s.notifier.WakeDelivery,
 	}
+}
+
+// opener returns what opens the incidents that applications and people ask for.
+func (s *apiShared) opener() irisapi.Opener {
+	return irisapi.Opener{Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load, Rates: s.rates}
 }
 
 // calendarEdge returns what the two calendar APIs share.

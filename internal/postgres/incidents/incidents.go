@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/notices"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -247,7 +248,7 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 	return done, err
 }
 
-// transit writes what an event does to locked incidents, each with its text on the timeline.
+// transit writes what an event does to locked incidents, each with its text on the timeline, and makes the notices of a resolve.
 func transit(ctx context.Context, q *db.Queries, c incidents.Change, e incidents.Event, with db.SetStatesParams, of []changing, texts []string) error {
 	if len(of) == 0 {
 		return nil
@@ -256,7 +257,11 @@ func transit(ctx context.Context, q *db.Queries, c incidents.Change, e incidents
 	if err != nil {
 		return err
 	}
-	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: idsOf(of), Kind: string(made[0].Kind), Actor: c.Actor, Texts: texts})
+	err = q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: idsOf(of), Kind: string(made[0].Kind), Actor: c.Actor, Texts: texts})
+	if err == nil && e == incidents.Resolve {
+		err = notices.Resolved(ctx, q, idsOf(of), c.Actor)
+	}
+	return err
 }
 
 // Reopen undoes acknowledgements: the incidents lose their owner and escalate again from their current step. Resolved, silenced and

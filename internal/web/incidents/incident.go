@@ -116,7 +116,7 @@ const maxDetail = 120
 func viewMessage(m messages.Message) messageView {
 	v := messageView{Target: m.Target, Mode: string(m.Mode), State: string(m.State), StateText: stateText(m.State), Step: m.Step, Repeat: m.Repeat}
 	switch m.Purpose.Kind() {
-	case messages.Fallback, messages.FollowUp:
+	case messages.Fallback, messages.FollowUp, messages.ResolvedNotice, messages.OwnerNotice:
 		v.Note = string(m.Purpose.Kind())
 	case messages.TrackingMsg:
 		v.Note = "tracking"
