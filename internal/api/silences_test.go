@@ -87,7 +87,7 @@ func TestSilencesAreListedInPages(t *testing.T) {
 		require.Equal(t, http.StatusCreated, f.do("ann", "POST", "/v1/silences", upgrade).Code)
 	}
 	first := ok[silencePage](f, 200, "", "GET", "/v1/silences?limit=2", "")
-	require.EqualValues(t, []int64{3, 2}, []int64{first.Items[0].ID, first.Items[1].ID})
+	require.Equal(t, []int64{3, 2}, []int64{first.Items[0].ID, first.Items[1].ID})
 	last := ok[silencePage](f, 200, "", "GET", "/v1/silences?limit=2&cursor="+*first.Next, "")
 	require.EqualValues(t, 1, last.Items[0].ID)
 	require.Nil(t, last.Next)
