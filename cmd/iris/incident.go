@@ -11,6 +11,8 @@ import (
 type incidentCommand struct {
 	Snooze   snoozeCommand   `cmd:"" help:"End the escalation of an incident for some time. Then its plan begins again."`
 	Unsnooze unsnoozeCommand `cmd:"" help:"End a snooze now: the plan begins again."`
+	Merge    mergeCommand    `cmd:"" help:"Merge duplicates into one incident, which stands for them."`
+	Unmerge  unmergeCommand  `cmd:"" help:"Undo the merge of an incident: its plan begins again."`
 }
 
 type snoozeCommand struct {
@@ -24,7 +26,7 @@ func (c snoozeCommand) Run(ctx context.Context, e *env, o *operator.Operator) er
 	if err != nil {
 		return err
 	}
-	until, err := o.Snooze(ctx, c.ID, d)
+	until, err := o.Incidents().Snooze(ctx, c.ID, d)
 	if err != nil {
 		return invalidIsUsage(err)
 	}
@@ -38,9 +40,39 @@ type unsnoozeCommand struct {
 
 // Run ends a snooze.
 func (c unsnoozeCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	if err := o.EndSnooze(ctx, c.ID); err != nil {
+	if err := o.Incidents().EndSnooze(ctx, c.ID); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "incident %d escalates again\n", c.ID)
+	return nil
+}
+
+type mergeCommand struct {
+	IDs     []int64 `arg:"" name:"child" help:"Numbers of the incidents that page nobody from now on."`
+	Into    int64   `required:"" help:"Number of the incident that stands for them: they follow its acknowledgements and resolves." placeholder:"PARENT"`
+	Comment string  `help:"Why; for the timelines."`
+}
+
+// Run merges incidents.
+func (c mergeCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
+	if err := o.Incidents().Merge(ctx, c.IDs, c.Into, c.Comment); err != nil {
+		return invalidIsUsage(err)
+	}
+	for _, id := range c.IDs {
+		fmt.Fprintf(e.stdout, "incident %d is merged into incident %d\n", id, c.Into)
+	}
+	return nil
+}
+
+type unmergeCommand struct {
+	ID int64 `arg:"" help:"Number of the incident."`
+}
+
+// Run undoes a merge.
+func (c unmergeCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
+	if err := o.Incidents().Unmerge(ctx, c.ID); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "incident %d is no longer merged\n", c.ID)
 	return nil
 }

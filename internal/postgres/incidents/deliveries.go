@@ -218,7 +218,7 @@ func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c inc
 
 // ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or not) and
 // the dedup key; with an integration, that of the integration and key. It returns false when none is open. It also ends the wait of
-// a late firing delivery for the key. c.IDs is ignored.
+// a late firing delivery for the key. An incident that is merged into another one stays open: only its alerts are resolved. c.IDs is ignored.
 func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error) {
 	key, scope := shortKey(n.DedupKey), planKey(n, plan)
 	var open, last int64
@@ -239,6 +239,9 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 	}
 	c.IDs = []incidents.ID{incidents.ID(open)}
 	_, err = i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
+		if len(before) == 1 && StatusOf(before[0].row).State() == incidents.StateMerged {
+			return resolveMerged(ctx, q, c, before[0], n.Alerts)
+		}
 		if err := resolve(ctx, q, c, before, true); err != nil {
 			return err
 		}

@@ -98,6 +98,10 @@ where incident_id = sqlc.arg(id)
   and (dedup_facts is distinct from nullif(sqlc.arg(facts)::text, '')::jsonb
     or severity is distinct from coalesce(nullif(sqlc.arg(severity)::text, ''), severity));
 
+-- Makes the next delivery of an incident bring something new.
+-- name: ForgetFacts :exec
+update incident_contexts set dedup_facts = null where incident_id = @incident_id and dedup_facts is not null;
+
 -- name: TouchIncident :exec
 update incidents set updated_at = clock_timestamp() where id = @id;
 

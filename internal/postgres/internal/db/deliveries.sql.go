@@ -200,6 +200,16 @@ func (q *Queries) FireAlerts(ctx context.Context, arg FireAlertsParams) error {
 	return err
 }
 
+const forgetFacts = `-- name: ForgetFacts :exec
+update incident_contexts set dedup_facts = null where incident_id = $1 and dedup_facts is not null
+`
+
+// Makes the next delivery of an incident bring something new.
+func (q *Queries) ForgetFacts(ctx context.Context, incidentID int64) error {
+	_, err := q.db.Exec(ctx, forgetFacts, incidentID)
+	return err
+}
+
 const forgetResolvedGroups = `-- name: ForgetResolvedGroups :execrows
 delete from resolved_groups g
 where g.ctid = any(array(
