@@ -17,94 +17,23 @@ type silenceCommand struct {
 	End  silenceEndCommand  `cmd:"" help:"End a silence now. Its incidents escalate within two minutes if their source still reports them."`
 }
 
-type silenceAddCommand struct {
-	Match       string `help:"Labels of the incidents, in the syntax of Alertmanager: team=\"db\", severity!=\"critical\"."`
-	Application string `help:"Application of the incidents." placeholder:"NAME"`
-	Plan        string `help:"Plan of the incidents." placeholder:"NAME"`
-	Team        string `help:"Team that the plan of the incidents pages." placeholder:"NAME"`
-	For         string `help:"How long it lasts: 90m, 2h, 3d. Either this or --until." placeholder:"PERIOD"`
-	Until       string `help:"When it ends: 2026-01-31T22:00, in --zone." placeholder:"TIME"`
-	From        string `help:"When it begins, in --zone; default: now." placeholder:"TIME"`
-	Repeat      string `help:"RRULE by which it repeats, such as FREQ=WEEKLY;BYDAY=SU." placeholder:"RRULE"`
-	Zone        string `help:"Time zone of the times and of the repetition." default:"UTC" placeholder:"ZONE"`
-	Comment     string `required:"" help:"Why."`
-}
-
-// Run adds a silence. Standard output has only its number.
-func (c silenceAddCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
-	content, err := c.content(time.Now())
-	if err != nil {
-		return err
-	}
-	made, err := s.AddSilence(ctx, content)
-	if err != nil {
-		return invalidIsUsage(err)
-	}
-	fmt.Fprintf(e.stderr, "silence added: it is %s and hides %d incidents now\n", made.State(time.Now()), made.Hidden)
-	fmt.Fprintln(e.stdout, made.ID)
-	return nil
-}
-
-func (c silenceAddCommand) content(now time.Time) (out senders.SilenceContent, err error) {
-	zone, err := time.LoadLocation(c.Zone)
-	if err != nil {
-		return out, usagef("--zone: %.60q is no time zone such as Europe/Berlin", c.Zone)
-	}
-	if (c.For == "") == (c.Until == "") {
-		return out, usagef("give either --for or --until")
-	}
-	out = senders.SilenceContent{Match: c.Match, Application: c.Application, Plan: c.Plan, Team: c.Team, Recurrence: c.Repeat, Zone: c.Zone,
-		Comment: c.Comment, From: now.UTC().Truncate(time.Second)}
-	if c.From != "" {
-		if out.From, err = civil("--from", c.From, zone); err != nil {
-			return out, err
-		}
-	}
-	if c.Until != "" {
-		out.To, err = civil("--until", c.Until, zone)
-		return out, err
-	}
-	d, err := days(c.For)
-	out.To = out.From.Add(d)
-	return out, err
-}
-
-type silenceSetCommand struct {
-	ID          int64   `arg:"" help:"Number of the silence."`
-	Match       *string `help:"Labels of the incidents, in the syntax of Alertmanager."`
+// silenceFlags are the content of a silence. What is not given stays as it is.
+type silenceFlags struct {
+	Match       *string `help:"Labels of the incidents, in the syntax of Alertmanager: team=\"db\", severity!=\"critical\"."`
 	Application *string `help:"Application of the incidents." placeholder:"NAME"`
 	Plan        *string `help:"Plan of the incidents." placeholder:"NAME"`
 	Team        *string `help:"Team that the plan of the incidents pages." placeholder:"NAME"`
-	For         string  `help:"It ends so long after now, or after its beginning if it repeats or begins later: 90m, 2h, 3d." placeholder:"PERIOD" xor:"end"`
-	Until       string  `help:"When it ends: 2026-01-31T22:00, in the zone of the silence." placeholder:"TIME" xor:"end"`
-	From        string  `help:"When it begins, in the zone of the silence." placeholder:"TIME"`
+	For         string  `help:"How long it lasts: 90m, 2h, 3d; from now, or from its beginning if it repeats or begins later. Either this or --until." placeholder:"PERIOD" xor:"end"`
+	Until       string  `help:"When it ends: 2026-01-31T22:00, in --zone." placeholder:"TIME" xor:"end"`
+	From        string  `help:"When it begins, in --zone; a new one begins now." placeholder:"TIME"`
 	Repeat      *string `help:"RRULE by which it repeats, such as FREQ=WEEKLY;BYDAY=SU." placeholder:"RRULE"`
-	Zone        *string `help:"Time zone of the times and of the repetition." placeholder:"ZONE"`
-	Comment     *string `help:"Why."`
-}
-
-// Run changes a silence.
-func (c silenceSetCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
-	before, _, err := s.Silence(ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	content, err := c.change(before.Content, time.Now())
-	if err != nil {
-		return err
-	}
-	made, err := s.SetSilence(ctx, c.ID, content)
-	if err != nil {
-		return invalidIsUsage(err)
-	}
-	fmt.Fprintf(e.stderr, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.State(time.Now()), moment(made.To), made.Hidden)
-	return nil
+	Zone        *string `help:"Time zone of the times and of the repetition; of a new one: UTC." placeholder:"ZONE"`
 }
 
 // change returns the content of a silence with what is given.
-func (c silenceSetCommand) change(out senders.SilenceContent, now time.Time) (senders.SilenceContent, error) {
+func (c silenceFlags) change(out senders.SilenceContent, now time.Time) (senders.SilenceContent, error) {
 	for _, one := range []struct{ given, into *string }{{c.Match, &out.Match}, {c.Application, &out.Application}, {c.Plan, &out.Plan},
-		{c.Team, &out.Team}, {c.Repeat, &out.Recurrence}, {c.Zone, &out.Zone}, {c.Comment, &out.Comment}} {
+		{c.Team, &out.Team}, {c.Repeat, &out.Recurrence}, {c.Zone, &out.Zone}} {
 		if one.given != nil {
 			*one.into = *one.given
 		}
@@ -118,16 +47,66 @@ func (c silenceSetCommand) change(out senders.SilenceContent, now time.Time) (se
 			return out, err
 		}
 	}
-	if c.Until != "" {
+	switch {
+	case c.Until != "":
 		out.To, err = civil("--until", c.Until, zone)
-		return out, err
+	case c.For != "":
+		var d time.Duration
+		d, err = days(c.For)
+		out.To = out.EndAfter(d, now)
 	}
-	if c.For == "" {
-		return out, nil
-	}
-	d, err := days(c.For)
-	out.To = out.EndAfter(d, now)
 	return out, err
+}
+
+type silenceAddCommand struct {
+	silenceFlags
+	Comment string `required:"" help:"Why."`
+}
+
+// Run adds a silence. Standard output has only its number.
+func (c silenceAddCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	now := time.Now().UTC().Truncate(time.Second)
+	if c.For == "" && c.Until == "" {
+		return usagef("give either --for or --until")
+	}
+	content, err := c.change(senders.SilenceContent{From: now, Zone: "UTC", Comment: c.Comment}, now)
+	if err != nil {
+		return err
+	}
+	made, err := s.AddSilence(ctx, content)
+	if err != nil {
+		return invalidIsUsage(err)
+	}
+	fmt.Fprintf(e.stderr, "silence added: it is %s and hides %d incidents now\n", made.State(time.Now()), made.Hidden)
+	fmt.Fprintln(e.stdout, made.ID)
+	return nil
+}
+
+type silenceSetCommand struct {
+	ID int64 `arg:"" help:"Number of the silence."`
+	silenceFlags
+	Comment *string `help:"Why."`
+}
+
+// Run changes a silence.
+func (c silenceSetCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	before, _, err := s.Silence(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	if c.Comment != nil {
+		before.Comment = *c.Comment
+	}
+	content, err := c.change(before.Content, time.Now())
+	if err != nil {
+		return err
+	}
+	made, err := s.SetSilence(ctx, c.ID, content)
+	if err != nil {
+		return invalidIsUsage(err)
+	}
+	fmt.Fprintf(e.stderr, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.State(time.Now()), moment(made.To), made.Hidden)
+	return nil
 }
 
 // civil reads a time of day of a zone, or an instant with its own offset.
