@@ -51,6 +51,9 @@ func New(db *postgres.DB, keys *auth.Keys) *Operator {
 	}
 }
 
+// Paged are people and teams that are paged on a running incident.
+type Paged = incidents.Paged
+
 // Incidents returns the operations on running incidents.
 func (o *Operator) Incidents() incidents.Incidents { return incidents.New(o.db) }
 

@@ -43,6 +43,34 @@ func (i Incidents) EndSnooze(ctx context.Context, id int64) error {
 	return pgincidents.Found(i.store.EndSnooze(ctx, change(id)))
 }
 
+// Paged are the people and teams that are paged on a running incident.
+type Paged struct {
+	People   []string
+	Teams    []string // everybody of the team
+	OnCall   []string // teams: who is on call as primary
+	Priority string   // "" = high
+	Template string   // "" = that of the incident's step
+}
+
+// Page pages further people, in addition to those of the plan. Somebody who does not exist is an Invalid fault.
+func (i Incidents) Page(ctx context.Context, id int64, p Paged) error {
+	added := incidents.AddedPage{Priority: p.Priority, Template: p.Template}
+	for _, of := range []struct {
+		role  string
+		names []string
+	}{{"user", p.People}, {"team", p.Teams}, {"oncall-primary", p.OnCall}} {
+		for _, name := range of.names {
+			added.Targets = append(added.Targets, incidents.Target{Role: of.role, Name: name})
+		}
+	}
+	return i.responders.PageAlso(ctx, change(id), added)
+}
+
+// Reassign gives an acknowledged incident another owner, who is paged.
+func (i Incidents) Reassign(ctx context.Context, id int64, owner string) error {
+	return i.responders.Reassign(ctx, change(id), owner)
+}
+
 // Merge merges incidents into another one. If one of them does not permit it, nothing is changed.
 func (i Incidents) Merge(ctx context.Context, ids []int64, into int64, comment string) error {
 	_, err := i.store.Merge(ctx, change(ids...), incidents.ID(into), comment)

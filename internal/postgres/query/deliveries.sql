@@ -59,7 +59,7 @@ with delivered as (
 update integrations g set repeat_seconds = r.gap from rarer r where g.id = r.id;
 
 -- name: LockForDelivery :one
-select sqlc.embed(i), p.repage_after
+select sqlc.embed(i), p.repage_after, p.settings
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = @id
