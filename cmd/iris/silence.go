@@ -151,18 +151,7 @@ func (c silenceShowCommand) Run(ctx context.Context, e *env, s *senders.Senders)
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	fmt.Fprintf(e.stdout, "silence: %d\nstate: %s\nincidents: %s\nfrom: %s\nto: %s\ncomment: %s\nadded: %s by %s\n", one.ID, one.State(now), one.Conditions(),
-		moment(one.From), moment(one.To), one.Comment, moment(one.CreatedAt), one.Author)
-	if one.Recurrence != "" {
-		fmt.Fprintf(e.stdout, "repeat: %s in %s\n", one.Recurrence, one.Zone)
-		if span, ok := one.Next(now); ok && one.EndedAt.IsZero() {
-			fmt.Fprintf(e.stdout, "next: %s to %s\n", moment(span.From), moment(span.To))
-		}
-	}
-	if !one.EndedAt.IsZero() {
-		fmt.Fprintf(e.stdout, "ended: %s\n", moment(one.EndedAt))
-	}
+	fmt.Fprint(e.stdout, senders.Describe(one, time.Now()))
 	for _, id := range hidden {
 		fmt.Fprintf(e.stdout, "hides: incident %d\n", id)
 	}
