@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"github.com/iris-oncall/iris/internal/tokens"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -13,7 +14,7 @@ type Actor struct {
 	Username      string // the person; "" = the application acts for itself
 	Admin         bool   // the person is an administrator
 	ReadOnly      bool   // the person may only read
-	Session       bool   // the person was authenticated by a session, not by a signature
+	Session       bool   // the person was authenticated by a session or a personal token, not by a signature
 	// TeamAdminOf are the ids of the teams that the person administers. Only changes on the on-call APIs fill it.
 	TeamAdminOf []int64
 	// MemberOf are the ids of the teams that the person belongs to. Only changes on the on-call APIs fill it.
@@ -25,6 +26,14 @@ type Actor struct {
 	OpensForOthers bool // allow_other_app_incidents
 	AllowOncall    bool
 	Relay          bool // passes on the answers of people
+}
+
+// Within returns the actor with the rights that the scopes of a personal token leave. Without the scope admin the actor is no
+// administrator.
+func (a Actor) Within(s tokens.Scopes) Actor {
+	a.Admin = a.Admin && s.Has(tokens.Admin)
+	a.ReadOnly = a.ReadOnly || s.OnlyRead()
+	return a
 }
 
 // Openings are compatibility switches: they allow what the predecessors allowed, for clients that need it. All are off by default.

@@ -19,6 +19,7 @@ var (
 	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
 	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
 	ErrNoSilence      = fault.New(fault.Forbidden, "Only administrators may silence any incident: name an application that you own, a team of yours, or a plan that pages it")
+	ErrTokenPerson    = fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
 	ErrOwnerOnly      = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
 )
 
@@ -186,6 +187,15 @@ func (a Actor) MayRegisterDevice(u users.User, applications []string) error {
 func (a Actor) MayAdminister() error {
 	if !a.Admin {
 		return ErrAdminOnly
+	}
+	return nil
+}
+
+// MayHoldTokens allows reading, creating and revoking one's own personal tokens: to people with a session or a token. An application that
+// acts for a person may not, because the token would outlive the application's key.
+func (a Actor) MayHoldTokens() error {
+	if !a.Session || a.UserID == 0 {
+		return ErrTokenPerson
 	}
 	return nil
 }

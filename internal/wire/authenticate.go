@@ -31,6 +31,7 @@ type Authenticator struct {
 	people       People
 	sessions     *scs.SessionManager
 	userKey      string
+	tokens       Tokens // nil = personal tokens are refused
 	errors       *Errors
 	unverified   bool
 }
@@ -40,6 +41,13 @@ type Authenticator struct {
 func NewAuthenticator(apps auth.Applications, people People, sessions *scs.SessionManager, userKey string, e *Errors) *Authenticator {
 	return &Authenticator{applications: sharedLookups{apps, cache.New(cache.Config[string, auth.Application]{})},
 		recent: cache.New(cache.Config[string, auth.Application]{TTL: recentFor}), people: people, sessions: sessions, userKey: userKey, errors: e}
+}
+
+// WithTokens returns an Authenticator that also accepts personal tokens. A token takes precedence over a session.
+func (a *Authenticator) WithTokens(t Tokens) *Authenticator {
+	b := *a
+	b.tokens = t
+	return &b
 }
 
 // WithoutVerification returns an Authenticator that accepts names without credentials. It refuses changes that a page of another site
@@ -67,7 +75,7 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, app, r, err := a.identify(w, r)
-		if err == nil && (actor.Session || a.unverified) && !fromAllowedOrigin(r.Context()) {
+		if err == nil && (actor.Session && !HasBearer(r) || a.unverified) && !fromAllowedOrigin(r.Context()) {
 			if cross.Check(r) != nil {
 				err = fault.New(fault.Forbidden, "This request was sent by a page of another site")
 			}
@@ -130,6 +138,10 @@ func signedRequest(w http.ResponseWriter, r *http.Request) (auth.SignedRequest, 
 }
 
 func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.Actor, auth.Application, *http.Request, error) {
+	if a.tokens != nil && HasBearer(r) {
+		actor, app, err := ByToken(r, a.tokens, a.people, a.applications)
+		return actor, app, r, err
+	}
 	if actor, app, err := a.bySession(r); err != nil || actor.Known() {
 		return actor, app, r, err
 	}

@@ -200,6 +200,9 @@ func rights() []right {
 		{put, "/v1/integrations/generic/secrets", m{"secrets": []string{}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/integrations/generic/payloads", nil, 200, "133333oo3", (*server).integrations},
 		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, writers, (*server).integrations},
+		{get, "/v1/tokens", nil, 200, "13333oooo", nil},
+		{get, "/v1/tokens?all=true", nil, 200, "1333333o3", nil},
+		{post, "/v1/tokens", m{"name": "laptop", "scopes": []string{"read"}}, 201, "13333ooo3", func(s *server) { s.exec("delete from personal_tokens") }},
 		{get, "/v1/silences", nil, 200, known, nil},
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
 		{get, "/v1/silences/1", nil, 200, known, (*server).silence},
@@ -564,7 +567,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 // it.
 var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/users/{user}/quiet-limits", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
 	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/", "/v1/heartbeats",
-	"/v1/silences", "/v1/silences/"}
+	"/v1/silences", "/v1/silences/", "/v1/tokens", "/v1/tokens/"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
 func ofOncall(path string) bool {

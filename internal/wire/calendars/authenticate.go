@@ -31,6 +31,8 @@ type Authenticator struct {
 	Users        wire.People
 	// Sessions is nil if nobody can log in.
 	Sessions *scs.SessionManager `optional:"true"`
+	// Tokens is nil if personal tokens are refused.
+	Tokens wire.Tokens `optional:"true"`
 	// UserKey is the session key that holds the name of the logged-in user.
 	UserKey     string
 	Memberships Memberships
@@ -65,6 +67,13 @@ func (a *Authenticator) Identified(next http.Handler) http.Handler {
 }
 
 func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.Actor, auth.Application, *http.Request, error) {
+	if a.Tokens != nil && wire.HasBearer(r) {
+		actor, app, err := wire.ByToken(r, a.Tokens, a.Users, a.Applications)
+		if err == nil && changes(r) {
+			actor, err = a.withTeams(r.Context(), actor)
+		}
+		return actor, app, r, err
+	}
 	if header := r.Header.Get("Authorization"); header != "" {
 		body, r, err := wire.Body(w, r, wire.MaxBody)
 		if err != nil {
@@ -115,7 +124,7 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if err != nil {
 		return nobody, auth.Application{}, err
 	}
-	change := r.Method != http.MethodGet && r.Method != http.MethodHead
+	change := changes(r)
 	if !ok {
 		if gone := a.Sessions.Token(ctx) == "" || a.Sessions.Exists(ctx, a.UserKey); gone && (change || !a.Openings.AnonymousReads) {
 			return nobody, auth.Application{}, auth.ErrSessionGone
@@ -134,11 +143,15 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	if !change {
 		return actor, app, nil
 	}
-	memberships, err := a.Memberships.MembershipsOf(ctx, user.ID)
-	return withTeams(actor, memberships), app, err
+	actor, err = a.withTeams(ctx, actor)
+	return actor, app, err
 }
 
-func withTeams(actor auth.Actor, memberships []oncall.Membership) auth.Actor {
+func changes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
+
+// withTeams returns the actor with the teams of the actor's person.
+func (a *Authenticator) withTeams(ctx context.Context, actor auth.Actor) (auth.Actor, error) {
+	memberships, err := a.Memberships.MembershipsOf(ctx, actor.UserID)
 	for _, s := range memberships {
 		if s.Admin {
 			actor.TeamAdminOf = append(actor.TeamAdminOf, s.TeamID)
@@ -147,7 +160,7 @@ func withTeams(actor auth.Actor, memberships []oncall.Membership) auth.Actor {
 			actor.MemberOf = append(actor.MemberOf, s.TeamID)
 		}
 	}
-	return actor
+	return actor, err
 }
 
 // debugActor returns the actor test_user, who may do everything. The user need not exist.

@@ -751,6 +751,20 @@ type OncallRole struct {
 	DisplayOrder int32
 }
 
+// tokens with which people use the APIs; a revoked token has no row
+type PersonalToken struct {
+	ID     int64
+	UserID int64
+	Name   string
+	// SHA-256 of the token
+	Hash      []byte
+	Scopes    []string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	// written at most once a minute
+	LastUsedAt *time.Time
+}
+
 type PhoneCheck struct {
 	UserID int64
 	ToldAt time.Time

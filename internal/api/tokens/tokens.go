@@ -1,0 +1,172 @@
+// Package tokens serves the routes of /v1 about personal tokens. Package api mounts its routes. Only the answer that creates a token has
+// its secret.
+package tokens
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/tokens"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Tokens stores tokens.
+type Tokens interface {
+	// Page returns at most so many tokens, newest first, with a smaller number than before. user 0 = of everybody.
+	Page(ctx context.Context, user users.ID, before tokens.ID, most int) ([]tokens.Token, error)
+	// Create stores a token. If the person has too many, it returns a Conflict fault.
+	Create(ctx context.Context, u users.User, c tokens.Content, hash []byte) (tokens.Token, error)
+	// Revoke deletes a token of owner; owner 0 = of anybody. An unknown token is a NotFound fault.
+	Revoke(ctx context.Context, id tokens.ID, owner users.ID, actor string) error
+}
+
+type routes struct{ tokens Tokens }
+
+// usualLife is the life of a token whose request names none.
+const usualLife = 90 * 24 * time.Hour
+
+// Routes returns the routes.
+func Routes(t Tokens) []routing.Route {
+	a := routes{t}
+	return []routing.Route{
+		routing.Get("/v1/tokens", routing.Someone, a.list),
+		routing.Post("/v1/tokens", routing.Write, a.create),
+		routing.Delete("/v1/tokens/{token}", routing.Self, a.revoke),
+	}
+}
+
+// token is a token on the wire.
+type token struct {
+	ID         int64         `json:"id"`
+	User       string        `json:"user"`
+	Name       string        `json:"name"`
+	Scopes     tokens.Scopes `json:"scopes"`
+	CreatedAt  *string       `json:"created_at"`
+	ExpiresAt  *string       `json:"expires_at"`
+	LastUsedAt *string       `json:"last_used_at"`
+	Token      string        `json:"token,omitempty"`
+}
+
+func show(t tokens.Token) any { return shown(t, "") }
+
+func shown(t tokens.Token, secret string) token {
+	return token{ID: int64(t.ID), User: t.UserName, Name: t.Name, Scopes: t.Scopes, CreatedAt: page.Time(t.CreatedAt), ExpiresAt: page.Time(t.ExpiresAt),
+		LastUsedAt: page.Time(t.LastUsedAt), Token: secret}
+}
+
+// list answers with the caller's tokens, newest first; with ?all=true it answers administrators with those of everybody.
+func (a routes) list(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r, "all")
+	if err != nil {
+		return err
+	}
+	all, err := q.Flag("all", false)
+	if err != nil {
+		return err
+	}
+	actor := wire.Actor(r.Context())
+	user := actor.UserID
+	if all {
+		user, err = 0, actor.MayAdminister()
+	} else {
+		err = actor.MayHoldTokens()
+	}
+	if err != nil {
+		return err
+	}
+	before := int64(0)
+	if q.AfterName() != "" {
+		if before, err = strconv.ParseInt(q.AfterName(), 10, 64); err != nil || before <= 0 {
+			return page.BadCursor()
+		}
+	}
+	found, err := a.tokens.Page(r.Context(), user, tokens.ID(before), q.Size+1)
+	if err != nil {
+		return err
+	}
+	return page.AnswerFrom(w, q, found, show, func(t tokens.Token) string { return strconv.FormatInt(int64(t.ID), 10) })
+}
+
+func (a routes) create(w http.ResponseWriter, r *http.Request) error {
+	actor := wire.Actor(r.Context())
+	if err := actor.MayHoldTokens(); err != nil {
+		return err
+	}
+	if r.Header.Get("Idempotency-Key") != "" {
+		return fault.Invalidf("Idempotency-Key", "a token cannot be created with an Idempotency-Key: its secret would be stored with the answer")
+	}
+	c, err := content(w, r)
+	if err != nil {
+		return err
+	}
+	secret := tokens.Make()
+	hash, err := tokens.Hash(secret)
+	if err != nil {
+		return err
+	}
+	made, err := a.tokens.Create(r.Context(), users.User{ID: actor.UserID, Name: actor.Username}, c, hash)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", fmt.Sprintf("/v1/tokens/%d", made.ID))
+	w.Header().Set("Cache-Control", "no-store")
+	return routing.Answer(w, http.StatusCreated, shown(made, secret))
+}
+
+// revoke deletes a token of the caller. Administrators may revoke any.
+func (a routes) revoke(w http.ResponseWriter, r *http.Request) error {
+	actor := wire.Actor(r.Context())
+	owner, err := tokenOwner(actor)
+	if err != nil {
+		return err
+	}
+	id, err := strconv.ParseInt(wire.Param(r, "token"), 10, 64)
+	if err != nil || id <= 0 {
+		return fault.New(fault.NotFound, "there is no such token")
+	}
+	if err := a.tokens.Revoke(r.Context(), tokens.ID(id), owner, actor.String()); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// tokenOwner returns whose tokens the actor may revoke; 0 = everybody's.
+func tokenOwner(actor auth.Actor) (users.ID, error) {
+	if actor.MayAdminister() == nil {
+		return 0, nil
+	}
+	return actor.UserID, actor.MayHoldTokens()
+}
+
+func content(w http.ResponseWriter, r *http.Request) (c tokens.Content, err error) {
+	b, err := jsonbody.ReadKnown(w, r, "name", "scopes", "expires_in_seconds")
+	if err != nil {
+		return c, err
+	}
+	if c.Name, err = b.Required("name"); err != nil {
+		return c, err
+	}
+	names, _, err := b.Texts("scopes")
+	if err != nil {
+		return c, err
+	}
+	if c.Scopes, err = tokens.ParseScopes(names); err != nil {
+		return c, err
+	}
+	seconds, err := b.Whole("expires_in_seconds", int64(tokens.MaxLife/time.Second), int64(usualLife/time.Second))
+	if err != nil {
+		return c, err
+	}
+	c.Life = time.Duration(seconds) * time.Second
+	return c, c.Check()
+}

@@ -1,0 +1,75 @@
+package access_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/tokens"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	ctx := t.Context()
+	exec := func(sql string) {
+		t.Helper()
+		_, err := d.Pool().Exec(ctx, sql)
+		require.NoError(t, err)
+	}
+	exec(`insert into users (id, name) overriding system value values (901, 'Ann'), (902, 'bob')`)
+	s, ann := access.NewTokens(d), users.User{ID: 901, Name: "Ann"}
+	create := func() (tokens.Token, []byte) {
+		t.Helper()
+		hash, err := tokens.Hash(tokens.Make())
+		require.NoError(t, err)
+		made, err := s.Create(ctx, ann, tokens.Content{Name: "laptop", Scopes: tokens.Scopes{tokens.Read}, Life: time.Hour}, hash)
+		require.NoError(t, err)
+		return made, hash
+	}
+	list := func(of users.ID) []tokens.Token {
+		t.Helper()
+		found, err := s.Page(ctx, of, 0, 10)
+		require.NoError(t, err)
+		return found
+	}
+	made, hash := create()
+	found, err := s.Use(ctx, hash)
+	require.NoError(t, err)
+	require.Equal(t, tokens.Token{ID: made.ID, User: 901, UserName: "Ann", Scopes: tokens.Scopes{tokens.Read}}, found)
+	used := list(901)[0].LastUsedAt
+	require.False(t, used.IsZero())
+	_, err = s.Use(ctx, hash)
+	require.NoError(t, err)
+	require.Equal(t, used, list(0)[0].LastUsedAt, "a use is recorded once a minute")
+	require.Empty(t, list(902))
+
+	exec(`update users set active = false where id = 901`)
+	_, err = s.Use(ctx, hash)
+	require.ErrorIs(t, err, tokens.ErrInvalid)
+	exec(`update users set active = true where id = 901; update personal_tokens set expires_at = clock_timestamp()`)
+	_, err = s.Use(ctx, hash)
+	require.ErrorIs(t, err, tokens.ErrInvalid)
+
+	next, hash := create()
+	require.Len(t, list(901), 1, "expired tokens are deleted")
+	require.True(t, fault.Is(s.Revoke(ctx, next.ID, 902, "bob"), fault.NotFound))
+	require.NoError(t, s.Revoke(ctx, next.ID, 901, "Ann"))
+	_, err = s.Use(ctx, hash)
+	require.ErrorIs(t, err, tokens.ErrInvalid)
+
+	records, err := access.NewAudit(d).Newest(ctx, 1)
+	require.NoError(t, err)
+	require.Equal(t, "token revoke", records[0].Action)
+	require.Equal(t, "laptop", records[0].Detail)
+
+	exec(`insert into personal_tokens (user_id, name, hash, scopes, expires_at)
+		select 901, 'x', int4send(i), '{read}', clock_timestamp() + interval '1 hour' from generate_series(1, 50) i`)
+	_, err = s.Create(ctx, ann, tokens.Content{Name: "one more", Scopes: tokens.Scopes{tokens.Read}, Life: time.Hour}, hash)
+	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
+}

@@ -1,0 +1,99 @@
+// Package tokens defines personal access tokens: their format, and the requests that their scopes allow. The authentication of the APIs
+// and the routes of /v1/tokens use it. It does no input or output. The rights of a token's person are decided by package auth.
+package tokens
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Limits of tokens.
+const (
+	MaxLife   = 366 * 24 * time.Hour // a token expires at the latest so long after its creation
+	MaxKept   = 50                   // tokens of one person
+	maxName   = 100                  // characters
+	maxScopes = 5
+)
+
+// The format: prefix, 43 random characters (256 bits), and the CRC-32 of what comes before as 8 hexadecimal digits.
+const (
+	prefix      = "iris_p_"
+	randomChars = 43
+	sumChars    = 8
+	alphabet    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// ErrInvalid is the refusal of a token that is malformed, unknown, expired or revoked, or whose person is not active. The text is the
+// same for all, so that a caller does not learn which.
+var ErrInvalid = fault.New(fault.Unauthenticated, "this token is not valid: it may be expired or revoked")
+
+// ID is the number of a token.
+type ID int64
+
+// Token is a personal token without its secret.
+type Token struct {
+	ID         ID
+	User       users.ID
+	UserName   string
+	Name       string
+	Scopes     Scopes
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	LastUsedAt time.Time // exact to about one minute; zero = never used
+}
+
+// Content is what a person chooses for a new token.
+type Content struct {
+	Name   string
+	Scopes Scopes
+	Life   time.Duration
+}
+
+// Check returns an Invalid fault that names the field if the content cannot be stored.
+func (c Content) Check() error {
+	switch {
+	case strings.TrimSpace(c.Name) == "" || len([]rune(c.Name)) > maxName:
+		return fault.Invalidf("name", "name must have 1 to %d characters", maxName)
+	case len(c.Scopes) == 0:
+		return fault.Invalidf("scopes", "scopes must name at least one of %s", allScopes)
+	case c.Life < time.Second || c.Life > MaxLife:
+		return fault.Invalidf("expires_in_seconds", "expires_in_seconds must be between 1 and %d", int64(MaxLife/time.Second))
+	}
+	return nil
+}
+
+// Make returns a new random secret.
+func Make() string {
+	var b strings.Builder
+	b.WriteString(prefix)
+	random := make([]byte, 1)
+	for b.Len() < len(prefix)+randomChars {
+		_, _ = rand.Read(random) // crypto/rand never fails
+		if n := int(random[0]) % 64; n < len(alphabet) {
+			b.WriteByte(alphabet[n])
+		}
+	}
+	return b.String() + sum(b.String())
+}
+
+// Hash returns the SHA-256 of a secret; only the hash is stored. It returns ErrInvalid if the secret does not have the format.
+func Hash(secret string) ([]byte, error) {
+	body := len(prefix) + randomChars
+	if len(secret) != body+sumChars || !strings.HasPrefix(secret, prefix) || secret[body:] != sum(secret[:body]) {
+		return nil, ErrInvalid
+	}
+	hash := sha256.Sum256([]byte(secret))
+	return hash[:], nil
+}
+
+// sum returns the CRC-32 of s. With it a scanner recognises a token without asking Iris.
+func sum(s string) string {
+	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(s)))
+}
