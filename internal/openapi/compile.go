@@ -145,6 +145,7 @@ func securitySchemes() object {
 			"description": "`hmac APPLICATION:DIGEST`, where DIGEST is the URL-safe base64 of HMAC-SHA512 over `WINDOW METHOD PATH BODY` and WINDOW is the Unix time divided by 5. With X-IRIS-USERNAME, ` USERNAME` is appended to the text.",
 		},
 		"session":     object{"type": "apiKey", "in": "cookie", "name": "iris-auth", "description": "The cookie that the log-in sets."},
+		"personal":    object{"type": "http", "scheme": "bearer", "description": "A personal token with the scope that the request needs."},
 		"webhook":     object{"type": "apiKey", "in": "query", "name": "key", "description": "The application's key, beside the parameter `application`."},
 		"integration": object{"type": "http", "scheme": "bearer", "description": "A token of an integration."},
 		"vendor":      object{"type": "apiKey", "in": "header", "name": "X-Signature", "description": "The vendor's own signature: X-Twilio-Signature, or X-Slack-Signature with X-Slack-Request-Timestamp."},
@@ -330,7 +331,7 @@ func refusal(path string, status int, failure, access string) object {
 // accesses returns the credentials of each access rule. Several entries are alternatives; an empty one needs no credentials.
 var accesses = func() map[string][]any {
 	app, session, none := object{"application": []any{}}, object{"session": []any{}}, object{}
-	known := []any{app, session}
+	known := []any{app, session, object{"personal": []any{}}}
 	return map[string][]any{
 		"public": {none}, "open": known, "any": known, "write": known, "self": known, "user": known, "own": known, "admin": known,
 		"team-admin": known, "member": known, "app": {app}, "webhook": {object{"webhook": []any{}}}, "token": {object{"integration": []any{}}}, "vendor": {object{"vendor": []any{}}},

@@ -1,7 +1,6 @@
 package tokens
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 
@@ -98,7 +97,7 @@ func Needed(method, path string) Scope {
 	if secret(path) {
 		return Admin
 	}
-	if method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions {
+	if method == "GET" || method == "HEAD" || method == "OPTIONS" {
 		return Read
 	}
 	for _, c := range changes {

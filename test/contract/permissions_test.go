@@ -25,7 +25,7 @@ var columns = []caller{
 	viewer,
 }
 
-// right is a request and its permission. who has a mark for the answer to each column: o = the status ok, 1 = 401, 3 = 403, l = a
+// right is a request and its permission. who has a mark for the answer to each column: o = the status ok, 1 = 401, 3 = 403, 4 = 404, l = a
 // redirect to the log-in, k = a redirect to a log-in that offers the change again, h = a redirect from the log-in for callers with a
 // session.
 type right struct {
@@ -203,6 +203,10 @@ func rights() []right {
 		{get, "/v1/tokens", nil, 200, "13333oooo", nil},
 		{get, "/v1/tokens?all=true", nil, 200, "1333333o3", nil},
 		{post, "/v1/tokens", m{"name": "laptop", "scopes": []string{"read"}}, 201, "13333ooo3", func(s *server) { s.exec("delete from personal_tokens") }},
+		{del, "/v1/tokens/900", nil, 204, "13333o4o3", func(s *server) {
+			s.exec(`insert into personal_tokens (id, user_id, name, hash, scopes, expires_at) overriding system value
+				select 900, id, 'x', 'x', '{read}', now() + interval '1 hour' from users where name = 'bob' on conflict do nothing`)
+		}},
 		{get, "/v1/silences", nil, 200, known, nil},
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
 		{get, "/v1/silences/1", nil, 200, known, (*server).silence},
@@ -487,7 +491,7 @@ func (s *server) ask(r right, allowed bool) {
 			header = []string{"Content-Type", form}
 		}
 		a := s.do(as, r.method, s.named(r.path), r.body, header...)
-		want := map[byte]int{'o': r.ok, '1': 401, '3': 403, 'l': 302, 'k': 303, 'h': 302}[mark]
+		want := map[byte]int{'o': r.ok, '1': 401, '3': 403, '4': 404, 'l': 302, 'k': 303, 'h': 302}[mark]
 		if a.status != want { // report all differences, because together they show a pattern
 			s.Errorf("%s: %d, not %d: %.300s", a.what, a.status, want, a.body)
 			continue

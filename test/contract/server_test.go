@@ -88,6 +88,7 @@ type caller struct {
 	app     string // the request is signed as this application
 	user    string // X-IRIS-USERNAME
 	session string // or has the session of this person
+	token   string // or sends this personal token
 }
 
 var (
@@ -258,6 +259,8 @@ func (s *server) do(as caller, method, path string, body any, header ...string) 
 	}
 	client := &http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	switch {
+	case as.token != "":
+		r.Header.Set("Authorization", "Bearer "+as.token)
 	case as.session != "":
 		client = s.sessions[as.session]
 	case as.app != "":

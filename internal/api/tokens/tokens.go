@@ -40,7 +40,7 @@ func Routes(t Tokens) []routing.Route {
 	return []routing.Route{
 		routing.Get("/v1/tokens", routing.Someone, a.list),
 		routing.Post("/v1/tokens", routing.Write, a.create),
-		routing.Delete("/v1/tokens/{token}", routing.Self, a.revoke),
+		routing.Delete("/v1/tokens/{token}", routing.Write, a.revoke),
 	}
 }
 
