@@ -51,8 +51,9 @@ type Deps struct {
 	Incidents     incidents.Deps
 	Messages      messages.Deps
 	People        people.Deps
-	// Integrations are the routes of packages integrations, heartbeats and silences.
-	Integrations []routing.Route
+	// Further returns the routes of packages opening, integrations, heartbeats and silences. Their handlers call wake with the buckets
+	// that they changed.
+	Further func(wake replay.Wake) []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator
 	// CalendarAuthenticator authenticates the callers of the calendar's routes, which accept the credentials of Oncall's API.
@@ -82,18 +83,18 @@ func (a *API) Routes(r chi.Router) {
 	ofCalendar.Routes(r, calendar.Routes(a.Calendar))
 	others := routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Keys.Table(over),
 		Observe: a.Observe, Options: true}
-	others.Routes(r, a.table())
+	others.Routes(r, a.table(a.Keys.Wake))
 }
 
 // over returns the routes, except those of the calendar, with the parts of a unit of work.
 func over(d Deps, wake replay.Wake) []routing.Route {
 	d.Incidents.Wake, d.Messages.Wake = wake, wake
-	return (&API{d}).table()
+	return (&API{d}).table(wake)
 }
 
-// table returns the routes, except those of the calendar.
-func (a *API) table() []routing.Route {
-	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Integrations,
+// table returns the routes, except those of the calendar. Handlers call wake with the buckets that they changed.
+func (a *API) table(wake replay.Wake) []routing.Route {
+	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Further(wake),
 		messages.Routes(a.Messages), people.Routes(a.People))
 }
 

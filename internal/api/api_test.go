@@ -22,6 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/api/integrations"
 	"github.com/iris-oncall/iris/internal/api/messages"
+	"github.com/iris-oncall/iris/internal/api/opening"
 	"github.com/iris-oncall/iris/internal/api/people"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
@@ -30,6 +31,7 @@ import (
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/notifications/responders"
 	"github.com/iris-oncall/iris/internal/oncall"
+	open "github.com/iris-oncall/iris/internal/opening"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
@@ -99,6 +101,8 @@ func newFixture(t *testing.T) *fixture {
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db),
 				Removals: operator.NewRemovals(db, plans, "")}),
 			integrations.Routes(senders),
+			opening.Routes(opening.Deps{Incidents: in, Wake: wake, Opener: open.Opener{Incidents: in, Plans: plans, Applications: apps,
+				Lookups: pgnotifications.New(db), Load: idle}}),
 			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db, secrets), Chooser: senders.Chooser,
 				Editable: integrations.Editable(senders)}),
 		)

@@ -74,9 +74,12 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	return &Receivers{edges, old, activity, reception}, err
 }
 
-// Routes returns the routes of /v1 about integrations and heartbeats.
-func Routes(cfg config.API, s *server.Stores, wake receiving.Wake, log *zap.Logger) []routing.Route {
-	return resources.Routes(s, chooser(cfg, s, log), s.Silences(wake, log))
+// Routes returns the routes of /v1 that open incidents, and those about integrations, heartbeats and silences. Their handlers call wake
+// with the buckets that they changed.
+func Routes(cfg config.API, s *server.Stores, o resources.Opener, log *zap.Logger) func(wake receiving.Wake) []routing.Route {
+	return func(wake receiving.Wake) []routing.Route {
+		return resources.Routes(s, o, chooser(cfg, s, log), s.Silences(wake, log), wake)
+	}
 }
 
 // chooser returns what chooses the plans of events.
