@@ -166,7 +166,7 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	require.NoError(t, err)
 	p := parts{
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), People: people, Counts: incidents.New(f.db),
-		Statistics: incidents.NewStatistics(f.db), Resolver: oncall.NewResolver(dir, nil, time.Second), Load: load.New(queues, log),
+		Statistics: catalog.NewStatistics(f.db), Resolver: oncall.NewResolver(dir, nil, time.Second), Load: load.New(queues, log),
 		Ping: f.db.Ping, Registerer: prometheus.NewRegistry(),
 		Wake: func(s buckets.Set) {
 			f.mu.Lock()

@@ -184,7 +184,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Keys: &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
-		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Snoozes: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
+		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Snoozes: s.Incidents, Merges: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
 			Responders: s.Responders()},
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
@@ -217,7 +217,7 @@ func (s *apiShared) pages() (*web.Web, error) {
 		return nil, err
 	}
 	return web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
+		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
 		Sections: web.SectionParts{
 			Plans:        web.PlanParts{Plans: s.Plans, Simulator: s.simulator},
 			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, PublicURL: s.cfg.PublicURL},

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -117,6 +119,18 @@ func Owner(past []Past, s escalation.Settings, id users.ID, name string, now tim
 	return n, true
 }
 
+// Cancels returns the purpose of the notices that a change of the state cancels, and false if it cancels none.
+func Cancels(t incidents.Transition) (messages.Purpose, bool) {
+	switch before, after := t.Before.State(), t.After.State(); {
+	case before == after:
+	case before == incidents.StateResolved:
+		return messages.ResolvedNotice, true
+	case before == incidents.StateAcknowledged:
+		return messages.OwnerNotice, true
+	}
+	return "", false
+}
+
 // Line says on the timeline who is notified of a resolve; "" if nobody is.
 func Line(ns []Notice) string {
 	names := make([]string, len(ns))
@@ -127,4 +141,13 @@ func Line(ns []Notice) string {
 		return ""
 	}
 	return "notifying of the resolve: " + strings.Join(names, ", ")
+}
+
+// OwnerLine says on the timeline that the owner is notified of news.
+func OwnerLine(n Notice) string {
+	line := "notifying the owner of the news: " + n.Target + " by " + string(n.Mode)
+	if n.After > 0 {
+		line += " in " + humanize.Duration(n.After) + " (at most every " + humanize.Duration(Pause) + ")"
+	}
+	return line
 }

@@ -2,6 +2,7 @@ package notices_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/notices"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -96,8 +98,26 @@ func TestNoticesOfNewsToAnOwner(t *testing.T) {
 			n, ok := notices.Owner(c.past, escalation.Settings{NotifyOwner: c.mode}, 1, "user1", noon)
 			require.Equal(t, !c.none, ok)
 			if ok {
+				require.Equal(t, c.after > 0, strings.Contains(notices.OwnerLine(n), " in "))
 				require.Equal(t, notices.Notice{Recipient: "user:1", Target: "user1", Mode: c.mode, Number: c.number, After: c.after}, n)
 			}
 		})
+	}
+}
+
+func TestAChangeOfTheStateCancelsNotices(t *testing.T) {
+	t.Parallel()
+	for e, want := range map[incidents.Event]messages.Purpose{incidents.Acknowledge: "", incidents.Reopen: messages.OwnerNotice, incidents.Snooze: messages.OwnerNotice,
+		incidents.Resolve: messages.OwnerNotice, incidents.Close: messages.OwnerNotice} {
+		change, err := incidents.Status{Owned: true}.After(e)
+		require.NoError(t, err)
+		purpose, _ := notices.Cancels(change)
+		require.Equal(t, want, purpose, e)
+	}
+	for e, want := range map[incidents.Event]messages.Purpose{incidents.Resolve: "", incidents.UndoResolve: messages.ResolvedNotice, incidents.LateDelivery: messages.ResolvedNotice} {
+		change, err := incidents.Status{Owned: true, Resolved: true}.After(e)
+		require.NoError(t, err)
+		purpose, _ := notices.Cancels(change)
+		require.Equal(t, want, purpose, e)
 	}
 }

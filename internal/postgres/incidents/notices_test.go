@@ -124,3 +124,48 @@ func TestAPlanChoosesTheModesOfNotices(t *testing.T) {
 	g.person(id, true, "cy")
 	require.Equal(t, []string{"0.0.0 resolved-notice bo sms pending"}, g.notices(id))
 }
+
+func TestTheOwnerIsNotifiedOfNews(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.Exec(`update plans set settings = '{"notify_owner": "slack"}' where id = $1`, g.plan)
+	id := g.fire(alerts("a")).ID
+	g.fire(alerts("a", "b"))
+	g.acknowledge(id)
+	require.Empty(t, g.notices(id), "nobody owned it")
+	g.after(time.Second)
+	g.fire(alerts("a", "b"))
+	require.Empty(t, g.notices(id), "the delivery has no news")
+
+	g.fire(alerts("a", "b", "c"))
+	require.Equal(t, []string{"0.0.0 owner-notice ana slack pending"}, g.notices(id))
+	require.Equal(t, "notice: notifying the owner of the news: ana by slack", g.lastLine(id))
+	require.Equal(t, "updated: news; nobody is paged again", g.Timeline(int64(id))[len(g.Timeline(int64(id)))-2])
+	g.after(time.Minute)
+	g.fire(alerts("a", "b", "c", "d"))
+	require.Equal(t, []string{"0.0.0 owner-notice ana slack pending"}, g.notices(id), "the one that waits will have the latest news")
+	g.Exec(`update messages set state = 'sent', settled_at = clock_timestamp() - interval '2 minutes' where state = 'pending'`)
+	g.fire(alerts("a", "b", "c", "d", "e"))
+	require.Equal(t, []string{"0.0.0 owner-notice ana slack sent", "0.0.1 owner-notice ana slack pending"}, g.notices(id))
+	require.Regexp(t, `notifying the owner of the news: ana by slack in (3 min|2 min \d+ s) \(at most every 5 min\)$`, g.lastLine(id))
+	require.Equal(t, int64(1), g.ID(`select count(*) from messages where available_at between clock_timestamp() + interval '1 minute' and clock_timestamp() + interval '3 minutes'`))
+
+	g.resolve("a", "b", "c", "d", "e")
+	require.Equal(t, "0.0.1 owner-notice ana slack cancelled", g.notices(id)[1], "the incident is over")
+}
+
+func TestAHigherSeverityIsNews(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.Exec(`update plans set settings = '{"notify_owner": "email"}' where id = $1`, g.plan)
+	id := g.fire(alerts("a")).ID
+	g.acknowledge(id)
+	n := g.request(alerts("a")...)
+	_, err := g.in.Update(g.Ctx(), id, incidents.Delivery{Context: n.Context, Facts: n.DedupFacts, Alerts: n.Alerts, Late: g.late, Severity: "critical",
+		Text: "the severity rose from warning to critical"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"0.0.0 owner-notice ana email pending"}, g.notices(id))
+	g.snooze(id)
+	g.fire(alerts("a", "b"))
+	require.Equal(t, []string{"0.0.0 owner-notice ana email cancelled"}, g.notices(id), "a snooze is quiet")
+}

@@ -48,10 +48,8 @@ func Transit(ctx context.Context, q *db.Queries, e incidents.Event, with db.SetS
 		if err := q.SetStates(ctx, p); err != nil {
 			return nil, err
 		}
-		if t.Before.Resolved != after.Resolved && (t.Before.Resolved || t.Before.Owned) {
-			if err := notices.Changed(ctx, q, some, after.Resolved); err != nil {
-				return nil, err
-			}
+		if err := notices.Changed(ctx, q, some, t); err != nil {
+			return nil, err
 		}
 	}
 	if len(left) == 0 {

@@ -39,11 +39,31 @@ func Resolved(ctx context.Context, q *db.Queries, ids []int64, by string) error 
 	return store(ctx, q, p, entries)
 }
 
-// Changed cancels the notices that the new state of incidents forbids. The incidents have been resolved, or are not resolved any more.
-func Changed(ctx context.Context, q *db.Queries, ids []int64, resolved bool) error {
-	purpose := messages.ResolvedNotice
-	if resolved {
-		purpose = messages.OwnerNotice
+// News makes the notice to the owner of an acknowledged incident that has news, at most one for each notices.Pause. The entry about the news
+// is the last one on the timeline.
+func News(ctx context.Context, q *db.Queries, id int64) error {
+	pasts, err := read(ctx, q, []int64{id})
+	if err != nil || len(pasts) == 0 || pasts[0].owner == 0 {
+		return err
+	}
+	now, err := q.ServerClock(ctx)
+	if err != nil {
+		return err
+	}
+	n, ok := notices.Owner(pasts[0].messages, pasts[0].settings, pasts[0].owner, pasts[0].ownerName, now)
+	if !ok {
+		return nil
+	}
+	p := db.MakeNoticesParams{Purpose: string(messages.OwnerNotice), LifeSeconds: notices.Life.Seconds()}
+	add(&p, id, n)
+	return store(ctx, q, p, db.AddEntriesParams{IncidentIds: []int64{id}, Kind: string(incidents.EntryNotice), Texts: []string{notices.OwnerLine(n)}})
+}
+
+// Changed cancels the notices that are not sent yet and that the new state of incidents forbids.
+func Changed(ctx context.Context, q *db.Queries, ids []int64, t incidents.Transition) error {
+	purpose, cancels := notices.Cancels(t)
+	if !cancels {
+		return nil
 	}
 	if err := q.CancelNotices(ctx, db.CancelNoticesParams{Ids: ids, Purpose: string(purpose)}); err != nil {
 		return fmt.Errorf("cancel notices: %w", err)
@@ -53,12 +73,14 @@ func Changed(ctx context.Context, q *db.Queries, ids []int64, resolved bool) err
 
 // past is what happened to an incident.
 type past struct {
-	incident int64
-	settings escalation.Settings
-	messages []notices.Past
+	incident  int64
+	settings  escalation.Settings
+	owner     users.ID // 0 = none
+	ownerName string
+	messages  []notices.Past
 }
 
-// read reads the past of incidents that have messages.
+// read reads the past of incidents.
 func read(ctx context.Context, q *db.Queries, ids []int64) ([]past, error) {
 	rows, err := q.PastOfIncidents(ctx, ids)
 	if err != nil {
@@ -67,7 +89,10 @@ func read(ctx context.Context, q *db.Queries, ids []int64) ([]past, error) {
 	var out []past
 	for _, r := range rows { // ordered by incident
 		if len(out) == 0 || out[len(out)-1].incident != r.IncidentID {
-			out = append(out, past{incident: r.IncidentID, settings: escalation.DecodeSettings(r.Settings)})
+			out = append(out, past{incident: r.IncidentID, settings: escalation.DecodeSettings(r.Settings), owner: users.ID(r.OwnerID), ownerName: r.Owner})
+		}
+		if r.Recipient == "" {
+			continue // it has no messages
 		}
 		last := &out[len(out)-1]
 		last.messages = append(last.messages, notices.Past{Recipient: messages.Recipient(r.Recipient), Target: r.Target, Mode: users.Mode(r.Mode),

@@ -1,17 +1,21 @@
 -- Notices: messages about incidents that page nobody.
 
--- The messages of incidents, queued and history, that are pages or notices, and the settings of the plans.
+-- Incidents with the settings of their plans, their owners, and their messages, queued and history. An incident without messages has one row,
+-- with empty columns.
 -- name: PastOfIncidents :many
-select i.id as incident_id, p.settings, m.recipient, m.target, m.mode, m.purpose, m.state::text as state, m.at::timestamptz as at
+select i.id as incident_id, p.settings, coalesce(i.owner_id, 0)::bigint as owner_id, coalesce(u.name, '')::text as owner,
+    coalesce(m.recipient, '')::text as recipient, coalesce(m.target, '')::text as target, coalesce(m.mode, '')::text as mode,
+    coalesce(m.purpose, '')::text as purpose, coalesce(m.state, '')::text as state, coalesce(m.at, 'epoch')::timestamptz as at
 from incidents i
 join plans p on p.id = i.plan_id
-cross join lateral (
+left join users u on u.id = i.owner_id
+left join lateral (
     select q.recipient, q.target, q.mode, q.purpose, q.state, coalesce(q.settled_at, q.created_at) as at
     from messages q where q.incident_id = i.id
     union all
     select h.recipient, h.target, h.mode, h.purpose, h.state, coalesce(h.settled_at, h.created_at)
     from message_history h where h.incident_id = i.id
-) m
+) m on true
 where i.id = any (sqlc.arg(ids)::bigint[])
 order by i.id, m.at;
 
