@@ -51,9 +51,8 @@ type Deps struct {
 	Incidents     incidents.Deps
 	Messages      messages.Deps
 	People        people.Deps
-	// Further returns the routes of packages opening, integrations, heartbeats and silences. Their handlers call wake with the buckets
-	// that they changed.
-	Further func(wake replay.Wake) []routing.Route
+	// Integrations returns the routes of packages opening, integrations, heartbeats and silences. They call wake with the buckets that they change.
+	Integrations func(wake replay.Wake) []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator
 	// CalendarAuthenticator authenticates the callers of the calendar's routes, which accept the credentials of Oncall's API.
@@ -83,18 +82,18 @@ func (a *API) Routes(r chi.Router) {
 	ofCalendar.Routes(r, calendar.Routes(a.Calendar))
 	others := routing.Mount{Errors: a.Errors, Identify: a.Authenticator.Middleware, Admit: routing.Strict, Once: a.Keys.Table(over),
 		Observe: a.Observe, Options: true}
-	others.Routes(r, a.table(a.Keys.Wake))
+	others.Routes(r, a.table())
 }
 
 // over returns the routes, except those of the calendar, with the parts of a unit of work.
 func over(d Deps, wake replay.Wake) []routing.Route {
 	d.Incidents.Wake, d.Messages.Wake = wake, wake
-	return (&API{d}).table(wake)
+	return (&API{d}).table()
 }
 
-// table returns the routes, except those of the calendar. Handlers call wake with the buckets that they changed.
-func (a *API) table(wake replay.Wake) []routing.Route {
-	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Further(wake),
+// table returns the routes, except those of the calendar.
+func (a *API) table() []routing.Route {
+	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Integrations(a.Incidents.Wake),
 		messages.Routes(a.Messages), people.Routes(a.People))
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/opening"
 	"github.com/iris-oncall/iris/internal/api/people"
+	apisilences "github.com/iris-oncall/iris/internal/api/silences"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
@@ -105,6 +106,7 @@ func newFixture(t *testing.T) *fixture {
 				Lookups: pgnotifications.New(db), Load: idle}}),
 			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db, secrets), Chooser: senders.Chooser,
 				Editable: integrations.Editable(senders)}),
+			apisilences.Routes(operations(db, wake)),
 		)
 	}
 	wake := func(buckets.Set) {}
