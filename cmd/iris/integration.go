@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -15,12 +17,13 @@ import (
 )
 
 type integrationCommand struct {
-	Add    integrationAddCommand    `cmd:"" help:"Add an integration: a sender of alerts. Prints its address and token, once."`
-	List   integrationListCommand   `cmd:"" help:"List the integrations."`
-	Show   integrationShowCommand   `cmd:"" help:"Show an integration, its last refusal and its latest payloads."`
-	Token  integrationTokenCommand  `cmd:"" help:"Add a second token and print it once, or remove the old one."`
-	Secret integrationSecretCommand `cmd:"" help:"Set or remove the secrets that check the signatures of deliveries."`
-	Remove integrationRemoveCommand `cmd:"" help:"Remove an integration. Its tokens become invalid at once; its incidents stay."`
+	Add     integrationAddCommand     `cmd:"" help:"Add an integration: a sender of alerts. Prints its address and token, once."`
+	List    integrationListCommand    `cmd:"" help:"List the integrations."`
+	Show    integrationShowCommand    `cmd:"" help:"Show an integration, its last refusal and its latest payloads."`
+	Token   integrationTokenCommand   `cmd:"" help:"Add a second token and print it once, or remove the old one."`
+	Secret  integrationSecretCommand  `cmd:"" help:"Set or remove the secrets that check the signatures of deliveries."`
+	Preview integrationPreviewCommand `cmd:"" help:"Print what a payload would do: its events, the rule and the plan. Nothing is opened."`
+	Remove  integrationRemoveCommand  `cmd:"" help:"Remove an integration. Its tokens become invalid at once; its incidents stay."`
 }
 
 type integrationAddCommand struct {
@@ -126,6 +129,9 @@ func (c integrationShowCommand) Run(ctx context.Context, e *env, s *senders.Send
 	}
 	a := i.Activity
 	fmt.Fprintf(e.stdout, "accepted: %d, last %s\nrefused: %d, last %s %s\n", a.Accepted, moment(a.LastAcceptedAt), a.Refused, moment(a.LastRefusedAt), a.LastRefusal)
+	if a.FailedExpressions > 0 {
+		fmt.Fprintf(e.stdout, "deliveries with expressions that failed: %d, last %s %s\n", a.FailedExpressions, moment(a.LastFailureAt), a.LastFailure)
+	}
 	for _, p := range payloads {
 		fmt.Fprintf(e.stdout, "%s %s\n", moment(p.At), p.Outcome)
 		if c.Payloads {
@@ -133,6 +139,80 @@ func (c integrationShowCommand) Run(ctx context.Context, e *env, s *senders.Send
 		}
 	}
 	return nil
+}
+
+type integrationPreviewCommand struct {
+	Name        string `arg:"" help:"Name."`
+	Payload     string `help:"File with a payload, - = standard input; without it, the latest delivery." placeholder:"FILE"`
+	ContentType string `help:"Content-Type of the payload." placeholder:"TYPE"`
+}
+
+// Run prints the events of a payload.
+func (c integrationPreviewCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	d := senders.Delivery{ContentType: c.ContentType, At: time.Now()}
+	var err error
+	switch c.Payload {
+	case "":
+	case "-":
+		d.Body, err = io.ReadAll(e.stdin)
+	default:
+		d.Body, err = os.ReadFile(c.Payload)
+	}
+	if err != nil {
+		return err
+	}
+	events, err := s.Preview(ctx, c.Name, d)
+	if err != nil {
+		return invalidIsUsage(err)
+	}
+	if len(events) == 0 {
+		fmt.Fprintln(e.stdout, "the payload says nothing about an alert")
+	}
+	for k, p := range events {
+		if k > 0 {
+			fmt.Fprintln(e.stdout)
+		}
+		printPreview(e.stdout, p)
+	}
+	return nil
+}
+
+func printPreview(w io.Writer, p senders.Preview) {
+	v := p.Event
+	fmt.Fprintf(w, "status: %s\nkey: %s\ntitle: %s\nsummary: %s\nseverity: %s\nalerts of the group: %d\n", v.Status, v.Key, v.Title, v.Summary, v.Severity, len(v.Alerts))
+	for _, name := range slices.Sorted(maps.Keys(v.Labels)) {
+		fmt.Fprintf(w, "label %s: %s\n", name, v.Labels[name])
+	}
+	for _, l := range v.Links {
+		fmt.Fprintf(w, "link: %s %s\n", l.URL, l.Text)
+	}
+	for _, f := range v.Failures {
+		fmt.Fprintf(w, "expression of %s: %s; the default is used\n", f.Field, f.Reason)
+	}
+	switch {
+	case p.Open != 0:
+		fmt.Fprintf(w, "incident %d is open with this key and takes the event; no rule runs\n", p.Open)
+	case v.Status != "firing":
+		fmt.Fprintln(w, "no incident is open with this key: nothing happens")
+	default:
+		printRoute(w, p.Choice)
+		if p.Refusal != "" {
+			fmt.Fprintf(w, "refused: %s\n", p.Refusal)
+		}
+	}
+}
+
+// printRoute prints which plan is used, and why.
+func printRoute(w io.Writer, c senders.Choice) {
+	if c.Reason != "" {
+		fmt.Fprintln(w, c.Reason)
+	}
+	switch {
+	case c.RecordOnly:
+		fmt.Fprintln(w, "recorded only: no incident is opened")
+	case c.Plan != "":
+		fmt.Fprintf(w, "plan %s, that of the %s\n", c.Plan, c.Owner)
+	}
 }
 
 type integrationTokenCommand struct {
@@ -217,16 +297,6 @@ func (c routeTestCommand) Run(ctx context.Context, e *env, s *senders.Senders) e
 		}
 	}
 	choice, err := s.TestRoute(ctx, c.Integration, senders.Event{Labels: c.Label, Title: c.Title, Severity: c.Severity}, at)
-	if choice.Reason != "" {
-		fmt.Fprintln(e.stdout, choice.Reason)
-	}
-	switch {
-	case err != nil:
-		return err
-	case choice.RecordOnly:
-		fmt.Fprintln(e.stdout, "recorded only: no incident is opened")
-	default:
-		fmt.Fprintf(e.stdout, "plan %s, that of the %s\n", choice.Plan, choice.Owner)
-	}
-	return nil
+	printRoute(e.stdout, choice)
+	return err
 }

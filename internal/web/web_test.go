@@ -177,7 +177,7 @@ func setup(t *testing.T) (*world, *browser) {
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
 			Silences:     SilenceParts{Silences: &w.silences, Incidents: w},
-			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, PublicURL: "https://iris.example.com"}},
+			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
 		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
 	})
 	require.NoError(t, err)

@@ -19,6 +19,7 @@ with input as materialized (
             unnest(sqlc.arg(versions)::bigint[]) as version,
             unnest(sqlc.arg(dedup_keys)::text[]) as dedup_key,
             unnest(sqlc.arg(actors)::text[]) as actor,
+            unnest(sqlc.arg(remarks)::text[]) as remark,
             unnest(sqlc.arg(contexts)::text[]) as context,
             unnest(sqlc.arg(facts)::text[]) as facts,
             unnest(sqlc.arg(integration_ids)::bigint[]) as integration_id,
@@ -94,7 +95,7 @@ alerts as (
 ),
 lines as (
     insert into timeline_entries (incident_id, kind, actor, text)
-    select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name
+    select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name || case when n.remark <> '' then '; ' || n.remark else '' end
     from input n join made on made.id = n.id
     union all
     select n.id, 'silenced', '', n.silence_reason
