@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,7 @@ import (
 // world is a small Iris in memory: one incident, one person, one processor.
 type world struct {
 	incident incidents.Incident
+	merged   []incidents.Incident // into incident
 	entries  []incidents.Entry
 	view     buckets.View
 	asked    filters.Query
@@ -44,6 +46,9 @@ type world struct {
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
+	if slices.ContainsFunc(q.Conditions, func(c filters.Condition) bool { return c.Field == "merged_into" }) {
+		return w.merged, nil
+	}
 	w.asked = q
 	return []incidents.Incident{w.incident}, nil
 }
@@ -96,6 +101,19 @@ func (w *world) Reassign(_ context.Context, _ incidents.Change, owner string) er
 
 func (w *world) Snooze(_ context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error) {
 	w.incident.SnoozedUntil, w.incident.Active = until, false
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) Merge(_ context.Context, c incidents.Change, into incidents.ID, _ string) ([]incidents.Acknowledged, error) {
+	if into == w.incident.ID {
+		return nil, fault.Invalidf("into", "incident 257 cannot be merged into itself")
+	}
+	w.incident.MergedInto, w.incident.Active = into, false
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) Unmerge(_ context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	w.incident.MergedInto, w.incident.Active = 0, true
 	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
 }
 
@@ -173,7 +191,7 @@ func setup(t *testing.T) (*world, *browser) {
 	sessions := scs.New()
 	sessions.Cookie.Secure = false
 	site, err := New(Deps{
-		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
+		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
 			Silences:     SilenceParts{Silences: &w.silences, Incidents: w},

@@ -166,6 +166,8 @@ func rights() []right {
 		{post, "/v1/incidents/1/restart", nil, 200, writers, unresolved},
 		{post, "/v1/incidents/1/snooze", m{"for": "1h"}, 200, writers, unresolved},
 		{post, "/v1/incidents/1/unsnooze", nil, 200, writers, snoozed},
+		{post, "/v1/incidents/1/merge", m{"into": 900, "comment": "c"}, 200, writers, withParent},
+		{post, "/v1/incidents/1/unmerge", nil, 200, writers, merged},
 		{post, "/v1/incidents/1/page", m{"targets": []m{{"role": "user", "name": "bob"}}}, 200, writers, unresolved},
 		{post, "/v1/incidents/1/reassign", m{"owner": "bob"}, 200, writers, owned},
 		{get, "/v1/messages?limit=1", nil, 200, known, nil},
@@ -372,6 +374,8 @@ func pages() []right {
 	return append(out,
 		right{post, "/incidents/1/page", formOf("role", "user", "name", "bob"), 303, "lllllooo3", unresolved},
 		right{post, "/incidents/1/snooze", formOf("for", "30m"), 303, "lllllooo3", unresolved},
+		right{post, "/incidents/1/merge", formOf("into", "900"), 303, "lllllooo3", withParent},
+		right{post, "/incidents/1/unmerge", nil, 303, "lllllooo3", merged},
 		right{post, "/incidents/1/reassign", formOf("owner", "bob"), 303, "lllllooo3", owned},
 		right{post, "/silences", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "lllll3oo3", nil},
 		right{post, "/silences/1/end", nil, 303, "lllll3oo3", (*server).silence},
@@ -391,12 +395,12 @@ func pages() []right {
 
 // owned makes ann the owner of incident 1.
 func owned(s *server) {
-	s.exec("update incidents set owner_id = (select id from users where name = 'ann'), active = false, resolved = false, snoozed_until = null where id = 1")
+	s.exec("update incidents set owner_id = (select id from users where name = 'ann'), active = false, resolved = false, snoozed_until = null, merged_into = null where id = 1")
 }
 
 // unowned removes the owner of incident 1.
 func unowned(s *server) {
-	s.exec("update incidents set owner_id = null, active = true, resolved = false, snoozed_until = null where id = 1")
+	s.exec("update incidents set owner_id = null, active = true, resolved = false, snoozed_until = null, merged_into = null where id = 1")
 }
 
 func spareWithFallback(s *server) {
@@ -514,12 +518,25 @@ func (s *server) everything() map[string]string {
 
 // unresolved makes the first incident active again, before the first step of its plan.
 func unresolved(s *server) {
-	s.exec("update incidents set resolved = false, active = true, current_step = 0, snoozed_until = null where id = 1")
+	s.exec("update incidents set resolved = false, active = true, current_step = 0, snoozed_until = null, merged_into = null where id = 1")
+}
+
+// withParent makes an incident 900, which the first one can be merged into.
+func withParent(s *server) {
+	unresolved(s)
+	s.exec(`insert into incidents (id, plan_id, application_id) select 900, plan_id, application_id from incidents where id = 1 on conflict do nothing;
+		update incidents set resolved = false, active = true where id = 900`)
+}
+
+// merged merges the first incident into incident 900.
+func merged(s *server) {
+	withParent(s)
+	s.exec("update incidents set active = false, merged_into = 900 where id = 1")
 }
 
 // snoozed snoozes the first incident.
 func snoozed(s *server) {
-	s.exec("update incidents set resolved = false, active = false, snoozed_until = now() + interval '1 hour' where id = 1")
+	s.exec("update incidents set resolved = false, active = false, snoozed_until = now() + interval '1 hour', merged_into = null where id = 1")
 }
 
 // Fails if an operation of the OpenAPI document has no row in rights.

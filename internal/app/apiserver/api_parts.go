@@ -116,10 +116,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			Tags: tags, Openings: open, InternalApplications: c.InternalApplications,
 		},
 		Messages: irisapi.MessageParts{Messages: s.Messages, Queues: s.Queues, Acceptor: acceptor},
-		Opening: irisapi.OpeningParts{
-			Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load,
-			Rates: s.rates,
-		},
+		Opening:  irisapi.OpeningParts{Opener: s.opener(), Texts: s.Plans},
 		People: irisapi.PeopleParts{
 			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
 			Devices: s.Settings, Acceptor: acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
@@ -133,6 +130,11 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Begin:  units(s, (*apiShared).irisParts), Wake: s.notifier.Wake, Replayed: s.replayed.Inc, Registerer: s.reg,
 		WakeEscalation: s.notifier.WakeEscalation, WakeDelivery: s.notifier.WakeDelivery,
 	}
+}
+
+// opener returns what opens the incidents that applications and people ask for.
+func (s *apiShared) opener() irisapi.Opener {
+	return irisapi.Opener{Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load, Rates: s.rates}
 }
 
 // calendarEdge returns what the two calendar APIs share.
@@ -182,7 +184,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Keys: &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
-		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Snoozes: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
+		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Snoozes: s.Incidents, Merges: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
 			Responders: s.Responders()},
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
@@ -215,7 +217,7 @@ func (s *apiShared) pages() (*web.Web, error) {
 		return nil, err
 	}
 	return web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
+		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
 		Sections: web.SectionParts{
 			Plans:        web.PlanParts{Plans: s.Plans, Simulator: s.simulator},
 			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, Previewer: receivers.Previewer(s.cfg, s.Stores, s.log), PublicURL: s.cfg.PublicURL},

@@ -59,7 +59,7 @@ with delivered as (
 update integrations g set repeat_seconds = r.gap from rarer r where g.id = r.id;
 
 -- name: LockForDelivery :one
-select sqlc.embed(i), p.repage_after
+select sqlc.embed(i), p.repage_after, p.settings
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = @id
@@ -97,6 +97,10 @@ set context = sqlc.arg(context)::text::json, dedup_facts = nullif(sqlc.arg(facts
 where incident_id = sqlc.arg(id)
   and (dedup_facts is distinct from nullif(sqlc.arg(facts)::text, '')::jsonb
     or severity is distinct from coalesce(nullif(sqlc.arg(severity)::text, ''), severity));
+
+-- Makes the next delivery of an incident bring something new.
+-- name: ForgetFacts :exec
+update incident_contexts set dedup_facts = null where incident_id = @incident_id and dedup_facts is not null;
 
 -- name: TouchIncident :exec
 update incidents set updated_at = clock_timestamp() where id = @id;

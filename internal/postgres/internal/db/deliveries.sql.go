@@ -200,6 +200,16 @@ func (q *Queries) FireAlerts(ctx context.Context, arg FireAlertsParams) error {
 	return err
 }
 
+const forgetFacts = `-- name: ForgetFacts :exec
+update incident_contexts set dedup_facts = null where incident_id = $1 and dedup_facts is not null
+`
+
+// Makes the next delivery of an incident bring something new.
+func (q *Queries) ForgetFacts(ctx context.Context, incidentID int64) error {
+	_, err := q.db.Exec(ctx, forgetFacts, incidentID)
+	return err
+}
+
 const forgetResolvedGroups = `-- name: ForgetResolvedGroups :execrows
 delete from resolved_groups g
 where g.ctid = any(array(
@@ -286,7 +296,7 @@ func (q *Queries) LastResolvedOfPlan(ctx context.Context, arg LastResolvedOfPlan
 }
 
 const lockForDelivery = `-- name: LockForDelivery :one
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, p.repage_after
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, p.repage_after, p.settings
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = $1
@@ -296,6 +306,7 @@ for no key update of i
 type LockForDeliveryRow struct {
 	Incident    Incident
 	RepageAfter int32
+	Settings    json.RawMessage
 }
 
 func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliveryRow, error) {
@@ -329,6 +340,7 @@ func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliver
 		&i.Incident.DeliveredAt,
 		&i.Incident.SilenceID,
 		&i.RepageAfter,
+		&i.Settings,
 	)
 	return i, err
 }

@@ -168,10 +168,20 @@ func (q *Queries) DataOfRequests(ctx context.Context, ids []int64) ([]DataOfRequ
 }
 
 const detoursOfMessages = `-- name: DetoursOfMessages :many
-select distinct on (message_id) message_id, old, new, description
-from message_changes
-where message_id = any ($1::bigint[]) and change_type = 'target-change'
-order by message_id, id desc
+(select distinct on (c.message_id) c.message_id, c.old, c.new, c.description, c.at
+from message_changes c
+where c.message_id = any ($1::bigint[]) and c.change_type = 'target-change'
+order by c.message_id, c.id desc)
+union all
+select m.id, '', '', t.text, t.at
+from messages m
+cross join lateral (
+    select e.text, e.at from timeline_entries e
+    where e.incident_id = m.incident_id and e.kind = case m.purpose when 'resolved-notice' then 'resolved' else 'updated' end
+    order by e.id desc
+    limit 1
+) t
+where m.id = any ($1::bigint[]) and m.purpose like '%-notice'
 `
 
 type DetoursOfMessagesRow struct {
@@ -179,8 +189,10 @@ type DetoursOfMessagesRow struct {
 	Old         string
 	New         string
 	Description string
+	At          time.Time
 }
 
+// Why messages go to their recipients: the last change of target, and for a notice the entry on the timeline that caused it.
 func (q *Queries) DetoursOfMessages(ctx context.Context, ids []int64) ([]DetoursOfMessagesRow, error) {
 	rows, err := q.db.Query(ctx, detoursOfMessages, ids)
 	if err != nil {
@@ -195,6 +207,7 @@ func (q *Queries) DetoursOfMessages(ctx context.Context, ids []int64) ([]Detours
 			&i.Old,
 			&i.New,
 			&i.Description,
+			&i.At,
 		); err != nil {
 			return nil, err
 		}
