@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -87,17 +85,9 @@ func (integrationListCommand) Run(ctx context.Context, e *env, s *senders.Sender
 	fmt.Fprintln(w, "NAME\tTYPE\tAPPLICATION\tPLAN\tENABLED\tACCEPTED\tREFUSED\tLAST DELIVERY")
 	for _, i := range all {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%t\t%d\t%d\t%s\n", i.Name, i.Type, i.Application, i.DefaultPlan, i.Enabled, i.Activity.Accepted,
-			i.Activity.Refused, moment(i.Activity.LastAcceptedAt))
+			i.Activity.Refused, senders.Moment(i.Activity.LastAcceptedAt))
 	}
 	return w.Flush()
-}
-
-// moment formats an instant; "never" for zero.
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return "never"
-	}
-	return t.UTC().Format(time.RFC3339)
 }
 
 type integrationShowCommand struct {
@@ -111,33 +101,7 @@ func (c integrationShowCommand) Run(ctx context.Context, e *env, s *senders.Send
 	if err != nil {
 		return err
 	}
-	path, _ := senders.Addresses(i.Type, "")
-	fmt.Fprintf(e.stdout, "name: %s\ntype: %s\napplication: %s\naddress: %s\ndefault plan: %s\ndefault severity: %s\nrate per minute: %d\nenabled: %t\ncreated: %s by %s\n",
-		i.Name, i.Type, i.Application, path, i.DefaultPlan, i.DefaultSeverity, i.RatePerMinute, i.Enabled, moment(i.CreatedAt), i.CreatedBy)
-	for k, r := range i.Rules {
-		to := "plan " + r.Plan
-		if r.RecordOnly {
-			to = "record only"
-		}
-		fmt.Fprintf(e.stdout, "rule %d: %s -> %s\n", k+1, r, to)
-	}
-	for _, t := range i.Tokens {
-		fmt.Fprintf(e.stdout, "token %d: created %s, last used %s\n", t.ID, moment(t.CreatedAt), moment(t.LastUsedAt))
-	}
-	for k, at := range i.SecretsSetAt {
-		fmt.Fprintf(e.stdout, "secret %d: set %s\n", k+1, moment(at))
-	}
-	a := i.Activity
-	fmt.Fprintf(e.stdout, "accepted: %d, last %s\nrefused: %d, last %s %s\n", a.Accepted, moment(a.LastAcceptedAt), a.Refused, moment(a.LastRefusedAt), a.LastRefusal)
-	if a.FailedExpressions > 0 {
-		fmt.Fprintf(e.stdout, "deliveries with expressions that failed: %d, last %s %s\n", a.FailedExpressions, moment(a.LastFailureAt), a.LastFailure)
-	}
-	for _, p := range payloads {
-		fmt.Fprintf(e.stdout, "%s %s\n", moment(p.At), p.Outcome)
-		if c.Payloads {
-			fmt.Fprintf(e.stdout, "%s\n", p.Body)
-		}
-	}
+	senders.WriteIntegration(e.stdout, i, payloads, c.Payloads)
 	return nil
 }
 
@@ -172,47 +136,9 @@ func (c integrationPreviewCommand) Run(ctx context.Context, e *env, s *senders.S
 		if k > 0 {
 			fmt.Fprintln(e.stdout)
 		}
-		printPreview(e.stdout, p)
+		senders.WritePreview(e.stdout, p)
 	}
 	return nil
-}
-
-func printPreview(w io.Writer, p senders.Preview) {
-	v := p.Event
-	fmt.Fprintf(w, "status: %s\nkey: %s\ntitle: %s\nsummary: %s\nseverity: %s\nalerts of the group: %d\n", v.Status, v.Key, v.Title, v.Summary, v.Severity, len(v.Alerts))
-	for _, name := range slices.Sorted(maps.Keys(v.Labels)) {
-		fmt.Fprintf(w, "label %s: %s\n", name, v.Labels[name])
-	}
-	for _, l := range v.Links {
-		fmt.Fprintf(w, "link: %s %s\n", l.URL, l.Text)
-	}
-	for _, f := range v.Failures {
-		fmt.Fprintf(w, "expression of %s: %s; the default is used\n", f.Field, f.Reason)
-	}
-	switch {
-	case p.Open != 0:
-		fmt.Fprintf(w, "incident %d is open with this key and takes the event; no rule runs\n", p.Open)
-	case v.Status != "firing":
-		fmt.Fprintln(w, "no incident is open with this key: nothing happens")
-	default:
-		printRoute(w, p.Choice)
-		if p.Refusal != "" {
-			fmt.Fprintf(w, "refused: %s\n", p.Refusal)
-		}
-	}
-}
-
-// printRoute prints which plan is used, and why.
-func printRoute(w io.Writer, c senders.Choice) {
-	if c.Reason != "" {
-		fmt.Fprintln(w, c.Reason)
-	}
-	switch {
-	case c.RecordOnly:
-		fmt.Fprintln(w, "recorded only: no incident is opened")
-	case c.Plan != "":
-		fmt.Fprintf(w, "plan %s, that of the %s\n", c.Plan, c.Owner)
-	}
 }
 
 type integrationTokenCommand struct {
@@ -297,6 +223,6 @@ func (c routeTestCommand) Run(ctx context.Context, e *env, s *senders.Senders) e
 		}
 	}
 	choice, err := s.TestRoute(ctx, c.Integration, senders.Event{Labels: c.Label, Title: c.Title, Severity: c.Severity}, at)
-	printRoute(e.stdout, choice)
+	senders.WriteRoute(e.stdout, choice)
 	return err
 }

@@ -94,7 +94,7 @@ func (c silenceListCommand) Run(ctx context.Context, e *env, s *senders.Senders)
 	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tFROM\tTO\tREPEAT\tHIDES\tAUTHOR\tINCIDENTS\tCOMMENT")
 	for _, one := range all {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", one.ID, one.State(now), moment(one.From), moment(one.To), one.Recurrence, one.Hidden, one.Author,
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", one.ID, one.State(now), senders.Moment(one.From), senders.Moment(one.To), one.Recurrence, one.Hidden, one.Author,
 			one.Conditions(), one.Comment)
 	}
 	return w.Flush()
@@ -112,15 +112,15 @@ func (c silenceShowCommand) Run(ctx context.Context, e *env, s *senders.Senders)
 	}
 	now := time.Now()
 	fmt.Fprintf(e.stdout, "silence: %d\nstate: %s\nincidents: %s\nfrom: %s\nto: %s\ncomment: %s\nadded: %s by %s\n", one.ID, one.State(now), one.Conditions(),
-		moment(one.From), moment(one.To), one.Comment, moment(one.CreatedAt), one.Author)
+		senders.Moment(one.From), senders.Moment(one.To), one.Comment, senders.Moment(one.CreatedAt), one.Author)
 	if one.Recurrence != "" {
 		fmt.Fprintf(e.stdout, "repeat: %s in %s\n", one.Recurrence, one.Zone)
 		if span, ok := one.Next(now); ok && one.EndedAt.IsZero() {
-			fmt.Fprintf(e.stdout, "next: %s to %s\n", moment(span.From), moment(span.To))
+			fmt.Fprintf(e.stdout, "next: %s to %s\n", senders.Moment(span.From), senders.Moment(span.To))
 		}
 	}
 	if !one.EndedAt.IsZero() {
-		fmt.Fprintf(e.stdout, "ended: %s\n", moment(one.EndedAt))
+		fmt.Fprintf(e.stdout, "ended: %s\n", senders.Moment(one.EndedAt))
 	}
 	for _, id := range hidden {
 		fmt.Fprintf(e.stdout, "hides: incident %d\n", id)

@@ -6,7 +6,7 @@
 -- than the given one (0 = any) opens nothing and is answered with the id -1; one whose silences were changed since, with -2.
 -- name: OpenIncidents :many
 with input as materialized (
-    select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
+    select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.remark, u.context,
         u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
         coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key,
         case when u.version <> 0 and a.xmin::text::bigint is distinct from u.version then 1
