@@ -23,6 +23,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api/integrations"
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
+	apisilences "github.com/iris-oncall/iris/internal/api/silences"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
@@ -103,6 +104,7 @@ func newFixture(t *testing.T) *fixture {
 			integrations.Routes(senders),
 			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db, secrets), Chooser: senders.Previewer.Chooser,
 				Editable: integrations.Editable(senders)}),
+			apisilences.Routes(operations(db, wake)),
 		)
 	}
 	wake := func(buckets.Set) {}
