@@ -23,9 +23,11 @@ import (
 	"github.com/iris-oncall/iris/internal/api/integrations"
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
+	apisilences "github.com/iris-oncall/iris/internal/api/silences"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/notifications/responders"
@@ -86,7 +88,8 @@ func newFixture(t *testing.T) *fixture {
 		in, calendar := pgincidents.New(db), pgpeople.NewOncallPeople(db)
 		plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
 		senders := integrations.Deps{Integrations: pgintegrations.New(db, secrets), Records: pgintegrations.New(db, secrets), Applications: apps,
-			Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}}
+			Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
+				Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}, Applications: apps, Decoders: sources.All(), Alerts: pgintegrations.New(db, secrets)}}
 		return slices.Concat(
 			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Snoozes: in, Merges: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
@@ -99,8 +102,9 @@ func newFixture(t *testing.T) *fixture {
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db),
 				Removals: operator.NewRemovals(db, plans, "")}),
 			integrations.Routes(senders),
-			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db, secrets), Chooser: senders.Chooser,
+			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db, secrets), Chooser: senders.Previewer.Chooser,
 				Editable: integrations.Editable(senders)}),
+			apisilences.Routes(operations(db, wake)),
 		)
 	}
 	wake := func(buckets.Set) {}

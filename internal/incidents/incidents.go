@@ -89,6 +89,7 @@ type New struct {
 	Context        json.RawMessage
 	DynamicTargets []DynamicTarget
 	Actor          string // who opened it, for the timeline
+	Remark         string // what else the first line of the timeline says; "" = nothing
 	// DedupKey, if not empty, prevents a second open incident of the same application, plan and key.
 	DedupKey string
 	// DedupFacts is the content of a delivery (see Opened.Known).

@@ -174,6 +174,7 @@ type browser struct {
 	*http.Client
 	base string
 	t    *testing.T
+	at   *url.URL // of the last page
 }
 
 func setup(t *testing.T) (*world, *browser) {
@@ -194,8 +195,8 @@ func setup(t *testing.T) (*world, *browser) {
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
-			Silences:     SilenceParts{Silences: &w.silences, Incidents: w},
-			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, PublicURL: "https://iris.example.com"}},
+			Silences:     SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
+			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
 		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
 	})
 	require.NoError(t, err)
@@ -234,6 +235,7 @@ func (b *browser) do(req *http.Request) (int, string) {
 	resp, err := b.Do(req)
 	require.NoError(b.t, err)
 	defer func() { _ = resp.Body.Close() }()
+	b.at = resp.Request.URL
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(b.t, err)
 	return resp.StatusCode, string(body)

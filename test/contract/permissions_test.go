@@ -200,6 +200,7 @@ func rights() []right {
 		{put, "/v1/integrations/generic/secrets", m{"secrets": []string{}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/integrations/generic/payloads", nil, 200, "133333oo3", (*server).integrations},
 		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, writers, (*server).integrations},
+		{post, "/v1/integrations/generic/preview", m{"payload": m{"title": "t"}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/silences", nil, 200, known, nil},
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
 		{get, "/v1/silences/1", nil, 200, known, (*server).silence},
@@ -359,7 +360,7 @@ func pages() []right {
 	for _, path := range []string{"/integrations", "/integrations/generic"} {
 		out = append(out, right{get, path, nil, 200, people, (*server).integrations})
 	}
-	for _, path := range []string{"/silences", "/silences/new", "/silences/1"} {
+	for _, path := range []string{"/silences", "/silences/new", "/silences/1", "/silences/1/edit"} {
 		out = append(out, right{get, path, nil, 200, people, (*server).silence})
 	}
 	for path, moved := range map[string]int{"/user": 302, "/messages": 302, "/messages/1": 302, "/templates": 302, "/templates/words": 302, "/applications": 302,
@@ -376,7 +377,8 @@ func pages() []right {
 		right{post, "/incidents/1/merge", formOf("into", "900"), 303, "lllllooo3", withParent},
 		right{post, "/incidents/1/unmerge", nil, 303, "lllllooo3", merged},
 		right{post, "/incidents/1/reassign", formOf("owner", "bob"), 303, "lllllooo3", owned},
-		right{post, "/silences", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "lllll3oo3", nil},
+		right{post, "/silences", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "kkkkk3oo3", nil},
+		right{post, "/silences/1/edit", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "kkkkk3oo3", (*server).silence},
 		right{post, "/silences/1/end", nil, 303, "lllll3oo3", (*server).silence},
 		right{post, "/incidents/1/comments", formOf("content", "c"), 303, "11111ooo3", nil}, // the page of the refusal keeps the comment
 		right{get, "/", nil, 302, everybody, nil},

@@ -101,6 +101,7 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 // Within returns the adapters of s with Records over the DB of a unit of work. Caches stay those of the process.
 func (s *Stores) Within(d *postgres.DB) *Stores {
 	c := *s
+	c.silences = pgsilences.New(d)
 	c.Records = s.records(d, s.Plans.Within(d), s.Notifications.Within(d))
 	return &c
 }
