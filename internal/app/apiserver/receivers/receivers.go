@@ -78,11 +78,16 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 // with the buckets that they changed.
 func Routes(cfg config.API, s *server.Stores, o resources.Opener, log *zap.Logger) func(wake receiving.Wake) []routing.Route {
 	return func(wake receiving.Wake) []routing.Route {
-		return resources.Routes(s, o, chooser(cfg, s, log), s.Silences(wake, log), wake)
+		return resources.Routes(s, o, Previewer(cfg, s, log), s.Silences(wake, log), wake)
 	}
 }
 
 // chooser returns what chooses the plans of events.
+// Previewer returns what answers what a delivery would do.
+func Previewer(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Previewer {
+	return receiving.Previewer{Chooser: chooser(cfg, s, log), Applications: s.Applications, Decoders: sources.All(), Alerts: s.Integrations}
+}
+
 func chooser(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Chooser {
 	return receiving.Chooser{Plans: s.Plans, CatchAll: cfg.Intake.CatchAllPlan, Log: log}
 }

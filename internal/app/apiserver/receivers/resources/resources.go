@@ -19,11 +19,11 @@ import (
 // Opener opens incidents.
 type Opener = opening.Opener
 
-// Routes returns the routes. c chooses the plans of events.
-func Routes(s *server.Stores, o Opener, c receiving.Chooser, hide silences.Silences, wake receiving.Wake) []routing.Route {
-	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Chooser: c}
+// Routes returns the routes. o opens the incidents that applications and people ask for.
+func Routes(s *server.Stores, o Opener, p receiving.Previewer, hide silences.Silences, wake receiving.Wake) []routing.Route {
+	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
 	open := route.Deps{Opener: o, Incidents: s.Incidents, Wake: wake}
 	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), heartbeats.Routes(heartbeats.Deps{
-		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: c, Editable: integrations.Editable(senders),
+		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders),
 	}))
 }
