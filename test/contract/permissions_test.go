@@ -200,6 +200,7 @@ func rights() []right {
 		{put, "/v1/integrations/generic/secrets", m{"secrets": []string{}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/integrations/generic/payloads", nil, 200, "133333oo3", (*server).integrations},
 		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, writers, (*server).integrations},
+		{post, "/v1/integrations/generic/preview", m{"payload": m{"title": "t"}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/silences", nil, 200, known, nil},
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
 		{get, "/v1/silences/1", nil, 200, known, (*server).silence},
