@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,23 +35,7 @@ type openCommand struct {
 
 // Run opens an incident. Standard output has only its number.
 func (c openCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
-	to := senders.NewIncident{Plan: c.Plan, Application: c.Application}
-	for _, text := range c.Target {
-		role, name, ok := strings.Cut(text, ":")
-		if !ok {
-			return usagef("--target: %.60q must be a role and a name, such as user:ann", text)
-		}
-		to = to.With(role, name)
-	}
-	content := senders.IncidentContent{Title: c.Title, Summary: c.Summary, Labels: c.Label, DedupKey: c.DedupKey}
-	if c.Context != "" {
-		var members map[string]any
-		if json.Unmarshal([]byte(c.Context), &members) != nil || members == nil {
-			return usagef("--context must be a JSON object")
-		}
-		content.Context = json.RawMessage(c.Context)
-	}
-	id, known, err := s.OpenIncident(ctx, to, content, c.Severity)
+	id, known, err := s.OpenIncident(ctx, senders.NewIncident(c))
 	if err != nil {
 		return invalidIsUsage(err)
 	}
@@ -75,11 +58,7 @@ func (c snoozeCommand) Run(ctx context.Context, e *env, o *operator.Operator) er
 		return err
 	}
 	until, err := o.Incidents().Snooze(ctx, c.ID, d)
-	if err != nil {
-		return invalidIsUsage(err)
-	}
-	fmt.Fprintf(e.stdout, "incident %d is snoozed until %s\n", c.ID, until.UTC().Format(time.RFC3339))
-	return nil
+	return e.done(err, "incident %d is snoozed until %s", c.ID, until.UTC().Format(time.RFC3339))
 }
 
 type unsnoozeCommand struct {
@@ -88,11 +67,7 @@ type unsnoozeCommand struct {
 
 // Run ends a snooze.
 func (c unsnoozeCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	if err := o.Incidents().EndSnooze(ctx, c.ID); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "incident %d escalates again\n", c.ID)
-	return nil
+	return e.done(o.Incidents().EndSnooze(ctx, c.ID), "incident %d escalates again", c.ID)
 }
 
 type mergeCommand struct {
@@ -112,17 +87,11 @@ func (c mergeCommand) Run(ctx context.Context, e *env, o *operator.Operator) err
 	return nil
 }
 
-type unmergeCommand struct {
-	ID int64 `arg:"" help:"Number of the incident."`
-}
+type unmergeCommand unsnoozeCommand
 
 // Run undoes a merge.
 func (c unmergeCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	if err := o.Incidents().Unmerge(ctx, c.ID); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "incident %d is no longer merged\n", c.ID)
-	return nil
+	return e.done(o.Incidents().Unmerge(ctx, c.ID), "incident %d is no longer merged", c.ID)
 }
 
 type pageCommand struct {
@@ -140,11 +109,7 @@ func (c pageCommand) Run(ctx context.Context, e *env, o *operator.Operator) erro
 		return usagef("name at least one --user, --team or --oncall")
 	}
 	err := o.Incidents().Page(ctx, c.ID, operator.Paged{People: c.User, Teams: c.Team, OnCall: c.Oncall, Priority: c.Priority, Template: c.Template})
-	if err != nil {
-		return invalidIsUsage(err)
-	}
-	fmt.Fprintf(e.stdout, "incident %d pages %s\n", c.ID, strings.Join(slices.Concat(c.User, c.Team, c.Oncall), ", "))
-	return nil
+	return e.done(err, "incident %d pages %s", c.ID, strings.Join(slices.Concat(c.User, c.Team, c.Oncall), ", "))
 }
 
 type reassignCommand struct {
@@ -154,9 +119,5 @@ type reassignCommand struct {
 
 // Run gives an incident another owner.
 func (c reassignCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	if err := o.Incidents().Reassign(ctx, c.ID, c.Owner); err != nil {
-		return invalidIsUsage(err)
-	}
-	fmt.Fprintf(e.stdout, "incident %d belongs to %s\n", c.ID, c.Owner)
-	return nil
+	return e.done(o.Incidents().Reassign(ctx, c.ID, c.Owner), "incident %d belongs to %s", c.ID, c.Owner)
 }

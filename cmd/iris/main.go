@@ -86,6 +86,14 @@ func invalidIsUsage(err error) error {
 	return err
 }
 
+// done prints what a command did, or returns its error.
+func (e *env) done(err error, format string, args ...any) error {
+	if err == nil {
+		fmt.Fprintf(e.stdout, format+"\n", args...)
+	}
+	return invalidIsUsage(err)
+}
+
 func main() {
 	ctx, stop := app.Signals()
 	e := &env{environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}

@@ -2,6 +2,8 @@ package senders
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -15,18 +17,32 @@ import (
 	"github.com/iris-oncall/iris/internal/silences"
 )
 
-// The parts of an incident that the operator opens.
-type (
-	// NewIncident names the plan, the application and the dynamic targets of an incident.
-	NewIncident = opening.Request
-	// IncidentContent describes an incident.
-	IncidentContent = opening.Content
-)
+// NewIncident is an incident to be opened, as people write it. Context is a JSON object, a target is a role and a name such as user:ann.
+type NewIncident struct {
+	Plan, Application, Title, Summary, Severity string
+	Label                                       map[string]string
+	Context                                     string
+	Target                                      []string
+	DedupKey                                    string
+}
 
 // OpenIncident opens an incident under the silences, and returns its number. If an incident of the application, plan and dedup key is
-// open, it returns that incident's number and known. severity is as people write it; "" = none. The processors see a new incident within a second.
-func (s *Senders) OpenIncident(ctx context.Context, r NewIncident, c IncidentContent, severity string) (id int64, known bool, err error) {
-	c.Severity = intake.Severity(severity)
+// open, it returns that incident's number and known. The processors see a new incident within a second.
+func (s *Senders) OpenIncident(ctx context.Context, i NewIncident) (id int64, known bool, err error) {
+	r := opening.Request{Plan: i.Plan, Application: i.Application}
+	for _, text := range i.Target {
+		role, name, ok := strings.Cut(text, ":")
+		if !ok {
+			return 0, false, fault.Invalidf("target", "target %.60q must be a role and a name, such as user:ann", text)
+		}
+		r = r.With(role, name)
+	}
+	c := opening.Content{Title: i.Title, Summary: i.Summary, Severity: intake.Severity(i.Severity), Labels: i.Label, DedupKey: i.DedupKey,
+		Context: json.RawMessage(i.Context)}
+	var members map[string]any
+	if i.Context != "" && (json.Unmarshal(c.Context, &members) != nil || members == nil) {
+		return 0, false, fault.Invalidf("context", "context must be a JSON object")
+	}
 	n, err := c.New()
 	if err != nil {
 		return 0, false, err
