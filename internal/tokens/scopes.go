@@ -114,7 +114,7 @@ func secret(path string) bool {
 	case strings.HasPrefix(path, "/v0/applications/"):
 		return strings.HasSuffix(path, "/key") || strings.HasSuffix(path, "/secondary") || strings.HasSuffix(path, "/rekey")
 	case strings.HasPrefix(path, "/v1/integrations/"):
-		return strings.HasSuffix(path, "/payloads")
+		return strings.HasSuffix(path, "/payloads") || strings.HasSuffix(path, "/preview")
 	}
 	return strings.HasPrefix(path, "/api/v0/ical_key")
 }

@@ -154,6 +154,7 @@ func rights() []right {
 		{get, "/v1/incidents/1/timeline", nil, 200, known, nil},
 		{get, "/v1/audit", nil, 200, "1333333o3", nil},
 		{get, "/v1/incidents?state=open", nil, 200, known, nil},
+		{post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t"}, 201, "13oooooo3", nil},
 		{get, "/v1/incidents/1", nil, 200, known, nil},
 		{get, "/v1/incidents/1/alerts", nil, 200, known, nil},
 		{get, "/v1/incidents/1/messages", nil, 200, known, nil},
@@ -207,6 +208,7 @@ func rights() []right {
 			s.exec(`insert into personal_tokens (id, user_id, name, hash, scopes, expires_at) overriding system value
 				select 900, id, 'x', 'x', '{read}', now() + interval '1 hour' from users where name = 'bob' on conflict do nothing`)
 		}},
+		{post, "/v1/integrations/generic/preview", m{"payload": m{"title": "t"}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/silences", nil, 200, known, nil},
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
 		{get, "/v1/silences/1", nil, 200, known, (*server).silence},

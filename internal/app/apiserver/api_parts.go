@@ -196,7 +196,7 @@ func (s *apiShared) v1Parts() api.Deps {
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory, AuditLog: s.Audit,
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
-		Integrations: receivers.Routes(s.cfg, s.Stores, s.log),
+		Integrations: receivers.Routes(s.cfg, s.Stores, s.opener(), s.log),
 		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
@@ -221,7 +221,7 @@ func (s *apiShared) pages() (*web.Web, error) {
 		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
 		Sections: web.SectionParts{
 			Plans:        web.PlanParts{Plans: s.Plans, Simulator: s.simulator},
-			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, PublicURL: s.cfg.PublicURL},
+			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, Previewer: receivers.Previewer(s.cfg, s.Stores, s.log), PublicURL: s.cfg.PublicURL},
 			Silences:     web.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
 			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
 			Teams:        s.TeamRows,

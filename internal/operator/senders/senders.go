@@ -1,5 +1,5 @@
 // Package senders does what operators do with integrations, their heartbeats, and silences: it adds, lists, changes and removes them, and
-// tests routing rules. Every change is in the audit log. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
+// tests routing rules. It also opens incidents. Every change is in the audit log or on a timeline. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
 package senders
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
+	"github.com/iris-oncall/iris/internal/opening"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgheartbeats "github.com/iris-oncall/iris/internal/postgres/heartbeats"
@@ -28,6 +29,7 @@ type Senders struct {
 	silences     silences.Silences
 	applications *catalog.Applications
 	plans        *catalog.Plans
+	opener       opening.Opener
 	catchAll     string
 }
 
@@ -36,8 +38,9 @@ const operatorName = "iris command"
 
 // New returns the operations on a database. catchAll is the setting intake.catch_all_plan.
 func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
+	apps, plans := catalog.NewApplications(db, keys), catalog.NewPlans(db)
 	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db), silences: silencesOf(db),
-		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), catchAll: catchAll}
+		applications: apps, plans: plans, opener: openerOf(db, apps, plans), catchAll: catchAll}
 }
 
 func (s *Senders) chooser() receiving.Chooser {
@@ -62,6 +65,13 @@ type Event struct {
 	Title, Severity string
 	Labels          map[string]string
 }
+
+// What the preview of a delivery needs and returns.
+type (
+	Delivery = receiving.Delivery
+	Preview  = receiving.Preview
+	Choice   = receiving.Choice
+)
 
 // Content is what people edit of an integration.
 type Content = integrations.Content
@@ -152,16 +162,32 @@ func (s *Senders) Remove(ctx context.Context, name string) error {
 	return s.store.Delete(ctx, i, operatorName)
 }
 
+// Preview returns what a delivery of an integration would do now, with the same functions as intake. A delivery without a body is the
+// latest stored one. It changes nothing.
+func (s *Senders) Preview(ctx context.Context, name string, d Delivery) ([]Preview, error) {
+	i, payloads, err := s.Show(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if d.Body == nil {
+		if len(payloads) == 0 {
+			return nil, fault.Newf(fault.NotFound, "the integration %s has no stored payload: give one with --payload", name)
+		}
+		d.Body, d.ContentType = []byte(payloads[0].Body), payloads[0].ContentType
+	}
+	return receiving.Previewer{Chooser: s.chooser(), Applications: s.applications, Decoders: sources.All(), Alerts: s.store}.Preview(ctx, i, d)
+}
+
 // TestRoute returns the plan that a firing event would use at a time if no incident is open with its key, and why. It uses the same
 // function as intake and changes nothing.
-func (s *Senders) TestRoute(ctx context.Context, name string, e Event, at time.Time) (receiving.Choice, error) {
+func (s *Senders) TestRoute(ctx context.Context, name string, e Event, at time.Time) (Choice, error) {
 	i, err := s.store.ByName(ctx, name)
 	if err != nil {
-		return receiving.Choice{}, err
+		return Choice{}, err
 	}
 	app, err := s.application(ctx, i.Application)
 	if err != nil {
-		return receiving.Choice{}, err
+		return Choice{}, err
 	}
 	return s.chooser().Choose(ctx, app, i, intake.Event{
 		Status: intake.Firing, Title: e.Title, Severity: intake.Severity(e.Severity), Labels: e.Labels,

@@ -1,4 +1,4 @@
-// Package resources builds the routes of /v1 about integrations, heartbeats, silences and personal tokens. Package receivers calls it.
+// Package resources builds the routes of /v1 that open incidents, and those about integrations, heartbeats, silences and tokens. Package receivers calls it.
 package resources
 
 import (
@@ -6,6 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/api/heartbeats"
 	"github.com/iris-oncall/iris/internal/api/integrations"
+	route "github.com/iris-oncall/iris/internal/api/opening"
 	api "github.com/iris-oncall/iris/internal/api/silences"
 	"github.com/iris-oncall/iris/internal/api/tokens"
 	"github.com/iris-oncall/iris/internal/app/server"
@@ -15,10 +16,14 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Routes returns the routes. c chooses the plans of events.
-func Routes(s *server.Stores, c receiving.Chooser, hide silences.Silences) []routing.Route {
-	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Chooser: c}
-	return slices.Concat(integrations.Routes(senders), api.Routes(hide), tokens.Routes(s.Tokens), heartbeats.Routes(heartbeats.Deps{
-		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: c, Editable: integrations.Editable(senders),
+// Opener opens incidents.
+type Opener = route.Opener
+
+// Routes returns the routes. o opens the incidents that applications and people ask for.
+func Routes(s *server.Stores, o Opener, p receiving.Previewer, hide silences.Silences, wake receiving.Wake) []routing.Route {
+	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
+	open := route.Deps{Opener: o, Incidents: s.Incidents, Wake: wake}
+	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), tokens.Routes(s.Tokens), heartbeats.Routes(heartbeats.Deps{
+		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders),
 	}))
 }
