@@ -15,12 +15,12 @@ import (
 
 // Payloads: how many an integration keeps, and the largest that is kept, in bytes. Of a larger one, the beginning is kept.
 const (
-	KeptPayloads  = 20
-	maxPayload    = 64 << 10
-	writeEvery    = time.Second
-	writeTimeout  = 10 * time.Second
-	logEvery      = time.Minute
-	maxUnwritten  = 10_000 // integrations and causes in memory
+	KeptPayloads = 20
+	maxPayload   = 64 << 10
+	writeEvery   = time.Second
+	writeTimeout = 10 * time.Second
+	logEvery     = time.Minute
+	maxUnwritten = 10_000 // integrations and causes in memory
 )
 
 // Usage is what an integration received since the last write.
