@@ -127,7 +127,7 @@ func New(d Deps) (*Webhooks, error) {
 		return nil, errors.New("webhooks: a part is missing: " + name)
 	}
 	if len(d.Enabled) == 0 {
-		d.Enabled = []string{"alertmanager"}
+		d.Enabled = []string{"alertmanager", "grafana"}
 	}
 	for _, name := range d.Enabled {
 		if formats()[name] == nil {
