@@ -380,6 +380,9 @@ func pages() []right {
 		right{post, "/login/", formOf("username", "bob", "password", "wrong"), 302, everybody, nil},
 		right{get, "/login", nil, 200, "ooooohhhh", nil},
 		right{get, "/login/", nil, 200, "ooooohhhh", nil},
+		right{get, "/login/sso/corp", nil, 302, everybody, nil},
+		right{get, "/login/sso/corp/callback", nil, 302, everybody, nil},
+		right{post, "/login/sso/corp/backchannel", formOf("logout_token", ""), 400, everybody, nil},
 		right{get, "/logout", nil, 200, people, nil},
 		right{get, "/logout/", nil, 200, people, nil},
 		// These are the last rows, because a log-out ends the caller's session.

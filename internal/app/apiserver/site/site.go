@@ -1,0 +1,63 @@
+// Package site builds the web site and the log-in of people. Package apiserver mounts the site.
+package site
+
+import (
+	"github.com/alexedwards/scs/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/app/apiserver/site/providers"
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/login"
+	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/web"
+)
+
+// Deps are the parts of the server that the site works on.
+type Deps struct {
+	Config     config.API
+	Stores     *server.Stores
+	Simulator  *operator.Simulator
+	Sessions   *scs.SessionManager
+	Wake       func(buckets.Set)
+	Log        *zap.Logger
+	Registerer prometheus.Registerer
+}
+
+// New builds the site.
+func New(d Deps) (*web.Web, error) {
+	s := d.Stores
+	accounts, err := accounts(d)
+	if err != nil {
+		return nil, err
+	}
+	signOn, err := providers.SignOn(d.Config, d.Stores, d.Log)
+	if err != nil {
+		return nil, err
+	}
+	return web.New(web.Deps{
+		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: d.Wake},
+		Sections: web.SectionParts{
+			Plans:        web.PlanParts{Plans: s.Plans, Simulator: d.Simulator},
+			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, PublicURL: d.Config.PublicURL},
+			Silences:     web.SilenceParts{Silences: s.Silences(d.Wake, d.Log), Incidents: s.Incidents},
+			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
+			Teams:        s.TeamRows,
+		},
+		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, d.Log),
+		SignOn:   signOn,
+		Sessions: d.Sessions, UserKey: login.UserKey, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
+	})
+}
+
+// accounts returns the log-in with passwords, those of Iris and those of the directory.
+func accounts(d Deps) (*auth.Accounts, error) {
+	out := auth.NewAccounts(d.Stores.Users, auth.NewPasswords())
+	if d.Config.Compatibility.DisableAuth {
+		out = out.WithAnyPassword()
+	}
+	return login.WithDirectory(out, d.Config, d.Stores.DirectorySync("log-in with the directory's password"), d.Log, d.Registerer)
+}
