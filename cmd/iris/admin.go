@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/links"
 	"github.com/iris-oncall/iris/internal/operator/senders"
 	"github.com/iris-oncall/iris/internal/operator/transfer"
 	"github.com/iris-oncall/iris/internal/users"
@@ -39,8 +40,15 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	}
 	e.opened = operator.New(db, in.Keys)
 	e.opened.CatchAll = c.CatchAllPlan()
+	e.links = links.New(db, c.Issuers())
 	e.senders = senders.New(db, in.Keys, c.CatchAllPlan())
 	return e.opened, nil
+}
+
+// identities opens the database like operator.
+func (e *env) identities(ctx context.Context) (*links.Links, error) {
+	_, err := e.operator(ctx)
+	return e.links, err
 }
 
 // integrations opens the database like operator.
@@ -86,6 +94,10 @@ type userCommand struct {
 	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
 	Rule    userRuleCommand    `cmd:"" help:"List and set how pages of each priority reach a user."`
 	Quiet   userQuietCommand   `cmd:"" help:"Print and set the quiet-time limits of a user."`
+	Link    userLinkCommand    `cmd:"" help:"Link accounts at an identity provider to users, so that they log in with them."`
+	Links   userLinksCommand   `cmd:"" help:"List the linked accounts."`
+	Unlink  userUnlinkCommand  `cmd:"" help:"Delete a link: the account logs nobody in, and its sessions end."`
+	Refused userRefusedCommand `cmd:"" help:"List accounts whose log-in was refused because no user is linked."`
 	Delete  userDeleteCommand  `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/links"
 	"github.com/iris-oncall/iris/internal/operator/senders"
 )
 
@@ -58,6 +59,7 @@ type cli struct {
 // env is the environment of a command; tests set their own.
 type env struct {
 	senders *senders.Senders
+	links   *links.Links
 	opened  *operator.Operator // nil = the command has not opened the database
 	config  string
 	environ []string
@@ -102,7 +104,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		kong.Name("iris"), kong.Description("Iris pages the right person, once, in time."),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations), kong.BindToProvider(e.identities))
 	if err != nil {
 		fmt.Fprintf(e.stderr, "iris: %v\n", err)
 		return 1

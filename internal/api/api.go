@@ -51,7 +51,7 @@ type Deps struct {
 	Incidents     incidents.Deps
 	Messages      messages.Deps
 	People        people.Deps
-	// Integrations are the routes of packages integrations, heartbeats and silences.
+	// Integrations are the routes of packages integrations, heartbeats, silences and identities.
 	Integrations []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator

@@ -60,6 +60,18 @@ type Proxy struct {
 // ProxyName is the name of the proxy as a provider.
 const ProxyName = "proxy"
 
+// Issuers returns the issuers of the providers by name, the proxy included.
+func Issuers(providers []OIDC) map[string]string {
+	out := map[string]string{ProxyName: ProxyName}
+	for _, p := range providers {
+		out[p.Name] = p.Issuer
+	}
+	return out
+}
+
+// Issuers returns the issuers of the providers in the file by name. They are not checked.
+func (c *Config) Issuers() map[string]string { return Issuers(c.file.Auth.OIDC) }
+
 var (
 	providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 	headerName   = regexp.MustCompile(`^[A-Za-z0-9-]+$`)

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"slices"
+
 	"github.com/alexedwards/scs/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -8,6 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/app/apiserver/callbacks"
 	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
+	"github.com/iris-oncall/iris/internal/app/apiserver/site"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
@@ -193,7 +196,7 @@ func (s *apiShared) v1Parts() api.Deps {
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory, AuditLog: s.Audit,
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
-		Integrations: receivers.Routes(s.cfg, s.Stores, s.notifier.Wake, s.log),
+		Integrations: slices.Concat(receivers.Routes(s.cfg, s.Stores, s.notifier.Wake, s.log), site.Routes(s.cfg, s.Stores)),
 		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,

@@ -1,4 +1,4 @@
-// Package site builds the web site and the log-in of people. Package apiserver mounts the site.
+// Package site builds the web site, the log-in of people, and the routes of /v1 about their accounts. Package apiserver mounts them.
 package site
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/login"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/web"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // Deps are the parts of the server that the site works on.
@@ -52,6 +53,9 @@ func New(d Deps) (*web.Web, error) {
 		Sessions: d.Sessions, UserKey: login.UserKey, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
 	})
 }
+
+// Routes returns the routes of /v1 about accounts at identity providers.
+func Routes(c config.API, s *server.Stores) []routing.Route { return providers.Routes(c, s) }
 
 // accounts returns the log-in with passwords, those of Iris and those of the directory.
 func accounts(d Deps) (*auth.Accounts, error) {

@@ -7,12 +7,14 @@ import (
 
 	"go.uber.org/zap"
 
+	api "github.com/iris-oncall/iris/internal/api/identities"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/postgres/identities"
 	"github.com/iris-oncall/iris/internal/sso"
 	"github.com/iris-oncall/iris/internal/sso/oidc"
 	"github.com/iris-oncall/iris/internal/web/signon"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // SignOn returns the parts of the log-in.
@@ -53,4 +55,9 @@ func rulesOf(r config.Rights) sso.Rules {
 		out.Teams = append(out.Teams, sso.TeamRule{Group: t.Group, Team: t.Team})
 	}
 	return out
+}
+
+// Routes returns the routes of /v1 about accounts.
+func Routes(c config.API, s *server.Stores) []routing.Route {
+	return api.Routes(sso.Links{LinkStore: identities.New(s.DB), Issuers: config.Issuers(c.OIDC)})
 }
