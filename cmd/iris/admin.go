@@ -16,7 +16,6 @@ import (
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/operator/links"
 	"github.com/iris-oncall/iris/internal/operator/senders"
@@ -45,8 +44,8 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	return e.opened, nil
 }
 
-// identities opens the database like operator.
-func (e *env) identities(ctx context.Context) (*links.Links, error) {
+// accounts opens the database like operator.
+func (e *env) accounts(ctx context.Context) (*links.Links, error) {
 	_, err := e.operator(ctx)
 	return e.links, err
 }
@@ -94,11 +93,9 @@ type userCommand struct {
 	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
 	Rule    userRuleCommand    `cmd:"" help:"List and set how pages of each priority reach a user."`
 	Quiet   userQuietCommand   `cmd:"" help:"Print and set the quiet-time limits of a user."`
-	Link    userLinkCommand    `cmd:"" help:"Link accounts at an identity provider to users, so that they log in with them."`
-	Links   userLinksCommand   `cmd:"" help:"List the linked accounts."`
-	Unlink  userUnlinkCommand  `cmd:"" help:"Delete a link: the account logs nobody in, and its sessions end."`
-	Refused userRefusedCommand `cmd:"" help:"List accounts whose log-in was refused because no user is linked."`
-	Delete  userDeleteCommand  `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
+
+	links.Commands
+	Delete userDeleteCommand `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
 }
 
 type userAddCommand struct {
@@ -297,10 +294,7 @@ func (f deleteFlags) remove(ctx context.Context, e *env, o *operator.Operator, k
 
 // forcible adds the flag --force to a Conflict fault.
 func forcible(err error) error {
-	if fault.Is(err, fault.Conflict) {
-		return fault.Newf(fault.Conflict, "%s (--force)", fault.Public(err))
-	}
-	return err
+	return operator.WithHint(err, "--force")
 }
 
 type teamDeleteCommand struct{ deleteFlags }

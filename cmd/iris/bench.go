@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -77,13 +73,9 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 	if err != nil && result.Posted == 0 {
 		return err
 	}
-	printFigures(e.stdout, result)
+	result.Print(e.stdout)
 	if c.JSON != "" {
-		raw, err := json.MarshalIndent(result, "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(c.JSON, append(raw, '\n'), 0o644); err != nil {
+		if err := result.Save(c.JSON); err != nil {
 			return err
 		}
 	}
@@ -137,35 +129,6 @@ func (e *env) refuseInUse(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func printFigures(w io.Writer, r bench.Result) {
-	fmt.Fprintf(w, "posted      %8d\n", r.Posted)
-	fmt.Fprintf(w, "accepted    %8d  in %.3f s (p50 %.1f ms, p99 %.1f ms)\n", r.Accepted, r.AcceptSeconds, r.Accept.P50, r.Accept.P99)
-	fmt.Fprintf(w, "delivered   %8d  in %.3f s, %.0f/s\n", r.Delivered, r.LastDeliverySeconds, r.DeliveriesPerSecond)
-	fmt.Fprintf(w, "lost        %8d\n", r.Lost)
-	fmt.Fprintf(w, "duplicates  %8d\n", r.Duplicates)
-	fmt.Fprintf(w, "latency     p50 %.1f ms, p95 %.1f ms, p99 %.1f ms, max %.1f ms\n",
-		r.Latency.P50, r.Latency.P95, r.Latency.P99, r.Latency.Max)
-	for _, why := range slices.Sorted(maps.Keys(r.Refused)) {
-		fmt.Fprintf(w, "refused     %8d  %s\n", r.Refused[why], why)
-	}
-	if r.Unanswered > 0 {
-		fmt.Fprintf(w, "no answer   %8d\n", r.Unanswered)
-	}
-	if r.Strays > 0 {
-		fmt.Fprintf(w, "strays      %8d  of requests without an answer, or of other clients\n", r.Strays)
-	}
-	if s := r.Storm; s != nil {
-		fmt.Fprintf(w, "storm       %8d deliveries in %.3f s, %.0f/s; %d new incidents meanwhile, from the POST to the e-mail: p50 %.1f ms, p99 %.1f ms, max %.1f ms\n",
-			s.Deliveries, s.Seconds, s.PerSecond, s.New, s.Delay.P50, s.Delay.P99, s.Delay.Max)
-	}
-	if r.Killed != nil {
-		fmt.Fprintf(w, "killed      %8d  every bucket owned again after %.2f s, %d attempts in doubt\n", *r.Killed, *r.ReownedSeconds, *r.InDoubt)
-	}
-	if r.Usage != nil {
-		fmt.Fprint(w, r.Usage)
-	}
 }
 
 type benchSinkCommand struct {

@@ -17,7 +17,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/iris-oncall/iris/internal/app"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/operator/links"
 	"github.com/iris-oncall/iris/internal/operator/senders"
@@ -36,7 +35,7 @@ type cli struct {
 	Integration integrationCommand `cmd:"" help:"Add and change integrations: the senders of alerts."`
 	Heartbeat   heartbeatCommand   `cmd:"" help:"Add, list and remove heartbeats: signals whose absence opens an incident."`
 	Route       routeCommand       `cmd:"" help:"Test the routing rules of an integration."`
-	Incident    incidentCommand    `cmd:"" help:"Snooze incidents."`
+	Incident    incidentCommand    `cmd:"" help:"Snooze and merge incidents, page further people, change owners."`
 	Silence     silenceCommand     `cmd:"" help:"Add, list and end silences and maintenance windows."`
 	Plan        planCommand        `cmd:"" help:"Change or delete plans."`
 	Template    templateCommand    `cmd:"" help:"Delete templates."`
@@ -82,7 +81,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 // invalidIsUsage turns an Invalid fault into a usageError, for commands whose values all come from the command line.
 func invalidIsUsage(err error) error {
-	if fault.Is(err, fault.Invalid) {
+	if operator.Invalid(err) {
 		return usageError{err}
 	}
 	return err
@@ -104,7 +103,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		kong.Name("iris"), kong.Description("Iris pages the right person, once, in time."),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations), kong.BindToProvider(e.identities))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations), kong.BindToProvider(e.accounts), kong.Bind(links.Streams{Out: e.stdout, Err: e.stderr}))
 	if err != nil {
 		fmt.Fprintf(e.stderr, "iris: %v\n", err)
 		return 1

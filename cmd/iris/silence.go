@@ -13,25 +13,63 @@ type silenceCommand struct {
 	Add  silenceAddCommand  `cmd:"" help:"Add a silence, or with --repeat a maintenance window: matching incidents page nobody. Prints its number."`
 	List silenceListCommand `cmd:"" help:"List silences and maintenance windows."`
 	Show silenceShowCommand `cmd:"" help:"Show a silence and the incidents that it hides."`
+	Set  silenceSetCommand  `cmd:"" help:"Change a silence that is not over. What is not given stays; an empty value removes a condition."`
 	End  silenceEndCommand  `cmd:"" help:"End a silence now. Its incidents escalate within two minutes if their source still reports them."`
 }
 
+// silenceFlags are the content of a silence. What is not given stays as it is.
+type silenceFlags struct {
+	Match       *string `help:"Labels of the incidents, in the syntax of Alertmanager: team=\"db\", severity!=\"critical\"."`
+	Application *string `help:"Application of the incidents." placeholder:"NAME"`
+	Plan        *string `help:"Plan of the incidents." placeholder:"NAME"`
+	Team        *string `help:"Team that the plan of the incidents pages." placeholder:"NAME"`
+	For         string  `help:"How long it lasts: 90m, 2h, 3d; from now, or from its beginning if it repeats or begins later. Either this or --until." placeholder:"PERIOD" xor:"end"`
+	Until       string  `help:"When it ends: 2026-01-31T22:00, in --zone." placeholder:"TIME" xor:"end"`
+	From        string  `help:"When it begins, in --zone; a new one begins now." placeholder:"TIME"`
+	Repeat      *string `help:"RRULE by which it repeats, such as FREQ=WEEKLY;BYDAY=SU." placeholder:"RRULE"`
+	Zone        *string `help:"Time zone of the times and of the repetition; of a new one: UTC." placeholder:"ZONE"`
+}
+
+// change returns the content of a silence with what is given.
+func (c silenceFlags) change(out senders.SilenceContent, now time.Time) (senders.SilenceContent, error) {
+	for _, one := range []struct{ given, into *string }{{c.Match, &out.Match}, {c.Application, &out.Application}, {c.Plan, &out.Plan},
+		{c.Team, &out.Team}, {c.Repeat, &out.Recurrence}, {c.Zone, &out.Zone}} {
+		if one.given != nil {
+			*one.into = *one.given
+		}
+	}
+	zone, err := time.LoadLocation(out.Zone)
+	if err != nil {
+		return out, usagef("--zone: %.60q is no time zone such as Europe/Berlin", out.Zone)
+	}
+	if c.From != "" {
+		if out.From, err = civil("--from", c.From, zone); err != nil {
+			return out, err
+		}
+	}
+	switch {
+	case c.Until != "":
+		out.To, err = civil("--until", c.Until, zone)
+	case c.For != "":
+		var d time.Duration
+		d, err = days(c.For)
+		out.To = out.EndAfter(d, now)
+	}
+	return out, err
+}
+
 type silenceAddCommand struct {
-	Match       string `help:"Labels of the incidents, in the syntax of Alertmanager: team=\"db\", severity!=\"critical\"."`
-	Application string `help:"Application of the incidents." placeholder:"NAME"`
-	Plan        string `help:"Plan of the incidents." placeholder:"NAME"`
-	Team        string `help:"Team that the plan of the incidents pages." placeholder:"NAME"`
-	For         string `help:"How long it lasts: 90m, 2h, 3d. Either this or --until." placeholder:"PERIOD"`
-	Until       string `help:"When it ends: 2026-01-31T22:00, in --zone." placeholder:"TIME"`
-	From        string `help:"When it begins, in --zone; default: now." placeholder:"TIME"`
-	Repeat      string `help:"RRULE by which it repeats, such as FREQ=WEEKLY;BYDAY=SU." placeholder:"RRULE"`
-	Zone        string `help:"Time zone of the times and of the repetition." default:"UTC" placeholder:"ZONE"`
-	Comment     string `required:"" help:"Why."`
+	silenceFlags
+	Comment string `required:"" help:"Why."`
 }
 
 // Run adds a silence. Standard output has only its number.
 func (c silenceAddCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
-	content, err := c.content(time.Now())
+	now := time.Now().UTC().Truncate(time.Second)
+	if c.For == "" && c.Until == "" {
+		return usagef("give either --for or --until")
+	}
+	content, err := c.change(senders.SilenceContent{From: now, Zone: "UTC", Comment: c.Comment}, now)
 	if err != nil {
 		return err
 	}
@@ -44,28 +82,31 @@ func (c silenceAddCommand) Run(ctx context.Context, e *env, s *senders.Senders) 
 	return nil
 }
 
-func (c silenceAddCommand) content(now time.Time) (out senders.SilenceContent, err error) {
-	zone, err := time.LoadLocation(c.Zone)
+type silenceSetCommand struct {
+	ID int64 `arg:"" help:"Number of the silence."`
+	silenceFlags
+	Comment *string `help:"Why."`
+}
+
+// Run changes a silence.
+func (c silenceSetCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	before, _, err := s.Silence(ctx, c.ID)
 	if err != nil {
-		return out, usagef("--zone: %.60q is no time zone such as Europe/Berlin", c.Zone)
+		return err
 	}
-	if (c.For == "") == (c.Until == "") {
-		return out, usagef("give either --for or --until")
+	if c.Comment != nil {
+		before.Comment = *c.Comment
 	}
-	out = senders.SilenceContent{Match: c.Match, Application: c.Application, Plan: c.Plan, Team: c.Team, Recurrence: c.Repeat, Zone: c.Zone,
-		Comment: c.Comment, From: now.UTC().Truncate(time.Second)}
-	if c.From != "" {
-		if out.From, err = civil("--from", c.From, zone); err != nil {
-			return out, err
-		}
+	content, err := c.change(before.Content, time.Now())
+	if err != nil {
+		return err
 	}
-	if c.Until != "" {
-		out.To, err = civil("--until", c.Until, zone)
-		return out, err
+	made, err := s.SetSilence(ctx, c.ID, content)
+	if err != nil {
+		return invalidIsUsage(err)
 	}
-	d, err := days(c.For)
-	out.To = out.From.Add(d)
-	return out, err
+	fmt.Fprintf(e.stderr, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.State(time.Now()), moment(made.To), made.Hidden)
+	return nil
 }
 
 // civil reads a time of day of a zone, or an instant with its own offset.
@@ -110,18 +151,7 @@ func (c silenceShowCommand) Run(ctx context.Context, e *env, s *senders.Senders)
 	if err != nil {
 		return err
 	}
-	now := time.Now()
-	fmt.Fprintf(e.stdout, "silence: %d\nstate: %s\nincidents: %s\nfrom: %s\nto: %s\ncomment: %s\nadded: %s by %s\n", one.ID, one.State(now), one.Conditions(),
-		moment(one.From), moment(one.To), one.Comment, moment(one.CreatedAt), one.Author)
-	if one.Recurrence != "" {
-		fmt.Fprintf(e.stdout, "repeat: %s in %s\n", one.Recurrence, one.Zone)
-		if span, ok := one.Next(now); ok && one.EndedAt.IsZero() {
-			fmt.Fprintf(e.stdout, "next: %s to %s\n", moment(span.From), moment(span.To))
-		}
-	}
-	if !one.EndedAt.IsZero() {
-		fmt.Fprintf(e.stdout, "ended: %s\n", moment(one.EndedAt))
-	}
+	fmt.Fprint(e.stdout, senders.Describe(one, time.Now()))
 	for _, id := range hidden {
 		fmt.Fprintf(e.stdout, "hides: incident %d\n", id)
 	}

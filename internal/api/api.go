@@ -51,8 +51,8 @@ type Deps struct {
 	Incidents     incidents.Deps
 	Messages      messages.Deps
 	People        people.Deps
-	// Integrations are the routes of packages integrations, heartbeats, silences and identities.
-	Integrations []routing.Route
+	// Integrations returns the routes of packages integrations, heartbeats, silences and identities. They call wake with the buckets that they change.
+	Integrations func(wake replay.Wake) []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator
 	// CalendarAuthenticator authenticates the callers of the calendar's routes, which accept the credentials of Oncall's API.
@@ -93,7 +93,7 @@ func over(d Deps, wake replay.Wake) []routing.Route {
 
 // table returns the routes, except those of the calendar.
 func (a *API) table() []routing.Route {
-	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Integrations,
+	return slices.Concat(applications.Routes(a.Applications), catalog.Routes(a.Catalog), configuration.Routes(a.Configuration), incidents.Routes(a.Incidents), a.Integrations(a.Incidents.Wake),
 		messages.Routes(a.Messages), people.Routes(a.People))
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api/integrations"
 	"github.com/iris-oncall/iris/internal/api/messages"
 	"github.com/iris-oncall/iris/internal/api/people"
+	apisilences "github.com/iris-oncall/iris/internal/api/silences"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
@@ -88,7 +89,7 @@ func newFixture(t *testing.T) *fixture {
 		senders := integrations.Deps{Integrations: pgintegrations.New(db, secrets), Records: pgintegrations.New(db, secrets), Applications: apps,
 			Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}}
 		return slices.Concat(
-			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Snoozes: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
+			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Snoozes: in, Merges: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
 				Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(db), Directory: directory,
 					Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
@@ -101,6 +102,7 @@ func newFixture(t *testing.T) *fixture {
 			integrations.Routes(senders),
 			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db, secrets), Chooser: senders.Chooser,
 				Editable: integrations.Editable(senders)}),
+			apisilences.Routes(operations(db, wake)),
 		)
 	}
 	wake := func(buckets.Set) {}
@@ -254,6 +256,31 @@ func TestIncidentActions(t *testing.T) {
 	require.Equal(t, []struct{ Author, Content string }{{"ann", "looking"}}, comments.Items)
 }
 
+func TestMergeOverHTTP(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.open("disk", 0)
+	f.open("disk again", 0)
+	type merged struct {
+		State      string
+		MergedInto *int `json:"merged_into"`
+	}
+	got := ok[merged](f, 200, "ann", "POST", "/v1/incidents/2/merge", `{"into":1,"comment":"same disk"}`)
+	require.Equal(t, "merged", got.State)
+	require.Equal(t, 1, *got.MergedInto)
+	require.EqualValues(t, 2, ok[pages](f, 200, "", "GET", "/v1/incidents?merged_into=1", "").Items[0].ID)
+	require.Empty(t, ok[pages](f, 200, "", "GET", "/v1/incidents?merged_into=2", "").Items)
+	require.Equal(t, 409, f.do("ann", "POST", "/v1/incidents/2/snooze", `{"for":"1h"}`).Code)
+	ok[merged](f, 200, "ann", "POST", "/v1/incidents/1/resolve", "")
+	require.Equal(t, "resolved", ok[merged](f, 200, "", "GET", "/v1/incidents/2", "").State)
+	rec := f.do("ann", "POST", "/v1/incidents/2/reopen", "")
+	require.Equal(t, 409, rec.Code)
+	require.Contains(t, rec.Body.String(), "reopen that one first")
+	require.Equal(t, "escalating", ok[merged](f, 200, "ann", "POST", "/v1/incidents/1/reopen", "").State)
+	require.Equal(t, merged{State: "escalating"}, ok[merged](f, 200, "ann", "POST", "/v1/incidents/2/unmerge", ""))
+	require.Equal(t, 409, f.do("ann", "POST", "/v1/incidents/2/unmerge", "").Code)
+}
+
 func TestActionWithAnIdempotencyKeyActsOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -291,6 +318,11 @@ func TestErrorsPointToTheField(t *testing.T) {
 		`POST /v1/incidents/1/snooze {"for":"soon"}`:                   {400, []part{{"#/for", "", "for must be a duration such as 90m or 24h, at most 30 days"}}},
 		`POST /v1/incidents/1/snooze {"until":"2020-01-01T00:00:00Z"}`: {400, []part{{"#/until", "", "until must be in the future"}}},
 		`POST /v1/incidents/1/snooze {"until":"tomorrow"}`:             {400, []part{{"#/until", "", "until must be an instant such as 2006-01-02T15:04:05Z"}}},
+		`POST /v1/incidents/1/merge {"into":1}`:                        {400, []part{{"#/into", "", "incident 1 cannot be merged into itself"}}},
+		`POST /v1/incidents/1/merge {"into":9}`:                        {400, []part{{"#/into", "", "there is no incident 9"}}},
+		`POST /v1/incidents/1/merge {"into":"9x"}`:                     {400, []part{{"#/into", "", "into must be a number"}}},
+		`POST /v1/incidents/1/merge {}`:                                {400, []part{{"#/into", "", "into must be the number of an incident"}}},
+		"GET /v1/incidents?merged_into=x":                              {400, []part{{"", "merged_into", "merged_into must be a number"}}},
 		`POST /v1/incidents/1/reassign {"owner":"eve"}`:                {400, []part{{"#/owner", "", `there is no active user "eve"`}}},
 		`POST /v1/incidents/1/comments {"text":"x"}`:                   {400, []part{{"#/text", "", `there is no member "text"`}}},
 		`POST /v1/incidents/1/acknowledge {"owner":1}`:                 {400, []part{{"#/owner", "", "owner must be a string"}}},

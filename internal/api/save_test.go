@@ -59,6 +59,38 @@ func TestPlansAreSavedInVersions(t *testing.T) {
 	require.Equal(t, 403, f.do("ann", "PUT", "/v1/plans/disk", plan("", step())).Code, "the last version is bob's")
 }
 
+func TestConditionsAndSettingsOfPlans(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	with := plan(`"name":"Disk","conditions":[{"step":2,"windows":[{"days":["mon"],"from":"09:00"}],"zone":"Europe/Berlin"}],`, step(), step())
+	require.Equal(t, 201, f.do("ann", "POST", "/v1/plans", with).Code)
+	condition := `"conditions":[{"step":2,"windows":[{"days":["mon"],"from":"09:00","to":"24:00"}],"team":null,"zone":"Europe/Berlin"}]`
+	require.Contains(t, f.do("ann", "GET", "/v1/plans/disk", "").Body.String(), condition)
+
+	const path = "/v1/plans/disk/settings"
+	standard := `{"repeat":0,"delay_seconds":0,"wait_for_on_call":false,"repage_after_seconds":3600,"acknowledgement_timeout_seconds":0,"notify_owner":"","resolved_notice":{}}`
+	require.JSONEq(t, standard, f.do("", "GET", path, "").Body.String())
+	changed := `{"repeat":2,"delay_seconds":60,"wait_for_on_call":true,"repage_after_seconds":0,"acknowledgement_timeout_seconds":1800,"notify_owner":"email","resolved_notice":{"sms":true}}`
+	rec := f.do("ann", "PUT", path, changed)
+	require.Equal(t, 200, rec.Code, rec.Body)
+	require.JSONEq(t, changed, rec.Body.String())
+	require.Equal(t, 200, f.do("ann", "PUT", "/v1/plans/disk", plan("", step(), step())).Code)
+	require.JSONEq(t, changed, f.do("", "GET", path, "").Body.String(), "a new version keeps the settings")
+	require.Contains(t, f.do("ann", "GET", "/v1/plans/disk", "").Body.String(), `"conditions":[]`, "the content is replaced")
+	require.JSONEq(t, standard, f.do("ann", "PUT", path, `{}`).Body.String())
+	for body, want := range map[string]string{`{"repeat":11}`: "#/repeat", `{"repeat":-1}`: "#/repeat", `{"repeat":"x"}`: "#/repeat", `{"delay_seconds":86401}`: "#/delay_seconds",
+		`{"acknowledgement_timeout_seconds":59}`: "#/acknowledgement_timeout_seconds", `{"notify_owner":"fax"}`: "#/notify_owner", `{"resolved_notice":{"drop":true}}`: "#/resolved_notice",
+		`{"resolved_notice":[]}`: "#/resolved_notice", `{"repeats":1}`: "#/repeats"} {
+		rec := f.do("ann", "PUT", path, body)
+		require.Equal(t, 400, rec.Code, "%s: %s", body, rec.Body)
+		require.Equal(t, []string{want}, places(t, rec), "%s: %s", body, rec.Body)
+	}
+	require.JSONEq(t, standard, f.do("", "GET", path, "").Body.String())
+	f.exec("delete from team_members")
+	require.Equal(t, 403, f.do("bob", "PUT", path, `{}`).Code)
+	require.Equal(t, 404, f.do("ann", "PUT", "/v1/plans/none/settings", `{}`).Code)
+}
+
 func TestInvalidPlansAreRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -80,6 +112,10 @@ func TestInvalidPlansAreRefused(t *testing.T) {
 		plan(`"name":"x",`, step("words", "none")):                                             "#/steps/0/0/template",
 		plan(`"name":"x",`, step("60", "-1")):                                                  "#/steps/0/0/wait_seconds",
 		plan(`"name":"x",`, step(`"repeat"`, `"dynamic_index":0,"repeat"`)):                    "#/steps/0/0/target",
+		plan(`"name":"x","conditions":[{"step":2,"windows":[{}]}],`, step()):                   "#/conditions/0/step",
+		plan(`"name":"x","conditions":[{"step":1,"windows":[]}],`, step()):                     "#/conditions",
+		plan(`"name":"x","conditions":[{"step":1,"windows":[{"days":["x"]}]}],`, step()):       "#/conditions",
+		plan(`"name":"x","conditions":[{"step":1,"team":"no","windows":[{}]}],`, step()):       "#/conditions",
 		plan(`"name":"x",`, step("60", "90000")):                                               "#/steps",
 	} {
 		rec := f.do("ann", "POST", "/v1/plans", body)

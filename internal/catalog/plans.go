@@ -10,6 +10,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -119,7 +120,13 @@ func CheckShape(steps []escalation.Step, longest time.Duration) error {
 // checkSteps checks that the objects of the steps exist, fills in their ids, and returns warnings for targets that reach nobody now.
 func (p Plans) checkSteps(ctx context.Context, steps []escalation.Step) ([]string, error) {
 	var targets, templates []string
-	for _, s := range steps {
+	for i, s := range steps {
+		if s.When != nil {
+			if err := s.When.Check(); err != nil {
+				return nil, invalid("conditions", InvalidPlan, fmt.Sprintf("the condition of step %d: %s", i+1, fault.Public(err)))
+			}
+			targets = append(targets, s.When.Team)
+		}
 		for _, n := range s.Notifications {
 			if n.Target != nil && !slices.Contains(targets, n.Target.Name) {
 				targets = append(targets, n.Target.Name)
@@ -139,6 +146,13 @@ func (p Plans) checkSteps(ctx context.Context, steps []escalation.Step) ([]strin
 		warnings = append(warnings, "the plan has no steps: incidents with it are refused")
 	}
 	for i := range steps {
+		if c := steps[i].When; c != nil && c.Team != "" {
+			t, fits, _ := reach.Pick("team", c.Team)
+			if !fits {
+				return nil, invalid("conditions", InvalidPlan, fmt.Sprintf("the condition of step %d: there is no team %.100q", i+1, c.Team))
+			}
+			c.TeamID = t.TargetID
+		}
 		needed := false
 		for j := range steps[i].Notifications {
 			n := &steps[i].Notifications[j]

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
 // variable is an environment variable that sets a key. "smtp[0]" is the first element of a list.
@@ -130,7 +130,7 @@ func (l *loader) unknownVariables(env map[string]string) {
 	}
 	slices.Sort(left)
 	for _, name := range left {
-		l.warning(name, "unknown environment variable, ignored%s", humanize.DidYouMean(name, Variables()))
+		l.warning(name, "unknown environment variable, ignored%s", fault.DidYouMean(name, Variables()))
 	}
 }
 

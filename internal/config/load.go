@@ -21,7 +21,7 @@ import (
 	"github.com/knadh/koanf/v2"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
 // Problem is an error or a warning about the configuration.
@@ -351,7 +351,7 @@ func (l *loader) unknownKeys(value any, t reflect.Type, path string) {
 				l.unknownKeys(m[key], field, join(path, key))
 			} else {
 				known := slices.Sorted(maps.Keys(fields))
-				l.problem(l.where(join(path, key)), "unknown key %s%s", key, humanize.DidYouMean(key, known))
+				l.problem(l.where(join(path, key)), "unknown key %s%s", key, fault.DidYouMean(key, known))
 			}
 		}
 	}

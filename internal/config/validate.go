@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
 // API checks the configuration of iris-api and fills in the defaults. The error joins all problems.
@@ -272,7 +272,7 @@ func (l *loader) oneOf(path, value string, allowed ...string) {
 		return
 	}
 	known := slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" })
-	l.problem(l.where(path), "%q is unknown; use %s%s", value, strings.Join(known, ", "), humanize.DidYouMean(value, known))
+	l.problem(l.where(path), "%q is unknown; use %s%s", value, strings.Join(known, ", "), fault.DidYouMean(value, known))
 }
 
 func (l *loader) notNegative(path string, d time.Duration) {

@@ -241,7 +241,7 @@ func (w *caller) outbound(it *item) messages.Outbound {
 	if c.IncidentID != 0 {
 		out.ThreadKey = fmt.Sprintf("incident-%d-%s", c.IncidentID, c.Recipient)
 		out.IncidentURL = w.links.IncidentURL(c.IncidentID)
-		if c.UserID != 0 {
+		if c.UserID != 0 && !c.Purpose.Notice() {
 			out.IncidentID = c.IncidentID
 		}
 	}

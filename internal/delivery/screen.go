@@ -95,9 +95,9 @@ func (s *screen) request(c Claimed) messages.Request {
 }
 
 // ackURL is the URL where the recipient acknowledges the message's incident, or all incidents of a digest. It is "" without an
-// incident or digest, and for a literal recipient.
+// incident or digest, for a literal recipient, and in a notice.
 func ackURL(l Links, c Claimed) string {
-	if c.UserID == 0 || c.IncidentID == 0 && c.Batch == "" {
+	if c.UserID == 0 || c.IncidentID == 0 && c.Batch == "" || c.Purpose.Notice() {
 		return ""
 	}
 	return l.AckURL(c.IncidentID, c.ID, c.UserID)

@@ -116,7 +116,7 @@ func (d *decider) nextMode(ctx context.Context, it *item, why string, again, ref
 	}
 	tried := append(slices.Clone(c.Tried), c.Mode)
 	v := Verdict{State: messages.Failed, ForGood: true, Refused: gone, AskFallback: asksFallback(c) && !c.FallbackAsked}
-	if c.UserID == 0 {
+	if c.UserID == 0 || c.Purpose.Notice() {
 		if again && !refused {
 			return d.sameAgain(it, v, why)
 		}

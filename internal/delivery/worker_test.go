@@ -158,6 +158,27 @@ func TestAMessageRejectedInEveryModeAsksForAFallback(t *testing.T) {
 	})
 }
 
+func TestANoticeHasOneModeAndNothingToAcknowledge(t *testing.T) {
+	inBubble(t, func(s *stage) {
+		text, mail := texts(always(messages.OutcomeRejected)), smtp(nil)
+		notice := func(m users.Mode) messages.ID {
+			return s.add(m, messages.ClassRoutine, 1, func(c *delivery.Claimed) { c.Purpose = messages.ResolvedNotice })
+		}
+		rejected, sent := notice(users.SMS), notice(users.Email)
+		s.run(delivery.Config{}, mail, text)
+		s.after(time.Second)
+		r := s.row(rejected)
+		require.Equal(t, messages.Failed, r.state)
+		require.Equal(t, users.SMS, r.Mode)
+		require.False(t, r.asked, "no fallback")
+		require.Equal(t, messages.Sent, s.row(sent).state)
+		m := mail.all()[0].m
+		require.Empty(t, m.AckURL)
+		require.Zero(t, m.IncidentID)
+		require.NotEmpty(t, m.ThreadKey)
+	})
+}
+
 func TestMessagesLeaveABrokenVendorForTheNextMode(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		text, mail := texts(always(messages.OutcomeUnavailable)), smtp(nil)

@@ -49,10 +49,11 @@ type Reason struct {
 // changeBuilder collects the change of one incident while it is decided.
 type changeBuilder struct {
 	Decided
-	due   Due
-	plan  Plan
-	app   Application
-	pages []page // of the rounds made in this decision, for the timeline
+	due     Due
+	plan    Plan
+	app     Application
+	pages   []page // of the rounds made in this decision, for the timeline
+	waiting bool   // a round waits until somebody is on call
 	// cancelled are follow-ups that an acknowledgement cancelled; only after it was taken back.
 	cancelled []Past
 }
@@ -76,16 +77,18 @@ func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, er
 	if !ok {
 		return nil, fmt.Errorf("application %d does not exist", d.ApplicationID)
 	}
+	plan = plan.AllRounds(app)
 	b := &changeBuilder{due: d, plan: plan, app: app, Decided: Decided{Change: Change{
 		ID: d.ID, Lease: d.Lease, Version: d.Version, Seen: d.Seen, Progress: d.Progress, Active: true, At: d.ReadAt, Application: app.Name, Plan: plan.Name,
 	}}}
+	b.Progress.OpenedAt = d.CreatedAt
 	b.Progress.Past, b.cancelled = withoutFollowUps(d.Progress.Past)
 	if a, ok := plan.Aggregation(); ok {
 		b.Aggregation = &a
 	}
 	if d.ProgressErr != nil {
-		b.add(incidents.EntryFailure, nil, "the stored progress cannot be read (%v); step %d begins again, and nobody is paged twice",
-			d.ProgressErr, d.Progress.Step)
+		b.add(incidents.EntryFailure, nil, "the stored progress cannot be read (%v); %s begins again, and nobody is paged twice",
+			d.ProgressErr, plan.StepName(d.Progress.Step))
 	}
 	if d.PlanPaused || d.ApplicationPaused {
 		pauseIncident(b)
@@ -102,6 +105,9 @@ func (r *Decider) build(ctx context.Context, d Due, f Facts) (*changeBuilder, er
 			return nil, err
 		}
 		b.DueAt = decision.Due
+		if retry := d.ReadAt.Add(waitPoll); b.waiting && (b.DueAt.IsZero() || retry.Before(b.DueAt)) {
+			b.DueAt = retry
+		}
 		if decision.Over != "" {
 			b.Active = false
 			if decision.Over == NoSteps {
@@ -137,10 +143,20 @@ func (r *Decider) carryOut(ctx context.Context, b *changeBuilder, d Decision) (a
 			again = true
 		}
 	}
+	b.delayed(d.DelayedTo)
 	b.late(d.Late)
 	b.lost(d.Lost)
+	b.leftOut(d.LeftOut)
 	b.pages = b.pages[:0]
 	for _, round := range d.Rounds {
+		waits, err := r.waits(ctx, b, round)
+		if err != nil {
+			return false, err
+		}
+		if waits {
+			b.wait(round, before)
+			continue
+		}
 		made, reached, err := r.makeRound(ctx, b, round)
 		if err != nil {
 			return false, err

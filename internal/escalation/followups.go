@@ -93,7 +93,7 @@ func (r *Decider) followAgain(ctx context.Context, b *changeBuilder) error {
 			}
 			again := page{round: Round{Step: m.Step, Position: m.Position, Repeat: m.Repeat}, responder: person, priority: n.Priority}
 			b.addFollowUps(b.message(n, again, messages.Primary, nil), "the acknowledgement was taken back", planned)
-			b.add(incidents.EntryStep, nil, "step %d: %s is notified by %s, because the acknowledgement was taken back", m.Step, person.Name, planned[0])
+			b.add(incidents.EntryStep, nil, "%s: %s is notified by %s, because the acknowledgement was taken back", b.plan.StepName(m.Step), person.Name, planned[0])
 		}
 	}
 	return nil

@@ -70,6 +70,10 @@ type Decision struct {
 	Progress Progress
 	// Entered lists the steps that begin now, in order. There is more than one only if a step has no notifications.
 	Entered []int
+	// LeftOut lists the steps that are left out, because their conditions do not hold.
+	LeftOut []int
+	// DelayedTo is when step 1 begins; only in the first decision of an incident whose plan has a delay.
+	DelayedTo time.Time
 	// Tracking asks for the tracking message.
 	Tracking bool
 	// Rounds to make, in the order of steps and positions.
@@ -96,6 +100,8 @@ type Decision struct {
 //     then it is neither waited for nor repeated. An outage is no such failure.
 //   - A step is over when all its notifications are over. Then the next step begins; notifications of earlier steps are
 //     not repeated.
+//   - A step whose condition does not hold when it would begin is left out.
+//   - Step 1 begins when the delay of the plan has passed since the incident was opened.
 //   - The plan is exhausted when its last step is over and no message is unsettled.
 func Next(plan Plan, p Progress, now time.Time) Decision {
 	d := Decision{Progress: p.clone()}
@@ -112,7 +118,15 @@ func Next(plan Plan, p Progress, now time.Time) Decision {
 	if p.Step > 0 && !d.advance(plan.Steps[p.Step-1], now) {
 		return d
 	}
+	if start := p.OpenedAt.Add(plan.Delay); p.Step == 0 && now.Before(start) {
+		d.delay(start)
+		return d
+	}
 	for step := p.Step + 1; step <= len(plan.Steps); step++ {
+		if !plan.Steps[step-1].When.Holds(now) {
+			d.leaveOut(step, len(plan.Steps[step-1].Notifications), now)
+			continue
+		}
 		d.enter(step, plan.Steps[step-1], now)
 		if len(plan.Steps[step-1].Notifications) > 0 {
 			return d
@@ -128,6 +142,24 @@ func (d *Decision) track(plan Plan, p Progress) {
 		d.Tracking = true
 		d.Progress.Tracked = true
 		d.Progress.Unsettled++
+	}
+}
+
+// delay makes the incident due when step 1 begins.
+func (d *Decision) delay(to time.Time) {
+	d.dueBy(to)
+	if !d.Progress.Delayed {
+		d.DelayedTo, d.Progress.Delayed = to, true
+	}
+}
+
+// leaveOut passes over a step whose condition does not hold.
+func (d *Decision) leaveOut(step, notifications int, now time.Time) {
+	d.LeftOut = append(d.LeftOut, step)
+	d.Progress.Step, d.Progress.StepAt = step, now
+	d.Progress.Notifications = make([]Rounds, notifications)
+	for i := range d.Progress.Notifications {
+		d.Progress.Notifications[i].Skipped = true
 	}
 }
 

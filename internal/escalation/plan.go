@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/etag"
-	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -34,6 +33,8 @@ type Plan struct {
 	Tracking *Tracking
 	Fallback *Target // tried when a recipient cannot be reached; nil = the application's, else the plan's creator
 	Steps    []Step
+
+	once int // number of steps without repeats and fallback; 0 = Steps has none of these. See AllRounds.
 }
 
 // Match returns etag.ErrStale unless the number of the version is one of the wanted tags. A nil wanted allows every version.
@@ -51,6 +52,7 @@ type Tracking struct {
 // Step is one stage of a plan. Its notifications start together.
 type Step struct {
 	Notifications []Notification
+	When          *Condition // nil = always
 }
 
 // Notification is the intent to page a target in a step.
@@ -63,6 +65,8 @@ type Notification struct {
 	Wait         time.Duration // after each round is settled, before the next round or step
 	Repeat       int           // rounds after the first
 	Optional     bool
+	// lastResort: the notification pages the fallback, because the plan ends without an acknowledgement. It has no target.
+	lastResort bool
 }
 
 // Target is the recipient of a notification: a role of a target, by name and public target number.
@@ -70,13 +74,6 @@ type Target struct {
 	Role     string
 	Name     string
 	TargetID int64
-}
-
-// PlanFilters names the filter fields of GET /v0/plans.
-var PlanFilters = filters.Schema{
-	"id": filters.Int, "name": filters.Text, "threshold_window": filters.Int, "threshold_count": filters.Int,
-	"aggregation_window": filters.Int, "aggregation_reset": filters.Int, "description": filters.Text,
-	"created": filters.Time, "creator": filters.Text, "active": filters.Bool, "target": filters.Text,
 }
 
 // TargetRole is a role that plans can name with a target, and the kind of target that it fits: user, team or

@@ -16,18 +16,21 @@ type Progress struct {
 	Notifications []Rounds  `json:"n,omitempty"` // of the current step, by position
 	Reopen        int       `json:"r,omitempty"` // reopen count the rounds were counted for
 	Tracked       bool      `json:"t,omitempty"` // the tracking message was made
+	Delayed       bool      `json:"d,omitempty"` // the timeline says that step 1 is delayed
 	Paused        bool      `json:"p,omitempty"` // the timeline says that its plan or application is paused
 
 	// Observed, never stored:
-	Reopened  int    `json:"-"` // the incident's present reopen count
-	Unsettled int    `json:"-"` // messages of any step that are not settled
-	Past      []Past `json:"-"` // every message of the incident; read only if Reopened > Reopen
+	OpenedAt  time.Time `json:"-"` // when the incident was opened; the zero time = no delay applies
+	Reopened  int       `json:"-"` // the incident's present reopen count
+	Unsettled int       `json:"-"` // messages of any step that are not settled
+	Past      []Past    `json:"-"` // every message of the incident; read only if Reopened > Reopen
 }
 
 // Rounds is how often one notification of the current step was made, and the state of its last round.
 type Rounds struct {
 	Made    int       `json:"m"`
 	At      time.Time `json:"a"`           // when the last round was made
+	Waiting bool      `json:"w,omitempty"` // the next round waits until somebody is on call
 	Skipped bool      `json:"s,omitempty"` // reached nobody: delays nothing and is not repeated
 	Late    bool      `json:"l,omitempty"` // the timeline says that its wait began before all messages were sent
 

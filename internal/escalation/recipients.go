@@ -38,7 +38,38 @@ type page struct {
 
 // makeRound makes the messages of a round of the plan; see makePages.
 func (r *Decider) makeRound(ctx context.Context, b *changeBuilder, round Round) (made int, reached bool, err error) {
-	return r.makePages(ctx, b, round, b.plan.Steps[round.Step-1].Notifications[round.Position])
+	n := b.plan.Steps[round.Step-1].Notifications[round.Position]
+	if n.lastResort {
+		return r.makeFallback(ctx, b, round, n, nil, "nobody acknowledged in any step")
+	}
+	return r.makePages(ctx, b, round, n)
+}
+
+// waits reports whether a round must wait until somebody is on call. A round that is made again does not wait.
+func (r *Decider) waits(ctx context.Context, b *changeBuilder, round Round) (bool, error) {
+	t, ok := b.plan.Steps[round.Step-1].Notifications[round.Position].TargetIn(b.due.Dynamic)
+	if !ok || round.Again || !b.plan.mayWait(t) {
+		return false, nil
+	}
+	answer, reason, err := r.resolve(ctx, b, t, 0)
+	return reason != "" && reason == answer.Rule, err
+}
+
+// wait takes a round back that begins when somebody is on call. before is the progress before the decision.
+func (b *changeBuilder) wait(round Round, before Progress) {
+	b.waiting = true
+	b.Progress.Unsettled--
+	state := &b.Progress.Notifications[round.Position]
+	*state = Rounds{}
+	if before.Step == round.Step && round.Position < len(before.Notifications) {
+		*state = before.Notifications[round.Position]
+	}
+	if state.Waiting {
+		return
+	}
+	state.Waiting = true
+	t, _ := b.plan.Steps[round.Step-1].Notifications[round.Position].TargetIn(b.due.Dynamic)
+	b.add(incidents.EntryHeld, nil, "%s: nobody is on call for %s; the page waits until somebody is", b.plan.StepName(round.Step), t)
 }
 
 // makePages makes messages for the people of a notification's target, and for a fallback in place of each who cannot be paged. made
@@ -60,7 +91,7 @@ func (r *Decider) makePages(ctx context.Context, b *changeBuilder, round Round, 
 	}
 	for _, reason := range lost {
 		if n.Optional {
-			b.add(incidents.EntrySkipped, nil, "step %d: %s; it is optional and left out", round.Step, reason)
+			b.add(incidents.EntrySkipped, nil, "%s: %s; it is optional and left out", b.plan.StepName(round.Step), reason)
 			continue
 		}
 		m, ok, err := r.makeFallback(ctx, b, round, n, pages, reason)
@@ -117,7 +148,7 @@ func dynamicIndex(n Notification) int {
 func (r *Decider) resolve(ctx context.Context, b *changeBuilder, t Target, earlier int) (answer oncall.Answer, reason string, err error) {
 	answer, err = r.lookUp(ctx, query(t, b.due.ID, earlier), b.due.ReadAt)
 	switch {
-	case err == nil && len(answer.Users) == 0:
+	case err == nil && len(answer.Users) == 0: // the rule says so
 		return answer, answer.Rule, nil
 	case err == nil:
 		return answer, "", nil
@@ -226,7 +257,7 @@ func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Roun
 		}
 		fresh := slices.DeleteFunc(slices.Clone(pages), func(p page) bool { return b.pagedAlready(p, already) })
 		if len(fresh) == 0 {
-			b.add(incidents.EntryFallback, nil, "step %d: %s; %s is paged already (%s)", round.Step, reason, names(pages), c.name)
+			b.add(incidents.EntryFallback, nil, "%s: %s; %s is paged already (%s)", b.plan.StepName(round.Step), reason, names(pages), c.name)
 			return 0, true, nil
 		}
 		old := "dynamic target"
@@ -242,13 +273,13 @@ func (r *Decider) makeFallback(ctx context.Context, b *changeBuilder, round Roun
 				Type: "target-change", Old: old, New: p.responder.Name, Description: reason,
 			}})
 		}
-		b.add(incidents.EntryFallback, pageDetails(fresh), "step %d: %s; paging %s instead (%s)%s", round.Step, reason,
+		b.add(incidents.EntryFallback, pageDetails(fresh), "%s: %s; paging %s instead (%s)%s", b.plan.StepName(round.Step), reason,
 			byMode(fresh), c.name, afterAll(tried))
 		return len(fresh), true, nil
 	}
 	b.Nobody++
-	b.add(incidents.EntryFallback, nil, "step %d: %s, and no fallback can be paged either (%s): this notification reaches NOBODY",
-		round.Step, reason, strings.Join(tried, "; "))
+	b.add(incidents.EntryFallback, nil, "%s: %s, and no fallback can be paged either (%s): this notification reaches NOBODY",
+		b.plan.StepName(round.Step), reason, strings.Join(tried, "; "))
 	return 0, false, nil
 }
 
@@ -335,6 +366,7 @@ func (r *Decider) Prefetch(ctx context.Context, batch []Due, f Facts) {
 		if !ok || d.PlanPaused || d.ApplicationPaused {
 			continue
 		}
+		plan, d.Progress.OpenedAt = plan.AllRounds(f.Applications[d.ApplicationID]), d.CreatedAt
 		for _, round := range Next(plan, d.Progress, d.ReadAt).Rounds {
 			t, ok := plan.Steps[round.Step-1].Notifications[round.Position].TargetIn(d.Dynamic)
 			if !ok {

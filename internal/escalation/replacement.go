@@ -33,7 +33,7 @@ func (r *Decider) ReplaceFailed(ctx context.Context, f Failed, plan Plan, app Ap
 	}
 	where := "" // out of band there is no step
 	if !f.OutOfBand() {
-		where = fmt.Sprintf("step %d: ", f.Made.Step)
+		where = plan.AllRounds(app).StepName(f.Made.Step) + ": "
 	}
 	who := f.Made.Target
 	var tried []string

@@ -85,15 +85,29 @@ func (b *changeBuilder) late(late []Late) {
 	for _, l := range late {
 		waiting += l.Unsettled
 	}
-	b.add(incidents.EntryLate, nil, "step %d not delivered yet, escalating: %s not settled, the wait begins anyway",
-		late[0].Step, humanize.Count(waiting, "page is", "pages are"))
+	b.add(incidents.EntryLate, nil, "%s not delivered yet, escalating: %s not settled, the wait begins anyway",
+		b.plan.StepName(late[0].Step), humanize.Count(waiting, "page is", "pages are"))
 }
 
 // lost adds a line for each notification whose pages all failed for good.
 func (b *changeBuilder) lost(lost []Lost) {
 	for _, l := range lost {
-		b.add(incidents.EntrySkipped, nil, "step %d: every page of notification %d failed for good; it is neither waited for nor repeated",
-			l.Step, l.Position+1)
+		b.add(incidents.EntrySkipped, nil, "%s: every page of notification %d failed for good; it is neither waited for nor repeated",
+			b.plan.StepName(l.Step), l.Position+1)
+	}
+}
+
+// delayed adds when step 1 begins.
+func (b *changeBuilder) delayed(to time.Time) {
+	if !to.IsZero() {
+		b.add(incidents.EntryStep, nil, "step 1 begins at %s: plan %s waits %s first", to.UTC().Format(time.DateTime+" UTC"), b.plan.Name, humanize.Duration(b.plan.Delay))
+	}
+}
+
+// leftOut adds a line for each step that is left out.
+func (b *changeBuilder) leftOut(steps []int) {
+	for _, step := range steps {
+		b.add(incidents.EntrySkipped, nil, "%s is left out: it applies %s", b.plan.StepName(step), b.plan.Steps[step-1].When)
 	}
 }
 
@@ -106,8 +120,12 @@ func (b *changeBuilder) over(why Over) {
 		b.add(incidents.EntryExhausted, nil, "the incident is at step %d, but plan %s has only %s: escalation ends here",
 			b.Progress.Step, b.plan.Name, humanize.Count(len(b.plan.Steps), "step", "steps"))
 	default:
-		b.add(incidents.EntryExhausted, nil, "plan %s is exhausted: %s over and nobody acknowledged; nobody is paged any more",
-			b.plan.Name, humanize.Count(len(b.plan.Steps), "step is", "steps are"))
+		repeats := ""
+		if b.plan.Repeat > 0 {
+			repeats = ", " + humanize.Count(b.plan.Repeat, "repeat", "repeats") + " included,"
+		}
+		b.add(incidents.EntryExhausted, nil, "plan %s is exhausted: %s over%s and nobody acknowledged; nobody is paged any more",
+			b.plan.Name, humanize.Count(b.plan.once, "step is", "steps are"), repeats)
 	}
 }
 
@@ -128,10 +146,10 @@ func (b *changeBuilder) logPages(d Decision) {
 		case k.repeat > 0:
 			kind, how = incidents.EntryRepeat, fmt.Sprintf("repeat %d, paging", k.repeat)
 		}
-		b.add(kind, pageDetails(pages), "step %d: %s %s", k.step, how, sentence(pages))
+		b.add(kind, pageDetails(pages), "%s: %s %s", b.plan.StepName(k.step), how, sentence(pages))
 	}
 	if d.Reopened && len(b.pages) == 0 && len(d.Rounds) == 0 {
-		b.add(incidents.EntryReopened, nil, "escalation continues at step %d; messages that were sent before count", b.Progress.Step)
+		b.add(incidents.EntryReopened, nil, "escalation continues at %s; messages that were sent before count", b.plan.StepName(b.Progress.Step))
 	}
 }
 

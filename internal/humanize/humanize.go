@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Count returns a number with its noun: "1 page", "3 pages".
@@ -14,6 +16,15 @@ func Count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Sentence returns text with a capital letter and a full stop. An empty text stays empty.
+func Sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
 
 // Duration formats a duration in whole seconds: "1 h 30 min", "1 min 30 s". A duration below a second is in milliseconds,

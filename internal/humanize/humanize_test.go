@@ -15,3 +15,10 @@ func TestDuration(t *testing.T) {
 		require.Equal(t, want, Duration(d))
 	}
 }
+
+func TestSentence(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "resolved by eve": "Resolved by eve.", "ähnlich": "Ähnlich."} {
+		require.Equal(t, want, Sentence(text))
+	}
+}

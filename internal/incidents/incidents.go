@@ -193,6 +193,7 @@ const (
 	EntryClosed       EntryKind = "closed" // no news for long
 	EntryComment      EntryKind = "comment"
 	EntryDelivery     EntryKind = "delivery" // what happened to a message: sent, failed, in doubt, mode changed
+	EntryNotice       EntryKind = "notice"   // who is notified without a page
 	EntryCancelled    EntryKind = "cancelled"
 	EntryHeld         EntryKind = "held"    // a page waits for a digest, or was sent in one; or a late firing delivery waits
 	EntryLimited      EntryKind = "limited" // a quota or a person's own rule changed a page

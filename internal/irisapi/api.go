@@ -36,6 +36,8 @@ type (
 	MessageParts = messages.Deps
 	// OpeningParts are the parts of the route that opens incidents.
 	OpeningParts = opening.Deps
+	// Opener opens incidents.
+	Opener = opening.Opener
 	// PeopleParts are the parts of the routes of people.
 	PeopleParts = people.Deps
 	// VocabularyParts are the parts of the routes of targets, roles, modes, categories and tags.
@@ -103,7 +105,7 @@ func New(d Deps) (*API, error) {
 // with returns the parts with their functions Wake and Refused.
 func (a *API) with(d Deps, wake replay.Wake) Deps {
 	d.Incidents.Wake, d.Opening.Wake, d.Messages.Wake = wake, wake, wake
-	d.Opening.Refused, d.Messages.Refused = a.metrics.refusedIncidents.Inc, a.metrics.refusedNotifications.Inc
+	d.Opening.Opener.Refused, d.Messages.Refused = a.metrics.refusedIncidents.Inc, a.metrics.refusedNotifications.Inc
 	return d
 }
 

@@ -27,10 +27,10 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/irisapi/applications"
-	"github.com/iris-oncall/iris/internal/irisapi/opening"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/opening"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
@@ -166,7 +166,7 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	require.NoError(t, err)
 	p := parts{
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), People: people, Counts: incidents.New(f.db),
-		Statistics: incidents.NewStatistics(f.db), Resolver: oncall.NewResolver(dir, nil, time.Second), Load: load.New(queues, log),
+		Statistics: catalog.NewStatistics(f.db), Resolver: oncall.NewResolver(dir, nil, time.Second), Load: load.New(queues, log),
 		Ping: f.db.Ping, Registerer: prometheus.NewRegistry(),
 		Wake: func(s buckets.Set) {
 			f.mu.Lock()
@@ -217,8 +217,8 @@ func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) 
 			Incidents: irisapi.IncidentParts{Incidents: in, Transitions: in, Comments: in, Messages: messages, People: p.People, Tags: tags,
 				Openings: c.Openings, InternalApplications: c.InternalApplications},
 			Messages: irisapi.MessageParts{Messages: messages, Queues: queue.NewQueues(db), Acceptor: accept},
-			Opening: irisapi.OpeningParts{Incidents: opened, Plans: plans, Applications: apps, Lookups: pgnotifications.New(db), Load: p.Load,
-				Rates: p.Rates},
+			Opening: irisapi.OpeningParts{Texts: plans, Opener: irisapi.Opener{Incidents: opened, Plans: plans, Applications: apps,
+				Lookups: pgnotifications.New(db), Load: p.Load, Rates: p.Rates}},
 			People: irisapi.PeopleParts{People: p.People, Profiles: settings, Modes: settings, Reprioritisations: settings, Categories: settings,
 				Devices: settings, Acceptor: accept, SlackID: p.SlackID, TimeZones: c.TimeZones, Mobile: c.Mobile,
 				DeviceApplications: c.DeviceApplications, InternalApplications: c.InternalApplications},

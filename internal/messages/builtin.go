@@ -50,12 +50,19 @@ func builtInIncident(s *source) rendered {
 	if s.application != "" {
 		from = "[" + s.application + "] "
 	}
-	d := rendered{subject: jinja.Mark(fmt.Sprintf("%d %s%s", s.MessageID, from, f.headline()))}
+	headline, id := f.headline(), fmt.Sprint(s.MessageID)+" "
+	switch s.Purpose {
+	case ResolvedNotice:
+		headline, id, f.status = "Resolved: "+headline, "", "resolved"
+	case OwnerNotice:
+		headline, id = "News: "+headline, ""
+	}
+	d := rendered{subject: jinja.Mark(id + from + headline)}
 	switch s.Mode {
 	case users.SMS:
-		d.segment = from + f.headline()
+		d.segment = from + headline
 	case users.Call:
-		d.subject = jinja.Mark(from + f.headline())
+		d.subject = jinja.Mark(from + headline)
 		d.body = jinja.Mark(strings.TrimSpace(f.status + ". " + cutRunes(oneLine(f.summary), maxFactValue)))
 	case users.Slack:
 		d.body = f.text(s, slackLayout)
@@ -65,6 +72,15 @@ func builtInIncident(s *source) rendered {
 		d.body = f.text(s, textLayout)
 	}
 	return d
+}
+
+// happened is the first sentence of a notice: the entry on the timeline that caused it, and for a resolve, how long the incident lasted.
+func (s *source) happened(entry Change) string {
+	text := cutRunes(oneLine(entry.Description), maxDetour)
+	if s.Purpose == ResolvedNotice && !s.incident.CreatedAt.IsZero() && entry.At.After(s.incident.CreatedAt) {
+		text += ", " + humanize.Duration(entry.At.Sub(s.incident.CreatedAt)) + " after it was opened"
+	}
+	return humanize.Sentence(text)
 }
 
 // layout is the markup of the built-in text's parts.

@@ -46,7 +46,13 @@ const (
 	Digest      Purpose = "digest" // stands for several pages to one person; belongs to no single incident
 	// FollowUp is the kind of later notifications about a page. Their purposes are numbered: see FollowUpNumber.
 	FollowUp Purpose = "follow-up"
+	// The notices page nobody: an acknowledgement does not stop them, and they have no other modes and no fallback.
+	ResolvedNotice Purpose = "resolved-notice" // to people who were paged: the incident is resolved
+	OwnerNotice    Purpose = "owner-notice"    // to the owner of an acknowledged incident: there is news
 )
+
+// Notice reports whether the message is a notice, not a page.
+func (p Purpose) Notice() bool { return p == ResolvedNotice || p == OwnerNotice }
 
 // FollowUpNumber returns the purpose of the n-th follow-up of a person's rule. The number distinguishes the follow-ups of a
 // page (promise P3).

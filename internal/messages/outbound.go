@@ -22,7 +22,7 @@ type Outbound struct {
 	Plan           string
 	Priority       users.Priority
 	Target         string       // name of the recipient
-	IncidentID     incidents.ID // 0 = out of band, or the recipient is no user
+	IncidentID     incidents.ID // 0 = out of band, a notice, or the recipient is no user
 	Batch          string       // id of the digest, 32 hexadecimal digits: answers to it apply to all its incidents
 	ShownTo        string       // e-mail: recipients that the mail names, separated by commas; it is sent to Destination only
 	Sender         string       // custom sender address, "" = the vendor's configured one

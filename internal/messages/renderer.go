@@ -97,9 +97,6 @@ func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 	for i := range sources {
 		s := &sources[i]
 		var ok bool
-		if s.explained() && s.Note == "" {
-			s.Note = detourNote(detours[s.MessageID])
-		}
 		switch {
 		case s.Batch != "":
 			s.application, ok = s.Application, true
@@ -115,6 +112,9 @@ func (r *Renderer) load(ctx context.Context, reqs []Request) ([]source, error) {
 		}
 		s.gone = !ok
 		s.plan = plans[s.PlanID]
+		if s.explained() && s.Note == "" {
+			s.Note = s.detourNote(detours[s.MessageID])
+		}
 	}
 	return sources, r.loadTemplates(ctx, sources)
 }
@@ -135,13 +135,18 @@ func readAll[K comparable, V any](ctx context.Context, what string, keys map[K]b
 // message has little room.
 const maxDetour = 250
 
-// explained reports whether the message says why its recipient gets it: a fallback, or an added page, whose position is negative.
-func (r Request) explained() bool { return r.Purpose == Fallback || r.Position < 0 }
+// explained reports whether the message says why its recipient gets it: a fallback, a notice, or an added page, whose position is negative.
+func (r Request) explained() bool {
+	return r.Purpose == Fallback || r.Position < 0 || r.Purpose.Notice()
+}
 
 // detourNote returns the sentence that names the planned recipient of a message and says why another person gets it
-// (docs/reference/escalation.md 4). Without a planned recipient it says why this person gets it.
-func detourNote(c Change) string {
+// (docs/reference/escalation.md 4). Without a planned recipient it says why this person gets it. That of a notice is what happened.
+func (s *source) detourNote(c Change) string {
 	meant := c.Old
+	if s.Purpose.Notice() {
+		return s.happened(c)
+	}
 	if role, name, ok := strings.Cut(meant, "|"); ok {
 		if meant = role + " of " + name; role == "user" {
 			meant = name

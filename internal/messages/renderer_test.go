@@ -331,6 +331,36 @@ func TestRenderNotesAndFallback(t *testing.T) {
 	}
 }
 
+func TestRenderNotices(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	opened := f.incidents[5].CreatedAt
+	f.detours = map[ID]Change{27: {At: opened.Add(2*time.Hour + 3*time.Minute), Description: "resolved by eve through the API"}}
+	one := func(mode users.Mode, purpose Purpose) Content {
+		q := f.request(mode)
+		q.Template, q.AckURL, q.Position, q.Purpose = "", "", 0, purpose
+		return f.one(q)
+	}
+	const why = "Resolved by eve through the API, 2 h 3 min after it was opened."
+	mail := one(users.Email, ResolvedNotice)
+	require.Equal(t, "[shop] Resolved: Disk full", mail.Subject)
+	require.True(t, strings.HasPrefix(mail.Body, why+"\n\nDisk full\n"), mail.Body)
+	require.Contains(t, mail.Body, "State: resolved")
+	require.Contains(t, mail.EmailHTML, "<p>"+why+"</p>")
+	require.NotContains(t, mail.Body+mail.EmailHTML, "Acknowledge")
+	require.Equal(t, why+"\n[shop] Resolved: Disk full", one(users.SMS, ResolvedNotice).Body)
+	require.Equal(t, "shop Resolved: Disk full. "+why+" resolved.", one(users.Call, ResolvedNotice).Body)
+	require.True(t, strings.HasPrefix(one(users.Slack, ResolvedNotice).Body, why+"\n\n*Disk full*"))
+
+	f.detours = map[ID]Change{27: {At: opened.Add(time.Hour), Description: "one alert more fires: db-2"}}
+	news := one(users.Email, OwnerNotice)
+	require.Equal(t, "[shop] News: Disk full", news.Subject)
+	require.True(t, strings.HasPrefix(news.Body, "One alert more fires: db-2.\n\nDisk full\n"), news.Body)
+
+	f.detours = nil
+	require.True(t, strings.HasPrefix(one(users.Email, ResolvedNotice).Body, "Disk full\n"), "the entry on the timeline was deleted")
+}
+
 func TestRenderCustomHTML(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

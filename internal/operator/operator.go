@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/operator/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
@@ -49,6 +50,12 @@ func New(db *postgres.DB, keys *auth.Keys) *Operator {
 		contacts: people.NewContacts(db, keys, nil), audit: access.NewAudit(db), passwords: auth.NewPasswords(),
 	}
 }
+
+// Paged are people and teams that are paged on a running incident.
+type Paged = incidents.Paged
+
+// Incidents returns the operations on running incidents.
+func (o *Operator) Incidents() incidents.Incidents { return incidents.New(o.db) }
 
 // Close closes the connections.
 func (o *Operator) Close() { o.db.Close() }
@@ -363,6 +370,17 @@ func exists(err error) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// Invalid reports whether an error is about a value that the caller gave.
+func Invalid(err error) bool { return fault.Is(err, fault.Invalid) }
+
+// WithHint adds a hint to the error about an object that is in use. Other errors stay.
+func WithHint(err error, hint string) error {
+	if fault.Is(err, fault.Conflict) {
+		return fault.Newf(fault.Conflict, "%s (%s)", fault.Public(err), hint)
+	}
+	return err
 }
 
 // note records a change in the audit log. It returns err, the error of the change, if that is not nil.

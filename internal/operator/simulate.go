@@ -5,7 +5,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 )
 
@@ -37,5 +36,5 @@ func (o *Operator) unknown(ctx context.Context, text, kind, name string) error {
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.NotFound, text+name+humanize.DidYouMean(name, known))
+	return fault.New(fault.NotFound, text+name+fault.DidYouMean(name, known))
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -133,7 +132,7 @@ func (o *Operator) roleExists(ctx context.Context, role string) error {
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
-	return fault.Newf(fault.NotFound, "there is no role %s; known roles: %s%s", role, strings.Join(known, ", "), humanize.DidYouMean(role, known))
+	return fault.Newf(fault.NotFound, "there is no role %s; known roles: %s%s", role, strings.Join(known, ", "), fault.DidYouMean(role, known))
 }
 
 func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {

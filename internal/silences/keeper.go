@@ -34,15 +34,14 @@ type Store interface {
 	Hide(ctx context.Context, hides map[incidents.ID]Hide) ([]incidents.ID, error)
 	// Ended returns silenced incidents of buckets whose silence ended or was changed, with their subjects.
 	Ended(ctx context.Context, bs []int, most int) ([]Released, error)
-	// Release ends the silence of incidents. Those that the source still reports escalate.
+	// Release ends the silence of incidents. Those that the source still reports escalate. A further delivery of the others is news.
 	Release(ctx context.Context, released []Released) error
 }
 
 // Released is a silenced incident whose silence ended.
 type Released struct {
 	Subject
-	// Reported: the incident is not resolved, and if the source reports single alerts, at least one of them fires.
-	Reported bool
+	Source Source
 }
 
 // Wake is called with the buckets of incidents that changed. It must not block.

@@ -94,6 +94,14 @@ func (c Content) Check() error {
 	return nil
 }
 
+// EndAfter returns the end of a silence that people set to last so long: after now, or after its beginning if it repeats or begins later.
+func (c Content) EndAfter(d time.Duration, now time.Time) time.Time {
+	if c.Recurrence == "" && c.From.Before(now) {
+		return now.Add(d).UTC().Truncate(time.Second)
+	}
+	return c.From.Add(d)
+}
+
 // Conditions describes which incidents the silence hides.
 func (c Content) Conditions() string {
 	return given([][2]string{{"match", c.Match}, {"application", c.Application}, {"plan", c.Plan}, {"team", c.Team}})

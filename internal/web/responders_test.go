@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/incidents"
 )
 
 func TestFurtherRespondersArePagedFromTheIncidentPage(t *testing.T) {
@@ -58,5 +60,33 @@ func TestAnIncidentIsSnoozedFromItsPage(t *testing.T) {
 	for _, wrong := range []url.Values{{"for": {"at"}}, {"for": {"long"}}, {}} {
 		status, _ = b.post("/incidents/257/snooze", wrong)
 		require.Equal(t, http.StatusBadRequest, status)
+	}
+}
+
+func TestAnIncidentIsMergedOnItsPage(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	w.merged = []incidents.Incident{{ID: 300, MergedInto: 257, Context: []byte(`{"title":"<disk>"}`), TitleVariable: "title"}}
+	b.login()
+	_, body := b.get("/incidents/257")
+	require.Contains(t, body, `href="/incidents/300" dir="auto">&lt;disk&gt;</a>`, "those merged into it")
+	require.NotContains(t, body, "/unmerge")
+	for _, wrong := range []string{"", "disk", "257"} {
+		status, _ := b.post("/incidents/257/merge", url.Values{"into": {wrong}})
+		require.Equal(t, http.StatusBadRequest, status)
+	}
+	status, body := b.post("/incidents/257/merge", url.Values{"into": {" #12 "}, "comment": {"same disk"}})
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, `<a href="/incidents/12">incident #12</a>`)
+	require.NotContains(t, body, `action="/incidents/257/merge"`)
+	require.True(t, w.woken.Has(1))
+	status, body = b.post("/incidents/257/unmerge", nil)
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, `action="/incidents/257/merge"`)
+
+	w.ann.ReadOnly = true
+	for _, verb := range []string{"merge", "unmerge"} {
+		status, _ = b.post("/incidents/257/"+verb, url.Values{"into": {"12"}})
+		require.Equal(t, http.StatusForbidden, status)
 	}
 }

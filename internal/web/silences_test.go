@@ -54,6 +54,19 @@ func (s *silences) Create(_ context.Context, a auth.Actor, c silence.Content) (s
 	return made, nil
 }
 
+func (s *silences) Replace(_ context.Context, _ auth.Actor, id silence.ID, c silence.Content) (silence.Silence, error) {
+	if err := c.Check(); err != nil {
+		return silence.Silence{}, err
+	}
+	for k := range s.all {
+		if s.all[k].ID == id {
+			s.all[k].Content = c
+			return s.all[k], nil
+		}
+	}
+	return silence.Silence{}, fault.New(fault.NotFound, "there is no such silence")
+}
+
 func (s *silences) End(_ context.Context, a auth.Actor, id silence.ID) error {
 	for k := range s.all {
 		if s.all[k].ID == id {
@@ -98,6 +111,99 @@ func TestASilenceIsAddedFromAnIncidentAndEnded(t *testing.T) {
 	require.NotContains(t, body, `action="/silences/1/end"`)
 	_, body = b.get("/silences?show=over")
 	require.Contains(t, body, `href="/silences/1"`)
+}
+
+func TestASilenceIsChanged(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	w.ann.TimeZone = "Europe/Berlin"
+	b.login()
+	from := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
+	w.silences.all = []silence.Silence{
+		{ID: 2, Content: silence.Content{Team: "db", From: time.Date(2026, 1, 4, 3, 0, 0, 0, time.UTC), To: time.Date(2026, 1, 4, 5, 0, 0, 0, time.UTC),
+			Recurrence: "FREQ=WEEKLY", Zone: "Asia/Tokyo", Comment: "backups"}},
+		{ID: 1, Content: silence.Content{Match: `team="db"`, From: from, To: from.Add(2 * time.Hour), Comment: "upgrade"}},
+	}
+	_, body := b.get("/silences/1")
+	require.Contains(t, body, `href="/silences/1/edit"`)
+	_, body = b.get("/silences/1/edit")
+	require.Contains(t, body, `action="/silences/1/edit"`)
+	require.Contains(t, body, `team=&#34;db&#34;`)
+
+	// What is sent back unchanged keeps the silence as it is.
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	const local = "2006-01-02T15:04:05"
+	form := url.Values{"match": {`team="db"`}, "from": {from.In(berlin).Format(local)}, "until": {from.Add(2 * time.Hour).In(berlin).Format(local)}, "comment": {"upgrade"}}
+	require.Contains(t, body, `name="from" value="`+form.Get("from")+`"`)
+	require.Contains(t, body, `name="until" value="`+form.Get("until")+`"`)
+	status, _ := b.post("/silences/1/edit", form)
+	require.Equal(t, http.StatusOK, status)
+	now := w.silences.all[1]
+	require.True(t, now.From.Equal(from) && now.To.Equal(from.Add(2*time.Hour)))
+
+	form.Set("for", "4h")
+	form.Set("match", `team="web"`)
+	_, _ = b.post("/silences/1/edit", form)
+	now = w.silences.all[1]
+	require.Equal(t, `team="web"`, now.Match)
+	require.True(t, now.From.Equal(from))
+	require.WithinDuration(t, time.Now().Add(4*time.Hour), now.To, 10*time.Second, "a period counts from now")
+
+	form.Set("comment", " ")
+	status, body = b.post("/silences/1/edit", form)
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, body, "comment must say why")
+	require.Contains(t, body, "Change silence 1")
+
+	_, body = b.get("/silences/2/edit")
+	require.Contains(t, body, `name="from" value="2026-01-04T12:00:00"`, "a window stays in its zone")
+	require.Contains(t, body, `<option value="FREQ=WEEKLY" selected>`)
+	_, _ = b.post("/silences/2/edit", url.Values{"team": {"db"}, "from": {"2026-01-04T12:00:00"}, "for": {"1h"}, "repeat": {"FREQ=WEEKLY"}, "comment": {"shorter"}})
+	window := w.silences.all[0]
+	require.Equal(t, "Asia/Tokyo", window.Zone)
+	require.Equal(t, time.Hour, window.To.Sub(window.From))
+	status, _ = b.get("/silences/7/edit")
+	require.Equal(t, http.StatusNotFound, status)
+	w.ann.ReadOnly = true
+	status, _ = b.post("/silences/1/edit", form)
+	require.Equal(t, http.StatusForbidden, status)
+}
+
+// The session ended while somebody filled in the form: after the log-in the form has what was typed.
+func TestATypedSilenceIsKeptThroughTheLogIn(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	w.silences.all = []silence.Silence{{ID: 1, Content: silence.Content{Match: `a="b"`, From: time.Now(), To: time.Now().Add(time.Hour), Comment: "c"}}}
+	form := url.Values{"application": {"db"}, "match": {`host=~"h[1-3]&?"`}, "for": {"4h"}, "comment": {"the <upgrade>"}}
+	for path, back := range map[string]string{"/silences": "/silences/new", "/silences/1/edit": "/silences/1/edit"} {
+		status, body := b.post(path, form)
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, body, `name="password"`)
+		next := b.at.Query().Get("next")
+		require.Contains(t, next, back+"?")
+		require.Len(t, w.silences.all, 1, "nothing is stored")
+		status, body = b.post("/login/?next="+url.QueryEscape(next), url.Values{"username": {"ann"}, "password": {"right"}})
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, body, "Your session had ended")
+		require.Contains(t, body, `host=~&#34;h[1-3]&amp;?&#34;`)
+		require.Contains(t, body, `value="the &lt;upgrade&gt;"`)
+		require.Contains(t, body, `<option value="4h" selected>`)
+		_, _ = b.post("/logout/", nil)
+	}
+}
+
+func TestASilencedIncidentSaysWhyItCannotEscalate(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	w.incident.Active, w.incident.SilencedUntil = false, time.Now().Add(time.Hour)
+	_, body := b.get("/incidents/257")
+	require.Contains(t, body, `<button disabled aria-describedby="not-reopened">Escalate again</button>`)
+	require.Contains(t, body, "“Escalate again” is off: a silence hides the incident: end the silence first.")
+	w.incident.SilencedUntil = time.Time{}
+	_, body = b.get("/incidents/257")
+	require.Contains(t, body, `<button>Escalate again</button>`)
 }
 
 func TestARefusedSilenceKeepsItsForm(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,7 @@ import (
 type world struct {
 	idp      provider
 	incident incidents.Incident
+	merged   []incidents.Incident // into incident
 	entries  []incidents.Entry
 	view     buckets.View
 	asked    filters.Query
@@ -46,6 +48,9 @@ type world struct {
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
+	if slices.ContainsFunc(q.Conditions, func(c filters.Condition) bool { return c.Field == "merged_into" }) {
+		return w.merged, nil
+	}
 	w.asked = q
 	return []incidents.Incident{w.incident}, nil
 }
@@ -98,6 +103,19 @@ func (w *world) Reassign(_ context.Context, _ incidents.Change, owner string) er
 
 func (w *world) Snooze(_ context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error) {
 	w.incident.SnoozedUntil, w.incident.Active = until, false
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) Merge(_ context.Context, c incidents.Change, into incidents.ID, _ string) ([]incidents.Acknowledged, error) {
+	if into == w.incident.ID {
+		return nil, fault.Invalidf("into", "incident 257 cannot be merged into itself")
+	}
+	w.incident.MergedInto, w.incident.Active = into, false
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) Unmerge(_ context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	w.incident.MergedInto, w.incident.Active = 0, true
 	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
 }
 
@@ -158,6 +176,7 @@ type browser struct {
 	*http.Client
 	base string
 	t    *testing.T
+	at   *url.URL // of the last page
 }
 
 func setup(t *testing.T) (*world, *browser) {
@@ -175,10 +194,10 @@ func setup(t *testing.T) (*world, *browser) {
 	sessions := scs.New()
 	sessions.Cookie.Secure = false
 	site, err := New(Deps{
-		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
+		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
-			Silences:     SilenceParts{Silences: &w.silences, Incidents: w},
+			Silences:     SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
 			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, PublicURL: "https://iris.example.com"}},
 		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
 		SignOn: SignOnParts{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
@@ -220,6 +239,7 @@ func (b *browser) do(req *http.Request) (int, string) {
 	resp, err := b.Do(req)
 	require.NoError(b.t, err)
 	defer func() { _ = resp.Body.Close() }()
+	b.at = resp.Request.URL
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(b.t, err)
 	return resp.StatusCode, string(body)

@@ -30,9 +30,15 @@ func TestAnIncidentIsSilencedOnAPhone(t *testing.T) {
 	b.do("the incident", chromedp.Click(`main ul a[href^="/incidents/"]`), chromedp.WaitVisible(`.timeline`))
 	require.Equal(t, "silenced", b.text(`.head .chip`))
 	require.Contains(t, b.text(`.timeline`), "new disks arrive tomorrow")
+	require.Contains(t, b.text(`#not-reopened`), "end the silence first")
 	b.shot("82-silenced-incident")
 	b.do("the list", chromedp.Navigate(home+"/silences"), chromedp.WaitVisible(`td.title`))
 	b.shot("83-silences")
+	require.True(t, ask[bool](b, `(nav => nav.scrollWidth <= nav.clientWidth)(document.querySelector(".top nav"))`), "the navigation is not cut")
+	b.do("change it", chromedp.Click(`td.title a`), chromedp.WaitVisible(`a[href$="/edit"]`), chromedp.Click(`a[href$="/edit"]`), chromedp.WaitVisible(`#silence`),
+		chromedp.SetValue(`select[name=for]`, "8h"), chromedp.Click(`#silence button.primary`), chromedp.WaitVisible(`form[action$=end] button`))
+	b.shot("85-changed")
+	b.do("the list", chromedp.Navigate(home+"/silences"), chromedp.WaitVisible(`td.title`))
 	b.do("end it", chromedp.Click(`td.title a`), chromedp.WaitVisible(`form[action$=end] button`), chromedp.Click(`form[action$=end] button`), chromedp.WaitVisible(`.flash`))
 	require.Contains(t, b.text(`.flash`), "has ended")
 	b.do("a refused form", chromedp.Navigate(home+"/silences/new"), chromedp.WaitVisible(`#silence`), chromedp.SetValue(`input[name=comment]`, "no condition"),

@@ -166,6 +166,8 @@ func rights() []right {
 		{post, "/v1/incidents/1/restart", nil, 200, writers, unresolved},
 		{post, "/v1/incidents/1/snooze", m{"for": "1h"}, 200, writers, unresolved},
 		{post, "/v1/incidents/1/unsnooze", nil, 200, writers, snoozed},
+		{post, "/v1/incidents/1/merge", m{"into": 900, "comment": "c"}, 200, writers, withParent},
+		{post, "/v1/incidents/1/unmerge", nil, 200, writers, merged},
 		{post, "/v1/incidents/1/page", m{"targets": []m{{"role": "user", "name": "bob"}}}, 200, writers, unresolved},
 		{post, "/v1/incidents/1/reassign", m{"owner": "bob"}, 200, writers, owned},
 		{get, "/v1/messages?limit=1", nil, 200, known, nil},
@@ -198,6 +200,10 @@ func rights() []right {
 		{put, "/v1/integrations/generic/secrets", m{"secrets": []string{}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/integrations/generic/payloads", nil, 200, "133333oo3", (*server).integrations},
 		{post, "/v1/integrations/generic/route-test", m{"title": "t", "labels": m{"a": "b"}}, 200, writers, (*server).integrations},
+		{get, "/v1/identities", nil, 200, "1333333o3", linked},
+		{get, "/v1/identities/refused", nil, 200, "1333333o3", linked},
+		{post, "/v1/identities", m{"user": "bob", "provider": "corp", "subject": "s"}, 204, "1333333o3", func(s *server) { s.exec("delete from user_identities") }},
+		{del, "/v1/identities/1", nil, 204, "1333333o3", linked},
 		{get, "/v1/silences", nil, 200, known, nil},
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
 		{get, "/v1/silences/1", nil, 200, known, (*server).silence},
@@ -357,7 +363,7 @@ func pages() []right {
 	for _, path := range []string{"/integrations", "/integrations/generic"} {
 		out = append(out, right{get, path, nil, 200, people, (*server).integrations})
 	}
-	for _, path := range []string{"/silences", "/silences/new", "/silences/1"} {
+	for _, path := range []string{"/silences", "/silences/new", "/silences/1", "/silences/1/edit"} {
 		out = append(out, right{get, path, nil, 200, people, (*server).silence})
 	}
 	for path, moved := range map[string]int{"/user": 302, "/messages": 302, "/messages/1": 302, "/templates": 302, "/templates/words": 302, "/applications": 302,
@@ -371,8 +377,11 @@ func pages() []right {
 	return append(out,
 		right{post, "/incidents/1/page", formOf("role", "user", "name", "bob"), 303, "lllllooo3", unresolved},
 		right{post, "/incidents/1/snooze", formOf("for", "30m"), 303, "lllllooo3", unresolved},
+		right{post, "/incidents/1/merge", formOf("into", "900"), 303, "lllllooo3", withParent},
+		right{post, "/incidents/1/unmerge", nil, 303, "lllllooo3", merged},
 		right{post, "/incidents/1/reassign", formOf("owner", "bob"), 303, "lllllooo3", owned},
-		right{post, "/silences", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "lllll3oo3", nil},
+		right{post, "/silences", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "kkkkk3oo3", nil},
+		right{post, "/silences/1/edit", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "kkkkk3oo3", (*server).silence},
 		right{post, "/silences/1/end", nil, 303, "lllll3oo3", (*server).silence},
 		right{post, "/incidents/1/comments", formOf("content", "c"), 303, "11111ooo3", nil}, // the page of the refusal keeps the comment
 		right{get, "/", nil, 302, everybody, nil},
@@ -391,14 +400,20 @@ func pages() []right {
 	)
 }
 
+// linked gives bob the linked account 1, and another account a refusal.
+func linked(s *server) {
+	s.exec(`delete from user_identities; insert into user_identities (id, user_id, provider, issuer, subject) select 1, id, 'corp', 'http://127.0.0.1:1', 's' from users where name = 'bob';
+		insert into refused_identities (provider, issuer, subject, name, email, reason) values ('corp', 'http://127.0.0.1:1', 't', 'ann', '', 'r') on conflict do nothing`)
+}
+
 // owned makes ann the owner of incident 1.
 func owned(s *server) {
-	s.exec("update incidents set owner_id = (select id from users where name = 'ann'), active = false, resolved = false, snoozed_until = null where id = 1")
+	s.exec("update incidents set owner_id = (select id from users where name = 'ann'), active = false, resolved = false, snoozed_until = null, merged_into = null where id = 1")
 }
 
 // unowned removes the owner of incident 1.
 func unowned(s *server) {
-	s.exec("update incidents set owner_id = null, active = true, resolved = false, snoozed_until = null where id = 1")
+	s.exec("update incidents set owner_id = null, active = true, resolved = false, snoozed_until = null, merged_into = null where id = 1")
 }
 
 func spareWithFallback(s *server) {
@@ -516,12 +531,25 @@ func (s *server) everything() map[string]string {
 
 // unresolved makes the first incident active again, before the first step of its plan.
 func unresolved(s *server) {
-	s.exec("update incidents set resolved = false, active = true, current_step = 0, snoozed_until = null where id = 1")
+	s.exec("update incidents set resolved = false, active = true, current_step = 0, snoozed_until = null, merged_into = null where id = 1")
+}
+
+// withParent makes an incident 900, which the first one can be merged into.
+func withParent(s *server) {
+	unresolved(s)
+	s.exec(`insert into incidents (id, plan_id, application_id) select 900, plan_id, application_id from incidents where id = 1 on conflict do nothing;
+		update incidents set resolved = false, active = true where id = 900`)
+}
+
+// merged merges the first incident into incident 900.
+func merged(s *server) {
+	withParent(s)
+	s.exec("update incidents set active = false, merged_into = 900 where id = 1")
 }
 
 // snoozed snoozes the first incident.
 func snoozed(s *server) {
-	s.exec("update incidents set resolved = false, active = false, snoozed_until = now() + interval '1 hour' where id = 1")
+	s.exec("update incidents set resolved = false, active = false, snoozed_until = now() + interval '1 hour', merged_into = null where id = 1")
 }
 
 // Fails if an operation of the OpenAPI document has no row in rights.

@@ -94,7 +94,12 @@ func TestASilenceStopsARunningIncident(t *testing.T) {
 	s.silentUntil(answered.Add(8*time.Second), id)
 	require.Contains(t, s.iris(s.env, "", "silence", "list"), "we know")
 	number := strings.TrimSpace(made)
+	s.iris(s.env, "", "silence", "set", number, "--for", "2h", "--comment", "still the disks")
+	shown := s.iris(s.env, "", "silence", "show", number)
+	require.Contains(t, shown, "comment: still the disks")
+	require.Contains(t, shown, `application watch`)
+	require.Contains(t, shown, fmt.Sprintf("hides: incident %d", id))
 	s.iris(s.env, "", "silence", "end", number)
 	require.Contains(t, s.iris(s.env, "", "silence", "list", "--over"), "over")
-	require.NotContains(t, s.iris(s.env, "", "silence", "list"), "we know")
+	require.NotContains(t, s.iris(s.env, "", "silence", "list"), "still the disks")
 }

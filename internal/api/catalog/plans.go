@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/iris-oncall/iris/internal/api/page"
@@ -11,7 +12,7 @@ import (
 
 func (d Deps) plans() resource[escalation.Plan, escalation.PlanSteps, escalation.PlanID] {
 	return resource[escalation.Plan, escalation.PlanSteps, escalation.PlanID]{
-		Versions: d.Plans, authors: d.authors(), kind: "plan", members: []string{"description", "steps", "flood", "tracking"},
+		Versions: d.Plans, authors: d.authors(), kind: "plan", members: []string{"description", "steps", "conditions", "flood", "tracking"},
 		row: func(p escalation.Plan) any { return showPlan(p) }, show: showWholePlan, name: catalog.PlanName, save: d.savePlan,
 		place: func(p escalation.Plan) filters.Place { return filters.Place{At: p.CreatedAt, ID: int64(p.ID)} },
 		head: func(p escalation.PlanSteps) (escalation.PlanID, catalog.Version) {
@@ -30,10 +31,27 @@ type plan struct {
 // wholePlan is a plan as its own route shows it.
 type wholePlan struct {
 	plan
-	Steps    [][]notification `json:"steps"`
-	Flood    flood            `json:"flood"`
-	Fallback *target          `json:"fallback"`
-	Tracking *tracking        `json:"tracking"`
+	Steps [][]notification `json:"steps"`
+	// Conditions are the steps that apply at some times only.
+	Conditions []condition `json:"conditions"`
+	Flood      flood       `json:"flood"`
+	Fallback   *target     `json:"fallback"`
+	Tracking   *tracking   `json:"tracking"`
+}
+
+// condition is when a step applies.
+type condition struct {
+	Step    int      `json:"step"` // from 1
+	Windows []window `json:"windows"`
+	Team    *string  `json:"team"` // whose time zone is used
+	Zone    string   `json:"zone"`
+}
+
+// window is a part of each week.
+type window struct {
+	Days []string `json:"days"`
+	From string   `json:"from"`
+	To   string   `json:"to"`
 }
 
 // tracking is the notification that every incident of the plan sends, with its text for each application.
@@ -80,12 +98,24 @@ func showTarget(t *escalation.Target) *target {
 	return &target{Role: t.Role, Name: t.Name}
 }
 
+func showCondition(step int, c *escalation.Condition) condition {
+	out := condition{Step: step, Windows: make([]window, len(c.Windows)), Team: page.OrNull(c.Team), Zone: cmp.Or(c.Zone, "UTC")}
+	for i, w := range c.Windows {
+		out.Windows[i] = window{Days: append([]string{}, w.Days...), From: cmp.Or(w.From, "00:00"), To: cmp.Or(w.To, "24:00")}
+	}
+	return out
+}
+
 func showWholePlan(p escalation.PlanSteps) any {
 	body := wholePlan{plan: showPlan(p.Plan), Steps: make([][]notification, len(p.Steps)), Fallback: showTarget(p.Fallback), Flood: flood{
 		Count: p.ThresholdCount, WindowSeconds: seconds(p.ThresholdWindow), DigestSeconds: seconds(p.AggregationWindow),
 		UntilQuietSecond: seconds(p.AggregationReset),
 	}}
+	body.Conditions = []condition{}
 	for i, step := range p.Steps {
+		if c := step.When; c != nil {
+			body.Conditions = append(body.Conditions, showCondition(i+1, c))
+		}
 		body.Steps[i] = make([]notification, len(step.Notifications))
 		for k, n := range step.Notifications {
 			body.Steps[i][k] = notification{Target: showTarget(n.Target), DynamicIndex: n.DynamicIndex, Priority: string(n.Priority),

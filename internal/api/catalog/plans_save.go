@@ -37,6 +37,11 @@ func readPlan(b jsonbody.Object) (content escalation.PlanContent, tracking *cata
 	if content.Steps, err = readSteps(b); err != nil {
 		return content, nil, err
 	}
+	if content.WithConditions = true; b.Given("conditions") {
+		if err := readConditions(b, content.Steps); err != nil {
+			return content, nil, err
+		}
+	}
 	t, given, err := b.Member("tracking", "mode", "destination", "templates")
 	if err != nil || !given {
 		return content, nil, err
@@ -111,6 +116,57 @@ func readSteps(b jsonbody.Object) ([]escalation.Step, error) {
 		}
 	}
 	return steps, nil
+}
+
+// maxWindows is how many windows a condition has at most.
+const maxWindows = 20
+
+// readConditions reads when steps apply, into the steps.
+func readConditions(b jsonbody.Object, steps []escalation.Step) error {
+	list, err := b.Objects("conditions", len(steps), "step", "windows", "team", "zone")
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		step, err := c.Whole("step", int64(len(steps)), 0)
+		if err != nil {
+			return err
+		}
+		if step < 1 || steps[step-1].When != nil {
+			return c.Fault("step", "step must be the number of a step, from 1, with one condition at most")
+		}
+		when := &escalation.Condition{}
+		if when.Team, err = c.Text("team"); err != nil {
+			return err
+		}
+		if when.Zone, err = c.Text("zone"); err != nil {
+			return err
+		}
+		if when.Team != "" && when.Zone != "" {
+			return c.Fault("zone", "give either team or zone")
+		}
+		windows, err := c.Objects("windows", maxWindows, "days", "from", "to")
+		if err != nil {
+			return err
+		}
+		for _, o := range windows {
+			days, _, err := o.Texts("days")
+			if err != nil {
+				return err
+			}
+			from, err := o.Text("from")
+			if err != nil {
+				return err
+			}
+			to, err := o.Text("to")
+			if err != nil {
+				return err
+			}
+			when.Add(days, from, to)
+		}
+		steps[step-1].When = when
+	}
+	return nil
 }
 
 // readNotification reads one notification of a step. Either target or dynamic_index says who gets it.

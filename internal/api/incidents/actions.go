@@ -24,6 +24,8 @@ func (a actions) routes() []routing.Route {
 		routing.Post("/v1/incidents/{id}/reopen", routing.Write, a.do(a.reopen)),
 		routing.Post("/v1/incidents/{id}/snooze", routing.Write, a.snooze),
 		routing.Post("/v1/incidents/{id}/unsnooze", routing.Write, a.do(a.Snoozes.EndSnooze)),
+		routing.Post("/v1/incidents/{id}/merge", routing.Write, a.merge),
+		routing.Post("/v1/incidents/{id}/unmerge", routing.Write, a.do(a.Merges.Unmerge)),
 		routing.Post("/v1/incidents/{id}/escalate", routing.Write, a.do(a.Transitions.Escalate)),
 		routing.Post("/v1/incidents/{id}/restart", routing.Write, a.do(a.Transitions.Restart)),
 	}
@@ -108,6 +110,34 @@ func snoozeEnd(b jsonbody.Object, now time.Time) (time.Time, error) {
 		return time.Time{}, fault.Invalidf("for", "for must be a duration such as 90m or 24h, at most %d days", incidents.MaxSnooze/(24*time.Hour))
 	}
 	return now.Add(d), nil
+}
+
+// merge makes another incident stand for an incident.
+func (a actions) merge(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.ReadKnown(w, r, "into", "comment")
+	if err != nil {
+		return err
+	}
+	into, ok, err := b.Number("into")
+	if err != nil {
+		return err
+	}
+	if !ok || into <= 0 {
+		return fault.Invalidf("into", "into must be the number of an incident")
+	}
+	comment, err := b.Text("comment")
+	if err != nil {
+		return err
+	}
+	done, err := a.Merges.Merge(r.Context(), change(r, found.ID), incidents.ID(into), comment)
+	if err != nil {
+		return err
+	}
+	return a.finish(w, r, done)
 }
 
 // do returns the handler of a change without a body.

@@ -48,6 +48,13 @@ type Snoozes interface {
 	EndSnooze(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
 }
 
+// Merges makes one incident stand for others. Its methods are like those of Transitions. A parent that does not permit the merge is an
+// Invalid fault.
+type Merges interface {
+	Merge(ctx context.Context, c incidents.Change, into incidents.ID, comment string) ([]incidents.Acknowledged, error)
+	Unmerge(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+}
+
 // Comments stores comments on incidents.
 type Comments interface {
 	AddComment(ctx context.Context, id incidents.ID, author users.User, content string) (int64, error)
@@ -64,6 +71,7 @@ type Deps struct {
 	Incidents   Incidents
 	Transitions Transitions
 	Snoozes     Snoozes
+	Merges      Merges
 	Responders  Responders
 	Comments    Comments
 	Timelines   Timelines

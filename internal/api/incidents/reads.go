@@ -36,6 +36,7 @@ type object struct {
 	CreatedAt    *string         `json:"created_at"`
 	UpdatedAt    *string         `json:"updated_at"`
 	SnoozedUntil *string         `json:"snoozed_until"`
+	MergedInto   *incidents.ID   `json:"merged_into"`
 }
 
 // whole is an incident with its context, for its own route.
@@ -63,9 +64,13 @@ func paused(merged bool) []filters.Condition {
 }
 
 func show(i incidents.Incident) object {
-	return object{ID: i.ID, State: i.State(), Title: title(i), Application: i.Application, Plan: i.Plan, PlanID: i.PlanID,
+	out := object{ID: i.ID, State: i.State(), Title: title(i), Application: i.Application, Plan: i.Plan, PlanID: i.PlanID,
 		Owner: page.OrNull(i.Owner), Step: i.CurrentStep, CreatedAt: page.Time(i.CreatedAt), UpdatedAt: page.Time(i.UpdatedAt),
 		SnoozedUntil: page.Time(i.SnoozedUntil)}
+	if i.MergedInto != 0 {
+		out.MergedInto = &i.MergedInto
+	}
+	return out
 }
 
 // title returns the value of the application's title variable in the context; nil if it is not a text.
@@ -80,14 +85,21 @@ func title(i incidents.Incident) *string {
 
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	return page.List[incidents.Incident]{
-		Read: a.Incidents.List, Texts: []string{"plan", "application", "owner"}, More: []string{"state"}, Further: inState,
+		Read: a.Incidents.List, Texts: []string{"plan", "application", "owner"}, More: []string{"state", "merged_into"}, Further: further,
 		Endless: true, Show: func(i incidents.Incident) any { return show(i) },
 		Place: func(i incidents.Incident) filters.Place { return filters.Place{At: i.CreatedAt, ID: int64(i.ID)} },
 	}.Answer(w, r)
 }
 
-// inState adds the conditions of the parameter state.
-func inState(q page.Query, to *filters.Query) error {
+// further adds the conditions of the parameters state and merged_into.
+func further(q page.Query, to *filters.Query) error {
+	parent, ok, err := q.Number("merged_into")
+	if err != nil {
+		return err
+	}
+	if ok {
+		to.Conditions = append(to.Conditions, page.Equal("merged_into", parent))
+	}
 	name, ok := q.Text("state")
 	if !ok {
 		return nil

@@ -118,15 +118,13 @@ func (a sent) all() page.List[messages.Message] {
 // ofNumbers adds the conditions of the parameters incident_id and notification_id.
 func ofNumbers(q page.Query, to *filters.Query) error {
 	for name, field := range map[string]string{"incident_id": "incident_id", "notification_id": "request_id"} {
-		text, ok := q.Text(name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseInt(text, 10, 64)
+		n, ok, err := q.Number(name)
 		if err != nil {
-			return fault.Invalidf(name, "%s must be a number", name)
+			return err
 		}
-		to.Conditions = append(to.Conditions, page.Equal(field, n))
+		if ok {
+			to.Conditions = append(to.Conditions, page.Equal(field, n))
+		}
 	}
 	return nil
 }

@@ -83,6 +83,18 @@ func (q Query) Flag(name string, otherwise bool) (bool, error) {
 	return false, fault.Invalidf(name, "%s must be true or false", name)
 }
 
+// Number returns a whole number. ok is false if the query does not have it.
+func (q Query) Number(name string) (n int64, ok bool, err error) {
+	text, ok := q.Text(name)
+	if !ok {
+		return 0, false, nil
+	}
+	if n, err = strconv.ParseInt(text, 10, 64); err != nil {
+		return 0, false, fault.Invalidf(name, "%s must be a number", name)
+	}
+	return n, true, nil
+}
+
 // Time returns an instant. ok is false if the query does not have it.
 func (q Query) Time(name string) (at time.Time, ok bool, err error) {
 	text, ok := q.Text(name)

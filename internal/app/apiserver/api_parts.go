@@ -1,8 +1,6 @@
 package apiserver
 
 import (
-	"slices"
-
 	"github.com/alexedwards/scs/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -118,10 +116,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 			Tags: tags, Openings: open, InternalApplications: c.InternalApplications,
 		},
 		Messages: irisapi.MessageParts{Messages: s.Messages, Queues: s.Queues, Acceptor: acceptor},
-		Opening: irisapi.OpeningParts{
-			Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load,
-			Rates: s.rates,
-		},
+		Opening:  irisapi.OpeningParts{Opener: s.opener(), Texts: s.Plans},
 		People: irisapi.PeopleParts{
 			People: s.Users, Profiles: s.Settings, Modes: s.Settings, Reprioritisations: s.Settings, Categories: s.Settings,
 			Devices: s.Settings, Acceptor: acceptor, SlackID: s.callbacks.SlackID, TimeZones: c.TimeZones,
@@ -135,6 +130,11 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Begin:  units(s, (*apiShared).irisParts), Wake: s.notifier.Wake, Replayed: s.replayed.Inc, Registerer: s.reg,
 		WakeEscalation: s.notifier.WakeEscalation, WakeDelivery: s.notifier.WakeDelivery,
 	}
+}
+
+// opener returns what opens the incidents that applications and people ask for.
+func (s *apiShared) opener() irisapi.Opener {
+	return irisapi.Opener{Incidents: s.Incidents, Plans: s.Plans, Applications: s.Applications, Lookups: s.Notifications, Load: s.load, Rates: s.rates}
 }
 
 // calendarEdge returns what the two calendar APIs share.
@@ -184,7 +184,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
 		Keys: &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
-		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Snoozes: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
+		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Snoozes: s.Incidents, Merges: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
 			Responders: s.Responders()},
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
@@ -196,7 +196,7 @@ func (s *apiShared) v1Parts() api.Deps {
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory, AuditLog: s.Audit,
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
-		Integrations: slices.Concat(receivers.Routes(s.cfg, s.Stores, s.notifier.Wake, s.log), site.Routes(s.cfg, s.Stores)),
+		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, s.log)),
 		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,

@@ -12,8 +12,10 @@ import (
 	"github.com/iris-oncall/iris/internal/app/servertest"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/silences"
 )
 
 // beginUnit returns the shared parts of an iris-api, and the DB of a unit of work on its database.
@@ -43,6 +45,17 @@ func TestAllAdaptersOfAUnitUseItsDB(t *testing.T) {
 		require.NotEqual(t, of.Field(i).Pointer(), within.Field(i).Pointer(), of.Type().Field(i).Name)
 		require.False(t, within.Field(i).IsNil(), of.Type().Field(i).Name)
 	}
+}
+
+// A crash between the silence and the stored answer would let the repeated request add a second silence.
+func TestASilenceIsPartOfItsUnit(t *testing.T) {
+	t.Parallel()
+	s, d := beginUnit(t)
+	content := silences.Content{Match: `a="b"`, From: time.Now(), To: time.Now().Add(time.Hour), Comment: "c"}
+	made, err := s.over(d).Silences(s.notifier.Wake, zap.NewNop()).Create(t.Context(), auth.Actor{Username: "ann", Admin: true}, content)
+	require.NoError(t, err)
+	_, err = s.Silences(s.notifier.Wake, zap.NewNop()).ByID(t.Context(), made.ID)
+	require.True(t, fault.Is(err, fault.NotFound), "it is not committed")
 }
 
 // BenchmarkParts makes the parts of both APIs that accept an Idempotency-Key, over a unit. Each request with a key does

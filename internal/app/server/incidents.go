@@ -30,7 +30,9 @@ func (s *Stores) SilenceKeeper(leases silences.Leases, wake silences.Wake, log *
 	return silences.NewKeeper(s.silences, s.inForce, leases, wake, log)
 }
 
-// Silences returns the operations of people on silences.
+// Silences returns the operations of people on silences. They do not use the cached silences of the process: in a unit of work they must
+// find a silence that is not committed yet.
 func (s *Stores) Silences(wake silences.Wake, log *zap.Logger) silences.Silences {
-	return silences.Silences{Reader: s.silences, Editor: s.silences, Keeper: s.SilenceKeeper(nil, wake, log)}
+	keeper := silences.NewKeeper(s.silences, silences.NewCurrent(s.silences), nil, wake, log)
+	return silences.Silences{Reader: s.silences, Editor: s.silences, Keeper: keeper}
 }

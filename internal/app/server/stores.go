@@ -66,7 +66,7 @@ type Stores struct {
 	Runner         *engine.Runner
 	Receipts       *incidents.Receipts
 	Responses      *incidents.Responses
-	Statistics     *incidents.Statistics
+	Statistics     *catalog.Statistics
 	Notices        *notifications.Notices
 	TeamRows       *people.Teams
 	Queue          *queue.Queue
@@ -86,7 +86,7 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 	s := &Stores{
 		Keys: keys, KnownAddresses: access.NewKnownAddresses(d, keys), Sessions: access.NewSessions(d),
 		Cluster: engine.NewCluster(d), Reach: engine.NewReach(d), Runner: engine.NewRunner(d).WithQuota(standard, all.QuietTime.CallsAndTextsPerDay),
-		Receipts: incidents.NewReceipts(d), Responses: incidents.NewResponses(d), Statistics: incidents.NewStatistics(d),
+		Receipts: incidents.NewReceipts(d), Responses: incidents.NewResponses(d), Statistics: catalog.NewStatistics(d),
 		Notices: notifications.NewNotices(d, keys), TeamRows: people.NewTeams(d),
 		Queue: queue.New(d), Queues: queue.NewQueues(d), QueueHistory: queue.NewHistory(d), QueueLimits: queue.NewLimits(d),
 		QueueLoader: queue.NewLoader(d),
@@ -101,6 +101,7 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 // Within returns the adapters of s with Records over the DB of a unit of work. Caches stay those of the process.
 func (s *Stores) Within(d *postgres.DB) *Stores {
 	c := *s
+	c.silences = pgsilences.New(d)
 	c.Records = s.records(d, s.Plans.Within(d), s.Notifications.Within(d))
 	return &c
 }

@@ -46,8 +46,8 @@ func TestHoldMessagesAboveTheThreshold(t *testing.T) {
 		"a plan that does not aggregate":          {change: func(m *floods.Message, _ int) { m.Aggregation = nil }, held: make([]bool, 4)},
 		"tracking messages are not held":          {change: func(m *floods.Message, _ int) { m.Purpose = messages.TrackingMsg }, held: make([]bool, 4)},
 		"people are counted apart":                {change: func(m *floods.Message, i int) { m.Recipient = messages.ToUser(users.ID(1 + i%2)) }, held: make([]bool, 4)},
-		"a flood that is held goes on":            {flood: floods.Flood{Flood: escalation.Flood{Holding: true, LastAt: now.Add(-time.Second)}}, held: []bool{true, true, true, true}},
-		"after a long enough gap it begins again": {flood: floods.Flood{Flood: escalation.Flood{Holding: true, LastAt: now.Add(-time.Hour)}}, held: []bool{false, false, true, true}},
+		"a flood that is held goes on":            {flood: floods.Flood{State: floods.State{Holding: true, LastAt: now.Add(-time.Second)}}, held: []bool{true, true, true, true}},
+		"after a long enough gap it begins again": {flood: floods.Flood{State: floods.State{Holding: true, LastAt: now.Add(-time.Hour)}}, held: []bool{false, false, true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

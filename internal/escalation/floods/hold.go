@@ -12,7 +12,7 @@ import (
 
 // Flood is the state of one flood, and when the digest of its held messages is sent.
 type Flood struct {
-	escalation.Flood
+	State
 	Release time.Time // zero = nothing is held
 }
 
@@ -35,7 +35,7 @@ func floodOf(m Message) (escalation.AggregationKey, bool) {
 	if m.Aggregation == nil {
 		return escalation.AggregationKey{}, false
 	}
-	return escalation.FloodOf(m.New)
+	return Of(m.New)
 }
 
 // Hold decides which messages are held for a digest, and changes them. It counts the messages in floods, which must
@@ -58,7 +58,7 @@ func Hold(news []Message, floods map[escalation.AggregationKey]*Flood, tally Tal
 		}
 		m.Held = m.At
 		m.change(messages.Change{
-			Type: "sent-change", New: string(messages.Aggregated), Description: escalation.AggregatedText(k, m.Application, m.Target),
+			Type: "sent-change", New: string(messages.Aggregated), Description: AggregatedText(k, m.Application, m.Target),
 		})
 		entries = append(entries, Entry{m.IncidentID, escalation.HeldEntry(m.Target, *m.Aggregation, m.At)})
 		tally[Held]++

@@ -62,7 +62,7 @@ type UserMode struct {
 type Counts struct {
 	Windows map[UserMode]*messages.Window
 	Usage   map[int64]*messages.Usage // by application
-	Days    map[users.ID]*escalation.DayCount
+	Days    map[users.ID]*DayCount
 }
 
 // Leaving returns the messages that are about to be sent. It leaves out held messages and those in mode drop.

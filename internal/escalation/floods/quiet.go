@@ -10,15 +10,15 @@ import (
 )
 
 // QuietPeople are the people whose pages have a quiet-time limit.
-type QuietPeople map[users.ID]escalation.Quiet
+type QuietPeople map[users.ID]QuietLimits
 
 // Days returns the counts that Quiet needs, all zero. The caller fills them from storage.
-func (p QuietPeople) Days(news []Message) map[users.ID]*escalation.DayCount {
-	out := map[users.ID]*escalation.DayCount{}
+func (p QuietPeople) Days(news []Message) map[users.ID]*DayCount {
+	out := map[users.ID]*DayCount{}
 	for i := range news {
 		m := &news[i]
 		if q, ok := p[RecipientOf(m).User]; ok && m.Held.IsZero() && q.Counts(m.New) {
-			out[RecipientOf(m).User] = &escalation.DayCount{}
+			out[RecipientOf(m).User] = &DayCount{}
 		}
 	}
 	return out
@@ -27,7 +27,7 @@ func (p QuietPeople) Days(news []Message) map[users.ID]*escalation.DayCount {
 // Quiet decides which messages are held for the digest of a quiet-time limit, changes them, and counts the others in days.
 // It returns the messages to be made, when the first held page of each person is sent, and lines for the timelines. A
 // follow-up is not held: it is left out with its page, or if it is beyond the limit itself.
-func Quiet(news []Message, people QuietPeople, days map[users.ID]*escalation.DayCount, tally Tally) ([]Message, map[users.ID]time.Time, []Entry) {
+func Quiet(news []Message, people QuietPeople, days map[users.ID]*DayCount, tally Tally) ([]Message, map[users.ID]time.Time, []Entry) {
 	kept, release, entries := make([]Message, 0, len(news)), map[users.ID]time.Time{}, []Entry(nil)
 	held := map[escalation.PageKey]bool{}
 	for _, m := range news {
@@ -46,7 +46,7 @@ func Quiet(news []Message, people QuietPeople, days map[users.ID]*escalation.Day
 			kept = append(kept, m)
 			continue
 		}
-		entries = append(entries, Entry{m.IncidentID, escalation.QuietEntry(m.New, why, until, m.At)})
+		entries = append(entries, Entry{m.IncidentID, QuietEntry(m.New, why, until, m.At)})
 		tally[HeldQuiet]++
 		if followUp {
 			continue

@@ -352,21 +352,3 @@ func TestDynamicTargetsCountsTheTargetsOfAPlan(t *testing.T) {
 	require.Equal(t, 1, escalation.Plan{Steps: []escalation.Step{step(dynamic(0))}}.DynamicTargets())
 	require.Equal(t, 3, escalation.Plan{Steps: []escalation.Step{step(dynamic(2), note(users.High, 0, 0)), step(dynamic(1))}}.DynamicTargets())
 }
-
-func TestReachResolvesRolesAndTargets(t *testing.T) {
-	t.Parallel()
-	r := escalation.Reach{Roles: map[string]string{"user": "user", "oncall-primary": "team"},
-		Targets: map[string][]escalation.ReachTarget{"db": {{Kind: "user", TargetID: 1}, {Kind: "team", TargetID: 2}}}}
-	for asked, want := range map[string]string{"user": "user", "USER": "user", "Oncall-Primary  ": "oncall-primary", "boss": "", " user": ""} {
-		role, kind, ok := r.Role(asked)
-		require.Equal(t, want, role, asked)
-		require.Equal(t, r.Roles[want], kind, asked)
-		require.Equal(t, want != "", ok, asked)
-	}
-	target, fits, exists := r.Pick("team", "db")
-	require.Equal(t, []any{int64(2), true, true}, []any{target.TargetID, fits, exists})
-	_, fits, exists = r.Pick("mailing-list", "db")
-	require.Equal(t, []bool{false, true}, []bool{fits, exists}, "the name is somebody else's")
-	_, fits, exists = r.Pick("team", "nobody")
-	require.Equal(t, []bool{false, false}, []bool{fits, exists})
-}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -26,18 +27,12 @@ type simulation struct {
 
 	populated Populated       // nil = whether calendars are populated is not checked
 	beyond    map[string]bool // on-call roles of teams that have a note already
-	floods    map[escalation.AggregationKey]*foreseen
+	floods    map[escalation.AggregationKey]*floods.Flood
 	counts    map[users.ID]map[users.Mode]*messages.Window
 	limits    Rules
-	quiet     bool                              // a quiet-time limit held a page
-	days      map[users.ID]*escalation.DayCount // calls and texts of this simulation
-	latest    map[int]escalation.RoundFact      // of the current step, by position: the last round that made messages
-}
-
-// foreseen is a flood, and when its held pages are sent; zero = nothing is held.
-type foreseen struct {
-	escalation.Flood
-	release time.Time
+	quiet     bool                          // a quiet-time limit held a page
+	days      map[users.ID]*floods.DayCount // calls and texts of this simulation
+	latest    map[int]escalation.RoundFact  // of the current step, by position: the last round that made messages
 }
 
 // lastYear is the last year whose instants JSON can hold. Plans may wait for decades between pages.
@@ -96,8 +91,9 @@ func (s *simulation) noteUnpopulated(ctx context.Context, before escalation.Prog
 		return nil
 	}
 	var asked []*escalation.Target
-	for step := max(before.Step, 1); step <= min(w.Progress.Step, len(s.Plan.Steps)); step++ {
-		for i, n := range s.Plan.Steps[step-1].Notifications {
+	plan := s.Plan.AllRounds(s.Application)
+	for step := max(before.Step, 1); step <= min(w.Progress.Step, len(plan.Steps)); step++ {
+		for i, n := range plan.Steps[step-1].Notifications {
 			again := step == before.Step && step == w.Progress.Step && i < len(w.Progress.Notifications) && w.Progress.Notifications[i].At.Equal(w.At)
 			if t, ok := n.TargetIn(s.Question.Dynamic); ok && (step > before.Step || again) {
 				asked = append(asked, &t)
@@ -188,15 +184,15 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 		if followUp && heldPages[escalation.PageOf(m)] {
 			continue // the page is in a digest
 		}
-		var quiet string
+		var why string // of a quiet-time limit
 		if s.hold(w.Aggregation, &p) {
 			heldPages[escalation.PageOf(m)] = true
 			held = append(held, escalation.HeldEntry(m.Target, *w.Aggregation, w.At))
-		} else if quiet, err = s.holdQuiet(ctx, &p); err != nil {
+		} else if why, err = s.holdQuiet(ctx, &p); err != nil {
 			return next, err
-		} else if quiet != "" {
+		} else if why != "" {
 			heldPages[escalation.PageOf(m)] = true
-			held = append(held, escalation.QuietEntry(m, quiet, p.HeldUntil, w.At))
+			held = append(held, floods.QuietEntry(m, why, p.HeldUntil, w.At))
 			if followUp {
 				continue // it is left out
 			}
@@ -229,25 +225,25 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 
 // hold reports whether the page is held for a digest, and until when.
 func (s *simulation) hold(a *escalation.Aggregation, p *SimulatedPage) bool {
-	k, ok := escalation.FloodOf(p.New)
+	k, ok := floods.Of(p.New)
 	if a == nil || !ok {
 		return false
 	}
 	f := s.floods[k]
 	if f == nil {
-		f = &foreseen{}
+		f = &floods.Flood{}
 		s.floods[k] = f
 	}
-	if !f.release.IsZero() && !p.At.Before(f.release) {
-		f.release = time.Time{} // the held pages have been sent
+	if !f.Release.IsZero() && !p.At.Before(f.Release) {
+		f.Release = time.Time{} // the held pages have been sent
 	}
 	if !f.Hold(*a, p.At) {
 		return false
 	}
-	if f.release.IsZero() {
-		f.release = p.At.Add(a.Every)
+	if f.Release.IsZero() {
+		f.Release = p.At.Add(a.Every)
 	}
-	p.Held, p.HeldUntil = p.At, f.release
+	p.Held, p.HeldUntil = p.At, f.Release
 	return true
 }
 
@@ -262,7 +258,7 @@ func (s *simulation) holdQuiet(ctx context.Context, p *SimulatedPage) (string, e
 		return "", err
 	}
 	if s.days[user] == nil {
-		s.days[user] = &escalation.DayCount{}
+		s.days[user] = &floods.DayCount{}
 	}
 	until, why := q.Hold(p.New, s.days[user], p.At)
 	if !until.IsZero() {

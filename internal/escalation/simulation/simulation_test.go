@@ -14,6 +14,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -31,15 +32,15 @@ type theatre struct {
 	calendar   oncall.Fixed
 	dynamic    map[int]escalation.Target
 	rules      map[users.ID][]messages.Reprioritisation
-	quiet      map[users.ID]escalation.Quiet
-	days       map[users.ID]*escalation.DayCount
+	quiet      map[users.ID]floods.QuietLimits
+	days       map[users.ID]*floods.DayCount
 	priorities map[users.Priority]users.Mode // default modes of the installation
 
 	now      time.Time
 	due      escalation.Due
 	progress []byte
 	facts    []escalation.RoundFact
-	floods   map[escalation.AggregationKey]*escalation.Flood
+	floods   map[escalation.AggregationKey]*floods.Flood
 	counts   map[users.ID]map[users.Mode]*messages.Window
 	did      []string
 }
@@ -80,10 +81,10 @@ func (th *theatre) Commit(_ context.Context, _ string, _ []buckets.Lease, change
 		if followUp && held[escalation.PageOf(m)] {
 			continue
 		}
-		k, ok := escalation.FloodOf(m)
+		k, ok := floods.Of(m)
 		if ok && c.Aggregation != nil {
 			if th.floods[k] == nil {
-				th.floods[k] = &escalation.Flood{}
+				th.floods[k] = &floods.Flood{}
 			}
 			if th.floods[k].Hold(*c.Aggregation, c.At) {
 				m.Held, held[escalation.PageOf(m)] = c.At, true
@@ -93,10 +94,10 @@ func (th *theatre) Commit(_ context.Context, _ string, _ []buckets.Lease, change
 		if user, ok := m.Recipient.User(); ok && m.Held.IsZero() {
 			if q, limited := th.quiet[user]; limited {
 				if th.days[user] == nil {
-					th.days[user] = &escalation.DayCount{}
+					th.days[user] = &floods.DayCount{}
 				}
 				if until, why := q.Hold(m, th.days[user], c.At); !until.IsZero() {
-					th.tell(escalation.QuietEntry(m, why, until, c.At))
+					th.tell(floods.QuietEntry(m, why, until, c.At))
 					if followUp {
 						continue
 					}
@@ -203,7 +204,7 @@ func (th *theatre) Rules(_ context.Context, keys []users.ResponderKey) (map[user
 	return out, nil
 }
 
-func (th *theatre) Quiet(_ context.Context, id users.ID, _ time.Time) (escalation.Quiet, bool, error) {
+func (th *theatre) Quiet(_ context.Context, id users.ID, _ time.Time) (floods.QuietLimits, bool, error) {
 	q, ok := th.quiet[id]
 	return q, ok, nil
 }
@@ -239,15 +240,15 @@ func (th *theatre) UsersByID(_ context.Context, ids []users.ID) (map[users.ID]us
 func genTheatre(t *rapid.T) *theatre {
 	th := &theatre{
 		people: map[users.ID]users.Responder{}, teams: map[int64]oncall.Team{}, calendar: oncall.Fixed{},
-		rules: map[users.ID][]messages.Reprioritisation{}, floods: map[escalation.AggregationKey]*escalation.Flood{},
+		rules: map[users.ID][]messages.Reprioritisation{}, floods: map[escalation.AggregationKey]*floods.Flood{},
 		counts: map[users.ID]map[users.Mode]*messages.Window{}, now: noon,
-		quiet: map[users.ID]escalation.Quiet{}, days: map[users.ID]*escalation.DayCount{},
+		quiet: map[users.ID]floods.QuietLimits{}, days: map[users.ID]*floods.DayCount{},
 	}
 	modes := []users.Mode{users.Email, users.SMS, users.Call, users.Slack, users.Drop}
 	for id := users.ID(1); id <= 6; id++ {
 		th.people[id] = genPerson(t, id, modes)
 		if rapid.Bool().Draw(t, "quiet") {
-			th.quiet[id] = escalation.Quiet{Limited: rapid.Bool().Draw(t, "limited"), PerDay: rapid.IntRange(0, 3).Draw(t, "per day"), Zone: time.UTC,
+			th.quiet[id] = floods.QuietLimits{Limited: rapid.Bool().Draw(t, "limited"), PerDay: rapid.IntRange(0, 3).Draw(t, "per day"), Zone: time.UTC,
 				WorkingDays: []users.Priority{rapid.SampledFrom(users.Priorities).Draw(t, "on working days")}}
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "rules") {

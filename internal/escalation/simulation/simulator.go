@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -29,7 +30,7 @@ const simulatedKeep = time.Hour
 type Rules interface {
 	Rules(ctx context.Context, keys []users.ResponderKey) (map[users.ResponderKey][]messages.Reprioritisation, error)
 	// Quiet returns the quiet-time limits of a person at an instant; false if there are none.
-	Quiet(ctx context.Context, id users.ID, at time.Time) (escalation.Quiet, bool, error)
+	Quiet(ctx context.Context, id users.ID, at time.Time) (floods.QuietLimits, bool, error)
 	// DefaultModes returns the modes of priorities in this installation.
 	DefaultModes(ctx context.Context) (map[users.Priority]users.Mode, error)
 }
@@ -141,9 +142,9 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 		return Simulation{}, fmt.Errorf("read the default modes: %w", err)
 	}
 	run := &simulation{
-		limits: s.deps.Rules, days: map[users.ID]*escalation.DayCount{},
+		limits: s.deps.Rules, days: map[users.ID]*floods.DayCount{},
 		Simulation: Simulation{Question: q, Application: anyApplication(priorities)}, rules: oncall.NewRecent(simulatedKeep, s.deps.Rules.Rules),
-		floods: map[escalation.AggregationKey]*foreseen{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
+		floods: map[escalation.AggregationKey]*floods.Flood{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
 		latest: map[int]escalation.RoundFact{}, beyond: map[string]bool{},
 	}
 	plans, err := s.deps.Reader.Plans(ctx, []escalation.PlanID{q.Plan})

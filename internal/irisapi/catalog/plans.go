@@ -47,7 +47,7 @@ func tracked(value func(escalation.Tracking) any) func(escalation.Plan) any {
 }
 
 var planRows = v0.Rows[escalation.Plan]{Columns: planColumns, Kind: "plan", ID: func(p escalation.Plan) int64 { return int64(p.ID) },
-	Query: v0.List{Schema: escalation.PlanFilters, Limited: true, Unique: []string{"id", "created", "description", trackingTemplate}}}
+	Query: v0.List{Schema: catalog.PlanFilters, Limited: true, Unique: []string{"id", "created", "description", trackingTemplate}}}
 
 func (a plans) list(w http.ResponseWriter, r *http.Request) error {
 	return planRows.Answer(w, r, a.Tags, a.Plans.List, a.Plans.Count)
@@ -132,7 +132,7 @@ func (a plans) ofApplication(w http.ResponseWriter, r *http.Request) error {
 }
 
 // ofApplicationRows has no filter of active: the list has only active plans.
-var ofApplicationRows = v0.Rows[escalation.Plan]{Query: v0.List{Schema: withoutActive(escalation.PlanFilters)}, Columns: planColumns}
+var ofApplicationRows = v0.Rows[escalation.Plan]{Query: v0.List{Schema: withoutActive(catalog.PlanFilters)}, Columns: planColumns}
 
 func withoutActive(schema filters.Schema) filters.Schema {
 	schema = maps.Clone(schema)

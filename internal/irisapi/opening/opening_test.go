@@ -23,7 +23,7 @@ func FuzzIncidentBody(f *testing.F) {
 		if err != nil {
 			return
 		}
-		require.NotEmpty(t, n.plan)
+		require.NotEmpty(t, n.Plan)
 		out, err := contextOf(n.raw, n.context, []string{"host", "message"})
 		v0test.Mistake(t, err)
 		if err != nil {

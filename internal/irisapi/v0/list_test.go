@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -88,7 +88,7 @@ func TestParseQueryRefuses(t *testing.T) {
 func FuzzParseQuery(f *testing.F) {
 	f.Add("id__in=1,2&name__contains=%25&limit=5&fields=id")
 	f.Add("created__ge=-9223372036854775808&active=1&target=a,b")
-	lists := []List{testList, {Schema: escalation.PlanFilters, Limited: true}, {Schema: incidents.FilterSchema}, {Schema: messages.FilterSchema}}
+	lists := []List{testList, {Schema: catalog.PlanFilters, Limited: true}, {Schema: incidents.FilterSchema}, {Schema: messages.FilterSchema}}
 	f.Fuzz(func(t *testing.T, query string) {
 		values, _ := url.ParseQuery(query)
 		for _, l := range lists {

@@ -1,5 +1,5 @@
 // Package links does what operators do with the accounts of people at identity providers: it links and lists them. Every change is in the audit
-// log. cmd/iris calls it. It knows neither HTTP nor flags.
+// log. Commands are commands of cmd/iris. It knows no HTTP.
 package links
 
 import (

@@ -2,6 +2,8 @@ package senders
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -50,6 +52,28 @@ func (s *Senders) Silence(ctx context.Context, id int64) (found Silence, hidden 
 		hidden = append(hidden, int64(n))
 	}
 	return found, hidden, err
+}
+
+// Describe describes a silence in lines for people. Instants are in UTC.
+func Describe(s Silence, now time.Time) string {
+	at := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+	out := fmt.Sprintf("silence: %d\nstate: %s\nincidents: %s\nfrom: %s\nto: %s\ncomment: %s\nadded: %s by %s\n", s.ID, s.State(now), s.Conditions(),
+		at(s.From), at(s.To), s.Comment, at(s.CreatedAt), s.Author)
+	if s.Recurrence != "" {
+		out += fmt.Sprintf("repeat: %s in %s\n", s.Recurrence, s.Zone)
+		if span, ok := s.Next(now); ok && s.EndedAt.IsZero() {
+			out += fmt.Sprintf("next: %s to %s\n", at(span.From), at(span.To))
+		}
+	}
+	if !s.EndedAt.IsZero() {
+		out += fmt.Sprintf("ended: %s\n", at(s.EndedAt))
+	}
+	return out
+}
+
+// SetSilence replaces the content of a silence that is not over.
+func (s *Senders) SetSilence(ctx context.Context, id int64, c SilenceContent) (Silence, error) {
+	return s.silences.Replace(ctx, administrator(), silences.ID(id), c)
 }
 
 // EndSilence ends a silence now. Its incidents escalate within two minutes if their source still reports them.

@@ -123,7 +123,7 @@ func TestStatisticsAreComputedOnce(t *testing.T) {
 	for i := range results {
 		wg.Go(func() {
 			var err error
-			results[i], err = pgincidents.NewStatistics(d).Current(ctx)
+			results[i], err = catalog.NewStatistics(d).Current(ctx)
 			if err != nil {
 				t.Error(err)
 			}
@@ -141,7 +141,7 @@ func TestStatisticsAreComputedOnce(t *testing.T) {
 	_, err := d.Pool().Exec(ctx, `update statistics_snapshots set body = '{"of": "another release"}';
 		insert into statistics_snapshots (hour, body) values (now() - interval '2 days', '{}')`)
 	require.NoError(t, err)
-	again, err := pgincidents.NewStatistics(d).Current(ctx)
+	again, err := catalog.NewStatistics(d).Current(ctx)
 	require.NoError(t, err)
 	require.NotNil(t, again.ByID)
 	require.NoError(t, d.Pool().QueryRow(ctx, "select count(*) from statistics_snapshots where hour < now() - interval '1 day'").Scan(&rows))

@@ -69,13 +69,13 @@ func planByName(ctx context.Context, d *postgres.DB, name string) (plan escalati
 	})
 }
 
-// StepCount returns how many steps a version of a plan has; 0 when it cannot be read.
+// StepCount returns how many steps a version of a plan has, those of its repeats too; 0 when it cannot be read.
 func (p *Plans) StepCount(ctx context.Context, id int64) int {
 	plan, err := p.ByID(ctx, escalation.PlanID(id))
 	if err != nil {
 		return 0
 	}
-	return len(plan.Steps)
+	return len(plan.Steps) * (1 + plan.Repeat)
 }
 
 // Recent is ByName for opening incidents: the result may be up to a second old. Callers must not change it.
@@ -191,6 +191,11 @@ func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escala
 		if d.Tracking != nil {
 			mode := string(d.Tracking.Mode)
 			row.TrackingType, row.TrackingKey, row.TrackingTemplate = &mode, &d.Tracking.Key, d.Tracking.Template
+		}
+		if row.Steps = int32(len(d.Steps)); d.WithConditions {
+			if row.Conditions, err = escalation.EncodeConditions(d.Steps); err != nil {
+				return id, err
+			}
 		}
 		n, err := q.InsertPlan(ctx, row)
 		if err != nil {
@@ -351,6 +356,13 @@ func loadPlan(ctx context.Context, q *db.Queries, row db.PlanByIDRow) (escalatio
 		if !r.TemplateActive {
 			p.Lost[r.Template] = true
 		}
+	}
+	conditions, err := q.PlanConditions(ctx, []int64{row.ID})
+	if err != nil {
+		return p, fmt.Errorf("read conditions of plan: %w", err)
+	}
+	for _, c := range conditions {
+		escalation.DecodeCondition(c.Condition, c.Team, c.TimeZone, p.Steps)
 	}
 	return p, nil
 }

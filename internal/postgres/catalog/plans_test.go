@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	domain "github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
@@ -84,9 +85,9 @@ func TestPlansAreListedAndFiltered(t *testing.T) {
 	require.Equal(t, "[3]", ids(0, cond("name", filters.Ne, "A")))
 	require.Equal(t, "[1 2 3]", ids(0, cond("target", filters.Eq, "OPS")))
 	require.Equal(t, "[]", ids(0, cond("target", filters.StartsWith, "nobody")))
-	for field := range escalation.PlanFilters {
+	for field := range domain.PlanFilters {
 		var v any = int64(1)
-		switch escalation.PlanFilters[field] {
+		switch domain.PlanFilters[field] {
 		case filters.Text:
 			v = "x"
 		case filters.Time:

@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/notices"
 )
 
 // endBatch is how many incidents one transaction closes or resolves.
@@ -96,7 +97,11 @@ func (s *Endings) end(ctx context.Context, e incidents.Event, after time.Duratio
 		}
 		ids := postgres.Convert(rows, func(r db.Incident) int64 { return r.ID })
 		ended = postgres.IDs[incidents.ID](ids)
-		return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: ids, Kind: string(made[0].Kind), Texts: slices.Repeat([]string{text}, len(ids))})
+		err = q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: ids, Kind: string(made[0].Kind), Texts: slices.Repeat([]string{text}, len(ids))})
+		if err == nil && e == incidents.Resolve {
+			err = notices.Resolved(ctx, q, ids, "")
+		}
+		return err
 	})
 	return ended, len(ended) == endBatch, err
 }

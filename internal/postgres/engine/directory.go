@@ -240,10 +240,24 @@ func (d *Directory) Plans(ctx context.Context, ids []escalation.PlanID) (map[esc
 			s[n.Step-1].Notifications = append(s[n.Step-1].Notifications, notificationOf(n))
 			steps[n.PlanID] = s
 		}
+		var conditional []int64
 		for _, row := range rows {
 			p := planOf(row)
 			p.Steps = steps[row.ID]
 			out[p.ID] = p
+			if row.HasConditions {
+				conditional = append(conditional, row.ID)
+			}
+		}
+		if len(conditional) == 0 {
+			return nil
+		}
+		conditions, err := q.PlanConditions(ctx, conditional)
+		if err != nil {
+			return fmt.Errorf("read conditions of plans: %w", err)
+		}
+		for _, c := range conditions {
+			escalation.DecodeCondition(c.Condition, c.Team, c.TimeZone, out[escalation.PlanID(c.PlanID)].Steps)
 		}
 		return nil
 	})
@@ -290,7 +304,7 @@ func (d *Directory) Rules(ctx context.Context, keys []users.ResponderKey) (map[u
 }
 
 // Quiet implements simulation.Rules.
-func (d *Directory) Quiet(ctx context.Context, id users.ID, at time.Time) (q escalation.Quiet, ok bool, err error) {
+func (d *Directory) Quiet(ctx context.Context, id users.ID, at time.Time) (q floods.QuietLimits, ok bool, err error) {
 	err = d.db.Do(ctx, func(ctx context.Context, queries *db.Queries) error {
 		found, err := quotas.ReadQuiet(ctx, queries, []users.ID{id}, d.perDay, at)
 		q, ok = found[id]

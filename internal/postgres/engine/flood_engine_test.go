@@ -97,7 +97,7 @@ func TestAFloodWithUnreliableVendorsAndConcurrentEdits(t *testing.T) {
 		if i%2 == 0 {
 			continue
 		}
-		require.Equal(t, int64(2), e.ID(`select count(distinct step) from messages where incident_id = $1`, int64(id)), "P1: every step fired")
+		require.Equal(t, int64(3), e.ID(`select count(distinct step) from messages where incident_id = $1`, int64(id)), "P1: every step fired, and then the fallback")
 		require.Zero(t, e.ID(`select count(*) from messages where incident_id = $1 and state = 'cancelled'`, int64(id)))
 		require.Zero(t, e.ID(`select count(*) from messages m where m.incident_id = $1 and m.state = 'aggregated' and not exists (
 			select from messages d where d.batch = m.batch and d.purpose = 'digest' and d.state in ('sent', 'delivered', 'failed'))`, int64(id)),

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/escalation/floods"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
@@ -85,7 +85,7 @@ func TestQuietTimeLimitsAreReadWithTheHolidaysOfTheTeams(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, "Asia/Tokyo", q.Zone.String())
 	q.Zone = nil
-	require.Equal(t, escalation.Quiet{WorkingDays: []users.Priority{users.Low}, Holidays: []string{"2026-11-24"}}, q)
+	require.Equal(t, floods.QuietLimits{WorkingDays: []users.Priority{users.Low}, Holidays: []string{"2026-11-24"}}, q)
 
 	boss := users.ID(e.People["boss"])
 	_, ok, err = dir.Quiet(t.Context(), boss, monday)

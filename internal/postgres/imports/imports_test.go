@@ -18,8 +18,8 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/imports"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgimports "github.com/iris-oncall/iris/internal/postgres/imports"
-	"github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -306,7 +306,7 @@ func TestImportSealsKeys(t *testing.T) {
 func TestStatisticsIncludeImportedRows(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
-	statistics := incidents.NewStatistics(m.db)
+	statistics := catalog.NewStatistics(m.db)
 	before, err := statistics.Current(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, before.Users[0])

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/notices"
 )
 
 // findRuns is how many look-ups of keys run at the same time. They do not wait for statements that open incidents.
@@ -36,7 +38,7 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 	}
 	out := make([]foundKey, len(batch))
 	rows, err := postgres.Query(ctx, i.db, (*db.Queries).FindByKeys, p)
-	var delivered []int64
+	var delivered db.NoteDeliveriesParams
 	for _, r := range rows {
 		f := foundKey{resolved: incidents.ID(r.ResolvedID), ago: time.Duration(r.ResolvedSeconds * float64(time.Second))}
 		if r.OpenID != 0 {
@@ -44,11 +46,11 @@ func (i *Incidents) findAll(ctx context.Context, batch []incidents.New) ([]found
 				Severity: r.Severity, Repage: r.Repage}
 		}
 		if r.Untouched {
-			delivered = append(delivered, r.OpenID)
+			delivered.Ids, delivered.Facts = append(delivered.Ids, r.OpenID), append(delivered.Facts, string(batch[r.Ord].DedupFacts))
 		}
 		out[r.Ord] = f
 	}
-	if err != nil || len(delivered) == 0 {
+	if err != nil || len(delivered.Ids) == 0 {
 		return out, err
 	}
 	return out, postgres.Exec(ctx, i.db, (*db.Queries).NoteDeliveries, delivered)
@@ -100,7 +102,8 @@ func (i *Incidents) hold(ctx context.Context, n incidents.New, id incidents.ID, 
 
 // Update stores the alerts of a delivery for an open incident and adds them to the timeline. If the plan of the incident is
 // exhausted, a new alert restarts the escalation, and so does a repeat after the plan's repage_after; the result is true when
-// that happened now. A delivery without news changes nothing else. For a resolved or closed incident Update returns a Conflict: the
+// that happened now. A new alert or a higher severity notifies the owner of an acknowledged incident, if the plan says so. A delivery without
+// news changes nothing else. For a resolved or closed incident Update returns a Conflict: the
 // caller opens another one.
 func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Delivery) (restarted bool, err error) {
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (restarted bool, err error) {
@@ -124,9 +127,9 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 		if err != nil {
 			return restarted, err
 		}
-		line := ""
+		line, added := "", d.Late.New(d.Alerts, known)
 		if status.State() == incidents.StateExhausted {
-			restarted, line, err = restart(ctx, q, id, row, d.Late.New(d.Alerts, known))
+			restarted, line, err = restart(ctx, q, id, row, added)
 			if err != nil {
 				return restarted, err
 			}
@@ -138,6 +141,11 @@ func (i *Incidents) Update(ctx context.Context, id incidents.ID, d incidents.Del
 			}
 			if err := postgres.AddEntry(ctx, q, id, incidents.EntryUpdated, "", text); err != nil {
 				return restarted, err
+			}
+			if status.State() == incidents.StateAcknowledged && (added > 0 || d.Severity != "") && escalation.DecodeSettings(row.Settings).NotifyOwner != "" {
+				if err := notices.News(ctx, q, int64(id)); err != nil {
+					return restarted, err
+				}
 			}
 		}
 		if line != "" {
@@ -218,7 +226,7 @@ func (i *Incidents) AcknowledgeByKey(ctx context.Context, n incidents.New, c inc
 
 // ResolveByKey resolves the open incident of the application, the plan with that name (any version of it, active or not) and
 // the dedup key; with an integration, that of the integration and key. It returns false when none is open. It also ends the wait of
-// a late firing delivery for the key. c.IDs is ignored.
+// a late firing delivery for the key. An incident that is merged into another one stays open: only its alerts are resolved. c.IDs is ignored.
 func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan string, c incidents.Change) (incidents.ID, bool, error) {
 	key, scope := shortKey(n.DedupKey), planKey(n, plan)
 	var open, last int64
@@ -239,6 +247,9 @@ func (i *Incidents) ResolveByKey(ctx context.Context, n incidents.New, plan stri
 	}
 	c.IDs = []incidents.ID{incidents.ID(open)}
 	_, err = i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
+		if len(before) == 1 && StatusOf(before[0].row).State() == incidents.StateMerged {
+			return resolveMerged(ctx, q, c, before[0], n.Alerts)
+		}
 		if err := resolve(ctx, q, c, before, true); err != nil {
 			return err
 		}

@@ -366,3 +366,36 @@ func TestLookUpsOfDeliveriesScanFewRows(t *testing.T) {
 	}
 	require.Less(t, pgtest.Scanned(t, g.DB, "deliveries.sql", "DueTimers", map[string]any{"buckets": every, "now": nil}), 300)
 }
+
+// An integration remembers the longest time between two deliveries of the same alerts, and that its source resolves.
+func TestTheRepeatsOfASourceAreLearned(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	integration := g.ID(`insert into integrations (application_id, name, type, rate_per_minute, created_by) values ($1, 'am', 'alertmanager', 600, 'ana') returning id`, g.App)
+	request := func(facts string) incidents.New {
+		n := g.request(alerts("a")...)
+		n.Integration, n.DedupFacts = integration, json.RawMessage(facts)
+		return n
+	}
+	opened, err := g.in.Open(g.Ctx(), request(`[{"f": "a"}]`))
+	require.NoError(t, err)
+	learned := func(facts string, after time.Duration) int64 {
+		g.Exec(`update incidents set created_at = clock_timestamp() - make_interval(secs => $1), delivered_at = clock_timestamp() - make_interval(secs => $1)`, after.Seconds())
+		found, ok, err := g.in.ByKey(g.Ctx(), request(facts))
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, opened.ID, found.ID)
+		return g.ID(`select repeat_seconds from integrations where id = $1`, integration)
+	}
+	require.EqualValues(t, 0, learned(`[{"f":"a"}]`, 30*time.Second), "it is not noted: at most once a minute")
+	require.EqualValues(t, 0, learned(`[{"f":"a"},{"f":"b"}]`, time.Hour), "news is no repeat")
+	require.EqualValues(t, 3600, learned(`[{"f":"a"}]`, time.Hour))
+	require.EqualValues(t, 3600, learned(`[{"f":"a"}]`, 10*time.Minute), "the longest counts")
+	require.EqualValues(t, 7200, learned(`[{"f":"a"}]`, 2*time.Hour))
+
+	require.EqualValues(t, 0, g.ID(`select resolves::int from integrations where id = $1`, integration))
+	_, found, err := g.in.ResolveByKey(g.Ctx(), request(`[]`), "", incidents.Change{Actor: "integration am", Via: incidents.ViaHook})
+	require.NoError(t, err)
+	require.True(t, found)
+	require.EqualValues(t, 1, g.ID(`select resolves::int from integrations where id = $1`, integration))
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/notices"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -59,6 +60,7 @@ var incidentColumns = map[string]postgres.Column{
 	"acknowledged":   {Expr: "(i.owner_id is not null or i.source_acknowledged is not null)", Kind: filters.Bool},
 	"snoozed":        {Expr: "(i.snoozed_until is not null)", Kind: filters.Bool},
 	"silenced":       {Expr: "(i.silenced_until is not null)", Kind: filters.Bool},
+	"merged_into":    {Expr: "i.merged_into", Kind: filters.Int},
 	"merged":         {Expr: "(i.merged_into is not null)", Kind: filters.Bool},
 	"closed":         {Expr: "(i.closed_at is not null)", Kind: filters.Bool},
 	"created":        {Expr: "i.created_at", Kind: filters.Time},
@@ -209,7 +211,7 @@ func lockForChange(ctx context.Context, q *db.Queries, ids []int64) ([]changing,
 }
 
 // Acknowledge makes owner the owner of the incidents and ends their escalation; the processors cancel pending messages.
-// Repeating it changes nothing; another owner takes over, unless c.AskFirst forbids it. It returns one result per incident, in
+// Repeating it changes nothing; another owner takes over, unless c.AskFirst forbids it. Incidents that are merged into them follow. It returns one result per incident, in
 // the given order. Incidents that do not exist have Found unset; the others are acknowledged nevertheless.
 func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner users.User) ([]incidents.Acknowledged, error) {
 	var left map[incidents.ID]users.ID
@@ -236,7 +238,7 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 			chosen, texts = append(chosen, b), append(texts, text)
 		}
 		ownerID := int64(owner.ID)
-		if err := transit(ctx, q, c, incidents.Acknowledge, db.SetStatesParams{OwnerID: &ownerID}, chosen, texts); err != nil || len(chosen) == 0 {
+		if err := transitFamily(ctx, q, c, incidents.Acknowledge, db.SetStatesParams{OwnerID: &ownerID}, chosen, texts); err != nil || len(chosen) == 0 {
 			return err
 		}
 		return q.SetAcknowledgementTimers(ctx, idsOf(chosen))
@@ -247,7 +249,7 @@ func (i *Incidents) Acknowledge(ctx context.Context, c incidents.Change, owner u
 	return done, err
 }
 
-// transit writes what an event does to locked incidents, each with its text on the timeline.
+// transit writes what an event does to locked incidents, each with its text on the timeline, and makes the notices of a resolve.
 func transit(ctx context.Context, q *db.Queries, c incidents.Change, e incidents.Event, with db.SetStatesParams, of []changing, texts []string) error {
 	if len(of) == 0 {
 		return nil
@@ -256,11 +258,23 @@ func transit(ctx context.Context, q *db.Queries, c incidents.Change, e incidents
 	if err != nil {
 		return err
 	}
-	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: idsOf(of), Kind: string(made[0].Kind), Actor: c.Actor, Texts: texts})
+	err = q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: idsOf(of), Kind: string(made[0].Kind), Actor: c.Actor, Texts: texts})
+	if err == nil && e == incidents.Resolve {
+		err = notices.Resolved(ctx, q, idsOf(of), c.Actor)
+	}
+	return err
+}
+
+// transitFamily is transit for incidents and for those that are merged into them.
+func transitFamily(ctx context.Context, q *db.Queries, c incidents.Change, e incidents.Event, with db.SetStatesParams, of []changing, texts []string) error {
+	if err := transit(ctx, q, c, e, with, of, texts); err != nil {
+		return err
+	}
+	return follow(ctx, q, c, e, with, of, texts)
 }
 
 // Reopen undoes acknowledgements: the incidents lose their owner and escalate again from their current step. Resolved, silenced and
-// merged incidents lose their owner and do not escalate. Repeating it changes nothing.
+// merged incidents lose their owner and do not escalate. Incidents that are merged into them follow. Repeating it changes nothing.
 func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		var chosen []changing
@@ -282,12 +296,13 @@ func (i *Incidents) Reopen(ctx context.Context, c incidents.Change) ([]incidents
 			}
 			chosen, texts = append(chosen, b), append(texts, text)
 		}
-		return transit(ctx, q, c, incidents.Reopen, db.SetStatesParams{}, chosen, texts)
+		return transitFamily(ctx, q, c, incidents.Reopen, db.SetStatesParams{}, chosen, texts)
 	})
 }
 
 // Resolve marks the incidents as resolved and ends their escalation. With resolved false it undoes that, but starts no
-// escalation (Reopen does). Owners stay. Repeating it changes nothing.
+// escalation (Reopen does). Owners stay. Incidents that are merged into them follow; one of those cannot be undone alone, which is a
+// Conflict. Repeating it changes nothing.
 func (i *Incidents) Resolve(ctx context.Context, c incidents.Change, resolved bool) ([]incidents.Acknowledged, error) {
 	return i.change(ctx, c, func(ctx context.Context, q *db.Queries, before []changing) error {
 		return resolve(ctx, q, c, before, resolved)
@@ -310,7 +325,12 @@ func resolve(ctx context.Context, q *db.Queries, c incidents.Change, before []ch
 			chosen = append(chosen, b)
 		}
 	}
-	return transit(ctx, q, c, event, db.SetStatesParams{}, chosen, slices.Repeat([]string{text}, len(chosen)))
+	if !resolved {
+		if err := checkUndo(ctx, q, chosen); err != nil {
+			return err
+		}
+	}
+	return transitFamily(ctx, q, c, event, db.SetStatesParams{}, chosen, slices.Repeat([]string{text}, len(chosen)))
 }
 
 // maxComment is the length of a comment in characters.

@@ -59,11 +59,6 @@ func (i *Incidents) Reassign(ctx context.Context, c incidents.Change, owner user
 	}))
 }
 
-// ChangeOf returns a change of one incident by a program.
-func ChangeOf(id int64, actor string) incidents.Change {
-	return incidents.Change{IDs: []incidents.ID{incidents.ID(id)}, Actor: actor}
-}
-
 // Found returns a NotFound fault if the only incident of a change does not exist.
 func Found(done []incidents.Acknowledged, err error) error {
 	if err == nil && (len(done) != 1 || !done[0].Found) {

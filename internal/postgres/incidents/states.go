@@ -6,6 +6,7 @@ import (
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/notices"
 )
 
 // StatusOf returns the status of a stored incident.
@@ -16,7 +17,7 @@ func StatusOf(i db.Incident) incidents.Status {
 
 // Transit writes what an event does to locked incidents. with has the values that the event brings: an owner, an end, a parent; its
 // other fields are ignored. The result is in the order of rows. If one of the incidents refuses the event, nothing is written. The timers of
-// incidents whose state changes end.
+// incidents whose state changes end, and so do notices that the state forbids.
 func Transit(ctx context.Context, q *db.Queries, e incidents.Event, with db.SetStatesParams, rows ...db.Incident) ([]incidents.Transition, error) {
 	made := make([]incidents.Transition, len(rows))
 	ids := map[incidents.Transition][]int64{}
@@ -45,6 +46,9 @@ func Transit(ctx context.Context, q *db.Queries, e incidents.Event, with db.SetS
 			p.WasExhausted = e != incidents.AcknowledgeAtSource
 		}
 		if err := q.SetStates(ctx, p); err != nil {
+			return nil, err
+		}
+		if err := notices.Changed(ctx, q, some, t); err != nil {
 			return nil, err
 		}
 	}

@@ -35,15 +35,31 @@ left join lateral (
 ) g on true
 where o.id is not null or g.incident_id is not null;
 
--- Notes deliveries. It waits for no lock: the next delivery of an incident that is being changed is noted instead.
+-- Notes deliveries, and how often their integrations repeat one without news. It waits for no lock: the next delivery of an incident that is
+-- being changed is noted instead.
 -- name: NoteDeliveries :exec
-with locked as materialized (
-    select i.id from incidents i where i.id = any(sqlc.arg(ids)::bigint[]) order by i.id for no key update skip locked
+with delivered as (
+    select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(facts)::text[]) as facts
+), locked as materialized (
+    select i.id, i.integration_id, extract(epoch from clock_timestamp() - coalesce(i.delivered_at, i.created_at)) as gap
+    from incidents i where i.id = any(sqlc.arg(ids)::bigint[]) order by i.id for no key update skip locked
+), noted as (
+    update incidents i set delivered_at = clock_timestamp() from locked l where i.id = l.id
+), longest as (
+    select l.integration_id, least(max(l.gap), 2147483647)::int as gap
+    from locked l
+    join delivered d on d.id = l.id
+    join incident_contexts c on c.incident_id = l.id and c.dedup_facts = nullif(d.facts, '')::jsonb
+    where l.integration_id is not null
+    group by l.integration_id
+), rarer as materialized (
+    select g.id, t.gap from integrations g join longest t on t.integration_id = g.id where g.repeat_seconds < t.gap
+    order by g.id for no key update of g skip locked
 )
-update incidents i set delivered_at = clock_timestamp() from locked l where i.id = l.id;
+update integrations g set repeat_seconds = r.gap from rarer r where g.id = r.id;
 
 -- name: LockForDelivery :one
-select sqlc.embed(i), p.repage_after
+select sqlc.embed(i), p.repage_after, p.settings
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = @id
@@ -82,10 +98,19 @@ where incident_id = sqlc.arg(id)
   and (dedup_facts is distinct from nullif(sqlc.arg(facts)::text, '')::jsonb
     or severity is distinct from coalesce(nullif(sqlc.arg(severity)::text, ''), severity));
 
+-- Makes the next delivery of an incident bring something new.
+-- name: ForgetFacts :exec
+update incident_contexts set dedup_facts = null where incident_id = @incident_id and dedup_facts is not null;
+
 -- name: TouchIncident :exec
 update incidents set updated_at = clock_timestamp() where id = @id;
 
+-- Notes that a delivery resolved an incident, and that its source resolves.
 -- name: NoteResolvedGroup :exec
+with source as (
+    update integrations g set resolves = true
+    from incidents i where i.id = @id and g.id = i.integration_id and not g.resolves
+)
 insert into resolved_groups (application_id, plan_key, dedup_key, incident_id)
 select i.application_id, i.plan_key, i.dedup_key, i.id from incidents i where i.id = @id and i.dedup_key is not null
 on conflict (application_id, plan_key, dedup_key) do update

@@ -69,7 +69,7 @@ where a.id = any(sqlc.arg(ids)::bigint[]);
 -- name: DirectoryPlans :many
 select p.id, p.name, p.description, p.creator_id, u.name as creator, p.created_at, p.paused, p.threshold_window,
     p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template,
-    p.settings, p.fallback_role, p.fallback_target_id, coalesce(t.name, '')::text as fallback_name,
+    p.settings, p.conditions <> '[]' as has_conditions, p.fallback_role, p.fallback_target_id, coalesce(t.name, '')::text as fallback_name,
     exists (select 1 from plan_active a where a.plan_id = p.id) as active
 from plans p
 join users u on u.id = p.creator_id

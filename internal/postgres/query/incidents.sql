@@ -147,6 +147,18 @@ set active = sqlc.arg(active)::boolean, resolved = sqlc.arg(resolved)::boolean,
     version = i.version + 1, updated_at = clock_timestamp()
 where i.id = any(sqlc.arg(ids)::bigint[]);
 
+-- Locks the incidents that are merged into some.
+-- name: LockMerged :many
+select sqlc.embed(i)
+from incidents i
+where i.merged_into = any(sqlc.arg(parents)::bigint[])
+order by i.id
+for no key update of i;
+
+-- An incident of some that another one is merged into; 0 = none.
+-- name: WithMerged :one
+select coalesce(min(i.merged_into), 0)::bigint from incidents i where i.merged_into = any(sqlc.arg(parents)::bigint[]);
+
 -- name: AddEntries :exec
 insert into timeline_entries (incident_id, kind, actor, text)
 select unnest(sqlc.arg(incident_ids)::bigint[]), sqlc.arg(kind), sqlc.arg(actor), unnest(sqlc.arg(texts)::text[]);
@@ -205,26 +217,29 @@ where incident_id = sqlc.arg(incident_id) and fingerprint > sqlc.arg(after)::tex
 order by fingerprint
 limit sqlc.arg(most)::int;
 
--- Locks open incidents without news since an instant: no change, delivery or comment, and no snooze. Those that another transaction has
--- locked are left out. They are those of an integration, or if it is 0, those of no integration and of integrations that are not excepted.
+-- Locks open incidents without news since an instant: no change, delivery or comment, no snooze, and no open incident that is merged into
+-- them. Those that another transaction has locked are left out. They are those of an integration, or if it is 0, those of no integration and of integrations that are not excepted.
 -- name: LockWithoutNews :many
 select sqlc.embed(i)
 from incidents i
 where not i.resolved and i.closed_at is null and i.snoozed_until is null and i.created_at < sqlc.arg(since)::timestamptz
   and i.updated_at < sqlc.arg(since)::timestamptz and coalesce(i.delivered_at, i.created_at) < sqlc.arg(since)::timestamptz
   and not exists (select from comments c where c.incident_id = i.id and c.created_at >= sqlc.arg(since)::timestamptz)
+  and not exists (select from incidents m where m.merged_into = i.id and not m.resolved and m.closed_at is null)
   and case when sqlc.arg(integration)::bigint = 0 then i.integration_id is null or i.integration_id <> all(sqlc.arg(excepted)::bigint[])
       else i.integration_id = sqlc.arg(integration)::bigint end
 order by i.created_at
 limit sqlc.arg(most)::int
 for no key update of i skip locked;
 
--- Locks open incidents of an integration without a delivery since an instant. Those that another transaction has locked are left out.
+-- Locks open incidents of an integration without a delivery since an instant, and without an open incident that is merged into them. Those
+-- that another transaction has locked are left out.
 -- name: LockWithoutDelivery :many
 select sqlc.embed(i)
 from incidents i
 where not i.resolved and i.closed_at is null and i.created_at < sqlc.arg(since)::timestamptz
   and coalesce(i.delivered_at, i.created_at) < sqlc.arg(since)::timestamptz and i.integration_id = sqlc.arg(integration)::bigint
+  and not exists (select from incidents m where m.merged_into = i.id and not m.resolved and m.closed_at is null)
 order by i.created_at
 limit sqlc.arg(most)::int
 for no key update of i skip locked;

@@ -17,6 +17,14 @@ where pa.name_key = lower(rtrim(@name::text));
 select t.name from named_targets t join target_roles r on r.target_kind = t.kind
 where r.name = @role::text and t.target_id = @target_id::bigint;
 
+-- name: PlanConditions :many
+-- When steps of plans apply, one row for each step that has a condition, with the team of the condition.
+select p.id as plan_id, c.value::jsonb as condition, coalesce(t.name, '')::text as team, coalesce(t.time_zone, '')::text as time_zone
+from plans p
+cross join jsonb_array_elements(p.conditions) as c(value)
+left join teams t on t.target_id = (c.value ->> 'team_target_id')::bigint
+where p.id = any(@ids::bigint[]);
+
 -- name: PlanNotifications :many
 select n.id, n.step, n.position, n.priority, n.role, n.target_id, n.dynamic_index, n.template, n.wait_seconds, n.repeat,
        n.optional, coalesce(t.name, '')::text as target, (ta.template_id is not null)::bool as template_active
@@ -28,16 +36,18 @@ where n.plan_id = @plan_id
 order by n.step, n.position;
 
 -- name: InsertPlan :one
--- The settings of a plan's name are copied from its newest version.
+-- The settings of a plan's name are copied from its newest version. Its conditions too, if none are given and it has as many steps.
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
                    aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, acknowledgement_timeout,
-                   settings, fallback_role, fallback_target_id)
+                   settings, conditions, fallback_role, fallback_target_id)
 select @name, @creator_id, @description, @threshold_window, @threshold_count, @aggregation_window,
     @aggregation_reset, sqlc.narg(tracking_type), sqlc.narg(tracking_key), sqlc.narg(tracking_template),
-    coalesce(o.repage_after, 3600), coalesce(o.acknowledgement_timeout, 0), coalesce(o.settings, '{}'), o.fallback_role, o.fallback_target_id
+    coalesce(o.repage_after, 3600), coalesce(o.acknowledgement_timeout, 0), coalesce(o.settings, '{}'), coalesce(sqlc.narg(conditions)::jsonb, case when o.steps = @steps::int then o.conditions end, '[]'),
+    o.fallback_role, o.fallback_target_id
 from (select) as new
 left join lateral (
-    select v.repage_after, v.acknowledgement_timeout, v.settings, v.fallback_role, v.fallback_target_id
+    select v.repage_after, v.acknowledgement_timeout, v.settings, v.conditions, v.fallback_role, v.fallback_target_id,
+        (select max(n.step) from plan_notifications n where n.plan_id = v.id)::int as steps
     from plans v where lower(v.name) = lower(@name) order by v.id desc limit 1
 ) o on true
 returning id;

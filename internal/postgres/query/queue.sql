@@ -125,7 +125,8 @@ where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'taken' and m.claim_by 
 select i.id from incidents i where i.id = any (sqlc.arg(ids)::bigint[]) order by i.id for no key update;
 
 -- Begins attempts of messages whose incident, or one of a digest, escalates or is exhausted: then messages that were taken are still sent.
--- Every other state has no exhausted_at, an owner, or a resolve. An added page is sent although the incident is acknowledged.
+-- Every other state has no exhausted_at, an owner, or a resolve. An added page and a notice are sent although the incident is acknowledged; a
+-- notice of a resolve, as long as the incident is resolved.
 -- name: MarkSending :many
 with given as (
     select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(vendors)::text[]) as vendor,
@@ -143,7 +144,8 @@ with given as (
       and (m.incident_id is null or exists (
           select from incidents i
           where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
-              or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))))
+              or (m.purpose in ('direct', 'owner-notice') and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null))
+              or (m.purpose = 'resolved-notice' and i.resolved))))
       and (m.batch is null or m.incident_id is not null or exists (
           select from batch_incidents bi join incidents i on i.id = bi.incident_id
           where bi.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))))
@@ -190,7 +192,8 @@ where m.id = any (sqlc.arg(ids)::bigint[]) and m.state = 'sending' and m.claim_b
   and (m.incident_id is null or exists (
       select from incidents i
       where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
-          or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))))
+          or (m.purpose in ('direct', 'owner-notice') and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null))
+              or (m.purpose = 'resolved-notice' and i.resolved))))
   and (m.batch is null or m.incident_id is not null or exists (
       select from batch_incidents bi join incidents i on i.id = bi.incident_id
       where bi.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))));

@@ -26,8 +26,10 @@ set progress = case when current_step = sqlc.arg(step)::smallint then progress
     current_step = sqlc.arg(step)::smallint, due_at = clock_timestamp()
 where id = sqlc.arg(id);
 
+-- Those of its repeats too.
 -- name: StepsOfPlan :one
-select coalesce(max(n.step), 0)::int from plan_notifications n where n.plan_id = @plan_id;
+select (coalesce((select max(n.step) from plan_notifications n where n.plan_id = p.id), 0) * (1 + coalesce((p.settings ->> 'repeat')::int, 0)))::int
+from plans p where p.id = @plan_id;
 
 -- name: PlanAggregation :many
 select p.id, p.name, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset

@@ -18,20 +18,34 @@ join applications a on a.id = r.application_id
 left join application_sender_addresses s on s.application_id = a.id and s.mode = 'email'
 where r.id = any (sqlc.arg(ids)::bigint[]);
 
+-- Steps of repeats have numbers of their own.
 -- name: DataOfPlans :many
 select p.id, p.name, p.tracking_template,
-    coalesce((select array_agg(n.step::int order by n.step, n.position) from plan_notifications n
-        where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_steps,
-    coalesce((select array_agg(n.position::int order by n.step, n.position) from plan_notifications n
-        where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_positions
+    coalesce((select array_agg((n.step + d.steps * k.k)::int order by k.k, n.step, n.position) from plan_notifications n
+        cross join generate_series(0, d.repeat) k(k) where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_steps,
+    coalesce((select array_agg(n.position::int order by k.k, n.step, n.position) from plan_notifications n
+        cross join generate_series(0, d.repeat) k(k) where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_positions
 from plans p
+cross join lateral (select coalesce((p.settings ->> 'repeat')::int, 0) as repeat,
+    coalesce((select max(n.step) from plan_notifications n where n.plan_id = p.id), 0) as steps) d
 where p.id = any (sqlc.arg(ids)::bigint[]);
 
+-- Why messages go to their recipients: the last change of target, and for a notice the entry on the timeline that caused it.
 -- name: DetoursOfMessages :many
-select distinct on (message_id) message_id, old, new, description
-from message_changes
-where message_id = any (sqlc.arg(ids)::bigint[]) and change_type = 'target-change'
-order by message_id, id desc;
+(select distinct on (c.message_id) c.message_id, c.old, c.new, c.description, c.at
+from message_changes c
+where c.message_id = any (sqlc.arg(ids)::bigint[]) and c.change_type = 'target-change'
+order by c.message_id, c.id desc)
+union all
+select m.id, '', '', t.text, t.at
+from messages m
+cross join lateral (
+    select e.text, e.at from timeline_entries e
+    where e.incident_id = m.incident_id and e.kind = case m.purpose when 'resolved-notice' then 'resolved' else 'updated' end
+    order by e.id desc
+    limit 1
+) t
+where m.id = any (sqlc.arg(ids)::bigint[]) and m.purpose like '%-notice';
 
 -- Names are compared without case and without spaces at the end, as everywhere.
 -- name: TextOfTemplates :many

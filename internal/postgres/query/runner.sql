@@ -90,18 +90,18 @@ cross join lateral (
 ) d
 order by b.bucket;
 
--- What became of the messages of each round. What was held for a digest counts as sent from then on. Follow-ups do not count: no step
--- waits for them.
+-- What became of the messages of each round. What was held for a digest counts as sent from then on. Follow-ups and notices do not count: no
+-- step waits for them.
 -- name: RoundFacts :many
 select incident_id::bigint as incident_id, step, position, repeat,
     (count(*) filter (where (state in ('pending', 'taken', 'sending') or needs_fallback) and held_at is null))::int as unsettled,
     coalesce(max(coalesce(held_at, settled_at)), 'epoch')::timestamptz as settled_at,
     bool_and(state = 'failed' and failed_for_good and not needs_fallback)::boolean as lost
 from messages
-where incident_id = any(sqlc.arg(incident_ids)::bigint[]) and purpose not like 'follow-up-%'
+where incident_id = any(sqlc.arg(incident_ids)::bigint[]) and purpose not like 'follow-up-%' and purpose not like '%-notice'
 group by incident_id, step, position, repeat;
 
--- Every message of incidents that were reopened, the latest of each round, recipient and purpose, also from history. A
+-- Every page of incidents that were reopened, the latest of each round, recipient and purpose, also from history. A
 -- message whose fallback was not made yet counts as in flight.
 -- name: PastMessages :many
 select distinct on (incident_id, step, position, repeat, recipient, purpose)
@@ -110,11 +110,11 @@ from (
     select m.incident_id, m.step, m.position, m.repeat, m.recipient, m.purpose,
         case when m.needs_fallback then 'pending' else m.state end as state, m.reopen_count
     from messages m
-    where m.incident_id = any(sqlc.arg(incident_ids)::bigint[])
+    where m.incident_id = any(sqlc.arg(incident_ids)::bigint[]) and m.purpose not like '%-notice'
     union all
     select h.incident_id, h.step, h.position, h.repeat, h.recipient, h.purpose, h.state, h.reopen_count
     from message_history h
-    where h.incident_id = any(sqlc.arg(incident_ids)::bigint[])
+    where h.incident_id = any(sqlc.arg(incident_ids)::bigint[]) and h.purpose not like '%-notice'
 ) m
 order by incident_id, step, position, repeat, recipient, purpose, reopen_count desc;
 
@@ -250,7 +250,8 @@ with locked as materialized (
     from messages m
     where m.incident_id = any(sqlc.arg(incident_ids)::bigint[])
       and (m.state in ('pending', 'taken') or (m.state = 'aggregated' and m.batch is null))
-      and (m.purpose <> 'direct' or exists (
+      and m.purpose <> 'resolved-notice'
+      and (m.purpose not in ('direct', 'owner-notice') or exists (
           select from incidents i where i.id = m.incident_id
             and (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))
     order by m.id
@@ -266,7 +267,7 @@ returning m.incident_id::bigint as incident_id;
 -- name: SettleCancelled :exec
 update incidents i
 set due_at = case when exists (
-        select 1 from messages m where m.incident_id = i.id and m.state in ('pending', 'taken', 'sending')
+        select 1 from messages m where m.incident_id = i.id and m.state in ('pending', 'taken', 'sending') and m.purpose not like '%-notice'
     ) then coalesce(sqlc.narg(now)::timestamptz, clock_timestamp()) + interval '5 seconds' end
 where i.id = any(sqlc.arg(ids)::bigint[]);
 

@@ -94,13 +94,25 @@ limit sqlc.arg(most);
 
 -- name: EndedSilences :many
 select i.id, i.application_id, i.plan_id, coalesce(c.severity, '')::text as severity, coalesce(c.context, '{}')::json as context,
-    (not i.resolved and i.closed_at is null and (not exists (select from incident_alerts f where f.incident_id = i.id)
-        or exists (select from incident_alerts f where f.incident_id = i.id and f.status = 'firing')))::boolean as reported
+    (i.resolved or i.closed_at is not null or (exists (select from incident_alerts f where f.incident_id = i.id)
+        and not exists (select from incident_alerts f where f.incident_id = i.id and f.status = 'firing')))::boolean as over,
+    coalesce(g.resolves, true)::boolean as resolves, coalesce(g.repeat_seconds, 0)::int as repeat_seconds,
+    extract(epoch from clock_timestamp() - coalesce(g.created_at, clock_timestamp()))::float8 as observed_seconds,
+    extract(epoch from clock_timestamp() - coalesce(i.delivered_at, i.created_at))::float8 as undelivered_seconds
 from incidents i
 left join incident_contexts c on c.incident_id = i.id
+left join integrations g on g.id = i.integration_id
 where i.silenced_until <= clock_timestamp() and i.bucket = any (sqlc.arg(buckets)::smallint[])
 order by i.silenced_until
 limit sqlc.arg(most);
+
+-- Makes the alerts of incidents count as over since the last delivery. A further delivery of the same alerts is news then.
+-- name: EndAlerts :exec
+with over as (
+    update incident_alerts a set status = 'resolved', changed_at = coalesce(i.delivered_at, i.created_at)
+    from incidents i where i.id = any (sqlc.arg(ids)::bigint[]) and a.incident_id = i.id and a.status = 'firing'
+)
+update incident_contexts c set dedup_facts = null where c.incident_id = any (sqlc.arg(ids)::bigint[]) and c.dedup_facts is not null;
 
 -- Follows SetStates. The instants at which incidents are released are spread, see ReleaseOfSilence.
 -- name: SetSilenceOf :exec

@@ -91,7 +91,7 @@ func (w *Loader) Plans(ctx context.Context, ids []int64) (map[int64]messages.Pla
 	return out, err
 }
 
-// Detours returns the last changes of target of messages.
+// Detours returns the last changes of target of messages, and what notices are about.
 func (w *Loader) Detours(ctx context.Context, ids []messages.ID) (map[messages.ID]messages.Change, error) {
 	out := make(map[messages.ID]messages.Change, len(ids))
 	if len(ids) == 0 {
@@ -100,7 +100,7 @@ func (w *Loader) Detours(ctx context.Context, ids []messages.ID) (map[messages.I
 	err := w.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		rows, err := q.DetoursOfMessages(ctx, numbers(ids))
 		for _, r := range rows {
-			out[messages.ID(r.MessageID)] = messages.Change{Type: "target-change", Old: r.Old, New: r.New, Description: r.Description}
+			out[messages.ID(r.MessageID)] = messages.Change{At: r.At, Type: "target-change", Old: r.Old, New: r.New, Description: r.Description}
 		}
 		return err
 	})

@@ -105,14 +105,28 @@ func TestTextOfTemplates(t *testing.T) {
 
 func TestDetours(t *testing.T) {
 	t.Parallel()
-	c, w, _, _, _ := newWords(t)
+	c, w, incident, _, _ := newWords(t)
 	_, err := c.Pool().Exec(t.Context(), `insert into message_changes (message_id, change_type, old, new, description) values
 		(5, 'target-change', 'manager|ops', 'ann', 'first'), (5, 'target-change', 'bob', 'ann', 'last'), (5, 'mode-change', 'sms', 'email', 'later'),
 		(6, 'target-change', 'x', 'y', 'another''s'), (7, 'mode-change', 'sms', 'email', 'no target')`)
 	require.NoError(t, err)
 	got, err := w.Detours(t.Context(), []messages.ID{5, 7, 8})
 	require.NoError(t, err)
-	require.Equal(t, map[messages.ID]messages.Change{5: {Type: "target-change", Old: "bob", New: "ann", Description: "last"}}, got)
+	require.Len(t, got, 1)
+	require.Equal(t, messages.Change{At: got[5].At, Type: "target-change", Old: "bob", New: "ann", Description: "last"}, got[5])
+	require.False(t, got[5].At.IsZero())
+	_, err = c.Pool().Exec(t.Context(), `with entries as (
+			insert into timeline_entries (incident_id, kind, text)
+			values ($1, 'updated', 'news'), ($1, 'resolved', 'resolved by bob'), ($1, 'resolved', 'resolved by eve'), ($1, 'notice', 'telling ann'))
+		insert into messages (id, bucket, incident_id, application_id, recipient, target, class, mode, purpose)
+		select n.id, 1, $1, i.application_id, 'user:1', 'ann', 1, 'email', n.purpose
+		from incidents i, (values (20, 'resolved-notice'), (21, 'owner-notice'), (22, 'primary')) n (id, purpose) where i.id = $1`, incident)
+	require.NoError(t, err)
+	got, err = w.Detours(t.Context(), []messages.ID{20, 21, 22})
+	require.NoError(t, err)
+	require.Len(t, got, 2)
+	require.Equal(t, "resolved by eve", got[20].Description)
+	require.Equal(t, "news", got[21].Description)
 	got, err = w.Detours(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, got)

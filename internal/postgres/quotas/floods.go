@@ -72,8 +72,8 @@ func lockKnownFloods(ctx context.Context, q *db.Queries, keys []escalation.Aggre
 	out := map[escalation.AggregationKey]*floods.Flood{}
 	for _, r := range rows {
 		f := &floods.Flood{Release: postgres.Deref(r.ReleaseAt)}
-		if err := json.Unmarshal(r.Flood, &f.Flood); err != nil {
-			f.Flood = escalation.Flood{} // counted again: one page too many is better than one too few
+		if err := json.Unmarshal(r.Flood, &f.State); err != nil {
+			f.State = floods.State{} // counted again: one page too many is better than one too few
 		}
 		out[escalation.AggregationKey{
 			PlanID: escalation.PlanID(r.PlanID), ApplicationID: r.ApplicationID, Priority: users.Priority(r.Priority), UserID: users.ID(r.UserID),
@@ -85,7 +85,7 @@ func lockKnownFloods(ctx context.Context, q *db.Queries, keys []escalation.Aggre
 func storeFloods(ctx context.Context, q *db.Queries, locked map[escalation.AggregationKey]*floods.Flood) error {
 	var p db.StoreAggregationsParams
 	for k, f := range locked {
-		raw, err := json.Marshal(f.Flood)
+		raw, err := json.Marshal(f.State)
 		if err != nil {
 			return fmt.Errorf("encode aggregation: %w", err)
 		}

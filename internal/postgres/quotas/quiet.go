@@ -35,7 +35,7 @@ func (p Policy) HoldQuiet(ctx context.Context, q *db.Queries, known KnownKeys[es
 	}
 	keys := make([]escalation.AggregationKey, 0, len(release))
 	for _, user := range slices.Sorted(maps.Keys(release)) {
-		keys = append(keys, escalation.QuietKey(user))
+		keys = append(keys, floods.QuietKey(user))
 	}
 	locked, err := lockFloods(ctx, q, known, keys)
 	if err != nil {
@@ -71,7 +71,7 @@ func ReadQuiet(ctx context.Context, q *db.Queries, ids []users.ID, perDay int, a
 		if err != nil {
 			zone = time.UTC
 		}
-		limits := escalation.Quiet{Limited: perDay > 0, PerDay: perDay, Zone: zone, Holidays: r.Holidays,
+		limits := floods.QuietLimits{Limited: perDay > 0, PerDay: perDay, Zone: zone, Holidays: r.Holidays,
 			WorkingDays: postgres.Convert(r.WorkingDays, func(p string) users.Priority { return users.Priority(p) })}
 		if r.PerDay != nil {
 			limits.Limited, limits.PerDay = true, int(*r.PerDay)

@@ -104,19 +104,21 @@ func begin(ctx context.Context, q *db.Queries, hide silences.Hide, rows []db.Inc
 func (s *Silences) Ended(ctx context.Context, bs []int, most int) ([]silences.Released, error) {
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).EndedSilences, db.EndedSilencesParams{Buckets: numbers(bs), Most: int32(most)})
 	return postgres.Convert(rows, func(r db.EndedSilencesRow) silences.Released {
-		return silences.Released{Reported: r.Reported, Subject: silences.Subject{ID: incidents.ID(r.ID), ApplicationID: r.ApplicationID,
+		source := silences.Source{Over: r.Over, Resolves: r.Resolves, Repeat: postgres.FromSeconds(r.RepeatSeconds),
+			Undelivered: postgres.FloatSeconds(r.UndeliveredSeconds), Observed: postgres.FloatSeconds(r.ObservedSeconds)}
+		return silences.Released{Source: source, Subject: silences.Subject{ID: incidents.ID(r.ID), ApplicationID: r.ApplicationID,
 			PlanID: r.PlanID, Severity: r.Severity, Context: r.Context}}
 	}), err
 }
 
 // Release implements silences.Store. Incidents whose silence was changed meanwhile stay as they are.
 func (s *Silences) Release(ctx context.Context, released []silences.Released) error {
-	reported := map[incidents.ID]bool{}
+	sources := map[incidents.ID]silences.Source{}
 	for _, r := range released {
-		reported[r.ID] = r.Reported
+		sources[r.ID] = r.Source
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		rows, err := lock(ctx, q, slices.Collect(maps.Keys(reported)))
+		rows, err := lock(ctx, q, slices.Collect(maps.Keys(sources)))
 		if err != nil {
 			return err
 		}
@@ -128,40 +130,44 @@ func (s *Silences) Release(ctx context.Context, released []silences.Released) er
 		for _, row := range rows {
 			switch until := postgres.Deref(row.SilencedUntil); {
 			case until.IsZero() || until.After(now):
-			case reported[incidents.ID(row.ID)]:
+			case sources[incidents.ID(row.ID)].Reports():
 				still = append(still, row)
 			default:
 				over = append(over, row)
 			}
 		}
-		if err := end(ctx, q, incidents.SilenceEnded, "the silence ended: escalation begins", still, now); err != nil {
+		if _, err := end(ctx, q, incidents.SilenceEnded, sources, still, now); err != nil {
 			return err
 		}
-		return end(ctx, q, incidents.SilenceLapsed, "the silence ended, and the source reports no firing alert: nobody is paged", over, now)
+		lapsed, err := end(ctx, q, incidents.SilenceLapsed, sources, over, now)
+		if err != nil || len(lapsed) == 0 {
+			return err
+		}
+		return q.EndAlerts(ctx, lapsed)
 	})
 }
 
-// end writes the event to the incidents, and a line to the timelines of those whose state changed.
-func end(ctx context.Context, q *db.Queries, e incidents.Event, line string, rows []db.Incident, now time.Time) error {
+// end writes the event to the incidents, and a line to the timelines of those whose state changed, which it returns.
+func end(ctx context.Context, q *db.Queries, e incidents.Event, sources map[incidents.ID]silences.Source, rows []db.Incident, now time.Time) (changed []int64, err error) {
 	if len(rows) == 0 {
-		return nil
+		return nil, nil
 	}
 	made, err := pgincidents.Transit(ctx, q, e, db.SetStatesParams{Now: &now}, rows...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var ids, changed []int64
+	var ids []int64
+	var lines []string
 	for k, row := range rows {
 		ids = append(ids, row.ID)
 		if made[k].Before.State() != made[k].After.State() {
-			changed = append(changed, row.ID)
+			changed, lines = append(changed, row.ID), append(lines, sources[incidents.ID(row.ID)].Line())
 		}
 	}
 	if err := q.SetSilenceOf(ctx, db.SetSilenceOfParams{Ids: ids}); err != nil {
-		return err
+		return nil, err
 	}
-	return q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(changed), Kind: string(incidents.EntrySilenced),
-		Texts: slices.Repeat([]string{line}, len(changed))})
+	return changed, q.AddEntries(ctx, db.AddEntriesParams{IncidentIds: postgres.NonNil(changed), Kind: string(incidents.EntrySilenced), Texts: lines})
 }
 
 func lock(ctx context.Context, q *db.Queries, ids []incidents.ID) ([]db.Incident, error) {

@@ -134,6 +134,47 @@ func TestASilenceHidesAndReleases(t *testing.T) {
 	}, 20*time.Second, 50*time.Millisecond, "what fires escalates, and what the source no longer reports does not")
 }
 
+// A source that resolves nothing stopped to repeat an alert under a silence. A further delivery of the same alert escalates after all.
+func TestWhatItsSourceNoLongerRepeatsPagesNobody(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.exec(`insert into integrations (application_id, name, type, rate_per_minute, created_by, created_at, repeat_seconds)
+		values (2, 'checks', 'generic', 600, 'ann', clock_timestamp() - interval '8 days', 60)`)
+	alert := func(key string) incidents.New {
+		return incidents.New{PlanID: 1, ApplicationID: 2, Integration: 1, Actor: "integration checks", DedupKey: key, Context: json.RawMessage(`{"team":"db"}`),
+			DedupFacts: json.RawMessage(`[{"f":"` + key + `","s":"firing"}]`), Alerts: []incidents.Alert{{Fingerprint: key, Firing: true}}}
+	}
+	var ids []incidents.ID
+	for _, key := range []string{"repeated", "gone"} {
+		opened, err := s.opener.Open(t.Context(), alert(key))
+		require.NoError(t, err)
+		ids = append(ids, opened.ID)
+	}
+	_, err := s.ops.Create(t.Context(), s.admin, silenceOf(nil))
+	require.NoError(t, err)
+	s.exec(`update incidents set silenced_until = clock_timestamp(), created_at = clock_timestamp() - interval '1 hour';
+		update incidents set delivered_at = clock_timestamp() - interval '100 seconds' where id = 1;
+		update silences set ended_at = clock_timestamp(); update silence_version set version = version + 1`)
+	s.run()
+	require.Eventually(t, func() bool {
+		now := s.states(ids...)
+		return now[0] == incidents.StateEscalating && now[1] == incidents.StateExhausted
+	}, 20*time.Second, 50*time.Millisecond)
+	var line string
+	require.NoError(t, s.db.Pool().QueryRow(t.Context(), `select text from timeline_entries where incident_id = 2 order by id desc limit 1`).Scan(&line))
+	require.Regexp(t, "^the silence ended, and the source reported nothing for 1 h.*, although it repeats alerts at least every 1 min: nobody is paged unless it reports again$", line)
+
+	in, again := pgincidents.New(s.db), alert("gone")
+	known, found, err := in.ByKey(t.Context(), again)
+	require.NoError(t, err)
+	require.True(t, found)
+	require.Empty(t, known.Facts, "the delivery is news")
+	restarted, err := in.Update(t.Context(), known.ID, incidents.Delivery{Context: again.Context, Facts: again.DedupFacts, Alerts: again.Alerts, Text: "1 new alert"})
+	require.NoError(t, err)
+	require.True(t, restarted)
+	require.Equal(t, incidents.StateEscalating, s.states(ids[1])[0])
+}
+
 func TestAWindowBeginsAndAnotherSilenceTakesOver(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)

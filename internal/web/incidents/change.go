@@ -24,9 +24,7 @@ func (h Handlers) change(rw http.ResponseWriter, r *http.Request, verb string, d
 	replace, _ := strconv.ParseInt(r.PostFormValue("replace"), 10, 64) // 0 replaces nobody
 	done, err := do(r.Context(), incidents.Change{IDs: []incidents.ID{id}, Actor: page.Reader(r).Name, Via: incidents.ViaWeb,
 		AskFirst: true, Replace: users.ID(replace)})
-	if err == nil && (len(done) == 0 || !done[0].Found) {
-		err = fault.New(fault.NotFound, "no such incident")
-	}
+	err = found(done, err)
 	back := r.PostFormValue("back") // the list with the reader's filter
 	if back != "/incidents" && !strings.HasPrefix(back, "/incidents?") {
 		back = ""

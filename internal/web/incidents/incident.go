@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -35,6 +36,7 @@ type bodyView struct {
 	Steps    int
 	Timeline []entryView
 	Messages []messageView
+	Merged   []incidentView // into this one
 	Context  string
 	ReadOnly bool
 }
@@ -61,9 +63,10 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		Live       page.Live
 		Offer      *offer
 		Open       bool // actions are possible
+		Merged     bool
 		SnoozeZone string
 		Commented  bool // the reader has just added a comment: the browser deletes its draft
-	}{h.Pages.Frame(r, body.I.Title, "incidents"), id, live, offered(r, body.I), !body.I.Resolved, page.Zone(r).String(), h.Pages.Sessions.PopBool(r.Context(), "commented")})
+	}{h.Pages.Frame(r, body.I.Title, "incidents"), id, live, offered(r, body.I), !body.I.Resolved, body.I.MergedInto != 0, page.Zone(r).String(), h.Pages.Sessions.PopBool(r.Context(), "commented")})
 }
 
 func incidentID(r *http.Request) (incidents.ID, error) {
@@ -88,6 +91,15 @@ func (h Handlers) body(ctx context.Context, id incidents.ID) (bodyView, error) {
 		return bodyView{}, err
 	}
 	body := bodyView{I: viewIncident(i), Steps: h.Steps(ctx, i.PlanID), Context: indented(i.Context)}
+	children, err := h.Incidents.List(ctx, filters.Query{Conditions: []filters.Condition{
+		{Field: "merged_into", Op: filters.Eq, Values: []any{int64(id)}},
+	}})
+	if err != nil {
+		return bodyView{}, err
+	}
+	for _, child := range children {
+		body.Merged = append(body.Merged, viewIncident(child))
+	}
 	for _, e := range entries {
 		v := entryView{Kind: e.Kind, At: e.At, Text: e.Text}
 		if e.Kind == incidents.EntryComment || !strings.Contains(e.Text, e.Actor) { // most texts name the person
@@ -116,7 +128,7 @@ const maxDetail = 120
 func viewMessage(m messages.Message) messageView {
 	v := messageView{Target: m.Target, Mode: string(m.Mode), State: string(m.State), StateText: stateText(m.State), Step: m.Step, Repeat: m.Repeat}
 	switch m.Purpose.Kind() {
-	case messages.Fallback, messages.FollowUp:
+	case messages.Fallback, messages.FollowUp, messages.ResolvedNotice, messages.OwnerNotice:
 		v.Note = string(m.Purpose.Kind())
 	case messages.TrackingMsg:
 		v.Note = "tracking"

@@ -42,6 +42,12 @@ type Snoozes interface {
 	Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error)
 }
 
+// Merges makes one incident stand for others. Its methods are like those of Transitions.
+type Merges interface {
+	Merge(ctx context.Context, c incidents.Change, into incidents.ID, comment string) ([]incidents.Acknowledged, error)
+	Unmerge(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+}
+
 // Messages reads the messages of an incident, oldest first.
 type Messages interface {
 	ByIncident(ctx context.Context, id incidents.ID) ([]messages.Message, error)
@@ -53,6 +59,7 @@ type Deps struct {
 	Transitions Transitions
 	Responders  Responders
 	Snoozes     Snoozes
+	Merges      Merges
 	Messages    Messages
 	// Steps returns the number of steps of a plan version; 0 = unknown.
 	Steps func(ctx context.Context, planID int64) int
@@ -81,4 +88,6 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/incidents/{id}/page", h.page)
 	r.Post("/incidents/{id}/reassign", h.reassign)
 	r.Post("/incidents/{id}/snooze", h.snooze)
+	r.Post("/incidents/{id}/merge", h.merge)
+	r.Post("/incidents/{id}/unmerge", h.unmerge)
 }

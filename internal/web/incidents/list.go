@@ -17,6 +17,7 @@ type incidentView struct {
 	incidents.Incident
 	Title, State, StateText               string
 	CanAcknowledge, CanReopen, CanResolve bool
+	NotReopened                           string // why nobody can escalate the incident again; "" = it can, or it escalates
 }
 
 type tab struct {
@@ -135,7 +136,14 @@ func viewIncident(i incidents.Incident) incidentView {
 		v.StateText = "nobody acknowledged"
 	}
 	v.CanAcknowledge = !i.Resolved && i.Owner == ""
-	v.CanReopen = !i.Resolved && !i.Active
+	switch state {
+	case incidents.StateSilenced:
+		v.NotReopened = "a silence hides the incident: end the silence first"
+	case incidents.StateMerged:
+		v.NotReopened = "the incident is merged into another one: change that one"
+	default:
+		v.CanReopen = !i.Resolved && !i.Active
+	}
 	v.CanResolve = !i.Resolved
 	return v
 }

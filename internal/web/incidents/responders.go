@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,12 +36,31 @@ func (h Handlers) snooze(rw http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return err
 		}
-		done, err := h.Snoozes.Snooze(ctx, c, until)
-		if err == nil && (len(done) == 0 || !done[0].Found) {
-			err = fault.New(fault.NotFound, "no such incident")
-		}
-		return err
+		return found(h.Snoozes.Snooze(ctx, c, until))
 	})
+}
+
+// merge makes the typed incident stand for this one.
+func (h Handlers) merge(rw http.ResponseWriter, r *http.Request) {
+	h.other(rw, r, func(ctx context.Context, c incidents.Change) error {
+		into, err := strconv.ParseInt(strings.TrimPrefix(typed(r, "into"), "#"), 10, 64)
+		if err != nil {
+			return fault.Invalidf("into", "Enter the number of the incident that stands for this one")
+		}
+		return found(h.Merges.Merge(ctx, c, incidents.ID(into), typed(r, "comment")))
+	})
+}
+
+func (h Handlers) unmerge(rw http.ResponseWriter, r *http.Request) {
+	h.other(rw, r, func(ctx context.Context, c incidents.Change) error { return found(h.Merges.Unmerge(ctx, c)) })
+}
+
+// found returns a NotFound fault if the incident of a change does not exist.
+func found(done []incidents.Acknowledged, err error) error {
+	if err == nil && (len(done) == 0 || !done[0].Found) {
+		err = fault.New(fault.NotFound, "no such incident")
+	}
+	return err
 }
 
 // morning is the hour at which a snooze until tomorrow ends.

@@ -3,6 +3,8 @@
 package sections
 
 import (
+	"net/http"
+
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/web/calendar"
@@ -46,3 +48,6 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
 	silences.Handlers{Deps: d.Silences, Pages: p}.ChangeRoutes(r)
 }
+
+// RefuseChange answers a form of somebody without a session, so that its values are not lost. It returns false for other requests.
+func RefuseChange(rw http.ResponseWriter, r *http.Request) bool { return silences.RefuseChange(rw, r) }

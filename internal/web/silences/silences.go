@@ -1,5 +1,5 @@
 // Package silences serves the list of silences and maintenance windows, the page of one with the incidents that it hides, and the form that
-// adds one. The web site mounts it. The operations check what the reader may do.
+// adds or changes one. The web site mounts it. The operations check what the reader may do.
 package silences
 
 import (
@@ -21,15 +21,19 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// Silences reads and changes silences. A number that does not exist is a NotFound fault. Create and End return a Forbidden fault if the
-// actor may not silence the incidents.
+// Silences reads silences. A number that does not exist is a NotFound fault.
 type Silences interface {
 	// Page returns at most so many silences, newest first, that are older than one; 0 = from the newest. kept leaves out those that are over.
 	Page(ctx context.Context, before silences.ID, kept bool, most int) ([]silences.Silence, error)
 	ByID(ctx context.Context, id silences.ID) (silences.Silence, error)
 	// Incidents returns the incidents that a silence hides, newest first.
 	Incidents(ctx context.Context, id silences.ID, before incidents.ID, most int) ([]incidents.ID, error)
+}
+
+// Changes changes silences. If the actor may not silence the incidents, it returns a Forbidden fault; if the silence is over, a Conflict fault.
+type Changes interface {
 	Create(ctx context.Context, actor auth.Actor, c silences.Content) (silences.Silence, error)
+	Replace(ctx context.Context, actor auth.Actor, id silences.ID, c silences.Content) (silences.Silence, error)
 	End(ctx context.Context, actor auth.Actor, id silences.ID) error
 }
 
@@ -42,6 +46,7 @@ type Incidents interface {
 // Deps are the parts that the pages work on.
 type Deps struct {
 	Silences  Silences
+	Changes   Changes
 	Incidents Incidents
 }
 
@@ -56,11 +61,13 @@ func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/silences", h.list)
 	page.Get(r, "/silences/new", h.form)
 	page.Get(r, "/silences/{silence}", h.show)
+	page.Get(r, "/silences/{silence}/edit", h.edit)
 }
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/silences", h.create)
+	r.Post("/silences/{silence}/edit", h.change)
 	r.Post("/silences/{silence}/end", h.end)
 }
 
@@ -156,7 +163,7 @@ type showView struct {
 	page.Frame
 	S      row
 	Hidden []hidden
-	May    bool // the page offers to end the silence
+	May    bool // the page offers to change and end the silence
 }
 
 type hidden struct {
@@ -206,7 +213,7 @@ func (h Handlers) hidden(ctx context.Context, id silences.ID) (out []hidden, err
 func (h Handlers) end(rw http.ResponseWriter, r *http.Request) {
 	id, err := number(r)
 	if err == nil {
-		err = h.Silences.End(r.Context(), actor(r), id)
+		err = h.Changes.End(r.Context(), actor(r), id)
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)

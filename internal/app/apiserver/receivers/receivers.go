@@ -74,9 +74,11 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	return &Receivers{edges, old, activity, reception}, err
 }
 
-// Routes returns the routes of /v1 about integrations and heartbeats.
-func Routes(cfg config.API, s *server.Stores, wake receiving.Wake, log *zap.Logger) []routing.Route {
-	return resources.Routes(s, chooser(cfg, s, log), s.Silences(wake, log))
+// Routes returns what makes the routes of /v1 about integrations, heartbeats and silences.
+func Routes(cfg config.API, s *server.Stores, log *zap.Logger) func(receiving.Wake) []routing.Route {
+	return func(wake receiving.Wake) []routing.Route {
+		return resources.Routes(s, chooser(cfg, s, log), s.Silences(wake, log))
+	}
 }
 
 // chooser returns what chooses the plans of events.

@@ -39,12 +39,13 @@ func New(d Deps) (*web.Web, error) {
 	if err != nil {
 		return nil, err
 	}
+	hide := s.Silences(d.Wake, d.Log)
 	return web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: d.Wake},
+		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: d.Wake},
 		Sections: web.SectionParts{
 			Plans:        web.PlanParts{Plans: s.Plans, Simulator: d.Simulator},
 			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, PublicURL: d.Config.PublicURL},
-			Silences:     web.SilenceParts{Silences: s.Silences(d.Wake, d.Log), Incidents: s.Incidents},
+			Silences:     web.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
 			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
 			Teams:        s.TeamRows,
 		},
@@ -54,8 +55,10 @@ func New(d Deps) (*web.Web, error) {
 	})
 }
 
-// Routes returns the routes of /v1 about accounts at identity providers.
-func Routes(c config.API, s *server.Stores) []routing.Route { return providers.Routes(c, s) }
+// WithAccounts adds the routes of /v1 about accounts at identity providers to others.
+func WithAccounts[W any](c config.API, s *server.Stores, others func(W) []routing.Route) func(W) []routing.Route {
+	return func(wake W) []routing.Route { return append(others(wake), providers.Routes(c, s)...) }
+}
 
 // accounts returns the log-in with passwords, those of Iris and those of the directory.
 func accounts(d Deps) (*auth.Accounts, error) {

@@ -200,6 +200,16 @@ func (q *Queries) FireAlerts(ctx context.Context, arg FireAlertsParams) error {
 	return err
 }
 
+const forgetFacts = `-- name: ForgetFacts :exec
+update incident_contexts set dedup_facts = null where incident_id = $1 and dedup_facts is not null
+`
+
+// Makes the next delivery of an incident bring something new.
+func (q *Queries) ForgetFacts(ctx context.Context, incidentID int64) error {
+	_, err := q.db.Exec(ctx, forgetFacts, incidentID)
+	return err
+}
+
 const forgetResolvedGroups = `-- name: ForgetResolvedGroups :execrows
 delete from resolved_groups g
 where g.ctid = any(array(
@@ -286,7 +296,7 @@ func (q *Queries) LastResolvedOfPlan(ctx context.Context, arg LastResolvedOfPlan
 }
 
 const lockForDelivery = `-- name: LockForDelivery :one
-select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, p.repage_after
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id, p.repage_after, p.settings
 from incidents i
 join plans p on p.id = i.plan_id
 where i.id = $1
@@ -296,6 +306,7 @@ for no key update of i
 type LockForDeliveryRow struct {
 	Incident    Incident
 	RepageAfter int32
+	Settings    json.RawMessage
 }
 
 func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliveryRow, error) {
@@ -329,30 +340,57 @@ func (q *Queries) LockForDelivery(ctx context.Context, id int64) (LockForDeliver
 		&i.Incident.DeliveredAt,
 		&i.Incident.SilenceID,
 		&i.RepageAfter,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const noteDeliveries = `-- name: NoteDeliveries :exec
-with locked as materialized (
-    select i.id from incidents i where i.id = any($1::bigint[]) order by i.id for no key update skip locked
+with delivered as (
+    select unnest($1::bigint[]) as id, unnest($2::text[]) as facts
+), locked as materialized (
+    select i.id, i.integration_id, extract(epoch from clock_timestamp() - coalesce(i.delivered_at, i.created_at)) as gap
+    from incidents i where i.id = any($1::bigint[]) order by i.id for no key update skip locked
+), noted as (
+    update incidents i set delivered_at = clock_timestamp() from locked l where i.id = l.id
+), longest as (
+    select l.integration_id, least(max(l.gap), 2147483647)::int as gap
+    from locked l
+    join delivered d on d.id = l.id
+    join incident_contexts c on c.incident_id = l.id and c.dedup_facts = nullif(d.facts, '')::jsonb
+    where l.integration_id is not null
+    group by l.integration_id
+), rarer as materialized (
+    select g.id, t.gap from integrations g join longest t on t.integration_id = g.id where g.repeat_seconds < t.gap
+    order by g.id for no key update of g skip locked
 )
-update incidents i set delivered_at = clock_timestamp() from locked l where i.id = l.id
+update integrations g set repeat_seconds = r.gap from rarer r where g.id = r.id
 `
 
-// Notes deliveries. It waits for no lock: the next delivery of an incident that is being changed is noted instead.
-func (q *Queries) NoteDeliveries(ctx context.Context, ids []int64) error {
-	_, err := q.db.Exec(ctx, noteDeliveries, ids)
+type NoteDeliveriesParams struct {
+	Ids   []int64
+	Facts []string
+}
+
+// Notes deliveries, and how often their integrations repeat one without news. It waits for no lock: the next delivery of an incident that is
+// being changed is noted instead.
+func (q *Queries) NoteDeliveries(ctx context.Context, arg NoteDeliveriesParams) error {
+	_, err := q.db.Exec(ctx, noteDeliveries, arg.Ids, arg.Facts)
 	return err
 }
 
 const noteResolvedGroup = `-- name: NoteResolvedGroup :exec
+with source as (
+    update integrations g set resolves = true
+    from incidents i where i.id = $1 and g.id = i.integration_id and not g.resolves
+)
 insert into resolved_groups (application_id, plan_key, dedup_key, incident_id)
 select i.application_id, i.plan_key, i.dedup_key, i.id from incidents i where i.id = $1 and i.dedup_key is not null
 on conflict (application_id, plan_key, dedup_key) do update
 set incident_id = excluded.incident_id, resolved_at = excluded.resolved_at
 `
 
+// Notes that a delivery resolved an incident, and that its source resolves.
 func (q *Queries) NoteResolvedGroup(ctx context.Context, id int64) error {
 	_, err := q.db.Exec(ctx, noteResolvedGroup, id)
 	return err

@@ -133,7 +133,7 @@ func (q *Queries) DirectoryPlanNotifications(ctx context.Context, planIds []int6
 const directoryPlans = `-- name: DirectoryPlans :many
 select p.id, p.name, p.description, p.creator_id, u.name as creator, p.created_at, p.paused, p.threshold_window,
     p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template,
-    p.settings, p.fallback_role, p.fallback_target_id, coalesce(t.name, '')::text as fallback_name,
+    p.settings, p.conditions <> '[]' as has_conditions, p.fallback_role, p.fallback_target_id, coalesce(t.name, '')::text as fallback_name,
     exists (select 1 from plan_active a where a.plan_id = p.id) as active
 from plans p
 join users u on u.id = p.creator_id
@@ -157,6 +157,7 @@ type DirectoryPlansRow struct {
 	TrackingKey       *string
 	TrackingTemplate  []byte
 	Settings          json.RawMessage
+	HasConditions     bool
 	FallbackRole      *string
 	FallbackTargetID  *int64
 	FallbackName      string
@@ -188,6 +189,7 @@ func (q *Queries) DirectoryPlans(ctx context.Context, ids []int64) ([]DirectoryP
 			&i.TrackingKey,
 			&i.TrackingTemplate,
 			&i.Settings,
+			&i.HasConditions,
 			&i.FallbackRole,
 			&i.FallbackTargetID,
 			&i.FallbackName,

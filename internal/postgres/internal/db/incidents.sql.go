@@ -201,11 +201,72 @@ func (q *Queries) LockForChange(ctx context.Context, ids []int64) ([]LockForChan
 	return items, nil
 }
 
+const lockMerged = `-- name: LockMerged :many
+select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
+from incidents i
+where i.merged_into = any($1::bigint[])
+order by i.id
+for no key update of i
+`
+
+type LockMergedRow struct {
+	Incident Incident
+}
+
+// Locks the incidents that are merged into some.
+func (q *Queries) LockMerged(ctx context.Context, parents []int64) ([]LockMergedRow, error) {
+	rows, err := q.db.Query(ctx, lockMerged, parents)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []LockMergedRow{}
+	for rows.Next() {
+		var i LockMergedRow
+		if err := rows.Scan(
+			&i.Incident.ID,
+			&i.Incident.Bucket,
+			&i.Incident.PlanID,
+			&i.Incident.ApplicationID,
+			&i.Incident.CreatedAt,
+			&i.Incident.UpdatedAt,
+			&i.Incident.Active,
+			&i.Incident.Resolved,
+			&i.Incident.OwnerID,
+			&i.Incident.CurrentStep,
+			&i.Incident.ReopenCount,
+			&i.Incident.Version,
+			&i.Incident.DueAt,
+			&i.Incident.StepAt,
+			&i.Incident.Progress,
+			&i.Incident.DedupKey,
+			&i.Incident.PlanKey,
+			&i.Incident.ExhaustedAt,
+			&i.Incident.IntegrationID,
+			&i.Incident.SourceAcknowledged,
+			&i.Incident.SnoozedUntil,
+			&i.Incident.SilencedUntil,
+			&i.Incident.MergedInto,
+			&i.Incident.ClosedAt,
+			&i.Incident.DeliveredAt,
+			&i.Incident.SilenceID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockWithoutDelivery = `-- name: LockWithoutDelivery :many
 select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
 from incidents i
 where not i.resolved and i.closed_at is null and i.created_at < $1::timestamptz
   and coalesce(i.delivered_at, i.created_at) < $1::timestamptz and i.integration_id = $2::bigint
+  and not exists (select from incidents m where m.merged_into = i.id and not m.resolved and m.closed_at is null)
 order by i.created_at
 limit $3::int
 for no key update of i skip locked
@@ -221,7 +282,8 @@ type LockWithoutDeliveryRow struct {
 	Incident Incident
 }
 
-// Locks open incidents of an integration without a delivery since an instant. Those that another transaction has locked are left out.
+// Locks open incidents of an integration without a delivery since an instant, and without an open incident that is merged into them. Those
+// that another transaction has locked are left out.
 func (q *Queries) LockWithoutDelivery(ctx context.Context, arg LockWithoutDeliveryParams) ([]LockWithoutDeliveryRow, error) {
 	rows, err := q.db.Query(ctx, lockWithoutDelivery, arg.Since, arg.Integration, arg.Most)
 	if err != nil {
@@ -275,6 +337,7 @@ from incidents i
 where not i.resolved and i.closed_at is null and i.snoozed_until is null and i.created_at < $1::timestamptz
   and i.updated_at < $1::timestamptz and coalesce(i.delivered_at, i.created_at) < $1::timestamptz
   and not exists (select from comments c where c.incident_id = i.id and c.created_at >= $1::timestamptz)
+  and not exists (select from incidents m where m.merged_into = i.id and not m.resolved and m.closed_at is null)
   and case when $2::bigint = 0 then i.integration_id is null or i.integration_id <> all($3::bigint[])
       else i.integration_id = $2::bigint end
 order by i.created_at
@@ -293,8 +356,8 @@ type LockWithoutNewsRow struct {
 	Incident Incident
 }
 
-// Locks open incidents without news since an instant: no change, delivery or comment, and no snooze. Those that another transaction has
-// locked are left out. They are those of an integration, or if it is 0, those of no integration and of integrations that are not excepted.
+// Locks open incidents without news since an instant: no change, delivery or comment, no snooze, and no open incident that is merged into
+// them. Those that another transaction has locked are left out. They are those of an integration, or if it is 0, those of no integration and of integrations that are not excepted.
 func (q *Queries) LockWithoutNews(ctx context.Context, arg LockWithoutNewsParams) ([]LockWithoutNewsRow, error) {
 	rows, err := q.db.Query(ctx, lockWithoutNews,
 		arg.Since,
@@ -863,4 +926,16 @@ func (q *Queries) TimelineReceipts(ctx context.Context, incidentID int64) ([]Tim
 		return nil, err
 	}
 	return items, nil
+}
+
+const withMerged = `-- name: WithMerged :one
+select coalesce(min(i.merged_into), 0)::bigint from incidents i where i.merged_into = any($1::bigint[])
+`
+
+// An incident of some that another one is merged into; 0 = none.
+func (q *Queries) WithMerged(ctx context.Context, parents []int64) (int64, error) {
+	row := q.db.QueryRow(ctx, withMerged, parents)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
 }

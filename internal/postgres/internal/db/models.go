@@ -447,6 +447,10 @@ type Integration struct {
 	ResolveAfterSeconds *int32
 	// an incident without news for so long is closed; 0 = never, null = as configured (incidents.close_after)
 	CloseAfterSeconds *int32
+	// its source resolved an incident at least once
+	Resolves bool
+	// the longest time, about, after which its source repeated a delivery for an open incident without news; 0 = it never did
+	RepeatSeconds int32
 }
 
 type IntegrationActivity struct {

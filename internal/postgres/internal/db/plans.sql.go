@@ -87,13 +87,15 @@ func (q *Queries) DeletePlans(ctx context.Context, ids []int64) error {
 const insertPlan = `-- name: InsertPlan :one
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
                    aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, acknowledgement_timeout,
-                   settings, fallback_role, fallback_target_id)
+                   settings, conditions, fallback_role, fallback_target_id)
 select $1, $2, $3, $4, $5, $6,
     $7, $8, $9, $10,
-    coalesce(o.repage_after, 3600), coalesce(o.acknowledgement_timeout, 0), coalesce(o.settings, '{}'), o.fallback_role, o.fallback_target_id
+    coalesce(o.repage_after, 3600), coalesce(o.acknowledgement_timeout, 0), coalesce(o.settings, '{}'), coalesce($11::jsonb, case when o.steps = $12::int then o.conditions end, '[]'),
+    o.fallback_role, o.fallback_target_id
 from (select) as new
 left join lateral (
-    select v.repage_after, v.acknowledgement_timeout, v.settings, v.fallback_role, v.fallback_target_id
+    select v.repage_after, v.acknowledgement_timeout, v.settings, v.conditions, v.fallback_role, v.fallback_target_id,
+        (select max(n.step) from plan_notifications n where n.plan_id = v.id)::int as steps
     from plans v where lower(v.name) = lower($1) order by v.id desc limit 1
 ) o on true
 returning id
@@ -110,9 +112,11 @@ type InsertPlanParams struct {
 	TrackingType      *string
 	TrackingKey       *string
 	TrackingTemplate  []byte
+	Conditions        json.RawMessage
+	Steps             int32
 }
 
-// The settings of a plan's name are copied from its newest version.
+// The settings of a plan's name are copied from its newest version. Its conditions too, if none are given and it has as many steps.
 func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) (int64, error) {
 	row := q.db.QueryRow(ctx, insertPlan,
 		arg.Name,
@@ -125,6 +129,8 @@ func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) (int64, 
 		arg.TrackingType,
 		arg.TrackingKey,
 		arg.TrackingTemplate,
+		arg.Conditions,
+		arg.Steps,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -252,6 +258,47 @@ func (q *Queries) PlanByName(ctx context.Context, name string) (PlanByNameRow, e
 		&i.Active,
 	)
 	return i, err
+}
+
+const planConditions = `-- name: PlanConditions :many
+select p.id as plan_id, c.value::jsonb as condition, coalesce(t.name, '')::text as team, coalesce(t.time_zone, '')::text as time_zone
+from plans p
+cross join jsonb_array_elements(p.conditions) as c(value)
+left join teams t on t.target_id = (c.value ->> 'team_target_id')::bigint
+where p.id = any($1::bigint[])
+`
+
+type PlanConditionsRow struct {
+	PlanID    int64
+	Condition json.RawMessage
+	Team      string
+	TimeZone  string
+}
+
+// When steps of plans apply, one row for each step that has a condition, with the team of the condition.
+func (q *Queries) PlanConditions(ctx context.Context, ids []int64) ([]PlanConditionsRow, error) {
+	rows, err := q.db.Query(ctx, planConditions, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PlanConditionsRow{}
+	for rows.Next() {
+		var i PlanConditionsRow
+		if err := rows.Scan(
+			&i.PlanID,
+			&i.Condition,
+			&i.Team,
+			&i.TimeZone,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const planFallback = `-- name: PlanFallback :one

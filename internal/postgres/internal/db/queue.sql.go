@@ -189,7 +189,8 @@ with given as (
       and (m.incident_id is null or exists (
           select from incidents i
           where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
-              or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))))
+              or (m.purpose in ('direct', 'owner-notice') and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null))
+              or (m.purpose = 'resolved-notice' and i.resolved))))
       and (m.batch is null or m.incident_id is not null or exists (
           select from batch_incidents bi join incidents i on i.id = bi.incident_id
           where bi.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))))
@@ -249,7 +250,8 @@ type MarkSendingRow struct {
 }
 
 // Begins attempts of messages whose incident, or one of a digest, escalates or is exhausted: then messages that were taken are still sent.
-// Every other state has no exhausted_at, an owner, or a resolve. An added page is sent although the incident is acknowledged.
+// Every other state has no exhausted_at, an owner, or a resolve. An added page and a notice are sent although the incident is acknowledged; a
+// notice of a resolve, as long as the incident is resolved.
 func (q *Queries) MarkSending(ctx context.Context, arg MarkSendingParams) ([]MarkSendingRow, error) {
 	rows, err := q.db.Query(ctx, markSending,
 		arg.Ids,
@@ -564,7 +566,8 @@ where m.id = any ($1::bigint[]) and m.state = 'sending' and m.claim_by = $2::tex
   and (m.incident_id is null or exists (
       select from incidents i
       where i.id = m.incident_id and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved)
-          or (m.purpose = 'direct' and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))))
+          or (m.purpose in ('direct', 'owner-notice') and not (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null))
+              or (m.purpose = 'resolved-notice' and i.resolved))))
   and (m.batch is null or m.incident_id is not null or exists (
       select from batch_incidents bi join incidents i on i.id = bi.incident_id
       where bi.batch = m.batch and (i.active or (i.exhausted_at is not null and i.owner_id is null and not i.resolved))))

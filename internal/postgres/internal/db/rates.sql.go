@@ -125,9 +125,11 @@ func (q *Queries) SetStep(ctx context.Context, arg SetStepParams) error {
 }
 
 const stepsOfPlan = `-- name: StepsOfPlan :one
-select coalesce(max(n.step), 0)::int from plan_notifications n where n.plan_id = $1
+select (coalesce((select max(n.step) from plan_notifications n where n.plan_id = p.id), 0) * (1 + coalesce((p.settings ->> 'repeat')::int, 0)))::int
+from plans p where p.id = $1
 `
 
+// Those of its repeats too.
 func (q *Queries) StepsOfPlan(ctx context.Context, planID int64) (int32, error) {
 	row := q.db.QueryRow(ctx, stepsOfPlan, planID)
 	var column_1 int32

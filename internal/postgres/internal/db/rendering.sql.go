@@ -67,11 +67,13 @@ func (q *Queries) DataOfIncidents(ctx context.Context, ids []int64) ([]DataOfInc
 
 const dataOfPlans = `-- name: DataOfPlans :many
 select p.id, p.name, p.tracking_template,
-    coalesce((select array_agg(n.step::int order by n.step, n.position) from plan_notifications n
-        where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_steps,
-    coalesce((select array_agg(n.position::int order by n.step, n.position) from plan_notifications n
-        where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_positions
+    coalesce((select array_agg((n.step + d.steps * k.k)::int order by k.k, n.step, n.position) from plan_notifications n
+        cross join generate_series(0, d.repeat) k(k) where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_steps,
+    coalesce((select array_agg(n.position::int order by k.k, n.step, n.position) from plan_notifications n
+        cross join generate_series(0, d.repeat) k(k) where n.plan_id = p.id and n.dynamic_index is not null), '{}')::int[] as dynamic_positions
 from plans p
+cross join lateral (select coalesce((p.settings ->> 'repeat')::int, 0) as repeat,
+    coalesce((select max(n.step) from plan_notifications n where n.plan_id = p.id), 0) as steps) d
 where p.id = any ($1::bigint[])
 `
 
@@ -83,6 +85,7 @@ type DataOfPlansRow struct {
 	DynamicPositions []int32
 }
 
+// Steps of repeats have numbers of their own.
 func (q *Queries) DataOfPlans(ctx context.Context, ids []int64) ([]DataOfPlansRow, error) {
 	rows, err := q.db.Query(ctx, dataOfPlans, ids)
 	if err != nil {
@@ -165,10 +168,20 @@ func (q *Queries) DataOfRequests(ctx context.Context, ids []int64) ([]DataOfRequ
 }
 
 const detoursOfMessages = `-- name: DetoursOfMessages :many
-select distinct on (message_id) message_id, old, new, description
-from message_changes
-where message_id = any ($1::bigint[]) and change_type = 'target-change'
-order by message_id, id desc
+(select distinct on (c.message_id) c.message_id, c.old, c.new, c.description, c.at
+from message_changes c
+where c.message_id = any ($1::bigint[]) and c.change_type = 'target-change'
+order by c.message_id, c.id desc)
+union all
+select m.id, '', '', t.text, t.at
+from messages m
+cross join lateral (
+    select e.text, e.at from timeline_entries e
+    where e.incident_id = m.incident_id and e.kind = case m.purpose when 'resolved-notice' then 'resolved' else 'updated' end
+    order by e.id desc
+    limit 1
+) t
+where m.id = any ($1::bigint[]) and m.purpose like '%-notice'
 `
 
 type DetoursOfMessagesRow struct {
@@ -176,8 +189,10 @@ type DetoursOfMessagesRow struct {
 	Old         string
 	New         string
 	Description string
+	At          time.Time
 }
 
+// Why messages go to their recipients: the last change of target, and for a notice the entry on the timeline that caused it.
 func (q *Queries) DetoursOfMessages(ctx context.Context, ids []int64) ([]DetoursOfMessagesRow, error) {
 	rows, err := q.db.Query(ctx, detoursOfMessages, ids)
 	if err != nil {
@@ -192,6 +207,7 @@ func (q *Queries) DetoursOfMessages(ctx context.Context, ids []int64) ([]Detours
 			&i.Old,
 			&i.New,
 			&i.Description,
+			&i.At,
 		); err != nil {
 			return nil, err
 		}

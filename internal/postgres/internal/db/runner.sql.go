@@ -120,7 +120,8 @@ with locked as materialized (
     from messages m
     where m.incident_id = any($1::bigint[])
       and (m.state in ('pending', 'taken') or (m.state = 'aggregated' and m.batch is null))
-      and (m.purpose <> 'direct' or exists (
+      and m.purpose <> 'resolved-notice'
+      and (m.purpose not in ('direct', 'owner-notice') or exists (
           select from incidents i where i.id = m.incident_id
             and (i.resolved or i.merged_into is not null or coalesce(i.closed_at, i.snoozed_until, i.silenced_until) is not null)))
     order by m.id
@@ -765,11 +766,11 @@ from (
     select m.incident_id, m.step, m.position, m.repeat, m.recipient, m.purpose,
         case when m.needs_fallback then 'pending' else m.state end as state, m.reopen_count
     from messages m
-    where m.incident_id = any($1::bigint[])
+    where m.incident_id = any($1::bigint[]) and m.purpose not like '%-notice'
     union all
     select h.incident_id, h.step, h.position, h.repeat, h.recipient, h.purpose, h.state, h.reopen_count
     from message_history h
-    where h.incident_id = any($1::bigint[])
+    where h.incident_id = any($1::bigint[]) and h.purpose not like '%-notice'
 ) m
 order by incident_id, step, position, repeat, recipient, purpose, reopen_count desc
 `
@@ -784,7 +785,7 @@ type PastMessagesRow struct {
 	State      string
 }
 
-// Every message of incidents that were reopened, the latest of each round, recipient and purpose, also from history. A
+// Every page of incidents that were reopened, the latest of each round, recipient and purpose, also from history. A
 // message whose fallback was not made yet counts as in flight.
 func (q *Queries) PastMessages(ctx context.Context, incidentIds []int64) ([]PastMessagesRow, error) {
 	rows, err := q.db.Query(ctx, pastMessages, incidentIds)
@@ -820,7 +821,7 @@ select incident_id::bigint as incident_id, step, position, repeat,
     coalesce(max(coalesce(held_at, settled_at)), 'epoch')::timestamptz as settled_at,
     bool_and(state = 'failed' and failed_for_good and not needs_fallback)::boolean as lost
 from messages
-where incident_id = any($1::bigint[]) and purpose not like 'follow-up-%'
+where incident_id = any($1::bigint[]) and purpose not like 'follow-up-%' and purpose not like '%-notice'
 group by incident_id, step, position, repeat
 `
 
@@ -834,8 +835,8 @@ type RoundFactsRow struct {
 	Lost       bool
 }
 
-// What became of the messages of each round. What was held for a digest counts as sent from then on. Follow-ups do not count: no step
-// waits for them.
+// What became of the messages of each round. What was held for a digest counts as sent from then on. Follow-ups and notices do not count: no
+// step waits for them.
 func (q *Queries) RoundFacts(ctx context.Context, incidentIds []int64) ([]RoundFactsRow, error) {
 	rows, err := q.db.Query(ctx, roundFacts, incidentIds)
 	if err != nil {
@@ -867,7 +868,7 @@ func (q *Queries) RoundFacts(ctx context.Context, incidentIds []int64) ([]RoundF
 const settleCancelled = `-- name: SettleCancelled :exec
 update incidents i
 set due_at = case when exists (
-        select 1 from messages m where m.incident_id = i.id and m.state in ('pending', 'taken', 'sending')
+        select 1 from messages m where m.incident_id = i.id and m.state in ('pending', 'taken', 'sending') and m.purpose not like '%-notice'
     ) then coalesce($1::timestamptz, clock_timestamp()) + interval '5 seconds' end
 where i.id = any($2::bigint[])
 `

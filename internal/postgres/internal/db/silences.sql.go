@@ -113,6 +113,20 @@ func (q *Queries) ChangeSilences(ctx context.Context) error {
 	return err
 }
 
+const endAlerts = `-- name: EndAlerts :exec
+with over as (
+    update incident_alerts a set status = 'resolved', changed_at = coalesce(i.delivered_at, i.created_at)
+    from incidents i where i.id = any ($1::bigint[]) and a.incident_id = i.id and a.status = 'firing'
+)
+update incident_contexts c set dedup_facts = null where c.incident_id = any ($1::bigint[]) and c.dedup_facts is not null
+`
+
+// Makes the alerts of incidents count as over since the last delivery. A further delivery of the same alerts is news then.
+func (q *Queries) EndAlerts(ctx context.Context, ids []int64) error {
+	_, err := q.db.Exec(ctx, endAlerts, ids)
+	return err
+}
+
 const endSilence = `-- name: EndSilence :execrows
 update silences set ended_at = clock_timestamp() where id = $1 and ended_at is null
 `
@@ -127,10 +141,14 @@ func (q *Queries) EndSilence(ctx context.Context, id int64) (int64, error) {
 
 const endedSilences = `-- name: EndedSilences :many
 select i.id, i.application_id, i.plan_id, coalesce(c.severity, '')::text as severity, coalesce(c.context, '{}')::json as context,
-    (not i.resolved and i.closed_at is null and (not exists (select from incident_alerts f where f.incident_id = i.id)
-        or exists (select from incident_alerts f where f.incident_id = i.id and f.status = 'firing')))::boolean as reported
+    (i.resolved or i.closed_at is not null or (exists (select from incident_alerts f where f.incident_id = i.id)
+        and not exists (select from incident_alerts f where f.incident_id = i.id and f.status = 'firing')))::boolean as over,
+    coalesce(g.resolves, true)::boolean as resolves, coalesce(g.repeat_seconds, 0)::int as repeat_seconds,
+    extract(epoch from clock_timestamp() - coalesce(g.created_at, clock_timestamp()))::float8 as observed_seconds,
+    extract(epoch from clock_timestamp() - coalesce(i.delivered_at, i.created_at))::float8 as undelivered_seconds
 from incidents i
 left join incident_contexts c on c.incident_id = i.id
+left join integrations g on g.id = i.integration_id
 where i.silenced_until <= clock_timestamp() and i.bucket = any ($1::smallint[])
 order by i.silenced_until
 limit $2
@@ -142,12 +160,16 @@ type EndedSilencesParams struct {
 }
 
 type EndedSilencesRow struct {
-	ID            int64
-	ApplicationID int64
-	PlanID        int64
-	Severity      string
-	Context       []byte
-	Reported      bool
+	ID                 int64
+	ApplicationID      int64
+	PlanID             int64
+	Severity           string
+	Context            []byte
+	Over               bool
+	Resolves           bool
+	RepeatSeconds      int32
+	ObservedSeconds    float64
+	UndeliveredSeconds float64
 }
 
 func (q *Queries) EndedSilences(ctx context.Context, arg EndedSilencesParams) ([]EndedSilencesRow, error) {
@@ -165,7 +187,11 @@ func (q *Queries) EndedSilences(ctx context.Context, arg EndedSilencesParams) ([
 			&i.PlanID,
 			&i.Severity,
 			&i.Context,
-			&i.Reported,
+			&i.Over,
+			&i.Resolves,
+			&i.RepeatSeconds,
+			&i.ObservedSeconds,
+			&i.UndeliveredSeconds,
 		); err != nil {
 			return nil, err
 		}

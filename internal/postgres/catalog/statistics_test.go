@@ -1,4 +1,4 @@
-package incidents_test
+package catalog_test
 
 import (
 	"fmt"
@@ -12,7 +12,8 @@ import (
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
@@ -156,7 +157,7 @@ func TestCountedStatisticsEqualADirectComputation(t *testing.T) {
 	t.Log("seed", seed)
 	exec(`select make_history_partition(now() - n * interval '1 month') from generate_series(0, 4) n`)
 	exec(past, seed)
-	s := incidents.NewStatistics(d)
+	s := catalog.NewStatistics(d)
 	compare := func(what string) {
 		t.Helper()
 		exec(`delete from statistics_snapshots`)
@@ -177,7 +178,7 @@ func TestCountedStatisticsEqualADirectComputation(t *testing.T) {
 		select id, attempt, mode, 'twilio', '', 'p', 'q' || row_number() over () from messages where state = 'sent' and attempt > 0`)
 	exec(`insert into vendor_messages (vendor, vendor_message_id, message_id, attempt, created_at)
 		select 'twilio', 'h' || row_number() over (), id, attempt, created_at from message_history where state = 'sent'`)
-	receipts := incidents.NewReceipts(d)
+	receipts := pgincidents.NewReceipts(d)
 	for n := range 40 {
 		for _, queue := range []string{"q", "h"} {
 			r := messages.Receipt{Vendor: "twilio", VendorMessageID: fmt.Sprint(queue, n+1), Status: "delivered", Outcome: messages.OutcomeSent, Delivered: true}

@@ -1,4 +1,4 @@
-package escalation_test
+package floods
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ import (
 func TestFloodHoldsPagesAboveTheThreshold(t *testing.T) {
 	t.Parallel()
 	a := escalation.Aggregation{Threshold: 2, Window: time.Minute, Every: time.Minute, Reset: 30 * time.Second}
-	var f escalation.Flood
+	var f State
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for i, step := range []struct {
 		after time.Duration
@@ -52,7 +52,7 @@ func TestTheFirstPagesOfAFloodAreNeverHeld(t *testing.T) {
 			Every:     time.Minute,
 			Reset:     time.Duration(rapid.IntRange(0, 100).Draw(t, "reset")) * time.Second,
 		}
-		var f escalation.Flood
+		var f State
 		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		var free []time.Time // pages sent since the flood last held one
 		holding, last := false, at

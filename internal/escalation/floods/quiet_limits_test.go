@@ -1,4 +1,4 @@
-package escalation
+package floods
 
 import (
 	"testing"
@@ -19,7 +19,7 @@ func TestQuietTimeLimits(t *testing.T) {
 		return messages.New{IncidentID: 1, Recipient: "user:1", Target: "ana", Purpose: messages.Primary, Priority: p, Mode: m}
 	}
 	at := func(day, hour int) time.Time { return time.Date(2026, 11, day, hour, 0, 0, 0, zurich) } // the 20th is a Friday
-	q := Quiet{Limited: true, PerDay: 1, WorkingDays: []users.Priority{users.Low}, Zone: zurich, Holidays: []string{"2026-11-23"}}
+	q := QuietLimits{Limited: true, PerDay: 1, WorkingDays: []users.Priority{users.Low}, Zone: zurich, Holidays: []string{"2026-11-23"}}
 	for name, c := range map[string]struct {
 		page  messages.New
 		count DayCount
@@ -54,7 +54,7 @@ func TestQuietTimeLimitsHoldNoMoreThanTheyMust(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		zone, err := time.LoadLocation(rapid.SampledFrom([]string{"UTC", "Europe/Zurich", "America/Sao_Paulo", "Pacific/Chatham", "Australia/Lord_Howe"}).Draw(rt, "zone"))
 		require.NoError(rt, err)
-		q := Quiet{Limited: rapid.Bool().Draw(rt, "limited"), PerDay: rapid.IntRange(0, 3).Draw(rt, "per day"), Zone: zone,
+		q := QuietLimits{Limited: rapid.Bool().Draw(rt, "limited"), PerDay: rapid.IntRange(0, 3).Draw(rt, "per day"), Zone: zone,
 			WorkingDays: rapid.SampledFrom([][]users.Priority{nil, {users.Low}, {users.Low, users.Medium}}).Draw(rt, "working days")}
 		now := time.Date(2025, 3, 28, 0, 0, 0, 0, time.UTC)
 		count, sent := DayCount{}, map[string]int{}

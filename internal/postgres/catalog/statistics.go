@@ -1,4 +1,4 @@
-package incidents
+package catalog
 
 import (
 	"context"

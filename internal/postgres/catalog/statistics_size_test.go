@@ -1,4 +1,4 @@
-package incidents_test
+package catalog_test
 
 import (
 	"strconv"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/incidents"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 )
 
@@ -57,7 +57,7 @@ func TestCountingAnHourDoesNotReadOtherHours(t *testing.T) {
 func BenchmarkStatistics(b *testing.B) {
 	d := pgtest.New(b)
 	fillPast(b, d, 200_000, 98)
-	s := incidents.NewStatistics(d)
+	s := catalog.NewStatistics(d)
 	for name, forget := range map[string]string{
 		"first fill":  "delete from statistics_progress; delete from statistics_snapshots",
 		"of the hour": "delete from statistics_snapshots",

@@ -1,10 +1,11 @@
-package escalation
+package floods
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -14,8 +15,8 @@ import (
 // morning is the hour of the person's day at which held pages are sent.
 const morning = 8
 
-// Quiet is what limits the pages to one person. Urgent pages are never held.
-type Quiet struct {
+// QuietLimits is what limits the pages to one person. Urgent pages are never held.
+type QuietLimits struct {
 	Limited     bool             // PerDay applies
 	PerDay      int              // calls and texts on one day, of all incidents together
 	WorkingDays []users.Priority // pages of these priorities are sent on working days only
@@ -30,17 +31,17 @@ type DayCount struct {
 }
 
 // Counts reports whether the limit of a day applies to the message.
-func (q Quiet) Counts(m messages.New) bool {
+func (q QuietLimits) Counts(m messages.New) bool {
 	return q.Limited && q.applies(m) && (m.Mode == users.Call || m.Mode == users.SMS)
 }
 
-func (q Quiet) applies(m messages.New) bool {
+func (q QuietLimits) applies(m messages.New) bool {
 	return m.Priority != "" && m.Priority != users.Urgent && m.Purpose != messages.TrackingMsg && m.Mode != users.Drop
 }
 
 // Hold decides about a message that is made at now, and counts it if it is sent. until is when a held message is sent;
 // zero = it is not held. why is the reason, as text for the timeline.
-func (q Quiet) Hold(m messages.New, count *DayCount, now time.Time) (until time.Time, why string) {
+func (q QuietLimits) Hold(m messages.New, count *DayCount, now time.Time) (until time.Time, why string) {
 	if !q.applies(m) {
 		return time.Time{}, ""
 	}
@@ -68,26 +69,25 @@ func (q Quiet) Hold(m messages.New, count *DayCount, now time.Time) (until time.
 	return time.Time{}, ""
 }
 
-func (q Quiet) working(day time.Time) bool {
+func (q QuietLimits) working(day time.Time) bool {
 	return day.Weekday() != time.Saturday && day.Weekday() != time.Sunday && !slices.Contains(q.Holidays, day.Format(time.DateOnly))
 }
 
 // morningOf returns the instant of the morning of a day.
-func (q Quiet) morningOf(day time.Time) time.Time {
+func (q QuietLimits) morningOf(day time.Time) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day(), morning, 0, 0, 0, q.Zone)
 }
 
 // QuietKey is the key of the pages to a person that a quiet-time limit holds. They are sent as one digest, whatever plan or
 // application they are of.
-func QuietKey(user users.ID) AggregationKey { return AggregationKey{Priority: "quiet", UserID: user} }
-
-// IsQuiet reports whether the key is a QuietKey.
-func (k AggregationKey) IsQuiet() bool { return k.PlanID == 0 && k.ApplicationID == 0 }
+func QuietKey(user users.ID) escalation.AggregationKey {
+	return escalation.AggregationKey{Priority: "quiet", UserID: user}
+}
 
 // QuietEntry says that a quiet-time limit holds a page. until is in the zone of the person.
 func QuietEntry(m messages.New, why string, until, at time.Time) incidents.Entry {
 	if m.Purpose.Kind() == messages.FollowUp {
-		return Entryf(at, incidents.EntryHeld, "the later %s to %s is left out: %s", m.Mode, m.Target, why)
+		return escalation.Entryf(at, incidents.EntryHeld, "the later %s to %s is left out: %s", m.Mode, m.Target, why)
 	}
-	return Entryf(at, incidents.EntryHeld, "page to %s by %s held: %s; it is sent %s", m.Target, m.Mode, why, until.Format("Mon 2006-01-02 15:04 MST"))
+	return escalation.Entryf(at, incidents.EntryHeld, "page to %s by %s held: %s; it is sent %s", m.Target, m.Mode, why, until.Format("Mon 2006-01-02 15:04 MST"))
 }

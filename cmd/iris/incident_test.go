@@ -1,0 +1,49 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestIncidentsAreChangedByHand(t *testing.T) {
+	t.Parallel()
+	environ, db := installation(t)
+	_, err := db.Pool().Exec(t.Context(), `insert into incidents (id, plan_id, application_id, due_at)
+		select n, p.id, a.id, now() + interval '1 hour' from plans p, applications a, generate_series(1, 3) n where p.name = 'night' and a.name = 'shop'`)
+	require.NoError(t, err)
+	does := func(want string, args ...string) {
+		t.Helper()
+		code, out, errs := iris(t, environ, "", append([]string{"incident"}, args...)...)
+		require.Zero(t, code, errs)
+		require.Equal(t, want, out)
+	}
+	refuses := func(wantCode int, want string, args ...string) {
+		t.Helper()
+		code, _, errs := iris(t, environ, "", append([]string{"incident"}, args...)...)
+		require.Equal(t, wantCode, code, errs)
+		require.Contains(t, errs, want)
+	}
+	does("incident 1 pages ann, db\n", "page", "1", "--user", "ann", "--oncall", "db", "--priority", "urgent")
+	var targets, actor string
+	require.NoError(t, db.Pool().QueryRow(t.Context(), `select targets::text, actor from added_pages where incident_id = 1`).Scan(&targets, &actor))
+	require.Contains(t, targets, "oncall-primary")
+	require.Equal(t, "iris command", actor)
+	refuses(2, "name at least one --user, --team or --oncall", "page", "1")
+	refuses(2, "there is no such target", "page", "1", "--user", "nobody")
+	refuses(2, "there is no priority", "page", "1", "--user", "ann", "--priority", "loud")
+	refuses(1, "there is no such incident", "page", "9", "--user", "ann")
+
+	refuses(1, "nobody has acknowledged the incident", "reassign", "1", "ann")
+	_, err = db.Pool().Exec(t.Context(), `update incidents set active = false, owner_id = (select id from users where name = 'bob') where id = 1`)
+	require.NoError(t, err)
+	does("incident 1 belongs to ann\n", "reassign", "1", "ann")
+	refuses(2, `there is no active user "nobody"`, "reassign", "1", "nobody")
+
+	does("incident 2 is merged into incident 1\nincident 3 is merged into incident 1\n", "merge", "2", "3", "--into", "1", "--comment", "same disk")
+	refuses(2, "incident 2 is merged into incident 1: merge into that one", "merge", "1", "--into", "2")
+	does("incident 3 is no longer merged\n", "unmerge", "3")
+	refuses(1, "the incident is not merged into another one", "unmerge", "3")
+	refuses(1, "there is no such incident", "unmerge", "9")
+	refuses(1, "the incident is merged into another one", "snooze", "2", "--for", "1h")
+}
