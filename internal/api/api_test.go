@@ -359,7 +359,7 @@ func TestListsOfConfiguration(t *testing.T) {
 		"/v1/users?limit=1":     `"next":"`,
 		"/v1/users/ann":         `"teams":["ops"]`,
 		"/v1/teams":             `"name":"ops"`,
-		"/v1/teams/ops":         `"members":["ann","bob"],"admins":["ann"]`,
+		"/v1/teams/ops":         `"members":["ann","bob"],"managed_members":[],"admins":["ann"]`,
 		"/v1/messages":          `{"items":[],"next":null}`,
 		"/v1/notifications":     `{"items":[],"next":null}`,
 	} {

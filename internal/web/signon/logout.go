@@ -23,22 +23,15 @@ func (s *SignOn) backchannel(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	r.Body = http.MaxBytesReader(rw, r.Body, maxLogoutToken)
 	err := s.endSessions(r, c)
-	switch {
-	case err == nil:
-		rw.WriteHeader(http.StatusOK)
-	case fault.Is(err, fault.Unauthenticated):
+	if fault.Is(err, fault.Unauthenticated) {
 		s.log.Warn("logout token refused", zap.String("provider", c.Name), zap.Error(err))
-		answerLogout(rw, http.StatusBadRequest, `{"error":"invalid_request"}`)
-	default:
-		s.log.Error("sessions cannot be ended for the provider", zap.String("provider", c.Name), zap.Error(err))
-		answerLogout(rw, http.StatusServiceUnavailable, `{"error":"temporarily_unavailable"}`)
+		err = fault.New(fault.Invalid, "the logout token is refused")
 	}
-}
-
-func answerLogout(rw http.ResponseWriter, status int, body string) {
-	rw.Header().Set("Content-Type", "application/json")
-	rw.WriteHeader(status)
-	_, _ = rw.Write([]byte(body)) // the provider may have gone
+	if err != nil {
+		s.errors.Write(rw, r, err)
+		return
+	}
+	rw.WriteHeader(http.StatusOK)
 }
 
 func (s *SignOn) endSessions(r *http.Request, c Choice) error {

@@ -63,17 +63,19 @@ type Deps struct {
 	PublicURL string // address of the site, without a final slash
 }
 
-// SignOn serves the log-in. Open must be called before its routes are used. It is safe for concurrent use.
+// SignOn serves the log-in. It is safe for concurrent use.
 type SignOn struct {
 	Deps
 	web     *scs.SessionManager
 	userKey string
+	errors  *wire.Errors
 	log     *zap.Logger
 }
 
 // New returns a log-in that begins sessions of web under userKey.
 func New(d Deps, web *scs.SessionManager, userKey string, log *zap.Logger) *SignOn {
-	return &SignOn{Deps: d, web: web, userKey: userKey, log: log.Named("signon")}
+	log = log.Named("signon")
+	return &SignOn{Deps: d, web: web, userKey: userKey, errors: wire.NewErrors(log), log: log}
 }
 
 // Routes mounts the routes. They need loaded sessions.
@@ -92,7 +94,7 @@ func (s *SignOn) choice(rw http.ResponseWriter, r *http.Request) (Choice, bool) 
 			return c, true
 		}
 	}
-	http.NotFound(rw, r)
+	s.errors.Write(rw, r, fault.New(fault.NotFound, "there is no such identity provider"))
 	return Choice{}, false
 }
 
