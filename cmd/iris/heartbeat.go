@@ -55,12 +55,12 @@ func (c heartbeatListCommand) Run(ctx context.Context, e *env, s *senders.Sender
 	for _, h := range all {
 		deadline, incident := "", ""
 		if at := h.Deadline(reception); !at.IsZero() {
-			deadline = moment(at)
+			deadline = senders.Moment(at)
 		}
 		if h.Incident != 0 {
 			incident = fmt.Sprint(h.Incident)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Integration, h.Name, h.State(), h.Every, h.Grace, h.Plan, moment(h.LastPingAt), deadline, incident)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Integration, h.Name, h.State(), h.Every, h.Grace, h.Plan, senders.Moment(h.LastPingAt), deadline, incident)
 	}
 	return w.Flush()
 }

@@ -15,12 +15,13 @@ import (
 )
 
 type integrationCommand struct {
-	Add    integrationAddCommand    `cmd:"" help:"Add an integration: a sender of alerts. Prints its address and token, once."`
-	List   integrationListCommand   `cmd:"" help:"List the integrations."`
-	Show   integrationShowCommand   `cmd:"" help:"Show an integration, its last refusal and its latest payloads."`
-	Token  integrationTokenCommand  `cmd:"" help:"Add a second token and print it once, or remove the old one."`
-	Secret integrationSecretCommand `cmd:"" help:"Set or remove the secrets that check the signatures of deliveries."`
-	Remove integrationRemoveCommand `cmd:"" help:"Remove an integration. Its tokens become invalid at once; its incidents stay."`
+	Add     integrationAddCommand     `cmd:"" help:"Add an integration: a sender of alerts. Prints its address and token, once."`
+	List    integrationListCommand    `cmd:"" help:"List the integrations."`
+	Show    integrationShowCommand    `cmd:"" help:"Show an integration, its last refusal and its latest payloads."`
+	Token   integrationTokenCommand   `cmd:"" help:"Add a second token and print it once, or remove the old one."`
+	Secret  integrationSecretCommand  `cmd:"" help:"Set or remove the secrets that check the signatures of deliveries."`
+	Preview integrationPreviewCommand `cmd:"" help:"Print what a payload would do: its events, the rule and the plan. Nothing is opened."`
+	Remove  integrationRemoveCommand  `cmd:"" help:"Remove an integration. Its tokens become invalid at once; its incidents stay."`
 }
 
 type integrationAddCommand struct {
@@ -84,17 +85,9 @@ func (integrationListCommand) Run(ctx context.Context, e *env, s *senders.Sender
 	fmt.Fprintln(w, "NAME\tTYPE\tAPPLICATION\tPLAN\tENABLED\tACCEPTED\tREFUSED\tLAST DELIVERY")
 	for _, i := range all {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%t\t%d\t%d\t%s\n", i.Name, i.Type, i.Application, i.DefaultPlan, i.Enabled, i.Activity.Accepted,
-			i.Activity.Refused, moment(i.Activity.LastAcceptedAt))
+			i.Activity.Refused, senders.Moment(i.Activity.LastAcceptedAt))
 	}
 	return w.Flush()
-}
-
-// moment formats an instant; "never" for zero.
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return "never"
-	}
-	return t.UTC().Format(time.RFC3339)
 }
 
 type integrationShowCommand struct {
@@ -108,29 +101,42 @@ func (c integrationShowCommand) Run(ctx context.Context, e *env, s *senders.Send
 	if err != nil {
 		return err
 	}
-	path, _ := senders.Addresses(i.Type, "")
-	fmt.Fprintf(e.stdout, "name: %s\ntype: %s\napplication: %s\naddress: %s\ndefault plan: %s\ndefault severity: %s\nrate per minute: %d\nenabled: %t\ncreated: %s by %s\n",
-		i.Name, i.Type, i.Application, path, i.DefaultPlan, i.DefaultSeverity, i.RatePerMinute, i.Enabled, moment(i.CreatedAt), i.CreatedBy)
-	for k, r := range i.Rules {
-		to := "plan " + r.Plan
-		if r.RecordOnly {
-			to = "record only"
+	senders.WriteIntegration(e.stdout, i, payloads, c.Payloads)
+	return nil
+}
+
+type integrationPreviewCommand struct {
+	Name        string `arg:"" help:"Name."`
+	Payload     string `help:"File with a payload, - = standard input; without it, the latest delivery." placeholder:"FILE"`
+	ContentType string `help:"Content-Type of the payload." placeholder:"TYPE"`
+}
+
+// Run prints the events of a payload.
+func (c integrationPreviewCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	d := senders.Delivery{ContentType: c.ContentType, At: time.Now()}
+	var err error
+	switch c.Payload {
+	case "":
+	case "-":
+		d.Body, err = io.ReadAll(e.stdin)
+	default:
+		d.Body, err = os.ReadFile(c.Payload)
+	}
+	if err != nil {
+		return err
+	}
+	events, err := s.Preview(ctx, c.Name, d)
+	if err != nil {
+		return invalidIsUsage(err)
+	}
+	if len(events) == 0 {
+		fmt.Fprintln(e.stdout, "the payload says nothing about an alert")
+	}
+	for k, p := range events {
+		if k > 0 {
+			fmt.Fprintln(e.stdout)
 		}
-		fmt.Fprintf(e.stdout, "rule %d: %s -> %s\n", k+1, r, to)
-	}
-	for _, t := range i.Tokens {
-		fmt.Fprintf(e.stdout, "token %d: created %s, last used %s\n", t.ID, moment(t.CreatedAt), moment(t.LastUsedAt))
-	}
-	for k, at := range i.SecretsSetAt {
-		fmt.Fprintf(e.stdout, "secret %d: set %s\n", k+1, moment(at))
-	}
-	a := i.Activity
-	fmt.Fprintf(e.stdout, "accepted: %d, last %s\nrefused: %d, last %s %s\n", a.Accepted, moment(a.LastAcceptedAt), a.Refused, moment(a.LastRefusedAt), a.LastRefusal)
-	for _, p := range payloads {
-		fmt.Fprintf(e.stdout, "%s %s\n", moment(p.At), p.Outcome)
-		if c.Payloads {
-			fmt.Fprintf(e.stdout, "%s\n", p.Body)
-		}
+		senders.WritePreview(e.stdout, p)
 	}
 	return nil
 }
@@ -217,16 +223,6 @@ func (c routeTestCommand) Run(ctx context.Context, e *env, s *senders.Senders) e
 		}
 	}
 	choice, err := s.TestRoute(ctx, c.Integration, senders.Event{Labels: c.Label, Title: c.Title, Severity: c.Severity}, at)
-	if choice.Reason != "" {
-		fmt.Fprintln(e.stdout, choice.Reason)
-	}
-	switch {
-	case err != nil:
-		return err
-	case choice.RecordOnly:
-		fmt.Fprintln(e.stdout, "recorded only: no incident is opened")
-	default:
-		fmt.Fprintf(e.stdout, "plan %s, that of the %s\n", choice.Plan, choice.Owner)
-	}
-	return nil
+	senders.WriteRoute(e.stdout, choice)
+	return err
 }

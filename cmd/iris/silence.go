@@ -105,7 +105,7 @@ func (c silenceSetCommand) Run(ctx context.Context, e *env, s *senders.Senders) 
 	if err != nil {
 		return invalidIsUsage(err)
 	}
-	fmt.Fprintf(e.stderr, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.State(time.Now()), moment(made.To), made.Hidden)
+	fmt.Fprintf(e.stderr, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.State(time.Now()), senders.Moment(made.To), made.Hidden)
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (c silenceListCommand) Run(ctx context.Context, e *env, s *senders.Senders)
 	w := tabwriter.NewWriter(e.stdout, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tFROM\tTO\tREPEAT\tHIDES\tAUTHOR\tINCIDENTS\tCOMMENT")
 	for _, one := range all {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", one.ID, one.State(now), moment(one.From), moment(one.To), one.Recurrence, one.Hidden, one.Author,
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", one.ID, one.State(now), senders.Moment(one.From), senders.Moment(one.To), one.Recurrence, one.Hidden, one.Author,
 			one.Conditions(), one.Comment)
 	}
 	return w.Flush()

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -116,4 +117,40 @@ func TestInvalidIntegrationsAreRefused(t *testing.T) {
 		require.Equal(t, 400, rec.Code, body)
 		require.Equal(t, []string{want}, places(t, rec), body)
 	}
+}
+
+func TestPreviewsSayWhatAPayloadWouldDo(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.exec(`insert into users (name, admin) values ('root', true)`)
+	require.Equal(t, 201, f.do("ann", "POST", "/v1/plans", plan(`"name":"Disk",`, step())).Code)
+	const path = "/v1/integrations/any"
+	body := `{"type":"generic","application":"demo","rules":[{"match":"team=db","plan":"Disk"}],"settings":{"title":"{{ name }}","severity":"{{ absent.level }}","labels":{"team":"{{ team }}"}}}`
+	require.Equal(t, 201, f.do("root", "PUT", path, body).Code)
+	for request, want := range map[string]string{
+		`{"payload":{"name":"full","team":"db","id":"7"}}`: `[{"status":"firing","dedup_key":"7","title":"full","summary":"","severity":"error","labels":{"team":"db"},"annotations":null,"links":[],
+			"images":[],"starts_at":null,"ends_at":null,"alerts":0,"failures":[{"field":"severity","reason":"FAILURE"}],"incident":null,
+			"route":{"plan":"Disk","plan_of":"rule","rule":1,"record_only":false,"reason":"rule 1 matches: team=db"}}]`,
+		`{"payload":"{\"name\":\"x\",\"status\":\"ok\"}","settings":{}}`: `[{"status":"resolved","dedup_key":"KEY","title":"x","summary":"","severity":"error","labels":{},"annotations":null,"links":[],
+			"images":[],"starts_at":null,"ends_at":null,"alerts":0,"failures":[],"incident":null,"route":null}]`,
+		`{"payload":{"name":"x"},"settings":{},"rules":[]}`: `[{"status":"firing","dedup_key":"KEY","title":"x","summary":"","severity":"error","labels":{},"annotations":null,"links":[],
+			"images":[],"starts_at":null,"ends_at":null,"alerts":0,"failures":[],"incident":null,"route":{"record_only":false,"reason":"none of 0 rules matches",
+			"refusal":"no plan can take this event: no rule matches, and neither the integration, its application nor the installation has a default plan"}}]`,
+	} {
+		rec := f.do("root", "POST", path+"/preview", request)
+		require.Equal(t, 200, rec.Code, rec.Body)
+		got := regexp.MustCompile(`"dedup_key":"[0-9a-f]{20,}"`).ReplaceAllString(rec.Body.String(), `"dedup_key":"KEY"`)
+		got = regexp.MustCompile(`"reason":"[^"]*absent[^"]*"`).ReplaceAllString(got, `"reason":"FAILURE"`)
+		require.JSONEq(t, want, got, request)
+	}
+	for request, want := range map[string]string{`{}`: "#/stored", `{"stored":21}`: "#/stored", `{"payload":{},"settings":{"title":"{{"}}`: "#/settings/title",
+		`{"payload":{},"rules":{}}`: "#/rules", `{"payload":{},"at":"x"}`: "#/at", `{"text":1}`: "#/text"} {
+		rec := f.do("root", "POST", path+"/preview", request)
+		require.Equal(t, 400, rec.Code, "%s: %s", request, rec.Body)
+		require.Equal(t, []string{want}, places(t, rec), "%s: %s", request, rec.Body)
+	}
+	require.Equal(t, 400, f.do("root", "POST", path+"/preview", `{"payload":""}`).Code, "what the decoder refuses")
+	require.Equal(t, 403, f.do("bob", "POST", path+"/preview", `{"payload":{}}`).Code)
+	f.exec(`insert into integration_payloads (integration_id, at, outcome, body, content_type) select id, now(), 'x', 'title=form', 'application/x-www-form-urlencoded' from integrations`)
+	require.Contains(t, f.do("root", "POST", path+"/preview", `{"settings":{}}`).Body.String(), `"title":"form"`, "the latest stored one, in its format")
 }

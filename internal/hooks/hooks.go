@@ -5,6 +5,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,6 +145,7 @@ type delivery struct {
 	app     auth.Application
 	at      time.Time
 	body    []byte // without the token
+	format  string // Content-Type
 	checked string // what the check of the signature did
 	events  []intake.Event
 	results []receiving.Result
@@ -193,7 +195,7 @@ func allowed(from integrations.Integration, kind string) error {
 
 // verify checks the signature of a body, if the integration requires one.
 func (d *delivery) verify(r *http.Request, body []byte) error {
-	d.body = storable(body, d.token)
+	d.body, d.format = storable(body, d.token), r.Header.Get("Content-Type")
 	settings, err := signatures.Parse(d.from.Type, d.from.Settings)
 	if err != nil {
 		return err
@@ -285,6 +287,13 @@ func later(err error) error {
 // note records the delivery on its integration.
 func (d *delivery) note(err error) {
 	var parts []string
+	failure := ""
+	for _, e := range d.events {
+		failure = cmp.Or(failure, e.FailureText())
+	}
+	if failure != "" {
+		parts = append(parts, failure)
+	}
 	if d.checked != "" {
 		parts = append(parts, d.checked)
 	}
@@ -300,7 +309,8 @@ func (d *delivery) note(err error) {
 			parts = append(parts, text)
 		}
 	}
-	d.h.d.Activity.Note(d.from, d.tokenID, integrations.Payload{At: d.at, Outcome: strings.Join(parts, "; "), Body: string(d.body)}, err)
+	d.h.d.Activity.Note(d.from, d.tokenID, integrations.Payload{At: d.at, Outcome: strings.Join(parts, "; "), Body: string(d.body),
+		ContentType: string(storable([]byte(d.format), d.token)), Failure: failure}, err)
 }
 
 // answers says what the events did. It is never nil.

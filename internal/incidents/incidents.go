@@ -35,10 +35,13 @@ type Incident struct {
 	CurrentStep   int    // 0 = not started
 	ReopenCount   int
 	Context       json.RawMessage
+	Severity      string // one of Severities; "" = unknown
+	Integration   string // name of the sender; "" = none, or it was deleted
 	TitleVariable string // the application's; "" = none
 	// What stopped paging besides the owner; zero values = nothing did.
 	SourceAcknowledged                    bool
 	SnoozedUntil, SilencedUntil, ClosedAt time.Time
+	Silence                               int64 // the number of the silence that hides it
 	MergedInto                            ID
 }
 
@@ -50,6 +53,17 @@ func (i Incident) Status() Status {
 
 // State returns the state.
 func (i Incident) State() State { return i.Status().State() }
+
+// Severities of alerts.
+const (
+	Critical = "critical"
+	Error    = "error"
+	Warning  = "warning"
+	Info     = "info"
+)
+
+// Severities are all severities, the highest first.
+var Severities = []string{Critical, Error, Warning, Info}
 
 // Target is a (role, target) pair as clients name it.
 type Target struct {
@@ -76,6 +90,7 @@ type New struct {
 	Context        json.RawMessage
 	DynamicTargets []DynamicTarget
 	Actor          string // who opened it, for the timeline
+	Remark         string // what else the first line of the timeline says; "" = nothing
 	// DedupKey, if not empty, prevents a second open incident of the same application, plan and key.
 	DedupKey string
 	// DedupFacts is the content of a delivery (see Opened.Known).

@@ -5,6 +5,7 @@ package intake
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/incidents"
@@ -25,10 +26,10 @@ type Severity string
 
 // The severities, the highest first.
 const (
-	Critical Severity = "critical"
-	Error    Severity = "error"
-	Warning  Severity = "warning"
-	Info     Severity = "info"
+	Critical Severity = incidents.Critical
+	Error    Severity = incidents.Error
+	Warning  Severity = incidents.Warning
+	Info     Severity = incidents.Info
 )
 
 // Link is an address that helps to understand an alert. URL is absolute, http or https.
@@ -69,6 +70,27 @@ type Event struct {
 	Alerts []incidents.Alert
 	// Context is the sender's payload as the templates see it: a JSON object.
 	Context json.RawMessage
+	// Failures are expressions of the integration that could not be used. The defaults of the decoder were.
+	Failures []Failure `json:",omitempty"`
+}
+
+// Failure says why an expression was not used for a field.
+type Failure struct {
+	Field  string // key, title, summary, status, severity, link, labels.NAME
+	Reason string
+	// Empty: the expression rendered to nothing. Expressions may do so on purpose, so only the preview shows it.
+	Empty bool
+}
+
+// FailureText describes the expressions that failed; "" = none did.
+func (e Event) FailureText() string {
+	var parts []string
+	for _, f := range e.Failures {
+		if !f.Empty {
+			parts = append(parts, "the expression of "+f.Field+" failed, its default was used: "+f.Reason)
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Request is one delivery as a source sent it. Its sender is authenticated.

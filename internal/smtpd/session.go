@@ -149,21 +149,21 @@ func (n *session) Data(r io.Reader) (err error) {
 // deliver carries out the mail for a recipient, and records it.
 func (n *session) deliver(ctx context.Context, to recipient, raw []byte) error {
 	p := integrations.Payload{At: time.Now()}
-	var err error
-	p.Body, p.Outcome, err = n.carryOut(ctx, to, raw, p.At)
+	err := n.carryOut(ctx, to, raw, &p)
 	n.s.d.Activity.Note(to.from, to.tokenID, p, err)
 	return err
 }
 
-func (n *session) carryOut(ctx context.Context, to recipient, raw []byte, now time.Time) (body, outcome string, err error) {
+// carryOut decodes the mail and carries its event out. It fills in the record.
+func (n *session) carryOut(ctx context.Context, to recipient, raw []byte, p *integrations.Payload) (err error) {
 	defer fault.Recover(&err) // a mail that panics delays nothing else
 	raw = bytes.ReplaceAll(raw, []byte(to.token), []byte("[token]"))
-	body = strings.ReplaceAll(strings.ToValidUTF8(string(raw), "\uFFFD"), "\x00", "")
+	p.Body = strings.ReplaceAll(strings.ToValidUTF8(string(raw), "\uFFFD"), "\x00", "")
 	app, err := n.s.d.Applications.ByName(ctx, to.from.Application)
 	if err != nil {
-		return body, "", fault.Wrap(fault.Unavailable, err, "the application cannot be read")
+		return fault.Wrap(fault.Unavailable, err, "the application cannot be read")
 	}
-	events, err := n.s.d.Decode(intake.Request{Body: raw, Settings: to.from.Settings, At: now, Header: func(string) string { return "" },
+	events, err := n.s.d.Decode(intake.Request{Body: raw, Settings: to.from.Settings, At: p.At, Header: func(string) string { return "" },
 		Query: func(name string) string {
 			if name == sources.KeyParameter {
 				return to.key
@@ -173,17 +173,18 @@ func (n *session) carryOut(ctx context.Context, to recipient, raw []byte, now ti
 	var result receiving.Result
 	for _, e := range events {
 		if err == nil {
-			result, err = n.s.d.Receiver.Receive(ctx, app, to.from, e, now)
+			p.Failure = e.FailureText()
+			result, err = n.s.d.Receiver.Receive(ctx, app, to.from, e, p.At)
 		}
 	}
 	if err != nil {
-		return body, "", err
+		return err
 	}
-	outcome = string(result.Outcome)
+	p.Outcome = string(result.Outcome)
 	if result.ID != 0 {
-		outcome += fmt.Sprintf(" incident %d", result.ID)
+		p.Outcome += fmt.Sprintf(" incident %d", result.ID)
 	}
-	return body, outcome, nil
+	return nil
 }
 
 // oneLine returns a text that fits into an answer of SMTP.

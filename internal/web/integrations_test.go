@@ -14,7 +14,9 @@ import (
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/hours"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -46,6 +48,12 @@ func (s *senders) Payloads(context.Context, integrations.ID) ([]integrations.Pay
 
 func (s *senders) Describe(context.Context, string) (applications.Application, error) {
 	return applications.Application{ID: 9, Name: "db", OwnerIDs: []users.ID{s.owner}}, nil
+}
+
+// Preview returns one event for each payload.
+func (s *senders) Preview(_ context.Context, _ integrations.Integration, d receiving.Delivery) ([]receiving.Preview, error) {
+	return []receiving.Preview{{Event: intake.Event{Status: intake.Firing, Title: "<b>" + string(d.Body), Severity: intake.Error, Labels: map[string]string{"team": "db"},
+		Failures: []intake.Failure{{Field: "key", Reason: "no such name"}}}, Choice: receiving.Choice{Plan: "night", Owner: receiving.RulePlan, Reason: "rule 1 matches"}}}, nil
 }
 
 func sender(name string) integrations.Integration {
@@ -108,6 +116,11 @@ func TestOnlyOwnersAndAdministratorsSeeDeliveries(t *testing.T) {
 		require.Contains(t, body, "opened incident 257", name)
 		require.Contains(t, body, "&lt;script&gt;secret", name)
 		require.NotContains(t, body, "<script>secret", name)
+		require.Contains(t, body, `href="?preview=1"`)
+		_, body = b.get("/integrations/am%20eu?preview=1")
+		require.Contains(t, body, "it opens an incident on plan <bdi>night</bdi>, that of the rule", name)
+		require.Contains(t, body, "no such name; the default is used", name)
+		require.NotContains(t, body, "<b>{", name)
 	}
 	w.senders.owner, w.ann.Admin, w.ann.ReadOnly = w.ann.ID, false, true
 	_, body = b.get("/integrations/am%20eu")

@@ -198,7 +198,7 @@ func setup(t *testing.T) (*world, *browser) {
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
 			Silences:     SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
-			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, PublicURL: "https://iris.example.com"}},
+			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
 		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
 		SignOn: SignOnParts{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
 			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject", User: "X-User", LogoutURL: "/bye"}},
@@ -325,8 +325,17 @@ func TestListFiltersAndCluster(t *testing.T) {
 		{Field: "active", Op: filters.Eq, Values: []any{int64(1)}},
 		{Field: "application", Op: filters.Contains, Values: []any{"db"}},
 	}, w.asked.Conditions)
+	status, body := b.get("/incidents?show=all&integration=prom&severity=critical")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "<option selected>critical</option>")
+	require.Equal(t, []filters.Condition{
+		{Field: "integration", Op: filters.Contains, Values: []any{"prom"}},
+		{Field: "critical", Op: filters.Eq, Values: []any{int64(1)}},
+	}, w.asked.Conditions)
+	_, _ = b.get("/incidents?show=all&severity=loud")
+	require.Empty(t, w.asked.Conditions)
 
-	status, body := b.get("/cluster")
+	status, body = b.get("/cluster")
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "256 of 256 owned")
 	require.Contains(t, body, "2 min", "age of the oldest waiting message")

@@ -52,7 +52,7 @@ type Deps struct {
 	Integrations Integrations
 	Records      Records
 	Applications Applications
-	Chooser      receiving.Chooser
+	Previewer    receiving.Previewer
 	Types        []string // the types of integrations
 }
 
@@ -72,6 +72,7 @@ func Routes(d Deps) []routing.Route {
 		routing.Put(one+"/secrets", routing.Write, a.setSecrets),
 		routing.Get(one+"/payloads", routing.Someone, a.payloads),
 		routing.Post(one+"/route-test", routing.Write, a.testRoute),
+		routing.Post(one+"/preview", routing.Write, a.preview),
 	}
 }
 
@@ -120,6 +121,10 @@ type activity struct {
 	LastAcceptedAt *string `json:"last_accepted_at"`
 	LastRefusedAt  *string `json:"last_refused_at"`
 	LastRefusal    *string `json:"last_refusal"`
+
+	FailedExpressions int64   `json:"failed_expressions"`
+	LastFailureAt     *string `json:"last_failure_at"`
+	LastFailure       *string `json:"last_failure"`
 }
 
 func show(i integrations.Integration) any { return shown(i, "") }
@@ -130,7 +135,8 @@ func shown(i integrations.Integration, made string) integration {
 		DefaultPlan: page.OrNull(i.DefaultPlan), DefaultSeverity: page.OrNull(string(i.DefaultSeverity)), Rules: routing.OrEmpty(i.Rules),
 		Settings: i.Settings, RatePerMinute: i.RatePerMinute, Enabled: i.Enabled, CreatedBy: i.CreatedBy, CreatedAt: page.Time(i.CreatedAt),
 		Tokens: []token{}, Secrets: []secret{}, Token: made, Activity: activity{i.Activity.Accepted, i.Activity.Refused, page.Time(i.Activity.LastAcceptedAt),
-			page.Time(i.Activity.LastRefusedAt), page.OrNull(i.Activity.LastRefusal)}}
+			page.Time(i.Activity.LastRefusedAt), page.OrNull(i.Activity.LastRefusal), i.Activity.FailedExpressions, page.Time(i.Activity.LastFailureAt),
+			page.OrNull(i.Activity.LastFailure)}}
 	out.ResolveAfter = int(i.Ends.ResolveAfter / time.Second)
 	if i.Ends.CloseAfter != nil {
 		seconds := int(*i.Ends.CloseAfter / time.Second)

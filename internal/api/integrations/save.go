@@ -16,6 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
+var errRules = fault.Invalidf("rules", "rules must be a list of objects with match, plan, record_only and times")
+
 // put creates the integration of the path, or replaces its content. The type and the application never change.
 func (a routes) put(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.ReadKnown(w, r, "name", "type", "application", "default_plan", "default_severity", "rules", "settings",
@@ -116,18 +118,13 @@ func (a routes) content(ctx context.Context, b jsonbody.Object, name, kind strin
 		return c, err
 	}
 	c.Enabled = enabled || !given
-	if b.Given("rules") {
-		if err := json.Unmarshal(b.Members["rules"], &c.Rules); err != nil {
-			return c, fault.Invalidf("rules", "rules must be a list of objects with match, plan, record_only and times")
-		}
-	}
-	if b.Given("settings") {
-		c.Settings = b.Members["settings"]
+	if err := edited(b, &c); err != nil {
+		return c, err
 	}
 	if err := c.Check(a.Types); err != nil {
 		return c, err
 	}
-	return c, a.Chooser.CheckPlans(ctx, c)
+	return c, a.Previewer.Chooser.CheckPlans(ctx, c)
 }
 
 // testRoute answers which plan a firing event would use now if no incident is open with its key, and why.
@@ -163,19 +160,12 @@ func (a routes) testRoute(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	choice, err := a.Chooser.Choose(r.Context(), app, found, e, at)
+	choice, err := a.Previewer.Chooser.Choose(r.Context(), app, found, e, at)
 	refusal := ""
 	if fault.Is(err, fault.NotFound) {
 		refusal, err = fault.Public(err), nil
 	}
-	return routing.Reply(w, http.StatusOK, struct {
-		Plan       string `json:"plan,omitempty"`
-		PlanOf     string `json:"plan_of,omitempty"`
-		Rule       int    `json:"rule,omitempty"` // from 1
-		RecordOnly bool   `json:"record_only"`
-		Reason     string `json:"reason"`
-		Refusal    string `json:"refusal,omitempty"`
-	}{choice.Plan, string(choice.Owner), choice.Rule, choice.RecordOnly, choice.Reason, refusal}, err)
+	return routing.Reply(w, http.StatusOK, showRoute(choice, refusal), err)
 }
 
 // ends reads when incidents end without a resolve of the source.

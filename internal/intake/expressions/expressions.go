@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/jinja"
 )
 
@@ -73,6 +74,7 @@ func compile(source string) (*jinja.Template, error) {
 type Facts struct {
 	Key, Title, Summary, Status, Severity, Link string
 	Labels                                      map[string]string
+	Failures                                    []intake.Failure
 }
 
 // Given reports whether there is an expression.
@@ -86,26 +88,39 @@ func (x Expressions) Find(payload []byte) Facts {
 	if err != nil {
 		return Facts{}
 	}
-	render := func(source string) string {
+	f := Facts{Labels: map[string]string{}}
+	render := func(field, source string) string {
 		if source == "" {
 			return ""
 		}
-		t, err := compile(source)
-		if err != nil {
-			return ""
-		}
-		text, err := t.Render(vars)
-		if text = strings.TrimSpace(text); err != nil || text == "None" {
-			return ""
+		text, err := render(source, vars)
+		switch {
+		case err != nil:
+			f.Failures = append(f.Failures, intake.Failure{Field: field, Reason: err.Error()})
+		case text == "":
+			f.Failures = append(f.Failures, intake.Failure{Field: field, Reason: "it renders to nothing", Empty: true})
 		}
 		return text
 	}
-	f := Facts{Key: render(x.Key), Title: render(x.Title), Summary: render(x.Summary), Status: render(x.Status), Severity: render(x.Severity),
-		Link: render(x.Link), Labels: map[string]string{}}
-	for name, source := range x.Labels {
-		if v := render(source); v != "" {
+	f.Key, f.Title, f.Summary = render("key", x.Key), render("title", x.Title), render("summary", x.Summary)
+	f.Status, f.Severity, f.Link = render("status", x.Status), render("severity", x.Severity), render("link", x.Link)
+	for _, name := range slices.Sorted(maps.Keys(x.Labels)) {
+		if v := render("labels."+name, x.Labels[name]); v != "" {
 			f.Labels[name] = v
 		}
 	}
 	return f
+}
+
+// render returns the text without the spaces around it. None is no text.
+func render(source string, vars jinja.Vars) (string, error) {
+	t, err := compile(source)
+	if err != nil {
+		return "", err
+	}
+	text, err := t.Render(vars)
+	if text = strings.TrimSpace(text); err != nil || text == "None" {
+		return "", err
+	}
+	return text, nil
 }

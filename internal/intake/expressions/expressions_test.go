@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake"
 )
 
 func TestFind(t *testing.T) {
@@ -15,8 +16,15 @@ func TestFind(t *testing.T) {
 		"severity":"{{ absent.level }}","link":"{{ check.none }}","labels":{"team":"{{ tags[0] }}","none":"{{ tags[9] }}"}}`))
 	require.NoError(t, err)
 	require.True(t, x.Given())
-	require.Equal(t, Facts{Key: "7", Title: "disk on db7", Status: "ok", Labels: map[string]string{"team": "db"}},
-		x.Find([]byte(`{"node":"db7","check":{"id":7,"name":"disk","passed":true,"none":null},"tags":["db"]}`)), "what fails or is empty keeps its default")
+	found := x.Find([]byte(`{"node":"db7","check":{"id":7,"name":"disk","passed":true,"none":null},"tags":["db"]}`))
+	failures := found.Failures
+	found.Failures = nil
+	require.Equal(t, Facts{Key: "7", Title: "disk on db7", Status: "ok", Labels: map[string]string{"team": "db"}}, found, "what fails or is empty keeps its default")
+	require.Len(t, failures, 4)
+	require.Equal(t, intake.Failure{Field: "summary", Reason: "it renders to nothing", Empty: true}, failures[0])
+	require.Equal(t, "severity", failures[1].Field)
+	require.Contains(t, failures[1].Reason, "absent")
+	require.Regexp(t, "^the expression of severity failed, its default was used: [^;]+$", intake.Event{Failures: failures}.FailureText())
 	require.Equal(t, Facts{}, x.Find([]byte(`[`)))
 }
 

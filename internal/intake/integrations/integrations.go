@@ -129,13 +129,19 @@ type Activity struct {
 	Accepted, Refused             int64
 	LastAcceptedAt, LastRefusedAt time.Time // zero = never
 	LastRefusal                   string    // why
+	// FailedExpressions counts deliveries with an expression that failed. The default was used instead.
+	FailedExpressions int64
+	LastFailureAt     time.Time // zero = never
+	LastFailure       string    // the expressions and why
 }
 
 // Payload is a stored delivery. Body has no token of the integration.
 type Payload struct {
-	At      time.Time
-	Outcome string
-	Body    string
+	At          time.Time
+	Outcome     string
+	Body        string
+	ContentType string
+	Failure     string // expressions that failed; not stored, because Outcome says it too
 }
 
 // Tag identifies the state of the content, for edits under If-Match.

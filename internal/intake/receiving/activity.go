@@ -30,6 +30,8 @@ const (
 type Usage struct {
 	Accepted, Refused int64
 	Refusal           string // the reason of the last refusal; "" = none
+	Failed            int64  // deliveries with an expression that failed
+	Failure           string // of the last of them
 	Tokens            []int64
 	Payloads          []integrations.Payload // the latest, oldest first
 }
@@ -117,6 +119,10 @@ func (a *Activity) Note(from integrations.Integration, token int64, p integratio
 		p.Outcome = "refused: " + u.Refusal
 		a.refusals.WithLabelValues(from.Type, string(fault.KindOf(err))).Inc()
 		a.logOnce(from, err, p.At)
+	}
+	if p.Failure != "" {
+		u.Failed++
+		u.Failure = p.Failure
 	}
 	u.use(token)
 	u.Payloads = append(u.Payloads, p)

@@ -68,7 +68,7 @@ func Email(r intake.Request) ([]intake.Event, error) {
 	}
 	e := intake.Event{
 		Status: state, Title: cut(firstOf(found.Title, subject, "Mail from "+seen.Sender), maxSummary), Summary: firstOf(found.Summary, body),
-		Severity: severity(found.Severity), Labels: map[string]string{}, Context: context, Links: addLink(nil, found.Link, "Source"),
+		Severity: severity(found.Severity), Labels: map[string]string{}, Context: context, Links: addLink(nil, found.Link, "Source"), Failures: found.Failures,
 		Key: ShortKey(firstOf(found.Key, storable(r.Query(KeyParameter)), storable(thread(m.Header)), strings.ToLower(bare))),
 	}
 	if seen.Sender != "" {

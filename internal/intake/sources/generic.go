@@ -90,7 +90,7 @@ func generic(m members, body []byte, x expressions.Expressions) intake.Event {
 		Title:    cut(firstOf(found.Title, m.text("title", "summary", "subject", "name", "text", "message")), maxSummary),
 		Summary:  firstOf(found.Summary, m.text("description", "message", "details", "text", "body")),
 		Severity: severity(firstOf(found.Severity, m.text("severity", "level", "priority"))),
-		Labels:   m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time", "date")), Context: body,
+		Labels:   m.within("labels").texts(), StartsAt: instant(m.text("timestamp", "time", "date")), Context: body, Failures: found.Failures,
 		Key: ShortKey(firstOf(found.Key, m.text("dedup_key", "dedup", "fingerprint", "alert_uid", "alias", "id", "key"))),
 	}
 	if host := m.text("host"); host != "" && e.Labels["host"] == "" {

@@ -63,6 +63,13 @@ type Event struct {
 	Labels          map[string]string
 }
 
+// What the preview of a delivery needs and returns.
+type (
+	Delivery = receiving.Delivery
+	Preview  = receiving.Preview
+	Choice   = receiving.Choice
+)
+
 // Content is what people edit of an integration.
 type Content = integrations.Content
 
@@ -152,16 +159,32 @@ func (s *Senders) Remove(ctx context.Context, name string) error {
 	return s.store.Delete(ctx, i, operatorName)
 }
 
+// Preview returns what a delivery of an integration would do now, with the same functions as intake. A delivery without a body is the
+// latest stored one. It changes nothing.
+func (s *Senders) Preview(ctx context.Context, name string, d Delivery) ([]Preview, error) {
+	i, payloads, err := s.Show(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if d.Body == nil {
+		if len(payloads) == 0 {
+			return nil, fault.Newf(fault.NotFound, "the integration %s has no stored payload: give one with --payload", name)
+		}
+		d.Body, d.ContentType = []byte(payloads[0].Body), payloads[0].ContentType
+	}
+	return receiving.Previewer{Chooser: s.chooser(), Applications: s.applications, Decoders: sources.All(), Alerts: s.store}.Preview(ctx, i, d)
+}
+
 // TestRoute returns the plan that a firing event would use at a time if no incident is open with its key, and why. It uses the same
 // function as intake and changes nothing.
-func (s *Senders) TestRoute(ctx context.Context, name string, e Event, at time.Time) (receiving.Choice, error) {
+func (s *Senders) TestRoute(ctx context.Context, name string, e Event, at time.Time) (Choice, error) {
 	i, err := s.store.ByName(ctx, name)
 	if err != nil {
-		return receiving.Choice{}, err
+		return Choice{}, err
 	}
 	app, err := s.application(ctx, i.Application)
 	if err != nil {
-		return receiving.Choice{}, err
+		return Choice{}, err
 	}
 	return s.chooser().Choose(ctx, app, i, intake.Event{
 		Status: intake.Firing, Title: e.Title, Severity: intake.Severity(e.Severity), Labels: e.Labels,

@@ -155,6 +155,7 @@ func openParams(news []*opening) db.OpenIncidentsParams {
 		p.Versions = append(p.Versions, n.Version)
 		p.DedupKeys = append(p.DedupKeys, n.DedupKey)
 		p.Actors = append(p.Actors, postgres.Storable(n.Actor))
+		p.Remarks = append(p.Remarks, postgres.CleanText(n.Remark))
 		p.Contexts = append(p.Contexts, string(n.Context))
 		p.Facts = append(p.Facts, string(n.DedupFacts))
 		p.IntegrationIds = append(p.IntegrationIds, n.Integration)

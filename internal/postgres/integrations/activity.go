@@ -17,10 +17,12 @@ func (s *Integrations) Record(ctx context.Context, used map[integrations.ID]rece
 	for id, u := range used {
 		c.Ids, c.Accepted, c.Refused = append(c.Ids, int64(id)), append(c.Accepted, u.Accepted), append(c.Refused, u.Refused)
 		c.Refusals = append(c.Refusals, postgres.Storable(u.Refusal))
+		c.Failed, c.Failures = append(c.Failed, u.Failed), append(c.Failures, postgres.CleanText(u.Failure))
 		tokens = append(tokens, u.Tokens...)
 		for _, b := range u.Payloads {
 			p.Ids, p.Ats = append(p.Ids, int64(id)), append(p.Ats, b.At)
 			p.Outcomes, p.Bodies = append(p.Outcomes, postgres.Storable(b.Outcome)), append(p.Bodies, postgres.Storable(b.Body))
+			p.ContentTypes = append(p.ContentTypes, b.ContentType)
 		}
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
@@ -41,7 +43,7 @@ func (s *Integrations) Record(ctx context.Context, used map[integrations.ID]rece
 func (s *Integrations) Payloads(ctx context.Context, id integrations.ID) ([]integrations.Payload, error) {
 	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Payloads, db.PayloadsParams{IntegrationID: int64(id), Most: receiving.KeptPayloads})
 	return postgres.Convert(rows, func(r db.PayloadsRow) integrations.Payload {
-		return integrations.Payload{At: r.At, Outcome: r.Outcome, Body: r.Body}
+		return integrations.Payload{At: r.At, Outcome: r.Outcome, Body: r.Body, ContentType: r.ContentType}
 	}), err
 }
 

@@ -125,7 +125,8 @@ func (s *Integrations) read(ctx context.Context, p db.IntegrationsParams) ([]int
 			CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, Tokens: of[r.ID],
 			Content: content(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled),
 			Activity: integrations.Activity{Accepted: r.Accepted, Refused: r.Refused, LastRefusal: r.LastRefusal,
-				LastAcceptedAt: postgres.Deref(r.LastAcceptedAt), LastRefusedAt: postgres.Deref(r.LastRefusedAt)}, SecretsSetAt: r.SecretsSetAt}
+				LastAcceptedAt: postgres.Deref(r.LastAcceptedAt), LastRefusedAt: postgres.Deref(r.LastRefusedAt),
+				FailedExpressions: r.FailedExpressions, LastFailureAt: postgres.Deref(r.LastFailureAt), LastFailure: r.LastFailure}, SecretsSetAt: r.SecretsSetAt}
 		if out[k].Rules, err = rules(r.Rules); err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@
 -- than the given one (0 = any) opens nothing and is answered with the id -1; one whose silences were changed since, with -2.
 -- name: OpenIncidents :many
 with input as materialized (
-    select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
+    select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.remark, u.context,
         u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
         coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key,
         case when u.version <> 0 and a.xmin::text::bigint is distinct from u.version then 1
@@ -19,6 +19,7 @@ with input as materialized (
             unnest(sqlc.arg(versions)::bigint[]) as version,
             unnest(sqlc.arg(dedup_keys)::text[]) as dedup_key,
             unnest(sqlc.arg(actors)::text[]) as actor,
+            unnest(sqlc.arg(remarks)::text[]) as remark,
             unnest(sqlc.arg(contexts)::text[]) as context,
             unnest(sqlc.arg(facts)::text[]) as facts,
             unnest(sqlc.arg(integration_ids)::bigint[]) as integration_id,
@@ -94,7 +95,7 @@ alerts as (
 ),
 lines as (
     insert into timeline_entries (incident_id, kind, actor, text)
-    select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name
+    select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name || case when n.remark <> '' then '; ' || n.remark else '' end
     from input n join made on made.id = n.id
     union all
     select n.id, 'silenced', '', n.silence_reason

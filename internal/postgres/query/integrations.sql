@@ -13,7 +13,8 @@ where t.hash = @hash;
 select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
     coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.resolve_after_seconds, i.close_after_seconds, i.created_by,
     i.created_at, coalesce(c.accepted, 0)::bigint as accepted, coalesce(c.refused, 0)::bigint as refused, c.last_accepted_at,
-    c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal,
+    c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal, coalesce(c.failed_expressions, 0)::bigint as failed_expressions,
+    c.last_failure_at, coalesce(c.last_failure, '')::text as last_failure,
     array(select s.created_at from integration_secrets s where s.integration_id = i.id order by s.id)::timestamptz[] as secrets_set_at
 from integrations i
 join applications a on a.id = i.application_id
@@ -59,14 +60,18 @@ where t.integration_id = @integration_id
 
 -- Adds counts of deliveries. Integrations that were deleted since are skipped.
 -- name: CountDeliveries :exec
-insert into integration_activity as c (integration_id, accepted, refused, last_accepted_at, last_refused_at, last_refusal)
+insert into integration_activity as c (integration_id, accepted, refused, last_accepted_at, last_refused_at, last_refusal,
+    failed_expressions, last_failure_at, last_failure)
 select i.id, u.accepted, u.refused, case when u.accepted > 0 then clock_timestamp() end,
-    case when u.refused > 0 then clock_timestamp() end, nullif(u.refusal, '')
+    case when u.refused > 0 then clock_timestamp() end, nullif(u.refusal, ''),
+    u.failed, case when u.failed > 0 then clock_timestamp() end, nullif(u.failure, '')
 from (
     select unnest(sqlc.arg(ids)::bigint[]) as id,
         unnest(sqlc.arg(accepted)::bigint[]) as accepted,
         unnest(sqlc.arg(refused)::bigint[]) as refused,
-        unnest(sqlc.arg(refusals)::text[]) as refusal
+        unnest(sqlc.arg(refusals)::text[]) as refusal,
+        unnest(sqlc.arg(failed)::bigint[]) as failed,
+        unnest(sqlc.arg(failures)::text[]) as failure
 ) u
 join integrations i on i.id = u.id
 order by i.id
@@ -74,20 +79,23 @@ on conflict (integration_id) do update
 set accepted = c.accepted + excluded.accepted, refused = c.refused + excluded.refused,
     last_accepted_at = coalesce(excluded.last_accepted_at, c.last_accepted_at),
     last_refused_at = coalesce(excluded.last_refused_at, c.last_refused_at),
-    last_refusal = coalesce(excluded.last_refusal, c.last_refusal);
+    last_refusal = coalesce(excluded.last_refusal, c.last_refusal),
+    failed_expressions = c.failed_expressions + excluded.failed_expressions,
+    last_failure_at = coalesce(excluded.last_failure_at, c.last_failure_at), last_failure = coalesce(excluded.last_failure, c.last_failure);
 
 -- name: UseIntegrationTokens :exec
 update integration_tokens set last_used_at = clock_timestamp()
 where id = any(sqlc.arg(ids)::bigint[]) and (last_used_at is null or last_used_at < clock_timestamp() - interval '10 seconds');
 
 -- name: AddPayloads :exec
-insert into integration_payloads (integration_id, at, outcome, body)
-select i.id, u.at, u.outcome, u.body
+insert into integration_payloads (integration_id, at, outcome, body, content_type)
+select i.id, u.at, u.outcome, u.body, u.content_type
 from (
     select unnest(sqlc.arg(ids)::bigint[]) as id,
         unnest(sqlc.arg(ats)::timestamptz[]) as at,
         unnest(sqlc.arg(outcomes)::text[]) as outcome,
-        unnest(sqlc.arg(bodies)::text[]) as body
+        unnest(sqlc.arg(bodies)::text[]) as body,
+        unnest(sqlc.arg(content_types)::text[]) as content_type
 ) u
 join integrations i on i.id = u.id;
 
@@ -104,7 +112,7 @@ where p.ctid = any(array(
     select o.ctid from integration_payloads o where o.at < statement_timestamp() - interval '7 days' limit 10000));
 
 -- name: Payloads :many
-select at, outcome, body from integration_payloads where integration_id = @integration_id order by id desc limit @most;
+select at, outcome, body, content_type from integration_payloads where integration_id = @integration_id order by id desc limit @most;
 
 -- name: DeleteIntegrationSecrets :execrows
 delete from integration_secrets where integration_id = @integration_id;

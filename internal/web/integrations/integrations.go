@@ -9,13 +9,17 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
+	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -34,10 +38,16 @@ type Applications interface {
 	Describe(ctx context.Context, name string) (applications.Application, error)
 }
 
+// Previewer answers what a delivery would do now. A delivery that cannot be decoded is an Invalid fault.
+type Previewer interface {
+	Preview(ctx context.Context, from integrations.Integration, d receiving.Delivery) ([]receiving.Preview, error)
+}
+
 // Deps are the parts that the pages work on.
 type Deps struct {
 	Integrations Integrations
 	Applications Applications
+	Previewer    Previewer
 	PublicURL    string // address of this server for senders, without a final slash
 }
 
@@ -105,8 +115,18 @@ type showView struct {
 	InPath   bool     // senders that can set no header put the token at the end of the address
 	Settings string
 	Rules    []ruleView
-	Payloads []integrations.Payload
+	Payloads []payloadView
 	MaySee   bool // the reader may see payloads
+}
+
+// payloadView is a payload. N is its number, from 1. Asked says that the reader asked to preview it; then Events are its events, and Refusal
+// says why it has none.
+type payloadView struct {
+	integrations.Payload
+	N       int
+	Asked   bool
+	Events  []receiving.Preview
+	Refusal string
 }
 
 type ruleView struct {
@@ -150,12 +170,34 @@ func (h Handlers) read(r *http.Request) (view showView, err error) {
 	}
 	reader := (auth.Actor{}).As(page.Reader(r)).Owning(app.ID, app.OwnerIDs)
 	if view.MaySee = reader.MayEditApplication(app.ID) == nil; view.MaySee {
-		if view.Payloads, err = h.Integrations.Payloads(r.Context(), i.ID); err != nil {
+		payloads, err := h.Integrations.Payloads(r.Context(), i.ID)
+		if err != nil {
 			return view, err
 		}
+		for k, p := range payloads {
+			view.Payloads = append(view.Payloads, payloadView{Payload: p, N: k + 1})
+		}
+	}
+	if err := h.preview(r, &view); err != nil {
+		return view, err
 	}
 	view.Frame = h.Pages.Frame(r, i.Name, "integrations")
 	return view, nil
+}
+
+// preview adds what the payload with the number of the query would do now. It does nothing for a reader who may not see payloads.
+func (h Handlers) preview(r *http.Request, view *showView) error {
+	n, err := strconv.Atoi(r.URL.Query().Get("preview"))
+	if err != nil || n < 1 || n > len(view.Payloads) {
+		return nil
+	}
+	p := &view.Payloads[n-1]
+	p.Asked = true
+	p.Events, err = h.Previewer.Preview(r.Context(), view.I, receiving.Delivery{Body: []byte(p.Body), ContentType: p.ContentType, At: time.Now()})
+	if fault.Is(err, fault.Invalid) {
+		p.Refusal, err = fault.Public(err), nil
+	}
+	return err
 }
 
 // settings formats the settings of a decoder; "" = there are none.

@@ -77,11 +77,16 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 // Routes returns what makes the routes of /v1 about integrations, heartbeats and silences.
 func Routes(cfg config.API, s *server.Stores, log *zap.Logger) func(receiving.Wake) []routing.Route {
 	return func(wake receiving.Wake) []routing.Route {
-		return resources.Routes(s, chooser(cfg, s, log), s.Silences(wake, log))
+		return resources.Routes(s, Previewer(cfg, s, log), s.Silences(wake, log))
 	}
 }
 
 // chooser returns what chooses the plans of events.
+// Previewer returns what answers what a delivery would do.
+func Previewer(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Previewer {
+	return receiving.Previewer{Chooser: chooser(cfg, s, log), Applications: s.Applications, Decoders: sources.All(), Alerts: s.Integrations}
+}
+
 func chooser(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Chooser {
 	return receiving.Chooser{Plans: s.Plans, CatchAll: cfg.Intake.CatchAllPlan, Log: log}
 }

@@ -432,7 +432,7 @@ func (q *Queries) OpenIncidentOfPlan(ctx context.Context, arg OpenIncidentOfPlan
 const openIncidents = `-- name: OpenIncidents :many
 
 with input as materialized (
-    select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.context,
+    select nextval('incidents_id_seq')::bigint as id, u.ord, u.plan_id, u.application_id, u.dedup_key, u.actor, u.remark, u.context,
         u.facts, nullif(u.integration_id, 0) as integration_id, nullif(u.severity, '') as severity, p.name as plan_name,
         coalesce(chr(31) || nullif(u.integration_id, 0), lower(p.name)) as plan_key,
         case when u.version <> 0 and a.xmin::text::bigint is distinct from u.version then 1
@@ -445,14 +445,15 @@ with input as materialized (
             unnest($4::bigint[]) as version,
             unnest($5::text[]) as dedup_key,
             unnest($6::text[]) as actor,
-            unnest($7::text[]) as context,
-            unnest($8::text[]) as facts,
-            unnest($9::bigint[]) as integration_id,
-            unnest($10::text[]) as severity,
-            unnest($11::bigint[]) as silences,
-            unnest($12::bigint[]) as silence_id,
-            unnest($13::timestamptz[]) as silenced_until,
-            unnest($14::text[]) as silence_reason
+            unnest($7::text[]) as remark,
+            unnest($8::text[]) as context,
+            unnest($9::text[]) as facts,
+            unnest($10::bigint[]) as integration_id,
+            unnest($11::text[]) as severity,
+            unnest($12::bigint[]) as silences,
+            unnest($13::bigint[]) as silence_id,
+            unnest($14::timestamptz[]) as silenced_until,
+            unnest($15::text[]) as silence_reason
     ) u
     left join plans p on p.id = u.plan_id
     left join applications a on a.id = u.application_id
@@ -492,10 +493,10 @@ targets as (
     insert into incident_dynamic_targets (incident_id, dynamic_index, role, target_id)
     select n.id, t.dynamic_index, t.role, t.target_id
     from (
-        select unnest($15::int[]) as ord,
-            unnest($16::int[]) as dynamic_index,
-            unnest($17::text[]) as role,
-            unnest($18::bigint[]) as target_id
+        select unnest($16::int[]) as ord,
+            unnest($17::int[]) as dynamic_index,
+            unnest($18::text[]) as role,
+            unnest($19::bigint[]) as target_id
     ) t
     join input n on n.ord = t.ord
     join made on made.id = n.id
@@ -506,13 +507,13 @@ alerts as (
     select n.id, a.fingerprint, a.status, nullif(a.starts_at, 'epoch'), nullif(a.ends_at, 'epoch'), nullif(a.labels, '')::json,
         nullif(a.annotations, '')::json
     from (
-        select unnest($19::int[]) as ord,
-            unnest($20::text[]) as fingerprint,
-            unnest($21::text[]) as status,
-            unnest($22::timestamptz[]) as starts_at,
-            unnest($23::timestamptz[]) as ends_at,
-            unnest($24::text[]) as labels,
-            unnest($25::text[]) as annotations
+        select unnest($20::int[]) as ord,
+            unnest($21::text[]) as fingerprint,
+            unnest($22::text[]) as status,
+            unnest($23::timestamptz[]) as starts_at,
+            unnest($24::timestamptz[]) as ends_at,
+            unnest($25::text[]) as labels,
+            unnest($26::text[]) as annotations
     ) a
     join input n on n.ord = a.ord
     join made on made.id = n.id
@@ -520,7 +521,7 @@ alerts as (
 ),
 lines as (
     insert into timeline_entries (incident_id, kind, actor, text)
-    select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name
+    select n.id, 'opened', n.actor, 'opened by ' || n.actor || ' with plan ' || n.plan_name || case when n.remark <> '' then '; ' || n.remark else '' end
     from input n join made on made.id = n.id
     union all
     select n.id, 'silenced', '', n.silence_reason
@@ -539,6 +540,7 @@ type OpenIncidentsParams struct {
 	Versions         []int64
 	DedupKeys        []string
 	Actors           []string
+	Remarks          []string
 	Contexts         []string
 	Facts            []string
 	IntegrationIds   []int64
@@ -579,6 +581,7 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 		arg.Versions,
 		arg.DedupKeys,
 		arg.Actors,
+		arg.Remarks,
 		arg.Contexts,
 		arg.Facts,
 		arg.IntegrationIds,

@@ -83,22 +83,24 @@ func (q *Queries) AddIntegrationToken(ctx context.Context, arg AddIntegrationTok
 }
 
 const addPayloads = `-- name: AddPayloads :exec
-insert into integration_payloads (integration_id, at, outcome, body)
-select i.id, u.at, u.outcome, u.body
+insert into integration_payloads (integration_id, at, outcome, body, content_type)
+select i.id, u.at, u.outcome, u.body, u.content_type
 from (
     select unnest($1::bigint[]) as id,
         unnest($2::timestamptz[]) as at,
         unnest($3::text[]) as outcome,
-        unnest($4::text[]) as body
+        unnest($4::text[]) as body,
+        unnest($5::text[]) as content_type
 ) u
 join integrations i on i.id = u.id
 `
 
 type AddPayloadsParams struct {
-	Ids      []int64
-	Ats      []time.Time
-	Outcomes []string
-	Bodies   []string
+	Ids          []int64
+	Ats          []time.Time
+	Outcomes     []string
+	Bodies       []string
+	ContentTypes []string
 }
 
 func (q *Queries) AddPayloads(ctx context.Context, arg AddPayloadsParams) error {
@@ -107,19 +109,24 @@ func (q *Queries) AddPayloads(ctx context.Context, arg AddPayloadsParams) error 
 		arg.Ats,
 		arg.Outcomes,
 		arg.Bodies,
+		arg.ContentTypes,
 	)
 	return err
 }
 
 const countDeliveries = `-- name: CountDeliveries :exec
-insert into integration_activity as c (integration_id, accepted, refused, last_accepted_at, last_refused_at, last_refusal)
+insert into integration_activity as c (integration_id, accepted, refused, last_accepted_at, last_refused_at, last_refusal,
+    failed_expressions, last_failure_at, last_failure)
 select i.id, u.accepted, u.refused, case when u.accepted > 0 then clock_timestamp() end,
-    case when u.refused > 0 then clock_timestamp() end, nullif(u.refusal, '')
+    case when u.refused > 0 then clock_timestamp() end, nullif(u.refusal, ''),
+    u.failed, case when u.failed > 0 then clock_timestamp() end, nullif(u.failure, '')
 from (
     select unnest($1::bigint[]) as id,
         unnest($2::bigint[]) as accepted,
         unnest($3::bigint[]) as refused,
-        unnest($4::text[]) as refusal
+        unnest($4::text[]) as refusal,
+        unnest($5::bigint[]) as failed,
+        unnest($6::text[]) as failure
 ) u
 join integrations i on i.id = u.id
 order by i.id
@@ -127,7 +134,9 @@ on conflict (integration_id) do update
 set accepted = c.accepted + excluded.accepted, refused = c.refused + excluded.refused,
     last_accepted_at = coalesce(excluded.last_accepted_at, c.last_accepted_at),
     last_refused_at = coalesce(excluded.last_refused_at, c.last_refused_at),
-    last_refusal = coalesce(excluded.last_refusal, c.last_refusal)
+    last_refusal = coalesce(excluded.last_refusal, c.last_refusal),
+    failed_expressions = c.failed_expressions + excluded.failed_expressions,
+    last_failure_at = coalesce(excluded.last_failure_at, c.last_failure_at), last_failure = coalesce(excluded.last_failure, c.last_failure)
 `
 
 type CountDeliveriesParams struct {
@@ -135,6 +144,8 @@ type CountDeliveriesParams struct {
 	Accepted []int64
 	Refused  []int64
 	Refusals []string
+	Failed   []int64
+	Failures []string
 }
 
 // Adds counts of deliveries. Integrations that were deleted since are skipped.
@@ -144,6 +155,8 @@ func (q *Queries) CountDeliveries(ctx context.Context, arg CountDeliveriesParams
 		arg.Accepted,
 		arg.Refused,
 		arg.Refusals,
+		arg.Failed,
+		arg.Failures,
 	)
 	return err
 }
@@ -342,7 +355,8 @@ const integrations = `-- name: Integrations :many
 select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
     coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.resolve_after_seconds, i.close_after_seconds, i.created_by,
     i.created_at, coalesce(c.accepted, 0)::bigint as accepted, coalesce(c.refused, 0)::bigint as refused, c.last_accepted_at,
-    c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal,
+    c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal, coalesce(c.failed_expressions, 0)::bigint as failed_expressions,
+    c.last_failure_at, coalesce(c.last_failure, '')::text as last_failure,
     array(select s.created_at from integration_secrets s where s.integration_id = i.id order by s.id)::timestamptz[] as secrets_set_at
 from integrations i
 join applications a on a.id = i.application_id
@@ -379,6 +393,9 @@ type IntegrationsRow struct {
 	LastAcceptedAt      *time.Time
 	LastRefusedAt       *time.Time
 	LastRefusal         string
+	FailedExpressions   int64
+	LastFailureAt       *time.Time
+	LastFailure         string
 	SecretsSetAt        []time.Time
 }
 
@@ -412,6 +429,9 @@ func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]I
 			&i.LastAcceptedAt,
 			&i.LastRefusedAt,
 			&i.LastRefusal,
+			&i.FailedExpressions,
+			&i.LastFailureAt,
+			&i.LastFailure,
 			&i.SecretsSetAt,
 		); err != nil {
 			return nil, err
@@ -462,7 +482,7 @@ func (q *Queries) LockIntegration(ctx context.Context, id int64) (LockIntegratio
 }
 
 const payloads = `-- name: Payloads :many
-select at, outcome, body from integration_payloads where integration_id = $1 order by id desc limit $2
+select at, outcome, body, content_type from integration_payloads where integration_id = $1 order by id desc limit $2
 `
 
 type PayloadsParams struct {
@@ -471,9 +491,10 @@ type PayloadsParams struct {
 }
 
 type PayloadsRow struct {
-	At      time.Time
-	Outcome string
-	Body    string
+	At          time.Time
+	Outcome     string
+	Body        string
+	ContentType string
 }
 
 func (q *Queries) Payloads(ctx context.Context, arg PayloadsParams) ([]PayloadsRow, error) {
@@ -485,7 +506,12 @@ func (q *Queries) Payloads(ctx context.Context, arg PayloadsParams) ([]PayloadsR
 	items := []PayloadsRow{}
 	for rows.Next() {
 		var i PayloadsRow
-		if err := rows.Scan(&i.At, &i.Outcome, &i.Body); err != nil {
+		if err := rows.Scan(
+			&i.At,
+			&i.Outcome,
+			&i.Body,
+			&i.ContentType,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -279,6 +279,8 @@ type Heartbeat struct {
 	MissedAt      *time.Time
 	Reported      bool
 	IncidentID    *int64
+	// the monitor need not read the heartbeat before, unless it is missed
+	CheckAt time.Time
 }
 
 type HeartbeatReception struct {
@@ -460,6 +462,10 @@ type IntegrationActivity struct {
 	LastAcceptedAt *time.Time
 	LastRefusedAt  *time.Time
 	LastRefusal    *string
+	// deliveries with a template expression that failed; the default was used instead
+	FailedExpressions int64
+	LastFailure       *string
+	LastFailureAt     *time.Time
 }
 
 type IntegrationPayload struct {
@@ -468,6 +474,8 @@ type IntegrationPayload struct {
 	At            time.Time
 	Outcome       string
 	Body          string
+	// the Content-Type of the delivery, for the preview
+	ContentType string
 }
 
 type IntegrationSecret struct {

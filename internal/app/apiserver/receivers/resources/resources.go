@@ -14,10 +14,10 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Routes returns the routes. c chooses the plans of events.
-func Routes(s *server.Stores, c receiving.Chooser, hide silences.Silences) []routing.Route {
-	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Chooser: c}
+// Routes returns the routes.
+func Routes(s *server.Stores, p receiving.Previewer, hide silences.Silences) []routing.Route {
+	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
 	return slices.Concat(integrations.Routes(senders), api.Routes(hide), heartbeats.Routes(heartbeats.Deps{
-		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: c, Editable: integrations.Editable(senders),
+		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders),
 	}))
 }
