@@ -1,5 +1,5 @@
 // Package senders does what operators do with integrations, their heartbeats, and silences: it adds, lists, changes and removes them, and
-// tests routing rules. Every change is in the audit log. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
+// tests routing rules. It also opens incidents. Every change is in the audit log or on a timeline. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
 package senders
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
+	"github.com/iris-oncall/iris/internal/opening"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgheartbeats "github.com/iris-oncall/iris/internal/postgres/heartbeats"
@@ -28,6 +29,7 @@ type Senders struct {
 	silences     silences.Silences
 	applications *catalog.Applications
 	plans        *catalog.Plans
+	opener       opening.Opener
 	catchAll     string
 }
 
@@ -36,8 +38,9 @@ const operatorName = "iris command"
 
 // New returns the operations on a database. catchAll is the setting intake.catch_all_plan.
 func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
+	apps, plans := catalog.NewApplications(db, keys), catalog.NewPlans(db)
 	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db), silences: silencesOf(db),
-		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), catchAll: catchAll}
+		applications: apps, plans: plans, opener: openerOf(db, apps, plans), catchAll: catchAll}
 }
 
 func (s *Senders) chooser() receiving.Chooser {

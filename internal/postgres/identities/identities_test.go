@@ -8,6 +8,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/identities"
@@ -139,7 +140,7 @@ func TestGroupsGiveRolesAndTeams(t *testing.T) {
 	teams := people.NewOncallTeams(f.db, nil)
 	db, err := teams.ByName(t.Context(), "db")
 	require.NoError(t, err)
-	err = teams.RemoveMember(t.Context(), db.ID, u.ID)
+	err = teams.RemoveMember(t.Context(), db, oncall.Person{ID: u.ID, Name: u.Name}, oncall.By{})
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 
 	silent := id
