@@ -140,7 +140,7 @@ func TestGroupsGiveRolesAndTeams(t *testing.T) {
 	teams := people.NewOncallTeams(f.db, nil)
 	db, err := teams.ByName(t.Context(), "db")
 	require.NoError(t, err)
-	err = teams.RemoveMember(t.Context(), db, oncall.Person{ID: u.ID, Name: u.Name}, oncall.By{})
+	err = teams.RemoveMember(t.Context(), db, oncall.Person{User: u}, oncall.By{})
 	require.True(t, fault.Is(err, fault.Conflict), "%v", err)
 
 	silent := id
