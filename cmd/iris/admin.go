@@ -93,7 +93,6 @@ type userCommand struct {
 	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
 	Rule    userRuleCommand    `cmd:"" help:"List and set how pages of each priority reach a user."`
 	Quiet   userQuietCommand   `cmd:"" help:"Print and set the quiet-time limits of a user."`
-
 	links.Commands
 	Delete userDeleteCommand `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
 }
@@ -286,15 +285,10 @@ type deleteFlags struct {
 
 func (f deleteFlags) remove(ctx context.Context, e *env, o *operator.Operator, kind, done string) error {
 	if err := o.Remove(ctx, kind, f.Name, f.Force); err != nil {
-		return forcible(err)
+		return operator.WithHint(err, "--force")
 	}
 	fmt.Fprintf(e.stderr, "%s %s %s\n", kind, f.Name, done)
 	return nil
-}
-
-// forcible adds the flag --force to a Conflict fault.
-func forcible(err error) error {
-	return operator.WithHint(err, "--force")
 }
 
 type teamDeleteCommand struct{ deleteFlags }
