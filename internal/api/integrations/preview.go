@@ -18,6 +18,7 @@ import (
 type route struct {
 	Plan       string `json:"plan,omitempty"`
 	PlanOf     string `json:"plan_of,omitempty"`
+	Targets    any    `json:"targets,omitempty"` // []routing.Target
 	Rule       int    `json:"rule,omitempty"` // from 1
 	RecordOnly bool   `json:"record_only"`
 	Reason     string `json:"reason"`
@@ -25,7 +26,11 @@ type route struct {
 }
 
 func showRoute(c receiving.Choice, refusal string) route {
-	return route{c.Plan, string(c.Owner), c.Rule, c.RecordOnly, c.Reason, refusal}
+	out := route{Plan: c.Plan, PlanOf: string(c.Owner), Rule: c.Rule, RecordOnly: c.RecordOnly, Reason: c.Reason, Refusal: refusal}
+	if len(c.Targets) > 0 {
+		out.Targets = c.Targets
+	}
+	return out
 }
 
 // previewed is an event of a payload on the wire.

@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgheartbeats "github.com/iris-oncall/iris/internal/postgres/heartbeats"
 	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
 	"github.com/iris-oncall/iris/internal/silences"
 )
 
@@ -28,6 +29,7 @@ type Senders struct {
 	silences     silences.Silences
 	applications *catalog.Applications
 	plans        *catalog.Plans
+	lookups      *notifications.Notifications
 	catchAll     string
 }
 
@@ -37,11 +39,11 @@ const operatorName = "iris command"
 // New returns the operations on a database. catchAll is the setting intake.catch_all_plan.
 func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
 	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db), silences: silencesOf(db),
-		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), catchAll: catchAll}
+		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), lookups: notifications.New(db), catchAll: catchAll}
 }
 
 func (s *Senders) chooser() receiving.Chooser {
-	return receiving.Chooser{Plans: s.plans, CatchAll: s.catchAll, Log: zap.NewNop()}
+	return receiving.Chooser{Plans: s.plans, Lookups: s.lookups, CatchAll: s.catchAll, Log: zap.NewNop()}
 }
 
 func (s *Senders) application(ctx context.Context, name string) (auth.Application, error) {
