@@ -64,6 +64,7 @@ Timeline:
 
 The plan is exhausted at Sun 2026-11-22 02:09:00 +01:00, 11m0s after the incident was opened.
 Note: It is not known which modes have a vendor: no processor runs, or one is of an earlier release. The simulation takes every mode as served.
+Note: A resolve after all these pages notifies ann by email.
 `, out)
 
 	code, out, errs = iris(t, environ, "", "simulate", "--plan", "1", "--at", "2026-11-22T00:58:00Z", "--zone", "UTC", "-o", "plain", "--assume", "ack-after=1m")

@@ -258,6 +258,28 @@ func TestIncidentActions(t *testing.T) {
 	require.Equal(t, []struct{ Author, Content string }{{"ann", "looking"}}, comments.Items)
 }
 
+func TestIncidentsOfOneSeverityOrIntegration(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.open("disk", 0)
+	f.open("net", 0)
+	f.exec(`insert into integrations (id, application_id, name, type, rate_per_minute, created_by) select 7, id, 'prom', 'generic', 60, 'ann' from applications where name = 'demo';
+		update incidents set integration_id = 7 where id = 2; update incident_contexts set severity = 'critical' where incident_id = 2`)
+	for _, query := range []string{"integration=PROM", "severity=critical", "state=open&severity=critical&integration=prom"} {
+		got := ok[struct {
+			Items []struct {
+				ID                    int
+				Integration, Severity string
+			}
+		}](f, 200, "", "GET", "/v1/incidents?"+query, "")
+		require.Len(t, got.Items, 1, query)
+		require.Equal(t, "2 prom critical", fmt.Sprint(got.Items[0].ID, " ", got.Items[0].Integration, " ", got.Items[0].Severity))
+	}
+	for _, query := range []string{"integration=none", "severity=info"} {
+		require.Empty(t, ok[pages](f, 200, "", "GET", "/v1/incidents?"+query, "").Items)
+	}
+}
+
 func TestMergeOverHTTP(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -324,6 +346,7 @@ func TestErrorsPointToTheField(t *testing.T) {
 		`POST /v1/incidents/1/merge {"into":9}`:                        {400, []part{{"#/into", "", "there is no incident 9"}}},
 		`POST /v1/incidents/1/merge {"into":"9x"}`:                     {400, []part{{"#/into", "", "into must be a number"}}},
 		`POST /v1/incidents/1/merge {}`:                                {400, []part{{"#/into", "", "into must be the number of an incident"}}},
+		"GET /v1/incidents?severity=loud":                              {400, []part{{"", "severity", "severity must be one of critical, error, warning, info"}}},
 		"GET /v1/incidents?merged_into=x":                              {400, []part{{"", "merged_into", "merged_into must be a number"}}},
 		`POST /v1/incidents/1/reassign {"owner":"eve"}`:                {400, []part{{"#/owner", "", `there is no active user "eve"`}}},
 		`POST /v1/incidents/1/comments {"text":"x"}`:                   {400, []part{{"#/text", "", `there is no member "text"`}}},

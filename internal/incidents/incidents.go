@@ -35,6 +35,8 @@ type Incident struct {
 	CurrentStep   int    // 0 = not started
 	ReopenCount   int
 	Context       json.RawMessage
+	Severity      string // one of Severities; "" = unknown
+	Integration   string // name of the sender; "" = none, or it was deleted
 	TitleVariable string // the application's; "" = none
 	// What stopped paging besides the owner; zero values = nothing did.
 	SourceAcknowledged                    bool
@@ -50,6 +52,17 @@ func (i Incident) Status() Status {
 
 // State returns the state.
 func (i Incident) State() State { return i.Status().State() }
+
+// Severities of alerts.
+const (
+	Critical = "critical"
+	Error    = "error"
+	Warning  = "warning"
+	Info     = "info"
+)
+
+// Severities are all severities, the highest first.
+var Severities = []string{Critical, Error, Warning, Info}
 
 // Target is a (role, target) pair as clients name it.
 type Target struct {

@@ -26,10 +26,10 @@ type Severity string
 
 // The severities, the highest first.
 const (
-	Critical Severity = "critical"
-	Error    Severity = "error"
-	Warning  Severity = "warning"
-	Info     Severity = "info"
+	Critical Severity = incidents.Critical
+	Error    Severity = incidents.Error
+	Warning  Severity = incidents.Warning
+	Info     Severity = incidents.Info
 )
 
 // Link is an address that helps to understand an alert. URL is absolute, http or https.

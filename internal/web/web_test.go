@@ -321,8 +321,17 @@ func TestListFiltersAndCluster(t *testing.T) {
 		{Field: "active", Op: filters.Eq, Values: []any{int64(1)}},
 		{Field: "application", Op: filters.Contains, Values: []any{"db"}},
 	}, w.asked.Conditions)
+	status, body := b.get("/incidents?show=all&integration=prom&severity=critical")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "<option selected>critical</option>")
+	require.Equal(t, []filters.Condition{
+		{Field: "integration", Op: filters.Contains, Values: []any{"prom"}},
+		{Field: "critical", Op: filters.Eq, Values: []any{int64(1)}},
+	}, w.asked.Conditions)
+	_, _ = b.get("/incidents?show=all&severity=loud")
+	require.Empty(t, w.asked.Conditions)
 
-	status, body := b.get("/cluster")
+	status, body = b.get("/cluster")
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "256 of 256 owned")
 	require.Contains(t, body, "2 min", "age of the oldest waiting message")

@@ -33,6 +33,8 @@ type object struct {
 	PlanID       int64           `json:"plan_id"`
 	Owner        *string         `json:"owner"`
 	Step         int             `json:"step"`
+	Integration  *string         `json:"integration"`
+	Severity     *string         `json:"severity"`
 	CreatedAt    *string         `json:"created_at"`
 	UpdatedAt    *string         `json:"updated_at"`
 	SnoozedUntil *string         `json:"snoozed_until"`
@@ -65,7 +67,7 @@ func paused(merged bool) []filters.Condition {
 
 func show(i incidents.Incident) object {
 	out := object{ID: i.ID, State: i.State(), Title: title(i), Application: i.Application, Plan: i.Plan, PlanID: i.PlanID,
-		Owner: page.OrNull(i.Owner), Step: i.CurrentStep, CreatedAt: page.Time(i.CreatedAt), UpdatedAt: page.Time(i.UpdatedAt),
+		Owner: page.OrNull(i.Owner), Step: i.CurrentStep, Integration: page.OrNull(i.Integration), Severity: page.OrNull(i.Severity), CreatedAt: page.Time(i.CreatedAt), UpdatedAt: page.Time(i.UpdatedAt),
 		SnoozedUntil: page.Time(i.SnoozedUntil)}
 	if i.MergedInto != 0 {
 		out.MergedInto = &i.MergedInto
@@ -85,13 +87,13 @@ func title(i incidents.Incident) *string {
 
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	return page.List[incidents.Incident]{
-		Read: a.Incidents.List, Texts: []string{"plan", "application", "owner"}, More: []string{"state", "merged_into"}, Further: further,
+		Read: a.Incidents.List, Texts: []string{"plan", "application", "owner", "integration"}, More: []string{"state", "merged_into", "severity"}, Further: further,
 		Endless: true, Show: func(i incidents.Incident) any { return show(i) },
 		Place: func(i incidents.Incident) filters.Place { return filters.Place{At: i.CreatedAt, ID: int64(i.ID)} },
 	}.Answer(w, r)
 }
 
-// further adds the conditions of the parameters state and merged_into.
+// further adds the conditions of the parameters state, merged_into and severity.
 func further(q page.Query, to *filters.Query) error {
 	parent, ok, err := q.Number("merged_into")
 	if err != nil {
@@ -99,6 +101,12 @@ func further(q page.Query, to *filters.Query) error {
 	}
 	if ok {
 		to.Conditions = append(to.Conditions, page.Equal("merged_into", parent))
+	}
+	if severity, ok := q.Text("severity"); ok {
+		if !slices.Contains(incidents.Severities, severity) {
+			return fault.Invalidf("severity", "severity must be one of %s", strings.Join(incidents.Severities, ", "))
+		}
+		to.Conditions = append(to.Conditions, page.Equal(severity, true))
 	}
 	name, ok := q.Text("state")
 	if !ok {

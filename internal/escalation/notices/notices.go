@@ -121,11 +121,14 @@ func Owner(past []Past, s escalation.Settings, id users.ID, name string, now tim
 
 // Cancels returns the purpose of the notices that a change of the state cancels, and false if it cancels none.
 func Cancels(t incidents.Transition) (messages.Purpose, bool) {
-	switch before, after := t.Before.State(), t.After.State(); {
-	case before == after:
-	case before == incidents.StateResolved:
+	before := t.Before.State()
+	if before == t.After.State() {
+		return "", false
+	}
+	switch before {
+	case incidents.StateResolved:
 		return messages.ResolvedNotice, true
-	case before == incidents.StateAcknowledged:
+	case incidents.StateAcknowledged:
 		return messages.OwnerNotice, true
 	}
 	return "", false
@@ -133,14 +136,19 @@ func Cancels(t incidents.Transition) (messages.Purpose, bool) {
 
 // Line says on the timeline who is notified of a resolve; "" if nobody is.
 func Line(ns []Notice) string {
+	if len(ns) == 0 {
+		return ""
+	}
+	return "notifying of the resolve: " + Names(ns)
+}
+
+// Names lists the recipients and their modes: "ana by email, bo by slack".
+func Names(ns []Notice) string {
 	names := make([]string, len(ns))
 	for k, n := range ns {
 		names[k] = n.Target + " by " + string(n.Mode)
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "notifying of the resolve: " + strings.Join(names, ", ")
+	return strings.Join(names, ", ")
 }
 
 // OwnerLine says on the timeline that the owner is notified of news.

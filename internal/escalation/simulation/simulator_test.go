@@ -62,7 +62,7 @@ func TestSimulateReportsPagesTimesModesAndReasons(t *testing.T) {
 	}, got)
 	require.Equal(t, EndExhausted, sim.End)
 	require.Equal(t, noon.Add(3*time.Minute), sim.EndedAt)
-	require.Empty(t, sim.Notes)
+	require.Equal(t, []string{"A resolve after all these pages notifies demo by email."}, sim.Notes)
 }
 
 func TestSimulateEndsWithAnAcknowledgement(t *testing.T) {
@@ -103,6 +103,7 @@ func TestSimulateNotesInactiveAndPausedPlans(t *testing.T) {
 		"No application is named: the simulation takes one that may use every mode and sets nothing for its people.",
 		"Version 3 of plan night is not the active one; new incidents use another, or none.",
 		"Plan night is paused now: nobody is paged until it goes on. The simulation takes it as going on.",
+		"A resolve after all these pages notifies demo by email.",
 	}, sim.Notes)
 	require.Len(t, sim.Pages, 1)
 	require.Equal(t, users.SMS, sim.Pages[0].Wanted)

@@ -59,6 +59,7 @@ type Heartbeat struct {
 	MissedAt   time.Time // when it was found to be missed; zero = it is not missed
 	Reported   bool      // the miss was reported as an event
 	Incident   int64     // that the report opened; 0 = none
+	CheckAt    time.Time // no decision is needed before, unless it is missed
 }
 
 // Reception says when pings could be received. Outages do not count against heartbeats.
@@ -109,6 +110,22 @@ func (h Heartbeat) Deadline(r Reception) time.Time {
 	}
 	begin := slices.MaxFunc([]time.Time{h.LastPingAt, h.Since, r.Since}, time.Time.Compare)
 	return begin.Add(h.Every + h.Grace)
+}
+
+// maxWait is the longest time to the next check, so that a program of an older release may change a heartbeat without a check.
+const maxWait = time.Hour
+
+// NextCheck returns when a heartbeat that needs no decision now and is not missed is checked again. It is not after any deadline that pings
+// or changes of the heartbeat may lead to, except a shorter interval.
+func (h Heartbeat) NextCheck(r Reception) time.Time {
+	next := h.Deadline(r)
+	if next.IsZero() {
+		next = r.LastAt.Add(h.Every + h.Grace)
+	}
+	if latest := r.LastAt.Add(maxWait); next.After(latest) {
+		return latest
+	}
+	return next
 }
 
 // Action is what to do about a heartbeat.

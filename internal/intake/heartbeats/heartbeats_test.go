@@ -101,3 +101,23 @@ func TestCheck(t *testing.T) {
 		require.Equal(t, field, fault.FieldOf(c.Check()))
 	}
 }
+
+func TestNextCheck(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	r := heartbeats.Reception{LastAt: now, Since: now.Add(-time.Hour)}
+	of := func(every time.Duration, ping time.Time, enabled bool) heartbeats.Heartbeat {
+		return heartbeats.Heartbeat{Content: heartbeats.Content{Every: every, Grace: time.Second, Enabled: enabled}, LastPingAt: ping}
+	}
+	for name, c := range map[string]struct {
+		h    heartbeats.Heartbeat
+		want time.Duration
+	}{
+		"its deadline":             {of(time.Minute, now.Add(-10*time.Second), true), 51 * time.Second},
+		"never pinged":             {of(time.Minute, time.Time{}, true), 61 * time.Second},
+		"switched off":             {of(time.Minute, now.Add(-time.Hour), false), 61 * time.Second},
+		"at the latest in an hour": {of(24*time.Hour, now, true), time.Hour},
+	} {
+		require.Equal(t, c.want, c.h.NextCheck(r).Sub(now), name)
+	}
+}

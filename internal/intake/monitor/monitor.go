@@ -23,6 +23,8 @@ import (
 type Heartbeats interface {
 	// Due returns the heartbeats in the leased buckets that may need a decision, and when pings could be received.
 	Due(ctx context.Context, leases []buckets.Lease) ([]heartbeats.Heartbeat, heartbeats.Reception, error)
+	// Postpone stores when heartbeats that need no decision and are not missed are checked next, unless they were changed since they were read.
+	Postpone(ctx context.Context, checked []heartbeats.Heartbeat, r heartbeats.Reception) error
 	// Miss marks a heartbeat as missed, if no ping came since it was read, and returns when; zero = one came. It is fenced by the lease.
 	Miss(ctx context.Context, processID string, lease buckets.Lease, h heartbeats.Heartbeat) (time.Time, error)
 	// Reported stores that the miss was reported. If the mark was removed meanwhile, it is there again, so that the next pass resolves the incident.
@@ -125,8 +127,12 @@ func (m *Monitor) pass(ctx context.Context) (err error) {
 		return err
 	}
 	now := time.Now()
+	var checked []heartbeats.Heartbeat
 	for _, h := range due {
 		action := heartbeats.Decide(h, reception)
+		if action == heartbeats.Nothing && h.MissedAt.IsZero() {
+			checked = append(checked, h)
+		}
 		if action == heartbeats.Nothing || now.Before(m.putOff[h.ID]) || ctx.Err() != nil {
 			continue
 		}
@@ -138,7 +144,10 @@ func (m *Monitor) pass(ctx context.Context) (err error) {
 			m.putOff[h.ID] = now.Add(retryAfter)
 		}
 	}
-	return nil
+	if len(checked) == 0 {
+		return nil
+	}
+	return m.d.Heartbeats.Postpone(ctx, checked, reception)
 }
 
 // act carries out a decision. Each step can be repeated: if the process ends between two of them, the owner of the bucket goes on.

@@ -33,6 +33,13 @@ func (w *world) Due(context.Context, []buckets.Lease) ([]heartbeats.Heartbeat, h
 	return []heartbeats.Heartbeat{w.h}, w.reception, nil
 }
 
+func (w *world) Postpone(_ context.Context, checked []heartbeats.Heartbeat, r heartbeats.Reception) error {
+	for _, h := range checked {
+		w.h.CheckAt = h.NextCheck(r)
+	}
+	return nil
+}
+
 func (w *world) Miss(_ context.Context, _ string, lease buckets.Lease, h heartbeats.Heartbeat) (time.Time, error) {
 	if lease.Epoch == 0 || !h.LastPingAt.Equal(w.h.LastPingAt) {
 		return time.Time{}, nil

@@ -96,8 +96,17 @@ func (s *Heartbeats) Due(ctx context.Context, leases []buckets.Lease) ([]heartbe
 	if err != nil {
 		return nil, r, err
 	}
-	rows, err := postgres.Query(ctx, s.db, (*db.Queries).DueHeartbeats, postgres.BucketNumbers(leases))
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).DueHeartbeats, db.DueHeartbeatsParams{LastAt: r.LastAt, Buckets: postgres.BucketNumbers(leases)})
 	return postgres.Convert(rows, func(r db.DueHeartbeatsRow) heartbeats.Heartbeat { return heartbeat(db.HeartbeatsRow(r)) }), r, err
+}
+
+// Postpone stores when heartbeats are checked next. Those that were changed since they were read are checked in the next pass.
+func (s *Heartbeats) Postpone(ctx context.Context, checked []heartbeats.Heartbeat, r heartbeats.Reception) error {
+	var p db.PostponeHeartbeatsParams
+	for _, h := range checked {
+		p.Ids, p.Before, p.Until = append(p.Ids, int64(h.ID)), append(p.Before, h.CheckAt), append(p.Until, h.NextCheck(r))
+	}
+	return postgres.Exec(ctx, s.db, (*db.Queries).PostponeHeartbeats, p)
 }
 
 // Miss marks a heartbeat as missed, if no ping came since it was read, and returns when. It returns zero if one came. It is fenced by the
@@ -140,7 +149,7 @@ func heartbeat(r db.HeartbeatsRow) heartbeats.Heartbeat {
 	return heartbeats.Heartbeat{ID: heartbeats.ID(r.ID), IntegrationID: integrations.ID(r.IntegrationID), Integration: r.Integration,
 		Content:   content(r.Name, r.Description, r.EverySeconds, r.GraceSeconds, r.Plan, r.Severity, r.Enabled),
 		CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, Since: r.Since, LastPingAt: postgres.Deref(r.LastPingAt),
-		MissedAt: postgres.Deref(r.MissedAt), Reported: r.Reported, Incident: postgres.Deref(r.IncidentID)}
+		MissedAt: postgres.Deref(r.MissedAt), Reported: r.Reported, Incident: postgres.Deref(r.IncidentID), CheckAt: r.CheckAt}
 }
 
 func content(name, description string, every, grace int32, plan, severity string, enabled bool) heartbeats.Content {

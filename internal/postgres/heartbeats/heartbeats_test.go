@@ -87,12 +87,21 @@ func TestAHeartbeatFromPingToPing(t *testing.T) {
 	f := newFixture(t)
 	f.add("backup", time.Minute)
 	begin := time.Now().Add(time.Hour).Truncate(time.Second)
-	due := func(now time.Time) ([]domain.Heartbeat, domain.Reception) {
+	reads := 0
+	due := func(now time.Time) (found []domain.Heartbeat, r domain.Reception) {
 		t.Helper()
 		_, err := f.at(now).KeepReception(t.Context())
 		require.NoError(t, err)
-		found, r, err := f.store.Due(t.Context(), all())
+		read, r, err := f.store.Due(t.Context(), all())
 		require.NoError(t, err)
+		reads += len(read)
+		for _, h := range read {
+			if domain.Decide(h, r) != domain.Nothing {
+				found = append(found, h)
+			} else {
+				require.NoError(t, f.store.Postpone(t.Context(), []domain.Heartbeat{h}, r))
+			}
+		}
 		return found, r
 	}
 	found, _ := due(begin.Add(24 * time.Hour))
@@ -106,6 +115,7 @@ func TestAHeartbeatFromPingToPing(t *testing.T) {
 		found, _ = due(begin.Add(time.Duration(2*s) * time.Second))
 		require.Empty(t, found)
 	}
+	require.Equal(t, 2, reads, "it is read when it is to be checked, not in every pass")
 	found, r := due(begin.Add(62 * time.Second))
 	require.Len(t, found, 1)
 	require.Equal(t, domain.Miss, domain.Decide(found[0], r))
@@ -141,6 +151,31 @@ func TestAHeartbeatFromPingToPing(t *testing.T) {
 	require.NoError(t, f.store.Reported(t.Context(), late, 43))
 	found, r = due(begin.Add(73 * time.Second))
 	require.Equal(t, domain.Resolve, domain.Decide(found[0], r))
+}
+
+// A check must not be postponed beyond what somebody changed since the heartbeat was read.
+func TestAChangedHeartbeatIsCheckedAgain(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.add("a", time.Hour)
+	read := func() []domain.Heartbeat {
+		t.Helper()
+		found, _, err := f.store.Due(t.Context(), all())
+		require.NoError(t, err)
+		return found
+	}
+	stale := read()
+	require.Len(t, stale, 1)
+	r := domain.Reception{LastAt: time.Now()}
+	require.NoError(t, f.store.Postpone(t.Context(), stale, r))
+	require.Empty(t, read())
+	c := f.one("a").Content
+	c.Every = time.Second
+	require.NoError(t, f.store.Save(t.Context(), f.of, f.one("a"), c, "ann"))
+	now := read()
+	require.Len(t, now, 1)
+	require.NoError(t, f.store.Postpone(t.Context(), []domain.Heartbeat{{ID: now[0].ID, CheckAt: time.Now()}}, r))
+	require.Len(t, read(), 1, "it was changed since it was read")
 }
 
 func TestAPingMeanwhilePreventsAMiss(t *testing.T) {

@@ -36,11 +36,13 @@ func New(d *postgres.DB) *Incidents {
 
 const incidentSelection = `select i.id, i.bucket, i.plan_id, p.name, i.application_id, a.name, i.created_at, i.updated_at,
     i.active, i.resolved, coalesce(u.name, ''), i.current_step, i.reopen_count, %CONTEXT%, coalesce(a.title_variable, ''),
-    coalesce(i.source_acknowledged, false), i.snoozed_until, i.silenced_until, i.closed_at, coalesce(i.merged_into, 0)
+    coalesce(i.source_acknowledged, false), i.snoozed_until, i.silenced_until, i.closed_at, coalesce(i.merged_into, 0),
+    coalesce(s.name, '')
 from incidents i
 join plans p on p.id = i.plan_id
 join applications a on a.id = i.application_id
 left join users u on u.id = i.owner_id
+left join integrations s on s.id = i.integration_id
 left join incident_contexts c on c.incident_id = i.id
 where true`
 
@@ -66,6 +68,11 @@ var incidentColumns = map[string]postgres.Column{
 	"created":        {Expr: "i.created_at", Kind: filters.Time},
 	"updated":        {Expr: "(case when i.updated_at - i.created_at >= interval '1 ms' then i.updated_at end)", Kind: filters.Time},
 	"application_id": {Expr: "i.application_id", Kind: filters.Int},
+	"integration_id": {Expr: "i.integration_id", Kind: filters.Int},
+	"critical":       {Expr: "(c.severity = 'critical')", Kind: filters.Bool}, // a field for each severity: the planner knows how many rows match
+	"error":          {Expr: "(c.severity = 'error')", Kind: filters.Bool},
+	"warning":        {Expr: "(c.severity = 'warning')", Kind: filters.Bool},
+	"info":           {Expr: "(c.severity = 'info')", Kind: filters.Bool},
 	"context":        {Expr: "c.context::text", Kind: filters.Text},
 	"owner_id":       {Expr: "i.owner_id", Kind: filters.Int},
 	"current_step":   {Expr: "i.current_step", Kind: filters.Int},
@@ -74,8 +81,8 @@ var incidentColumns = map[string]postgres.Column{
     select 1 from message_history m where m.incident_id = i.id and %)`},
 }
 
-// List returns the incidents that match, in ascending order of ids, or newest first when there is a limit. The context
-// is left out when q.Fields names fields without it.
+// List returns the incidents that match, in ascending order of ids, or newest first when there is a limit. The context and
+// the severity are left out when q.Fields names fields without it.
 func (i *Incidents) List(ctx context.Context, q filters.Query) ([]incidents.Incident, error) {
 	q, err := withIDs(ctx, i.db, q)
 	if err != nil {
@@ -90,9 +97,9 @@ func (i *Incidents) List(ctx context.Context, q filters.Query) ([]incidents.Inci
 
 // incidentList returns the statement of a list. Names in q must be replaced by ids.
 func incidentList(q filters.Query) (sql string, args []any, err error) {
-	what := "c.context"
+	what := "c.context, coalesce(c.severity, '')"
 	if len(q.Fields) > 0 && !slices.Contains(q.Fields, "context") && !slices.Contains(q.Fields, "title") {
-		what = "null::json"
+		what = "null::json, ''"
 	}
 	selection := strings.Replace(incidentSelection, "%CONTEXT%", what, 1)
 	if q.Limit > 0 { // the newest rows are found first, so that contexts of others are not read
@@ -126,8 +133,8 @@ func scanIncident(row pgx.CollectableRow) (n incidents.Incident, err error) {
 	var body []byte
 	var snoozed, silenced, closed *time.Time
 	err = row.Scan(&n.ID, &n.Bucket, &n.PlanID, &n.Plan, &n.ApplicationID, &n.Application, &n.CreatedAt, &n.UpdatedAt,
-		&n.Active, &n.Resolved, &n.Owner, &n.CurrentStep, &n.ReopenCount, &body, &n.TitleVariable,
-		&n.SourceAcknowledged, &snoozed, &silenced, &closed, &n.MergedInto)
+		&n.Active, &n.Resolved, &n.Owner, &n.CurrentStep, &n.ReopenCount, &body, &n.Severity, &n.TitleVariable,
+		&n.SourceAcknowledged, &snoozed, &silenced, &closed, &n.MergedInto, &n.Integration)
 	n.Context = body
 	n.SnoozedUntil, n.SilencedUntil, n.ClosedAt = postgres.Deref(snoozed), postgres.Deref(silenced), postgres.Deref(closed)
 	if n.UpdatedAt.Sub(n.CreatedAt) < untouched {

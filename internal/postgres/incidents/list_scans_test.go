@@ -69,3 +69,49 @@ func TestListsOfOpenIncidentsReadFewIncidents(t *testing.T) {
 	require.NoError(t, err)
 	few(equal("resolved", 0), equal("closed", 0))
 }
+
+// A rare severity or integration, and one whose incidents are all old, read few of 20,000 incidents.
+func TestListsOfOneSeverityOrIntegrationReadFewIncidents(t *testing.T) {
+	t.Parallel()
+	d := pgtest.New(t)
+	exec := func(sql string) {
+		t.Helper()
+		_, err := d.Pool().Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	exec(`insert into users (name) values ('ann'); insert into applications (name) values ('shop');
+		insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) values ('p', 1, 0, 0, 0, 0);
+		insert into integrations (id, application_id, name, type, rate_per_minute, created_by)
+			select n, a.id, 'sender ' || n, 'generic', 60, 'ann' from generate_series(1, 3) n, applications a where a.name = 'shop';
+		insert into incidents (id, plan_id, application_id, integration_id, created_at)
+			select n, 1, a.id, case when n <= 5000 then 1 when n = 10000 then 3 else 2 end, now() - make_interval(mins => 20000 - n)
+			from generate_series(1, 20000) n, applications a where a.name = 'shop';
+		insert into incident_contexts (incident_id, context, severity)
+			select n, '{}', case when n % 5000 = 0 then 'critical' when n % 3 = 0 then 'error' when n % 3 = 1 then 'warning' end from generate_series(1, 20000) n`)
+	exec("analyze")
+	for _, c := range []struct {
+		field string
+		value any
+		want  int
+		found string
+	}{
+		{"integration", "SENDER 1", 50, "sender 1"},
+		{"integration", "sender 2", 50, "sender 2"},
+		{"integration", "sender 3", 1, "sender 3"},
+		{"integration", "nobody", 0, ""},
+		{"critical", int64(1), 4, "critical"},
+		{"warning", int64(1), 50, "warning"},
+		{"info", int64(1), 0, ""},
+	} {
+		q := filters.Query{Conditions: []filters.Condition{{Field: c.field, Op: filters.Eq, Values: []any{c.value}}}, Limit: 50}
+		sql, args, err := incidents.IncidentList(t.Context(), d, q)
+		require.NoError(t, err)
+		require.LessOrEqual(t, pgtest.ScannedBy(t, d, sql, args), 500, c)
+		found, err := incidents.New(d).List(t.Context(), q)
+		require.NoError(t, err)
+		require.Len(t, found, c.want, c)
+		for _, i := range found {
+			require.Contains(t, []string{i.Integration, i.Severity}, c.found)
+		}
+	}
+}

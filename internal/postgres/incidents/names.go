@@ -11,7 +11,7 @@ import (
 )
 
 // tables are the tables of the names in filters. The column of the ids is the field with "_id".
-var tables = map[string]string{"plan": "plans", "application": "applications", "owner": "users"}
+var tables = map[string]string{"plan": "plans", "application": "applications", "owner": "users", "integration": "integrations"}
 
 // withIDs replaces conditions on names by conditions on the ids of the rows that have these names. So the planner knows the values,
 // and whether few or many rows of a list match. A name may belong to several versions of a plan.

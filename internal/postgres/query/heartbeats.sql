@@ -43,25 +43,38 @@ returning extract(epoch from b.at - b.last_at)::float8 as seconds;
 -- name: HeartbeatReception :one
 select last_at, since from heartbeat_reception;
 
--- Heartbeats of some buckets that may need a decision: more than really do.
+-- Heartbeats of some buckets that may need a decision: those that are to be checked, and of the missed ones those that changed. The limits make
+-- PostgreSQL read both by their indexes.
 -- name: DueHeartbeats :many
 select h.id, h.integration_id, i.name as integration, h.name, h.description, h.every_seconds, h.grace_seconds, coalesce(h.plan, '')::text as plan,
     coalesce(h.severity, '')::text as severity, (h.enabled and i.enabled)::boolean as enabled, h.created_by, h.created_at, h.since,
-    h.last_ping_at, h.missed_at, h.reported, h.incident_id
-from heartbeats h
+    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at
+from (
+    (select c.* from heartbeats c
+        where c.missed_at is null and c.check_at <= sqlc.arg(last_at)::timestamptz and (c.id % 256)::smallint = any(sqlc.arg(buckets)::smallint[])
+        order by c.check_at limit 1000)
+    union all
+    (select c.* from heartbeats c
+        join integrations n on n.id = c.integration_id
+        where c.missed_at is not null and (c.id % 256)::smallint = any(sqlc.arg(buckets)::smallint[])
+            and (not c.reported or c.last_ping_at > c.missed_at or not c.enabled or not n.enabled)
+        order by c.id limit 1000)
+) h
 join integrations i on i.id = h.integration_id
-cross join heartbeat_reception r
-where (h.id % 256)::smallint = any(sqlc.arg(buckets)::smallint[])
-  and case when h.missed_at is null
-        then h.last_ping_at + make_interval(secs => h.every_seconds + h.grace_seconds) <= r.last_at
-        else not h.reported or h.last_ping_at > h.missed_at or not h.enabled or not i.enabled end
-order by h.id
-limit 1000;
+order by h.id;
+
+-- Heartbeats that were changed since they were read are left out.
+-- name: PostponeHeartbeats :exec
+update heartbeats h set check_at = p.until
+from (
+    select unnest(sqlc.arg(ids)::bigint[]) as id, unnest(sqlc.arg(before)::timestamptz[]) as before, unnest(sqlc.arg(until)::timestamptz[]) as until
+) p
+where h.id = p.id and h.check_at = p.before;
 
 -- name: Heartbeats :many
 select h.id, h.integration_id, i.name as integration, h.name, h.description, h.every_seconds, h.grace_seconds, coalesce(h.plan, '')::text as plan,
     coalesce(h.severity, '')::text as severity, h.enabled, h.created_by, h.created_at, h.since,
-    h.last_ping_at, h.missed_at, h.reported, h.incident_id
+    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at
 from heartbeats h
 join integrations i on i.id = h.integration_id
 where sqlc.arg(integration_id)::bigint in (0, h.integration_id)
@@ -97,7 +110,8 @@ values (@integration_id, @name, @description, @every_seconds, @grace_seconds, nu
 -- name: ReplaceHeartbeat :exec
 update heartbeats
 set description = @description, every_seconds = @every_seconds, grace_seconds = @grace_seconds, plan = nullif(@plan::text, ''),
-    severity = nullif(@severity::text, ''), since = case when not enabled and @enabled then clock_timestamp() else since end, enabled = @enabled
+    severity = nullif(@severity::text, ''), since = case when not enabled and @enabled then clock_timestamp() else since end, enabled = @enabled,
+    check_at = 'epoch'
 where id = @id;
 
 -- name: DeleteHeartbeat :execrows

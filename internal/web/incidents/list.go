@@ -27,9 +27,10 @@ type tab struct {
 
 type listView struct {
 	page.Frame
-	Tabs                    []tab
-	Show, Application, Plan string
-	Live                    page.Live
+	Tabs                                           []tab
+	Severities                                     []string
+	Show, Application, Plan, Integration, Severity string
+	Live                                           page.Live
 }
 
 type rowsView struct {
@@ -70,12 +71,16 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 			chosen = s
 		}
 	}
-	view := listView{Show: chosen.name, Application: strings.TrimSpace(v.Get("application")), Plan: strings.TrimSpace(v.Get("plan"))}
+	view := listView{Show: chosen.name, Application: strings.TrimSpace(v.Get("application")), Plan: strings.TrimSpace(v.Get("plan")),
+		Integration: strings.TrimSpace(v.Get("integration")), Severity: v.Get("severity"), Severities: incidents.Severities}
 	q := filters.Query{Conditions: slices.Clone(chosen.conditions), Limit: page.ListLength}
-	for _, f := range []struct{ field, text string }{{"application", view.Application}, {"plan", view.Plan}} {
+	for _, f := range []struct{ field, text string }{{"application", view.Application}, {"plan", view.Plan}, {"integration", view.Integration}} {
 		if f.text != "" {
 			q.Conditions = append(q.Conditions, filters.Condition{Field: f.field, Op: filters.Contains, Values: []any{page.Storable(f.text)}})
 		}
+	}
+	if slices.Contains(incidents.Severities, view.Severity) {
+		q.Conditions = append(q.Conditions, filters.Condition{Field: view.Severity, Op: filters.Eq, Values: []any{int64(1)}})
 	}
 	if after, err := filters.ParsePlace(v.Get("after")); err == nil {
 		q.After = &after
@@ -88,7 +93,7 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rows := rowsView{Empty: chosen.empty, ReadOnly: page.Reader(r).ReadOnly, Self: listPath(v, "show", chosen.name)}
-	if view.Application != "" || view.Plan != "" {
+	if len(q.Conditions) > len(chosen.conditions) {
 		rows.Empty = "No incident matches the filter."
 	}
 	if next != nil {

@@ -68,17 +68,26 @@ func (q *Queries) DeleteHeartbeat(ctx context.Context, id int64) (int64, error) 
 const dueHeartbeats = `-- name: DueHeartbeats :many
 select h.id, h.integration_id, i.name as integration, h.name, h.description, h.every_seconds, h.grace_seconds, coalesce(h.plan, '')::text as plan,
     coalesce(h.severity, '')::text as severity, (h.enabled and i.enabled)::boolean as enabled, h.created_by, h.created_at, h.since,
-    h.last_ping_at, h.missed_at, h.reported, h.incident_id
-from heartbeats h
+    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at
+from (
+    (select c.id, c.integration_id, c.name, c.description, c.every_seconds, c.grace_seconds, c.plan, c.severity, c.enabled, c.created_by, c.created_at, c.since, c.last_ping_at, c.missed_at, c.reported, c.incident_id, c.check_at from heartbeats c
+        where c.missed_at is null and c.check_at <= $1::timestamptz and (c.id % 256)::smallint = any($2::smallint[])
+        order by c.check_at limit 1000)
+    union all
+    (select c.id, c.integration_id, c.name, c.description, c.every_seconds, c.grace_seconds, c.plan, c.severity, c.enabled, c.created_by, c.created_at, c.since, c.last_ping_at, c.missed_at, c.reported, c.incident_id, c.check_at from heartbeats c
+        join integrations n on n.id = c.integration_id
+        where c.missed_at is not null and (c.id % 256)::smallint = any($2::smallint[])
+            and (not c.reported or c.last_ping_at > c.missed_at or not c.enabled or not n.enabled)
+        order by c.id limit 1000)
+) h
 join integrations i on i.id = h.integration_id
-cross join heartbeat_reception r
-where (h.id % 256)::smallint = any($1::smallint[])
-  and case when h.missed_at is null
-        then h.last_ping_at + make_interval(secs => h.every_seconds + h.grace_seconds) <= r.last_at
-        else not h.reported or h.last_ping_at > h.missed_at or not h.enabled or not i.enabled end
 order by h.id
-limit 1000
 `
+
+type DueHeartbeatsParams struct {
+	LastAt  time.Time
+	Buckets []int16
+}
 
 type DueHeartbeatsRow struct {
 	ID            int64
@@ -98,11 +107,13 @@ type DueHeartbeatsRow struct {
 	MissedAt      *time.Time
 	Reported      bool
 	IncidentID    *int64
+	CheckAt       time.Time
 }
 
-// Heartbeats of some buckets that may need a decision: more than really do.
-func (q *Queries) DueHeartbeats(ctx context.Context, buckets []int16) ([]DueHeartbeatsRow, error) {
-	rows, err := q.db.Query(ctx, dueHeartbeats, buckets)
+// Heartbeats of some buckets that may need a decision: those that are to be checked, and of the missed ones those that changed. The limits make
+// PostgreSQL read both by their indexes.
+func (q *Queries) DueHeartbeats(ctx context.Context, arg DueHeartbeatsParams) ([]DueHeartbeatsRow, error) {
+	rows, err := q.db.Query(ctx, dueHeartbeats, arg.LastAt, arg.Buckets)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +139,7 @@ func (q *Queries) DueHeartbeats(ctx context.Context, buckets []int16) ([]DueHear
 			&i.MissedAt,
 			&i.Reported,
 			&i.IncidentID,
+			&i.CheckAt,
 		); err != nil {
 			return nil, err
 		}
@@ -175,7 +187,7 @@ func (q *Queries) HeartbeatReception(ctx context.Context) (HeartbeatReceptionRow
 const heartbeats = `-- name: Heartbeats :many
 select h.id, h.integration_id, i.name as integration, h.name, h.description, h.every_seconds, h.grace_seconds, coalesce(h.plan, '')::text as plan,
     coalesce(h.severity, '')::text as severity, h.enabled, h.created_by, h.created_at, h.since,
-    h.last_ping_at, h.missed_at, h.reported, h.incident_id
+    h.last_ping_at, h.missed_at, h.reported, h.incident_id, h.check_at
 from heartbeats h
 join integrations i on i.id = h.integration_id
 where $1::bigint in (0, h.integration_id)
@@ -200,6 +212,7 @@ type HeartbeatsRow struct {
 	MissedAt      *time.Time
 	Reported      bool
 	IncidentID    *int64
+	CheckAt       time.Time
 }
 
 func (q *Queries) Heartbeats(ctx context.Context, integrationID int64) ([]HeartbeatsRow, error) {
@@ -229,6 +242,7 @@ func (q *Queries) Heartbeats(ctx context.Context, integrationID int64) ([]Heartb
 			&i.MissedAt,
 			&i.Reported,
 			&i.IncidentID,
+			&i.CheckAt,
 		); err != nil {
 			return nil, err
 		}
@@ -431,10 +445,31 @@ func (q *Queries) PingHeartbeats(ctx context.Context, arg PingHeartbeatsParams) 
 	return items, nil
 }
 
+const postponeHeartbeats = `-- name: PostponeHeartbeats :exec
+update heartbeats h set check_at = p.until
+from (
+    select unnest($1::bigint[]) as id, unnest($2::timestamptz[]) as before, unnest($3::timestamptz[]) as until
+) p
+where h.id = p.id and h.check_at = p.before
+`
+
+type PostponeHeartbeatsParams struct {
+	Ids    []int64
+	Before []time.Time
+	Until  []time.Time
+}
+
+// Heartbeats that were changed since they were read are left out.
+func (q *Queries) PostponeHeartbeats(ctx context.Context, arg PostponeHeartbeatsParams) error {
+	_, err := q.db.Exec(ctx, postponeHeartbeats, arg.Ids, arg.Before, arg.Until)
+	return err
+}
+
 const replaceHeartbeat = `-- name: ReplaceHeartbeat :exec
 update heartbeats
 set description = $1, every_seconds = $2, grace_seconds = $3, plan = nullif($4::text, ''),
-    severity = nullif($5::text, ''), since = case when not enabled and $6 then clock_timestamp() else since end, enabled = $6
+    severity = nullif($5::text, ''), since = case when not enabled and $6 then clock_timestamp() else since end, enabled = $6,
+    check_at = 'epoch'
 where id = $7
 `
 

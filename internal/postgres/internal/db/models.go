@@ -279,6 +279,8 @@ type Heartbeat struct {
 	MissedAt      *time.Time
 	Reported      bool
 	IncidentID    *int64
+	// the monitor need not read the heartbeat before, unless it is missed
+	CheckAt time.Time
 }
 
 type HeartbeatReception struct {
