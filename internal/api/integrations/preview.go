@@ -19,7 +19,7 @@ type route struct {
 	Plan       string `json:"plan,omitempty"`
 	PlanOf     string `json:"plan_of,omitempty"`
 	Targets    any    `json:"targets,omitempty"` // []routing.Target
-	Rule       int    `json:"rule,omitempty"` // from 1
+	Rule       int    `json:"rule,omitempty"`    // from 1
 	RecordOnly bool   `json:"record_only"`
 	Reason     string `json:"reason"`
 	Refusal    string `json:"refusal,omitempty"`
