@@ -8,15 +8,42 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/senders"
 )
 
 type incidentCommand struct {
+	Open     openCommand     `cmd:"" help:"Open an incident. Prints its number."`
 	Snooze   snoozeCommand   `cmd:"" help:"End the escalation of an incident for some time. Then its plan begins again."`
 	Unsnooze unsnoozeCommand `cmd:"" help:"End a snooze now: the plan begins again."`
 	Page     pageCommand     `cmd:"" help:"Page further people on a running incident, in addition to its plan."`
 	Reassign reassignCommand `cmd:"" help:"Give an acknowledged incident another owner, who is paged."`
 	Merge    mergeCommand    `cmd:"" help:"Merge duplicates into one incident, which stands for them."`
 	Unmerge  unmergeCommand  `cmd:"" help:"Undo the merge of an incident: its plan begins again."`
+}
+
+type openCommand struct {
+	Plan        string            `required:"" help:"Plan that the incident follows." placeholder:"NAME"`
+	Application string            `required:"" help:"Application of the incident." placeholder:"NAME"`
+	Title       string            `required:"" help:"What is wrong, in a line."`
+	Summary     string            `help:"More about it."`
+	Severity    string            `help:"critical, error, warning or info."`
+	Label       map[string]string `help:"A label, for silences and templates. May be repeated." placeholder:"NAME=VALUE"`
+	Context     string            `help:"Further variables for templates: a JSON object." placeholder:"JSON"`
+	Target      []string          `help:"Whom a dynamic target of the plan means, such as user:ann. May be repeated, in the order of the plan." placeholder:"ROLE:NAME"`
+	DedupKey    string            `help:"If an incident of the application and plan is open with this key, none is opened." placeholder:"KEY"`
+}
+
+// Run opens an incident. Standard output has only its number.
+func (c openCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	id, known, err := s.OpenIncident(ctx, senders.NewIncident(c))
+	if err != nil {
+		return invalidIsUsage(err)
+	}
+	if known {
+		fmt.Fprintln(e.stderr, "an incident with this key is open already: none was opened")
+	}
+	fmt.Fprintln(e.stdout, id)
+	return nil
 }
 
 type snoozeCommand struct {
@@ -31,11 +58,7 @@ func (c snoozeCommand) Run(ctx context.Context, e *env, o *operator.Operator) er
 		return err
 	}
 	until, err := o.Incidents().Snooze(ctx, c.ID, d)
-	if err != nil {
-		return invalidIsUsage(err)
-	}
-	fmt.Fprintf(e.stdout, "incident %d is snoozed until %s\n", c.ID, until.UTC().Format(time.RFC3339))
-	return nil
+	return e.done(err, "incident %d is snoozed until %s", c.ID, until.UTC().Format(time.RFC3339))
 }
 
 type unsnoozeCommand struct {
@@ -44,11 +67,7 @@ type unsnoozeCommand struct {
 
 // Run ends a snooze.
 func (c unsnoozeCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	if err := o.Incidents().EndSnooze(ctx, c.ID); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "incident %d escalates again\n", c.ID)
-	return nil
+	return e.done(o.Incidents().EndSnooze(ctx, c.ID), "incident %d escalates again", c.ID)
 }
 
 type mergeCommand struct {
@@ -68,17 +87,11 @@ func (c mergeCommand) Run(ctx context.Context, e *env, o *operator.Operator) err
 	return nil
 }
 
-type unmergeCommand struct {
-	ID int64 `arg:"" help:"Number of the incident."`
-}
+type unmergeCommand unsnoozeCommand
 
 // Run undoes a merge.
 func (c unmergeCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	if err := o.Incidents().Unmerge(ctx, c.ID); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "incident %d is no longer merged\n", c.ID)
-	return nil
+	return e.done(o.Incidents().Unmerge(ctx, c.ID), "incident %d is no longer merged", c.ID)
 }
 
 type pageCommand struct {
@@ -96,11 +109,7 @@ func (c pageCommand) Run(ctx context.Context, e *env, o *operator.Operator) erro
 		return usagef("name at least one --user, --team or --oncall")
 	}
 	err := o.Incidents().Page(ctx, c.ID, operator.Paged{People: c.User, Teams: c.Team, OnCall: c.Oncall, Priority: c.Priority, Template: c.Template})
-	if err != nil {
-		return invalidIsUsage(err)
-	}
-	fmt.Fprintf(e.stdout, "incident %d pages %s\n", c.ID, strings.Join(slices.Concat(c.User, c.Team, c.Oncall), ", "))
-	return nil
+	return e.done(err, "incident %d pages %s", c.ID, strings.Join(slices.Concat(c.User, c.Team, c.Oncall), ", "))
 }
 
 type reassignCommand struct {
@@ -110,9 +119,5 @@ type reassignCommand struct {
 
 // Run gives an incident another owner.
 func (c reassignCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	if err := o.Incidents().Reassign(ctx, c.ID, c.Owner); err != nil {
-		return invalidIsUsage(err)
-	}
-	fmt.Fprintf(e.stdout, "incident %d belongs to %s\n", c.ID, c.Owner)
-	return nil
+	return e.done(o.Incidents().Reassign(ctx, c.ID, c.Owner), "incident %d belongs to %s", c.ID, c.Owner)
 }

@@ -35,7 +35,7 @@ type cli struct {
 	Integration integrationCommand `cmd:"" help:"Add and change integrations: the senders of alerts."`
 	Heartbeat   heartbeatCommand   `cmd:"" help:"Add, list and remove heartbeats: signals whose absence opens an incident."`
 	Route       routeCommand       `cmd:"" help:"Test the routing rules of an integration."`
-	Incident    incidentCommand    `cmd:"" help:"Snooze and merge incidents, page further people, change owners."`
+	Incident    incidentCommand    `cmd:"" help:"Open, snooze and merge incidents, page further people, change owners."`
 	Silence     silenceCommand     `cmd:"" help:"Add, list and end silences and maintenance windows."`
 	Plan        planCommand        `cmd:"" help:"Change or delete plans."`
 	Template    templateCommand    `cmd:"" help:"Delete templates."`
@@ -84,6 +84,14 @@ func invalidIsUsage(err error) error {
 		return usageError{err}
 	}
 	return err
+}
+
+// done prints what a command did, or returns its error.
+func (e *env) done(err error, format string, args ...any) error {
+	if err == nil {
+		fmt.Fprintf(e.stdout, format+"\n", args...)
+	}
+	return invalidIsUsage(err)
 }
 
 func main() {

@@ -22,6 +22,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api/incidents"
 	"github.com/iris-oncall/iris/internal/api/integrations"
 	"github.com/iris-oncall/iris/internal/api/messages"
+	"github.com/iris-oncall/iris/internal/api/opening"
 	"github.com/iris-oncall/iris/internal/api/people"
 	apisilences "github.com/iris-oncall/iris/internal/api/silences"
 	"github.com/iris-oncall/iris/internal/auth"
@@ -32,6 +33,7 @@ import (
 	"github.com/iris-oncall/iris/internal/notifications"
 	"github.com/iris-oncall/iris/internal/notifications/responders"
 	"github.com/iris-oncall/iris/internal/oncall"
+	open "github.com/iris-oncall/iris/internal/opening"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
@@ -102,6 +104,8 @@ func newFixture(t *testing.T) *fixture {
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db),
 				Removals: operator.NewRemovals(db, plans, "")}),
 			integrations.Routes(senders),
+			opening.Routes(opening.Deps{Incidents: in, Wake: wake, Opener: open.Opener{Incidents: in, Plans: plans, Applications: apps,
+				Lookups: pgnotifications.New(db), Load: idle}}),
 			heartbeats.Routes(heartbeats.Deps{Heartbeats: pgheartbeats.New(db), Integrations: pgintegrations.New(db, secrets), Chooser: senders.Previewer.Chooser,
 				Editable: integrations.Editable(senders)}),
 			apisilences.Routes(operations(db, wake)),

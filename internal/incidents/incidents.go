@@ -41,6 +41,7 @@ type Incident struct {
 	// What stopped paging besides the owner; zero values = nothing did.
 	SourceAcknowledged                    bool
 	SnoozedUntil, SilencedUntil, ClosedAt time.Time
+	Silence                               int64 // the number of the silence that hides it
 	MergedInto                            ID
 }
 

@@ -5,6 +5,7 @@ package opening
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -68,6 +69,12 @@ type Request struct {
 	Application string // "" = that of the caller
 	// Targets are those for the dynamic targets of the plan, in the order of their indexes.
 	Targets []incidents.Target
+}
+
+// With returns the request with a further target.
+func (r Request) With(role, name string) Request {
+	r.Targets = append(slices.Clip(r.Targets), incidents.Target{Role: role, Name: name})
+	return r
 }
 
 // Destination is a request whose names were found.

@@ -59,7 +59,7 @@ type Keeper struct {
 	log     *zap.Logger
 }
 
-// NewKeeper returns a Keeper for the buckets of a process.
+// NewKeeper returns a Keeper for the buckets of a process. wake may be nil.
 func NewKeeper(store Store, c *Current, l Leases, wake Wake, log *zap.Logger) *Keeper {
 	return &Keeper{store: store, current: c, leases: l, wake: wake, log: log.Named("silences")}
 }
@@ -207,7 +207,7 @@ func (k *Keeper) changed(ids []incidents.ID) {
 	for _, id := range ids {
 		bs.Add(int(int64(id) % buckets.Count))
 	}
-	if !bs.Empty() {
+	if !bs.Empty() && k.wake != nil {
 		k.wake(bs)
 	}
 }

@@ -53,6 +53,7 @@ func TestAnIncidentIsSnoozedFromItsPage(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "snoozed")
 	require.WithinDuration(t, time.Now().Add(30*time.Minute), w.incident.SnoozedUntil, time.Minute)
+	require.Contains(t, body, "<dt>Snoozed until</dt>")
 	_, _ = b.post("/incidents/257/snooze", url.Values{"for": {"tomorrow"}})
 	require.Equal(t, "09:00 +0545", w.incident.SnoozedUntil.Format("15:04 -0700"))
 	_, _ = b.post("/incidents/257/snooze", url.Values{"for": {"at"}, "until": {"2031-02-03T04:05"}})
@@ -61,6 +62,16 @@ func TestAnIncidentIsSnoozedFromItsPage(t *testing.T) {
 		status, _ = b.post("/incidents/257/snooze", wrong)
 		require.Equal(t, http.StatusBadRequest, status)
 	}
+}
+
+func TestTheIncidentPageNamesTheSilence(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	w.incident.Active, w.incident.SilencedUntil, w.incident.Silence = false, time.Now().Add(time.Hour), 5
+	b.login()
+	_, body := b.get("/incidents/257")
+	require.Contains(t, body, "<dt>Silenced until</dt>")
+	require.Contains(t, body, `by <a href="/silences/5">silence 5</a>`)
 }
 
 func TestAnIncidentIsMergedOnItsPage(t *testing.T) {

@@ -154,6 +154,7 @@ func rights() []right {
 		{get, "/v1/incidents/1/timeline", nil, 200, known, nil},
 		{get, "/v1/audit", nil, 200, "1333333o3", nil},
 		{get, "/v1/incidents?state=open", nil, 200, known, nil},
+		{post, "/v1/incidents", m{"plan": "pager", "application": "demo", "title": "t"}, 201, "13oooooo3", nil},
 		{get, "/v1/incidents/1", nil, 200, known, nil},
 		{get, "/v1/incidents/1/alerts", nil, 200, known, nil},
 		{get, "/v1/incidents/1/messages", nil, 200, known, nil},

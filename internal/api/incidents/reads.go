@@ -129,11 +129,16 @@ func (a reads) get(w http.ResponseWriter, r *http.Request) error {
 }
 
 func answer(w http.ResponseWriter, i incidents.Incident) error {
+	return routing.Answer(w, http.StatusOK, Show(i))
+}
+
+// Show returns an incident as its own route shows it.
+func Show(i incidents.Incident) any {
 	body := whole{object: show(i), Context: i.Context}
 	if len(body.Context) == 0 {
 		body.Context = json.RawMessage("{}")
 	}
-	return routing.Answer(w, http.StatusOK, body)
+	return body
 }
 
 // alert is an alert on the wire.

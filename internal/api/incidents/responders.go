@@ -26,20 +26,9 @@ func (a teamwork) page(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	targets, err := b.Objects("targets", incidents.MaxAddedTargets, "role", "name")
-	if err != nil {
-		return err
-	}
 	var p incidents.AddedPage
-	for _, t := range targets {
-		var target incidents.Target
-		if target.Role, err = t.Required("role"); err != nil {
-			return err
-		}
-		if target.Name, err = t.Required("name"); err != nil {
-			return err
-		}
-		p.Targets = append(p.Targets, target)
+	if p.Targets, err = ReadTargets(b, "targets", incidents.MaxAddedTargets); err != nil {
+		return err
 	}
 	if p.Priority, err = b.Text("priority"); err != nil {
 		return err
@@ -51,6 +40,19 @@ func (a teamwork) page(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return a.changed(w, r, found.ID)
+}
+
+// ReadTargets reads a list of targets, each a role and a name. More than most, null and a missing list are an Invalid fault.
+func ReadTargets(b jsonbody.Object, name string, most int) ([]incidents.Target, error) {
+	given, err := b.Objects(name, most, "role", "name")
+	if err != nil {
+		return nil, err
+	}
+	out := make([]incidents.Target, len(given))
+	for i, g := range given {
+		out[i] = incidents.Target{Role: jsonbody.Next(&err, g.Required, "role"), Name: jsonbody.Next(&err, g.Required, "name")}
+	}
+	return out, err
 }
 
 // reassign gives an acknowledged incident another owner. The caller need not be allowed to act for the new owner.

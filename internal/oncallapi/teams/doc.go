@@ -32,8 +32,8 @@ type Teams interface {
 type Members interface {
 	People(ctx context.Context, team int64) ([]oncall.TeamPerson, error)
 	Memberships(ctx context.Context) ([][2]string, error)
-	AddMember(ctx context.Context, team int64, user users.ID) error
-	RemoveMember(ctx context.Context, team int64, user users.ID) error
+	AddMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
+	RemoveMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error
 }
 
 // Admins stores who administers teams.

@@ -109,7 +109,7 @@ func (a members) addMember(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.When(err, fault.NotFound, calendars.Integrity("user "+name+" not found"))
 	}
-	err = a.Members.AddMember(r.Context(), t.ID, u.ID)
+	err = a.Members.AddMember(r.Context(), t, u, calendars.By(r, b.Raw))
 	return routing.Reply(w, http.StatusCreated, calendars.UserObject(u), fault.When(err, fault.Conflict, calendars.Integrity(`user name "`+u.Name+`" is already in team `+t.Name)))
 }
 
@@ -119,7 +119,7 @@ func (a members) removeMember(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return routing.Done(w, http.StatusOK, a.Members.RemoveMember(r.Context(), t.ID, u.ID))
+	return routing.Done(w, http.StatusOK, a.Members.RemoveMember(r.Context(), t, u, calendars.By(r, nil)))
 }
 
 // addAdmin makes a person an administrator of a team. Unknown people and administrators of the team are a 422.

@@ -8,7 +8,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
-	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres"
 	pgsilences "github.com/iris-oncall/iris/internal/postgres/silences"
 	"github.com/iris-oncall/iris/internal/silences"
@@ -27,7 +26,7 @@ const mostListed = 1000
 // silencesOf returns the operations on silences. The processors see a change within a second, without a notification.
 func silencesOf(db *postgres.DB) silences.Silences {
 	store := pgsilences.New(db)
-	return silences.Silences{Reader: store, Editor: store, Keeper: silences.NewKeeper(store, silences.NewCurrent(store), nil, func(buckets.Set) {}, zap.NewNop())}
+	return silences.Silences{Reader: store, Editor: store, Keeper: silences.NewKeeper(store, silences.NewCurrent(store), nil, nil, zap.NewNop())}
 }
 
 func administrator() auth.Actor { return auth.Actor{Username: operatorName, Admin: true} }

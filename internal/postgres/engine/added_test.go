@@ -97,6 +97,30 @@ func TestRespondersAreAddedToAnEscalatingIncident(t *testing.T) {
 		"an acknowledgement stops them like the other pages")
 }
 
+// The undo of a resolve leads to an exhausted incident whose plan did not end.
+func TestAnAcknowledgementStopsPagesAddedAfterTheUndoOfAResolve(t *testing.T) {
+	t.Parallel()
+	for name, started := range map[string]bool{"waits": false, "was sent": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTeam(t)
+			x.resolve()
+			_, err := x.incidents.Resolve(t.Context(), x.change(), false)
+			require.NoError(t, err)
+			require.NoError(t, x.also("bo"))
+			x.Pass()
+			require.Equal(t, []string{"1.-20.0 primary bo call pending", "1.0.0 primary ana sms cancelled"}, x.Pages(x.id))
+			if started {
+				require.Equal(t, []string{"bo"}, x.started())
+				return
+			}
+			x.acknowledge()
+			require.Equal(t, "1.-20.0 primary bo call cancelled", x.Pages(x.id)[0])
+			require.Empty(t, x.started())
+		})
+	}
+}
+
 // A request that an acknowledgement overtakes pages nobody.
 func TestAnAcknowledgementStopsAddedPagesThatDoNotExistYet(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,7 @@ func New(d *postgres.DB) *Incidents {
 const incidentSelection = `select i.id, i.bucket, i.plan_id, p.name, i.application_id, a.name, i.created_at, i.updated_at,
     i.active, i.resolved, coalesce(u.name, ''), i.current_step, i.reopen_count, %CONTEXT%, coalesce(a.title_variable, ''),
     coalesce(i.source_acknowledged, false), i.snoozed_until, i.silenced_until, i.closed_at, coalesce(i.merged_into, 0),
-    coalesce(s.name, '')
+    coalesce(s.name, ''), coalesce(i.silence_id, 0)
 from incidents i
 join plans p on p.id = i.plan_id
 join applications a on a.id = i.application_id
@@ -134,7 +134,7 @@ func scanIncident(row pgx.CollectableRow) (n incidents.Incident, err error) {
 	var snoozed, silenced, closed *time.Time
 	err = row.Scan(&n.ID, &n.Bucket, &n.PlanID, &n.Plan, &n.ApplicationID, &n.Application, &n.CreatedAt, &n.UpdatedAt,
 		&n.Active, &n.Resolved, &n.Owner, &n.CurrentStep, &n.ReopenCount, &body, &n.Severity, &n.TitleVariable,
-		&n.SourceAcknowledged, &snoozed, &silenced, &closed, &n.MergedInto, &n.Integration)
+		&n.SourceAcknowledged, &snoozed, &silenced, &closed, &n.MergedInto, &n.Integration, &n.Silence)
 	n.Context = body
 	n.SnoozedUntil, n.SilencedUntil, n.ClosedAt = postgres.Deref(snoozed), postgres.Deref(silenced), postgres.Deref(closed)
 	if n.UpdatedAt.Sub(n.CreatedAt) < untouched {

@@ -28,6 +28,12 @@ func (i *Incidents) PageAlso(ctx context.Context, c incidents.Change, a escalati
 			if _, err := StatusOf(b.row).After(incidents.PageAlso); err != nil {
 				return err
 			}
+			if StatusOf(b.row).State() == incidents.StateExhausted && b.row.ExhaustedAt == nil { // after the undo of a resolve, for example
+				var err error
+				if b.row.ExhaustedAt, err = q.MarkExhausted(ctx, b.row.ID); err != nil {
+					return err
+				}
+			}
 			if err := addPage(ctx, q, c, b, a); err != nil {
 				return err
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Rosters stores rosters. Every change is one transaction with its entry in the audit log (a new order of members has no entry), and
-// keeps the rule that members of a roster belong to its team. It is safe for concurrent use.
+// Rosters stores rosters. Every change is one transaction with its entry in the audit log (that of a new order is in the log of the
+// installation), and keeps the rule that members of a roster belong to its team. It is safe for concurrent use.
 type Rosters struct{ teams *OncallTeams }
 
 // NewRosters returns the adapter. People who are added to a roster join its team and get the default notice settings of t.
@@ -60,6 +60,9 @@ func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Ro
 	return r.teams.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if order != nil {
 			if err := q.OrderRoster(ctx, db.OrderRosterParams{RosterID: old.ID, UserIds: postgres.Numbers(order)}); err != nil {
+				return err
+			}
+			if err := teamChanged(ctx, q, by, "roster order changed", team, "roster "+old.Name); err != nil {
 				return err
 			}
 		}

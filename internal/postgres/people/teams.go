@@ -10,8 +10,8 @@ import (
 )
 
 // OncallTeams stores teams as the on-call API shows them: settings, members, administrators, subscriptions. Every change is one
-// transaction. Changes of teams and administrators have an entry in the audit log; those of members and subscriptions have none. It is
-// safe for concurrent use.
+// transaction. Changes of teams and administrators have an entry in the audit log of on-call, those of members in that of the installation;
+// those of subscriptions have none. It is safe for concurrent use.
 type OncallTeams struct {
 	db *postgres.DB
 	// defaults are the notice settings of people who join a team.
@@ -138,28 +138,40 @@ func (t *OncallTeams) Delete(ctx context.Context, team oncall.Profile, by oncall
 }
 
 // AddMember makes a person a member, at the end of the team's order; a Conflict fault when they are one.
-func (t *OncallTeams) AddMember(ctx context.Context, team int64, user users.ID) error {
+func (t *OncallTeams) AddMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if _, err := q.LockTeam(ctx, team); err != nil {
+		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		n, err := q.JoinTeam(ctx, db.JoinTeamParams{TeamID: team, UserID: int64(user)})
-		return postgres.RequireNew(n, err)
+		n, err := q.JoinTeam(ctx, db.JoinTeamParams{TeamID: team.ID, UserID: int64(user.ID)})
+		if err := postgres.RequireNew(n, err); err != nil {
+			return err
+		}
+		return teamChanged(ctx, q, by, "team member added", team, "user "+user.Name)
 	})
 }
 
 // RemoveMember removes a person from the members of a team. Rosters and administrators stay as they are. A NotFound fault when
 // they are no member.
-func (t *OncallTeams) RemoveMember(ctx context.Context, team int64, user users.ID) error {
+func (t *OncallTeams) RemoveMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if _, err := q.LockTeam(ctx, team); err != nil {
+		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
 		}
-		if err := postgres.RequireRow(q.LeaveTeam(ctx, db.LeaveTeamParams{TeamID: team, UserID: int64(user)})); err != nil {
+		if err := postgres.RequireRow(q.LeaveTeam(ctx, db.LeaveTeamParams{TeamID: team.ID, UserID: int64(user.ID)})); err != nil {
 			return err
 		}
-		return q.TidyTeamMembers(ctx, team)
+		if err := q.TidyTeamMembers(ctx, team.ID); err != nil {
+			return err
+		}
+		return teamChanged(ctx, q, by, "team member removed", team, "user "+user.Name)
 	})
+}
+
+// teamChanged adds an entry about a team to the audit log of the installation. The one of on-call has only the actions of Oncall.
+func teamChanged(ctx context.Context, q *db.Queries, by oncall.By, action string, team oncall.Profile, detail string) error {
+	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: action, Object: postgres.Storable("team " + team.Name),
+		Detail: postgres.Storable(detail)})
 }
 
 // AddAdmin makes a person an administrator and member; a Conflict fault when they are one.

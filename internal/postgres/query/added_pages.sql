@@ -14,6 +14,10 @@ from added_pages p
 where p.incident_id = sqlc.arg(incident_id)::bigint
 returning number;
 
+-- Lets pages of an incident be sent that no longer escalates, until somebody acknowledges it.
+-- name: MarkExhausted :one
+update incidents set exhausted_at = clock_timestamp(), version = version + 1 where id = sqlc.arg(id) returning exhausted_at;
+
 -- name: TemplateIsActive :one
 select exists (select from template_active t where t.name_key = lower(rtrim(sqlc.arg(template)::text, ' ')))::boolean;
 

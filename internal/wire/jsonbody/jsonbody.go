@@ -242,6 +242,14 @@ func (b Object) Texts(name string) (list []string, ok bool, err error) {
 	return list, true, nil
 }
 
+// TextMap returns an object of strings; nil for null and a missing key.
+func (b Object) TextMap(name string) (m map[string]string, err error) {
+	if b.Given(name) && json.Unmarshal(b.Members[name], &m) != nil {
+		return nil, b.Fault(name, "%s must be an object of strings", name)
+	}
+	return m, nil
+}
+
 // ReadName reads {"name": ...}.
 func ReadName(w http.ResponseWriter, r *http.Request) (string, error) {
 	b, err := Read(w, r, "invalid payload")

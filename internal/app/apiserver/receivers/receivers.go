@@ -74,10 +74,11 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 	return &Receivers{edges, old, activity, reception}, err
 }
 
-// Routes returns what makes the routes of /v1 about integrations, heartbeats and silences.
-func Routes(cfg config.API, s *server.Stores, log *zap.Logger) func(receiving.Wake) []routing.Route {
+// Routes returns the routes of /v1 that open incidents, and those about integrations, heartbeats and silences. Their handlers call wake
+// with the buckets that they changed.
+func Routes(cfg config.API, s *server.Stores, o resources.Opener, log *zap.Logger) func(wake receiving.Wake) []routing.Route {
 	return func(wake receiving.Wake) []routing.Route {
-		return resources.Routes(s, Previewer(cfg, s, log), s.Silences(wake, log))
+		return resources.Routes(s, o, Previewer(cfg, s, log), s.Silences(wake, log), wake)
 	}
 }
 

@@ -78,6 +78,18 @@ func (q *Queries) LockForPage(ctx context.Context, id int64) (LockForPageRow, er
 	return i, err
 }
 
+const markExhausted = `-- name: MarkExhausted :one
+update incidents set exhausted_at = clock_timestamp(), version = version + 1 where id = $1 returning exhausted_at
+`
+
+// Lets pages of an incident be sent that no longer escalates, until somebody acknowledges it.
+func (q *Queries) MarkExhausted(ctx context.Context, id int64) (*time.Time, error) {
+	row := q.db.QueryRow(ctx, markExhausted, id)
+	var exhausted_at *time.Time
+	err := row.Scan(&exhausted_at)
+	return exhausted_at, err
+}
+
 const templateIsActive = `-- name: TemplateIsActive :one
 select exists (select from template_active t where t.name_key = lower(rtrim($1::text, ' ')))::boolean
 `

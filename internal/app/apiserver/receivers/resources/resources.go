@@ -1,4 +1,4 @@
-// Package resources builds the routes of /v1 about integrations, heartbeats and silences. Package receivers calls it.
+// Package resources builds the routes of /v1 that open incidents, and those about integrations, heartbeats and silences. Package receivers calls it.
 package resources
 
 import (
@@ -6,18 +6,24 @@ import (
 
 	"github.com/iris-oncall/iris/internal/api/heartbeats"
 	"github.com/iris-oncall/iris/internal/api/integrations"
+	route "github.com/iris-oncall/iris/internal/api/opening"
 	api "github.com/iris-oncall/iris/internal/api/silences"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
+	"github.com/iris-oncall/iris/internal/opening"
 	"github.com/iris-oncall/iris/internal/silences"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Routes returns the routes.
-func Routes(s *server.Stores, p receiving.Previewer, hide silences.Silences) []routing.Route {
+// Opener opens incidents.
+type Opener = opening.Opener
+
+// Routes returns the routes. o opens the incidents that applications and people ask for.
+func Routes(s *server.Stores, o Opener, p receiving.Previewer, hide silences.Silences, wake receiving.Wake) []routing.Route {
 	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
-	return slices.Concat(integrations.Routes(senders), api.Routes(hide), heartbeats.Routes(heartbeats.Deps{
+	open := route.Deps{Opener: o, Incidents: s.Incidents, Wake: wake}
+	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), heartbeats.Routes(heartbeats.Deps{
 		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders),
 	}))
 }
