@@ -30,7 +30,7 @@ type integrationAddCommand struct {
 	Application string `required:"" help:"Application that the incidents belong to." placeholder:"NAME"`
 	Plan        string `help:"Plan for events that no rule matches; without it, that of the application." placeholder:"NAME"`
 	Severity    string `help:"Severity of events that name none: critical, error, warning or info. Default: error."`
-	Rate        int    `help:"Deliveries per minute that each API server accepts." default:"600"`
+	Rate        int    `help:"Deliveries per minute that are accepted." default:"600"`
 	Settings    string `help:"File with the settings, a JSON object: expressions of a generic or email integration, signatures of grafana or sns." type:"existingfile" placeholder:"FILE"`
 	Rules       string `help:"File with the routing rules, a JSON array. The first rule that matches wins." type:"existingfile" placeholder:"FILE"`
 }

@@ -38,6 +38,11 @@ func TestTheManualListsExactlyTheMetricsThatExist(t *testing.T) {
 	for name := range named {
 		require.True(t, exported[name], "docs/operations.md names %s, which does not exist", name)
 	}
+	rules, err := os.ReadFile("../../deploy/alerts.yaml")
+	require.NoError(t, err)
+	for _, name := range regexp.MustCompile(`iris_\w+`).FindAllString(string(rules), -1) {
+		require.True(t, exported[name], "deploy/alerts.yaml names %s, which does not exist", name)
+	}
 
 	_, table, found := strings.Cut(manual, "## What the log says")
 	require.True(t, found)

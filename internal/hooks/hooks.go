@@ -171,7 +171,7 @@ func (h *Hooks) authenticate(ctx context.Context, token, kind string) (*delivery
 		err = fault.Newf(fault.Forbidden, "integrations of type %s take no deliveries here", kind)
 	}
 	if err == nil {
-		err = h.d.Activity.Allow(d.from, d.at)
+		err = h.d.Activity.Allow(ctx, d.from, d.at)
 	}
 	if err == nil {
 		d.app, err = h.d.Applications.ByName(ctx, d.from.Application)

@@ -88,7 +88,7 @@ func (n *session) Rcpt(to string, _ *gosmtp.RcptOptions) error {
 		n.s.d.Activity.Note(r.from, r.tokenID, integrations.Payload{At: time.Now()}, err)
 		return problem(550, 5, 2, 1, "The integration is switched off")
 	}
-	if err := n.s.d.Activity.Allow(r.from, time.Now()); err != nil {
+	if err := n.s.d.Activity.Allow(ctx, r.from, time.Now()); err != nil {
 		n.s.d.Activity.Note(r.from, r.tokenID, integrations.Payload{At: time.Now()}, err)
 		n.s.mails.WithLabelValues(later).Inc()
 		return problem(452, 4, 2, 2, "%s: send it again later", fault.Public(err))

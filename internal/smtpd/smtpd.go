@@ -38,7 +38,7 @@ type Receiver interface {
 
 // Activity limits the rate of integrations and records their deliveries.
 type Activity interface {
-	Allow(from integrations.Integration, now time.Time) error
+	Allow(ctx context.Context, from integrations.Integration, now time.Time) error
 	Note(from integrations.Integration, token int64, p integrations.Payload, err error)
 }
 

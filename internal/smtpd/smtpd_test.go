@@ -65,7 +65,7 @@ func (w *world) Receive(_ context.Context, _ auth.Application, _ integrations.In
 	return receiving.Result{ID: 42, Outcome: receiving.Opened}, nil
 }
 
-func (w *world) Allow(from integrations.Integration, _ time.Time) error {
+func (w *world) Allow(_ context.Context, from integrations.Integration, _ time.Time) error {
 	if from.Name == "busy" {
 		return fault.New(fault.Throttled, "too many")
 	}

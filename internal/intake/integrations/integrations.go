@@ -88,7 +88,7 @@ type Content struct {
 	Rules           []routing.Rule
 	// Settings are those of the type's decoder: an object.
 	Settings      json.RawMessage
-	RatePerMinute int // deliveries per minute and API server
+	RatePerMinute int // deliveries per minute, in the whole cluster
 	Enabled       bool
 	Ends          Ends
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
-	"golang.org/x/time/rate"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
@@ -16,14 +15,12 @@ import (
 
 // Payloads: how many an integration keeps, and the largest that is kept, in bytes. Of a larger one, the beginning is kept.
 const (
-	KeptPayloads  = 20
-	maxPayload    = 64 << 10
-	writeEvery    = time.Second
-	writeTimeout  = 10 * time.Second
-	logEvery      = time.Minute
-	maxUnwritten  = 10_000 // integrations and causes in memory
-	burstFraction = 10     // a tenth of a minute's deliveries may come at once
-	leastBurst    = 20
+	KeptPayloads = 20
+	maxPayload   = 64 << 10
+	writeEvery   = time.Second
+	writeTimeout = 10 * time.Second
+	logEvery     = time.Minute
+	maxUnwritten = 10_000 // integrations and causes in memory
 )
 
 // Usage is what an integration received since the last write.
@@ -39,6 +36,9 @@ type Usage struct {
 // ActivityStore stores usages, by integration.
 type ActivityStore interface {
 	Record(ctx context.Context, used map[integrations.ID]Usage) error
+	// TakeAllowance takes a part of what the integration may send now, in the whole cluster: at most wanted deliveries. left is less than one
+	// if there are none.
+	TakeAllowance(ctx context.Context, id integrations.ID, r Rate, wanted int) (granted int, left float64, err error)
 }
 
 // Activity counts deliveries, keeps the latest payloads, and limits the rate of each integration. It writes once a second, so a storm
@@ -50,7 +50,7 @@ type Activity struct {
 
 	mu     sync.Mutex
 	used   map[integrations.ID]Usage
-	rates  map[integrations.ID]*rate.Limiter
+	rates  map[integrations.ID]*allowance
 	logged map[cause]time.Time
 }
 
@@ -61,7 +61,7 @@ type cause struct {
 
 // NewActivity returns an Activity for integrations of these types; the caller must call Run. A nil registerer exports no metrics.
 func NewActivity(store ActivityStore, log *zap.Logger, types []string, r prometheus.Registerer) (*Activity, error) {
-	a := &Activity{store: store, log: log.Named("intake"), used: map[integrations.ID]Usage{}, rates: map[integrations.ID]*rate.Limiter{},
+	a := &Activity{store: store, log: log.Named("intake"), used: map[integrations.ID]Usage{}, rates: map[integrations.ID]*allowance{},
 		logged: map[cause]time.Time{}, refusals: shared.Start(prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "iris_intake_refused_total", Help: "Refused deliveries of integrations, by type and kind of the error.",
 		}, []string{"type", "reason"}), types, reasons())}
@@ -79,27 +79,6 @@ func reasons() []string {
 		out = append(out, string(k))
 	}
 	return out
-}
-
-// Allow returns a Throttled fault if the integration sent more deliveries to this process than its rate permits.
-func (a *Activity) Allow(from integrations.Integration, now time.Time) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	limit := rate.Limit(float64(from.RatePerMinute) / 60)
-	l := a.rates[from.ID]
-	if l == nil || l.Limit() != limit {
-		if len(a.rates) >= maxUnwritten {
-			clear(a.rates)
-		}
-		l = rate.NewLimiter(limit, max(leastBurst, from.RatePerMinute/burstFraction))
-		a.rates[from.ID] = l
-	}
-	if l.AllowN(now, 1) {
-		return nil
-	}
-	f := fault.Newf(fault.Throttled, "the integration %s sent more than %d deliveries per minute", from.Name, from.RatePerMinute)
-	f.RetryAfter = max(time.Second, time.Duration(float64(time.Second)/float64(limit)))
-	return f
 }
 
 // Note records a delivery: err is its refusal; nil = it was accepted. token is the token that it used. It logs a refusal once a minute

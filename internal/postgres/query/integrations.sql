@@ -125,3 +125,18 @@ insert into integration_secrets (integration_id, sealed) select @integration_id,
 select id, resolve_after_seconds, close_after_seconds from integrations
 where resolve_after_seconds is not null or close_after_seconds is not null
 order by id;
+
+-- Takes a part of the allowance of an integration: at most the wanted number of deliveries. The allowance grows with time up to the burst. The
+-- answer is how many were granted, and how many are left (less than one when there are none).
+-- name: TakeAllowance :one
+with input as materialized (
+    select sqlc.arg(id)::bigint as id, sqlc.arg(burst)::float8 as burst, sqlc.arg(wanted)::int as wanted, sqlc.arg(per_second)::float8 as per_second
+)
+insert into integration_rates as r (integration_id, tokens, taken_at, granted)
+select i.id, i.burst - least(i.wanted, floor(i.burst)), statement_timestamp(), least(i.wanted, floor(i.burst))::int from input i
+on conflict (integration_id) do update
+set granted = least((select i.wanted from input i), floor(least((select i.burst from input i), r.tokens + (select i.per_second from input i) * greatest(0, extract(epoch from statement_timestamp() - r.taken_at)))))::int,
+    tokens = least((select i.burst from input i), r.tokens + (select i.per_second from input i) * greatest(0, extract(epoch from statement_timestamp() - r.taken_at)))
+        - least((select i.wanted from input i), floor(least((select i.burst from input i), r.tokens + (select i.per_second from input i) * greatest(0, extract(epoch from statement_timestamp() - r.taken_at))))),
+    taken_at = greatest(r.taken_at, statement_timestamp())
+returning granted, tokens;

@@ -562,6 +562,46 @@ func (q *Queries) ReplaceIntegration(ctx context.Context, arg ReplaceIntegration
 	return result.RowsAffected(), nil
 }
 
+const takeAllowance = `-- name: TakeAllowance :one
+with input as materialized (
+    select $1::bigint as id, $2::float8 as burst, $3::int as wanted, $4::float8 as per_second
+)
+insert into integration_rates as r (integration_id, tokens, taken_at, granted)
+select i.id, i.burst - least(i.wanted, floor(i.burst)), statement_timestamp(), least(i.wanted, floor(i.burst))::int from input i
+on conflict (integration_id) do update
+set granted = least((select i.wanted from input i), floor(least((select i.burst from input i), r.tokens + (select i.per_second from input i) * greatest(0, extract(epoch from statement_timestamp() - r.taken_at)))))::int,
+    tokens = least((select i.burst from input i), r.tokens + (select i.per_second from input i) * greatest(0, extract(epoch from statement_timestamp() - r.taken_at)))
+        - least((select i.wanted from input i), floor(least((select i.burst from input i), r.tokens + (select i.per_second from input i) * greatest(0, extract(epoch from statement_timestamp() - r.taken_at))))),
+    taken_at = greatest(r.taken_at, statement_timestamp())
+returning granted, tokens
+`
+
+type TakeAllowanceParams struct {
+	ID        int64
+	Burst     float64
+	Wanted    int32
+	PerSecond float64
+}
+
+type TakeAllowanceRow struct {
+	Granted int32
+	Tokens  float64
+}
+
+// Takes a part of the allowance of an integration: at most the wanted number of deliveries. The allowance grows with time up to the burst. The
+// answer is how many were granted, and how many are left (less than one when there are none).
+func (q *Queries) TakeAllowance(ctx context.Context, arg TakeAllowanceParams) (TakeAllowanceRow, error) {
+	row := q.db.QueryRow(ctx, takeAllowance,
+		arg.ID,
+		arg.Burst,
+		arg.Wanted,
+		arg.PerSecond,
+	)
+	var i TakeAllowanceRow
+	err := row.Scan(&i.Granted, &i.Tokens)
+	return i, err
+}
+
 const useIntegrationTokens = `-- name: UseIntegrationTokens :exec
 update integration_tokens set last_used_at = clock_timestamp()
 where id = any($1::bigint[]) and (last_used_at is null or last_used_at < clock_timestamp() - interval '10 seconds')

@@ -478,6 +478,14 @@ type IntegrationPayload struct {
 	ContentType string
 }
 
+// how many deliveries each integration may send now; API servers take parts of the allowance
+type IntegrationRate struct {
+	IntegrationID int64
+	Tokens        float64
+	TakenAt       time.Time
+	Granted       int32
+}
+
 type IntegrationSecret struct {
 	ID            int64
 	IntegrationID int64
