@@ -66,12 +66,14 @@ type Event struct {
 	Labels          map[string]string
 }
 
-// What the preview of a delivery needs and returns.
-type (
-	Delivery = receiving.Delivery
-	Preview  = receiving.Preview
-	Choice   = receiving.Choice
-)
+// Delivery is a delivery to preview.
+type Delivery = receiving.Delivery
+
+// Preview is what a delivery would do with one event.
+type Preview = receiving.Preview
+
+// Choice is the route of an event.
+type Choice = receiving.Choice
 
 // Content is what people edit of an integration.
 type Content = integrations.Content
