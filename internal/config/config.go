@@ -329,7 +329,7 @@ type API struct {
 	HTTP          HTTP
 	Slack         []Slack
 	Twilio        []Twilio
-	Webhooks      []string // formats served below /v0/webhooks. Empty = alertmanager
+	Webhooks      []string // formats served below /v0/webhooks. Empty = alertmanager and grafana
 	Compatibility Compatibility
 	MailingLists  MailingLists
 	IncidentRates IncidentRates

@@ -69,7 +69,7 @@ type Deps struct {
 	Errors       *wire.Errors
 	Wake         func(buckets.Set) // notifies the processors of changed buckets; never blocks
 	Log          *zap.Logger
-	// Enabled are the served formats, from Names; empty = alertmanager only.
+	// Enabled are the served formats, from Names; empty = alertmanager and grafana.
 	Enabled []string
 	// Rates limits how many incidents are opened; nil = no limit.
 	Rates *load.Rates `optional:"true"`
@@ -127,7 +127,7 @@ func New(d Deps) (*Webhooks, error) {
 		return nil, errors.New("webhooks: a part is missing: " + name)
 	}
 	if len(d.Enabled) == 0 {
-		d.Enabled = []string{"alertmanager"}
+		d.Enabled = []string{"alertmanager", "grafana"}
 	}
 	for _, name := range d.Enabled {
 		if formats()[name] == nil {

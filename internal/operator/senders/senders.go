@@ -44,7 +44,7 @@ func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
 }
 
 func (s *Senders) chooser() receiving.Chooser {
-	return receiving.Chooser{Plans: s.plans, CatchAll: s.catchAll, Log: zap.NewNop()}
+	return receiving.Chooser{Plans: s.plans, Lookups: s.opener.Lookups, CatchAll: s.catchAll, Log: zap.NewNop()}
 }
 
 func (s *Senders) application(ctx context.Context, name string) (auth.Application, error) {
@@ -66,12 +66,14 @@ type Event struct {
 	Labels          map[string]string
 }
 
-// What the preview of a delivery needs and returns.
-type (
-	Delivery = receiving.Delivery
-	Preview  = receiving.Preview
-	Choice   = receiving.Choice
-)
+// Delivery is a delivery to preview.
+type Delivery = receiving.Delivery
+
+// Preview is what a delivery would do with one event.
+type Preview = receiving.Preview
+
+// Choice is the route of an event.
+type Choice = receiving.Choice
 
 // Content is what people edit of an integration.
 type Content = integrations.Content
