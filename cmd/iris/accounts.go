@@ -70,7 +70,7 @@ func switchUser(ctx context.Context, e *env, o *operator.Operator, name string, 
 	changed, err := o.SetActive(ctx, name, active, force)
 	switch {
 	case err != nil:
-		return forcible(err)
+		return operator.WithHint(err, "--force")
 	case !changed && active:
 		fmt.Fprintf(e.stderr, "%s is switched on already\n", name)
 	case !changed:

@@ -16,8 +16,8 @@ import (
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/links"
 	"github.com/iris-oncall/iris/internal/operator/senders"
 	"github.com/iris-oncall/iris/internal/operator/transfer"
 	"github.com/iris-oncall/iris/internal/users"
@@ -39,8 +39,15 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	}
 	e.opened = operator.New(db, in.Keys)
 	e.opened.CatchAll = c.CatchAllPlan()
+	e.links = links.New(db, c.Issuers())
 	e.senders = senders.New(db, in.Keys, c.CatchAllPlan())
 	return e.opened, nil
+}
+
+// accounts opens the database like operator.
+func (e *env) accounts(ctx context.Context) (*links.Links, error) {
+	_, err := e.operator(ctx)
+	return e.links, err
 }
 
 // integrations opens the database like operator.
@@ -86,7 +93,8 @@ type userCommand struct {
 	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
 	Rule    userRuleCommand    `cmd:"" help:"List and set how pages of each priority reach a user."`
 	Quiet   userQuietCommand   `cmd:"" help:"Print and set the quiet-time limits of a user."`
-	Delete  userDeleteCommand  `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
+	links.Commands
+	Delete userDeleteCommand `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
 }
 
 type userAddCommand struct {
@@ -277,18 +285,10 @@ type deleteFlags struct {
 
 func (f deleteFlags) remove(ctx context.Context, e *env, o *operator.Operator, kind, done string) error {
 	if err := o.Remove(ctx, kind, f.Name, f.Force); err != nil {
-		return forcible(err)
+		return operator.WithHint(err, "--force")
 	}
 	fmt.Fprintf(e.stderr, "%s %s %s\n", kind, f.Name, done)
 	return nil
-}
-
-// forcible adds the flag --force to a Conflict fault.
-func forcible(err error) error {
-	if fault.Is(err, fault.Conflict) {
-		return fault.Newf(fault.Conflict, "%s (--force)", fault.Public(err))
-	}
-	return err
 }
 
 type teamDeleteCommand struct{ deleteFlags }

@@ -17,8 +17,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/iris-oncall/iris/internal/app"
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/operator/links"
 	"github.com/iris-oncall/iris/internal/operator/senders"
 )
 
@@ -58,6 +58,7 @@ type cli struct {
 // env is the environment of a command; tests set their own.
 type env struct {
 	senders *senders.Senders
+	links   *links.Links
 	opened  *operator.Operator // nil = the command has not opened the database
 	config  string
 	environ []string
@@ -80,7 +81,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 // invalidIsUsage turns an Invalid fault into a usageError, for commands whose values all come from the command line.
 func invalidIsUsage(err error) error {
-	if fault.Is(err, fault.Invalid) {
+	if operator.Invalid(err) {
 		return usageError{err}
 	}
 	return err
@@ -110,7 +111,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		kong.Name("iris"), kong.Description("Iris pages the right person, once, in time."),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations), kong.BindToProvider(e.accounts), kong.Bind(links.Streams{Out: e.stdout, Err: e.stderr}))
 	if err != nil {
 		fmt.Fprintf(e.stderr, "iris: %v\n", err)
 		return 1

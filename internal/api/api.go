@@ -51,7 +51,7 @@ type Deps struct {
 	Incidents     incidents.Deps
 	Messages      messages.Deps
 	People        people.Deps
-	// Integrations returns the routes of packages opening, integrations, heartbeats, silences and tokens. They call wake with the buckets that they change.
+	// Integrations returns the routes of packages opening, integrations, heartbeats, silences, tokens and identities. They call wake with the buckets that they change.
 	Integrations func(wake replay.Wake) []routing.Route
 	// Authenticator must refuse requests without credentials: the compatibility switches do not apply here.
 	Authenticator *wire.Authenticator

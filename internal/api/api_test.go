@@ -91,7 +91,7 @@ func newFixture(t *testing.T) *fixture {
 		plans, templates := pgcatalog.NewPlans(db), pgcatalog.NewTemplates(db)
 		senders := integrations.Deps{Integrations: pgintegrations.New(db, secrets), Records: pgintegrations.New(db, secrets), Applications: apps,
 			Types: []string{"generic", "grafana", "heartbeat", "pagerduty"}, Previewer: receiving.Previewer{
-				Chooser: receiving.Chooser{Plans: plans, Log: zap.NewNop()}, Applications: apps, Decoders: sources.All(), Alerts: pgintegrations.New(db, secrets)}}
+				Chooser: receiving.Chooser{Plans: plans, Lookups: pgnotifications.New(db), Log: zap.NewNop()}, Applications: apps, Decoders: sources.All(), Alerts: pgintegrations.New(db, secrets)}}
 		return slices.Concat(
 			incidents.Routes(incidents.Deps{Incidents: in, Transitions: in, Snoozes: in, Merges: in, Responders: responders.Responders{Store: in, Lookups: pgnotifications.New(db), People: users}, Comments: in, Timelines: in, People: users, Wake: wake}),
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
@@ -388,7 +388,7 @@ func TestListsOfConfiguration(t *testing.T) {
 		"/v1/users?limit=1":     `"next":"`,
 		"/v1/users/ann":         `"teams":["ops"]`,
 		"/v1/teams":             `"name":"ops"`,
-		"/v1/teams/ops":         `"members":["ann","bob"],"admins":["ann"]`,
+		"/v1/teams/ops":         `"members":["ann","bob"],"managed_members":[],"admins":["ann"]`,
 		"/v1/messages":          `{"items":[],"next":null}`,
 		"/v1/notifications":     `{"items":[],"next":null}`,
 	} {

@@ -346,6 +346,8 @@ type API struct {
 	Oncall    Oncall
 	LDAP      LDAP
 	Sync      Sync // for people who log in with the directory's password
+	OIDC      []OIDC
+	Proxy     Proxy
 }
 
 // Processor is the configuration of message-processor.

@@ -10,9 +10,11 @@ import (
 	"time"
 )
 
-// Auth has the directories that check passwords besides Iris.
+// Auth has the ways to log in besides the passwords of Iris.
 type Auth struct {
-	LDAP LDAP `koanf:"ldap"`
+	LDAP  LDAP   `koanf:"ldap"`
+	OIDC  []OIDC `koanf:"oidc"`
+	Proxy Proxy  `koanf:"proxy"`
 }
 
 // LDAP is an LDAP directory. Without URLs there is none.

@@ -29,6 +29,7 @@ var variables = []variable{
 	{"IRIS_HTTP_ADDR", "http.addr", false},
 	{"IRIS_MAILBOX_URL", "http.mailbox_url", false},
 	{"IRIS_LDAP_BIND_PASSWORD", "auth.ldap.bind_password", true},
+	{"IRIS_OIDC_CLIENT_SECRET", "auth.oidc[0].client_secret", true},
 	{"IRIS_INTAKE_SMTP_ADDR", "intake.smtp.addr", false},
 	{"IRIS_INTAKE_SMTP_DOMAIN", "intake.smtp.domain", false},
 	{"IRIS_GOSSIP_ADDR", "gossip.addr", false},

@@ -1,8 +1,10 @@
 package escalation
 
 import (
+	"context"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -48,4 +50,26 @@ type Lookup struct {
 	Role     string // in its stored spelling; "" = there is no such role
 	TargetID int64  // 0 = no active target of that name fits the role
 	Exists   bool   // an active target of any kind has the name
+}
+
+// Lookups finds the targets that a role and a name mean. The result may be a second old.
+type Lookups interface {
+	Lookup(ctx context.Context, role, name string) (Lookup, error)
+}
+
+// FindTargets finds the targets of a plan's dynamic steps, in the order of their indexes. unknown is the first that does not exist; nil =
+// all exist.
+func FindTargets(ctx context.Context, l Lookups, given []incidents.Target) (found []incidents.DynamicTarget, unknown *incidents.Target, err error) {
+	found = make([]incidents.DynamicTarget, len(given))
+	for i, t := range given {
+		one, err := l.Lookup(ctx, t.Role, t.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if one.TargetID == 0 {
+			return nil, &t, nil
+		}
+		found[i] = incidents.DynamicTarget{Index: i, Role: one.Role, TargetID: one.TargetID}
+	}
+	return found, nil, nil
 }

@@ -53,6 +53,8 @@ type TeamPerson struct {
 	Member bool
 	Admin  bool
 	Active bool
+	// Managed means that groups of single sign-on give the membership.
+	Managed bool
 }
 
 // Membership is a person's part in one team, by the team's internal id.

@@ -29,11 +29,6 @@ type Applications interface {
 	ByName(ctx context.Context, name string) (auth.Application, error)
 }
 
-// Lookups finds the people that a role and a name mean. The result may be a second old.
-type Lookups interface {
-	Lookup(ctx context.Context, role, name string) (escalation.Lookup, error)
-}
-
 // Load limits the pending messages of an application, and counts accepted incidents.
 type Load interface {
 	// Overloaded returns how long the application must wait before it opens another incident; 0 = it need not wait.
@@ -55,7 +50,7 @@ type Opener struct {
 	Incidents    Incidents
 	Plans        Plans
 	Applications Applications
-	Lookups      Lookups
+	Lookups      escalation.Lookups
 	Load         Load
 	Rates        Rates `optional:"true"` // nil = any number of incidents
 	// Refused counts an incident that Load refuses; nil = they are not counted.
@@ -135,19 +130,12 @@ func (o Opener) dynamicTargets(ctx context.Context, plan escalation.Plan, given 
 	if len(given) != want {
 		return nil, fault.Invalidf("dynamic_targets", "Invalid number of dynamic targets")
 	}
-	out := make([]incidents.DynamicTarget, want)
-	for i, t := range given {
-		found, err := o.Lookups.Lookup(ctx, t.Role, t.Name)
-		if err != nil {
-			return nil, err
-		}
-		if found.TargetID == 0 {
-			return nil, &fault.Error{Kind: fault.Invalid, Field: "dynamic_targets", Message: "Invalid incident",
-				Detail: "invalid role " + t.Role + " for target " + t.Name}
-		}
-		out[i] = incidents.DynamicTarget{Index: i, Role: found.Role, TargetID: found.TargetID}
+	found, unknown, err := escalation.FindTargets(ctx, o.Lookups, given)
+	if unknown != nil {
+		return nil, &fault.Error{Kind: fault.Invalid, Field: "dynamic_targets", Message: "Invalid incident",
+			Detail: "invalid role " + unknown.Role + " for target " + unknown.Name}
 	}
-	return out, nil
+	return found, err
 }
 
 // Open opens the incident that n describes at the destination, which overrides the plan, application, targets and actor of n. If an

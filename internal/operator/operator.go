@@ -372,6 +372,17 @@ func exists(err error) (bool, error) {
 	return err == nil, err
 }
 
+// Invalid reports whether an error is about a value that the caller gave.
+func Invalid(err error) bool { return fault.Is(err, fault.Invalid) }
+
+// WithHint adds a hint to the error about an object that is in use. Other errors stay.
+func WithHint(err error, hint string) error {
+	if fault.Is(err, fault.Conflict) {
+		return fault.Newf(fault.Conflict, "%s (%s)", fault.Public(err), hint)
+	}
+	return err
+}
+
 // note records a change in the audit log. It returns err, the error of the change, if that is not nil.
 func (o *Operator) note(ctx context.Context, err error, action, object string) error {
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/web/incidents"
 	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/web/signon"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -22,27 +23,35 @@ type loginView struct {
 	page.Frame
 	Next, Problem string
 	Lost          string // text about a change that was not made because the session had ended
+	Providers     []signon.Choice
 }
 
 func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
 	_, loggedIn, err := w.sessionUser(r)
-	if err != nil {
+	if err == nil && !loggedIn {
+		loggedIn, err = w.signOn.EnterByProxy(r)
+	}
+	if err != nil && !fault.Is(err, fault.Forbidden) {
 		w.pages.Fail(rw, r, err)
 		return
 	}
 	next := r.URL.Query().Get("next")
 	if loggedIn {
-		if !localPath(next) {
+		if !signon.LocalPath(next) {
 			next = "/incidents"
 		}
 		http.Redirect(rw, r, next, http.StatusFound)
 		return
 	}
-	w.renderLogin(rw, r, http.StatusOK, loginView{Next: next, Lost: incidents.LostChange(next), Problem: w.pages.Sessions.PopString(r.Context(), "flash")})
+	problem, ok := signon.ProxyProblem(err)
+	if !ok {
+		problem = w.pages.Sessions.PopString(r.Context(), "flash")
+	}
+	w.renderLogin(rw, r, http.StatusOK, loginView{Next: next, Lost: incidents.LostChange(next), Problem: problem})
 }
 
 func (w *Web) renderLogin(rw http.ResponseWriter, r *http.Request, status int, v loginView) {
-	v.Title = "Log in"
+	v.Title, v.Providers = "Log in", w.signOn.Choices
 	w.pages.Render(rw, r, status, "login", v)
 }
 
@@ -56,7 +65,7 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	if next == "" {
 		next = "/incidents"
 	}
-	if !localPath(next) {
+	if !signon.LocalPath(next) {
 		w.pages.Problem(rw, r, w.pages.Frame(r, "Invalid next parameter", ""), http.StatusBadRequest, "The page after the log-in must be on this server.")
 		return
 	}
@@ -110,12 +119,6 @@ func (w *Web) retryLogin(rw http.ResponseWriter, r *http.Request, next string, s
 	w.renderLogin(rw, r, status, loginView{Next: next, Problem: fmt.Sprintf("%s Wait %d seconds and try again.", why, wait)})
 }
 
-// localPath reports whether p is a path on this server. "//host" and "/\host" are not.
-func localPath(p string) bool {
-	u, err := url.Parse(p)
-	return err == nil && strings.HasPrefix(p, "/") && u.Host == "" && u.Scheme == "" && !strings.HasPrefix(p, "//") && !strings.Contains(p, `\`)
-}
-
 // showLogout asks before the session ends, because a page of another site can make a browser send a GET.
 func (w *Web) showLogout(rw http.ResponseWriter, r *http.Request) {
 	_, loggedIn, err := w.sessionUser(r)
@@ -130,11 +133,25 @@ func (w *Web) showLogout(rw http.ResponseWriter, r *http.Request) {
 	w.pages.Render(rw, r, http.StatusOK, "logout", w.pages.Frame(r, "Log out", ""))
 }
 
-// logout ends the session. CrossOriginProtection has refused requests of other sites' pages.
+type logoutView struct {
+	page.Frame
+	At, Label string // where the person logs out too
+}
+
+// logout ends the session. CrossOriginProtection has refused requests of other sites' pages. A person who logged in at a provider gets a page
+// that goes on to the logout there: browsers forbid a form to redirect to another site.
 func (w *Web) logout(rw http.ResponseWriter, r *http.Request) {
-	if err := w.pages.Sessions.Destroy(r.Context()); err != nil {
+	at, label, err := w.signOn.LogoutURL(r)
+	if err == nil {
+		err = w.pages.Sessions.Destroy(r.Context())
+	}
+	if err != nil {
 		w.pages.Fail(rw, r, err)
 		return
 	}
-	http.Redirect(rw, r, "/login", http.StatusFound)
+	if at == "" {
+		http.Redirect(rw, r, "/login", http.StatusFound)
+		return
+	}
+	w.pages.Render(rw, r, http.StatusOK, "loggedout", logoutView{page.Frame{Title: "Logged out", Refresh: at}, at, label})
 }

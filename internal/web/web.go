@@ -17,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/web/incidents"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/sections"
+	"github.com/iris-oncall/iris/internal/web/signon"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -37,6 +38,8 @@ type (
 	SilenceParts = sections.SilenceParts
 	// ClusterParts are what the page of the cluster works on.
 	ClusterParts = sections.ClusterParts
+	// SignOnParts are what the log-in with accounts of identity providers works on.
+	SignOnParts = signon.Deps
 )
 
 // People logs people in. Authenticate returns an Unauthenticated fault for a wrong name or password.
@@ -53,6 +56,7 @@ type Deps struct {
 	Incidents IncidentParts
 	Sections  SectionParts
 	People    People
+	SignOn    SignOnParts
 	Sessions  *scs.SessionManager
 	UserKey   string // session key of the name of the logged-in person
 	Mailbox   bool   // `iris dev` serves a mailbox at /dev/mailbox
@@ -66,6 +70,7 @@ type Web struct {
 	pages     *page.Pages
 	incidents incidents.Handlers
 	sections  SectionParts
+	signOn    *signon.SignOn
 	errors    *wire.Errors
 	log       *zap.Logger
 }
@@ -84,6 +89,7 @@ func New(d Deps) (*Web, error) {
 		return nil, err
 	}
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
+	w.signOn = signon.New(d.SignOn, &sessions, d.UserKey, log)
 	return w, nil
 }
 
@@ -95,10 +101,11 @@ func (w *Web) Asset(name string) string { return w.pages.Asset(name) }
 func (w *Web) Routes(r chi.Router) {
 	r.Handle("/static/*", w.pages.Assets)
 	r.Group(func(r chi.Router) {
-		r.Use(headers, http.NewCrossOriginProtection().Handler, w.pages.Sessions.LoadAndSave)
+		r.Use(headers, http.NewCrossOriginProtection().Handler, w.pages.Sessions.LoadAndSave, w.signOn.FollowProxy)
 		r.Get("/", w.home)
 		r.Head("/", w.home)
 		page.Get(r, "/login", w.showLogin)
+		w.signOn.Routes(r)
 		r.Post("/login/", w.login)
 		r.Post("/login", w.loginOncall)
 		page.Get(r, "/logout", w.showLogout)

@@ -28,10 +28,12 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/signon"
 )
 
 // world is a small Iris in memory: one incident, one person, one processor.
 type world struct {
+	idp      provider
 	incident incidents.Incident
 	merged   []incidents.Incident // into incident
 	entries  []incidents.Entry
@@ -198,6 +200,8 @@ func setup(t *testing.T) (*world, *browser) {
 			Silences:     SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
 			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
 		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
+		SignOn: SignOnParts{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
+			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject", User: "X-User", LogoutURL: "/bye"}},
 	})
 	require.NoError(t, err)
 	r := chi.NewRouter()
@@ -265,9 +269,9 @@ func TestPagesNeedALogin(t *testing.T) {
 func TestLogInRedirectsOnlyToThisServer(t *testing.T) {
 	t.Parallel()
 	for _, next := range []string{"//evil.example", "https://evil.example/", `/\evil.example`, "incidents"} {
-		require.False(t, localPath(next), next)
+		require.False(t, signon.LocalPath(next), next)
 	}
-	require.True(t, localPath("/incidents?show=all"))
+	require.True(t, signon.LocalPath("/incidents?show=all"))
 	_, b := setup(t)
 	status, _ := b.post("/login/?next=//evil.example", url.Values{"username": {"ann"}, "password": {"right"}})
 	require.Equal(t, http.StatusBadRequest, status)

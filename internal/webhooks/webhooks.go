@@ -69,7 +69,7 @@ type Deps struct {
 	Errors       *wire.Errors
 	Wake         func(buckets.Set) // notifies the processors of changed buckets; never blocks
 	Log          *zap.Logger
-	// Enabled are the served formats, from Names; empty = alertmanager only.
+	// Enabled are the served formats, from Names; empty = alertmanager and grafana.
 	Enabled []string
 	// Rates limits how many incidents are opened; nil = no limit.
 	Rates *load.Rates `optional:"true"`

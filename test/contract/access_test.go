@@ -20,7 +20,7 @@ func stand(path string) string {
 // everythingServed switches on the routes that are off by default.
 func everythingServed(t *testing.T, more ...string) string {
 	return configured(t, strings.Join(append(more, "webhooks: [alertmanager, grafana, rackspace, freshping]", "mobile: {activated: true, applications: [demo]}",
-		`oncall: {bonus_url: "http://127.0.0.1:1/"}`), "\n")+"\n")
+		`oncall: {bonus_url: "http://127.0.0.1:1/"}`, `auth: {oidc: [{name: corp, issuer: "http://127.0.0.1:1", client_id: iris}]}`), "\n")+"\n")
 }
 
 // knownOnly are the access rules of routes that need authentication.

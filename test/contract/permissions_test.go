@@ -209,6 +209,10 @@ func rights() []right {
 				select 900, id, 'x', 'x', '{read}', now() + interval '1 hour' from users where name = 'bob' on conflict do nothing`)
 		}},
 		{post, "/v1/integrations/generic/preview", m{"payload": m{"title": "t"}}, 200, "133333oo3", (*server).integrations},
+		{get, "/v1/identities", nil, 200, "1333333o3", linked},
+		{get, "/v1/identities/refused", nil, 200, "1333333o3", linked},
+		{post, "/v1/identities", m{"user": "bob", "provider": "corp", "subject": "s"}, 204, "1333333o3", func(s *server) { s.exec("delete from user_identities") }},
+		{del, "/v1/identities/1", nil, 204, "1333333o3", linked},
 		{get, "/v1/silences", nil, 200, known, nil},
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
 		{get, "/v1/silences/1", nil, 200, known, (*server).silence},
@@ -394,12 +398,21 @@ func pages() []right {
 		right{post, "/login/", formOf("username", "bob", "password", "wrong"), 302, everybody, nil},
 		right{get, "/login", nil, 200, "ooooohhhh", nil},
 		right{get, "/login/", nil, 200, "ooooohhhh", nil},
+		right{get, "/login/sso/corp", nil, 302, everybody, nil},
+		right{get, "/login/sso/corp/callback", nil, 302, everybody, nil},
+		right{post, "/login/sso/corp/backchannel", formOf("logout_token", ""), 400, everybody, nil},
 		right{get, "/logout", nil, 200, people, nil},
 		right{get, "/logout/", nil, 200, people, nil},
 		// These are the last rows, because a log-out ends the caller's session.
 		right{post, "/logout", nil, 200, everybody, nil},
 		right{post, "/logout/", nil, 302, everybody, nil},
 	)
+}
+
+// linked gives bob the linked account 1, and another account a refusal.
+func linked(s *server) {
+	s.exec(`delete from user_identities; insert into user_identities (id, user_id, provider, issuer, subject) select 1, id, 'corp', 'http://127.0.0.1:1', 's' from users where name = 'bob';
+		insert into refused_identities (provider, issuer, subject, name, email, reason) values ('corp', 'http://127.0.0.1:1', 't', 'ann', '', 'r') on conflict do nothing`)
 }
 
 // owned makes ann the owner of incident 1.

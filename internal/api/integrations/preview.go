@@ -18,14 +18,19 @@ import (
 type route struct {
 	Plan       string `json:"plan,omitempty"`
 	PlanOf     string `json:"plan_of,omitempty"`
-	Rule       int    `json:"rule,omitempty"` // from 1
+	Targets    any    `json:"targets,omitempty"` // []routing.Target
+	Rule       int    `json:"rule,omitempty"`    // from 1
 	RecordOnly bool   `json:"record_only"`
 	Reason     string `json:"reason"`
 	Refusal    string `json:"refusal,omitempty"`
 }
 
 func showRoute(c receiving.Choice, refusal string) route {
-	return route{c.Plan, string(c.Owner), c.Rule, c.RecordOnly, c.Reason, refusal}
+	out := route{Plan: c.Plan, PlanOf: string(c.Owner), Rule: c.Rule, RecordOnly: c.RecordOnly, Reason: c.Reason, Refusal: refusal}
+	if len(c.Targets) > 0 {
+		out.Targets = c.Targets
+	}
+	return out
 }
 
 // previewed is an event of a payload on the wire.

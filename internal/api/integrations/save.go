@@ -16,7 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-var errRules = fault.Invalidf("rules", "rules must be a list of objects with match, plan, record_only and times")
+var errRules = fault.Invalidf("rules", "rules must be a list of objects with match, plan, targets, record_only and times")
 
 // put creates the integration of the path, or replaces its content. The type and the application never change.
 func (a routes) put(w http.ResponseWriter, r *http.Request) error {

@@ -138,6 +138,7 @@ type wholeTeam struct {
 	SlackChannel *string  `json:"slack_channel"`
 	Plan         *string  `json:"plan"`
 	Members      []string `json:"members"`
+	Managed      []string `json:"managed_members"` // those whose membership groups of single sign-on give
 	Admins       []string `json:"admins"`
 }
 
@@ -173,10 +174,13 @@ func (a teams) get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	body := wholeTeam{team: team{Name: t.Name, Email: page.OrNull(t.Email)}, Description: page.OrNull(t.Description), TimeZone: t.TimeZone,
-		SlackChannel: page.OrNull(t.SlackChannel), Plan: page.OrNull(t.IrisPlan), Members: []string{}, Admins: []string{}}
+		SlackChannel: page.OrNull(t.SlackChannel), Plan: page.OrNull(t.IrisPlan), Members: []string{}, Managed: []string{}, Admins: []string{}}
 	for _, p := range found {
 		if p.Member {
 			body.Members = append(body.Members, p.Name)
+		}
+		if p.Managed {
+			body.Managed = append(body.Managed, p.Name)
 		}
 		if p.Admin {
 			body.Admins = append(body.Admins, p.Name)

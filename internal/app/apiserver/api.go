@@ -18,6 +18,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
+	"github.com/iris-oncall/iris/internal/app/apiserver/site"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
@@ -43,8 +44,10 @@ type API struct {
 	public  net.Listener
 	admin   net.Listener // nil = none
 	proxies func(http.Handler) http.Handler
-	mailbox http.Handler // nil = none
-	db      *postgres.DB
+	// identity removes the headers of an authenticating proxy from requests of other peers.
+	identity func(http.Handler) http.Handler
+	mailbox  http.Handler // nil = none
+	db       *postgres.DB
 	// parts serves the routes that need the database; nil until the database answers for the first time.
 	parts atomic.Pointer[chi.Mux]
 }
@@ -59,6 +62,9 @@ func New(cfg config.API, deps server.Deps) (*API, error) {
 	a.errors = wire.NewErrors(a.log)
 	var err error
 	if a.proxies, err = trustProxies(cfg.HTTP.TrustedProxies); err != nil {
+		return nil, err
+	}
+	if a.identity, err = identityHeaders(cfg.Proxy); err != nil {
 		return nil, err
 	}
 	if cfg.HTTP.MailboxURL != "" {
@@ -164,7 +170,7 @@ func (a *API) root() http.Handler {
 			fixed.Handle(path, a.mailbox)
 		}
 	}
-	return a.proxies(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return a.identity(a.proxies(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method := r.Method
 		if method == http.MethodHead {
 			method = http.MethodGet // fixed answers HEAD by its GET routes
@@ -181,7 +187,7 @@ func (a *API) root() http.Handler {
 			return
 		}
 		parts.ServeHTTP(w, r)
-	}))
+	})))
 }
 
 // start waits for the database, then builds and runs the parts.
@@ -231,7 +237,7 @@ func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := s.pages()
+	pages, err := site.New(site.Deps{Config: s.cfg, Stores: s.Stores, Simulator: s.simulator, Sessions: s.sessions, Wake: s.notifier.Wake, Log: s.log, Registerer: s.reg})
 	if err != nil {
 		return nil, err
 	}

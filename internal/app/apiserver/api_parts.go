@@ -8,6 +8,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api"
 	"github.com/iris-oncall/iris/internal/app/apiserver/callbacks"
 	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
+	"github.com/iris-oncall/iris/internal/app/apiserver/site"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
@@ -19,7 +20,6 @@ import (
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/responses"
-	"github.com/iris-oncall/iris/internal/web"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/replay"
@@ -196,7 +196,7 @@ func (s *apiShared) v1Parts() api.Deps {
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory, AuditLog: s.Audit,
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
-		Integrations: receivers.Routes(s.cfg, s.Stores, s.opener(), s.log),
+		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, s.opener(), s.log)),
 		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
@@ -209,26 +209,6 @@ func (s *apiShared) v1Parts() api.Deps {
 // receivers creates the edges that take alerts.
 func (s *apiShared) receivers() (*receivers.Receivers, error) {
 	return receivers.New(s.cfg, openings(s.cfg), s.Stores, receivers.Limits{Load: s.load, Rates: s.rates}, s.notifier.Wake, s.errors, s.log, s.reg)
-}
-
-func (s *apiShared) pages() (*web.Web, error) {
-	accounts, err := s.accounts()
-	if err != nil {
-		return nil, err
-	}
-	hide := s.Silences(s.notifier.Wake, s.log)
-	return web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: s.notifier.Wake},
-		Sections: web.SectionParts{
-			Plans:        web.PlanParts{Plans: s.Plans, Simulator: s.simulator},
-			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, Previewer: receivers.Previewer(s.cfg, s.Stores, s.log), PublicURL: s.cfg.PublicURL},
-			Silences:     web.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
-			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
-			Teams:        s.TeamRows,
-		},
-		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.log),
-		Sessions: s.sessions, UserKey: login.UserKey, Mailbox: s.cfg.HTTP.MailboxURL != "", Log: s.log,
-	})
 }
 
 // responses creates the edge that takes answers. asset returns the address of a static file for its pages.
@@ -252,15 +232,6 @@ func (s *apiShared) responses(asset func(string) string) (*responses.Responses, 
 		},
 		OneClick: oneClick, Authenticator: s.authenticator, Errors: s.errors, Log: s.log,
 	})
-}
-
-// accounts returns the log-in of people, with local passwords and those of the directory.
-func (s *apiShared) accounts() (*auth.Accounts, error) {
-	accounts := auth.NewAccounts(s.Users, auth.NewPasswords())
-	if s.cfg.Compatibility.DisableAuth {
-		accounts = accounts.WithAnyPassword()
-	}
-	return login.WithDirectory(accounts, s.cfg, s.DirectorySync("log-in with the directory's password"), s.log, s.reg)
 }
 
 // openings returns the compatibility settings about access.

@@ -454,3 +454,32 @@ func TestExpressionsOfAGenericIntegration(t *testing.T) {
 	_, err := s.senders.Add(t.Context(), senders.NewIntegration{Content: integrations.Content{Name: "am", Type: "alertmanager", Settings: json.RawMessage(`{"key":"x"}`)}, Application: "demo"})
 	require.ErrorContains(t, err, "have no settings")
 }
+
+func TestARuleGivesTheTargetsOfDynamicSteps(t *testing.T) {
+	t.Parallel()
+	s := newIntake(t)
+	index := 0
+	require.NoError(t, s.o.SavePlan(t.Context(), "ann", escalation.PlanContent{Name: "dynamic", Steps: []escalation.Step{{Notifications: []escalation.Notification{
+		{DynamicIndex: &index, Priority: "high", Wait: time.Minute},
+	}}}}))
+	content := func(plan string, targets ...routing.Target) integrations.Content {
+		return integrations.Content{Name: "ge", Type: integrations.Generic, DefaultPlan: "pager", Rules: []routing.Rule{{Match: "team=db", Plan: plan, Targets: targets}}}
+	}
+	for want, wrong := range map[string]integrations.Content{
+		"rule 1: plan dynamic needs targets":                           content("dynamic"),
+		"rule 1: plan dynamic needs 1 targets":                         content("dynamic", routing.Target{Role: "user", Name: "ann"}, routing.Target{Role: "user", Name: "ann"}),
+		"rule 1: there is no target with the role user and the name x": content("dynamic", routing.Target{Role: "user", Name: "x"}),
+		"rule 1: plan pager has no dynamic steps":                      content("pager", routing.Target{Role: "user", Name: "ann"}),
+	} {
+		_, err := s.senders.Add(t.Context(), senders.NewIntegration{Content: wrong, Application: "demo"})
+		require.ErrorContains(t, err, want)
+	}
+	token := s.add(content("dynamic", routing.Target{Role: "user", Name: "ann"}))
+	choice, err := s.senders.TestRoute(t.Context(), "ge", senders.Event{Labels: map[string]string{"team": "db"}}, time.Now())
+	require.NoError(t, err)
+	require.Equal(t, []routing.Target{{Role: "user", Name: "ann"}}, choice.Targets)
+	status, answer := s.send("/v1/hooks/generic/"+token, "", `{"title":"full","id":"1","labels":{"team":"db"}}`)
+	require.Equal(t, http.StatusOK, status, answer)
+	require.Equal(t, "dynamic user 0", s.one(`select p.name || ' ' || d.role || ' ' || d.dynamic_index from incidents i join plans p on p.id = i.plan_id
+		join incident_dynamic_targets d on d.incident_id = i.id`))
+}

@@ -6,31 +6,61 @@ import (
 	"net/http/httputil"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/config"
 )
 
-// trustProxies sets RemoteAddr to the address of the client if the peer is a trusted proxy.
-func trustProxies(networks []string) (func(http.Handler) http.Handler, error) {
-	var trusted []netip.Prefix
+// containing returns a function that reports whether an address is in one of the networks.
+func containing(networks []string) (func(netip.Addr) bool, error) {
+	var prefixes []netip.Prefix
 	for _, n := range networks {
 		p, err := netip.ParsePrefix(n)
 		if err != nil {
-			return nil, fmt.Errorf("trusted proxy: %w", err)
+			return nil, fmt.Errorf("networks of a proxy: %w", err)
 		}
-		trusted = append(trusted, p)
+		prefixes = append(prefixes, p)
 	}
-	isTrusted := func(addr netip.Addr) bool {
-		for _, p := range trusted {
-			if p.Contains(addr.Unmap()) {
-				return true
-			}
+	return func(addr netip.Addr) bool {
+		return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
+	}, nil
+}
+
+// identityHeaders deletes the headers in which an authenticating proxy names people, unless the proxy itself is the peer of the connection.
+// It must run before trustProxies, which replaces the address of the peer. A header that occurs twice is refused: one may be the client's.
+func identityHeaders(c config.Proxy) (func(http.Handler) http.Handler, error) {
+	isProxy, err := containing(c.Networks)
+	return func(next http.Handler) http.Handler {
+		if len(c.Networks) == 0 {
+			return next
 		}
-		return false
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			peer, err := netip.ParseAddrPort(r.RemoteAddr)
+			for _, name := range []string{c.SubjectHeader, c.NameHeader, c.EmailHeader, c.GroupsHeader} {
+				switch values := r.Header.Values(name); {
+				case err != nil || !isProxy(peer.Addr()):
+					r.Header.Del(name)
+				case len(values) > 1:
+					http.Error(w, "the header "+name+" occurs more than once", http.StatusBadRequest)
+					return
+				}
+			}
+			next.ServeHTTP(w, r)
+		})
+	}, err
+}
+
+// trustProxies sets RemoteAddr to the address of the client if the peer is a trusted proxy.
+func trustProxies(networks []string) (func(http.Handler) http.Handler, error) {
+	isTrusted, err := containing(networks)
+	if err != nil {
+		return nil, err
 	}
 	return func(next http.Handler) http.Handler {
-		if len(trusted) == 0 {
+		if len(networks) == 0 {
 			return next
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -34,7 +34,9 @@ type Choice struct {
 	Rule       int  // the number of the rule that matched, from 1; 0 = none
 	RecordOnly bool // the rule says that the event opens no incident
 	Reason     string
+	Targets    []routing.Target // of the dynamic steps of the plan
 	plan       escalation.PlanID
+	targets    []incidents.DynamicTarget
 }
 
 // byDefault reports whether nobody chose the plan for the integration.
@@ -42,7 +44,8 @@ func (c Choice) byDefault() bool { return c.Owner == ApplicationPlan || c.Owner 
 
 // Chooser chooses the plans of events. Intake, the preview and the command line use it. It is safe for concurrent use.
 type Chooser struct {
-	Plans Plans
+	Plans   Plans
+	Lookups escalation.Lookups
 	// CatchAll is the name of the plan for events without another usable plan; "" = none.
 	CatchAll string
 	Log      *zap.Logger
@@ -59,19 +62,22 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrat
 		return out, nil
 	}
 	refusal := error(fault.New(fault.NotFound, "no rule matches, and neither the integration, its application nor the installation has a default plan"))
-	candidates := []candidate{{route.Plan, RulePlan}}
+	candidates := []candidate{{route.Plan, RulePlan, route.Targets}}
 	for _, name := range e.Plans {
-		candidates = append(candidates, candidate{name, SenderPlan})
+		candidates = append(candidates, candidate{name: name, owner: SenderPlan})
 	}
-	candidates = append(candidates, candidate{from.DefaultPlan, IntegrationPlan}, candidate{app.DefaultPlan, ApplicationPlan},
-		candidate{c.CatchAll, CatchAllPlan})
+	candidates = append(candidates, candidate{name: from.DefaultPlan, owner: IntegrationPlan},
+		candidate{name: app.DefaultPlan, owner: ApplicationPlan}, candidate{name: c.CatchAll, owner: CatchAllPlan})
 	for _, next := range candidates {
 		if next.name == "" {
 			continue
 		}
-		plan, err := c.Usable(ctx, next.name)
+		plan, targets, err := c.usable(ctx, next.name, next.targets)
 		if err == nil {
-			out.Plan, out.Owner, out.plan = plan.Name, next.owner, plan.ID
+			out.Plan, out.Owner, out.plan, out.targets = plan.Name, next.owner, plan.ID, targets
+			if len(targets) > 0 {
+				out.Targets = next.targets
+			}
 			return out, nil
 		}
 		if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Invalid) {
@@ -87,27 +93,38 @@ func (c Chooser) Choose(ctx context.Context, app auth.Application, from integrat
 	return out, fault.Newf(fault.NotFound, "no plan can take this event: %s", fault.Public(refusal))
 }
 
-// candidate is a plan that an event may use; "" = none.
+// candidate is a plan that an event may use, with the targets of its dynamic steps; "" = none.
 type candidate struct {
-	name  string
-	owner PlanOwner
+	name    string
+	owner   PlanOwner
+	targets []routing.Target
 }
 
-// Usable finds an active plan. It returns a NotFound fault if there is none, and an Invalid fault if an event cannot open an incident
-// on it.
-func (c Chooser) Usable(ctx context.Context, name string) (escalation.PlanSteps, error) {
+// usable finds an active plan and the targets of its dynamic steps. It returns a NotFound fault if there is no such plan, and an Invalid
+// fault if its dynamic steps need other targets. A plan without dynamic steps ignores the targets.
+func (c Chooser) usable(ctx context.Context, name string, targets []routing.Target) (escalation.PlanSteps, []incidents.DynamicTarget, error) {
 	plan, err := c.Plans.Recent(ctx, name)
 	if err != nil {
-		return plan, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active plan named %s", name))
+		return plan, nil, fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "there is no active plan named %s", name))
 	}
-	for _, step := range plan.Steps {
-		for _, n := range step.Notifications {
-			if n.DynamicIndex != nil {
-				return plan, fault.Invalidf("plan", "plan %s needs targets that an event cannot give", plan.Name)
-			}
-		}
+	want := plan.DynamicTargets()
+	switch {
+	case want == 0:
+		return plan, nil, nil
+	case len(targets) == 0:
+		return plan, nil, fault.Invalidf("plan", "plan %s needs targets for its dynamic steps: only a rule can give them", plan.Name)
+	case len(targets) != want:
+		return plan, nil, fault.Invalidf("plan", "plan %s needs %d targets for its dynamic steps, not %d", plan.Name, want, len(targets))
 	}
-	return plan, nil
+	given := make([]incidents.Target, want)
+	for k, t := range targets {
+		given[k] = incidents.Target(t)
+	}
+	found, unknown, err := escalation.FindTargets(ctx, c.Lookups, given)
+	if unknown != nil {
+		return plan, nil, fault.Invalidf("plan", "there is no target with the role %s and the name %s", unknown.Role, unknown.Name)
+	}
+	return plan, found, err
 }
 
 // CheckPlans returns an Invalid fault that names the field of a plan that cannot be used.
@@ -115,9 +132,9 @@ func (c Chooser) CheckPlans(ctx context.Context, content integrations.Content) e
 	if err := c.CheckPlan(ctx, "default_plan", content.DefaultPlan); err != nil {
 		return err
 	}
-	for _, rule := range content.Rules {
-		if err := c.CheckPlan(ctx, "rules", rule.Plan); err != nil {
-			return err
+	for k, rule := range content.Rules {
+		if err := c.check(ctx, "rules", rule.Plan, rule.Targets); err != nil {
+			return fault.When(err, fault.Invalid, fault.Invalidf("rules", "rule %d: %s", k+1, fault.Public(err)))
 		}
 	}
 	return nil
@@ -125,10 +142,17 @@ func (c Chooser) CheckPlans(ctx context.Context, content integrations.Content) e
 
 // CheckPlan returns an Invalid fault that names the field if the plan in the field cannot be used. An empty name is no plan.
 func (c Chooser) CheckPlan(ctx context.Context, field, name string) error {
+	return c.check(ctx, field, name, nil)
+}
+
+func (c Chooser) check(ctx context.Context, field, name string, targets []routing.Target) error {
 	if name == "" {
 		return nil
 	}
-	_, err := c.Usable(ctx, name)
+	_, found, err := c.usable(ctx, name, targets)
+	if err == nil && len(found) != len(targets) {
+		return fault.Invalidf(field, "plan %s has no dynamic steps: remove the targets", name)
+	}
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Invalid) {
 		return fault.Invalidf(field, "%s", fault.Public(err))
 	}

@@ -163,7 +163,7 @@ func (r *Receiver) fire(ctx context.Context, app auth.Application, from integrat
 	if err := r.checkLimits(ctx, app, chosen); err != nil {
 		return Result{}, err
 	}
-	n.PlanID = int64(chosen.plan)
+	n.PlanID, n.DynamicTargets = int64(chosen.plan), chosen.targets
 	opened, err := r.d.Incidents.Open(ctx, n)
 	if err != nil {
 		return Result{}, err

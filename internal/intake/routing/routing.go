@@ -18,16 +18,31 @@ type Rule struct {
 	Match string `json:"match"`
 	// Plan is the name of a plan.
 	Plan string `json:"plan,omitempty"`
+	// Targets are those of the plan's dynamic steps, in the order of their indexes.
+	Targets []Target `json:"targets,omitempty"`
 	// RecordOnly: the event opens no incident.
 	RecordOnly bool `json:"record_only,omitempty"`
 	// Times restrict the rule to some hours of the week; empty = always.
 	Times []hours.Window `json:"times,omitempty"`
 }
 
+// Target is whom a dynamic step pages: a role and the name of a person, team or mailing list.
+type Target struct {
+	Role string `json:"role"`
+	Name string `json:"name"`
+}
+
+// String describes the target.
+func (t Target) String() string { return t.Role + " " + t.Name }
+
+// maxTargets is how many targets a rule has at most.
+const maxTargets = 50
+
 // Choice is the result of the rules.
 type Choice struct {
 	Rule       int    // the number of the rule that matched, from 1; 0 = none
 	Plan       string // "" = the rule names none
+	Targets    []Target
 	RecordOnly bool
 	Reason     string
 }
@@ -36,7 +51,7 @@ type Choice struct {
 func Choose(rules []Rule, e intake.Event, at time.Time) Choice {
 	for k, r := range rules {
 		if r.matches(e, at) {
-			return Choice{Rule: k + 1, Plan: r.Plan, RecordOnly: r.RecordOnly, Reason: fmt.Sprintf("rule %d matches: %s", k+1, r)}
+			return Choice{Rule: k + 1, Plan: r.Plan, Targets: r.Targets, RecordOnly: r.RecordOnly, Reason: fmt.Sprintf("rule %d matches: %s", k+1, r)}
 		}
 	}
 	return Choice{Reason: fmt.Sprintf("none of %d rules matches", len(rules))}
@@ -84,10 +99,29 @@ func Check(rules []Rule) error {
 		if (r.Plan == "") != r.RecordOnly {
 			return fault.Invalidf("rules", "rule %d needs either a plan or record_only", k+1)
 		}
+		if err := checkTargets(r); err != nil {
+			return fault.Invalidf("rules", "rule %d: targets: %s", k+1, fault.Public(err))
+		}
 		for _, w := range r.Times {
 			if err := w.Check(); err != nil {
 				return fault.Invalidf("rules", "rule %d: times: %s", k+1, fault.Public(err))
 			}
+		}
+	}
+	return nil
+}
+
+// checkTargets returns an Invalid fault for targets that a rule cannot have. It does not know whether they exist.
+func checkTargets(r Rule) error {
+	switch {
+	case len(r.Targets) > maxTargets:
+		return fault.Newf(fault.Invalid, "a rule has at most %d targets", maxTargets)
+	case len(r.Targets) > 0 && r.Plan == "":
+		return fault.New(fault.Invalid, "only a rule with a plan has targets")
+	}
+	for n, t := range r.Targets {
+		if t.Role == "" || t.Name == "" {
+			return fault.Newf(fault.Invalid, "target %d needs a role and a name", n+1)
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
 }
 
 func (s *Senders) chooser() receiving.Chooser {
-	return receiving.Chooser{Plans: s.plans, CatchAll: s.catchAll, Log: zap.NewNop()}
+	return receiving.Chooser{Plans: s.plans, Lookups: s.opener.Lookups, CatchAll: s.catchAll, Log: zap.NewNop()}
 }
 
 func (s *Senders) application(ctx context.Context, name string) (auth.Application, error) {

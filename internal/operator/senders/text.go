@@ -21,6 +21,9 @@ func WriteIntegration(w io.Writer, i integrations.Integration, payloads []integr
 		if r.RecordOnly {
 			to = "record only"
 		}
+		for _, t := range r.Targets {
+			to += ", target " + t.String()
+		}
 		fmt.Fprintf(w, "rule %d: %s -> %s\n", k+1, r, to)
 	}
 	for _, t := range i.Tokens {
@@ -78,6 +81,9 @@ func WriteRoute(w io.Writer, c Choice) {
 		fmt.Fprintln(w, "recorded only: no incident is opened")
 	case c.Plan != "":
 		fmt.Fprintf(w, "plan %s, that of the %s\n", c.Plan, c.Owner)
+		for _, t := range c.Targets {
+			fmt.Fprintf(w, "target: %s\n", t)
+		}
 	}
 }
 

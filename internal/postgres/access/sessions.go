@@ -25,7 +25,7 @@ func NewSessions(d *postgres.DB) *Sessions { return &Sessions{db: d} }
 
 // FindCtx implements scs.CtxStore.
 func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
-	data, err := postgres.Query(ctx, s.db, (*db.Queries).FindSession, hashToken(token))
+	data, err := postgres.Query(ctx, s.db, (*db.Queries).FindSession, HashToken(token))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, false, nil
 	}
@@ -35,13 +35,13 @@ func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, err
 // CommitCtx implements scs.CtxStore.
 func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
 	return postgres.Exec(ctx, s.db, (*db.Queries).CommitSession, db.CommitSessionParams{
-		Token: hashToken(token), Data: data, Expiry: expiry,
+		Token: HashToken(token), Data: data, Expiry: expiry,
 	})
 }
 
 // DeleteCtx implements scs.CtxStore.
 func (s *Sessions) DeleteCtx(ctx context.Context, token string) error {
-	return postgres.Exec(ctx, s.db, (*db.Queries).DeleteSession, hashToken(token))
+	return postgres.Exec(ctx, s.db, (*db.Queries).DeleteSession, HashToken(token))
 }
 
 // Find implements scs.Store; scs calls FindCtx instead.
@@ -62,7 +62,8 @@ func (s *Sessions) DeleteExpired(ctx context.Context) (n int64, err error) {
 	return postgres.Read(ctx, s.db, (*db.Queries).DeleteExpiredSessions)
 }
 
-func hashToken(token string) string {
+// HashToken returns the hash under which a session is stored.
+func HashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }

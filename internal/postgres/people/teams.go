@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -48,7 +49,7 @@ func (t *OncallTeams) ByID(ctx context.Context, id int64) (oncall.Profile, error
 func (t *OncallTeams) People(ctx context.Context, team int64) ([]oncall.TeamPerson, error) {
 	rows, err := postgres.Query(ctx, t.db, (*db.Queries).TeamPeople, team)
 	return postgres.Convert(rows, func(r db.TeamPeopleRow) oncall.TeamPerson {
-		return oncall.TeamPerson{ID: users.ID(r.ID), Name: r.Name, Member: r.Member, Admin: r.Admin, Active: r.Active}
+		return oncall.TeamPerson{ID: users.ID(r.ID), Name: r.Name, Member: r.Member, Admin: r.Admin, Active: r.Active, Managed: r.Managed}
 	}), err
 }
 
@@ -152,11 +153,18 @@ func (t *OncallTeams) AddMember(ctx context.Context, team oncall.Profile, user o
 }
 
 // RemoveMember removes a person from the members of a team. Rosters and administrators stay as they are. A NotFound fault when
-// they are no member.
+// they are no member, a Conflict when groups of single sign-on give the membership.
 func (t *OncallTeams) RemoveMember(ctx context.Context, team oncall.Profile, user oncall.Person, by oncall.By) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockTeam(ctx, team.ID); err != nil {
 			return err
+		}
+		managed, err := q.IsManagedMember(ctx, db.IsManagedMemberParams{TeamID: team.ID, UserID: int64(user.ID)})
+		if err != nil {
+			return err
+		}
+		if managed {
+			return fault.New(fault.Conflict, "groups of single sign-on give this membership: change the groups at the identity provider")
 		}
 		if err := postgres.RequireRow(q.LeaveTeam(ctx, db.LeaveTeamParams{TeamID: team.ID, UserID: int64(user.ID)})); err != nil {
 			return err

@@ -30,35 +30,40 @@ type NewUser struct {
 
 // Create adds a person with their contacts. A name that exists, ignoring case, is a Conflict.
 func (u *Users) Create(ctx context.Context, n NewUser) (users.User, error) {
+	return postgres.GetInTx(ctx, u.db, func(ctx context.Context, q *db.Queries) (users.User, error) {
+		return CreateUser(ctx, q, n, true)
+	})
+}
+
+// CreateUser is Create in a transaction. The contacts count as verified if that is set and nobody else has them.
+func CreateUser(ctx context.Context, q *db.Queries, n NewUser, verified bool) (out users.User, err error) {
 	name, err := newUserName(n.Name)
 	if err != nil {
-		return users.User{}, err
+		return out, err
 	}
 	if n.TimeZone == "" {
 		n.TimeZone = "UTC"
 	}
 	if _, err := time.LoadLocation(n.TimeZone); err != nil {
-		return users.User{}, fault.Invalidf("time_zone", "unknown time zone %q", n.TimeZone)
+		return out, fault.Invalidf("time_zone", "unknown time zone %q", n.TimeZone)
 	}
-	return postgres.GetInTx(ctx, u.db, func(ctx context.Context, q *db.Queries) (out users.User, err error) {
-		row, err := q.CreateUser(ctx, db.CreateUserParams{
-			Name: name, CanonicalName: users.CanonicalName(name), FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, ReadOnly: n.ReadOnly,
-			PasswordHash: n.PasswordHash,
-		})
-		if postgres.SqlState(err) == "23505" {
-			return out, fault.Wrap(fault.Conflict, err, "a user named "+name+" exists already")
-		}
-		if err != nil {
+	row, err := q.CreateUser(ctx, db.CreateUserParams{
+		Name: name, CanonicalName: users.CanonicalName(name), FullName: n.FullName, TimeZone: n.TimeZone, Admin: n.Admin, ReadOnly: n.ReadOnly,
+		PasswordHash: n.PasswordHash,
+	})
+	if postgres.SqlState(err) == "23505" {
+		return out, fault.Wrap(fault.Conflict, err, "a user named "+name+" exists already")
+	}
+	if err != nil {
+		return out, err
+	}
+	out = postgres.UserOf(db.UserByNameRow(row))
+	for mode, destination := range n.Contacts {
+		if err := setContact(ctx, q, out.ID, mode, destination, verified); err != nil {
 			return out, err
 		}
-		out = postgres.UserOf(db.UserByNameRow(row))
-		for mode, destination := range n.Contacts {
-			if err := setContact(ctx, q, out.ID, mode, destination, true); err != nil {
-				return out, err
-			}
-		}
-		return out, nil
-	})
+	}
+	return out, nil
 }
 
 // ByName finds a person by name, ignoring case; a NotFound fault when there is none. Inactive people are found too.

@@ -40,7 +40,8 @@ insert into deleted_teams (team_id, old_name, new_name) values (@team_id, @old_n
 delete from shifts where team_id = @team_id and starts_at > clock_timestamp();
 
 -- name: TeamPeople :many
-select u.id, u.name, m.member, m.admin, u.active
+select u.id, u.name, m.member, m.admin, u.active,
+    exists (select from managed_members x where x.team_id = m.team_id and x.user_id = m.user_id)::bool as managed
 from team_members m
 join users u on u.id = m.user_id
 where m.team_id = @team_id
@@ -77,6 +78,7 @@ delete from team_members where team_id = @team_id and not member and not admin;
 -- name: LeaveTeamIfNothing :many
 delete from team_members m
 where m.team_id = @team_id and m.user_id = any(sqlc.arg(user_ids)::bigint[]) and not m.admin
+    and not exists (select from managed_members x where x.team_id = m.team_id and x.user_id = m.user_id)
     and not exists (select 1 from roster_members rm join rosters r on r.id = rm.roster_id
         where r.team_id = m.team_id and rm.user_id = m.user_id)
 returning m.user_id;

@@ -33,6 +33,7 @@ type Frame struct {
 	Flash    string // a message that is shown once
 	Mailbox  bool   // the navigation shows the mailbox of `iris dev`
 	Zone     string // time zone that the reader chose; "" = none
+	Refresh  string // address that the browser goes on to; "" = none
 	Scripts  *Scripts
 }
 

@@ -89,7 +89,7 @@ func Previewer(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Prev
 }
 
 func chooser(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Chooser {
-	return receiving.Chooser{Plans: s.Plans, CatchAll: cfg.Intake.CatchAllPlan, Log: log}
+	return receiving.Chooser{Plans: s.Plans, Lookups: s.Notifications, CatchAll: cfg.Intake.CatchAllPlan, Log: log}
 }
 
 // Routes mounts the routes.

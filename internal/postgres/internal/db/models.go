@@ -530,6 +530,12 @@ type MailingListMember struct {
 	UserID int64
 }
 
+type ManagedMember struct {
+	TeamID int64
+	UserID int64
+	Issuer string
+}
+
 type Member struct {
 	ProcessID   string
 	Host        string
@@ -854,6 +860,18 @@ type Receipt struct {
 	MessageID       *int64
 }
 
+type RefusedIdentity struct {
+	ID       int64
+	Provider string
+	Issuer   string
+	Subject  string
+	Name     string
+	Email    string
+	Reason   string
+	Attempts int32
+	LastAt   time.Time
+}
+
 type RemindersDue struct {
 	TeamID     int64
 	Team       string
@@ -953,6 +971,16 @@ type Session struct {
 	Token  string
 	Data   []byte
 	Expiry time.Time
+}
+
+type SessionIdentity struct {
+	Token   string
+	Issuer  string
+	Subject string
+	// the session at the provider; '' = unknown
+	Sid string
+	// encrypted with a key of the installation; the provider needs it to end its session
+	IDToken []byte
 }
 
 type Shift struct {
@@ -1177,6 +1205,11 @@ type Unavailability struct {
 	SetBy string
 }
 
+type UsedValue struct {
+	Value     string
+	ExpiresAt time.Time
+}
+
 type User struct {
 	ID           int64
 	TargetID     int64
@@ -1218,6 +1251,19 @@ type UserFollowUp struct {
 	Position     int16
 	Mode         string
 	DelaySeconds int32
+}
+
+type UserIdentity struct {
+	ID     int64
+	UserID int64
+	// name of the provider in the configuration, when the link was made
+	Provider string
+	Issuer   string
+	Subject  string
+	// the role that the groups of the account gave to the person; '' = none
+	GrantedRole string
+	CreatedAt   time.Time
+	LastLoginAt *time.Time
 }
 
 type UserMode struct {

@@ -220,6 +220,7 @@ func (q *Queries) LeaveTeam(ctx context.Context, arg LeaveTeamParams) (int64, er
 const leaveTeamIfNothing = `-- name: LeaveTeamIfNothing :many
 delete from team_members m
 where m.team_id = $1 and m.user_id = any($2::bigint[]) and not m.admin
+    and not exists (select from managed_members x where x.team_id = m.team_id and x.user_id = m.user_id)
     and not exists (select 1 from roster_members rm join rosters r on r.id = rm.roster_id
         where r.team_id = m.team_id and rm.user_id = m.user_id)
 returning m.user_id
@@ -546,7 +547,8 @@ func (q *Queries) Subscribe(ctx context.Context, arg SubscribeParams) (int64, er
 }
 
 const teamPeople = `-- name: TeamPeople :many
-select u.id, u.name, m.member, m.admin, u.active
+select u.id, u.name, m.member, m.admin, u.active,
+    exists (select from managed_members x where x.team_id = m.team_id and x.user_id = m.user_id)::bool as managed
 from team_members m
 join users u on u.id = m.user_id
 where m.team_id = $1
@@ -554,11 +556,12 @@ order by m.position, m.user_id
 `
 
 type TeamPeopleRow struct {
-	ID     int64
-	Name   string
-	Member bool
-	Admin  bool
-	Active bool
+	ID      int64
+	Name    string
+	Member  bool
+	Admin   bool
+	Active  bool
+	Managed bool
 }
 
 func (q *Queries) TeamPeople(ctx context.Context, teamID int64) ([]TeamPeopleRow, error) {
@@ -576,6 +579,7 @@ func (q *Queries) TeamPeople(ctx context.Context, teamID int64) ([]TeamPeopleRow
 			&i.Member,
 			&i.Admin,
 			&i.Active,
+			&i.Managed,
 		); err != nil {
 			return nil, err
 		}

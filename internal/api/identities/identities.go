@@ -1,0 +1,144 @@
+// Package identities serves the routes of /v1 about the accounts of people at identity providers. Only administrators may use them. api mounts
+// its routes.
+package identities
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/sso"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+type routes struct{ sso.Links }
+
+// Routes returns the routes on the links.
+func Routes(l sso.Links) []routing.Route {
+	a := routes{l}
+	return []routing.Route{
+		routing.Get("/v1/identities", routing.Someone, a.list),
+		routing.Post("/v1/identities", routing.Write, a.link),
+		routing.Get("/v1/identities/refused", routing.Someone, a.refused),
+		routing.Delete("/v1/identities/{identity}", routing.Write, a.unlink),
+	}
+}
+
+// identity is a linked account on the wire.
+type identity struct {
+	ID          int64   `json:"id"`
+	User        string  `json:"user"`
+	Provider    string  `json:"provider"`
+	Issuer      string  `json:"issuer"`
+	Subject     string  `json:"subject"`
+	CreatedAt   *string `json:"created_at"`
+	LastLoginAt *string `json:"last_login_at"`
+}
+
+func show(l sso.Linked) any {
+	return identity{ID: l.ID, User: l.User, Provider: l.Provider, Issuer: l.Issuer, Subject: l.Subject, CreatedAt: page.Time(l.CreatedAt), LastLoginAt: page.Time(l.LastLoginAt)}
+}
+
+// refusal is a refused account on the wire.
+type refusal struct {
+	ID       int64   `json:"id"`
+	Provider string  `json:"provider"`
+	Issuer   string  `json:"issuer"`
+	Subject  string  `json:"subject"`
+	Name     *string `json:"name"`
+	Email    *string `json:"email"`
+	Reason   string  `json:"reason"`
+	Attempts int     `json:"attempts"`
+	LastAt   *string `json:"last_at"`
+}
+
+func showRefusal(r sso.Refusal) any {
+	return refusal{ID: r.ID, Provider: r.Provider, Issuer: r.Issuer, Subject: r.Subject, Name: page.OrNull(r.Name), Email: page.OrNull(r.Email), Reason: r.Reason,
+		Attempts: r.Attempts, LastAt: page.Time(r.LastAt)}
+}
+
+// read checks that an administrator asks, and returns the query and the number in its cursor; 0 = the first page.
+func read(r *http.Request, known ...string) (q page.Query, after int64, err error) {
+	if err := wire.Actor(r.Context()).MayAdminister(); err != nil {
+		return q, 0, err
+	}
+	if q, err = page.Read(r, known...); err != nil || q.AfterName() == "" {
+		return q, 0, err
+	}
+	if after, err = strconv.ParseInt(q.AfterName(), 10, 64); err != nil || after <= 0 {
+		return q, 0, page.BadCursor()
+	}
+	return q, after, nil
+}
+
+// list answers with the linked accounts, of a person with ?user=NAME, by number.
+func (a routes) list(w http.ResponseWriter, r *http.Request) error {
+	q, after, err := read(r, "user")
+	if err != nil {
+		return err
+	}
+	user, _ := q.Text("user")
+	found, err := a.List(r.Context(), user, after, q.Size+1)
+	if err != nil {
+		return err
+	}
+	return page.AnswerFrom(w, q, found, show, func(l sso.Linked) string { return strconv.FormatInt(l.ID, 10) })
+}
+
+// refused answers with the accounts whose log-in was refused, by number.
+func (a routes) refused(w http.ResponseWriter, r *http.Request) error {
+	q, after, err := read(r)
+	if err != nil {
+		return err
+	}
+	found, err := a.Refusals(r.Context(), after, q.Size+1)
+	if err != nil {
+		return err
+	}
+	return page.AnswerFrom(w, q, found, showRefusal, func(f sso.Refusal) string { return strconv.FormatInt(f.ID, 10) })
+}
+
+func (a routes) link(w http.ResponseWriter, r *http.Request) error {
+	by := wire.Actor(r.Context())
+	if err := by.MayAdminister(); err != nil {
+		return err
+	}
+	b, err := jsonbody.ReadKnown(w, r, "user", "provider", "subject")
+	if err != nil {
+		return err
+	}
+	var l sso.Linked
+	for name, into := range map[string]*string{"user": &l.User, "provider": &l.Provider, "subject": &l.Subject} {
+		if *into, err = b.Required(name); err != nil {
+			return err
+		}
+	}
+	err = a.Add(r.Context(), by.String(), l)
+	if fault.Is(err, fault.NotFound) {
+		err = fault.Invalidf("user", "there is no user %q", l.User)
+	}
+	if err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (a routes) unlink(w http.ResponseWriter, r *http.Request) error {
+	by := wire.Actor(r.Context())
+	if err := by.MayAdminister(); err != nil {
+		return err
+	}
+	id, err := strconv.ParseInt(wire.Param(r, "identity"), 10, 64)
+	if err != nil || id <= 0 {
+		return fault.New(fault.NotFound, "there is no such link")
+	}
+	if err := a.Unlink(r.Context(), by.String(), id); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

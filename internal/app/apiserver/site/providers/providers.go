@@ -1,0 +1,63 @@
+// Package providers builds the log-in with accounts of identity providers from the configuration. Package site calls it.
+package providers
+
+import (
+	"fmt"
+	"os"
+
+	"go.uber.org/zap"
+
+	api "github.com/iris-oncall/iris/internal/api/identities"
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/postgres/identities"
+	"github.com/iris-oncall/iris/internal/sso"
+	"github.com/iris-oncall/iris/internal/sso/oidc"
+	"github.com/iris-oncall/iris/internal/web/signon"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// SignOn returns the parts of the log-in.
+func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error) {
+	rules := map[string]sso.Rules{config.ProxyName: rulesOf(c.Proxy.Rights)}
+	out := signon.Deps{Keys: s.Keys, Sessions: identities.NewSessions(s.DB, s.Keys), PublicURL: c.PublicURL}
+	if len(c.Proxy.Networks) > 0 {
+		out.Proxy = signon.Proxy{Name: config.ProxyName, Subject: c.Proxy.SubjectHeader, User: c.Proxy.NameHeader, Email: c.Proxy.EmailHeader,
+			Groups: c.Proxy.GroupsHeader, LogoutURL: c.Proxy.LogoutURL}
+	}
+	for _, p := range c.OIDC {
+		ca := ""
+		if p.CAFile != "" {
+			raw, err := os.ReadFile(p.CAFile)
+			if err != nil {
+				return out, fmt.Errorf("provider %s: %w", p.Name, err)
+			}
+			ca = string(raw)
+		}
+		provider, err := oidc.New(oidc.Config{
+			Name: p.Name, Issuer: p.Issuer, ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Scopes: p.Scopes, CA: ca,
+			RedirectURL: c.PublicURL + "/login/sso/" + p.Name + "/callback", NameClaim: p.NameClaim, GroupsClaim: p.GroupsClaim,
+			RequiredClaims: p.RequiredClaims,
+		}, log)
+		if err != nil {
+			return out, err
+		}
+		rules[p.Name] = rulesOf(p.Rights)
+		out.Choices = append(out.Choices, signon.Choice{Name: p.Name, Label: p.Label, Issuer: p.Issuer, Provider: provider})
+	}
+	out.Admit = sso.New(identities.New(s.DB), rules, log).Admit
+	return out, nil
+}
+
+func rulesOf(r config.Rights) sso.Rules {
+	out := sso.Rules{Import: !r.LinkOnly, TrustEmail: r.TrustEmail, Admins: r.Roles.Admin, ReadOnly: r.Roles.ReadOnly}
+	for _, t := range r.Teams {
+		out.Teams = append(out.Teams, sso.TeamRule{Group: t.Group, Team: t.Team})
+	}
+	return out
+}
+
+// Routes returns the routes of /v1 about accounts.
+func Routes(c config.API, s *server.Stores) []routing.Route {
+	return api.Routes(sso.Links{LinkStore: identities.New(s.DB), Issuers: config.Issuers(c.OIDC)})
+}

@@ -1,0 +1,71 @@
+// Package site builds the web site, the log-in of people, and the routes of /v1 about their accounts. Package apiserver mounts them.
+package site
+
+import (
+	"github.com/alexedwards/scs/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
+	"github.com/iris-oncall/iris/internal/app/apiserver/site/providers"
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/login"
+	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/web"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Deps are the parts of the server that the site works on.
+type Deps struct {
+	Config     config.API
+	Stores     *server.Stores
+	Simulator  *operator.Simulator
+	Sessions   *scs.SessionManager
+	Wake       func(buckets.Set)
+	Log        *zap.Logger
+	Registerer prometheus.Registerer
+}
+
+// New builds the site.
+func New(d Deps) (*web.Web, error) {
+	s := d.Stores
+	accounts, err := accounts(d)
+	if err != nil {
+		return nil, err
+	}
+	signOn, err := providers.SignOn(d.Config, d.Stores, d.Log)
+	if err != nil {
+		return nil, err
+	}
+	hide := s.Silences(d.Wake, d.Log)
+	return web.New(web.Deps{
+		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: d.Wake},
+		Sections: web.SectionParts{
+			Plans:        web.PlanParts{Plans: s.Plans, Simulator: d.Simulator},
+			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, Previewer: receivers.Previewer(d.Config, s, d.Log), PublicURL: d.Config.PublicURL},
+			Silences:     web.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
+			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
+			Teams:        s.TeamRows,
+		},
+		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, d.Log),
+		SignOn:   signOn,
+		Sessions: d.Sessions, UserKey: login.UserKey, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
+	})
+}
+
+// WithAccounts adds the routes of /v1 about accounts at identity providers to others.
+func WithAccounts[W any](c config.API, s *server.Stores, others func(W) []routing.Route) func(W) []routing.Route {
+	return func(wake W) []routing.Route { return append(others(wake), providers.Routes(c, s)...) }
+}
+
+// accounts returns the log-in with passwords, those of Iris and those of the directory.
+func accounts(d Deps) (*auth.Accounts, error) {
+	out := auth.NewAccounts(d.Stores.Users, auth.NewPasswords())
+	if d.Config.Compatibility.DisableAuth {
+		out = out.WithAnyPassword()
+	}
+	return login.WithDirectory(out, d.Config, d.Stores.DirectorySync("log-in with the directory's password"), d.Log, d.Registerer)
+}

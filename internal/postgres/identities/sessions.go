@@ -1,0 +1,67 @@
+package identities
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/sso"
+)
+
+// Sessions stores which web sessions began with which account, so that the provider can end them, and the values that may be used once. It
+// is safe for concurrent use.
+type Sessions struct {
+	db   *postgres.DB
+	keys *auth.Keys
+}
+
+// NewSessions returns the adapter over d. keys encrypt the ID tokens.
+func NewSessions(d *postgres.DB, keys *auth.Keys) *Sessions { return &Sessions{d, keys} }
+
+// Began records that a stored session began with an account.
+func (s *Sessions) Began(ctx context.Context, token string, from sso.Session) error {
+	hash := access.HashToken(token)
+	return postgres.Exec(ctx, s.db, (*db.Queries).LinkSession, db.LinkSessionParams{Token: hash, Issuer: from.Issuer, Subject: from.Subject,
+		Sid: from.Sid, IDToken: s.keys.Seal([]byte(from.IDToken), sealedFor(hash))})
+}
+
+// Of returns the account with which a session began; the zero value if it began in another way.
+func (s *Sessions) Of(ctx context.Context, token string) (sso.Session, error) {
+	hash := access.HashToken(token)
+	r, err := postgres.Query(ctx, s.db, (*db.Queries).SessionIdentity, hash)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return sso.Session{}, nil
+	}
+	if err != nil {
+		return sso.Session{}, err
+	}
+	plain, err := s.keys.Unseal(r.IDToken, sealedFor(hash))
+	return sso.Session{Issuer: r.Issuer, Subject: r.Subject, Sid: r.Sid, IDToken: string(plain)}, err
+}
+
+func sealedFor(hash string) string { return "id token of session " + hash }
+
+// End ends the sessions of an account: the one with the provider's number, or all if that is "". It returns how many.
+func (s *Sessions) End(ctx context.Context, issuer, subject, sid string) (int64, error) {
+	return postgres.Query(ctx, s.db, (*db.Queries).EndSessionsOf, db.EndSessionsOfParams{Issuer: issuer, Subject: subject, Sid: sid})
+}
+
+// Use reports whether a value is used for the first time within keep. It stores a hash of the value.
+func (s *Sessions) Use(ctx context.Context, value string, keep time.Duration) (first bool, err error) {
+	sum := sha256.Sum256([]byte(value))
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (bool, error) {
+		if err := q.ForgetUsedValues(ctx); err != nil {
+			return false, err
+		}
+		n, err := q.UseOnce(ctx, db.UseOnceParams{Value: hex.EncodeToString(sum[:]), KeepSeconds: keep.Seconds()})
+		return n > 0, err
+	})
+}

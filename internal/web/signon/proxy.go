@@ -1,0 +1,75 @@
+package signon
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/sso"
+)
+
+// Proxy names the headers of an authenticating proxy. The zero value means that there is none. The server must delete these headers from
+// requests that do not come from the proxy.
+type Proxy struct {
+	Name                         string // of the proxy as a provider
+	Subject, User, Email, Groups string
+	LogoutURL                    string // where the proxy ends its own session; "" = nowhere
+}
+
+// proxySubject is the session key of the account that the proxy named when the session began.
+const proxySubject = "proxy_subject"
+
+// identity returns the account that the proxy names; ok is false if there is none. Groups are separated by commas.
+func (p Proxy) identity(r *http.Request) (id sso.Identity, ok bool) {
+	if p.Subject == "" || r.Header.Get(p.Subject) == "" {
+		return id, false
+	}
+	id = sso.Identity{Provider: p.Name, Issuer: p.Name, Subject: r.Header.Get(p.Subject), Name: r.Header.Get(p.User), Email: r.Header.Get(p.Email)}
+	id.FullName, id.EmailVerified = id.Name, id.Email != "" // the administrator trusts the proxy's addresses by trust_email
+	if id.Name == "" {
+		id.Name, id.FullName = id.Subject, ""
+	}
+	id.HasGroups = len(r.Header.Values(p.Groups)) > 0
+	for g := range strings.SplitSeq(r.Header.Get(p.Groups), ",") {
+		if g = strings.TrimSpace(g); g != "" {
+			id.Groups = append(id.Groups, g)
+		}
+	}
+	return id, true
+}
+
+// EnterByProxy begins a session for the account that the proxy names. It reports whether it did. A refusal is an error.
+func (s *SignOn) EnterByProxy(r *http.Request) (entered bool, err error) {
+	id, ok := s.Proxy.identity(r)
+	if !ok {
+		return false, nil
+	}
+	if err := s.enter(r.Context(), id, sso.Session{Issuer: id.Issuer, Subject: id.Subject}); err != nil {
+		return false, err
+	}
+	s.web.Put(r.Context(), proxySubject, id.Subject)
+	return true, nil
+}
+
+// FollowProxy ends a session that began with an account of the proxy when the proxy names another account, or none.
+func (s *SignOn) FollowProxy(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if began := s.web.GetString(r.Context(), proxySubject); began != "" {
+			if id, ok := s.Proxy.identity(r); !ok || id.Subject != began {
+				if err := s.web.Destroy(r.Context()); err != nil {
+					s.web.ErrorFunc(rw, r, err)
+					return
+				}
+			}
+		}
+		next.ServeHTTP(rw, r)
+	})
+}
+
+// ProxyProblem is the text about an error of EnterByProxy for the log-in page.
+func ProxyProblem(err error) (text string, ok bool) {
+	if fault.Is(err, fault.Forbidden) {
+		return "You are not logged in: " + fault.Public(err) + ".", true
+	}
+	return "", false
+}
