@@ -20,6 +20,7 @@ type integrationCommand struct {
 	Show    integrationShowCommand    `cmd:"" help:"Show an integration, its last refusal and its latest payloads."`
 	Token   integrationTokenCommand   `cmd:"" help:"Add a second token and print it once, or remove the old one."`
 	Secret  integrationSecretCommand  `cmd:"" help:"Set or remove the secrets that check the signatures of deliveries."`
+	Set     integrationSetCommand     `cmd:"" help:"Change settings of an integration. What no flag names stays."`
 	Preview integrationPreviewCommand `cmd:"" help:"Print what a payload would do: its events, the rule and the plan. Nothing is opened."`
 	Remove  integrationRemoveCommand  `cmd:"" help:"Remove an integration. Its tokens become invalid at once; its incidents stay."`
 }
@@ -28,23 +29,35 @@ type integrationAddCommand struct {
 	Name        string `arg:"" help:"Name."`
 	Type        string `required:"" help:"What sends the alerts: alertmanager, datadog, email, generic, grafana, heartbeat, nagios, opsgenie, pagerduty, sentry, sns, uptime_kuma or zabbix."`
 	Application string `required:"" help:"Application that the incidents belong to." placeholder:"NAME"`
-	Plan        string `help:"Plan for events that no rule matches; without it, that of the application." placeholder:"NAME"`
-	Severity    string `help:"Severity of events that name none: critical, error, warning or info. Default: error."`
-	Rate        int    `help:"Deliveries per minute that are accepted." default:"600"`
-	Settings    string `help:"File with the settings, a JSON object: expressions of a generic or email integration, signatures of grafana or sns." type:"existingfile" placeholder:"FILE"`
-	Rules       string `help:"File with the routing rules, a JSON array. The first rule that matches wins." type:"existingfile" placeholder:"FILE"`
+	integrationFlags
+}
+
+// integrationFlags are the settings that people change.
+type integrationFlags struct {
+	Plan         *string        `help:"Plan for events that no rule matches; without it, that of the application." placeholder:"NAME"`
+	Severity     *string        `help:"Severity of events that name none: critical, error, warning or info. Default: error."`
+	Rate         *int           `help:"Deliveries per minute that are accepted. Default: 600."`
+	ResolveAfter *time.Duration `help:"Time without a delivery after which an incident is resolved; 0 = never." placeholder:"DURATION"`
+	CloseAfter   *time.Duration `help:"Time without news after which an incident is closed; 0 = never. Default: that of the installation." placeholder:"DURATION"`
+	Enabled      *bool          `help:"Whether deliveries are accepted." negatable:""`
+	Settings     string         `help:"File with the settings, a JSON object: expressions of a generic or email integration, signatures of grafana or sns." type:"existingfile" placeholder:"FILE"`
+	Rules        string         `help:"File with the routing rules, a JSON array. The first rule that matches wins." type:"existingfile" placeholder:"FILE"`
+}
+
+// edit returns the edit that the flags ask for.
+func (f integrationFlags) edit() (senders.Edit, error) {
+	out := senders.Edit{DefaultPlan: f.Plan, Severity: f.Severity, RatePerMinute: f.Rate, ResolveAfter: f.ResolveAfter, CloseAfter: f.CloseAfter, Enabled: f.Enabled}
+	return out, errors.Join(readJSON(f.Rules, &out.Rules), readJSON(f.Settings, &out.Settings))
 }
 
 // Run adds an integration. Standard output has only the address and the token.
 func (c integrationAddCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
-	n := senders.NewIntegration{Application: c.Application, Content: senders.Content{Name: c.Name, Type: c.Type, DefaultPlan: c.Plan,
-		RatePerMinute: c.Rate, Enabled: true}, Severity: c.Severity}
-	if err := readJSON(c.Rules, &n.Rules); err != nil {
+	edit, err := c.edit()
+	if err != nil {
 		return err
 	}
-	if err := readJSON(c.Settings, &n.Settings); err != nil {
-		return err
-	}
+	n := senders.NewIntegration{Application: c.Application, Content: senders.Content{Name: c.Name, Type: c.Type, Enabled: true}}
+	edit.Apply(&n.Content)
 	token, err := s.Add(ctx, n)
 	if err != nil {
 		return invalidIsUsage(err)
@@ -56,6 +69,23 @@ func (c integrationAddCommand) Run(ctx context.Context, e *env, s *senders.Sende
 		fmt.Fprintf(e.stdout, "address with the token, for senders that can set no header: %s\n", withToken)
 	}
 	return nil
+}
+
+type integrationSetCommand struct {
+	Name string `arg:"" help:"Name."`
+	integrationFlags
+}
+
+// Run changes an integration.
+func (c integrationSetCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
+	if c.integrationFlags == (integrationFlags{}) {
+		return usagef("nothing to change: give at least one flag")
+	}
+	edit, err := c.edit()
+	if err == nil {
+		err = s.Set(ctx, c.Name, edit)
+	}
+	return e.done(err, "integration %s changed", c.Name)
 }
 
 // readJSON decodes a file. No file leaves the value.

@@ -87,6 +87,20 @@ func TestFirstUse(t *testing.T) {
 	fails("repage_after_seconds must be 0, or between 60 and 31536000 seconds", "", "plan", "set", "nowhere", "--repage-after", "1s")
 	fails("must not hold a colon", "", "app", "add", "a:b")
 
+	require.Regexp(t, "address: /v1/hooks/generic\\ntoken: .+\\n", must("", "integration", "add", "any", "--type", "generic", "--application", "watch", "--rate", "60"))
+	must("", "integration", "set", "any", "--resolve-after", "1h", "--close-after", "48h", "--severity", "info", "--no-enabled")
+	shown := must("", "integration", "show", "any")
+	for _, line := range []string{"default severity: info\n", "rate per minute: 60\n", "enabled: false\n", "resolve after: 1h0m0s\n", "close after: 48h0m0s\n"} {
+		require.Contains(t, shown, line)
+	}
+	for flag, text := range map[string]string{"--plan=nowhere": "there is no active plan named nowhere", "--resolve-after=1s": "resolve_after_seconds must be at least 300"} {
+		code, _, errs = iris(t, environ, "", "integration", "set", "any", flag)
+		require.Equal(t, 2, code, "the command line is wrong: "+errs)
+		require.Contains(t, errs, text)
+	}
+	code, _, _ = iris(t, environ, "", "integration", "set", "any")
+	require.Equal(t, 2, code)
+
 	must("", "team", "add", "ops", "--member", "ann", "--member", "bot", "--manager", "ann")
 	must("", "team", "add", "more", "--member", "ann", "bot")
 	says("warning: it has no members", "team", "add", "empty")

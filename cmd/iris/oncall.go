@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -119,7 +120,7 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 				people = []operator.WhoPerson{{}} // an empty name
 			}
 			for _, p := range people {
-				if err := row(w, "on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
+				if err := text.Row(w, "on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
 					return err
 				}
 			}
@@ -127,7 +128,7 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 				if !c.Next {
 					break
 				}
-				if err := row(w, "hand-off", t.Team, r.Role, when(h.At), strings.Join(h.To, ",")); err != nil {
+				if err := text.Row(w, "hand-off", t.Team, r.Role, when(h.At), strings.Join(h.To, ",")); err != nil {
 					return err
 				}
 			}
@@ -139,7 +140,7 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 				if g.Kind == operator.GapNotPopulated {
 					what = "not-populated"
 				}
-				if err := row(w, what, t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
+				if err := text.Row(w, what, t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
 					return err
 				}
 			}
@@ -163,15 +164,15 @@ func (c oncallCommand) table(out io.Writer, teams []operator.WhoTeam) error {
 			fmt.Fprintln(out)
 		}
 		z := zoneOf(t)
-		fmt.Fprintf(out, "Team %s at %s (%s)\n", t.Team, at(t.At, z), t.Zone)
+		fmt.Fprintf(out, "Team %s at %s (%s)\n", t.Team, text.At(t.At, z), t.Zone)
 		w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 		fmt.Fprintln(w, "ROLE\tWHO\tREACHED BY\tWHY")
 		for _, r := range t.Roles {
 			if len(r.People) == 0 {
-				_ = row(w, r.Role, "NOBODY", "", r.Rule) // Flush returns the error
+				_ = text.Row(w, r.Role, "NOBODY", "", r.Rule) // Flush returns the error
 			}
 			for _, p := range r.People {
-				_ = row(w, r.Role, person(p), contactText(p), r.Rule)
+				_ = text.Row(w, r.Role, person(p), contactText(p), r.Rule)
 			}
 		}
 		if err := w.Flush(); err != nil {
@@ -212,12 +213,12 @@ func contactText(p operator.WhoPerson) string {
 
 func printNext(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
 	if len(r.Next) == 0 {
-		fmt.Fprintf(out, "No hand-off of %s until %s.\n", r.Role, at(t.Until, z))
+		fmt.Fprintf(out, "No hand-off of %s until %s.\n", r.Role, text.At(t.Until, z))
 		return
 	}
 	fmt.Fprintf(out, "Next hand-offs of %s:\n", r.Role)
 	for _, h := range r.Next {
-		fmt.Fprintf(out, "  %s  from %s to %s\n", at(h.At, z), namesText(h.From), namesText(h.To))
+		fmt.Fprintf(out, "  %s  from %s to %s\n", text.At(h.At, z), namesText(h.From), namesText(h.To))
 	}
 }
 
@@ -230,7 +231,7 @@ func namesText(names []string) string {
 
 func printGaps(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
 	if len(r.Gaps) == 0 {
-		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, at(t.Until, z))
+		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, text.At(t.Until, z))
 		return
 	}
 	list := func(kind operator.GapKind, format string) {
@@ -240,7 +241,7 @@ func printGaps(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Lo
 		}
 		fmt.Fprintf(out, format, r.Role)
 		for _, g := range gaps {
-			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", at(g.Start, z), at(g.End, z), length(g.End-g.Start))
+			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", text.At(g.Start, z), text.At(g.End, z), length(g.End-g.Start))
 		}
 	}
 	list(operator.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or to the fallback):\n")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/operator/transfer"
 )
@@ -102,9 +103,9 @@ func tableSync(out io.Writer, r transfer.DirectoryReport) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	line := func(kind, what, name, detail string) { // Flush returns the error
 		if detail == "" {
-			_ = row(w, kind, what, name)
+			_ = text.Row(w, kind, what, name)
 		} else {
-			_ = row(w, kind, what, name, detail)
+			_ = text.Row(w, kind, what, name, detail)
 		}
 	}
 	if len(r.Changes)+len(r.Lists) > 0 {
@@ -120,7 +121,7 @@ func tableSync(out io.Writer, r transfer.DirectoryReport) error {
 		return err
 	}
 	for _, p := range r.Problems {
-		fmt.Fprintf(out, "ignored: %s: %s\n", tabless.Replace(p.Name), tabless.Replace(p.Text))
+		fmt.Fprintf(out, "ignored: %s: %s\n", text.Tabless.Replace(p.Name), text.Tabless.Replace(p.Text))
 	}
 	fmt.Fprintf(out, "%d entries in %s; %d active users were never in it and are not changed.\n", r.Entries, r.Source, r.Unsynced)
 	switch {

@@ -75,7 +75,7 @@ func (a *Authenticator) Middleware(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	identify := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		actor, app, r, err := a.identify(w, r)
-		if err == nil && (actor.Session && !HasBearer(r) || a.unverified) && !fromAllowedOrigin(r.Context()) {
+		if err == nil && (actor.Session && !a.byToken(r) || a.unverified) && !fromAllowedOrigin(r.Context()) {
 			if cross.Check(r) != nil {
 				err = fault.New(fault.Forbidden, "This request was sent by a page of another site")
 			}
@@ -137,8 +137,11 @@ func signedRequest(w http.ResponseWriter, r *http.Request) (auth.SignedRequest, 
 		Path: r.URL.Path, WirePath: path, RawQuery: r.URL.RawQuery, Body: body}, r, err
 }
 
+// byToken reports whether a request is authenticated by a personal token. Pages of other sites cannot send one.
+func (a *Authenticator) byToken(r *http.Request) bool { return a.tokens != nil && HasBearer(r) }
+
 func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.Actor, auth.Application, *http.Request, error) {
-	if a.tokens != nil && HasBearer(r) {
+	if a.byToken(r) {
 		actor, app, err := ByToken(r, a.tokens, a.people, a.applications)
 		return actor, app, r, err
 	}

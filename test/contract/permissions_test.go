@@ -586,7 +586,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 // it.
 var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/users/{user}/quiet-limits", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
 	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/", "/v1/heartbeats",
-	"/v1/silences", "/v1/silences/", "/v1/tokens", "/v1/tokens/"}
+	"/v1/silences", "/v1/silences/", "/v1/tokens", "/v1/tokens/", "/v1/identities", "/v1/identities/"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
 func ofOncall(path string) bool {

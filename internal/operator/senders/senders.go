@@ -57,8 +57,10 @@ type NewIntegration struct {
 	integrations.Content
 	Application string
 	Token       string // "" = a random one
-	Severity    string // DefaultSeverity, as people write it; "" = none
 }
+
+// Edit changes the settings of an integration.
+type Edit = integrations.Edit
 
 // Event is an event to be tested.
 type Event struct {
@@ -84,7 +86,6 @@ func Addresses(kind, token string) (path, withToken string) { return integration
 
 // Add adds an integration and returns its token. It returns a Conflict fault if the name exists.
 func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err error) {
-	n.DefaultSeverity = intake.Severity(n.Severity)
 	if err := n.Check(Types()); err != nil {
 		return "", err
 	}
@@ -100,6 +101,23 @@ func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err 
 	}
 	_, err = s.store.Create(ctx, app, n.Content, token, operatorName)
 	return token, err
+}
+
+// Set changes the settings of an integration. A wrong value is an Invalid fault that names the field.
+func (s *Senders) Set(ctx context.Context, name string, e Edit) error {
+	before, err := s.store.ByName(ctx, name)
+	if err != nil {
+		return err
+	}
+	after := before.Content
+	e.Apply(&after)
+	if err := after.Check(Types()); err != nil {
+		return err
+	}
+	if err := s.chooser().CheckPlans(ctx, after); err != nil {
+		return err
+	}
+	return s.store.Replace(ctx, before, after, operatorName)
 }
 
 // Types returns the types of integrations, sorted.

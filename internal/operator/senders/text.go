@@ -16,6 +16,12 @@ func WriteIntegration(w io.Writer, i integrations.Integration, payloads []integr
 	path, _ := Addresses(i.Type, "")
 	fmt.Fprintf(w, "name: %s\ntype: %s\napplication: %s\naddress: %s\ndefault plan: %s\ndefault severity: %s\nrate per minute: %d\nenabled: %t\ncreated: %s by %s\n",
 		i.Name, i.Type, i.Application, path, i.DefaultPlan, i.DefaultSeverity, i.RatePerMinute, i.Enabled, Moment(i.CreatedAt), i.CreatedBy)
+	if i.Ends.ResolveAfter > 0 {
+		fmt.Fprintf(w, "resolve after: %s\n", i.Ends.ResolveAfter)
+	}
+	if after := i.Ends.CloseAfter; after != nil {
+		fmt.Fprintf(w, "close after: %s\n", after)
+	}
 	for k, r := range i.Rules {
 		to := "plan " + r.Plan
 		if r.RecordOnly {

@@ -1,0 +1,105 @@
+// Package text prints results of commands as tables, for people and for scripts. The iris command uses it.
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
+)
+
+// clock is the layout of times. It has the offset, so that the zone is clear.
+const clock = "Mon 2006-01-02 15:04:05 -07:00"
+
+// At formats an instant in seconds since 1970.
+func At(unix int64, z *time.Location) string { return time.Unix(unix, 0).In(z).Format(clock) }
+
+// Tabless removes tabs and newlines from a cell of a table.
+var Tabless = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
+
+// Row prints cells with tabs between them.
+func Row(w io.Writer, cells ...string) error {
+	for i := range cells {
+		cells[i] = Tabless.Replace(cells[i])
+	}
+	_, err := fmt.Fprintln(w, strings.Join(cells, "\t"))
+	return err
+}
+
+// PlainSimulation prints a simulation for scripts: one line for each page, with tabs between the values.
+func PlainSimulation(w io.Writer, r simulation.Report, z *time.Location) error {
+	for _, p := range r.Pages {
+		err := Row(w, time.Unix(p.At, 0).In(z).Format(time.RFC3339), fmt.Sprint(p.Step), fmt.Sprint(p.Notification), fmt.Sprint(p.Repeat),
+			p.Target, p.Mode, p.Priority, p.Purpose, p.Rule, p.ModeRule)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Simulation prints a simulation for people.
+func Simulation(out io.Writer, r simulation.Report, z *time.Location) error {
+	application := "any application"
+	if r.Application != nil {
+		application = "application " + *r.Application
+	}
+	fmt.Fprintf(out, "Plan %s (version %d), opened %s by %s. Nothing is sent.\n\n", r.Plan, r.PlanID, At(r.At, z), application)
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "AFTER\tWHEN\tSTEP\tWHO\tBY\tWHY")
+	for _, p := range r.Pages {
+		step := fmt.Sprint(p.Step)
+		if p.Step == 0 {
+			step = "-"
+		} else if p.Repeat > 0 {
+			step += fmt.Sprintf(" (repeat %d)", p.Repeat)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", "+"+span(p.After), At(p.At, z), step, Tabless.Replace(p.Target), modeText(p, z), Tabless.Replace(ruleText(p)))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "\nTimeline:")
+	for _, l := range r.Timeline {
+		fmt.Fprintf(out, "  %s  %s\n", At(l.At, z), l.Text)
+	}
+	fmt.Fprintf(out, "\n%s\n", endText(r, z))
+	for _, n := range r.Notes {
+		fmt.Fprintf(out, "Note: %s\n", n)
+	}
+	return nil
+}
+
+// span formats seconds: "1h2m0s".
+func span(seconds int64) string { return (time.Duration(seconds) * time.Second).String() }
+
+func modeText(p simulation.ReportPage, z *time.Location) string {
+	text := p.Mode
+	if p.WantedMode != p.Mode {
+		text += " instead of " + p.WantedMode
+	}
+	if p.HeldUntil != nil {
+		text += ", in a digest at " + time.Unix(*p.HeldUntil, 0).In(z).Format(time.TimeOnly)
+	}
+	return text
+}
+
+func ruleText(p simulation.ReportPage) string {
+	if p.ModeRule == "" {
+		return p.Rule
+	}
+	return fmt.Sprintf("%s; %s, %s", p.Rule, p.Priority, p.ModeRule)
+}
+
+func endText(r simulation.Report, z *time.Location) string {
+	switch r.End {
+	case simulation.EndAcknowledged:
+		return fmt.Sprintf("Somebody acknowledges at %s, as assumed.", At(r.EndedAt, z))
+	case simulation.EndCut:
+		return fmt.Sprintf("Cut at %s: the plan continues.", At(r.EndedAt, z))
+	}
+	return fmt.Sprintf("The plan is exhausted at %s, %s after the incident was opened.", At(r.EndedAt, z), span(r.EndedAt-r.At))
+}
