@@ -8,7 +8,6 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/operator"
 )
 
@@ -53,7 +52,7 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	sim, err := o.Simulate(ctx, simulation.TypedQuestion{
+	sim, err := o.Simulate(ctx, operator.Question{
 		Plan: c.Plan, Application: c.Application, At: c.At, Assume: c.Assume, Targets: c.Target, Zone: z,
 	}, operator.SimulatorConfig{ListLimit: cfg.ListLimit(), PerDay: cfg.DailyLimit()})
 	if err != nil {

@@ -111,7 +111,7 @@ type addressKey struct{}
 func NoteAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/login/") {
-			address, _ := byAddress(r)
+			address, _ := ByAddress(r)
 			r = r.WithContext(context.WithValue(r.Context(), addressKey{}, address))
 		}
 		next.ServeHTTP(w, r)

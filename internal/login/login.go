@@ -81,9 +81,9 @@ func (p *People) Authenticate(ctx context.Context, name, password string) (users
 	return u, nil
 }
 
-// byAddress returns the key of a client for rate limits: its address, or the /64 network for IPv6. RemoteAddr must be the
+// ByAddress returns the key of a client for rate limits: its address, or the /64 network for IPv6. RemoteAddr must be the
 // address of the client (trustProxies).
-func byAddress(r *http.Request) (string, error) {
+func ByAddress(r *http.Request) (string, error) {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		host = r.RemoteAddr

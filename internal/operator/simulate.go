@@ -8,8 +8,11 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 )
 
+// Question is the question of a simulation, as people type it.
+type Question = simulation.TypedQuestion
+
 // Simulate predicts what would happen to an incident. It stores and sends nothing.
-func (o *Operator) Simulate(ctx context.Context, a simulation.TypedQuestion, c SimulatorConfig) (simulation.Simulation, error) {
+func (o *Operator) Simulate(ctx context.Context, a Question, c SimulatorConfig) (simulation.Simulation, error) {
 	s, err := NewSimulator(o.db, o.applications, c)
 	if err != nil {
 		return simulation.Simulation{}, err

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/login"
 	"github.com/iris-oncall/iris/internal/sso"
 	"github.com/iris-oncall/iris/internal/sso/oidc"
 	"github.com/iris-oncall/iris/internal/users"
@@ -82,7 +83,7 @@ func New(d Deps, web *scs.SessionManager, userKey string, log *zap.Logger) *Sign
 func (s *SignOn) Routes(r chi.Router) {
 	r.Get("/login/sso/{provider}", s.begin)
 	r.Get("/login/sso/{provider}/callback", s.callback)
-	r.With(httprate.LimitByIP(logoutsPerMinute, time.Minute)).Post("/login/sso/{provider}/backchannel", s.backchannel)
+	r.With(httprate.Limit(logoutsPerMinute, time.Minute, httprate.WithKeyFuncs(login.ByAddress))).Post("/login/sso/{provider}/backchannel", s.backchannel)
 }
 
 // logoutsPerMinute is how many logout tokens an address may send. A token with an unknown key makes Iris read the provider's keys.
@@ -223,7 +224,7 @@ func (s *SignOn) enter(ctx context.Context, id sso.Identity, session sso.Session
 
 // fail shows the log-in page with the reason. Errors of the server are logged, and so are refusals; neither has a token in it.
 func (s *SignOn) fail(rw http.ResponseWriter, r *http.Request, c Choice, next string, err error) {
-	problem := ""
+	var problem string
 	switch {
 	case errors.Is(err, errAttempt):
 		problem = "The log-in took too long, or was begun in another browser. Try again."

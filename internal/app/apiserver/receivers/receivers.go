@@ -82,12 +82,12 @@ func Routes(cfg config.API, s *server.Stores, o resources.Opener, log *zap.Logge
 	}
 }
 
-// chooser returns what chooses the plans of events.
 // Previewer returns what answers what a delivery would do.
 func Previewer(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Previewer {
 	return receiving.Previewer{Chooser: chooser(cfg, s, log), Applications: s.Applications, Decoders: sources.All(), Alerts: s.Integrations}
 }
 
+// chooser returns what chooses the plans of events.
 func chooser(cfg config.API, s *server.Stores, log *zap.Logger) receiving.Chooser {
 	return receiving.Chooser{Plans: s.Plans, Lookups: s.Notifications, CatchAll: cfg.Intake.CatchAllPlan, Log: log}
 }
