@@ -330,9 +330,10 @@ func (c *chaos) judgeP3(v *verdict, entries []pretend.Entry, attempts map[int64]
 func (c *chaos) judgeP4(v *verdict, entries []pretend.Entry, attempts map[int64][]attempt) {
 	labelled := 0
 	var longest time.Duration
+	notices := c.notices()
 	for _, e := range entries {
 		at, ok := c.silenced[e.IncidentID]
-		if !ok || !e.At.After(at) {
+		if !ok || notices[e.MessageID] || !e.At.After(at) {
 			continue
 		}
 		late := e.At.Sub(at)

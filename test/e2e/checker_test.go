@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/vendors/pretend"
@@ -123,6 +124,20 @@ func (s *stage) checkP2P3(entries []pretend.Entry, attempts map[int64][]attempt)
 	}
 }
 
+// notices returns the messages that are notices: they are no pages, so an acknowledgement or resolve does not stop them.
+func (s *stage) notices() map[int64]bool {
+	s.t.Helper()
+	rows, err := s.db.Query(s.t.Context(), `select id from messages where purpose like '%-notice' union all select id from message_history where purpose like '%-notice'`)
+	require.NoError(s.t, err)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	require.NoError(s.t, err)
+	out := map[int64]bool{}
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out
+}
+
 // checkP4 checks that no vendor call starts more than a second after the answer to an acknowledgement or resolution.
 func (s *stage) checkP4(entries []pretend.Entry, attempts map[int64][]attempt) {
 	s.t.Helper()
@@ -138,9 +153,10 @@ func (s *stage) checkP4(entries []pretend.Entry, attempts map[int64][]attempt) {
 		silent[id] = at
 	}
 	require.NoError(s.t, rows.Err())
+	notices := s.notices()
 	for _, e := range entries {
 		at, ok := silent[e.IncidentID]
-		if !ok || !e.At.After(at.Add(time.Second)) {
+		if !ok || notices[e.MessageID] || !e.At.After(at.Add(time.Second)) {
 			continue
 		}
 		labelled := slices.ContainsFunc(attempts[e.MessageID], func(a attempt) bool { return a.late || a.inDoubt })
