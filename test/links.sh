@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that these exist: the target of each relative link and each `path` in a document, the pages and sections that comments cite, and
-# the log lines that docs/operations.md quotes.
+# Checks that these exist: the target of each relative link and each `path` in a document, the pages and sections that comments cite,
+# the log lines that docs/operations.md quotes, and the tests that docs/security.md names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bad=0
@@ -27,4 +27,7 @@ done < <(git grep -hoE 'docs/reference/[a-z0-9-]+\.md [0-9]+(\.[0-9]+)?' -- '*.g
 while IFS= read -r line; do
   git grep -qF -- "\"$line\"" -- '*.go' || { echo "docs/operations.md quotes a log line that no program has: $line" >&2; bad=1; }
 done < <(sed -n '/^## What the log says/,/^## /s/^| `\([^`]*\)`.*/\1/p' docs/operations.md)
+while read -r name; do
+  git grep -qE "^func $name\(" -- '*_test.go' || { echo "docs/security.md names a test that does not exist: $name" >&2; bad=1; }
+done < <(grep -oE '`Test[A-Z][A-Za-z0-9]+`' docs/security.md | tr -d '`' | sort -u)
 exit $bad

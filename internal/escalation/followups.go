@@ -65,7 +65,7 @@ func withoutFollowUps(past []Past) (pages, cancelled []Past) {
 	return pages, cancelled
 }
 
-// followAgain makes the follow-ups again that an acknowledgement cancelled, if it was taken back. Their delays begin anew.
+// followAgain makes the follow-ups again that an acknowledgement cancelled, if it was taken back. Their delays begin again.
 // It leaves out people who are paged with follow-ups in this decision.
 func (r *Decider) followAgain(ctx context.Context, b *changeBuilder) error {
 	for _, m := range b.cancelled {

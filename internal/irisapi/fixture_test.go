@@ -46,7 +46,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // caller is the credentials of a request.
 type caller struct {

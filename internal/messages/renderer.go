@@ -275,12 +275,12 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) render
 			printed = true
 			continue
 		}
-		text, told, err := r.templates.render(part.src, s.marks(part.name), vars)
+		text, shown, err := r.templates.render(part.src, s.marks(part.name), vars)
 		if err != nil {
 			return builtIn(s, fmt.Sprintf("%s %s failed to render: %s", what, part.name, shortError(err)))
 		}
 		*part.out = text
-		printed = printed || told
+		printed = printed || shown
 	}
 	if !printed || s.blank(d, content) {
 		return builtIn(s, what+" printed nothing of the context")

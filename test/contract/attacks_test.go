@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attack is a request of an attacker that succeeded in an earlier release. item is its number in the list of attacks of the review
-// in SECURITY.md ("1.3"). try sends it again and checks that it fails now. Every attack has its own server.
+// attack is a request of an attacker that succeeded in an earlier release (docs/security.md). item is its number in the review that
+// found it ("1.3"). try sends it again and checks that it fails now. Every attack has its own server.
 type attack struct {
 	item, name string
 	try        func(s *server)

@@ -49,19 +49,19 @@ type Notice struct {
 // notice. Its mode is that of the last page whose mode the settings allow. Without such a page there is no notice, and neither is one to by, who
 // resolved the incident.
 func Resolved(past []Past, s escalation.Settings, by string) []Notice {
-	told := map[messages.Recipient]time.Time{}
+	notified := map[messages.Recipient]time.Time{}
 	number := map[messages.Recipient]int{}
 	for _, m := range past {
 		if m.Purpose == messages.ResolvedNotice {
 			number[m.Recipient]++
-			if m.State != messages.Cancelled && m.At.After(told[m.Recipient]) {
-				told[m.Recipient] = m.At
+			if m.State != messages.Cancelled && m.At.After(notified[m.Recipient]) {
+				notified[m.Recipient] = m.At
 			}
 		}
 	}
 	last := map[messages.Recipient]Past{}
 	for _, m := range past {
-		if pages(m) && Allows(s, m.Mode) && m.At.After(told[m.Recipient]) && !m.At.Before(last[m.Recipient].At) && !strings.EqualFold(m.Target, by) {
+		if pages(m) && Allows(s, m.Mode) && m.At.After(notified[m.Recipient]) && !m.At.Before(last[m.Recipient].At) && !strings.EqualFold(m.Target, by) {
 			last[m.Recipient] = m
 		}
 	}

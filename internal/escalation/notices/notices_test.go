@@ -33,7 +33,7 @@ func TestNoticesOfAResolve(t *testing.T) {
 	}
 	mail := message(1, users.Email, messages.Primary, messages.Sent, 1)
 	text := message(1, users.SMS, messages.Primary, messages.Delivered, 2)
-	told := message(1, users.Email, messages.ResolvedNotice, messages.Sent, 5)
+	notified := message(1, users.Email, messages.ResolvedNotice, messages.Sent, 5)
 	for name, c := range map[string]struct {
 		past     []notices.Past
 		settings escalation.Settings
@@ -52,8 +52,8 @@ func TestNoticesOfAResolve(t *testing.T) {
 		"the page was not sent":         {past: []notices.Past{message(1, users.Email, messages.Primary, messages.Cancelled, 1)}, want: []string{}},
 		"in a digest":                   {past: []notices.Past{message(1, users.Email, messages.Primary, messages.Aggregated, 1)}, want: []string{}},
 		"a tracking address":            {past: []notices.Past{message(1, users.Email, messages.TrackingMsg, messages.Sent, 1)}, want: []string{}},
-		"told already":                  {past: []notices.Past{mail, told}, want: []string{}},
-		"told, and paged again":         {past: []notices.Past{mail, told, message(1, users.Email, messages.Primary, messages.Sent, 9)}, want: []string{"user1 email 1"}},
+		"notified already":                  {past: []notices.Past{mail, notified}, want: []string{}},
+		"notified, and paged again":         {past: []notices.Past{mail, notified, message(1, users.Email, messages.Primary, messages.Sent, 9)}, want: []string{"user1 email 1"}},
 		"the notice was cancelled":      {past: []notices.Past{mail, message(1, users.Email, messages.ResolvedNotice, messages.Cancelled, 5)}, want: []string{"user1 email 1"}},
 		"news for an owner is no page":  {past: []notices.Past{message(1, users.Email, messages.OwnerNotice, messages.Sent, 1)}, want: []string{}},
 		"the mode drop is never chosen": {past: []notices.Past{message(1, users.Drop, messages.Primary, messages.Sent, 1)}, settings: on(users.Drop), want: []string{}},

@@ -535,7 +535,7 @@ func TestTimelineShowsEveryVendorCall(t *testing.T) {
 		values (now() + '8 s', 'twilio', 'x', 'undelivered', 'rejected', '30003', 71)`)
 	require.Equal(t, []string{
 		"opened: opened by application demo with plan Plan",
-		"delivery: sms to ann by twilio (main): no definite answer, in doubt: it may have arrived, told late by a process that had lost its claim (broken pipe)",
+		"delivery: sms to ann by twilio (main): no definite answer, in doubt: it may have arrived, recorded late by a process that had lost its claim (broken pipe)",
 		"delivery: email to ann by smtp, attempt 2: accepted by the vendor",
 		"delivery: email to ann by smtp, attempt 3: on its way",
 		"delivery: call to bob by twilio: refused for good (no such number)",

@@ -124,7 +124,7 @@ func callText(target string, a messages.Attempt) string {
 		text += ", in doubt: it may have arrived"
 	}
 	if a.Late {
-		text += ", told late by a process that had lost its claim"
+		text += ", recorded late by a process that had lost its claim"
 	}
 	if a.Detail != "" && a.Outcome != messages.OutcomeSent {
 		text += " (" + a.Detail + ")"

@@ -157,8 +157,8 @@ var actions = map[directory.Kind]string{
 }
 
 func (s *DirectorySync) note(ctx context.Context, q *db.Queries, what string, kind directory.Kind, name, detail string) error {
-	action, told := actions[kind]
-	if !told { // only the source changed
+	action, changed := actions[kind]
+	if !changed { // only the source changed
 		return nil
 	}
 	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: s.actor, Action: what + " " + action, Object: what + " " + postgres.Storable(name), Detail: detail})
