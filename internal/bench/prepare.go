@@ -84,7 +84,7 @@ func (s *stand) makePlan(ctx context.Context) error {
 		return fmt.Errorf("make the template: %w", err)
 	}
 	_, err = c.CreatePlan(ctx, apiclient.Plan{
-		Name: s.plan, Creator: s.app, Description: "made by iris bench", ThresholdWindow: 900, ThresholdCount: 1_000_000,
+		Name: s.plan, Creator: s.app, Description: "made by iris bench", ThresholdWindow: 60, ThresholdCount: 1_000_000,
 		AggregationWindow: 300, AggregationReset: 300,
 		Steps: [][]apiclient.PlanNotification{{{
 			Target: apiclient.Target{Role: "user", Target: s.app}, Priority: "high", Template: s.plan, Wait: 300,

@@ -49,3 +49,18 @@ func Duration(d time.Duration) string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// Age formats how long ago something happened in one or two units: "40 s", "12 min", "3 h 5 min", "2 d". The scripts of the pages
+// format it in the same way. A negative age is "0 s".
+func Age(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+	default:
+		return fmt.Sprintf("%d d", int(d.Hours())/24)
+	}
+}

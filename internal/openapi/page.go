@@ -17,9 +17,10 @@ var pageTemplate = template.Must(template.New("page").Parse(pageSource))
 
 // page is the data of the page: the operations by subject.
 type page struct {
-	Version, Style, Icon string
-	Sections             []section
-	Schemas              []pageSchema
+	Version, Icon string
+	Styles        []string
+	Sections      []section
+	Schemas       []pageSchema
 }
 
 type section struct {
@@ -62,7 +63,7 @@ var who = map[string]string{
 }
 
 func newPage(s spec, version string, asset func(string) string) page {
-	p := page{Version: version, Style: asset("app.css"), Icon: asset("icon.svg")}
+	p := page{Version: version, Styles: []string{asset("base.css"), asset("app.css")}, Icon: asset("icon.svg")}
 	at := map[string]int{}
 	for i, t := range s.Tags {
 		at[t.Name] = i

@@ -18,6 +18,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
@@ -81,7 +82,13 @@ func (l *links) serve(incident, digest linkHandler) http.HandlerFunc {
 type linkView struct {
 	Status      int // of HTTP; 0 = 200
 	Style, Icon string
-	Heading     string
+	Heading     string // of a page about one incident, the title of the alert
+	State       string // what is known or was done about the incident; "" if the heading says it
+	Chip        string // the class of the state; "" = the state is not marked
+	Severity    string
+	Age         string // since the incident was opened
+	Opened      string // in the time zone of the link's person
+	OpenedAt    string // the same in RFC 3339
 	Text        string
 	Facts       [][2]string
 	Button      string   // "" = there is no button
@@ -96,17 +103,16 @@ func (l *links) show(r *http.Request, link auth.Link, user users.User) (linkView
 	if err != nil {
 		return linkView{}, err
 	}
-	v := linkView{Facts: facts(i)}
+	v := about(i, user)
 	switch {
 	case i.Resolved:
-		v.Heading, v.Text = "This incident is resolved", "There is nothing left to acknowledge, and nobody is being paged for it."
+		v.state(incidents.StateResolved, resolved, "There is nothing left to acknowledge, and nobody is being paged for it.")
 	case !i.Active && i.Owner != "":
-		v.Heading, v.Text = "Acknowledged by "+i.Owner, "Nobody is being paged for it any more."
+		v.state(incidents.StateAcknowledged, "Acknowledged by "+i.Owner, nobodyPaged)
 	case user.ReadOnly:
-		v.Heading, v.Text = "Nobody has acknowledged this incident", user.Name+" may only read, and cannot acknowledge it."
+		v.state(i.State(), unacknowledged, user.Name+" may only read, and cannot acknowledge it.")
 	default:
-		v.Heading = "Acknowledge this incident?"
-		v.Text = "You acknowledge it as " + user.Name + ". Paging stops for everybody, and the timeline names you."
+		v.state(i.State(), unacknowledged, "You acknowledge it as "+user.Name+". Paging stops for everybody, and the timeline names you.")
 		v.Button = "Acknowledge"
 	}
 	l.log.Debug("link shown", zap.Int64("incident_id", link.IncidentID))
@@ -120,7 +126,9 @@ func (l *links) follow(r *http.Request, link auth.Link, user users.User) (linkVi
 		return linkView{}, err
 	}
 	if i.Resolved {
-		return linkView{Heading: "This incident is resolved", Text: "There was nothing left to acknowledge.", Facts: facts(i)}, nil
+		v := about(i, user)
+		v.state(incidents.StateResolved, resolved, "There was nothing left to acknowledge.")
+		return v, nil
 	}
 	replace, _ := strconv.ParseInt(r.PostFormValue("replace"), 10, 64) // 0 replaces nobody
 	done, err := l.acknowledge(r.Context(), user, incidents.Change{
@@ -129,14 +137,13 @@ func (l *links) follow(r *http.Request, link auth.Link, user users.User) (linkVi
 	if err != nil {
 		return linkView{}, err
 	}
+	v := about(i, user)
 	if done[0].OwnedBy != 0 {
-		return linkView{
-			Status: http.StatusConflict, Heading: done[0].PreviousOwner + " has acknowledged this incident",
-			Text: "Nobody is paged for it any more. Do you want to take it over?", Facts: facts(i),
-			Button: "Take over from " + done[0].PreviousOwner, Replace: done[0].OwnedBy,
-		}, nil
+		v.Status, v.Button, v.Replace = http.StatusConflict, "Take over from "+done[0].PreviousOwner, done[0].OwnedBy
+		v.state(incidents.StateAcknowledged, done[0].PreviousOwner+" has acknowledged this incident", "Nobody is paged for it any more. Do you want to take it over?")
+		return v, nil
 	}
-	v := linkView{Heading: "Acknowledged by " + user.Name, Text: "Nobody is being paged for it any more.", Facts: facts(i)}
+	v.state(incidents.StateAcknowledged, "Acknowledged by "+user.Name, nobodyPaged)
 	if p := done[0].PreviousOwner; p != "" && p != user.Name {
 		v.Text += " Before you, " + p + " had acknowledged it."
 	}
@@ -186,15 +193,33 @@ func sentence(s string) string {
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(s[size:], ".") + "."
 }
 
-func facts(i incidents.Incident) [][2]string {
-	return [][2]string{
-		{"Incident", "#" + strconv.FormatInt(int64(i.ID), 10)}, {"What", i.Title()}, {"Application", i.Application}, {"Plan", i.Plan},
-		{"Opened", i.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC")},
+// Texts about one incident.
+const (
+	resolved       = "This incident is resolved"
+	unacknowledged = "Nobody has acknowledged this incident"
+	nobodyPaged    = "Nobody is being paged for it any more."
+)
+
+// about describes an incident to the person of the link: the alert, how long ago it was opened, and when in the person's time zone.
+func about(i incidents.Incident, user users.User) linkView {
+	zone, err := time.LoadLocation(user.TimeZone)
+	if err != nil {
+		zone = time.UTC
+	}
+	opened := i.CreatedAt.In(zone)
+	return linkView{
+		Heading: i.Title(), Severity: i.Severity, Incident: int64(i.ID),
+		Age: humanize.Age(time.Since(i.CreatedAt)), Opened: opened.Format("Mon 2 Jan 15:04 MST"), OpenedAt: opened.Format(time.RFC3339),
+		Facts: [][2]string{{"Application", i.Application}, {"Plan", i.Plan}},
 	}
 }
 
+func (v *linkView) state(state incidents.State, name, text string) {
+	v.Chip, v.State, v.Text = string(state), name, text
+}
+
 func (l *links) write(w http.ResponseWriter, v linkView) {
-	v.Style, v.Icon = l.Asset("app.css"), l.Asset("icon.svg")
+	v.Style, v.Icon = l.Asset("base.css"), l.Asset("icon.svg")
 	var b bytes.Buffer
 	if err := linkPage.Execute(&b, v); err != nil {
 		l.log.Error("page cannot be rendered", zap.Error(err))

@@ -376,6 +376,8 @@ func TestLinkShowsFirstAndActsOnPost(t *testing.T) {
 	status, body := call(t, h, http.MethodGet, path, nil)
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, "You acknowledge it as ann")
+	require.Contains(t, body, `<h1 dir="auto">db-plan from db</h1>`)
+	require.Contains(t, body, `href="/incidents/300"`)
 	require.Contains(t, body, `<form method="post">`)
 	require.Empty(t, w.owners, "looking changes nothing")
 
@@ -744,7 +746,7 @@ func TestLinksThatCannotBeUsedSayWhatToDo(t *testing.T) {
 	w, links, h := setup(t)
 	link := auth.Link{Purpose: auth.Acknowledge, IncidentID: 300, UserID: ann.ID, ExpiresAt: time.Now().Add(-time.Minute)}
 	_, body := call(t, h, http.MethodGet, "/ack/"+links.Sign(link), nil)
-	require.Contains(t, body, `<a href="/incidents/300">`, "those who can log in go on there")
+	require.Contains(t, body, `href="/incidents/300"`, "those who can log in go on there")
 	link.UserID, link.ExpiresAt = eve.ID, time.Now().Add(time.Hour)
 	status, body := call(t, h, http.MethodPost, "/ack/"+links.Sign(link), nil)
 	require.Equal(t, http.StatusForbidden, status)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -254,11 +255,14 @@ func TestSignedLinks(t *testing.T) {
 		forged = good[:len(good)-1] + "Q"
 	}
 	s.do(anonymous, get, forged, nil).is(400)
-	page := s.do(anonymous, get, "/login", nil).is(200).body
-	_, rest, found := strings.Cut(page, `href="/static/`)
-	require.True(t, found)
-	name, _, _ := strings.Cut(rest, `"`)
-	s.do(anonymous, get, "/static/"+name, nil).is(200)
+	page := s.do(anonymous, get, good, nil).is(200).body
+	size := len(page)
+	parts := regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`).FindAllStringSubmatch(page, -1)
+	require.Len(t, parts, 2, "a stylesheet and an icon, no script")
+	for _, part := range parts {
+		size += len(s.do(anonymous, get, part[1], nil).is(200).body)
+	}
+	require.Less(t, size, 20_000, "bytes of the page with everything it loads: it must open on a bad connection")
 }
 
 func TestDeliveriesOfIntegrations(t *testing.T) {

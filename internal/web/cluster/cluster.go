@@ -10,6 +10,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -95,7 +96,7 @@ func (h Handlers) body(ctx context.Context) (bodyView, error) {
 		owned[l.Owner]++
 	}
 	for i, m := range cluster.Members {
-		v := memberView{Short: short(m.ProcessID), Host: m.Host, Gossip: m.GossipAddr, Version: m.Version, Heartbeat: page.Ago(m.Age),
+		v := memberView{Short: short(m.ProcessID), Host: m.Host, Gossip: m.GossipAddr, Version: m.Version, Heartbeat: humanize.Age(m.Age),
 			StartedAt: m.StartedAt, Buckets: owned[m.ProcessID], Colour: i % 8, State: "running", Chip: "delivered"}
 		running := m.Age < buckets.DefaultLimits().Fresh
 		switch {
@@ -123,7 +124,7 @@ func (h Handlers) body(ctx context.Context) (bodyView, error) {
 	}
 	classes := map[messages.Class]string{messages.ClassUrgent: "urgent", messages.ClassRoutine: "routine", messages.ClassOutOfBand: "out of band"}
 	for _, d := range depths {
-		b.Queues = append(b.Queues, queueView{string(d.Mode), d.Application, classes[d.Class], page.Ago(d.OldestAge), d.Waiting, d.InFlight})
+		b.Queues = append(b.Queues, queueView{string(d.Mode), d.Application, classes[d.Class], humanize.Age(d.OldestAge), d.Waiting, d.InFlight})
 	}
 	return b, nil
 }

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -75,7 +76,7 @@ func New(files fs.FS, sessions *scs.SessionManager, mailbox bool, log *zap.Logge
 		"asset": p.Asset,
 		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
 		"clock": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
-		"ago":   func(t time.Time) string { return Ago(time.Since(t)) },
+		"ago":   func(t time.Time) string { return humanize.Age(time.Since(t)) },
 	}).ParseFS(files, "templates/*.html")
 	return p, err
 }
@@ -165,20 +166,6 @@ func withoutAges(b []byte) []byte {
 		if j := bytes.IndexByte(b, '<'); j >= 0 {
 			b = b[j:]
 		}
-	}
-}
-
-// Ago formats a duration in the same way as the script of the pages.
-func Ago(d time.Duration) string {
-	switch d = max(d, 0); {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-	default:
-		return fmt.Sprintf("%d d", int(d.Hours())/24)
 	}
 }
 
