@@ -12,7 +12,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -23,6 +22,11 @@ type Notifications interface {
 	Create(ctx context.Context, n messages.Notification) (int64, error)
 }
 
+// Rates limits how many incidents mails open. Check returns a Throttled fault if an application has too many with a plan.
+type Rates interface {
+	Check(ctx context.Context, app auth.Application, plan int64) error
+}
+
 // MailParts are the dependencies of mails.
 type MailParts struct {
 	Mailboxes     Mailboxes
@@ -30,7 +34,7 @@ type MailParts struct {
 	Applications  auth.Applications
 	Plans         Plans
 	Load          Load
-	Rates         *load.Rates `optional:"true"` // limits how many incidents mails open; nil = no limit
+	Rates         Rates
 	Notifications Notifications
 }
 
