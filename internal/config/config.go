@@ -348,6 +348,8 @@ type API struct {
 	Sync      Sync // for people who log in with the directory's password
 	OIDC      []OIDC
 	Proxy     Proxy
+	// SecondFactor is optional, admins or everybody.
+	SecondFactor string
 }
 
 // Processor is the configuration of message-processor.

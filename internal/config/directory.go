@@ -15,6 +15,8 @@ type Auth struct {
 	LDAP  LDAP   `koanf:"ldap"`
 	OIDC  []OIDC `koanf:"oidc"`
 	Proxy Proxy  `koanf:"proxy"`
+	// SecondFactor says whose log-in with a password needs a second factor: optional (nobody's), admins or everybody. "" = optional.
+	SecondFactor string `koanf:"second_factor"`
 }
 
 // LDAP is an LDAP directory. Without URLs there is none.
