@@ -11,10 +11,11 @@ type Actor struct {
 	ApplicationID int64  // 0 = no application
 	Application   string // its name; a web session acts through "iris"
 	UserID        users.ID
-	Username      string // the person; "" = the application acts for itself
-	Admin         bool   // the person is an administrator
-	ReadOnly      bool   // the person may only read
-	Session       bool   // the person was authenticated by a session or a personal token, not by a signature
+	Username      string    // the person; "" = the application acts for itself
+	Admin         bool      // the person is an administrator
+	ReadOnly      bool      // the person may only read
+	Session       bool      // the person was authenticated by a session or a personal token, not by a signature
+	Token         tokens.ID // the personal token of the request; 0 = none
 	// TeamAdminOf are the ids of the teams that the person administers. Only changes on the on-call APIs fill it.
 	TeamAdminOf []int64
 	// MemberOf are the ids of the teams that the person belongs to. Only changes on the on-call APIs fill it.

@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// Auth has the ways to log in besides the passwords of Iris.
+// Auth has the ways to log in besides the passwords of Iris, and the limits of tokens.
 type Auth struct {
-	LDAP  LDAP   `koanf:"ldap"`
-	OIDC  []OIDC `koanf:"oidc"`
-	Proxy Proxy  `koanf:"proxy"`
+	LDAP   LDAP   `koanf:"ldap"`
+	OIDC   []OIDC `koanf:"oidc"`
+	Proxy  Proxy  `koanf:"proxy"`
+	Tokens Tokens `koanf:"tokens"`
 	// SecondFactor says whose log-in with a password needs a second factor: optional (nobody's), admins or everybody. "" = optional.
 	SecondFactor string `koanf:"second_factor"`
 }

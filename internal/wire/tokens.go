@@ -48,6 +48,6 @@ func ByToken(r *http.Request, known Tokens, people People, apps auth.Application
 		return auth.Actor{}, auth.Application{}, err
 	}
 	actor := auth.Through(app).As(user).Within(found.Scopes)
-	actor.Session = true
+	actor.Session, actor.Token = true, found.ID
 	return actor, app, nil
 }

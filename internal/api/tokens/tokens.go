@@ -29,17 +29,24 @@ type Tokens interface {
 	Revoke(ctx context.Context, id tokens.ID, owner users.ID, actor string) error
 }
 
-type routes struct{ tokens Tokens }
+// Deps are the parts that the routes work on.
+type Deps struct {
+	Tokens Tokens
+	Grants Grants
+	Most   time.Duration // the longest life of a token
+}
 
-// usualLife is the life of a token whose request names none.
-const usualLife = 90 * 24 * time.Hour
+type routes struct{ Deps }
 
 // Routes returns the routes.
-func Routes(t Tokens) []routing.Route {
-	a := routes{t}
+func Routes(d Deps) []routing.Route {
+	a := routes{d}
 	return []routing.Route{
 		routing.Get("/v1/tokens", routing.Someone, a.list),
 		routing.Post("/v1/tokens", routing.Write, a.create),
+		routing.Post("/v1/tokens/exchange", routing.Public, a.exchange),
+		routing.Get("/v1/tokens/current", routing.Someone, a.current),
+		routing.Delete("/v1/tokens/current", routing.Self, a.revokeCurrent),
 		routing.Delete("/v1/tokens/{token}", routing.Write, a.revoke),
 	}
 }
@@ -89,7 +96,7 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 			return page.BadCursor()
 		}
 	}
-	found, err := a.tokens.Page(r.Context(), user, tokens.ID(before), q.Size+1)
+	found, err := a.Tokens.Page(r.Context(), user, tokens.ID(before), q.Size+1)
 	if err != nil {
 		return err
 	}
@@ -104,22 +111,28 @@ func (a routes) create(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("Idempotency-Key") != "" {
 		return fault.Invalidf("Idempotency-Key", "a token cannot be created with an Idempotency-Key: its secret would be stored with the answer")
 	}
-	c, err := content(w, r)
+	c, err := a.content(w, r)
 	if err != nil {
 		return err
 	}
-	secret := tokens.Make()
-	hash, err := tokens.Hash(secret)
-	if err != nil {
-		return err
-	}
-	made, err := a.tokens.Create(r.Context(), users.User{ID: actor.UserID, Name: actor.Username}, c, hash)
+	made, secret, err := a.make(r, users.User{ID: actor.UserID, Name: actor.Username}, c)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Location", fmt.Sprintf("/v1/tokens/%d", made.ID))
 	w.Header().Set("Cache-Control", "no-store")
 	return routing.Answer(w, http.StatusCreated, shown(made, secret))
+}
+
+// make stores a new token of a person. It returns the token and its secret.
+func (a routes) make(r *http.Request, u users.User, c tokens.Content) (made tokens.Token, secret string, err error) {
+	secret = tokens.Make()
+	hash, err := tokens.Hash(secret)
+	if err != nil {
+		return made, "", err
+	}
+	made, err = a.Tokens.Create(r.Context(), u, c, hash)
+	return made, secret, err
 }
 
 // revoke deletes a token of the caller. Administrators may revoke any.
@@ -133,7 +146,7 @@ func (a routes) revoke(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || id <= 0 {
 		return fault.New(fault.NotFound, "there is no such token")
 	}
-	if err := a.tokens.Revoke(r.Context(), tokens.ID(id), owner, actor.String()); err != nil {
+	if err := a.Tokens.Revoke(r.Context(), tokens.ID(id), owner, actor.String()); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -148,7 +161,7 @@ func tokenOwner(actor auth.Actor) (users.ID, error) {
 	return actor.UserID, actor.MayHoldTokens()
 }
 
-func content(w http.ResponseWriter, r *http.Request) (c tokens.Content, err error) {
+func (a routes) content(w http.ResponseWriter, r *http.Request) (c tokens.Content, err error) {
 	b, err := jsonbody.ReadKnown(w, r, "name", "scopes", "expires_in_seconds")
 	if err != nil {
 		return c, err
@@ -163,10 +176,10 @@ func content(w http.ResponseWriter, r *http.Request) (c tokens.Content, err erro
 	if c.Scopes, err = tokens.ParseScopes(names); err != nil {
 		return c, err
 	}
-	seconds, err := b.Whole("expires_in_seconds", int64(tokens.MaxLife/time.Second), int64(usualLife/time.Second))
+	seconds, err := b.Whole("expires_in_seconds", int64(tokens.MaxLife/time.Second), int64(tokens.UsualLife(a.Most)/time.Second))
 	if err != nil {
 		return c, err
 	}
 	c.Life = time.Duration(seconds) * time.Second
-	return c, c.Check()
+	return c, c.Check(a.Most)
 }

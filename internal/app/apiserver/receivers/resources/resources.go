@@ -3,6 +3,7 @@ package resources
 
 import (
 	"slices"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/api/heartbeats"
 	"github.com/iris-oncall/iris/internal/api/integrations"
@@ -19,11 +20,11 @@ import (
 // Opener opens incidents.
 type Opener = route.Opener
 
-// Routes returns the routes. o opens the incidents that applications and people ask for.
-func Routes(s *server.Stores, o Opener, p receiving.Previewer, hide silences.Silences, wake receiving.Wake) []routing.Route {
+// Routes returns the routes. o opens the incidents that applications and people ask for. most is the longest life of a personal token.
+func Routes(s *server.Stores, most time.Duration, o Opener, p receiving.Previewer, hide silences.Silences, wake receiving.Wake) []routing.Route {
 	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
 	open := route.Deps{Opener: o, Incidents: s.Incidents, Wake: wake}
-	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), tokens.Routes(s.Tokens), heartbeats.Routes(heartbeats.Deps{
+	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), tokens.Routes(tokens.Deps{Tokens: s.Tokens, Grants: s.Grants, Most: most}), heartbeats.Routes(heartbeats.Deps{
 		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders),
 	}))
 }
