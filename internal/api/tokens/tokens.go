@@ -83,13 +83,11 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	before := int64(0)
-	if q.AfterName() != "" {
-		if before, err = strconv.ParseInt(q.AfterName(), 10, 64); err != nil || before <= 0 {
-			return page.BadCursor()
-		}
+	before, err := Before(q)
+	if err != nil {
+		return err
 	}
-	found, err := a.tokens.Page(r.Context(), user, tokens.ID(before), q.Size+1)
+	found, err := a.tokens.Page(r.Context(), user, before, q.Size+1)
 	if err != nil {
 		return err
 	}
@@ -101,15 +99,12 @@ func (a routes) create(w http.ResponseWriter, r *http.Request) error {
 	if err := actor.MayHoldTokens(); err != nil {
 		return err
 	}
-	if r.Header.Get("Idempotency-Key") != "" {
-		return fault.Invalidf("Idempotency-Key", "a token cannot be created with an Idempotency-Key: its secret would be stored with the answer")
-	}
-	c, err := content(w, r)
+	c, _, err := ReadContent(w, r, false)
 	if err != nil {
 		return err
 	}
-	secret := tokens.Make()
-	hash, err := tokens.Hash(secret)
+	secret := tokens.Make(tokens.Personal)
+	_, hash, err := tokens.Hash(secret)
 	if err != nil {
 		return err
 	}
@@ -129,11 +124,11 @@ func (a routes) revoke(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := strconv.ParseInt(wire.Param(r, "token"), 10, 64)
-	if err != nil || id <= 0 {
-		return fault.New(fault.NotFound, "there is no such token")
+	id, err := ID(r)
+	if err != nil {
+		return err
 	}
-	if err := a.tokens.Revoke(r.Context(), tokens.ID(id), owner, actor.String()); err != nil {
+	if err := a.tokens.Revoke(r.Context(), id, owner, actor.String()); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -148,25 +143,59 @@ func tokenOwner(actor auth.Actor) (users.ID, error) {
 	return actor.UserID, actor.MayHoldTokens()
 }
 
-func content(w http.ResponseWriter, r *http.Request) (c tokens.Content, err error) {
-	b, err := jsonbody.ReadKnown(w, r, "name", "scopes", "expires_in_seconds")
-	if err != nil {
-		return c, err
+// ErrUnknown is the refusal of a number without a token.
+var ErrUnknown = fault.New(fault.NotFound, "there is no such token")
+
+// ID returns the number of the token of the path; ErrUnknown if it cannot be one.
+func ID(r *http.Request) (tokens.ID, error) {
+	id, err := strconv.ParseInt(wire.Param(r, "token"), 10, 64)
+	if err != nil || id <= 0 {
+		return 0, ErrUnknown
 	}
-	if c.Name, err = b.Required("name"); err != nil {
-		return c, err
+	return tokens.ID(id), nil
+}
+
+// Before returns the number at which a page of a list of tokens begins; 0 = from the newest.
+func Before(q page.Query) (tokens.ID, error) {
+	if q.AfterName() == "" {
+		return 0, nil
+	}
+	before, err := strconv.ParseInt(q.AfterName(), 10, 64)
+	if err != nil || before <= 0 {
+		return 0, page.BadCursor()
+	}
+	return tokens.ID(before), nil
+}
+
+// ReadContent reads the body of a request that creates a token: name, scopes and expires_in_seconds; of a service token also the team, "" =
+// the administrators. It refuses an Idempotency-Key, because the secret would be stored with the answer.
+func ReadContent(w http.ResponseWriter, r *http.Request, service bool) (c tokens.Content, team string, err error) {
+	if r.Header.Get("Idempotency-Key") != "" {
+		return c, "", fault.Invalidf("Idempotency-Key", "a token cannot be created with an Idempotency-Key: its secret would be stored with the answer")
+	}
+	known := []string{"name", "scopes", "expires_in_seconds"}
+	if service {
+		known = append(known, "team")
+	}
+	b, err := jsonbody.ReadKnown(w, r, known...)
+	if err != nil {
+		return c, "", err
+	}
+	c.Name, team = jsonbody.Next(&err, b.Required, "name"), jsonbody.Next(&err, b.Text, "team")
+	if err != nil {
+		return c, "", err
 	}
 	names, _, err := b.Texts("scopes")
 	if err != nil {
-		return c, err
+		return c, "", err
 	}
 	if c.Scopes, err = tokens.ParseScopes(names); err != nil {
-		return c, err
+		return c, "", err
 	}
 	seconds, err := b.Whole("expires_in_seconds", int64(tokens.MaxLife/time.Second), int64(usualLife/time.Second))
 	if err != nil {
-		return c, err
+		return c, "", err
 	}
 	c.Life = time.Duration(seconds) * time.Second
-	return c, c.Check()
+	return c, team, c.Check()
 }
