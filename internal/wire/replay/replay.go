@@ -135,11 +135,10 @@ const maxReplayRoute = 200
 
 // replayRoute returns the scope of a key: method, path, and person or service token. A scope that is long or cannot be stored is hashed.
 func replayRoute(r *http.Request, actor auth.Actor) string {
-	caller := actor.Username
+	route := r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + " " + strings.ToLower(actor.Username)
 	if actor.ServiceID != 0 {
-		caller = fmt.Sprintf("service token %d", actor.ServiceID)
+		route += fmt.Sprintf("service token %d", actor.ServiceID)
 	}
-	route := r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + " " + strings.ToLower(caller)
 	if len(route) <= maxReplayRoute && wire.Storable(route) {
 		return route
 	}
