@@ -1,4 +1,4 @@
-// Package tokens serves the routes of /v1 about personal tokens. Package api mounts its routes. Only the answer that creates a token has
+// Package tokens serves the routes of /v1 about personal tokens and service tokens. Package api mounts its routes. Only the answer that creates a token has
 // its secret.
 package tokens
 
@@ -35,13 +35,13 @@ type routes struct{ tokens Tokens }
 const usualLife = 90 * 24 * time.Hour
 
 // Routes returns the routes.
-func Routes(t Tokens) []routing.Route {
+func Routes(t Tokens, s Services, teams Teams) []routing.Route {
 	a := routes{t}
-	return []routing.Route{
+	return append(services{s, teams}.routes(),
 		routing.Get("/v1/tokens", routing.Someone, a.list),
 		routing.Post("/v1/tokens", routing.Write, a.create),
 		routing.Delete("/v1/tokens/{token}", routing.Write, a.revoke),
-	}
+	)
 }
 
 // token is a token on the wire.
@@ -83,11 +83,11 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	before, err := Before(q)
+	from, err := before(q)
 	if err != nil {
 		return err
 	}
-	found, err := a.tokens.Page(r.Context(), user, before, q.Size+1)
+	found, err := a.tokens.Page(r.Context(), user, from, q.Size+1)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (a routes) create(w http.ResponseWriter, r *http.Request) error {
 	if err := actor.MayHoldTokens(); err != nil {
 		return err
 	}
-	c, _, err := ReadContent(w, r, false)
+	c, _, err := readContent(w, r, false)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (a routes) revoke(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := ID(r)
+	id, err := tokenID(r)
 	if err != nil {
 		return err
 	}
@@ -143,20 +143,20 @@ func tokenOwner(actor auth.Actor) (users.ID, error) {
 	return actor.UserID, actor.MayHoldTokens()
 }
 
-// ErrUnknown is the refusal of a number without a token.
-var ErrUnknown = fault.New(fault.NotFound, "there is no such token")
+// errUnknown is the refusal of a number without a token.
+var errUnknown = fault.New(fault.NotFound, "there is no such token")
 
-// ID returns the number of the token of the path; ErrUnknown if it cannot be one.
-func ID(r *http.Request) (tokens.ID, error) {
+// tokenID returns the number of the token of the path; errUnknown if it cannot be one.
+func tokenID(r *http.Request) (tokens.ID, error) {
 	id, err := strconv.ParseInt(wire.Param(r, "token"), 10, 64)
 	if err != nil || id <= 0 {
-		return 0, ErrUnknown
+		return 0, errUnknown
 	}
 	return tokens.ID(id), nil
 }
 
-// Before returns the number at which a page of a list of tokens begins; 0 = from the newest.
-func Before(q page.Query) (tokens.ID, error) {
+// before returns the number at which a page of a list of tokens begins; 0 = from the newest.
+func before(q page.Query) (tokens.ID, error) {
 	if q.AfterName() == "" {
 		return 0, nil
 	}
@@ -167,9 +167,9 @@ func Before(q page.Query) (tokens.ID, error) {
 	return tokens.ID(before), nil
 }
 
-// ReadContent reads the body of a request that creates a token: name, scopes and expires_in_seconds; of a service token also the team, "" =
+// readContent reads the body of a request that creates a token: name, scopes and expires_in_seconds; of a service token also the team, "" =
 // the administrators. It refuses an Idempotency-Key, because the secret would be stored with the answer.
-func ReadContent(w http.ResponseWriter, r *http.Request, service bool) (c tokens.Content, team string, err error) {
+func readContent(w http.ResponseWriter, r *http.Request, service bool) (c tokens.Content, team string, err error) {
 	if r.Header.Get("Idempotency-Key") != "" {
 		return c, "", fault.Invalidf("Idempotency-Key", "a token cannot be created with an Idempotency-Key: its secret would be stored with the answer")
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/iris-oncall/iris/internal/api/heartbeats"
 	"github.com/iris-oncall/iris/internal/api/integrations"
 	route "github.com/iris-oncall/iris/internal/api/opening"
-	"github.com/iris-oncall/iris/internal/api/servicetokens"
 	api "github.com/iris-oncall/iris/internal/api/silences"
 	"github.com/iris-oncall/iris/internal/api/tokens"
 	"github.com/iris-oncall/iris/internal/app/server"
@@ -24,7 +23,7 @@ type Opener = route.Opener
 func Routes(s *server.Stores, o Opener, p receiving.Previewer, hide silences.Silences, wake receiving.Wake) []routing.Route {
 	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
 	open := route.Deps{Opener: o, Incidents: s.Incidents, Wake: wake}
-	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), tokens.Routes(s.Tokens), servicetokens.Routes(s.Tokens, s.Teams), heartbeats.Routes(heartbeats.Deps{
+	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), tokens.Routes(s.Tokens, s.Tokens, s.Teams), heartbeats.Routes(heartbeats.Deps{
 		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders),
 	}))
 }

@@ -1,6 +1,4 @@
-// Package servicetokens serves the routes of /v1 about service tokens. Package api mounts its routes. Only people manage service tokens:
-// administrators all, administrators of a team those of the team. Only the answer that creates a token has its secret.
-package servicetokens
+package tokens
 
 import (
 	"context"
@@ -11,7 +9,6 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
-	tokenapi "github.com/iris-oncall/iris/internal/api/tokens"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -36,14 +33,14 @@ type Teams interface {
 	MembershipsOf(ctx context.Context, id users.ID) ([]oncall.Membership, error)
 }
 
-type routes struct {
+// services serves the routes about service tokens. Only people manage service tokens: administrators all, administrators of a team those of
+// the team.
+type services struct {
 	services Services
 	teams    Teams
 }
 
-// Routes returns the routes.
-func Routes(s Services, t Teams) []routing.Route {
-	a := routes{s, t}
+func (a services) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/v1/service-tokens", routing.Someone, a.list),
 		routing.Post("/v1/service-tokens", routing.Write, a.create),
@@ -52,8 +49,8 @@ func Routes(s Services, t Teams) []routing.Route {
 	}
 }
 
-// token is a service token on the wire.
-type token struct {
+// service is a service token on the wire.
+type service struct {
 	ID         int64         `json:"id"`
 	Team       *string       `json:"team"` // null = it belongs to the administrators
 	Name       string        `json:"name"`
@@ -65,10 +62,10 @@ type token struct {
 	Token      string        `json:"token,omitempty"`
 }
 
-func show(s tokens.Service) any { return shown(s, "") }
+func showService(s tokens.Service) any { return shownService(s, "") }
 
-func shown(s tokens.Service, secret string) token {
-	out := token{ID: int64(s.ID), Name: s.Name, Scopes: s.Scopes, CreatedBy: s.CreatedBy, CreatedAt: page.Time(s.CreatedAt), ExpiresAt: page.Time(s.ExpiresAt),
+func shownService(s tokens.Service, secret string) service {
+	out := service{ID: int64(s.ID), Name: s.Name, Scopes: s.Scopes, CreatedBy: s.CreatedBy, CreatedAt: page.Time(s.CreatedAt), ExpiresAt: page.Time(s.ExpiresAt),
 		LastUsedAt: page.Time(s.LastUsedAt), Token: secret}
 	if s.TeamID != 0 {
 		out.Team = &s.Team
@@ -77,7 +74,7 @@ func shown(s tokens.Service, secret string) token {
 }
 
 // manager returns the teams whose tokens the caller manages; everybody means all tokens.
-func (a routes) manager(r *http.Request) (everybody bool, teams []int64, err error) {
+func (a services) manager(r *http.Request) (everybody bool, teams []int64, err error) {
 	actor := wire.Actor(r.Context())
 	if err := actor.MayHoldTokens(); err != nil {
 		return false, nil, err
@@ -95,7 +92,7 @@ func (a routes) manager(r *http.Request) (everybody bool, teams []int64, err err
 }
 
 // list answers administrators with all tokens, and other people with those of the teams that they administer.
-func (a routes) list(w http.ResponseWriter, r *http.Request) error {
+func (a services) list(w http.ResponseWriter, r *http.Request) error {
 	q, err := page.Read(r)
 	if err != nil {
 		return err
@@ -104,23 +101,23 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	before, err := tokenapi.Before(q)
+	from, err := before(q)
 	if err != nil {
 		return err
 	}
-	found, err := a.services.Services(r.Context(), everybody, teams, before, q.Size+1)
+	found, err := a.services.Services(r.Context(), everybody, teams, from, q.Size+1)
 	if err != nil {
 		return err
 	}
-	return page.AnswerFrom(w, q, found, show, func(s tokens.Service) string { return strconv.FormatInt(int64(s.ID), 10) })
+	return page.AnswerFrom(w, q, found, showService, func(s tokens.Service) string { return strconv.FormatInt(int64(s.ID), 10) })
 }
 
-func (a routes) create(w http.ResponseWriter, r *http.Request) error {
+func (a services) create(w http.ResponseWriter, r *http.Request) error {
 	everybody, teams, err := a.manager(r)
 	if err != nil {
 		return err
 	}
-	c, team, err := tokenapi.ReadContent(w, r, true)
+	c, team, err := readContent(w, r, true)
 	if err != nil {
 		return err
 	}
@@ -149,18 +146,18 @@ func (a routes) create(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Location", fmt.Sprintf("/v1/service-tokens/%d", made.ID))
 	w.Header().Set("Cache-Control", "no-store")
-	return routing.Answer(w, http.StatusCreated, shown(made, secret))
+	return routing.Answer(w, http.StatusCreated, shownService(made, secret))
 }
 
-func (a routes) one(w http.ResponseWriter, r *http.Request) error {
+func (a services) one(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.managed(r)
 	if err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusOK, show(found))
+	return routing.Answer(w, http.StatusOK, showService(found))
 }
 
-func (a routes) revoke(w http.ResponseWriter, r *http.Request) error {
+func (a services) revoke(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.managed(r)
 	if err != nil {
 		return err
@@ -173,20 +170,20 @@ func (a routes) revoke(w http.ResponseWriter, r *http.Request) error {
 }
 
 // managed finds the token of the path for a caller who manages it. Others get the refusal for unknown tokens.
-func (a routes) managed(r *http.Request) (tokens.Service, error) {
+func (a services) managed(r *http.Request) (tokens.Service, error) {
 	everybody, teams, err := a.manager(r)
 	if err != nil {
 		return tokens.Service{}, err
 	}
-	id, err := tokenapi.ID(r)
+	id, err := tokenID(r)
 	if err != nil {
 		return tokens.Service{}, err
 	}
 	found, err := a.services.Service(r.Context(), id)
 	if err == nil && may(everybody, teams, found) != nil {
-		err = tokenapi.ErrUnknown
+		err = errUnknown
 	}
-	return found, fault.When(err, fault.NotFound, tokenapi.ErrUnknown)
+	return found, fault.When(err, fault.NotFound, errUnknown)
 }
 
 // may allows managing a token: administrators any, administrators of a team those of the team.
