@@ -11,12 +11,12 @@ type Actor struct {
 	ApplicationID int64  // 0 = no application
 	Application   string // its name; a web session acts through "iris"
 	UserID        users.ID
-	Username      string // the person; "" = the application or the service token acts for itself
-	Service       string // the name of the service token with that of its owner; "" = another kind of caller
-	ServiceID     tokens.ID
-	Admin         bool // the person is an administrator, or the service token belongs to the administrators
-	ReadOnly      bool // the caller may only read
-	Session       bool // the caller was authenticated by a session or a token, not by a signature
+	Username      string    // the person; "" = the application or the service token acts for itself
+	Service       string    // the name of the service token with that of its owner; "" = another kind of caller
+	Admin         bool      // the person is an administrator, or the service token belongs to the administrators
+	ReadOnly      bool      // the caller may only read
+	Session       bool      // the caller was authenticated by a session or a token, not by a signature
+	Token         tokens.ID // the personal token or service token of the request; 0 = none
 	// TeamAdminOf are the ids of the teams that the caller administers. Service tokens always have it, people only on changes of the
 	// on-call APIs.
 	TeamAdminOf []int64
@@ -34,7 +34,7 @@ type Actor struct {
 // ByService returns the actor of a service token. It has no person. A token of a team has the rights of an administrator of that team, one of
 // the administrators those of an administrator, as far as its scopes go. It can do nothing that belongs to a person, and acts for nobody.
 func ByService(app Application, s tokens.Service) Actor {
-	a := Actor{ApplicationID: app.ID, Application: app.Name, OpensForOthers: app.AllowOtherAppIncidents, Service: s.String(), ServiceID: s.ID, Session: true,
+	a := Actor{ApplicationID: app.ID, Application: app.Name, OpensForOthers: app.AllowOtherAppIncidents, Service: s.String(), Token: s.ID, Session: true,
 		Admin: s.TeamID == 0}
 	if s.TeamID != 0 {
 		a.TeamAdminOf, a.MemberOf = []int64{s.TeamID}, []int64{s.TeamID}

@@ -348,6 +348,7 @@ type API struct {
 	Sync      Sync // for people who log in with the directory's password
 	OIDC      []OIDC
 	Proxy     Proxy
+	Tokens    Tokens
 }
 
 // Processor is the configuration of message-processor.

@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// Auth has the ways to log in besides the passwords of Iris.
+// Auth has the ways to log in besides the passwords of Iris, and the limits of tokens.
 type Auth struct {
-	LDAP  LDAP   `koanf:"ldap"`
-	OIDC  []OIDC `koanf:"oidc"`
-	Proxy Proxy  `koanf:"proxy"`
+	LDAP   LDAP   `koanf:"ldap"`
+	OIDC   []OIDC `koanf:"oidc"`
+	Proxy  Proxy  `koanf:"proxy"`
+	Tokens Tokens `koanf:"tokens"`
 }
 
 // LDAP is an LDAP directory. Without URLs there is none.

@@ -5,6 +5,9 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/tokens"
 )
 
 // OIDC is an OpenID Connect provider.
@@ -55,6 +58,13 @@ type Proxy struct {
 	EmailHeader   string   `koanf:"email_header" default:"X-Forwarded-Email"`
 	GroupsHeader  string   `koanf:"groups_header" default:"X-Forwarded-Groups"` // separated by commas
 	LogoutURL     string   `koanf:"logout_url"`                                 // of the proxy, such as /oauth2/sign_out. "" = none
+}
+
+// Tokens limits the lives of new tokens.
+type Tokens struct {
+	// PersonalMaxLife and ServiceMaxLife are at most 366 days.
+	PersonalMaxLife time.Duration `koanf:"personal_max_life" default:"366d"`
+	ServiceMaxLife  time.Duration `koanf:"service_max_life" default:"366d"`
 }
 
 // ProxyName is the name of the proxy as a provider.
@@ -153,4 +163,15 @@ func (l *loader) proxy(p Proxy) Proxy {
 	}
 	l.rights(at, p.Rights)
 	return p
+}
+
+func (l *loader) tokens(t Tokens) Tokens {
+	const at = "auth.tokens"
+	l.apply(at, &t)
+	for key, life := range map[string]time.Duration{"personal_max_life": t.PersonalMaxLife, "service_max_life": t.ServiceMaxLife} {
+		if life > 0 && life < time.Second || life > tokens.MaxLife {
+			l.problem(l.where(at+"."+key), "must be between 1s and 366d")
+		}
+	}
+	return t
 }

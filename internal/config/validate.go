@@ -38,7 +38,7 @@ func (c *Config) API() (API, error) {
 	for i, format := range out.Webhooks {
 		l.oneOf(index("webhooks", i), format, "alertmanager", "freshping", "grafana", "rackspace")
 	}
-	out.OIDC, out.Proxy = l.oidc(f.Auth.OIDC), l.proxy(f.Auth.Proxy)
+	out.OIDC, out.Proxy, out.Tokens = l.oidc(f.Auth.OIDC), l.proxy(f.Auth.Proxy), l.tokens(f.Auth.Tokens)
 	out.LDAP = l.ldap(f.Auth.LDAP)
 	out.Sync = l.sync(f.Sync, out.LDAP, f.Slack)
 	l.open(&out, f)

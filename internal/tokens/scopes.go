@@ -97,6 +97,9 @@ func Needed(method, path string) Scope {
 	if secret(path) {
 		return Admin
 	}
+	if path == "/v1/tokens/current" { // every token may read and revoke itself
+		return Read
+	}
 	if method == "GET" || method == "HEAD" || method == "OPTIONS" {
 		return Read
 	}

@@ -1,6 +1,6 @@
-// Package tokens defines the access tokens of people and programs: their format, and the requests that their scopes allow. The
-// authentication of the APIs and the routes of /v1 about tokens use it. It does no input or output. The rights of a token's person or
-// team are decided by package auth.
+// Package tokens defines the access tokens of people and programs: their format, the requests that their scopes allow, and how a command
+// line gets one. The authentication of the APIs, the routes of /v1 and the pages about tokens use it. It does no input or output. The rights
+// of a token's person or team are decided by package auth.
 package tokens
 
 import (
@@ -17,11 +17,17 @@ import (
 
 // Limits of tokens.
 const (
-	MaxLife   = 366 * 24 * time.Hour // a token expires at the latest so long after its creation
+	MaxLife   = 366 * 24 * time.Hour // the longest life that an installation may allow
 	MaxKept   = 50                   // tokens of one person, and service tokens of one team or of the administrators
 	maxName   = 100                  // characters
 	maxScopes = 5
 )
+
+// usualLife is the life of a token whose request names none, if the installation allows it.
+const usualLife = 90 * 24 * time.Hour
+
+// UsualLife returns the life of a token whose request names none. most is the longest life that the installation allows.
+func UsualLife(most time.Duration) time.Duration { return min(usualLife, most) }
 
 // Kind is the prefix of a token. It says for whom the token stands.
 type Kind string
@@ -87,15 +93,24 @@ type Content struct {
 	Life   time.Duration
 }
 
-// Check returns an Invalid fault that names the field if the content cannot be stored.
-func (c Content) Check() error {
-	switch {
-	case strings.TrimSpace(c.Name) == "" || len([]rune(c.Name)) > maxName:
+// Check returns an Invalid fault that names the field if the content cannot be stored. most is the longest life that the installation
+// allows.
+func (c Content) Check(most time.Duration) error {
+	if err := checkName(c.Name, c.Scopes); err != nil {
+		return err
+	}
+	if c.Life < time.Second || c.Life > most {
+		return fault.Invalidf("expires_in_seconds", "expires_in_seconds must be between 1 and %d", int64(most/time.Second))
+	}
+	return nil
+}
+
+func checkName(name string, s Scopes) error {
+	if strings.TrimSpace(name) == "" || len([]rune(name)) > maxName {
 		return fault.Invalidf("name", "name must have 1 to %d characters", maxName)
-	case len(c.Scopes) == 0:
+	}
+	if len(s) == 0 {
 		return fault.Invalidf("scopes", "scopes must name at least one of %s", allScopes)
-	case c.Life < time.Second || c.Life > MaxLife:
-		return fault.Invalidf("expires_in_seconds", "expires_in_seconds must be between 1 and %d", int64(MaxLife/time.Second))
 	}
 	return nil
 }

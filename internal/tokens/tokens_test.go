@@ -52,6 +52,8 @@ func TestNeeded(t *testing.T) {
 		{http.MethodPut, "/v1/plans/x", tokens.Config},
 		{http.MethodPost, "/v1/plansandmore", tokens.Admin},
 		{http.MethodPost, "/v1/tokens", tokens.Admin},
+		{http.MethodDelete, "/v1/tokens/7", tokens.Admin},
+		{http.MethodDelete, "/v1/tokens/current", tokens.Read},
 		{http.MethodPut, "/v1/users/ann/contacts", tokens.Admin},
 		{http.MethodPost, "/api/v0/ical_key/user/ann", tokens.Admin},
 		{http.MethodGet, "/api/v0/ical_key/user/ann", tokens.Admin},
@@ -84,7 +86,7 @@ func TestScopes(t *testing.T) {
 func TestContent(t *testing.T) {
 	t.Parallel()
 	good := tokens.Content{Name: "laptop", Scopes: tokens.Scopes{tokens.Read}, Life: time.Hour}
-	require.NoError(t, good.Check())
+	require.NoError(t, good.Check(tokens.MaxLife))
 	for field, change := range map[string]func(*tokens.Content){
 		"name":               func(c *tokens.Content) { c.Name = " " },
 		"scopes":             func(c *tokens.Content) { c.Scopes = nil },
@@ -92,6 +94,9 @@ func TestContent(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		require.ErrorContains(t, bad.Check(), field)
+		require.ErrorContains(t, bad.Check(tokens.MaxLife), field)
 	}
+	require.ErrorContains(t, good.Check(time.Minute), "between 1 and 60")
+	require.Equal(t, 90*24*time.Hour, tokens.UsualLife(tokens.MaxLife))
+	require.Equal(t, time.Minute, tokens.UsualLife(time.Minute))
 }

@@ -1,4 +1,4 @@
-// Package web serves the web site: log-in, incidents, plans with their simulation, integrations, silences, the cluster, and the on-call calendar. This
+// Package web serves the web site: log-in, incidents, plans with their simulation, integrations, silences, tokens, the cluster, and the on-call calendar. This
 // package has the routes, the sessions and the log-in. The packages below it serve the pages; page renders them. The API server
 // mounts the site. Pages work without JavaScript, except those of the calendar.
 package web
@@ -38,6 +38,8 @@ type (
 	SilenceParts = sections.SilenceParts
 	// ClusterParts are what the page of the cluster works on.
 	ClusterParts = sections.ClusterParts
+	// TokenParts are what the pages of tokens work on.
+	TokenParts = sections.TokenParts
 	// SignOnParts are what the log-in with accounts of identity providers works on.
 	SignOnParts = signon.Deps
 )

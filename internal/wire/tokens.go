@@ -62,6 +62,6 @@ func ofPerson(ctx context.Context, known Tokens, people People, app auth.Applica
 		err = tokens.ErrInvalid
 	}
 	actor := auth.Through(app).As(user).Within(found.Scopes)
-	actor.Session = true
+	actor.Session, actor.Token = true, found.ID
 	return actor, found.Scopes, err
 }

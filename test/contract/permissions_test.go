@@ -204,10 +204,10 @@ func rights() []right {
 		{get, "/v1/tokens", nil, 200, "13333oooo", nil},
 		{get, "/v1/tokens?all=true", nil, 200, "1333333o3", nil},
 		{post, "/v1/tokens", m{"name": "laptop", "scopes": []string{"read"}}, 201, "13333ooo3", func(s *server) { s.exec("delete from personal_tokens") }},
-		{del, "/v1/tokens/900", nil, 204, "13333o4o3", func(s *server) {
-			s.exec(`insert into personal_tokens (id, user_id, name, hash, scopes, expires_at) overriding system value
-				select 900, id, 'x', 'x', '{read}', now() + interval '1 hour' from users where name = 'bob' on conflict do nothing`)
-		}},
+		{del, "/v1/tokens/900", nil, 204, "13333o4o3", bobsToken},
+		{post, "/v1/tokens/exchange", m{"code": "x", "verifier": "x"}, 401, everybody, nil}, // the code is the credential
+		{get, "/v1/tokens/current", nil, 0, "133333333", nil},                               // callers with a token have their own tests
+		{del, "/v1/tokens/current", nil, 0, "133333333", nil},
 		{get, "/v1/service-tokens", nil, 200, "13333oooo", nil},
 		{post, "/v1/service-tokens", m{"name": "deploy", "scopes": []string{"read"}}, 201, "1333333o3", func(s *server) { s.exec("delete from service_tokens") }},
 		{get, "/v1/service-tokens/900", nil, 200, "1333344o4", serviceToken},
@@ -396,6 +396,12 @@ func pages() []right {
 		right{post, "/silences", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "kkkkk3oo3", nil},
 		right{post, "/silences/1/edit", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "kkkkk3oo3", (*server).silence},
 		right{post, "/silences/1/end", nil, 303, "lllll3oo3", (*server).silence},
+		right{get, "/tokens", nil, 200, people, nil},
+		right{get, "/tokens?all=true", nil, 200, "lllll33o3", nil},
+		right{post, "/tokens", formOf("name", "laptop", "scopes", "read"), 200, "lllllooo3", nil},
+		right{post, "/tokens/900/revoke", nil, 303, "lllllo4o3", bobsToken},
+		right{get, "/login/command-line?" + askedBy("read"), nil, 200, "lllllooo3", nil},
+		right{post, "/login/command-line", askedBy("read") + "&answer=allow", 303, "lllllooo3", nil},
 		right{post, "/incidents/1/comments", formOf("content", "c"), 303, "11111ooo3", nil}, // the page of the refusal keeps the comment
 		right{get, "/", nil, 302, everybody, nil},
 		right{post, "/login", formOf("username", "bob", "password", "wrong"), 401, everybody, nil},
@@ -417,6 +423,12 @@ func pages() []right {
 func linked(s *server) {
 	s.exec(`delete from user_identities; insert into user_identities (id, user_id, provider, issuer, subject) select 1, id, 'corp', 'http://127.0.0.1:1', 's' from users where name = 'bob';
 		insert into refused_identities (provider, issuer, subject, name, email, reason) values ('corp', 'http://127.0.0.1:1', 't', 'ann', '', 'r') on conflict do nothing`)
+}
+
+// bobsToken gives bob the token 900.
+func bobsToken(s *server) {
+	s.exec(`insert into personal_tokens (id, user_id, name, hash, scopes, expires_at) overriding system value
+		select 900, id, 'x', 'x', '{read}', now() + interval '1 hour' from users where name = 'bob' on conflict do nothing`)
 }
 
 // owned makes ann the owner of incident 1.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -49,6 +50,27 @@ func TestTokensOnEveryAPI(t *testing.T) {
 	all(token, 401)
 	status := s.do(token, get, "/incidents", nil).status
 	require.Contains(t, []int{302, 401}, status, "pages accept no tokens")
+
+	token, _ = s.token(admin, "read")
+	for _, path := range apis {
+		for _, name := range []string{"access_token", "token"} {
+			refused := s.do(anonymous, get, path+"?"+name+"="+token.token, nil) // addresses end up in logs
+			require.Contains(t, []int{400, 401}, refused.status, refused.what)
+		}
+	}
+}
+
+// An installation can allow shorter lives. A request without an expiry then gets the maximum.
+func TestTheLongestLifeOfATokenIsConfigured(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, configured(t, "auth: {tokens: {personal_max_life: 1h}}\n"))
+	content := m{"name": "x", "scopes": []string{"read"}, "expires_in_seconds": 3601}
+	require.Contains(t, s.do(bob, post, "/v1/tokens", content).is(400).body, "between 1 and 3600")
+	made := decode[struct {
+		CreatedAt time.Time `json:"created_at"`
+		ExpiresAt time.Time `json:"expires_at"`
+	}](s.do(bob, post, "/v1/tokens", m{"name": "x", "scopes": []string{"read"}}).is(201))
+	require.Equal(t, time.Hour, made.ExpiresAt.Sub(made.CreatedAt).Round(time.Second))
 }
 
 // serviceToken creates a service token; team "" = of the administrators.
@@ -113,6 +135,9 @@ func TestServiceTokens(t *testing.T) {
 	root, _ := s.serviceToken(admin, "", "admin")
 	s.do(root, get, "/v1/audit", nil).is(200)
 	s.do(root, get, "/v1/tokens", nil).is(403)
+	require.Contains(t, s.do(read, get, "/v1/tokens/current", nil).is(200).body, `"kind":"service"`)
+	s.do(root, del, "/v1/tokens/current", nil).is(204)
+	s.do(root, get, "/v1/audit", nil).is(401)
 	s.do(bob, get, path, nil).is(200)
 	s.do(owner, get, path, nil).is(404)
 
@@ -126,7 +151,6 @@ func TestServiceTokens(t *testing.T) {
 	all(read, 401)
 	s.exec("update service_tokens set expires_at = now()")
 	all(whole, 401)
-	all(root, 401)
 }
 
 // A scope narrows the rights of the person and adds none.
@@ -168,6 +192,9 @@ func TestReadTokensChangeNothing(t *testing.T) {
 	for _, o := range s.api.operations {
 		if o.method == get || o.access == "public" || o.access == "vendor" || o.access == "webhook" || o.access == "token" || o.access == "session" {
 			continue
+		}
+		if o.path == "/v1/tokens/current" {
+			continue // every token may revoke itself
 		}
 		for _, token := range readers {
 			a := s.do(token, o.method, stand(o.path), m{})

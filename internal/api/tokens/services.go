@@ -24,7 +24,7 @@ type Services interface {
 	Services(ctx context.Context, everybody bool, teams []int64, before tokens.ID, most int) ([]tokens.Service, error)
 	Service(ctx context.Context, id tokens.ID) (tokens.Service, error)
 	CreateService(ctx context.Context, s tokens.Service, life time.Duration, hash []byte) (tokens.Service, error)
-	RevokeService(ctx context.Context, s tokens.Service, actor string) error
+	RevokeService(ctx context.Context, id tokens.ID, actor string) error
 }
 
 // Teams finds teams and the memberships of people.
@@ -33,19 +33,14 @@ type Teams interface {
 	MembershipsOf(ctx context.Context, id users.ID) ([]oncall.Membership, error)
 }
 
-// services serves the routes about service tokens. Only people manage service tokens: administrators all, administrators of a team those of
-// the team.
-type services struct {
-	services Services
-	teams    Teams
-}
-
-func (a services) routes() []routing.Route {
+// services are the routes about service tokens. Only people manage service tokens: administrators all, administrators of a team those of the
+// team.
+func (a routes) services() []routing.Route {
 	return []routing.Route{
-		routing.Get("/v1/service-tokens", routing.Someone, a.list),
-		routing.Post("/v1/service-tokens", routing.Write, a.create),
-		routing.Get("/v1/service-tokens/{token}", routing.Someone, a.one),
-		routing.Delete("/v1/service-tokens/{token}", routing.Write, a.revoke),
+		routing.Get("/v1/service-tokens", routing.Someone, a.listServices),
+		routing.Post("/v1/service-tokens", routing.Write, a.createService),
+		routing.Get("/v1/service-tokens/{token}", routing.Someone, a.oneService),
+		routing.Delete("/v1/service-tokens/{token}", routing.Write, a.revokeService),
 	}
 }
 
@@ -74,7 +69,7 @@ func shownService(s tokens.Service, secret string) service {
 }
 
 // manager returns the teams whose tokens the caller manages; everybody means all tokens.
-func (a services) manager(r *http.Request) (everybody bool, teams []int64, err error) {
+func (a routes) manager(r *http.Request) (everybody bool, teams []int64, err error) {
 	actor := wire.Actor(r.Context())
 	if err := actor.MayHoldTokens(); err != nil {
 		return false, nil, err
@@ -82,7 +77,7 @@ func (a services) manager(r *http.Request) (everybody bool, teams []int64, err e
 	if actor.MayAdminister() == nil {
 		return true, nil, nil
 	}
-	memberships, err := a.teams.MembershipsOf(r.Context(), actor.UserID)
+	memberships, err := a.Teams.MembershipsOf(r.Context(), actor.UserID)
 	for _, m := range memberships {
 		if m.Admin {
 			teams = append(teams, m.TeamID)
@@ -91,8 +86,8 @@ func (a services) manager(r *http.Request) (everybody bool, teams []int64, err e
 	return false, teams, err
 }
 
-// list answers administrators with all tokens, and other people with those of the teams that they administer.
-func (a services) list(w http.ResponseWriter, r *http.Request) error {
+// listServices answers administrators with all tokens, and other people with those of the teams that they administer.
+func (a routes) listServices(w http.ResponseWriter, r *http.Request) error {
 	q, err := page.Read(r)
 	if err != nil {
 		return err
@@ -105,25 +100,25 @@ func (a services) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.services.Services(r.Context(), everybody, teams, from, q.Size+1)
+	found, err := a.Services.Services(r.Context(), everybody, teams, from, q.Size+1)
 	if err != nil {
 		return err
 	}
 	return page.AnswerFrom(w, q, found, showService, func(s tokens.Service) string { return strconv.FormatInt(int64(s.ID), 10) })
 }
 
-func (a services) create(w http.ResponseWriter, r *http.Request) error {
+func (a routes) createService(w http.ResponseWriter, r *http.Request) error {
 	everybody, teams, err := a.manager(r)
 	if err != nil {
 		return err
 	}
-	c, team, err := readContent(w, r, true)
+	c, team, err := a.content(w, r, true)
 	if err != nil {
 		return err
 	}
 	n := tokens.Service{Name: c.Name, Scopes: c.Scopes, CreatedBy: wire.Actor(r.Context()).String()}
 	if team != "" {
-		t, err := a.teams.ByName(r.Context(), team)
+		t, err := a.Teams.ByName(r.Context(), team)
 		if err == nil && !t.Active {
 			err = fault.New(fault.NotFound, "")
 		}
@@ -140,7 +135,7 @@ func (a services) create(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	made, err := a.services.CreateService(r.Context(), n, c.Life, hash)
+	made, err := a.Services.CreateService(r.Context(), n, c.Life, hash)
 	if err != nil {
 		return err
 	}
@@ -149,7 +144,7 @@ func (a services) create(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusCreated, shownService(made, secret))
 }
 
-func (a services) one(w http.ResponseWriter, r *http.Request) error {
+func (a routes) oneService(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.managed(r)
 	if err != nil {
 		return err
@@ -157,12 +152,12 @@ func (a services) one(w http.ResponseWriter, r *http.Request) error {
 	return routing.Answer(w, http.StatusOK, showService(found))
 }
 
-func (a services) revoke(w http.ResponseWriter, r *http.Request) error {
+func (a routes) revokeService(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.managed(r)
 	if err != nil {
 		return err
 	}
-	if err := a.services.RevokeService(r.Context(), found, wire.Actor(r.Context()).String()); err != nil {
+	if err := a.Services.RevokeService(r.Context(), found.ID, wire.Actor(r.Context()).String()); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -170,7 +165,7 @@ func (a services) revoke(w http.ResponseWriter, r *http.Request) error {
 }
 
 // managed finds the token of the path for a caller who manages it. Others get the refusal for unknown tokens.
-func (a services) managed(r *http.Request) (tokens.Service, error) {
+func (a routes) managed(r *http.Request) (tokens.Service, error) {
 	everybody, teams, err := a.manager(r)
 	if err != nil {
 		return tokens.Service{}, err
@@ -179,7 +174,7 @@ func (a services) managed(r *http.Request) (tokens.Service, error) {
 	if err != nil {
 		return tokens.Service{}, err
 	}
-	found, err := a.services.Service(r.Context(), id)
+	found, err := a.Services.Service(r.Context(), id)
 	if err == nil && may(everybody, teams, found) != nil {
 		err = errUnknown
 	}

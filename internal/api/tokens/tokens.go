@@ -29,17 +29,27 @@ type Tokens interface {
 	Revoke(ctx context.Context, id tokens.ID, owner users.ID, actor string) error
 }
 
-type routes struct{ tokens Tokens }
+// Deps are the parts that the routes work on.
+type Deps struct {
+	Tokens   Tokens
+	Services Services
+	Teams    Teams
+	Grants   Grants
+	// The longest lives of personal tokens and service tokens.
+	Most, MostService time.Duration
+}
 
-// usualLife is the life of a token whose request names none.
-const usualLife = 90 * 24 * time.Hour
+type routes struct{ Deps }
 
 // Routes returns the routes.
-func Routes(t Tokens, s Services, teams Teams) []routing.Route {
-	a := routes{t}
-	return append(services{s, teams}.routes(),
+func Routes(d Deps) []routing.Route {
+	a := routes{d}
+	return append(a.services(),
 		routing.Get("/v1/tokens", routing.Someone, a.list),
 		routing.Post("/v1/tokens", routing.Write, a.create),
+		routing.Post("/v1/tokens/exchange", routing.Public, a.exchange),
+		routing.Get("/v1/tokens/current", routing.Someone, a.current),
+		routing.Delete("/v1/tokens/current", routing.Self, a.revokeCurrent),
 		routing.Delete("/v1/tokens/{token}", routing.Write, a.revoke),
 	)
 }
@@ -87,7 +97,7 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.tokens.Page(r.Context(), user, from, q.Size+1)
+	found, err := a.Tokens.Page(r.Context(), user, from, q.Size+1)
 	if err != nil {
 		return err
 	}
@@ -99,22 +109,28 @@ func (a routes) create(w http.ResponseWriter, r *http.Request) error {
 	if err := actor.MayHoldTokens(); err != nil {
 		return err
 	}
-	c, _, err := readContent(w, r, false)
+	c, _, err := a.content(w, r, false)
 	if err != nil {
 		return err
 	}
-	secret := tokens.Make(tokens.Personal)
-	_, hash, err := tokens.Hash(secret)
-	if err != nil {
-		return err
-	}
-	made, err := a.tokens.Create(r.Context(), users.User{ID: actor.UserID, Name: actor.Username}, c, hash)
+	made, secret, err := a.make(r, users.User{ID: actor.UserID, Name: actor.Username}, c)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Location", fmt.Sprintf("/v1/tokens/%d", made.ID))
 	w.Header().Set("Cache-Control", "no-store")
 	return routing.Answer(w, http.StatusCreated, shown(made, secret))
+}
+
+// make stores a new token of a person. It returns the token and its secret.
+func (a routes) make(r *http.Request, u users.User, c tokens.Content) (made tokens.Token, secret string, err error) {
+	secret = tokens.Make(tokens.Personal)
+	_, hash, err := tokens.Hash(secret)
+	if err != nil {
+		return made, "", err
+	}
+	made, err = a.Tokens.Create(r.Context(), u, c, hash)
+	return made, secret, err
 }
 
 // revoke deletes a token of the caller. Administrators may revoke any.
@@ -128,7 +144,7 @@ func (a routes) revoke(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.tokens.Revoke(r.Context(), id, owner, actor.String()); err != nil {
+	if err := a.Tokens.Revoke(r.Context(), id, owner, actor.String()); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -167,15 +183,15 @@ func before(q page.Query) (tokens.ID, error) {
 	return tokens.ID(before), nil
 }
 
-// readContent reads the body of a request that creates a token: name, scopes and expires_in_seconds; of a service token also the team, "" =
-// the administrators. It refuses an Idempotency-Key, because the secret would be stored with the answer.
-func readContent(w http.ResponseWriter, r *http.Request, service bool) (c tokens.Content, team string, err error) {
+// content reads the body of a request that creates a token: name, scopes and expires_in_seconds; of a service token also the team, "" = the
+// administrators. It refuses an Idempotency-Key, because the secret would be stored with the answer.
+func (a routes) content(w http.ResponseWriter, r *http.Request, service bool) (c tokens.Content, team string, err error) {
 	if r.Header.Get("Idempotency-Key") != "" {
 		return c, "", fault.Invalidf("Idempotency-Key", "a token cannot be created with an Idempotency-Key: its secret would be stored with the answer")
 	}
-	known := []string{"name", "scopes", "expires_in_seconds"}
+	known, most := []string{"name", "scopes", "expires_in_seconds"}, a.Most
 	if service {
-		known = append(known, "team")
+		known, most = append(known, "team"), a.MostService
 	}
 	b, err := jsonbody.ReadKnown(w, r, known...)
 	if err != nil {
@@ -192,10 +208,10 @@ func readContent(w http.ResponseWriter, r *http.Request, service bool) (c tokens
 	if c.Scopes, err = tokens.ParseScopes(names); err != nil {
 		return c, "", err
 	}
-	seconds, err := b.Whole("expires_in_seconds", int64(tokens.MaxLife/time.Second), int64(usualLife/time.Second))
+	seconds, err := b.Whole("expires_in_seconds", int64(tokens.MaxLife/time.Second), int64(tokens.UsualLife(most)/time.Second))
 	if err != nil {
 		return c, "", err
 	}
 	c.Life = time.Duration(seconds) * time.Second
-	return c, team, c.Check()
+	return c, team, c.Check(most)
 }

@@ -53,6 +53,7 @@ type Records struct {
 	Directory     *engine.Directory
 	Audit         *access.Audit
 	Tokens        *access.Tokens
+	Grants        *access.Grants
 }
 
 // Stores are the storage adapters of a server. Only the composition roots have all; a part gets those that it needs.
@@ -117,7 +118,7 @@ func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.
 		People: people.NewOncallPeople(d), Teams: teams, Rosters: people.NewRosters(teams),
 		Shifts: calendar.NewShifts(d), Schedules: calendar.NewSchedules(d), Calendars: calendar.NewCalendars(d),
 		Coverage: calendar.NewCoverage(d), Absences: calendar.NewRequests(d),
-		Directory: engine.NewDirectory(d), Audit: access.NewAudit(d), Tokens: access.NewTokens(d),
+		Directory: engine.NewDirectory(d), Audit: access.NewAudit(d), Tokens: access.NewTokens(d), Grants: access.NewGrants(d),
 	}
 }
 

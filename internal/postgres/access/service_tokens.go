@@ -83,16 +83,18 @@ func (t *Tokens) CreateService(ctx context.Context, s tokens.Service, life time.
 	})
 }
 
-// RevokeService deletes a service token; its next request is refused. actor is the author in the audit log.
-func (t *Tokens) RevokeService(ctx context.Context, s tokens.Service, actor string) error {
+// RevokeService deletes a service token; its next request is refused. actor is the author in the audit log. An unknown number is a NotFound
+// fault.
+func (t *Tokens) RevokeService(ctx context.Context, id tokens.ID, actor string) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.DeleteServiceToken(ctx, int64(s.ID))
-		if err == nil && n == 0 {
-			err = errNoServiceToken
+		row, err := q.ServiceToken(ctx, int64(id))
+		if err == nil {
+			_, err = q.DeleteServiceToken(ctx, int64(id))
 		}
 		if err != nil {
-			return err
+			return fault.When(err, fault.NotFound, errNoServiceToken)
 		}
+		s := serviceOf(row)
 		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: "service token revoke", Object: postgres.Storable(s.String())})
 	})
 }

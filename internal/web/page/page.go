@@ -76,6 +76,7 @@ func New(files fs.FS, sessions *scs.SessionManager, mailbox bool, log *zap.Logge
 		"asset": p.Asset,
 		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
 		"clock": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"day":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 		"ago":   func(t time.Time) string { return humanize.Age(time.Since(t)) },
 	}).ParseFS(files, "templates/*.html")
 	return p, err

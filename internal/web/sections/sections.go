@@ -1,5 +1,5 @@
-// Package sections mounts the sections of the web site besides the incidents: plans, integrations, silences, the cluster and the calendar.
-// The web site calls it.
+// Package sections mounts the sections of the web site besides the incidents: plans, integrations, silences, tokens, the cluster and the
+// calendar. The web site calls it.
 package sections
 
 import (
@@ -13,6 +13,7 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/plans"
 	"github.com/iris-oncall/iris/internal/web/silences"
+	"github.com/iris-oncall/iris/internal/web/tokens"
 )
 
 type (
@@ -24,6 +25,8 @@ type (
 	SilenceParts = silences.Deps
 	// ClusterParts are what the page of the cluster works on.
 	ClusterParts = cluster.Deps
+	// TokenParts are what the pages of tokens work on.
+	TokenParts = tokens.Deps
 )
 
 // Deps are the parts that the sections work on.
@@ -32,6 +35,7 @@ type Deps struct {
 	Integrations IntegrationParts
 	Silences     SilenceParts
 	Cluster      ClusterParts
+	Tokens       TokenParts
 	Teams        calendar.Teams
 }
 
@@ -40,6 +44,7 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 	plans.Handlers{Deps: d.Plans, Pages: p}.Routes(r)
 	integrations.Handlers{Deps: d.Integrations, Pages: p}.Routes(r)
 	silences.Handlers{Deps: d.Silences, Pages: p}.Routes(r)
+	tokens.Handlers{Deps: d.Tokens, Pages: p}.Routes(r)
 	cluster.Handlers{Deps: d.Cluster, Pages: p}.Routes(r)
 	calendar.Handlers{Teams: d.Teams, Pages: p}.Routes(r)
 }
@@ -47,6 +52,7 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
 	silences.Handlers{Deps: d.Silences, Pages: p}.ChangeRoutes(r)
+	tokens.Handlers{Deps: d.Tokens, Pages: p}.ChangeRoutes(r)
 }
 
 // RefuseChange answers a form of somebody without a session, so that its values are not lost. It returns false for other requests.

@@ -136,8 +136,8 @@ const maxReplayRoute = 200
 // replayRoute returns the scope of a key: method, path, and person or service token. A scope that is long or cannot be stored is hashed.
 func replayRoute(r *http.Request, actor auth.Actor) string {
 	route := r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + " " + strings.ToLower(actor.Username)
-	if actor.ServiceID != 0 {
-		route += fmt.Sprintf("service token %d", actor.ServiceID)
+	if actor.Service != "" {
+		route += fmt.Sprintf("service token %d", actor.Token)
 	}
 	if len(route) <= maxReplayRoute && wire.Storable(route) {
 		return route

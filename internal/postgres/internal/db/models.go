@@ -1206,6 +1206,18 @@ type TimelineEntry struct {
 	Detail     json.RawMessage
 }
 
+// tokens that people allowed to a command line, until it exchanges the code for the token
+type TokenGrant struct {
+	// SHA-256 of the code
+	Hash   []byte
+	UserID int64
+	Name   string
+	Scopes []string
+	// SHA-256 of the verifier that the command line keeps (RFC 7636), base64url
+	Challenge string
+	ExpiresAt time.Time
+}
+
 type Unavailability struct {
 	ID        int64
 	UserID    int64
