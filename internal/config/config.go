@@ -349,6 +349,8 @@ type API struct {
 	OIDC      []OIDC
 	Proxy     Proxy
 	Tokens    Tokens
+	// SecondFactor is optional, admins or everybody.
+	SecondFactor string
 }
 
 // Processor is the configuration of message-processor.

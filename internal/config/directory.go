@@ -16,6 +16,8 @@ type Auth struct {
 	OIDC   []OIDC `koanf:"oidc"`
 	Proxy  Proxy  `koanf:"proxy"`
 	Tokens Tokens `koanf:"tokens"`
+	// SecondFactor says whose log-in with a password needs a second factor: optional (nobody's), admins or everybody. "" = optional.
+	SecondFactor string `koanf:"second_factor"`
 }
 
 // LDAP is an LDAP directory. Without URLs there is none.

@@ -3,6 +3,7 @@ package login
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -107,10 +108,10 @@ func pairOf(address, name string) loginPair {
 
 type addressKey struct{}
 
-// NoteAddress puts the client's address into the context of a log-in request, for the guard.
+// NoteAddress puts the client's address into the context of a request with a password, for the guard.
 func NoteAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/login/") {
+		if r.Method == http.MethodPost && (r.URL.Path == "/login" || r.URL.Path == "/login/" || strings.HasPrefix(r.URL.Path, "/account/")) {
 			address, _ := ByAddress(r)
 			r = r.WithContext(context.WithValue(r.Context(), addressKey{}, address))
 		}

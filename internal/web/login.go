@@ -16,7 +16,6 @@ import (
 	"github.com/iris-oncall/iris/internal/web/incidents"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/signon"
-	"github.com/iris-oncall/iris/internal/wire"
 )
 
 type loginView struct {
@@ -70,13 +69,14 @@ func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	user, err := w.people.Authenticate(r.Context(), strings.TrimSpace(r.PostFormValue("username")), r.PostFormValue("password"))
+	to := ""
 	if err == nil {
-		_, err = wire.BeginSession(r.Context(), w.pages.Sessions, w.userKey, user)
+		to, err = w.account.Enter(r, user, next)
 	}
 	var problem string
 	switch {
 	case err == nil:
-		http.Redirect(rw, r, next, http.StatusFound)
+		http.Redirect(rw, r, to, http.StatusFound)
 		return
 	case fault.Is(err, fault.Unauthenticated):
 		problem = "The user name or the password is wrong."

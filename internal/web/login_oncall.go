@@ -45,6 +45,9 @@ func (w *Web) beginOncall(r *http.Request) (out oncallUser, err error) {
 	if err != nil {
 		return out, err
 	}
+	if err := w.account.Check(r.Context(), user, strings.TrimSpace(r.PostFormValue("second_factor"))); err != nil {
+		return out, err
+	}
 	if _, loggedIn, err := w.sessionUser(r); err != nil {
 		return out, err
 	} else if loggedIn {

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/account"
 	"github.com/iris-oncall/iris/internal/web/incidents"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/sections"
@@ -42,6 +43,8 @@ type (
 	TokenParts = sections.TokenParts
 	// SignOnParts are what the log-in with accounts of identity providers works on.
 	SignOnParts = signon.Deps
+	// AccountParts are what the second factors of log-ins work on.
+	AccountParts = account.Deps
 )
 
 // People logs people in. Authenticate returns an Unauthenticated fault for a wrong name or password.
@@ -59,6 +62,7 @@ type Deps struct {
 	Sections  SectionParts
 	People    People
 	SignOn    SignOnParts
+	Account   AccountParts
 	Sessions  *scs.SessionManager
 	UserKey   string // session key of the name of the logged-in person
 	Mailbox   bool   // `iris dev` serves a mailbox at /dev/mailbox
@@ -73,6 +77,7 @@ type Web struct {
 	incidents incidents.Handlers
 	sections  SectionParts
 	signOn    *signon.SignOn
+	account   *account.Account
 	errors    *wire.Errors
 	log       *zap.Logger
 }
@@ -91,6 +96,7 @@ func New(d Deps) (*Web, error) {
 		return nil, err
 	}
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
+	w.account = account.New(d.Account, d.People, w.pages, d.UserKey)
 	w.signOn = signon.New(d.SignOn, &sessions, d.UserKey, log)
 	return w, nil
 }
@@ -108,6 +114,7 @@ func (w *Web) Routes(r chi.Router) {
 		r.Head("/", w.home)
 		page.Get(r, "/login", w.showLogin)
 		w.signOn.Routes(r)
+		w.account.LoginRoutes(r)
 		r.Post("/login/", w.login)
 		r.Post("/login", w.loginOncall)
 		page.Get(r, "/logout", w.showLogout)
@@ -117,6 +124,7 @@ func (w *Web) Routes(r chi.Router) {
 			r.Use(w.requireReader)
 			w.incidents.Routes(r)
 			w.sections.Routes(r, w.pages)
+			w.account.Routes(r)
 			redirectIrisPages(r)
 			r.Group(func(r chi.Router) {
 				r.Use(w.requireWriter)

@@ -213,6 +213,7 @@ func rights() []right {
 		{get, "/v1/identities/refused", nil, 200, "1333333o3", linked},
 		{post, "/v1/identities", m{"user": "bob", "provider": "corp", "subject": "s"}, 204, "1333333o3", func(s *server) { s.exec("delete from user_identities") }},
 		{del, "/v1/identities/1", nil, 204, "1333333o3", linked},
+		{del, "/v1/users/bob/second-factor", nil, 204, "1333333o3", withFactor},
 		{get, "/v1/silences", nil, 200, known, nil},
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
 		{get, "/v1/silences/1", nil, 200, known, (*server).silence},
@@ -407,12 +408,27 @@ func pages() []right {
 		right{get, "/login/sso/corp", nil, 302, everybody, nil},
 		right{get, "/login/sso/corp/callback", nil, 302, everybody, nil},
 		right{post, "/login/sso/corp/backchannel", formOf("logout_token", ""), 400, everybody, nil},
+		right{get, "/login/second-factor", nil, 302, everybody, nil},
+		right{post, "/login/second-factor", formOf("code", "1"), 302, everybody, nil},
+		right{get, "/login/second-factor/set-up", nil, 302, everybody, nil},
+		right{post, "/login/second-factor/set-up", formOf("code", "1"), 302, everybody, nil},
+		right{get, "/account/second-factor", nil, 200, people, nil},
+		right{get, "/account/second-factor/set-up", nil, 302, people, nil},
+		right{post, "/account/second-factor", formOf("password", "wrong"), 403, "lllll3333", nil},
+		right{post, "/account/second-factor/set-up", formOf("code", "1"), 302, people, nil},
+		right{post, "/account/second-factor/recovery-codes", formOf("password", "wrong"), 403, "lllll3333", nil},
+		right{post, "/account/second-factor/remove", formOf("password", "wrong"), 403, "lllll3333", nil},
 		right{get, "/logout", nil, 200, people, nil},
 		right{get, "/logout/", nil, 200, people, nil},
 		// These are the last rows, because a log-out ends the caller's session.
 		right{post, "/logout", nil, 200, everybody, nil},
 		right{post, "/logout/", nil, 302, everybody, nil},
 	)
+}
+
+// withFactor gives bob a second factor that nobody can use.
+func withFactor(s *server) {
+	s.exec("insert into second_factors (user_id, secret, last_step) select id, '', 0 from users where name = 'bob' on conflict do nothing")
 }
 
 // linked gives bob the linked account 1, and another account a refusal.
@@ -598,7 +614,7 @@ func TestEveryRouteHasARight(t *testing.T) {
 // it.
 var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/users/{user}/quiet-limits", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
 	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/", "/v1/heartbeats",
-	"/v1/silences", "/v1/silences/", "/v1/tokens", "/v1/tokens/", "/v1/identities", "/v1/identities/"}
+	"/v1/silences", "/v1/silences/", "/v1/tokens", "/v1/tokens/", "/v1/identities", "/v1/identities/", "/v1/users/{user}/second-factor"}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
 func ofOncall(path string) bool {

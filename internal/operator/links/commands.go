@@ -16,6 +16,8 @@ type Commands struct {
 	Links   linksCommand   `cmd:"" help:"List the linked accounts."`
 	Unlink  unlinkCommand  `cmd:"" help:"Delete a link: the account logs nobody in, and its sessions end."`
 	Refused refusedCommand `cmd:"" help:"List accounts whose log-in was refused because no user is linked."`
+
+	RemoveSecondFactor removeFactorCommand `cmd:"" help:"Remove the second factor of a user, who has lost it."`
 }
 
 // Streams are where commands write.
@@ -105,4 +107,18 @@ func (refusedCommand) Run(ctx context.Context, e Streams, l *Links) error {
 		fmt.Fprintf(w, "%s\t%s\t%q\t%q\t%d\t%s\t%s\n", r.Provider, r.Subject, r.Name, r.Email, r.Attempts, r.LastAt.UTC().Format(time.DateTime), r.Reason)
 	}
 	return w.Flush()
+}
+
+type removeFactorCommand struct {
+	Name string `arg:"" help:"Log-in name."`
+}
+
+// Run removes the second factor of a user.
+func (c removeFactorCommand) Run(ctx context.Context, e Streams, l *Links) error {
+	name, err := l.RemoveFactor(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Err, "%s has no second factor now; if the configuration requires one, the next log-in asks to set it up\n", name)
+	return nil
 }

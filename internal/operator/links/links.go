@@ -1,5 +1,5 @@
-// Package links does what operators do with the accounts of people at identity providers: it links and lists them. Every change is in the audit
-// log. Commands are commands of cmd/iris. It knows no HTTP.
+// Package links does what operators do with the log-ins of people: it links and lists accounts at identity providers, and removes second factors.
+// Every change is in the audit log. Commands are commands of cmd/iris. It knows no HTTP.
 package links
 
 import (
@@ -11,16 +11,22 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/accounts"
 	"github.com/iris-oncall/iris/internal/postgres/identities"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/sso"
 )
 
 // Links performs the operations. It is safe for concurrent use.
-type Links struct{ identities sso.Links }
+type Links struct {
+	identities sso.Links
+	factors    *accounts.Factors
+	people     *people.Users
+}
 
 // New returns the operations on a database. issuers are those of the configured providers, by name.
 func New(db *postgres.DB, issuers map[string]string) *Links {
-	return &Links{sso.Links{LinkStore: identities.New(db), Issuers: issuers}}
+	return &Links{sso.Links{LinkStore: identities.New(db), Issuers: issuers}, accounts.NewFactors(db), people.NewUsers(db)}
 }
 
 // operatorName is the actor in the audit log.
@@ -76,4 +82,16 @@ func all[T any](read func(after int64) ([]T, error), id func(T) int64) (out []T,
 // Remove deletes a link by its number.
 func (l *Links) Remove(ctx context.Context, id int64) error {
 	return l.identities.Unlink(ctx, operatorName, id)
+}
+
+// RemoveFactor removes the second factor of a user, and returns the name in its stored spelling. Without one, it returns a NotFound fault.
+func (l *Links) RemoveFactor(ctx context.Context, user string) (name string, err error) {
+	u, err := l.people.ByName(ctx, user)
+	if fault.Is(err, fault.NotFound) {
+		return "", fault.Newf(fault.NotFound, "there is no user %q", user)
+	}
+	if err != nil {
+		return "", err
+	}
+	return u.Name, l.factors.Remove(ctx, u, operatorName)
 }

@@ -2,14 +2,16 @@
 package site
 
 import (
+	"slices"
+
 	"github.com/alexedwards/scs/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
+	"github.com/iris-oncall/iris/internal/app/apiserver/site/local"
 	"github.com/iris-oncall/iris/internal/app/apiserver/site/providers"
 	"github.com/iris-oncall/iris/internal/app/server"
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/login"
@@ -32,7 +34,7 @@ type Deps struct {
 // New builds the site.
 func New(d Deps) (*web.Web, error) {
 	s := d.Stores
-	accounts, err := accounts(d)
+	accounts, err := local.Passwords(d.Config, s, d.Log, d.Registerer)
 	if err != nil {
 		return nil, err
 	}
@@ -53,20 +55,14 @@ func New(d Deps) (*web.Web, error) {
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, d.Log),
 		SignOn:   signOn,
+		Account:  web.AccountParts{Factors: local.Factors(d.Config, s)},
 		Sessions: d.Sessions, UserKey: login.UserKey, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
 	})
 }
 
-// WithAccounts adds the routes of /v1 about accounts at identity providers to others.
+// WithAccounts adds the routes of /v1 about accounts, at identity providers and of Iris, to others.
 func WithAccounts[W any](c config.API, s *server.Stores, others func(W) []routing.Route) func(W) []routing.Route {
-	return func(wake W) []routing.Route { return append(others(wake), providers.Routes(c, s)...) }
-}
-
-// accounts returns the log-in with passwords, those of Iris and those of the directory.
-func accounts(d Deps) (*auth.Accounts, error) {
-	out := auth.NewAccounts(d.Stores.Users, auth.NewPasswords())
-	if d.Config.Compatibility.DisableAuth {
-		out = out.WithAnyPassword()
+	return func(wake W) []routing.Route {
+		return slices.Concat(others(wake), providers.Routes(c, s), local.Routes(c, s))
 	}
-	return login.WithDirectory(out, d.Config, d.Stores.DirectorySync("log-in with the directory's password"), d.Log, d.Registerer)
 }

@@ -860,6 +860,12 @@ type Receipt struct {
 	MessageID       *int64
 }
 
+type RecoveryCode struct {
+	UserID int64
+	// keyed hash
+	Hash []byte
+}
+
 type RefusedIdentity struct {
 	ID       int64
 	Provider string
@@ -960,6 +966,19 @@ type SchemaCompatibility struct {
 	Version int64
 	// the newest migration of the oldest release that can run on this schema
 	Oldest int64
+}
+
+type SecondFactor struct {
+	UserID int64
+	// encrypted with a key of the installation
+	Secret []byte
+	// the newest period of 30 s whose code was used; codes of this and earlier periods are refused
+	LastStep int64
+	// wrong codes since the last right one
+	Failures int32
+	// codes before this instant are refused; null = none are
+	RetryAt   *time.Time
+	CreatedAt time.Time
 }
 
 type Service struct {

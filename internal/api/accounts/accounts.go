@@ -1,0 +1,54 @@
+// Package accounts serves the routes of /v1 about the accounts that Iris keeps: second factors. Only administrators may use them. api mounts
+// its routes.
+package accounts
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// People finds people by name. For an unknown name it returns a NotFound fault.
+type People interface {
+	ByName(ctx context.Context, name string) (users.User, error)
+}
+
+// Factors removes second factors. Without one, it returns a NotFound fault. by is the author in the audit log.
+type Factors interface {
+	RemoveOf(ctx context.Context, u users.User, by string) error
+}
+
+// Deps are the parts that the routes work on.
+type Deps struct {
+	People  People
+	Factors Factors
+}
+
+type routes struct{ Deps }
+
+// Routes returns the routes.
+func Routes(d Deps) []routing.Route {
+	a := routes{d}
+	return []routing.Route{
+		routing.Delete("/v1/users/{user}/second-factor", routing.Write, a.removeFactor),
+	}
+}
+
+func (a routes) removeFactor(w http.ResponseWriter, r *http.Request) error {
+	by := wire.Actor(r.Context())
+	if err := by.MayAdminister(); err != nil {
+		return err
+	}
+	u, err := a.People.ByName(r.Context(), wire.Param(r, "user"))
+	if err != nil {
+		return err
+	}
+	if err := a.Factors.RemoveOf(r.Context(), u, by.String()); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,116 @@
+// Package accounts stores what accounts that Iris keeps need besides a password: second factors. The web site, /v1 and the operator's
+// commands use it. It decides nothing: package accounts of the domain does.
+package accounts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/accounts"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
+)
+
+// Factors stores second factors. It is safe for concurrent use.
+type Factors struct{ db *postgres.DB }
+
+var _ accounts.FactorStore = (*Factors)(nil)
+
+// NewFactors returns the adapter over d.
+func NewFactors(d *postgres.DB) *Factors { return &Factors{db: d} }
+
+// Factor implements accounts.FactorStore.
+func (f *Factors) Factor(ctx context.Context, user users.ID) (accounts.Factor, error) {
+	return postgres.Get(ctx, f.db, func(ctx context.Context, q *db.Queries) (accounts.Factor, error) { return factor(ctx, q, user) })
+}
+
+func factor(ctx context.Context, q *db.Queries, user users.ID) (accounts.Factor, error) {
+	r, err := q.SecondFactor(ctx, int64(user))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return accounts.Factor{}, accounts.ErrNoFactor
+	}
+	return accounts.Factor{Secret: r.Secret, LastStep: r.LastStep, Recovery: r.Recovery, Failures: int(r.Failures),
+		RetryAt: postgres.OrZero(r.RetryAt), CreatedAt: r.CreatedAt}, err
+}
+
+// Save implements accounts.FactorStore.
+func (f *Factors) Save(ctx context.Context, user users.User, to accounts.Factor, by string) error {
+	return f.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		err := q.SaveSecondFactor(ctx, db.SaveSecondFactorParams{UserID: int64(user.ID), Secret: to.Secret, LastStep: to.LastStep})
+		if err != nil {
+			return err
+		}
+		if err := setRecovery(ctx, q, user.ID, to.Recovery); err != nil {
+			return err
+		}
+		return note(ctx, q, by, "second factor set", user)
+	})
+}
+
+func setRecovery(ctx context.Context, q *db.Queries, user users.ID, hashes [][]byte) error {
+	if err := q.DeleteRecoveryCodes(ctx, int64(user)); err != nil {
+		return err
+	}
+	return q.AddRecoveryCodes(ctx, db.AddRecoveryCodesParams{UserID: int64(user), Hashes: hashes})
+}
+
+// Try implements accounts.FactorStore.
+func (f *Factors) Try(ctx context.Context, user users.ID, judge func(accounts.Factor) (accounts.Tried, error)) (accounts.Tried, error) {
+	return postgres.GetInTx(ctx, f.db, func(ctx context.Context, q *db.Queries) (out accounts.Tried, err error) {
+		if err := q.LockSecondFactor(ctx, int64(user)); err != nil {
+			return out, err
+		}
+		now, err := factor(ctx, q, user)
+		if err != nil {
+			return out, err
+		}
+		if out, err = judge(now); err != nil {
+			return out, err
+		}
+		if out.UsedRecovery != nil {
+			if err := postgres.RequireRow(q.UseRecoveryCode(ctx, db.UseRecoveryCodeParams{UserID: int64(user), Hash: out.UsedRecovery})); err != nil {
+				return out, fmt.Errorf("use a recovery code: %w", err)
+			}
+		}
+		return out, q.RecordSecondFactor(ctx, db.RecordSecondFactorParams{UserID: int64(user), LastStep: out.LastStep, Failures: int32(out.Failures),
+			RetryAt: postgres.NullTime(out.RetryAt)})
+	})
+}
+
+// SetRecovery implements accounts.FactorStore.
+func (f *Factors) SetRecovery(ctx context.Context, user users.User, hashes [][]byte, by string) error {
+	return f.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := q.LockSecondFactor(ctx, int64(user.ID)); err != nil {
+			return err
+		}
+		if _, err := factor(ctx, q, user.ID); err != nil {
+			return err
+		}
+		if err := setRecovery(ctx, q, user.ID, hashes); err != nil {
+			return err
+		}
+		return note(ctx, q, by, "recovery codes replaced", user)
+	})
+}
+
+// Remove implements accounts.FactorStore.
+func (f *Factors) Remove(ctx context.Context, user users.User, by string) error {
+	return f.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		gone, err := q.DeleteSecondFactor(ctx, int64(user.ID))
+		if err != nil {
+			return err
+		}
+		if gone == 0 {
+			return accounts.ErrNoFactor
+		}
+		return note(ctx, q, by, "second factor removed", user)
+	})
+}
+
+func note(ctx context.Context, q *db.Queries, by, action string, user users.User) error {
+	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by), Action: action, Object: postgres.Storable("user " + user.Name)})
+}
