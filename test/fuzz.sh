@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks the OpenAPI document with a validator, then sends generated requests to every operation: first signed by an application with
-# all permissions, then in an administrator's session. No answer may be a 500, and every answer must match the document.
-# IRIS_FUZZ_SECONDS is the time for each of the two (default 25).
+# all permissions, then in an administrator's session, then with a token of the administrator that may only read. No answer may be a 500,
+# every answer must match the document, and with the token no change may succeed.
+# IRIS_FUZZ_SECONDS is the time for each of the three (default 25).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . test/lib.sh
@@ -27,7 +28,7 @@ print(sum(len(i) for i in doc["paths"].values()), "operations")' "$work/openapi.
 fuzz() {
   (cd "$work" && SCHEMATHESIS_HOOKS=hooks PYTHONPATH="$here/test/fuzz" "$work/venv/bin/schemathesis" run "$work/openapi.json" --url "$api" \
     --phases examples,coverage,fuzzing --max-time "${IRIS_FUZZ_SECONDS:-25}" --workers 1 --continue-on-failure \
-    --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance \
+    --checks "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance${IRIS_FUZZ_BEARER:+,no_change_succeeds}" \
     --suppress-health-check all --warnings off --request-timeout 20 --generation-database none "$@") || { grep -h '"level":"error"' "$work/state/log/"*api* | tail -20; return 1; }
 }
 echo "--- as an application with all permissions"
@@ -42,3 +43,12 @@ IRIS_FUZZ_TOKEN=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]
 export IRIS_FUZZ_COOKIE IRIS_FUZZ_TOKEN
 [ -n "$IRIS_FUZZ_COOKIE" ]
 fuzz --exclude-path-regex '^/(log(in|out)|v0/)'
+echo "--- with a token of the administrator that may only read"
+curl -fsS -b "$work/cookies" -H "X-CSRF-TOKEN: $IRIS_FUZZ_TOKEN" -H 'Content-Type: application/json' -o "$work/token.json" \
+  -d '{"name": "fuzzer", "scopes": ["read"]}' "$api/v1/tokens"
+IRIS_FUZZ_BEARER=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["token"])' "$work/token.json")
+export IRIS_FUZZ_BEARER
+# The token may revoke itself, and would then be refused everywhere.
+fuzz --exclude-path-regex '^/(log(in|out)|v1/tokens/current)'
+# The token still reads.
+curl -fsS -H "Authorization: Bearer $IRIS_FUZZ_BEARER" -o "$work/incidents.json" "$api/v1/incidents"

@@ -5,20 +5,22 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Actor is the caller of a request: an application, a person, or a person through an application. The zero value is an unauthenticated
-// caller. Only its methods decide what a caller may do.
+// Actor is the caller of a request: an application, a person, a person through an application, or a service token. The zero value is an
+// unauthenticated caller. Only its methods decide what a caller may do.
 type Actor struct {
 	ApplicationID int64  // 0 = no application
 	Application   string // its name; a web session acts through "iris"
 	UserID        users.ID
-	Username      string    // the person; "" = the application acts for itself
-	Admin         bool      // the person is an administrator
-	ReadOnly      bool      // the person may only read
-	Session       bool      // the person was authenticated by a session or a personal token, not by a signature
-	Token         tokens.ID // the personal token of the request; 0 = none
-	// TeamAdminOf are the ids of the teams that the person administers. Only changes on the on-call APIs fill it.
+	Username      string    // the person; "" = the application or the service token acts for itself
+	Service       string    // the name of the service token with that of its owner; "" = another kind of caller
+	Admin         bool      // the person is an administrator, or the service token belongs to the administrators
+	ReadOnly      bool      // the caller may only read
+	Session       bool      // the caller was authenticated by a session or a token, not by a signature
+	Token         tokens.ID // the personal token or service token of the request; 0 = none
+	// TeamAdminOf are the ids of the teams that the caller administers. Service tokens always have it, people only on changes of the
+	// on-call APIs.
 	TeamAdminOf []int64
-	// MemberOf are the ids of the teams that the person belongs to. Only changes on the on-call APIs fill it.
+	// MemberOf are the ids of the teams that the caller belongs to. It is filled like TeamAdminOf.
 	MemberOf []int64
 	// Owns are the ids of the applications that the person owns. Only Owning fills it.
 	Owns []int64
@@ -29,8 +31,18 @@ type Actor struct {
 	Relay          bool // passes on the answers of people
 }
 
-// Within returns the actor with the rights that the scopes of a personal token leave. Without the scope admin the actor is no
-// administrator.
+// ByService returns the actor of a service token. It has no person. A token of a team has the rights of an administrator of that team, one of
+// the administrators those of an administrator, as far as its scopes go. It can do nothing that belongs to a person, and acts for nobody.
+func ByService(app Application, s tokens.Service) Actor {
+	a := Actor{ApplicationID: app.ID, Application: app.Name, OpensForOthers: app.AllowOtherAppIncidents, Service: s.String(), Token: s.ID, Session: true,
+		Admin: s.TeamID == 0}
+	if s.TeamID != 0 {
+		a.TeamAdminOf, a.MemberOf = []int64{s.TeamID}, []int64{s.TeamID}
+	}
+	return a.Within(s.Scopes)
+}
+
+// Within returns the actor with the rights that the scopes of a token leave. Without the scope admin the actor is no administrator.
 func (a Actor) Within(s tokens.Scopes) Actor {
 	a.Admin = a.Admin && s.Has(tokens.Admin)
 	a.ReadOnly = a.ReadOnly || s.OnlyRead()
@@ -56,6 +68,8 @@ func (a Actor) String() string {
 	switch {
 	case a.Username != "":
 		return a.Username
+	case a.Service != "":
+		return a.Service
 	case a.Application != "":
 		return "application " + a.Application
 	}

@@ -52,7 +52,7 @@ func quote(s string) string {
 }
 
 // program reports whether the actor is an application that names no person. With AllowOncall it has all permissions of the on-call API.
-func (a Actor) program() bool { return a.ApplicationID != 0 && a.Username == "" }
+func (a Actor) program() bool { return a.ApplicationID != 0 && a.Username == "" && a.Service == "" }
 
 // MayUseOncall admits people, and applications with AllowOncall. If change is true, it refuses read-only people.
 func (a Actor) MayUseOncall(change bool) error {
@@ -83,7 +83,7 @@ func (a Actor) MayAdministerTeam(team int64, name string) error {
 	if a.program() || a.Admin || slices.Contains(a.TeamAdminOf, team) {
 		return nil
 	}
-	return forbidden(`Action not allowed: "` + a.Username + `" is not an admin for "` + name + `"`)
+	return forbidden(`Action not allowed: "` + a.String() + `" is not an admin for "` + name + `"`)
 }
 
 // MayEditCalendar allows what the members of a team may do. name is the name of the team, "" if the request does not name it.
@@ -95,9 +95,9 @@ func (a Actor) MayEditCalendar(team int64, name string) error {
 	case a.program() || a.Admin || slices.Contains(a.MemberOf, team) || slices.Contains(a.TeamAdminOf, team):
 		return nil
 	case name == "":
-		return forbidden(`Action not allowed: "` + a.Username + `" is not a team member`)
+		return forbidden(`Action not allowed: "` + a.String() + `" is not a team member`)
 	}
-	return forbidden(`Action not allowed: "` + a.Username + `" is not part of "` + name + `"`)
+	return forbidden(`Action not allowed: "` + a.String() + `" is not part of "` + name + `"`)
 }
 
 // MayEditPerson allows changing settings, reminders, contacts and activity of u: to u, to administrators and to applications of the
@@ -115,7 +115,7 @@ func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) er
 			return nil
 		}
 	}
-	return forbidden(`Action not allowed for "` + a.Username + `"`)
+	return forbidden(`Action not allowed for "` + a.String() + `"`)
 }
 
 // MayEditUnavailability allows adding and deleting unavailabilities of u: to actors who may edit u, and to administrators of the team
@@ -159,12 +159,12 @@ func (a Actor) MayUseKeysOf(requester users.User, verb string) error {
 	case a.Admin || a.is(requester):
 		return nil
 	}
-	return forbidden(`Action not allowed: "` + a.Username + `" is not allowed to ` + verb + ` ical_key of "` + requester.Name + `"`)
+	return forbidden(`Action not allowed: "` + a.String() + `" is not allowed to ` + verb + ` ical_key of "` + requester.Name + `"`)
 }
 
 // ErrNotKeyAdmin returns the refusal of access to another person's key.
 func (a Actor) ErrNotKeyAdmin() error {
-	return forbidden(`Action not allowed: "` + a.Username + `" is not an admin of ical_key`)
+	return forbidden(`Action not allowed: "` + a.String() + `" is not an admin of ical_key`)
 }
 
 func forbidden(why string) error {

@@ -19,6 +19,7 @@ var (
 	ErrReadOnly       = fault.New(fault.Forbidden, "This user may only read")
 	ErrAdminOnly      = fault.New(fault.Forbidden, "Only administrators may do this")
 	ErrNoSilence      = fault.New(fault.Forbidden, "Only administrators may silence any incident: name an application that you own, a team of yours, or a plan that pages it")
+	ErrServiceToken   = fault.New(fault.Forbidden, "A service token may not do this: it belongs to a person")
 	ErrTokenPerson    = fault.New(fault.Forbidden, "Only a person with a session or a token has personal tokens")
 	ErrOwnerOnly      = fault.New(fault.Forbidden, "Only administrators and owners of this application may do this")
 )
@@ -66,7 +67,9 @@ func (a Actor) MaySelf(u users.User) error {
 	switch {
 	case !a.Known():
 		return ErrUsernameNeeded
-	case a.Username == "" && !a.ActsForUsers:
+	case a.Service != "" && !a.Admin:
+		return ErrServiceToken
+	case a.Username == "" && !a.ActsForUsers && !a.Admin:
 		return ErrAppUserPower
 	case a.Username == "" || a.is(u) || a.Admin:
 		return nil
@@ -118,7 +121,7 @@ func (a Actor) MayPassOn(u users.User, open Openings) error {
 // MayClaimFor allows an acknowledgement in the name of u: to actors who may act for u. If ApplicationsClaim is on, it also allows
 // this to any application that names no person, as Iris did.
 func (a Actor) MayClaimFor(u users.User, open Openings) bool {
-	return a.MayActAs(u, open) || open.ApplicationsClaim && a.Known() && a.Username == ""
+	return a.MayActAs(u, open) || open.ApplicationsClaim && a.program()
 }
 
 // MayPassOnMail allows passing on a mail that opens an incident of an application: to relays, and to actors who may open the
@@ -133,19 +136,20 @@ func (a Actor) MayPassOnMail(application int64) error {
 	return ErrNotThisUser
 }
 
-// SilenceRights is what a person has to do with the application, plan or team that a silence names.
+// SilenceRights is what a caller has to do with the application, plan or team that a silence names.
 type SilenceRights struct {
 	OwnsApplication bool
 	InTeam          bool // a member of the team
 	OwnsPlan        bool // its creator, or a member of a team that it pages
 }
 
-// MaySilence allows changing a silence: to administrators, and to people with a right in one of the objects that the silence names.
+// MaySilence allows changing a silence: to administrators, and to people and service tokens with a right in one of the objects that the silence
+// names.
 func (a Actor) MaySilence(r SilenceRights) error {
 	if err := a.MayWrite(); err != nil {
 		return err
 	}
-	if a.Admin || a.Username != "" && (r.OwnsApplication || r.InTeam || r.OwnsPlan) {
+	if a.Admin || !a.program() && (r.OwnsApplication || r.InTeam || r.OwnsPlan) {
 		return nil
 	}
 	return ErrNoSilence
@@ -174,7 +178,7 @@ func (a Actor) MayWriteToAnybody() error {
 // MayRegisterDevice guards the registration of a phone for u. It admits the applications that the operator listed. An application
 // that acts for a person may register phones of that person only.
 func (a Actor) MayRegisterDevice(u users.User, applications []string) error {
-	if a.ApplicationID == 0 || !listed(applications, a.Application) {
+	if a.ApplicationID == 0 || a.Service != "" || !listed(applications, a.Application) {
 		return ErrNoDevices
 	}
 	if a.Username != "" && !a.Admin && !a.is(u) {
@@ -227,5 +231,5 @@ func (a Actor) Owning(application int64, owners []users.ID) Actor {
 
 // MayNameCategories allows setting the categories of an application: to the application itself, its owners and administrators.
 func (a Actor) MayNameCategories(application int64) bool {
-	return a.MayEditApplication(application) == nil || a.Username == "" && a.ApplicationID == application && application != 0
+	return a.MayEditApplication(application) == nil || a.program() && a.ApplicationID == application
 }

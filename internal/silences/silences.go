@@ -23,7 +23,7 @@ type Editor interface {
 	Replace(ctx context.Context, id ID, c Content, actor string) error
 	End(ctx context.Context, before Silence, actor string) error
 	// Rights returns what a person has to do with the names of a silence.
-	Rights(ctx context.Context, person users.ID, c Content) (auth.SilenceRights, error)
+	Rights(ctx context.Context, person users.ID, teams []int64, c Content) (auth.SilenceRights, error)
 }
 
 // Silences are the operations of people. They are safe for concurrent use.
@@ -83,7 +83,7 @@ func (s Silences) check(ctx context.Context, actor auth.Actor, c Content) error 
 }
 
 func (s Silences) may(ctx context.Context, actor auth.Actor, c Content) error {
-	rights, err := s.Editor.Rights(ctx, actor.UserID, c)
+	rights, err := s.Editor.Rights(ctx, actor.UserID, actor.MemberOf, c)
 	if err != nil {
 		return err
 	}

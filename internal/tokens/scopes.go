@@ -7,7 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
-// Scope is a group of requests that a token allows. A scope only narrows: the person must have the right too.
+// Scope is a group of requests that a token allows. A scope only narrows: the person or team must have the right too.
 type Scope string
 
 // The scopes. Each includes Read.
@@ -16,7 +16,7 @@ const (
 	Incidents Scope = "incidents" // change incidents and silences, send notifications
 	Oncall    Scope = "oncall"    // change calendars and teams
 	Config    Scope = "config"    // change plans, templates, applications, integrations and heartbeats
-	Admin     Scope = "admin"     // everything that the person may do. Without it an administrator has the rights of other people.
+	Admin     Scope = "admin"     // everything that the person or team may do. Without it an administrator has the rights of other people.
 )
 
 const allScopes = "read, incidents, oncall, config, admin"

@@ -1,6 +1,6 @@
-// Package tokens defines personal access tokens: their format, the requests that their scopes allow, and how a command line gets one. The
-// authentication of the APIs, the routes of /v1/tokens and the pages about tokens use it. It does no input or output. The rights of a
-// token's person are decided by package auth.
+// Package tokens defines the access tokens of people and programs: their format, the requests that their scopes allow, and how a command
+// line gets one. The authentication of the APIs, the routes of /v1 and the pages about tokens use it. It does no input or output. The rights
+// of a token's person or team are decided by package auth.
 package tokens
 
 import (
@@ -18,7 +18,7 @@ import (
 // Limits of tokens.
 const (
 	MaxLife   = 366 * 24 * time.Hour // the longest life that an installation may allow
-	MaxKept   = 50                   // tokens of one person
+	MaxKept   = 50                   // tokens of one person, and service tokens of one team or of the administrators
 	maxName   = 100                  // characters
 	maxScopes = 5
 )
@@ -29,15 +29,23 @@ const usualLife = 90 * 24 * time.Hour
 // UsualLife returns the life of a token whose request names none. most is the longest life that the installation allows.
 func UsualLife(most time.Duration) time.Duration { return min(usualLife, most) }
 
-// The format: prefix, 43 random characters (256 bits), and the CRC-32 of what comes before as 8 hexadecimal digits.
+// Kind is the prefix of a token. It says for whom the token stands.
+type Kind string
+
+// The kinds of tokens.
 const (
-	prefix      = "iris_p_"
+	Personal   Kind = "iris_p_" // a person
+	ForService Kind = "iris_s_" // a program of a team or of the administrators
+)
+
+// The format: the prefix, 43 random characters (256 bits), and the CRC-32 of what comes before as 8 hexadecimal digits.
+const (
 	randomChars = 43
 	sumChars    = 8
 	alphabet    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// ErrInvalid is the refusal of a token that is malformed, unknown, expired or revoked, or whose person is not active. The text is the
+// ErrInvalid is the refusal of a token that is malformed, unknown, expired or revoked, or whose person or team is not active. The text is the
 // same for all, so that a caller does not learn which.
 var ErrInvalid = fault.New(fault.Unauthenticated, "this token is not valid: it may be expired or revoked")
 
@@ -54,6 +62,28 @@ type Token struct {
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 	LastUsedAt time.Time // exact to about one minute; zero = never used
+}
+
+// Service is a service token without its secret. It belongs to a team or to the administrators, and to no person: it stays valid when
+// the person who created it leaves, and ends with its team.
+type Service struct {
+	ID         ID
+	TeamID     int64 // 0 = it belongs to the administrators
+	Team       string
+	Name       string
+	Scopes     Scopes
+	CreatedBy  string
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	LastUsedAt time.Time // exact to about one minute; zero = never used
+}
+
+// String names the token for timelines and the audit log.
+func (s Service) String() string {
+	if s.TeamID == 0 {
+		return "service token " + s.Name + " of the administrators"
+	}
+	return "service token " + s.Name + " of team " + s.Team
 }
 
 // Content is what a person chooses for a new token.
@@ -86,11 +116,11 @@ func checkName(name string, s Scopes) error {
 }
 
 // Make returns a new random secret.
-func Make() string {
+func Make(k Kind) string {
 	var b strings.Builder
-	b.WriteString(prefix)
+	b.WriteString(string(k))
 	random := make([]byte, 1)
-	for b.Len() < len(prefix)+randomChars {
+	for b.Len() < len(k)+randomChars {
 		_, _ = rand.Read(random) // crypto/rand never fails
 		if n := int(random[0]) % 64; n < len(alphabet) {
 			b.WriteByte(alphabet[n])
@@ -99,14 +129,19 @@ func Make() string {
 	return b.String() + sum(b.String())
 }
 
-// Hash returns the SHA-256 of a secret; only the hash is stored. It returns ErrInvalid if the secret does not have the format.
-func Hash(secret string) ([]byte, error) {
-	body := len(prefix) + randomChars
-	if len(secret) != body+sumChars || !strings.HasPrefix(secret, prefix) || secret[body:] != sum(secret[:body]) {
-		return nil, ErrInvalid
+// Hash returns the kind of a secret and its SHA-256; only the hash is stored. It returns ErrInvalid if the secret does not have the
+// format.
+func Hash(secret string) (Kind, []byte, error) {
+	body := len(Personal) + randomChars
+	if len(secret) != body+sumChars || secret[body:] != sum(secret[:body]) {
+		return "", nil, ErrInvalid
+	}
+	kind := Kind(secret[:len(Personal)])
+	if kind != Personal && kind != ForService {
+		return "", nil, ErrInvalid
 	}
 	hash := sha256.Sum256([]byte(secret))
-	return hash[:], nil
+	return kind, hash[:], nil
 }
 
 // sum returns the CRC-32 of s. With it a scanner recognises a token without asking Iris.

@@ -14,21 +14,25 @@ import (
 )
 
 // documented is the expression of docs/tokens.md.
-var documented = regexp.MustCompile(`^iris_p_[0-9A-Za-z]{43}[0-9a-f]{8}$`)
+var documented = regexp.MustCompile(`^iris_[ps]_[0-9A-Za-z]{43}[0-9a-f]{8}$`)
 
 func TestMakeAndHash(t *testing.T) {
 	t.Parallel()
-	secret := tokens.Make()
-	require.Regexp(t, documented, secret)
-	require.NotEqual(t, secret, tokens.Make())
-	hash, err := tokens.Hash(secret)
-	require.NoError(t, err)
-	require.Len(t, hash, 32)
+	secret := tokens.Make(tokens.Personal)
+	for _, kind := range []tokens.Kind{tokens.Personal, tokens.ForService} {
+		made := tokens.Make(kind)
+		require.Regexp(t, documented, made)
+		require.NotEqual(t, secret, made)
+		of, hash, err := tokens.Hash(made)
+		require.NoError(t, err)
+		require.Equal(t, kind, of)
+		require.Len(t, hash, 32)
+	}
 	for name, bad := range map[string]string{
-		"empty": "", "cut": secret[:57], "longer": secret + "0", "other type": strings.Replace(secret, "_p_", "_s_", 1),
+		"empty": "", "cut": secret[:57], "longer": secret + "0", "other kind": strings.Replace(secret, "_p_", "_s_", 1),
 		"changed": "iris_p_" + strings.ToUpper(secret[7:50]) + "00000000", "another format": strings.Repeat("x", 58),
 	} {
-		_, err := tokens.Hash(bad)
+		_, _, err := tokens.Hash(bad)
 		require.ErrorIs(t, err, tokens.ErrInvalid, name)
 	}
 }

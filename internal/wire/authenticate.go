@@ -31,7 +31,7 @@ type Authenticator struct {
 	people       People
 	sessions     *scs.SessionManager
 	userKey      string
-	tokens       Tokens // nil = personal tokens are refused
+	tokens       Tokens // nil = tokens are refused
 	errors       *Errors
 	unverified   bool
 }
@@ -43,7 +43,7 @@ func NewAuthenticator(apps auth.Applications, people People, sessions *scs.Sessi
 		recent: cache.New(cache.Config[string, auth.Application]{TTL: recentFor}), people: people, sessions: sessions, userKey: userKey, errors: e}
 }
 
-// WithTokens returns an Authenticator that also accepts personal tokens. A token takes precedence over a session.
+// WithTokens returns an Authenticator that also accepts tokens of people and programs. A token takes precedence over a session.
 func (a *Authenticator) WithTokens(t Tokens) *Authenticator {
 	b := *a
 	b.tokens = t
@@ -137,7 +137,7 @@ func signedRequest(w http.ResponseWriter, r *http.Request) (auth.SignedRequest, 
 		Path: r.URL.Path, WirePath: path, RawQuery: r.URL.RawQuery, Body: body}, r, err
 }
 
-// byToken reports whether a request is authenticated by a personal token. Pages of other sites cannot send one.
+// byToken reports whether a request is authenticated by a token. Pages of other sites cannot send one.
 func (a *Authenticator) byToken(r *http.Request) bool { return a.tokens != nil && HasBearer(r) }
 
 func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.Actor, auth.Application, *http.Request, error) {

@@ -10,9 +10,10 @@ import (
 	"github.com/iris-oncall/iris/internal/tokens"
 )
 
-// Tokens finds personal tokens by their hash. A token that is not valid is tokens.ErrInvalid.
+// Tokens finds tokens by their hash, and records their use. A token that is not valid is tokens.ErrInvalid.
 type Tokens interface {
 	Use(ctx context.Context, hash []byte) (tokens.Token, error)
+	UseService(ctx context.Context, hash []byte) (tokens.Service, error)
 }
 
 // HasBearer reports whether a request has a token in its header Authorization.
@@ -21,25 +22,11 @@ func HasBearer(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer")
 }
 
-// ByToken returns the actor of a request with a personal token: its person, with the rights that the scopes leave. If the scopes do not
-// allow the request, it returns a Forbidden fault.
+// ByToken returns the actor of a request with a token: the person of a personal token, or the service token itself, with the rights that
+// the scopes leave. If the scopes do not allow the request, it returns a Forbidden fault.
 func ByToken(r *http.Request, known Tokens, people People, apps auth.Applications) (auth.Actor, auth.Application, error) {
 	_, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	hash, err := tokens.Hash(strings.TrimSpace(secret))
-	if err != nil {
-		return auth.Actor{}, auth.Application{}, err
-	}
-	found, err := known.Use(r.Context(), hash)
-	if err != nil {
-		return auth.Actor{}, auth.Application{}, err
-	}
-	user, err := people.ByName(r.Context(), found.UserName)
-	if fault.Is(err, fault.NotFound) || err == nil && (!user.Active || user.ID != found.User) {
-		err = tokens.ErrInvalid
-	}
-	if err == nil {
-		err = found.Scopes.Allow(r.Method, r.URL.Path)
-	}
+	kind, hash, err := tokens.Hash(strings.TrimSpace(secret))
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, err
 	}
@@ -47,7 +34,34 @@ func ByToken(r *http.Request, known Tokens, people People, apps auth.Application
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, err
 	}
+	var actor auth.Actor
+	var scopes tokens.Scopes
+	if kind == tokens.ForService {
+		found, invalid := known.UseService(r.Context(), hash)
+		actor, scopes, err = auth.ByService(app, found), found.Scopes, invalid
+	} else {
+		actor, scopes, err = ofPerson(r.Context(), known, people, app, hash)
+	}
+	if err == nil {
+		err = scopes.Allow(r.Method, r.URL.Path)
+	}
+	if err != nil {
+		return auth.Actor{}, auth.Application{}, err
+	}
+	return actor, app, nil
+}
+
+// ofPerson returns the actor and the scopes of a personal token.
+func ofPerson(ctx context.Context, known Tokens, people People, app auth.Application, hash []byte) (auth.Actor, tokens.Scopes, error) {
+	found, err := known.Use(ctx, hash)
+	if err != nil {
+		return auth.Actor{}, nil, err
+	}
+	user, err := people.ByName(ctx, found.UserName)
+	if fault.Is(err, fault.NotFound) || err == nil && (!user.Active || user.ID != found.User) {
+		err = tokens.ErrInvalid
+	}
 	actor := auth.Through(app).As(user).Within(found.Scopes)
 	actor.Session, actor.Token = true, found.ID
-	return actor, app, nil
+	return actor, found.Scopes, err
 }

@@ -208,6 +208,10 @@ func rights() []right {
 		{post, "/v1/tokens/exchange", m{"code": "x", "verifier": "x"}, 401, everybody, nil}, // the code is the credential
 		{get, "/v1/tokens/current", nil, 0, "133333333", nil},                               // callers with a token have their own tests
 		{del, "/v1/tokens/current", nil, 0, "133333333", nil},
+		{get, "/v1/service-tokens", nil, 200, "13333oooo", nil},
+		{post, "/v1/service-tokens", m{"name": "deploy", "scopes": []string{"read"}}, 201, "1333333o3", func(s *server) { s.exec("delete from service_tokens") }},
+		{get, "/v1/service-tokens/900", nil, 200, "1333344o4", serviceToken},
+		{del, "/v1/service-tokens/900", nil, 204, "1333344o3", serviceToken},
 		{post, "/v1/integrations/generic/preview", m{"payload": m{"title": "t"}}, 200, "133333oo3", (*server).integrations},
 		{get, "/v1/identities", nil, 200, "1333333o3", linked},
 		{get, "/v1/identities/refused", nil, 200, "1333333o3", linked},
@@ -588,6 +592,12 @@ func merged(s *server) {
 	s.exec("update incidents set active = false, merged_into = 900 where id = 1")
 }
 
+// serviceToken makes the service token 900 of the administrators.
+func serviceToken(s *server) {
+	s.exec(`insert into service_tokens (id, name, hash, scopes, created_by, expires_at) overriding system value
+		values (900, 'x', 'x', '{read}', 'kim', now() + interval '1 hour') on conflict do nothing`)
+}
+
 // snoozed snoozes the first incident.
 func snoozed(s *server) {
 	s.exec("update incidents set resolved = false, active = false, snoozed_until = now() + interval '1 hour', merged_into = null where id = 1")
@@ -616,9 +626,40 @@ func TestEveryRouteHasARight(t *testing.T) {
 
 // resources are the routes below /v1 that do not belong to the on-call API. An entry that ends with a slash includes the routes below
 // it.
-var resources = []string{"/v1/teams", "/v1/teams/{team}", "/v1/users", "/v1/users/{user}", "/v1/users/{user}/notification-rules", "/v1/users/{user}/quiet-limits", "/v1/templates", "/v1/templates/", "/v1/plans", "/v1/plans/",
-	"/v1/applications", "/v1/applications/", "/v1/incidents", "/v1/incidents/", "/v1/messages", "/v1/messages/", "/v1/notifications", "/v1/notifications/", "/v1/audit", "/v1/hooks/", "/v1/integrations", "/v1/integrations/", "/v1/heartbeats",
-	"/v1/silences", "/v1/silences/", "/v1/tokens", "/v1/tokens/", "/v1/identities", "/v1/identities/", "/v1/users/{user}/second-factor"}
+var resources = []string{
+	"/v1/applications",
+	"/v1/applications/",
+	"/v1/audit",
+	"/v1/heartbeats",
+	"/v1/hooks/",
+	"/v1/identities",
+	"/v1/identities/",
+	"/v1/incidents",
+	"/v1/incidents/",
+	"/v1/integrations",
+	"/v1/integrations/",
+	"/v1/messages",
+	"/v1/messages/",
+	"/v1/notifications",
+	"/v1/notifications/",
+	"/v1/plans",
+	"/v1/plans/",
+	"/v1/service-tokens",
+	"/v1/service-tokens/",
+	"/v1/silences",
+	"/v1/silences/",
+	"/v1/teams",
+	"/v1/teams/{team}",
+	"/v1/templates",
+	"/v1/templates/",
+	"/v1/tokens",
+	"/v1/tokens/",
+	"/v1/users",
+	"/v1/users/{user}",
+	"/v1/users/{user}/notification-rules",
+	"/v1/users/{user}/quiet-limits",
+	"/v1/users/{user}/second-factor",
+}
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
 func ofOncall(path string) bool {

@@ -34,7 +34,7 @@ func TestTokensOnEveryAPI(t *testing.T) {
 	all(token, 200)
 	for name, secret := range map[string]string{
 		"empty": "", "malformed": "x", "cut": token.token[:40], "unknown": "iris_p_" + strings.Repeat("0", 51),
-		"of another type": strings.Replace(token.token, "iris_p_", "iris_s_", 1),
+		"of another kind": strings.Replace(token.token, "iris_p_", "iris_s_", 1),
 	} {
 		all(caller{name: "a token that is " + name, token: secret + " "}, 401)
 	}
@@ -73,6 +73,86 @@ func TestTheLongestLifeOfATokenIsConfigured(t *testing.T) {
 	require.Equal(t, time.Hour, made.ExpiresAt.Sub(made.CreatedAt).Round(time.Second))
 }
 
+// serviceToken creates a service token; team "" = of the administrators.
+func (s *server) serviceToken(as caller, team string, scopes ...string) (c caller, path string) {
+	s.Helper()
+	body := m{"name": fmt.Sprint("job ", team, scopes), "scopes": scopes}
+	if team != "" {
+		body["team"] = team
+	}
+	made := s.do(as, post, "/v1/service-tokens", body).is(201)
+	secret := decode[struct{ Token string }](made).Token
+	require.NotContains(s, s.do(as, get, "/v1/service-tokens", nil).is(200).body, secret, "only the answer that creates a token has its secret")
+	return caller{name: fmt.Sprintf("a service token of %q for %s", team, scopes), token: secret}, made.header.Get("Location")
+}
+
+// A service token belongs to a team or to the administrators. It works without the person who made it, ends with its team, and has nothing
+// that belongs to a person.
+func TestServiceTokens(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, everythingServed(t))
+	incident := s.open()
+	team := "crew"
+	s.do(admin, post, "/api/v0/teams", m{"name": team, "scheduling_timezone": "UTC"}).is(201)
+	s.do(admin, post, "/api/v0/teams/crew/admins", m{"name": "bob"}).is(201)
+	apis := []string{"/v0/modes", "/api/v0/teams", "/v1/incidents", "/v1/teams"}
+	all := func(c caller, status int) {
+		t.Helper()
+		for _, path := range apis {
+			s.do(c, get, path, nil).is(status)
+		}
+	}
+	s.do(owner, post, "/v1/service-tokens", m{"name": "x", "team": team, "scopes": []string{"read"}}).is(403)
+	s.do(bob, post, "/v1/service-tokens", m{"name": "x", "scopes": []string{"read"}}).is(403)
+	s.do(bob, post, "/v1/service-tokens", m{"name": "x", "team": "no such team", "scopes": []string{"read"}}).is(400)
+	read, path := s.serviceToken(bob, team, "read")
+	s.do(bob, post, "/v1/service-tokens", m{"name": "JOB " + team + "[read]", "team": team, "scopes": []string{"read"}}).is(409)
+	all(read, 200)
+	s.do(read, post, "/v1/incidents/"+fmt.Sprint(incident)+"/resolve", nil).is(403)
+
+	whole, _ := s.serviceToken(bob, team, "admin")
+	s.do(whole, post, "/v1/incidents/"+fmt.Sprint(incident)+"/resolve", nil).is(200)
+	require.Contains(t, s.do(read, get, "/v1/incidents/"+fmt.Sprint(incident)+"/timeline", nil).is(200).body, "service token job "+team+"[admin] of team "+team)
+	s.do(whole, put, "/api/v0/teams/"+team, m{"name": team, "description": "set by a program"}).is(200)
+	number := fmt.Sprint(incident)
+	for _, refused := range []struct {
+		what, method, path string
+		body               any
+		status             int
+	}{
+		{"tokens of a person", get, "/v1/tokens", nil, 403},
+		{"service tokens", post, "/v1/service-tokens", m{"name": "y", "team": team, "scopes": []string{"read"}}, 403},
+		{"somebody's contacts", put, "/api/v0/users/bob", m{"contacts": m{"email": "x@example.com"}}, 403},
+		{"somebody's rules", put, "/v1/users/bob/notification-rules", m{"rules": []m{}}, 403},
+		{"an acknowledgement for somebody", post, "/v1/incidents/" + number + "/acknowledge", m{"owner": "bob"}, 401},
+		{"keys of applications", get, "/v0/applications/demo/key", nil, 401},
+		{"the audit log", get, "/v1/audit", nil, 403},
+		{"a mail to a stranger", post, "/v1/notifications", m{"targets": []m{{"role": "literal_target", "name": "x@example.com"}}, "mode": "email", "subject": "s", "body": "b"}, 403},
+	} {
+		a := s.do(whole, refused.method, refused.path, refused.body)
+		require.Equal(t, refused.status, a.status, "%s: %s", refused.what, a.body)
+	}
+	root, _ := s.serviceToken(admin, "", "admin")
+	s.do(root, get, "/v1/audit", nil).is(200)
+	s.do(root, get, "/v1/tokens", nil).is(403)
+	require.Contains(t, s.do(read, get, "/v1/tokens/current", nil).is(200).body, `"kind":"service"`)
+	s.do(root, del, "/v1/tokens/current", nil).is(204)
+	s.do(root, get, "/v1/audit", nil).is(401)
+	s.do(bob, get, path, nil).is(200)
+	s.do(owner, get, path, nil).is(404)
+
+	s.exec("update users set active = false where name = 'bob'")
+	all(read, 200)
+	s.exec("update users set active = true where name = 'bob'")
+	s.exec("update teams set active = false where name = $1", team)
+	all(read, 401)
+	s.exec("update teams set active = true where name = $1", team)
+	s.do(admin, del, path, nil).is(204)
+	all(read, 401)
+	s.exec("update service_tokens set expires_at = now()")
+	all(whole, 401)
+}
+
 // A scope narrows the rights of the person and adds none.
 func TestScopesOfTokens(t *testing.T) {
 	t.Parallel()
@@ -96,13 +176,18 @@ func TestScopesOfTokens(t *testing.T) {
 	s.do(root, post, "/v1/tokens", own, "Idempotency-Key", "k").is(400)
 }
 
-// TestReadTokensChangeNothing sends every operation that changes something with the read token of an administrator.
+// TestReadTokensChangeNothing sends every operation that changes something with read tokens: of an administrator, and of a program of the
+// administrators.
 func TestReadTokensChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, everythingServed(t))
 	s.open()
-	token, _ := s.token(admin, "read")
-	s.do(token, get, "/v1/incidents", nil).is(200) // records the token's use
+	personal, _ := s.token(admin, "read")
+	service, _ := s.serviceToken(admin, "", "read")
+	readers := []caller{personal, service}
+	for _, token := range readers {
+		s.do(token, get, "/v1/incidents", nil).is(200) // records the token's use
+	}
 	before := s.everything()
 	for _, o := range s.api.operations {
 		if o.method == get || o.access == "public" || o.access == "vendor" || o.access == "webhook" || o.access == "token" || o.access == "session" {
@@ -111,8 +196,10 @@ func TestReadTokensChangeNothing(t *testing.T) {
 		if o.path == "/v1/tokens/current" {
 			continue // every token may revoke itself
 		}
-		a := s.do(token, o.method, stand(o.path), m{})
-		require.Contains(t, []int{401, 403}, a.status, "%s: %s", a.what, a.body)
+		for _, token := range readers {
+			a := s.do(token, o.method, stand(o.path), m{})
+			require.Contains(t, []int{401, 403}, a.status, "%s: %s", a.what, a.body)
+		}
 	}
 	require.Equal(t, before, s.everything())
 }

@@ -1,4 +1,5 @@
-"""Signs every request that schemathesis makes as an application does; with a cookie in IRIS_FUZZ_COOKIE, none."""
+"""The credentials of every request that schemathesis makes: a token in IRIS_FUZZ_BEARER, else a cookie in IRIS_FUZZ_COOKIE, else the signature
+of an application. With a token in IRIS_FUZZ_BEARER, which may only read, no change may succeed."""
 import base64
 import hashlib
 import hmac
@@ -9,8 +10,14 @@ import requests
 import schemathesis
 
 
+READER = os.environ.get("IRIS_FUZZ_BEARER")
+
+
 class Signed(requests.auth.AuthBase):
     def __call__(self, request):
+        if READER:
+            request.headers["Authorization"] = "Bearer " + READER
+            return request
         cookie = os.environ.get("IRIS_FUZZ_COOKIE")
         if cookie:
             request.headers["Cookie"] = "iris-auth=" + cookie
@@ -27,3 +34,11 @@ class Signed(requests.auth.AuthBase):
 
 
 schemathesis.auth.set_from_requests(Signed())
+
+
+if READER:
+
+    @schemathesis.check
+    def no_change_succeeds(ctx, response, case):
+        if response.request.method not in ("GET", "HEAD", "OPTIONS") and 200 <= response.status_code < 300:
+            raise AssertionError(f"{response.request.method} {case.path} with a token that may only read was answered with {response.status_code}")

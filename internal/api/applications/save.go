@@ -151,7 +151,7 @@ func (a routes) readOwners(r *http.Request, b jsonbody.Object, actor auth.Actor,
 			return fault.When(err, fault.NotFound, fault.Invalidf(fmt.Sprintf("owners[%d]", i), "there is no user %.100q", name))
 		}
 	}
-	if !actor.Admin && !slices.Contains(owners, actor.Username) {
+	if !actor.Admin && actor.Username != "" && !slices.Contains(owners, actor.Username) {
 		owners = append(owners, actor.Username)
 	}
 	c.Owners = &owners

@@ -69,6 +69,7 @@ type current struct {
 	Scopes    tokens.Scopes `json:"scopes"`
 	ExpiresAt *string       `json:"expires_at"`
 	Username  string        `json:"username,omitempty"`
+	Team      string        `json:"team,omitempty"`
 }
 
 var errNoToken = fault.New(fault.Forbidden, "This request has no token")
@@ -78,6 +79,14 @@ func (a routes) current(w http.ResponseWriter, r *http.Request) error {
 	actor := wire.Actor(r.Context())
 	if actor.Token == 0 {
 		return errNoToken
+	}
+	if actor.Service != "" {
+		s, err := a.Services.Service(r.Context(), actor.Token)
+		if err != nil {
+			return fault.When(err, fault.NotFound, tokens.ErrInvalid)
+		}
+		return routing.Answer(w, http.StatusOK, current{ID: int64(s.ID), Kind: "service", Name: s.Name, Scopes: s.Scopes, ExpiresAt: page.Time(s.ExpiresAt),
+			Team: s.Team})
 	}
 	found, err := a.Tokens.Page(r.Context(), actor.UserID, actor.Token+1, 1)
 	if err != nil {
@@ -97,7 +106,13 @@ func (a routes) revokeCurrent(w http.ResponseWriter, r *http.Request) error {
 	if actor.Token == 0 {
 		return errNoToken
 	}
-	if err := a.Tokens.Revoke(r.Context(), actor.Token, actor.UserID, actor.String()); err != nil {
+	var err error
+	if actor.Service != "" {
+		err = a.Services.RevokeService(r.Context(), actor.Token, actor.String())
+	} else {
+		err = a.Tokens.Revoke(r.Context(), actor.Token, actor.UserID, actor.String())
+	}
+	if err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -1,4 +1,4 @@
-// Package tokens serves the routes of /v1 about personal tokens. Package api mounts its routes. Only the answer that creates a token has
+// Package tokens serves the routes of /v1 about personal tokens and service tokens. Package api mounts its routes. Only the answer that creates a token has
 // its secret.
 package tokens
 
@@ -31,9 +31,12 @@ type Tokens interface {
 
 // Deps are the parts that the routes work on.
 type Deps struct {
-	Tokens Tokens
-	Grants Grants
-	Most   time.Duration // the longest life of a token
+	Tokens   Tokens
+	Services Services
+	Teams    Teams
+	Grants   Grants
+	// The longest lives of personal tokens and service tokens.
+	Most, MostService time.Duration
 }
 
 type routes struct{ Deps }
@@ -41,14 +44,14 @@ type routes struct{ Deps }
 // Routes returns the routes.
 func Routes(d Deps) []routing.Route {
 	a := routes{d}
-	return []routing.Route{
+	return append(a.services(),
 		routing.Get("/v1/tokens", routing.Someone, a.list),
 		routing.Post("/v1/tokens", routing.Write, a.create),
 		routing.Post("/v1/tokens/exchange", routing.Public, a.exchange),
 		routing.Get("/v1/tokens/current", routing.Someone, a.current),
 		routing.Delete("/v1/tokens/current", routing.Self, a.revokeCurrent),
 		routing.Delete("/v1/tokens/{token}", routing.Write, a.revoke),
-	}
+	)
 }
 
 // token is a token on the wire.
@@ -90,13 +93,11 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	before := int64(0)
-	if q.AfterName() != "" {
-		if before, err = strconv.ParseInt(q.AfterName(), 10, 64); err != nil || before <= 0 {
-			return page.BadCursor()
-		}
+	from, err := before(q)
+	if err != nil {
+		return err
 	}
-	found, err := a.Tokens.Page(r.Context(), user, tokens.ID(before), q.Size+1)
+	found, err := a.Tokens.Page(r.Context(), user, from, q.Size+1)
 	if err != nil {
 		return err
 	}
@@ -108,10 +109,7 @@ func (a routes) create(w http.ResponseWriter, r *http.Request) error {
 	if err := actor.MayHoldTokens(); err != nil {
 		return err
 	}
-	if r.Header.Get("Idempotency-Key") != "" {
-		return fault.Invalidf("Idempotency-Key", "a token cannot be created with an Idempotency-Key: its secret would be stored with the answer")
-	}
-	c, err := a.content(w, r)
+	c, _, err := a.content(w, r, false)
 	if err != nil {
 		return err
 	}
@@ -126,8 +124,8 @@ func (a routes) create(w http.ResponseWriter, r *http.Request) error {
 
 // make stores a new token of a person. It returns the token and its secret.
 func (a routes) make(r *http.Request, u users.User, c tokens.Content) (made tokens.Token, secret string, err error) {
-	secret = tokens.Make()
-	hash, err := tokens.Hash(secret)
+	secret = tokens.Make(tokens.Personal)
+	_, hash, err := tokens.Hash(secret)
 	if err != nil {
 		return made, "", err
 	}
@@ -142,11 +140,11 @@ func (a routes) revoke(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := strconv.ParseInt(wire.Param(r, "token"), 10, 64)
-	if err != nil || id <= 0 {
-		return fault.New(fault.NotFound, "there is no such token")
+	id, err := tokenID(r)
+	if err != nil {
+		return err
 	}
-	if err := a.Tokens.Revoke(r.Context(), tokens.ID(id), owner, actor.String()); err != nil {
+	if err := a.Tokens.Revoke(r.Context(), id, owner, actor.String()); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -161,25 +159,59 @@ func tokenOwner(actor auth.Actor) (users.ID, error) {
 	return actor.UserID, actor.MayHoldTokens()
 }
 
-func (a routes) content(w http.ResponseWriter, r *http.Request) (c tokens.Content, err error) {
-	b, err := jsonbody.ReadKnown(w, r, "name", "scopes", "expires_in_seconds")
-	if err != nil {
-		return c, err
+// errUnknown is the refusal of a number without a token.
+var errUnknown = fault.New(fault.NotFound, "there is no such token")
+
+// tokenID returns the number of the token of the path; errUnknown if it cannot be one.
+func tokenID(r *http.Request) (tokens.ID, error) {
+	id, err := strconv.ParseInt(wire.Param(r, "token"), 10, 64)
+	if err != nil || id <= 0 {
+		return 0, errUnknown
 	}
-	if c.Name, err = b.Required("name"); err != nil {
-		return c, err
+	return tokens.ID(id), nil
+}
+
+// before returns the number at which a page of a list of tokens begins; 0 = from the newest.
+func before(q page.Query) (tokens.ID, error) {
+	if q.AfterName() == "" {
+		return 0, nil
+	}
+	before, err := strconv.ParseInt(q.AfterName(), 10, 64)
+	if err != nil || before <= 0 {
+		return 0, page.BadCursor()
+	}
+	return tokens.ID(before), nil
+}
+
+// content reads the body of a request that creates a token: name, scopes and expires_in_seconds; of a service token also the team, "" = the
+// administrators. It refuses an Idempotency-Key, because the secret would be stored with the answer.
+func (a routes) content(w http.ResponseWriter, r *http.Request, service bool) (c tokens.Content, team string, err error) {
+	if r.Header.Get("Idempotency-Key") != "" {
+		return c, "", fault.Invalidf("Idempotency-Key", "a token cannot be created with an Idempotency-Key: its secret would be stored with the answer")
+	}
+	known, most := []string{"name", "scopes", "expires_in_seconds"}, a.Most
+	if service {
+		known, most = append(known, "team"), a.MostService
+	}
+	b, err := jsonbody.ReadKnown(w, r, known...)
+	if err != nil {
+		return c, "", err
+	}
+	c.Name, team = jsonbody.Next(&err, b.Required, "name"), jsonbody.Next(&err, b.Text, "team")
+	if err != nil {
+		return c, "", err
 	}
 	names, _, err := b.Texts("scopes")
 	if err != nil {
-		return c, err
+		return c, "", err
 	}
 	if c.Scopes, err = tokens.ParseScopes(names); err != nil {
-		return c, err
+		return c, "", err
 	}
-	seconds, err := b.Whole("expires_in_seconds", int64(tokens.MaxLife/time.Second), int64(tokens.UsualLife(a.Most)/time.Second))
+	seconds, err := b.Whole("expires_in_seconds", int64(tokens.MaxLife/time.Second), int64(tokens.UsualLife(most)/time.Second))
 	if err != nil {
-		return c, err
+		return c, "", err
 	}
 	c.Life = time.Duration(seconds) * time.Second
-	return c, c.Check(a.Most)
+	return c, team, c.Check(most)
 }

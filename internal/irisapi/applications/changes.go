@@ -58,7 +58,7 @@ func (a changes) change(w http.ResponseWriter, r *http.Request, app applications
 
 // keepOwner adds the caller to the new owners: owners cannot remove themselves.
 func keepOwner(c *applications.Change, actor auth.Actor) {
-	if c.Owners != nil && !slices.Contains(*c.Owners, actor.Username) {
+	if c.Owners != nil && actor.Username != "" && !slices.Contains(*c.Owners, actor.Username) {
 		*c.Owners = append(*c.Owners, actor.Username)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Tokens stores personal tokens. Creating and revoking have entries in the audit log, in the same transaction. A revocation is in force
+// Tokens stores the tokens of people and programs. Creating and revoking have entries in the audit log, in the same transaction. A revocation is in force
 // when Revoke returns: nothing caches tokens. It is safe for concurrent use.
 type Tokens struct{ db *postgres.DB }
 

@@ -26,7 +26,7 @@ func TestTokens(t *testing.T) {
 	s, ann := access.NewTokens(d), users.User{ID: 901, Name: "Ann"}
 	create := func() (tokens.Token, []byte) {
 		t.Helper()
-		hash, err := tokens.Hash(tokens.Make())
+		_, hash, err := tokens.Hash(tokens.Make(tokens.Personal))
 		require.NoError(t, err)
 		made, err := s.Create(ctx, ann, tokens.Content{Name: "laptop", Scopes: tokens.Scopes{tokens.Read}, Life: time.Hour}, hash)
 		require.NoError(t, err)

@@ -126,12 +126,13 @@ select i.id from incidents i where i.silence_id = sqlc.arg(silence_id)::bigint a
 -- name: RightsOfSilence :one
 select exists (select from application_owners o join applications a on a.id = o.application_id
         where o.user_id = sqlc.arg(person)::bigint and lower(a.name) = lower(sqlc.arg(application)::text)) as owns_application,
-    exists (select from team_members m join teams t on t.id = m.team_id
-        where m.user_id = sqlc.arg(person)::bigint and lower(t.name) = lower(sqlc.arg(team)::text)) as in_team,
+    exists (select from teams t
+        where lower(t.name) = lower(sqlc.arg(team)::text) and (t.id = any(sqlc.arg(teams)::bigint[])
+            or exists (select from team_members m where m.team_id = t.id and m.user_id = sqlc.arg(person)::bigint))) as in_team,
     exists (select from plan_active pa join plans p on p.id = pa.plan_id
         where pa.name_key = lower(sqlc.arg(plan)::text) and (p.creator_id = sqlc.arg(person)::bigint or exists (
             select from plan_notifications n
             join target_roles r on r.name = n.role and r.target_kind = 'team'
             join targets g on g.target_id = n.target_id and g.kind = 'team'
-            join team_members m on m.team_id = g.kind_id and m.user_id = sqlc.arg(person)::bigint
-            where n.plan_id = p.id))) as owns_plan;
+            where n.plan_id = p.id and (g.kind_id = any(sqlc.arg(teams)::bigint[])
+                or exists (select from team_members m where m.team_id = g.kind_id and m.user_id = sqlc.arg(person)::bigint))))) as owns_plan;

@@ -135,8 +135,8 @@ func (s *Silences) Incidents(ctx context.Context, id silences.ID, before inciden
 }
 
 // Rights implements silences.Editor.
-func (s *Silences) Rights(ctx context.Context, person users.ID, c silences.Content) (auth.SilenceRights, error) {
-	r, err := postgres.Query(ctx, s.db, (*db.Queries).RightsOfSilence, db.RightsOfSilenceParams{Person: int64(person),
+func (s *Silences) Rights(ctx context.Context, person users.ID, teams []int64, c silences.Content) (auth.SilenceRights, error) {
+	r, err := postgres.Query(ctx, s.db, (*db.Queries).RightsOfSilence, db.RightsOfSilenceParams{Person: int64(person), Teams: teams,
 		Application: postgres.Storable(c.Application), Team: postgres.Storable(c.Team), Plan: postgres.Storable(c.Plan)})
 	return auth.SilenceRights{OwnsApplication: r.OwnsApplication, InTeam: r.InTeam, OwnsPlan: r.OwnsPlan}, err
 }

@@ -173,7 +173,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 	c, err := h.typed(r)
 	v := listView{Typed: c}
 	if err == nil {
-		v.Secret = tokens.Make()
+		v.Secret = tokens.Make(tokens.Personal)
 		err = h.store(r, c, v.Secret)
 	}
 	switch {
@@ -189,7 +189,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) store(r *http.Request, c tokens.Content, secret string) error {
-	hash, err := tokens.Hash(secret)
+	_, hash, err := tokens.Hash(secret)
 	if err != nil {
 		return err
 	}

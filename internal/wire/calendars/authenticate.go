@@ -69,7 +69,7 @@ func (a *Authenticator) Identified(next http.Handler) http.Handler {
 func (a *Authenticator) identify(w http.ResponseWriter, r *http.Request) (auth.Actor, auth.Application, *http.Request, error) {
 	if a.Tokens != nil && wire.HasBearer(r) {
 		actor, app, err := wire.ByToken(r, a.Tokens, a.Users, a.Applications)
-		if err == nil && changes(r) {
+		if err == nil && actor.UserID != 0 && changes(r) {
 			actor, err = a.withTeams(r.Context(), actor)
 		}
 		return actor, app, r, err

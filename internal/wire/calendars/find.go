@@ -1,6 +1,7 @@
 package calendars
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -30,11 +31,7 @@ func Integrity(text string) error {
 // By names the caller for the audit log.
 func By(r *http.Request, raw json.RawMessage) oncall.By {
 	actor := wire.Actor(r.Context())
-	owner := actor.Username
-	if owner == "" {
-		owner = actor.Application
-	}
-	return oncall.By{Owner: owner, Body: raw}
+	return oncall.By{Owner: cmp.Or(actor.Username, actor.Service, actor.Application), Body: raw}
 }
 
 // UserID returns a user's id; 0 if there is no such user.

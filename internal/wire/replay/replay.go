@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -132,9 +133,12 @@ func replayKey(w http.ResponseWriter, r *http.Request, name string, actor auth.A
 // maxReplayRoute is the longest scope that is stored without a hash, because the length of an index entry is limited.
 const maxReplayRoute = 200
 
-// replayRoute returns the scope of a key: method, path and person. A scope that is long or cannot be stored is hashed.
+// replayRoute returns the scope of a key: method, path, and person or service token. A scope that is long or cannot be stored is hashed.
 func replayRoute(r *http.Request, actor auth.Actor) string {
 	route := r.Method + " " + strings.TrimSuffix(r.URL.Path, "/") + " " + strings.ToLower(actor.Username)
+	if actor.Service != "" {
+		route += fmt.Sprintf("service token %d", actor.Token)
+	}
 	if len(route) <= maxReplayRoute && wire.Storable(route) {
 		return route
 	}

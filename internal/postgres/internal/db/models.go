@@ -999,6 +999,22 @@ type Service struct {
 	Name string
 }
 
+// tokens with which programs of a team use the APIs; a revoked token has no row
+type ServiceToken struct {
+	ID int64
+	// null = the token belongs to the administrators
+	TeamID *int64
+	Name   string
+	// SHA-256 of the token
+	Hash      []byte
+	Scopes    []string
+	CreatedBy string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+	// written at most once a minute
+	LastUsedAt *time.Time
+}
+
 type Session struct {
 	Token  string
 	Data   []byte

@@ -364,21 +364,23 @@ func (q *Queries) ReplaceSilence(ctx context.Context, arg ReplaceSilenceParams) 
 const rightsOfSilence = `-- name: RightsOfSilence :one
 select exists (select from application_owners o join applications a on a.id = o.application_id
         where o.user_id = $1::bigint and lower(a.name) = lower($2::text)) as owns_application,
-    exists (select from team_members m join teams t on t.id = m.team_id
-        where m.user_id = $1::bigint and lower(t.name) = lower($3::text)) as in_team,
+    exists (select from teams t
+        where lower(t.name) = lower($3::text) and (t.id = any($4::bigint[])
+            or exists (select from team_members m where m.team_id = t.id and m.user_id = $1::bigint))) as in_team,
     exists (select from plan_active pa join plans p on p.id = pa.plan_id
-        where pa.name_key = lower($4::text) and (p.creator_id = $1::bigint or exists (
+        where pa.name_key = lower($5::text) and (p.creator_id = $1::bigint or exists (
             select from plan_notifications n
             join target_roles r on r.name = n.role and r.target_kind = 'team'
             join targets g on g.target_id = n.target_id and g.kind = 'team'
-            join team_members m on m.team_id = g.kind_id and m.user_id = $1::bigint
-            where n.plan_id = p.id))) as owns_plan
+            where n.plan_id = p.id and (g.kind_id = any($4::bigint[])
+                or exists (select from team_members m where m.team_id = g.kind_id and m.user_id = $1::bigint))))) as owns_plan
 `
 
 type RightsOfSilenceParams struct {
 	Person      int64
 	Application string
 	Team        string
+	Teams       []int64
 	Plan        string
 }
 
@@ -393,6 +395,7 @@ func (q *Queries) RightsOfSilence(ctx context.Context, arg RightsOfSilenceParams
 		arg.Person,
 		arg.Application,
 		arg.Team,
+		arg.Teams,
 		arg.Plan,
 	)
 	var i RightsOfSilenceRow

@@ -20,11 +20,14 @@ import (
 // Opener opens incidents.
 type Opener = route.Opener
 
-// Routes returns the routes. o opens the incidents that applications and people ask for. most is the longest life of a personal token.
-func Routes(s *server.Stores, most time.Duration, o Opener, p receiving.Previewer, hide silences.Silences, wake receiving.Wake) []routing.Route {
+// Lives are the longest lives of tokens.
+type Lives struct{ Personal, Service time.Duration }
+
+// Routes returns the routes. o opens the incidents that applications and people ask for.
+func Routes(s *server.Stores, most Lives, o Opener, p receiving.Previewer, hide silences.Silences, wake receiving.Wake) []routing.Route {
 	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
 	open := route.Deps{Opener: o, Incidents: s.Incidents, Wake: wake}
-	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), tokens.Routes(tokens.Deps{Tokens: s.Tokens, Grants: s.Grants, Most: most}), heartbeats.Routes(heartbeats.Deps{
+	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), tokens.Routes(tokens.Deps{Tokens: s.Tokens, Services: s.Tokens, Teams: s.Teams, Grants: s.Grants, Most: most.Personal, MostService: most.Service}), heartbeats.Routes(heartbeats.Deps{
 		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders),
 	}))
 }

@@ -1,0 +1,74 @@
+//go:build browser
+
+package browser
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// commandLine listens as `iris login` does. It returns the address to open, and the answers of the browser.
+func commandLine(t *testing.T) (address string, answers <-chan url.Values) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	got := make(chan url.Values, 10)
+	srv := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			got <- r.URL.Query()
+		}
+	})}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { _ = srv.Close() })
+	return home + "/login/command-line?" + url.Values{"port": {strconv.Itoa(l.Addr().(*net.TCPAddr).Port)}, "state": {"a & b"},
+		"challenge": {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, "name": {"laptop.example.com"}, "scopes": {"read,incidents"}}.Encode(), got
+}
+
+func answered(t *testing.T, answers <-chan url.Values) url.Values {
+	t.Helper()
+	select {
+	case v := <-answers:
+		return v
+	case <-time.After(10 * time.Second):
+		require.Fail(t, "the browser did not come to the command line")
+		return nil
+	}
+}
+
+// A person allows a command line on a phone, after a log-in, and then creates and revokes a token.
+func TestTokens(t *testing.T) {
+	startDev(t)
+	address, answers := commandLine(t)
+	b := openTab(t)
+	b.do("phone", chromedp.EmulateViewport(360, 780), chromedp.Navigate(address), chromedp.WaitVisible(`input[name=password]`), chromedp.SendKeys(`input[name=username]`, "demo"),
+		chromedp.SendKeys(`input[name=password]`, "demo"), chromedp.Click(`button.primary`), chromedp.WaitVisible(`button[value=allow]`))
+	require.Contains(t, b.text(`main`), "laptop.example.com")
+	require.Empty(t, ask[[]string](b, overflowing))
+	b.shot("90-command-line-phone")
+	b.do("deny", chromedp.Click(`button[value=deny]`))
+	require.Equal(t, url.Values{"error": {"access_denied"}, "state": {"a & b"}}, answered(t, answers))
+	b.do("allow", chromedp.Navigate(address), chromedp.WaitVisible(`button[value=allow]`), chromedp.Click(`button[value=allow]`))
+	got := answered(t, answers)
+	require.Equal(t, "a & b", got.Get("state"))
+	require.NotEmpty(t, got.Get("code"))
+
+	b.do("create a token", chromedp.Navigate(home+"/tokens"), chromedp.WaitVisible(`input[name=name]`), chromedp.SendKeys(`input[name=name]`, "backup-script"),
+		chromedp.Click(`form[action="/tokens"] button.primary`), chromedp.WaitVisible(`.secret pre`))
+	require.Regexp(t, `^iris_p_[0-9A-Za-z]{43}[0-9a-f]{8}$`, b.text(`.secret pre`))
+	require.Empty(t, ask[[]string](b, overflowing))
+	b.shot("91-token-created-phone")
+	b.do("wide", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`.who a`), chromedp.Click(`.who a`), chromedp.WaitVisible(`td.title`))
+	require.Contains(t, b.text(`td.title`), "backup-script")
+	b.shot("92-tokens")
+	b.do("revoke it", chromedp.Click(`form[action$=revoke] button`), chromedp.WaitVisible(`.flash`))
+	require.Contains(t, b.text(`.flash`), "is revoked")
+	require.Contains(t, b.text(`main`), "You have no token")
+	b.shot("93-revoked")
+}
