@@ -102,7 +102,7 @@ from users u
 join user_contacts c on c.user_id = u.id and c.mode = 'email' and c.verified_destination = c.destination
 where u.active and coalesce(u.password_hash, '') <> ''
   and (lower(u.name) = lower(rtrim($1::text)) or contact_key('email', c.destination) = contact_key('email', $1::text))
-order by lower(u.name) = lower(rtrim($1::text)) desc, u.id
+order by contact_key('email', c.destination) = contact_key('email', $1::text), u.id
 limit 1
 `
 
@@ -114,7 +114,7 @@ type ResettableUserRow struct {
 }
 
 // Links with which people set a new password. Tokens are stored hashed.
-// People with a password and a verified e-mail contact: the one with the name, then those with the address.
+// People with a password and a verified e-mail contact: the one with the name before those with the address.
 func (q *Queries) ResettableUser(ctx context.Context, login string) ([]ResettableUserRow, error) {
 	rows, err := q.db.Query(ctx, resettableUser, login)
 	if err != nil {
