@@ -16,7 +16,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/login"
-	"github.com/iris-oncall/iris/internal/messages"
 	pgaccounts "github.com/iris-oncall/iris/internal/postgres/accounts"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web"
@@ -32,7 +31,7 @@ func New(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registe
 	}
 	parts := web.AccountParts{
 		Factors: factors(c, s), Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Pause: time.Second,
-		Resets: accounts.Resets{Store: pgaccounts.NewResets(s.DB), Mail: mailer{s}, Keys: s.Keys, Passwords: passwords, PublicURL: c.PublicURL},
+		Resets: accounts.Resets{Store: pgaccounts.NewResets(s.DB), Mail: pgaccounts.NewMail(s.Applications, s.Notifications), Keys: s.Keys, Passwords: passwords, PublicURL: c.PublicURL},
 	}
 	out, err := login.WithDirectory(out, c, s.DirectorySync("log-in with the directory's password"), log, reg)
 	return out, parts, err
@@ -42,22 +41,6 @@ func New(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registe
 func mails(ctx context.Context, s *server.Stores) (bool, error) {
 	served, known, err := s.Cluster.Served(ctx)
 	return !known || slices.Contains(served, users.Email), err
-}
-
-// mailer sends mails through the queue, as notifications of Iris itself.
-type mailer struct{ *server.Stores }
-
-// Send implements accounts.Mailer.
-func (m mailer) Send(ctx context.Context, to, subject, body string, life time.Duration) error {
-	app, err := m.Applications.ByName(ctx, auth.SessionApplication)
-	if err != nil {
-		return err
-	}
-	_, err = m.Notifications.Create(ctx, messages.Notification{
-		ApplicationID: app.ID, Subject: subject, Body: body, Priority: users.High, Lifetime: life, Bare: true,
-		Recipients: []messages.NotificationRecipient{{Recipient: messages.ToLiteral(to), Target: to, Mode: users.Email, Literal: to}},
-	})
-	return err
 }
 
 // factors returns the second factors of log-ins with a password.
