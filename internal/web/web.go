@@ -41,6 +41,8 @@ type (
 	ClusterParts = sections.ClusterParts
 	// TokenParts are what the pages of tokens work on.
 	TokenParts = sections.TokenParts
+	// ServiceTokens are the operations on service tokens.
+	ServiceTokens = sections.ServiceTokens
 	// SignOnParts are what the log-in with accounts of identity providers works on.
 	SignOnParts = signon.Deps
 	// AccountParts are what the second factors of log-ins work on.

@@ -200,7 +200,7 @@ func setup(t *testing.T) (*world, *browser) {
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
-			Tokens:       TokenParts{Tokens: noTokens{}, Grants: noTokens{}, Most: time.Hour},
+			Tokens:       TokenParts{Tokens: noTokens{}, Services: ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
 			Silences:     SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
 			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
 		Account: AccountParts{Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),

@@ -401,6 +401,9 @@ func pages() []right {
 		right{get, "/tokens?all=true", nil, 200, "lllll33o3", nil},
 		right{post, "/tokens", formOf("name", "laptop", "scopes", "read"), 200, "lllllooo3", nil},
 		right{post, "/tokens/900/revoke", nil, 303, "lllllo4o3", bobsToken},
+		right{get, "/service-tokens", nil, 200, people, nil},
+		right{post, "/service-tokens", formOf("name", "deploy", "scopes", "read"), 200, "lllll33o3", func(s *server) { s.exec("delete from service_tokens") }},
+		right{post, "/service-tokens/900/revoke", nil, 303, "lllll44o3", serviceToken},
 		right{get, "/login/command-line?" + askedBy("read"), nil, 200, "lllllooo3", nil},
 		right{post, "/login/command-line", askedBy("read") + "&answer=allow", 303, "lllllooo3", nil},
 		right{post, "/incidents/1/comments", formOf("content", "c"), 303, "11111ooo3", nil}, // the page of the refusal keeps the comment

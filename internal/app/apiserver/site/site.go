@@ -49,7 +49,7 @@ func New(d Deps) (*web.Web, error) {
 			Plans:        web.PlanParts{Plans: s.Plans, Simulator: d.Simulator},
 			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, Previewer: receivers.Previewer(d.Config, s, d.Log), PublicURL: d.Config.PublicURL},
 			Silences:     web.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
-			Tokens:       web.TokenParts{Tokens: s.Tokens, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},
+			Tokens:       web.TokenParts{Tokens: s.Tokens, Services: web.ServiceTokens{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},
 			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
 			Teams:        s.TeamRows,
 		},
