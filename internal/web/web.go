@@ -98,7 +98,7 @@ func New(d Deps) (*Web, error) {
 		return nil, err
 	}
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
-	w.account = account.New(d.Account, d.People, w.pages, d.UserKey)
+	w.account = account.New(d.Account, d.People, w.pages, d.UserKey, log)
 	w.signOn = signon.New(d.SignOn, &sessions, d.UserKey, log)
 	return w, nil
 }

@@ -34,7 +34,7 @@ type Deps struct {
 // New builds the site.
 func New(d Deps) (*web.Web, error) {
 	s := d.Stores
-	accounts, err := local.Passwords(d.Config, s, d.Log, d.Registerer)
+	accounts, account, err := local.New(d.Config, s, d.Log, d.Registerer)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func New(d Deps) (*web.Web, error) {
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, d.Log),
 		SignOn:   signOn,
-		Account:  web.AccountParts{Factors: local.Factors(d.Config, s)},
+		Account:  account,
 		Sessions: d.Sessions, UserKey: login.UserKey, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
 	})
 }
