@@ -78,11 +78,11 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, status int, li
 		more.Set("before", fmt.Sprint(v.Rows[len(v.Rows)-1].ID))
 		v.More = path + "?" + more.Encode()
 	}
-	most := h.Most
+	most, every := h.Most, everyPersonal
 	if list == listServices {
-		most = h.Services.Most
+		most, every = h.Services.Most, everyService
 	}
-	v.List, v.Scopes, v.Lives = list, scopes(), lives(most, v.Typed.Life)
+	v.List, v.Scopes, v.Lives = list, scopes(every), lives(most, v.Typed.Life)
 	v.Tabs = []tab{{listOwn, "Yours"}}
 	if reader.Admin || len(reader.TeamAdminOf) > 0 {
 		v.Tabs = append(v.Tabs, tab{listServices, "Service tokens"})

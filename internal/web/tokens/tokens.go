@@ -70,19 +70,26 @@ type scope struct {
 	Text string
 }
 
-// scopes are all scopes, the narrowest first.
-func scopes() []scope {
+// scopes are all scopes, the narrowest first. every describes the widest one.
+func scopes(every string) []scope {
 	return []scope{
 		{tokens.Read, "read everything except secrets"},
 		{tokens.Incidents, "change incidents and silences, send notifications"},
 		{tokens.Oncall, "change calendars and teams"},
 		{tokens.Config, "change plans, templates, applications, integrations and heartbeats"},
-		{tokens.Admin, "everything that you or the team may do, such as creating tokens"},
+		{tokens.Admin, every},
 	}
 }
 
+// The widest scope of the two kinds of tokens.
+const (
+	everyPersonal = "everything that you may do, such as creating tokens"
+	everyService  = "everything that an administrator of the team may do, or an administrator of Iris"
+)
+
+// described returns a scope of a personal token.
 func described(s tokens.Scope) scope {
-	for _, one := range scopes() {
+	for _, one := range scopes(everyPersonal) {
 		if one.Name == s {
 			return one
 		}
