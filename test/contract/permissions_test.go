@@ -217,6 +217,10 @@ func rights() []right {
 		{get, "/v1/identities/refused", nil, 200, "1333333o3", linked},
 		{post, "/v1/identities", m{"user": "bob", "provider": "corp", "subject": "s"}, 204, "1333333o3", func(s *server) { s.exec("delete from user_identities") }},
 		{del, "/v1/identities/1", nil, 204, "1333333o3", linked},
+		{get, "/v1/invitations", nil, 200, "1333333o3", withInvitation},
+		{post, "/v1/invitations", m{"name": "zoe", "email": "zoe@example.com", "full_name": "Zoe", "role": "read_only", "teams": []string{"ops"}}, 201, "1333333o3", func(s *server) { s.exec("delete from invitations") }},
+		{post, "/v1/invitations/1/send", nil, 200, "1333333o3", withInvitation},
+		{del, "/v1/invitations/1", nil, 204, "1333333o3", withInvitation},
 		{del, "/v1/users/bob/second-factor", nil, 204, "1333333o3", withFactor},
 		{get, "/v1/silences", nil, 200, known, nil},
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
@@ -423,6 +427,12 @@ func pages() []right {
 		right{post, "/login/password", formOf("login", "nobody"), 200, everybody, nil},
 		right{get, "/login/password/unknown", nil, 404, everybody, nil},
 		right{post, "/login/password/unknown", formOf("password", password, "again", password), 404, everybody, nil},
+		right{get, "/invitation/unknown", nil, 404, everybody, nil},
+		right{post, "/invitation/unknown", formOf("password", password, "again", password), 404, everybody, nil},
+		right{get, "/invitations", nil, 200, "lllll33o3", nil},
+		right{post, "/invitations", formOf("name", "xia", "email", "xia@example.com"), 303, "lllll33o3", func(s *server) { s.exec("delete from invitations") }},
+		right{post, "/invitations/1/send", nil, 303, "lllll33o3", withInvitation},
+		right{post, "/invitations/1/revoke", nil, 303, "lllll33o3", withInvitation},
 		right{get, "/account/second-factor", nil, 200, people, nil},
 		right{get, "/account/second-factor/set-up", nil, 302, people, nil},
 		right{post, "/account/second-factor", formOf("password", "wrong"), 403, "lllll3333", nil},
@@ -435,6 +445,12 @@ func pages() []right {
 		right{post, "/logout", nil, 200, everybody, nil},
 		right{post, "/logout/", nil, 302, everybody, nil},
 	)
+}
+
+// withInvitation makes the invitation 1.
+func withInvitation(s *server) {
+	s.exec(`insert into invitations (id, name, canonical_name, full_name, email, role, teams, invited_by, hash, expires_at)
+		values (1, 'yan', 'yan', '', 'yan@example.com', '', '{}', 'root', 'h', now() + interval '1 hour') on conflict do nothing`)
 }
 
 // withFactor gives bob a second factor that nobody can use.
@@ -661,7 +677,7 @@ var resources = []string{
 	"/v1/users/{user}",
 	"/v1/users/{user}/notification-rules",
 	"/v1/users/{user}/quiet-limits",
-	"/v1/users/{user}/second-factor",
+	"/v1/invitations", "/v1/invitations/", "/v1/users/{user}/second-factor",
 }
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.
