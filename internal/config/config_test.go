@@ -349,6 +349,7 @@ func TestAPIRefusesWrongSettings(t *testing.T) {
 		"addr":                 {"http: {addr: '16649'}", "must be host:port"},
 		"network":              {"http: {trusted_proxies: [10.0.0.1]}", "is not a network"},
 		"ttl":                  {"http: {session_ttl: -1s}", "must not be negative"},
+		"second factor":        {"auth: {second_factor: admin}", "\"admin\" is unknown; use optional, admins, everybody"},
 		"mailbox":              {"http: {mailbox_url: there}", "must be a URL"},
 		"mails without TLS":    {"intake: {smtp: {addr: ':2525'}}", "addresses of integrations are secrets"},
 		"mails half a key":     {"intake: {smtp: {addr: ':2525', tls_cert_file: /x}}", "belong together"},

@@ -62,7 +62,7 @@ func TestSecondFactorByPolicy(t *testing.T) {
 	s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(200)
 	withFactor(s)
 	require.Contains(t, s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(401).body, "second_factor")
-	s.iris([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + s.db.Config().ConnString()}, "", "user", "remove-second-factor", "BOB")
+	s.iris([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + s.db.Config().ConnString()}, "", "user", "remove-factor", "BOB")
 	s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(200)
 	require.Equal(t, "second factor removed user bob", s.text("select action || ' ' || object from audit_log order by id desc limit 1"))
 }

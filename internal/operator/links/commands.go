@@ -17,7 +17,7 @@ type Commands struct {
 	Unlink  unlinkCommand  `cmd:"" help:"Delete a link: the account logs nobody in, and its sessions end."`
 	Refused refusedCommand `cmd:"" help:"List accounts whose log-in was refused because no user is linked."`
 
-	RemoveSecondFactor removeFactorCommand `cmd:"" help:"Remove the second factor of a user, who has lost it."`
+	RemoveFactor removeFactorCommand `cmd:"" help:"Remove the second factor of a user, who has lost it."`
 }
 
 // Streams are where commands write.
