@@ -75,6 +75,14 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	return encodeHash(salt, key), nil
 }
 
+// HashNew is Hash for a password that a person chooses. It returns the Invalid faults of CheckNewPassword.
+func (p *Passwords) HashNew(ctx context.Context, password string) (string, error) {
+	if err := CheckNewPassword(password); err != nil {
+		return "", err
+	}
+	return p.Hash(ctx, password)
+}
+
 // Check reports whether hash is the hash of password. An empty or unreadable hash matches nothing and takes as long as a real one, so
 // that the time does not reveal whether an account exists.
 func (p *Passwords) Check(ctx context.Context, hash, password string) (bool, error) {

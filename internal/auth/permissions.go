@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/tokens"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -202,6 +203,19 @@ func (a Actor) MayHoldTokens() error {
 		return ErrTokenPerson
 	}
 	return nil
+}
+
+// MayManageServiceToken allows creating, reading and revoking a service token: administrators any, people those of the teams in TeamAdminOf.
+func (a Actor) MayManageServiceToken(t tokens.Service) error {
+	switch err := a.MayHoldTokens(); {
+	case err != nil:
+		return err
+	case a.Admin || t.TeamID != 0 && slices.Contains(a.TeamAdminOf, t.TeamID):
+		return nil
+	case t.TeamID == 0:
+		return ErrAdminOnly
+	}
+	return fault.Newf(fault.Forbidden, "Only administrators and administrators of the team %s may do this", t.Team)
 }
 
 // MayUseInternal allows what only programs of Iris may do: the listed applications, when they name no person.

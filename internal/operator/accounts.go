@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/users"
@@ -41,10 +40,7 @@ func (o *Operator) SetPassword(ctx context.Context, name, password string) error
 	if err != nil {
 		return err
 	}
-	if err := auth.CheckNewPassword(password); err != nil {
-		return err
-	}
-	hash, err := o.passwords.Hash(ctx, password)
+	hash, err := o.passwords.HashNew(ctx, password)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/tokens"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -25,6 +27,26 @@ func (noTokens) Create(_ context.Context, _ users.User, c tokens.Content, _ []by
 }
 
 func (noTokens) Revoke(context.Context, tokens.ID, users.ID, string) error { return nil }
+
+func (noTokens) Services(context.Context, bool, []int64, tokens.ID, int) ([]tokens.Service, error) {
+	return nil, nil
+}
+
+func (noTokens) Service(context.Context, tokens.ID) (tokens.Service, error) {
+	return tokens.Service{}, fault.New(fault.NotFound, "there is no such token")
+}
+
+func (noTokens) CreateService(_ context.Context, s tokens.Service, _ time.Duration, _ []byte) (tokens.Service, error) {
+	return s, nil
+}
+
+func (noTokens) RevokeService(context.Context, tokens.ID, string) error { return nil }
+
+func (noTokens) ByName(context.Context, string) (oncall.Profile, error) { return oncall.Profile{}, nil }
+
+func (noTokens) MembershipsOf(context.Context, users.ID) ([]oncall.Membership, error) {
+	return nil, nil
+}
 
 func (noTokens) Add(context.Context, []byte, tokens.Grant) error { return nil }
 

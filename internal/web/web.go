@@ -41,6 +41,8 @@ type (
 	ClusterParts = sections.ClusterParts
 	// TokenParts are what the pages of tokens work on.
 	TokenParts = sections.TokenParts
+	// ServiceTokens are the operations on service tokens.
+	ServiceTokens = sections.ServiceTokens
 	// SignOnParts are what the log-in with accounts of identity providers works on.
 	SignOnParts = signon.Deps
 	// AccountParts are what the second factors of log-ins work on.
@@ -96,7 +98,7 @@ func New(d Deps) (*Web, error) {
 		return nil, err
 	}
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
-	w.account = account.New(d.Account, d.People, w.pages, d.UserKey)
+	w.account = account.New(d.Account, d.People, w.pages, d.UserKey, log)
 	w.signOn = signon.New(d.SignOn, &sessions, d.UserKey, log)
 	return w, nil
 }

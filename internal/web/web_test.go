@@ -47,6 +47,7 @@ type world struct {
 	senders  senders
 	silences silences
 	factors  factors
+	resets   resets
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
@@ -199,11 +200,13 @@ func setup(t *testing.T) (*world, *browser) {
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
-			Tokens:       TokenParts{Tokens: noTokens{}, Grants: noTokens{}, Most: time.Hour},
+			Tokens:       TokenParts{Tokens: noTokens{}, Services: ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
 			Silences:     SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
 			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
-		Account: AccountParts{Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris")},
-		People:  w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
+		Account: AccountParts{Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
+			Resets: accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
+			Mails:  func(context.Context) (bool, error) { return !w.resets.noMail, nil }},
+		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
 		SignOn: SignOnParts{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
 			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject", User: "X-User", LogoutURL: "/bye"}},
 	})

@@ -47,6 +47,7 @@ func (c *client) addLongNames() (incident int64) {
 		"rules": []object{{"match": "team=" + unbroken, "plan": unbroken}}, "settings": object{"title": "{{ " + unbroken + " }}"}}, nil)
 	c.call(http.MethodPost, "/v1/silences", object{"match": "team=" + unbroken, "application": "demo", "for_seconds": 3600, "recurrence": "FREQ=DAILY", "comment": odd + " " + unbroken}, nil)
 	c.call(http.MethodPost, "/v1/tokens", object{"name": unbroken[:100], "scopes": []string{"read", "incidents", "oncall", "config"}}, nil)
+	c.call(http.MethodPost, "/v1/service-tokens", object{"name": unbroken[:100], "team": emojiTeam, "scopes": []string{"read", "incidents", "oncall", "config"}}, nil)
 	firePlan(c.t, unbroken, unbroken+" at "+odd)
 	return c.number(unbroken)
 }
@@ -97,7 +98,7 @@ func TestLayout(t *testing.T) {
 		{"integrations", "/integrations", `td.title`}, {"integration", "/integrations/" + unbroken, `.facts`}, {"no-integration", "/integrations?text=none", `.empty`}, {"missing", "/incidents/999999", `h1`},
 		{"silences", "/silences", `td.title`}, {"silence", "/silences/1", `.facts`}, {"silence-form", fmt.Sprintf("/silences/new?incident=%d", incident), `#silence`},
 		{"no-silence", "/silences?show=over", `.empty`},
-		{"tokens", "/tokens", `td.title`}, {"all-tokens", "/tokens?all=true", `td.title`},
+		{"tokens", "/tokens", `td.title`}, {"all-tokens", "/tokens?all=true", `td.title`}, {"service-tokens", "/service-tokens", `td.title`},
 		{"command-line", "/login/command-line?port=49152&state=s&challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&scopes=read&name=" + unbroken[:100], `button[value=allow]`},
 		{"teams", "/teams", `.letter`}, {"me", "/me", `#oncall:not([aria-busy]) .card`}, {"team", at, `.now-role .holder`},
 		{"rosters", at + "/rosters", `.roster .member`}, {"schedules", at + "/schedules", `#oncall:not([aria-busy]) .card`},

@@ -71,4 +71,11 @@ func TestTokens(t *testing.T) {
 	require.Contains(t, b.text(`.flash`), "is revoked")
 	require.Contains(t, b.text(`main`), "You have no token")
 	b.shot("93-revoked")
+	b.do("a service token on a phone", chromedp.EmulateViewport(360, 780), chromedp.Click(`.tabs a[href="/service-tokens"]`), chromedp.WaitVisible(`input[name=team]`),
+		chromedp.SendKeys(`input[name=name]`, "deploy"), chromedp.Click(`input[value=oncall]`), chromedp.Click(`form[action="/service-tokens"] button.primary`),
+		chromedp.WaitVisible(`.secret pre`))
+	require.Regexp(t, `^iris_s_`, b.text(`.secret pre`))
+	require.Contains(t, b.text(`td.title`), "of the administrators")
+	require.Empty(t, ask[[]string](b, overflowing))
+	b.shot("94-service-token-phone")
 }

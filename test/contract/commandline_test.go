@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"testing"
@@ -14,8 +15,8 @@ const (
 	challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 )
 
-// tokenShown finds a personal token in a page.
-var tokenShown = regexp.MustCompile(`iris_p_[0-9A-Za-z]{43}[0-9a-f]{8}`)
+// tokenShown finds a token in a page.
+var tokenShown = regexp.MustCompile(`iris_[ps]_[0-9A-Za-z]{43}[0-9a-f]{8}`)
 
 // askedBy returns the parameters of a log-in from the command line.
 func askedBy(scopes string, change ...string) string {
@@ -131,4 +132,33 @@ func TestPageOfTokens(t *testing.T) {
 	s.do(admin, post, "/tokens/1/revoke", formOf("all", "true"), "Content-Type", form).is(303)
 	s.do(caller{name: "its token", token: secret}, get, "/v1/incidents", nil).is(401)
 	require.Contains(t, s.do(admin, get, "/v1/audit", nil).is(200).body, "token revoke")
+}
+
+func TestPageOfServiceTokens(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, configured(t, "auth: {tokens: {service_max_life: 30d}}\n"))
+	s.do(admin, post, "/api/v0/teams", m{"name": "crew", "scheduling_timezone": "UTC"}).is(201)
+	s.do(admin, post, "/api/v0/teams/crew/admins", m{"name": "bob"}).is(201)
+	create := func(as caller, team string, status int) string {
+		t.Helper()
+		return s.do(as, post, "/service-tokens", formOf("name", "<i>deploy", "team", team, "scopes", "oncall", "days", "30"), "Content-Type", form).is(status).body
+	}
+	create(owner, "crew", 403)
+	create(bob, "", 403)
+	require.Contains(t, create(bob, "no such team", 400), "there is no active team")
+	require.Contains(t, s.do(bob, post, "/service-tokens", formOf("name", "x", "team", "crew", "scopes", "read", "days", "31"), "Content-Type", form).is(400).body, "between 1 and 2592000")
+	secret := tokenShown.FindString(create(bob, "crew", 200))
+	token := caller{name: "a service token", token: secret}
+	s.do(token, get, "/v1/teams", nil).is(200)
+	for _, as := range []caller{bob, admin} {
+		list := s.do(as, get, "/service-tokens", nil).is(200).body
+		require.Contains(t, list, "&lt;i&gt;deploy")
+		require.Contains(t, list, "team crew")
+		require.NotContains(t, list, secret, "the secret is shown once")
+	}
+	require.NotContains(t, s.do(owner, get, "/service-tokens", nil).is(200).body, "deploy</bdi>", "others do not see it")
+	id := s.number("select id from service_tokens")
+	s.do(owner, post, fmt.Sprintf("/service-tokens/%d/revoke", id), nil).is(404)
+	s.do(bob, post, fmt.Sprintf("/service-tokens/%d/revoke", id), nil).is(303)
+	s.do(token, get, "/v1/teams", nil).is(401)
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/tokens"
 )
 
 // token creates a personal token of a person with a session. The path of the token is for its revocation.
@@ -33,7 +35,8 @@ func TestTokensOnEveryAPI(t *testing.T) {
 	token, path := s.token(bob, "read")
 	all(token, 200)
 	for name, secret := range map[string]string{
-		"empty": "", "malformed": "x", "cut": token.token[:40], "unknown": "iris_p_" + strings.Repeat("0", 51),
+		"empty": "", "malformed": "x", "cut": token.token[:40], "without the right checksum": token.token[:50] + "00000000",
+		"unknown": tokens.Make(tokens.Personal), "of an unknown service": tokens.Make(tokens.ForService),
 		"of another kind": strings.Replace(token.token, "iris_p_", "iris_s_", 1),
 	} {
 		all(caller{name: "a token that is " + name, token: secret + " "}, 401)

@@ -81,7 +81,7 @@ func (a routes) current(w http.ResponseWriter, r *http.Request) error {
 		return errNoToken
 	}
 	if actor.Service != "" {
-		s, err := a.Services.Service(r.Context(), actor.Token)
+		s, err := a.Services.Store.Service(r.Context(), actor.Token)
 		if err != nil {
 			return fault.When(err, fault.NotFound, tokens.ErrInvalid)
 		}
@@ -108,7 +108,7 @@ func (a routes) revokeCurrent(w http.ResponseWriter, r *http.Request) error {
 	}
 	var err error
 	if actor.Service != "" {
-		err = a.Services.RevokeService(r.Context(), actor.Token, actor.String())
+		err = a.Services.Store.RevokeService(r.Context(), actor.Token, actor.String())
 	} else {
 		err = a.Tokens.Revoke(r.Context(), actor.Token, actor.UserID, actor.String())
 	}

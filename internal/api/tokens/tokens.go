@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/servicetokens"
 	"github.com/iris-oncall/iris/internal/tokens"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
@@ -29,14 +30,15 @@ type Tokens interface {
 	Revoke(ctx context.Context, id tokens.ID, owner users.ID, actor string) error
 }
 
+// Services are the operations on service tokens, for package app.
+type Services = servicetokens.Services
+
 // Deps are the parts that the routes work on.
 type Deps struct {
 	Tokens   Tokens
 	Services Services
-	Teams    Teams
 	Grants   Grants
-	// The longest lives of personal tokens and service tokens.
-	Most, MostService time.Duration
+	Most     time.Duration // the longest life of a personal token
 }
 
 type routes struct{ Deps }
@@ -191,7 +193,7 @@ func (a routes) content(w http.ResponseWriter, r *http.Request, service bool) (c
 	}
 	known, most := []string{"name", "scopes", "expires_in_seconds"}, a.Most
 	if service {
-		known, most = append(known, "team"), a.MostService
+		known, most = append(known, "team"), a.Services.Most
 	}
 	b, err := jsonbody.ReadKnown(w, r, known...)
 	if err != nil {

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,11 +89,14 @@ func (t *Tokens) CreateService(ctx context.Context, s tokens.Service, life time.
 func (t *Tokens) RevokeService(ctx context.Context, id tokens.ID, actor string) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		row, err := q.ServiceToken(ctx, int64(id))
-		if err == nil {
-			_, err = q.DeleteServiceToken(ctx, int64(id))
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errNoServiceToken
 		}
 		if err != nil {
-			return fault.When(err, fault.NotFound, errNoServiceToken)
+			return err
+		}
+		if n, err := q.DeleteServiceToken(ctx, int64(id)); err != nil || n == 0 {
+			return cmp.Or(err, error(errNoServiceToken))
 		}
 		s := serviceOf(row)
 		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: "service token revoke", Object: postgres.Storable(s.String())})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/go-chi/chi/v5"
+	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/accounts"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -30,11 +31,18 @@ type People interface {
 // Deps are the parts that the pages work on.
 type Deps struct {
 	Factors *accounts.Factors
+	Resets  accounts.Resets
+	// Mails reports whether Iris can send mails now.
+	Mails func(ctx context.Context) (bool, error)
+	// Pause is how long the answer to a forgotten password takes at least, so that its time does not reveal whether there is such a person.
+	Pause time.Duration `optional:"true"`
 }
 
 // Account serves the pages. It is safe for concurrent use.
 type Account struct {
+	Deps
 	factors  *accounts.Factors
+	log      *zap.Logger
 	people   People
 	sessions *scs.SessionManager
 	pages    *page.Pages
@@ -42,8 +50,8 @@ type Account struct {
 }
 
 // New returns the pages. userKey is the session key of the logged-in person's name.
-func New(d Deps, people People, pages *page.Pages, userKey string) *Account {
-	return &Account{factors: d.Factors, people: people, sessions: pages.Sessions, pages: pages, userKey: userKey}
+func New(d Deps, people People, pages *page.Pages, userKey string, log *zap.Logger) *Account {
+	return &Account{Deps: d, log: log, factors: d.Factors, people: people, sessions: pages.Sessions, pages: pages, userKey: userKey}
 }
 
 // LoginRoutes mounts the routes for people whose password was right. They need loaded sessions.
@@ -52,6 +60,7 @@ func (a *Account) LoginRoutes(r chi.Router) {
 	r.Post("/login/second-factor", a.answer)
 	page.Get(r, "/login/second-factor/set-up", a.setUpAtLogin)
 	r.Post("/login/second-factor/set-up", a.confirmAtLogin)
+	a.passwordRoutes(r)
 }
 
 // Routes mounts the routes for people who are logged in.

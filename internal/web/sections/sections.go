@@ -27,6 +27,8 @@ type (
 	ClusterParts = cluster.Deps
 	// TokenParts are what the pages of tokens work on.
 	TokenParts = tokens.Deps
+	// ServiceTokens are the operations on service tokens.
+	ServiceTokens = tokens.Services
 )
 
 // Deps are the parts that the sections work on.

@@ -1,12 +1,10 @@
-// Package tokens serves the page of personal tokens, and the page on which a person allows a command line to get one. The web site mounts
-// them. Only the answer that creates a token shows its secret.
+// Package tokens serves the pages of personal tokens and service tokens, and the page on which a person allows a command line to get a
+// personal token. The web site mounts them. Only the answer that creates a token shows its secret.
 package tokens
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/servicetokens"
 	"github.com/iris-oncall/iris/internal/tokens"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -32,11 +31,15 @@ type Grants interface {
 	Add(ctx context.Context, hash []byte, g tokens.Grant) error
 }
 
+// Services are the operations on service tokens, for package app.
+type Services = servicetokens.Services
+
 // Deps are the parts that the pages work on.
 type Deps struct {
-	Tokens Tokens
-	Grants Grants
-	Most   time.Duration // the longest life of a token
+	Tokens   Tokens
+	Services Services
+	Grants   Grants
+	Most     time.Duration // the longest life of a personal token
 }
 
 // Handlers serves the pages. It is safe for concurrent use.
@@ -48,6 +51,7 @@ type Handlers struct {
 // Routes mounts the pages.
 func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/tokens", h.list)
+	page.Get(r, "/service-tokens", h.listServices)
 	page.Get(r, "/login/command-line", h.askPerson)
 }
 
@@ -55,6 +59,8 @@ func (h Handlers) Routes(r chi.Router) {
 func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/tokens", h.create)
 	r.Post("/tokens/{token}/revoke", h.revoke)
+	r.Post("/service-tokens", h.createService)
+	r.Post("/service-tokens/{token}/revoke", h.revokeService)
 	r.Post("/login/command-line", h.answerCommandLine)
 }
 
@@ -64,19 +70,26 @@ type scope struct {
 	Text string
 }
 
-// scopes are all scopes, the narrowest first.
-func scopes() []scope {
+// scopes are all scopes, the narrowest first. every describes the widest one.
+func scopes(every string) []scope {
 	return []scope{
 		{tokens.Read, "read everything except secrets"},
 		{tokens.Incidents, "change incidents and silences, send notifications"},
 		{tokens.Oncall, "change calendars and teams"},
 		{tokens.Config, "change plans, templates, applications, integrations and heartbeats"},
-		{tokens.Admin, "everything that you may do, such as creating tokens"},
+		{tokens.Admin, every},
 	}
 }
 
+// The widest scope of the two kinds of tokens.
+const (
+	everyPersonal = "everything that you may do, such as creating tokens"
+	everyService  = "everything that an administrator of the team may do, or an administrator of Iris"
+)
+
+// described returns a scope of a personal token.
 func described(s tokens.Scope) scope {
-	for _, one := range scopes() {
+	for _, one := range scopes(everyPersonal) {
 		if one.Name == s {
 			return one
 		}
@@ -92,115 +105,105 @@ func join(s tokens.Scopes) string {
 	return strings.Join(names, ",")
 }
 
-type listView struct {
-	page.Frame
-	All     bool // the tokens of everybody
-	Rows    []row
-	More    string // address of the next rows; "" = there are none
-	Scopes  []scope
-	Lives   []life
-	Problem string
-	Typed   tokens.Content // of a form that was refused
-	Secret  string         // of the token that was just created; "" = none was
-}
-
-type row struct {
-	tokens.Token
-	Expired bool
-}
-
-// life is a choice of the form.
-type life struct {
-	Days     int
-	Selected bool
-}
-
 // list shows the reader's tokens, newest first; with ?all=true it shows administrators those of everybody.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
-	h.render(rw, r, http.StatusOK, listView{})
+	h.render(rw, r, http.StatusOK, personal(r), listView{})
 }
 
-func (h Handlers) render(rw http.ResponseWriter, r *http.Request, status int, v listView) {
-	q, reader := r.URL.Query(), page.Reader(r)
-	user := reader.ID
-	if v.All = q.Get("all") == "true"; v.All {
-		if err := actor(r).MayAdminister(); err != nil {
-			h.Pages.Fail(rw, r, err)
-			return
-		}
-		user = 0
+// personal is the list of personal tokens that a request is about.
+func personal(r *http.Request) string {
+	if r.FormValue("all") == "true" {
+		return listAll
 	}
-	before, _ := strconv.ParseInt(q.Get("before"), 10, 64) // 0 = from the newest
-	found, err := h.Tokens.Page(r.Context(), user, tokens.ID(max(before, 0)), page.ListLength+1)
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	if len(found) > page.ListLength {
-		found = found[:page.ListLength]
-		more := url.Values{"before": {fmt.Sprint(found[len(found)-1].ID)}}
-		if v.All {
-			more.Set("all", "true")
-		}
-		v.More = "/tokens?" + more.Encode()
-	}
-	now := time.Now()
-	for _, t := range found {
-		v.Rows = append(v.Rows, row{t, !t.ExpiresAt.After(now)})
-	}
-	v.Scopes, v.Lives = scopes(), h.lives(v.Typed.Life)
-	v.Frame = h.Pages.Frame(r, "Tokens", "tokens")
-	h.Pages.Render(rw, r, status, "tokens", v)
-}
-
-const day = 24 * time.Hour
-
-// lives returns the choices of lives that the installation allows. It selects the chosen one, or the usual one if chosen is 0.
-func (h Handlers) lives(chosen time.Duration) (out []life) {
-	if chosen == 0 {
-		chosen = tokens.UsualLife(h.Most)
-	}
-	for _, days := range []int{1, 7, 30, 90, 180, 366} {
-		if l := time.Duration(days) * day; l <= h.Most {
-			out = append(out, life{days, l == chosen.Truncate(day)})
-		}
-	}
-	return out
+	return listOwn
 }
 
 // create stores a token and shows its secret.
 func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
-	c, err := h.typed(r)
+	c, err := typed(r, h.Most)
 	v := listView{Typed: c}
 	if err == nil {
-		v.Secret = tokens.Make(tokens.Personal)
-		err = h.store(r, c, v.Secret)
+		v.Secret, err = h.store(r, c)
 	}
+	h.created(rw, r, listOwn, v, err)
+}
+
+func (h Handlers) store(r *http.Request, c tokens.Content) (secret string, err error) {
+	secret = tokens.Make(tokens.Personal)
+	_, hash, err := tokens.Hash(secret)
+	if err != nil {
+		return "", err
+	}
+	_, err = h.Tokens.Create(r.Context(), page.Reader(r), c, hash)
+	return secret, err
+}
+
+// revoke revokes a token of the reader. Administrators may revoke any.
+func (h Handlers) revoke(rw http.ResponseWriter, r *http.Request) {
+	reader := page.Reader(r)
+	owner := reader.ID
+	if actor(r).MayAdminister() == nil {
+		owner = 0
+	}
+	id, err := number(r)
+	if err == nil {
+		err = h.Tokens.Revoke(r.Context(), id, owner, reader.Name)
+	}
+	h.revoked(rw, r, personal(r), err)
+}
+
+// listServices shows the service tokens that the reader manages, newest first.
+func (h Handlers) listServices(rw http.ResponseWriter, r *http.Request) {
+	h.render(rw, r, http.StatusOK, listServices, listView{})
+}
+
+// createService stores a service token and shows its secret.
+func (h Handlers) createService(rw http.ResponseWriter, r *http.Request) {
+	c, err := typed(r, h.Services.Most)
+	v := listView{Typed: c, Team: page.Storable(strings.TrimSpace(r.PostFormValue("team")))}
+	if err == nil {
+		_, v.Secret, err = h.Services.Create(r.Context(), actor(r), v.Team, c)
+	}
+	h.created(rw, r, listServices, v, err)
+}
+
+// revokeService revokes a service token that the reader manages.
+func (h Handlers) revokeService(rw http.ResponseWriter, r *http.Request) {
+	id, err := number(r)
+	if err == nil {
+		err = h.Services.Revoke(r.Context(), actor(r), id)
+	}
+	h.revoked(rw, r, listServices, err)
+}
+
+// created shows a list with the secret of a new token, or with the reason of a refusal and what was typed.
+func (h Handlers) created(rw http.ResponseWriter, r *http.Request, list string, v listView, err error) {
 	switch {
 	case err == nil:
-		v.Typed = tokens.Content{}
-		h.render(rw, r, http.StatusOK, v)
+		v.Typed, v.Team = tokens.Content{}, ""
+		h.render(rw, r, http.StatusOK, list, v)
 	case fault.Is(err, fault.Invalid), fault.Is(err, fault.Conflict):
 		v.Secret, v.Problem = "", fault.Public(err)
-		h.render(rw, r, http.StatusBadRequest, v)
+		h.render(rw, r, http.StatusBadRequest, list, v)
 	default:
 		h.Pages.Fail(rw, r, err)
 	}
 }
 
-func (h Handlers) store(r *http.Request, c tokens.Content, secret string) error {
-	_, hash, err := tokens.Hash(secret)
+// revoked returns to a list.
+func (h Handlers) revoked(rw http.ResponseWriter, r *http.Request, list string, err error) {
 	if err != nil {
-		return err
+		h.Pages.Fail(rw, r, err)
+		return
 	}
-	_, err = h.Tokens.Create(r.Context(), page.Reader(r), c, hash)
-	return err
+	h.Pages.Sessions.Put(r.Context(), "flash", "The token is revoked. Every process refuses it from the next request on.")
+	http.Redirect(rw, r, list, http.StatusSeeOther)
 }
 
 // typed returns the content that the reader typed. Without a life, as where the installation allows less than a day, the usual one is
 // taken.
-func (h Handlers) typed(r *http.Request) (c tokens.Content, err error) {
-	c.Name, c.Life = page.Storable(strings.TrimSpace(r.PostFormValue("name"))), tokens.UsualLife(h.Most)
+func typed(r *http.Request, most time.Duration) (c tokens.Content, err error) {
+	c.Name, c.Life = page.Storable(strings.TrimSpace(r.PostFormValue("name"))), tokens.UsualLife(most)
 	if text := r.PostFormValue("days"); text != "" {
 		days, err := strconv.Atoi(text)
 		if err != nil || days < 1 || days > int(tokens.MaxLife/day) {
@@ -211,32 +214,21 @@ func (h Handlers) typed(r *http.Request) (c tokens.Content, err error) {
 	if c.Scopes, err = tokens.ParseScopes(r.PostForm["scopes"]); err != nil {
 		return c, err
 	}
-	return c, c.Check(h.Most)
+	return c, c.Check(most)
 }
 
-// revoke revokes a token of the reader. Administrators may revoke any.
-func (h Handlers) revoke(rw http.ResponseWriter, r *http.Request) {
-	reader := page.Reader(r)
-	owner := reader.ID
-	if actor(r).MayAdminister() == nil {
-		owner = 0
-	}
+// number returns the number of the token of the path.
+func number(r *http.Request) (tokens.ID, error) {
 	id, err := strconv.ParseInt(chi.URLParam(r, "token"), 10, 64)
 	if err != nil || id <= 0 {
-		err = fault.New(fault.NotFound, "there is no such token")
-	} else {
-		err = h.Tokens.Revoke(r.Context(), tokens.ID(id), owner, reader.Name)
+		return 0, fault.New(fault.NotFound, "there is no such token")
 	}
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	h.Pages.Sessions.Put(r.Context(), "flash", "The token is revoked. Every process refuses it from the next request on.")
-	to := "/tokens"
-	if r.PostFormValue("all") == "true" {
-		to += "?all=true"
-	}
-	http.Redirect(rw, r, to, http.StatusSeeOther)
+	return tokens.ID(id), nil
 }
 
-func actor(r *http.Request) auth.Actor { return (auth.Actor{}).As(page.Reader(r)) }
+// actor returns the reader, who has a session.
+func actor(r *http.Request) auth.Actor {
+	a := (auth.Actor{}).As(page.Reader(r))
+	a.Session = true
+	return a
+}

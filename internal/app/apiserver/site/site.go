@@ -34,7 +34,7 @@ type Deps struct {
 // New builds the site.
 func New(d Deps) (*web.Web, error) {
 	s := d.Stores
-	accounts, err := local.Passwords(d.Config, s, d.Log, d.Registerer)
+	accounts, account, err := local.New(d.Config, s, d.Log, d.Registerer)
 	if err != nil {
 		return nil, err
 	}
@@ -49,13 +49,13 @@ func New(d Deps) (*web.Web, error) {
 			Plans:        web.PlanParts{Plans: s.Plans, Simulator: d.Simulator},
 			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, Previewer: receivers.Previewer(d.Config, s, d.Log), PublicURL: d.Config.PublicURL},
 			Silences:     web.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
-			Tokens:       web.TokenParts{Tokens: s.Tokens, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},
+			Tokens:       web.TokenParts{Tokens: s.Tokens, Services: web.ServiceTokens{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},
 			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
 			Teams:        s.TeamRows,
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, d.Log),
 		SignOn:   signOn,
-		Account:  web.AccountParts{Factors: local.Factors(d.Config, s)},
+		Account:  account,
 		Sessions: d.Sessions, UserKey: login.UserKey, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
 	})
 }

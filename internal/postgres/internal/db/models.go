@@ -773,6 +773,19 @@ type OncallRole struct {
 	DisplayOrder int32
 }
 
+type PasswordReset struct {
+	// SHA-256 of the token in the link
+	Hash   []byte
+	UserID int64
+	// the e-mail contact that got the link; the link is void when the contact changes
+	Destination string
+	// that of the person when the link was made; another password makes the link void
+	LoginEpoch int32
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	UsedAt     *time.Time
+}
+
 // tokens with which people use the APIs; a revoked token has no row
 type PersonalToken struct {
 	ID     int64

@@ -27,7 +27,7 @@ type Lives struct{ Personal, Service time.Duration }
 func Routes(s *server.Stores, most Lives, o Opener, p receiving.Previewer, hide silences.Silences, wake receiving.Wake) []routing.Route {
 	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
 	open := route.Deps{Opener: o, Incidents: s.Incidents, Wake: wake}
-	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), tokens.Routes(tokens.Deps{Tokens: s.Tokens, Services: s.Tokens, Teams: s.Teams, Grants: s.Grants, Most: most.Personal, MostService: most.Service}), heartbeats.Routes(heartbeats.Deps{
+	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), tokens.Routes(tokens.Deps{Tokens: s.Tokens, Services: tokens.Services{Store: s.Tokens, Teams: s.Teams, Most: most.Service}, Grants: s.Grants, Most: most.Personal}), heartbeats.Routes(heartbeats.Deps{
 		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders),
 	}))
 }

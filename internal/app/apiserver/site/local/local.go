@@ -2,7 +2,10 @@
 package local
 
 import (
+	"context"
 	"net/url"
+	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
@@ -14,20 +17,34 @@ import (
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/login"
 	pgaccounts "github.com/iris-oncall/iris/internal/postgres/accounts"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Passwords returns the log-in with passwords, those of Iris and those of the directory.
-func Passwords(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, error) {
-	out := auth.NewAccounts(s.Users, auth.NewPasswords())
+// New returns the log-in with passwords, those of Iris and those of the directory, and the parts of the pages about it.
+func New(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registerer) (*auth.Accounts, web.AccountParts, error) {
+	passwords := auth.NewPasswords()
+	out := auth.NewAccounts(s.Users, passwords)
 	if c.Compatibility.DisableAuth {
 		out = out.WithAnyPassword()
 	}
-	return login.WithDirectory(out, c, s.DirectorySync("log-in with the directory's password"), log, reg)
+	parts := web.AccountParts{
+		Factors: factors(c, s), Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Pause: time.Second,
+		Resets: accounts.Resets{Store: pgaccounts.NewResets(s.DB), Mail: pgaccounts.NewMail(s.Applications, s.Notifications), Keys: s.Keys, Passwords: passwords, PublicURL: c.PublicURL},
+	}
+	out, err := login.WithDirectory(out, c, s.DirectorySync("log-in with the directory's password"), log, reg)
+	return out, parts, err
 }
 
-// Factors returns the second factors of log-ins with a password.
-func Factors(c config.API, s *server.Stores) *accounts.Factors {
+// mails reports whether a processor sends mails. If that is not known, it is assumed.
+func mails(ctx context.Context, s *server.Stores) (bool, error) {
+	served, known, err := s.Cluster.Served(ctx)
+	return !known || slices.Contains(served, users.Email), err
+}
+
+// factors returns the second factors of log-ins with a password.
+func factors(c config.API, s *server.Stores) *accounts.Factors {
 	issuer := "Iris"
 	if u, err := url.Parse(c.PublicURL); err == nil && u.Hostname() != "" {
 		issuer += " (" + u.Hostname() + ")"
@@ -37,5 +54,5 @@ func Factors(c config.API, s *server.Stores) *accounts.Factors {
 
 // Routes returns the routes of /v1 about accounts that Iris keeps.
 func Routes(c config.API, s *server.Stores) []routing.Route {
-	return api.Routes(api.Deps{People: s.Users, Factors: Factors(c, s)})
+	return api.Routes(api.Deps{People: s.Users, Factors: factors(c, s)})
 }

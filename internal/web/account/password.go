@@ -1,0 +1,125 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/httprate"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/accounts"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/login"
+	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// An address may ask so often for a link within askWindow.
+const (
+	asksPerAddress = 20
+	askWindow      = 10 * time.Minute
+)
+
+func (a *Account) passwordRoutes(r chi.Router) {
+	limit := httprate.Limit(asksPerAddress, askWindow, httprate.WithKeyFuncs(login.ByAddress), httprate.WithLimitHandler(a.tooMany))
+	page.Get(r, "/login/password", a.askForgotten)
+	r.With(limit).Post("/login/password", a.forgotten)
+	page.Get(r, "/login/password/{token}", a.showReset)
+	r.Post("/login/password/{token}", a.reset)
+}
+
+type forgottenView struct {
+	page.Frame
+	Sent, Mails bool
+	Problem     string
+}
+
+func (a *Account) askForgotten(rw http.ResponseWriter, r *http.Request) {
+	a.renderForgotten(rw, r, http.StatusOK, forgottenView{})
+}
+
+func (a *Account) tooMany(rw http.ResponseWriter, r *http.Request) {
+	a.renderForgotten(rw, r, http.StatusTooManyRequests, forgottenView{Problem: "Too many links were asked for from your address. Try again in ten minutes."})
+}
+
+func (a *Account) renderForgotten(rw http.ResponseWriter, r *http.Request, status int, v forgottenView) {
+	var err error
+	if v.Mails, err = a.Mails(r.Context()); err != nil {
+		a.pages.Fail(rw, r, err)
+		return
+	}
+	v.Title = "Forgot your password?"
+	a.pages.Render(rw, r, status, "forgotten", v)
+}
+
+// forgotten sends a link if there is such a person. Its answer and its time are the same if there is none.
+func (a *Account) forgotten(rw http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
+	pause := time.NewTimer(a.Pause)
+	defer pause.Stop()
+	err := a.Resets.Ask(r.Context(), r.PostFormValue("login"))
+	if fault.Is(err, fault.Unavailable) {
+		a.pages.Fail(rw, r, err)
+		return
+	}
+	if err != nil {
+		a.log.Error("the link of a password reset cannot be sent", zap.Error(err))
+	}
+	select {
+	case <-pause.C:
+	case <-r.Context().Done():
+	}
+	a.renderForgotten(rw, r, http.StatusOK, forgottenView{Sent: true})
+}
+
+type resetView struct {
+	page.Frame
+	Name, Problem string
+	Done          bool
+}
+
+func (a *Account) showReset(rw http.ResponseWriter, r *http.Request) {
+	a.renderReset(rw, r, http.StatusOK, "")
+}
+
+// renderReset shows the form for a new password, or that the link is not valid.
+func (a *Account) renderReset(rw http.ResponseWriter, r *http.Request, status int, problem string) {
+	v := resetView{Frame: page.Frame{Title: "Set a new password"}, Problem: problem}
+	u, err := a.Resets.Person(r.Context(), wire.Param(r, "token"))
+	switch {
+	case errors.Is(err, accounts.ErrLink):
+		status = http.StatusNotFound
+	case err != nil:
+		a.pages.Fail(rw, r, err)
+		return
+	}
+	v.Name = u.Name
+	a.pages.Render(rw, r, status, "new-password", v)
+}
+
+func (a *Account) reset(rw http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
+	ctx, password := r.Context(), r.PostFormValue("password")
+	if password != r.PostFormValue("again") {
+		a.renderReset(rw, r, http.StatusUnprocessableEntity, "The passwords differ.")
+		return
+	}
+	of, err := a.Resets.Set(ctx, wire.Param(r, "token"), password)
+	switch {
+	case fault.Is(err, fault.Invalid):
+		a.renderReset(rw, r, http.StatusUnprocessableEntity, humanize.Sentence(fault.Public(err)))
+	case errors.Is(err, accounts.ErrLink):
+		a.renderReset(rw, r, http.StatusNotFound, "")
+	case err != nil:
+		a.pages.Fail(rw, r, err)
+	default:
+		if err := a.Resets.Inform(context.WithoutCancel(ctx), of); err != nil {
+			a.log.Error("the mail about a changed password cannot be sent", zap.Error(err))
+		}
+		a.pages.Render(rw, r, http.StatusOK, "new-password", resetView{Frame: page.Frame{Title: "Your password is set"}, Done: true})
+	}
+}

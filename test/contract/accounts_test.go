@@ -1,0 +1,50 @@
+package contract
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The link of a mail for a new password begins with the configured address, and nobody can read its secret in the queue. A used link ends the
+// sessions.
+func TestPasswordReset(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, everythingServed(t))
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	s.exec(`update user_contacts set verified_destination = destination where mode = 'email' and user_id = (select id from users where name = 'bob')`)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/login/password", strings.NewReader(formOf("login", "bob")))
+	require.NoError(t, err)
+	r.Host = "evil.test"
+	r.Header.Set("X-Forwarded-Host", "evil.test")
+	r.Header.Set(form[0], form[1])
+	resp, err := browser(t).Do(r)
+	require.NoError(t, err)
+	known, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	unknown := s.do(anonymous, post, "/login/password", formOf("login", "nobody"), form...).is(200).body
+	require.Equal(t, unknown, string(known))
+	stored := s.text("select body from notification_requests where subject = 'Iris: set a new password'")
+	require.Regexp(t, regexp.QuoteMeta(s.url)+"/login/password/iris-sealed-[0-9a-f]{100,}\n", stored)
+	require.NotRegexp(t, "[A-Z2-7]{26}", stored)
+	require.NotContains(t, stored, "evil")
+
+	s.do(bob, get, "/v1/tokens", nil).is(200)
+	token := "TOKEN"
+	s.exec(fmt.Sprintf(`update password_resets set hash = '\x%x'`, sha256.Sum256([]byte(token))))
+	require.Contains(t, s.do(anonymous, get, "/login/password/"+token, nil).is(200).body, `value="bob"`)
+	fresh := "a new password"
+	s.do(anonymous, post, "/login/password/"+token, formOf("password", fresh, "again", fresh), form...).is(200)
+	s.do(anonymous, post, "/login/password/"+token, formOf("password", fresh, "again", fresh), form...).is(404)
+	s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(401)
+	s.do(anonymous, post, "/login", formOf("username", "bob", "password", fresh), form...).is(200)
+	require.Equal(t, "1", s.text("select count(*)::text from notification_requests where subject = 'Iris: your password was changed'"))
+	s.do(bob, get, "/v1/tokens", nil).is(401)
+}
