@@ -45,6 +45,9 @@ func badFilter(format string, args ...any) error {
 // unquoted is a comparison whose value has no quotation marks; some documentation of directories shows it so.
 var unquoted = regexp.MustCompile(`^\s*(\w+)\s+(?i:eq)\s+([^"\s()]+)\s*$`)
 
+// selected is an attribute of some of several values, emails[type eq "work"].value. Iris compares all values.
+var selected = regexp.MustCompile(`(\w+)\[[^\[\]]*\]\.(\w+)`)
+
 // ReadFilter reads the filter of a list of the kind; "" = none.
 func (k Kind) ReadFilter(text string) (Filter, error) {
 	if strings.TrimSpace(text) == "" {
@@ -53,7 +56,7 @@ func (k Kind) ReadFilter(text string) (Filter, error) {
 	if m := unquoted.FindStringSubmatch(text); m != nil && m[2] != "true" && m[2] != "false" && m[2] != "null" {
 		text = fmt.Sprintf("%s eq %q", m[1], m[2])
 	}
-	expression, err := parse(text)
+	expression, err := parse(selected.ReplaceAllString(text, "$1.$2"))
 	if err != nil {
 		return nil, badFilter("the filter cannot be read")
 	}

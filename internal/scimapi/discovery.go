@@ -41,7 +41,9 @@ func (a *API) schemas(c call) (answer, error) {
 		return m{"schemas": []string{"urn:ietf:params:scim:schemas:core:2.0:Schema"}, "id": id, "name": name, "description": name, "attributes": attributes,
 			"meta": m{"resourceType": "Schema", "location": a.PublicURL + "/scim/v2/Schemas/" + id}}
 	}
-	value := func(of string) []m { return []m{described("value", of), described("type", "string"), described("primary", "boolean")} }
+	value := func(of string) []m {
+		return []m{described("value", of), described("type", "string"), described("primary", "boolean")}
+	}
 	return discovered(c, []m{
 		schema(scim.UserSchema, "User", with(described("userName", "string"), m{"required": true, "uniqueness": "server"}), described("displayName", "string"),
 			described("title", "string"), described("timezone", "string"), described("active", "boolean"),

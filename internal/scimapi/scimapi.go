@@ -4,7 +4,6 @@ package scimapi
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"mime"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/scim"
+	"github.com/iris-oncall/iris/internal/tokens"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -48,7 +48,9 @@ func New(d Deps) *API { return &API{d} }
 func (a *API) Routes(r chi.Router) {
 	r.Route("/scim/v2", func(r chi.Router) {
 		r.NotFound(a.serve(func(call) (answer, error) { return answer{}, fault.New(fault.NotFound, "there is no such resource") }))
-		r.MethodNotAllowed(func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusMethodNotAllowed, "", "this method is not allowed here") })
+		r.MethodNotAllowed(func(w http.ResponseWriter, _ *http.Request) {
+			refuse(w, http.StatusMethodNotAllowed, "", "this method is not allowed here")
+		})
 		r.Get("/ServiceProviderConfig", a.serve(a.config))
 		r.Get("/ResourceTypes", a.serve(a.resourceTypes))
 		r.Get("/ResourceTypes/{id}", a.serve(a.resourceTypes))
@@ -117,11 +119,17 @@ func (a *API) begin(w http.ResponseWriter, r *http.Request) (c call, err error) 
 	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
 		return c, fault.New(fault.Unauthenticated, "send the token of the SCIM connection: Authorization: Bearer TOKEN")
 	}
-	hash := sha256.Sum256([]byte(secret))
-	if c.connection, err = a.Connections.Use(r.Context(), hash[:]); err != nil {
+	kind, hash, err := tokens.Hash(secret)
+	if err == nil && kind != tokens.ForDirectory {
+		err = tokens.ErrInvalid
+	}
+	if err != nil {
 		return c, err
 	}
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); r.ContentLength != 0 && kind != "" && !strings.HasSuffix(kind, "json") {
+	if c.connection, err = a.Connections.Use(r.Context(), hash); err != nil {
+		return c, err
+	}
+	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); r.ContentLength != 0 && media != "" && !strings.HasSuffix(media, "json") {
 		return c, fault.Newf(fault.Invalid, "the body must be %s", mediaType)
 	}
 	c.body, c.Request, err = wire.Body(w, r, maxBody)

@@ -15,6 +15,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/scim"
+	"github.com/iris-oncall/iris/internal/tokens"
 )
 
 // Store implements scim.Users and scim.Groups, and keeps the connections. Every change is one transaction with an entry in the audit log. It is
@@ -34,11 +35,11 @@ const unique = "23505"
 
 var errNoConnection = fault.New(fault.NotFound, "there is no such SCIM connection")
 
-// Use returns the connection of a token by its hash, and records the use at most once a minute. An unknown token is an Unauthenticated fault.
+// Use returns the connection of a token by its hash, and records the use at most once a minute. An unknown token is tokens.ErrInvalid.
 func (s *Store) Use(ctx context.Context, hash []byte) (scim.Connection, error) {
 	row, err := postgres.Query(ctx, s.db, (*db.Queries).UseScimToken, hash)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return scim.Connection{}, fault.New(fault.Unauthenticated, "this token is not valid")
+		return scim.Connection{}, tokens.ErrInvalid
 	}
 	return connectionOf(row), err
 }
