@@ -1,4 +1,5 @@
-// Package accounts has the rules of the accounts that Iris itself keeps: the second factor of log-ins with a password, and who needs one.
+// Package accounts has the rules of the accounts that Iris itself keeps: the second factor of log-ins with a password and who needs one, password
+// resets, and invitations.
 // The web site, /v1 and the operator's commands use it. It knows neither HTTP nor storage. Faults have texts for the person who logs in.
 package accounts
 

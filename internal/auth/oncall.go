@@ -102,7 +102,7 @@ func (a Actor) MayEditCalendar(team int64, name string) error {
 
 // MayEditPerson allows changing settings, reminders, contacts and activity of u: to u, to administrators and to applications of the
 // on-call API. Oncall also allowed it to administrators of u's teams. Here that needs AdminsEditMembers, because everybody may create a
-// team and add people to it.
+// team and add people to it. A service token of a team may not: what it changes belongs to a person.
 func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) error {
 	if a.program() && a.AllowOncall || a.Admin || a.is(u) {
 		return nil
@@ -111,7 +111,7 @@ func (a Actor) MayEditPerson(u users.User, theirTeams []int64, open Openings) er
 		return err
 	}
 	for _, t := range theirTeams {
-		if open.AdminsEditMembers && slices.Contains(a.TeamAdminOf, t) {
+		if open.AdminsEditMembers && a.Service == "" && slices.Contains(a.TeamAdminOf, t) {
 			return nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/tokens"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 func TestMayManageServiceToken(t *testing.T) {
@@ -31,4 +32,18 @@ func TestMayManageServiceToken(t *testing.T) {
 		require.Equal(t, c.team, c.actor.MayManageServiceToken(ofTeam) == nil, name)
 		require.Equal(t, c.administrators, c.actor.MayManageServiceToken(ofAdministrators) == nil, name)
 	}
+}
+
+// The compatibility switch lets administrators of a team change its members, but not the team's service tokens.
+func TestServiceTokensEditNoPeople(t *testing.T) {
+	t.Parallel()
+	bob, open := users.User{ID: 6, Name: "bob"}, auth.Openings{AdminsEditMembers: true}
+	token := auth.ByService(auth.Application{ID: 1, AllowOncall: true}, tokens.Service{ID: 1, TeamID: 7, Team: "ops", Scopes: tokens.Scopes{tokens.Admin}})
+	require.NoError(t, auth.Actor{UserID: 5, Username: "ann", TeamAdminOf: []int64{7}}.MayEditPerson(bob, []int64{7}, open))
+	require.Error(t, token.MayEditPerson(bob, []int64{7}, open))
+	require.Error(t, token.MaySelf(bob))
+	require.Error(t, token.MayHoldTokens())
+	require.False(t, token.MayActAs(bob, open))
+	require.NoError(t, token.MayAdministerTeam(7, "ops"))
+	require.Error(t, token.MayAdministerTeam(8, "other"))
 }

@@ -53,6 +53,9 @@ func (k Kind) ReadFilter(text string) (Filter, error) {
 	if strings.TrimSpace(text) == "" {
 		return Filter{}, nil
 	}
+	if len(text) > maxExpression {
+		return nil, badFilter("the filter must have at most %d bytes", maxExpression)
+	}
 	if m := unquoted.FindStringSubmatch(text); m != nil && m[2] != "true" && m[2] != "false" && m[2] != "null" {
 		text = fmt.Sprintf("%s eq %q", m[1], m[2])
 	}
@@ -63,6 +66,9 @@ func (k Kind) ReadFilter(text string) (Filter, error) {
 	out := Filter{}
 	return out, k.conditions(expression, "", out)
 }
+
+// maxExpression is the longest filter or path in bytes.
+const maxExpression = 1000
 
 // parse calls the parser, whose panics on odd input become errors.
 func parse(text string) (e filter.Expression, err error) {

@@ -93,6 +93,9 @@ func (k Kind) at(d Document, op, path string, value any) error {
 	if strings.EqualFold(path, EnterpriseSchema) {
 		return k.open(d, op, "", value)
 	}
+	if len(path) > maxExpression {
+		return badPath(path)
+	}
 	p, err := parsePath(path)
 	if err != nil {
 		return err

@@ -59,6 +59,8 @@ func (s *resets) Send(_ context.Context, to, subject, body string, _ time.Durati
 	return nil
 }
 
+func (s *resets) can(context.Context) (bool, error) { return !s.noMail, nil }
+
 func (s *resets) HashNew(_ context.Context, password string) (string, error) {
 	if len(password) < 8 {
 		return "", fault.Invalidf("password", "the password must have at least 8 characters")

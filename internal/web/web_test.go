@@ -48,6 +48,7 @@ type world struct {
 	silences silences
 	factors  factors
 	resets   resets
+	invited  invited
 }
 
 func (w *world) List(_ context.Context, q filters.Query) ([]incidents.Incident, error) {
@@ -204,8 +205,9 @@ func setup(t *testing.T) (*world, *browser) {
 			Silences:     SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
 			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
 		Account: AccountParts{Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
-			Resets: accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
-			Mails:  func(context.Context) (bool, error) { return !w.resets.noMail, nil }},
+			Resets:      accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
+			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
+			Mails:       w.resets.can},
 		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
 		SignOn: SignOnParts{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
 			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject", User: "X-User", LogoutURL: "/bye"}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -47,4 +48,21 @@ func TestPasswordReset(t *testing.T) {
 	s.do(anonymous, post, "/login", formOf("username", "bob", "password", fresh), form...).is(200)
 	require.Equal(t, "1", s.text("select count(*)::text from notification_requests where subject = 'Iris: your password was changed'"))
 	s.do(bob, get, "/v1/tokens", nil).is(401)
+}
+
+// Under the policy, the password of an administrator alone begins no session, also of clients that log in with JSON. The operator's command
+// removes a lost second factor.
+func TestSecondFactorByPolicy(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, configured(t, "auth: {second_factor: admins}\n"))
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	to := s.do(anonymous, post, "/login/?next=/plans", formOf("username", "root", "password", password), form...).is(302).header.Get("Location")
+	require.Equal(t, "/login/second-factor/set-up?next=%2Fplans", to)
+	require.Contains(t, s.do(anonymous, post, "/login", formOf("username", "root", "password", password), form...).is(401).body, "set up a second factor")
+	s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(200)
+	withFactor(s)
+	require.Contains(t, s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(401).body, "second_factor")
+	s.iris([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + s.db.Config().ConnString()}, "", "user", "remove-second-factor", "BOB")
+	s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(200)
+	require.Equal(t, "second factor removed user bob", s.text("select action || ' ' || object from audit_log order by id desc limit 1"))
 }

@@ -208,6 +208,19 @@ func rights() []right {
 		{post, "/v1/tokens/exchange", m{"code": "x", "verifier": "x"}, 401, everybody, nil}, // the code is the credential
 		{get, "/v1/tokens/current", nil, 0, "133333333", nil},                               // callers with a token have their own tests
 		{del, "/v1/tokens/current", nil, 0, "133333333", nil},
+		{get, "/v1/scim-connections", nil, 200, "1333333o3", nil},
+		{post, "/v1/scim-connections", m{"name": "corp"}, 201, "1333333o3", func(s *server) { s.exec("delete from scim_connections") }},
+		{get, "/v1/scim-connections/corp", nil, 200, "1333333o3", scimConnection},
+		{put, "/v1/scim-connections/corp/token", nil, 201, "1333333o3", scimConnection},
+		{del, "/v1/scim-connections/corp/token", nil, 204, "1333333o3", scimConnection},
+		{post, "/v1/scim-connections/corp/users", m{"user": "kim"}, 204, "1333333o3", func(s *server) {
+			scimConnection(s)
+			s.exec("delete from scim_users")
+		}},
+		{del, "/v1/scim-connections/corp", nil, 204, "1333333o3", scimConnection},
+		{get, "/v1/held-deactivations", nil, 200, "1333333o3", heldDeactivation},
+		{post, "/v1/held-deactivations/900/confirm", nil, 204, "1333333o3", heldDeactivation},
+		{del, "/v1/held-deactivations/900", nil, 204, "1333333o3", heldDeactivation},
 		{get, "/v1/service-tokens", nil, 200, "13333oooo", nil},
 		{post, "/v1/service-tokens", m{"name": "deploy", "scopes": []string{"read"}}, 201, "1333333o3", func(s *server) { s.exec("delete from service_tokens") }},
 		{get, "/v1/service-tokens/900", nil, 200, "1333344o4", serviceToken},
@@ -217,6 +230,10 @@ func rights() []right {
 		{get, "/v1/identities/refused", nil, 200, "1333333o3", linked},
 		{post, "/v1/identities", m{"user": "bob", "provider": "corp", "subject": "s"}, 204, "1333333o3", func(s *server) { s.exec("delete from user_identities") }},
 		{del, "/v1/identities/1", nil, 204, "1333333o3", linked},
+		{get, "/v1/invitations", nil, 200, "1333333o3", withInvitation},
+		{post, "/v1/invitations", m{"name": "zoe", "email": "zoe@example.com", "full_name": "Zoe", "role": "read_only", "teams": []string{"ops"}}, 201, "1333333o3", func(s *server) { s.exec("delete from invitations") }},
+		{post, "/v1/invitations/1/send", nil, 200, "1333333o3", withInvitation},
+		{del, "/v1/invitations/1", nil, 204, "1333333o3", withInvitation},
 		{del, "/v1/users/bob/second-factor", nil, 204, "1333333o3", withFactor},
 		{get, "/v1/silences", nil, 200, known, nil},
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
@@ -423,6 +440,12 @@ func pages() []right {
 		right{post, "/login/password", formOf("login", "nobody"), 200, everybody, nil},
 		right{get, "/login/password/unknown", nil, 404, everybody, nil},
 		right{post, "/login/password/unknown", formOf("password", password, "again", password), 404, everybody, nil},
+		right{get, "/invitation/unknown", nil, 404, everybody, nil},
+		right{post, "/invitation/unknown", formOf("password", password, "again", password), 404, everybody, nil},
+		right{get, "/invitations", nil, 200, "lllll33o3", nil},
+		right{post, "/invitations", formOf("name", "xia", "email", "xia@example.com"), 303, "lllll33o3", func(s *server) { s.exec("delete from invitations") }},
+		right{post, "/invitations/1/send", nil, 303, "lllll33o3", withInvitation},
+		right{post, "/invitations/1/revoke", nil, 303, "lllll33o3", withInvitation},
 		right{get, "/account/second-factor", nil, 200, people, nil},
 		right{get, "/account/second-factor/set-up", nil, 302, people, nil},
 		right{post, "/account/second-factor", formOf("password", "wrong"), 403, "lllll3333", nil},
@@ -435,6 +458,12 @@ func pages() []right {
 		right{post, "/logout", nil, 200, everybody, nil},
 		right{post, "/logout/", nil, 302, everybody, nil},
 	)
+}
+
+// withInvitation makes the invitation 1.
+func withInvitation(s *server) {
+	s.exec(`insert into invitations (id, name, canonical_name, full_name, email, role, teams, invited_by, hash, expires_at)
+		values (1, 'yan', 'yan', '', 'yan@example.com', '', '{}', 'root', 'h', now() + interval '1 hour') on conflict do nothing`)
 }
 
 // withFactor gives bob a second factor that nobody can use.
@@ -595,6 +624,21 @@ func merged(s *server) {
 	s.exec("update incidents set active = false, merged_into = 900 where id = 1")
 }
 
+// scimConnection makes the connection corp.
+func scimConnection(s *server) {
+	s.exec("insert into scim_connections (name, created_by) values ('corp', 'kim') on conflict do nothing")
+}
+
+// heldDeactivation makes the held deactivation 900 of a person whom the connection corp pushed.
+func heldDeactivation(s *server) {
+	scimConnection(s)
+	s.exec(`delete from scim_deactivations;
+		insert into users (name, canonical_name) values ('pushed', 'pushed') on conflict do nothing;
+		insert into scim_users (connection_id, user_id, user_name, attributes) select c.id, u.id, u.name, '{"userName": "pushed"}'
+			from scim_connections c, users u where u.name = 'pushed' on conflict do nothing;
+		insert into scim_deactivations (id, connection_id, scim_user_id, held) select 900, connection_id, id, true from scim_users where user_name = 'pushed'`)
+}
+
 // serviceToken makes the service token 900 of the administrators.
 func serviceToken(s *server) {
 	s.exec(`insert into service_tokens (id, name, hash, scopes, created_by, expires_at) overriding system value
@@ -647,6 +691,10 @@ var resources = []string{
 	"/v1/notifications/",
 	"/v1/plans",
 	"/v1/plans/",
+	"/v1/held-deactivations",
+	"/v1/held-deactivations/",
+	"/v1/scim-connections",
+	"/v1/scim-connections/",
 	"/v1/service-tokens",
 	"/v1/service-tokens/",
 	"/v1/silences",
@@ -661,7 +709,7 @@ var resources = []string{
 	"/v1/users/{user}",
 	"/v1/users/{user}/notification-rules",
 	"/v1/users/{user}/quiet-limits",
-	"/v1/users/{user}/second-factor",
+	"/v1/invitations", "/v1/invitations/", "/v1/users/{user}/second-factor",
 }
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.

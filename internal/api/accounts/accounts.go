@@ -1,4 +1,4 @@
-// Package accounts serves the routes of /v1 about the accounts that Iris keeps: second factors. Only administrators may use them. api mounts
+// Package accounts serves the routes of /v1 about the accounts that Iris keeps: second factors and invitations. Only administrators may use them. api mounts
 // its routes.
 package accounts
 
@@ -23,8 +23,9 @@ type Factors interface {
 
 // Deps are the parts that the routes work on.
 type Deps struct {
-	People  People
-	Factors Factors
+	People      People
+	Factors     Factors
+	Invitations Invitations
 }
 
 type routes struct{ Deps }
@@ -34,6 +35,10 @@ func Routes(d Deps) []routing.Route {
 	a := routes{d}
 	return []routing.Route{
 		routing.Delete("/v1/users/{user}/second-factor", routing.Write, a.removeFactor),
+		routing.Get("/v1/invitations", routing.Someone, a.list),
+		routing.Post("/v1/invitations", routing.Write, a.invite),
+		routing.Post("/v1/invitations/{invitation}/send", routing.Write, a.resend),
+		routing.Delete("/v1/invitations/{invitation}", routing.Write, a.revoke),
 	}
 }
 

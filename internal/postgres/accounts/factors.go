@@ -1,4 +1,4 @@
-// Package accounts stores what accounts that Iris keeps need besides a password: second factors. The web site, /v1 and the operator's
+// Package accounts stores what accounts that Iris keeps need besides a password: second factors, links of password resets, and invitations. The web site, /v1 and the operator's
 // commands use it. It decides nothing: package accounts of the domain does.
 package accounts
 

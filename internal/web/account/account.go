@@ -32,6 +32,8 @@ type People interface {
 type Deps struct {
 	Factors *accounts.Factors
 	Resets  accounts.Resets
+	// Invitations must accept, too.
+	Invitations accounts.Invitations
 	// Mails reports whether Iris can send mails now.
 	Mails func(ctx context.Context) (bool, error)
 	// Pause is how long the answer to a forgotten password takes at least, so that its time does not reveal whether there is such a person.
@@ -61,6 +63,8 @@ func (a *Account) LoginRoutes(r chi.Router) {
 	page.Get(r, "/login/second-factor/set-up", a.setUpAtLogin)
 	r.Post("/login/second-factor/set-up", a.confirmAtLogin)
 	a.passwordRoutes(r)
+	page.Get(r, "/invitation/{token}", a.showInvitation)
+	r.Post("/invitation/{token}", a.accept)
 }
 
 // Routes mounts the routes for people who are logged in.
@@ -71,6 +75,10 @@ func (a *Account) Routes(r chi.Router) {
 	r.Post("/account/second-factor/set-up", a.confirm)
 	r.Post("/account/second-factor/recovery-codes", a.newRecovery)
 	r.Post("/account/second-factor/remove", a.remove)
+	page.Get(r, "/invitations", a.invitations)
+	r.Post("/invitations", a.invite)
+	r.Post("/invitations/{invitation}/send", a.resend)
+	r.Post("/invitations/{invitation}/revoke", a.revoke)
 }
 
 // Keys of a session between the password and the second factor, and of a set-up that is not confirmed.

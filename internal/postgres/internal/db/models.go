@@ -501,6 +501,22 @@ type IntegrationToken struct {
 	LastUsedAt    *time.Time
 }
 
+type Invitation struct {
+	ID            int64
+	Name          string
+	CanonicalName string
+	FullName      string
+	Email         string
+	Role          string
+	// names of teams that the person joins
+	Teams     []string
+	InvitedBy string
+	// SHA-256 of the token in the link
+	Hash      []byte
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
 // where people logged in during the last 90 days: the newest 20 addresses of each
 type KnownAddress struct {
 	UserID int64

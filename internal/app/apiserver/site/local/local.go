@@ -31,7 +31,8 @@ func New(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registe
 	}
 	parts := web.AccountParts{
 		Factors: factors(c, s), Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Pause: time.Second,
-		Resets: accounts.Resets{Store: pgaccounts.NewResets(s.DB), Mail: pgaccounts.NewMail(s.Applications, s.Notifications), Keys: s.Keys, Passwords: passwords, PublicURL: c.PublicURL},
+		Invitations: invitations(c, s, passwords),
+		Resets:      accounts.Resets{Store: pgaccounts.NewResets(s.DB), Mail: pgaccounts.NewMail(s.Applications, s.Notifications), Keys: s.Keys, Passwords: passwords, PublicURL: c.PublicURL},
 	}
 	out, err := login.WithDirectory(out, c, s.DirectorySync("log-in with the directory's password"), log, reg)
 	return out, parts, err
@@ -54,5 +55,12 @@ func factors(c config.API, s *server.Stores) *accounts.Factors {
 
 // Routes returns the routes of /v1 about accounts that Iris keeps.
 func Routes(c config.API, s *server.Stores) []routing.Route {
-	return api.Routes(api.Deps{People: s.Users, Factors: factors(c, s)})
+	return api.Routes(api.Deps{People: s.Users, Factors: factors(c, s), Invitations: invitations(c, s, nil)})
+}
+
+// invitations returns the invitations; without a hasher, they cannot be accepted.
+func invitations(c config.API, s *server.Stores, passwords accounts.Hasher) accounts.Invitations {
+	store := pgaccounts.NewInvitations(s.DB)
+	return accounts.Invitations{InvitationStore: store, Links: store, Mail: pgaccounts.NewMail(s.Applications, s.Notifications), Keys: s.Keys,
+		Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Passwords: passwords, PublicURL: c.PublicURL}
 }
