@@ -66,3 +66,33 @@ func TestSecondFactorByPolicy(t *testing.T) {
 	s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(200)
 	require.Equal(t, "second factor removed user bob", s.text("select action || ' ' || object from audit_log order by id desc limit 1"))
 }
+
+// An invited person creates the account with the link of the mail, which nobody can read in the queue.
+func TestInvitation(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, everythingServed(t))
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	made := s.do(admin, post, "/v1/invitations", m{"name": "zoe", "email": "zoe@example.com", "teams": []string{"ops"}}).is(201)
+	require.NotContains(t, made.body, "token")
+	require.Equal(t, 409, s.do(admin, post, "/v1/invitations", m{"name": "ZOE", "email": "zoe@example.com"}).status, "invited already")
+	require.Equal(t, 409, s.do(admin, post, "/v1/invitations", m{"name": "bob", "email": "b@example.com"}).status, "a person has the name")
+	for field, wrong := range map[string]any{"name": " ", "email": "zoe", "role": "root", "teams": []string{"nix"}} {
+		body := m{"name": "yan", "email": "yan@example.com"}
+		body[field] = wrong
+		a := s.do(admin, post, "/v1/invitations", body)
+		require.Equal(t, 400, a.status, a.body)
+		require.Contains(t, a.body, field)
+	}
+	stored := s.text("select body from notification_requests where subject = 'Iris: invitation'")
+	require.Regexp(t, regexp.QuoteMeta(s.url)+"/invitation/iris-sealed-[0-9a-f]{100,}\n", stored)
+	require.NotRegexp(t, "[A-Z2-7]{26}", stored)
+
+	s.exec(fmt.Sprintf(`update invitations set hash = '\x%x' where name = 'zoe'`, sha256.Sum256([]byte("TOKEN"))))
+	require.Contains(t, s.do(anonymous, get, "/invitation/TOKEN", nil).is(200).body, `value="zoe"`)
+	s.do(anonymous, post, "/invitation/TOKEN", formOf("password", "short", "again", "short"), form...).is(422)
+	s.do(anonymous, post, "/invitation/TOKEN", formOf("password", password, "again", password), form...).is(303)
+	s.do(anonymous, post, "/invitation/TOKEN", formOf("password", password, "again", password), form...).is(404)
+	s.do(anonymous, post, "/login", formOf("username", "zoe", "password", password), form...).is(200)
+	require.NotContains(t, s.do(admin, get, "/v1/invitations", nil).is(200).body, "zoe", "an accepted invitation is over")
+	require.Contains(t, s.do(admin, get, "/v1/users/zoe", nil).is(200).body, `"ops"`)
+}
