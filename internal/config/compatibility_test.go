@@ -24,6 +24,7 @@ func TestSettingsThatWeakenAccessAreChecked(t *testing.T) {
 		"tags: [a__b]":                                                                           "cannot be the name of a tag",
 		"incident_rate_limiting: {max_active_incidents: -1}":                                     "must not be negative",
 		"auth: {tokens: {personal_max_life: 367d}}":                                              "must be between 1s and 366d",
+		"auth: {scim: {max_deactivations: -1}}":                                                  "must be between 1 and 100000",
 		"auth: {tokens: {service_max_life: 1ms}}":                                                "must be between 1s and 366d",
 		"max_plan_length: -1h":                                                                   "must not be negative",
 		"incident_rate_limiting: {recent_lookback: 48h}":                                         "must not be more than 24h",

@@ -349,6 +349,7 @@ type API struct {
 	OIDC      []OIDC
 	Proxy     Proxy
 	Tokens    Tokens
+	SCIM      SCIM
 	// SecondFactor is optional, admins or everybody.
 	SecondFactor string
 }

@@ -16,6 +16,7 @@ type Auth struct {
 	OIDC   []OIDC `koanf:"oidc"`
 	Proxy  Proxy  `koanf:"proxy"`
 	Tokens Tokens `koanf:"tokens"`
+	SCIM   SCIM   `koanf:"scim"`
 	// SecondFactor says whose log-in with a password needs a second factor: optional (nobody's), admins or everybody. "" = optional.
 	SecondFactor string `koanf:"second_factor"`
 }

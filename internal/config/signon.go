@@ -60,6 +60,12 @@ type Proxy struct {
 	LogoutURL     string   `koanf:"logout_url"`                                 // of the proxy, such as /oauth2/sign_out. "" = none
 }
 
+// SCIM is the guard against directories that deactivate too many people.
+type SCIM struct {
+	// MaxDeactivations is how many people a connection may deactivate in an hour without an administrator.
+	MaxDeactivations int `koanf:"max_deactivations" default:"10"`
+}
+
 // Tokens limits the lives of new tokens.
 type Tokens struct {
 	// PersonalMaxLife and ServiceMaxLife are at most 366 days.
@@ -163,6 +169,15 @@ func (l *loader) proxy(p Proxy) Proxy {
 	}
 	l.rights(at, p.Rights)
 	return p
+}
+
+func (l *loader) scim(s SCIM) SCIM {
+	const at = "auth.scim"
+	l.apply(at, &s)
+	if s.MaxDeactivations < 1 || s.MaxDeactivations > 100_000 {
+		l.problem(l.where(at+".max_deactivations"), "must be between 1 and 100000")
+	}
+	return s
 }
 
 func (l *loader) tokens(t Tokens) Tokens {

@@ -39,6 +39,7 @@ func (c *Config) API() (API, error) {
 		l.oneOf(index("webhooks", i), format, "alertmanager", "freshping", "grafana", "rackspace")
 	}
 	out.OIDC, out.Proxy, out.Tokens = l.oidc(f.Auth.OIDC), l.proxy(f.Auth.Proxy), l.tokens(f.Auth.Tokens)
+	out.SCIM = l.scim(f.Auth.SCIM)
 	out.SecondFactor = cmp.Or(f.Auth.SecondFactor, "optional")
 	l.oneOf("auth.second_factor", out.SecondFactor, "optional", "admins", "everybody")
 	out.LDAP = l.ldap(f.Auth.LDAP)

@@ -120,6 +120,11 @@ func Decide(id Identity, f Facts, r Rules) Decision {
 	return d
 }
 
+// GroupRights returns the rights that groups give to a person whom a directory pushes; granted is the role that its groups gave before.
+func GroupRights(u users.User, granted Role, groups []string, r Rules) Rights {
+	return rights(u, granted, Identity{Groups: groups, HasGroups: true}, r)
+}
+
 // rights returns the rights of a person. A role that was given by hand stays. If the provider names no groups, rights become only
 // narrower: the role of an administrator is taken back, and teams stay.
 func rights(u users.User, granted Role, id Identity, r Rules) Rights {

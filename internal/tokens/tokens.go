@@ -36,6 +36,8 @@ type Kind string
 const (
 	Personal   Kind = "iris_p_" // a person
 	ForService Kind = "iris_s_" // a program of a team or of the administrators
+	// ForDirectory tokens are for SCIM only.
+	ForDirectory Kind = "iris_d_"
 )
 
 // The format: the prefix, 43 random characters (256 bits), and the CRC-32 of what comes before as 8 hexadecimal digits.
@@ -137,7 +139,7 @@ func Hash(secret string) (Kind, []byte, error) {
 		return "", nil, ErrInvalid
 	}
 	kind := Kind(secret[:len(Personal)])
-	if kind != Personal && kind != ForService {
+	if kind != Personal && kind != ForService && kind != ForDirectory {
 		return "", nil, ErrInvalid
 	}
 	hash := sha256.Sum256([]byte(secret))

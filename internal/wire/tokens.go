@@ -36,11 +36,14 @@ func ByToken(r *http.Request, known Tokens, people People, apps auth.Application
 	}
 	var actor auth.Actor
 	var scopes tokens.Scopes
-	if kind == tokens.ForService {
+	switch kind {
+	case tokens.ForService:
 		found, invalid := known.UseService(r.Context(), hash)
 		actor, scopes, err = auth.ByService(app, found), found.Scopes, invalid
-	} else {
+	case tokens.Personal:
 		actor, scopes, err = ofPerson(r.Context(), known, people, app, hash)
+	default:
+		err = tokens.ErrInvalid
 	}
 	if err == nil {
 		err = scopes.Allow(r.Method, r.URL.Path)

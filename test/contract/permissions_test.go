@@ -208,6 +208,19 @@ func rights() []right {
 		{post, "/v1/tokens/exchange", m{"code": "x", "verifier": "x"}, 401, everybody, nil}, // the code is the credential
 		{get, "/v1/tokens/current", nil, 0, "133333333", nil},                               // callers with a token have their own tests
 		{del, "/v1/tokens/current", nil, 0, "133333333", nil},
+		{get, "/v1/scim-connections", nil, 200, "1333333o3", nil},
+		{post, "/v1/scim-connections", m{"name": "corp"}, 201, "1333333o3", func(s *server) { s.exec("delete from scim_connections") }},
+		{get, "/v1/scim-connections/corp", nil, 200, "1333333o3", scimConnection},
+		{put, "/v1/scim-connections/corp/token", nil, 201, "1333333o3", scimConnection},
+		{del, "/v1/scim-connections/corp/token", nil, 204, "1333333o3", scimConnection},
+		{post, "/v1/scim-connections/corp/users", m{"user": "kim"}, 204, "1333333o3", func(s *server) {
+			scimConnection(s)
+			s.exec("delete from scim_users")
+		}},
+		{del, "/v1/scim-connections/corp", nil, 204, "1333333o3", scimConnection},
+		{get, "/v1/held-deactivations", nil, 200, "1333333o3", heldDeactivation},
+		{post, "/v1/held-deactivations/900/confirm", nil, 204, "1333333o3", heldDeactivation},
+		{del, "/v1/held-deactivations/900", nil, 204, "1333333o3", heldDeactivation},
 		{get, "/v1/service-tokens", nil, 200, "13333oooo", nil},
 		{post, "/v1/service-tokens", m{"name": "deploy", "scopes": []string{"read"}}, 201, "1333333o3", func(s *server) { s.exec("delete from service_tokens") }},
 		{get, "/v1/service-tokens/900", nil, 200, "1333344o4", serviceToken},
@@ -611,6 +624,21 @@ func merged(s *server) {
 	s.exec("update incidents set active = false, merged_into = 900 where id = 1")
 }
 
+// scimConnection makes the connection corp.
+func scimConnection(s *server) {
+	s.exec("insert into scim_connections (name, created_by) values ('corp', 'kim') on conflict do nothing")
+}
+
+// heldDeactivation makes the held deactivation 900 of a person whom the connection corp pushed.
+func heldDeactivation(s *server) {
+	scimConnection(s)
+	s.exec(`delete from scim_deactivations;
+		insert into users (name, canonical_name) values ('pushed', 'pushed') on conflict do nothing;
+		insert into scim_users (connection_id, user_id, user_name, attributes) select c.id, u.id, u.name, '{"userName": "pushed"}'
+			from scim_connections c, users u where u.name = 'pushed' on conflict do nothing;
+		insert into scim_deactivations (id, connection_id, scim_user_id, held) select 900, connection_id, id, true from scim_users where user_name = 'pushed'`)
+}
+
 // serviceToken makes the service token 900 of the administrators.
 func serviceToken(s *server) {
 	s.exec(`insert into service_tokens (id, name, hash, scopes, created_by, expires_at) overriding system value
@@ -663,6 +691,10 @@ var resources = []string{
 	"/v1/notifications/",
 	"/v1/plans",
 	"/v1/plans/",
+	"/v1/held-deactivations",
+	"/v1/held-deactivations/",
+	"/v1/scim-connections",
+	"/v1/scim-connections/",
 	"/v1/service-tokens",
 	"/v1/service-tokens/",
 	"/v1/silences",

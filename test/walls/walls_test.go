@@ -47,10 +47,10 @@ func under(path string, roots ...string) bool {
 var (
 	domains = []string{"internal/fault", "internal/etag", "internal/cache", "internal/batch", "internal/humanize", "internal/hours", "internal/instant", "internal/filters", "internal/users", "internal/incidents", "internal/oncall",
 		"internal/messages", "internal/escalation", "internal/applications", "internal/ical", "internal/jinja", "internal/directory", "internal/tokens", "internal/accounts"}
-	edge = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/hooks", "internal/smtpd", "internal/responses", "internal/delivery",
+	edge = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/hooks", "internal/scimapi", "internal/smtpd", "internal/responses", "internal/delivery",
 		"internal/vendors", "internal/postgres"}
 	programs = []string{"internal/app", "internal/database", "internal/health", "internal/jobs", "internal/login", "internal/operator", "internal/bench", "internal/postgres"}
-	routes   = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/hooks", "internal/responses", "internal/wire", "internal/app"}
+	routes   = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/hooks", "internal/scimapi", "internal/responses", "internal/wire", "internal/app"}
 )
 
 func TestWalls(t *testing.T) {

@@ -123,35 +123,50 @@ func link(ctx context.Context, q *db.Queries, u users.User, l sso.Linked, by act
 	return by.note(ctx, q, "account linked", u.Name, l.Provider+", subject "+l.Subject)
 }
 
-func applyRights(ctx context.Context, q *db.Queries, u users.User, d sso.Decision, by actor) error {
-	r, id := d.Rights, d.Identity
+// ApplyRights stores the rights that groups give to a person. source is the issuer of the groups, for the memberships that it manages; by is the
+// actor in the audit log. The last active administrator stays one.
+func ApplyRights(ctx context.Context, q *db.Queries, u users.User, r sso.Rights, source, by string) error {
+	if err := applyRole(ctx, q, u, r, actor(by)); err != nil {
+		return err
+	}
+	return applyTeams(ctx, q, u, r, source, actor(by))
+}
+
+// Link stores a new link of an account in a transaction. A Conflict fault if the account has one.
+func Link(ctx context.Context, q *db.Queries, u users.User, l sso.Linked, by string) error {
+	return link(ctx, q, u, l, actor(by))
+}
+
+func applyRole(ctx context.Context, q *db.Queries, u users.User, r sso.Rights, by actor) error {
 	if err := q.LockAdmins(ctx); err != nil {
 		return err
 	}
 	changed, err := q.SetRole(ctx, db.SetRoleParams{ID: int64(u.ID), Admin: r.Admin, ReadOnly: r.ReadOnly})
+	if err != nil || changed == 0 {
+		return err
+	}
+	return by.note(ctx, q, "role changed", u.Name, fmt.Sprintf("by groups: administrator %t, read-only %t", r.Admin, r.ReadOnly))
+}
+
+func applyRights(ctx context.Context, q *db.Queries, u users.User, d sso.Decision, by actor) error {
+	r, id := d.Rights, d.Identity
+	if err := applyRole(ctx, q, u, r, by); err != nil {
+		return err
+	}
+	err := q.LoggedInWith(ctx, db.LoggedInWithParams{Issuer: id.Issuer, Subject: id.Subject, GrantedRole: string(r.Granted)})
 	if err != nil {
 		return err
 	}
-	if changed > 0 {
-		if err := by.note(ctx, q, "role changed", u.Name, fmt.Sprintf("by groups: administrator %t, read-only %t", r.Admin, r.ReadOnly)); err != nil {
-			return err
-		}
-	}
-	err = q.LoggedInWith(ctx, db.LoggedInWithParams{Issuer: id.Issuer, Subject: id.Subject, GrantedRole: string(r.Granted)})
-	if err != nil {
-		return err
-	}
-	return applyTeams(ctx, q, u, d, by)
+	return applyTeams(ctx, q, u, r, id.Issuer, by)
 }
 
 // applyTeams makes the memberships that groups give those of the rights. A membership that was made by hand stays so.
-func applyTeams(ctx context.Context, q *db.Queries, u users.User, d sso.Decision, by actor) error {
-	issuer := d.Identity.Issuer
+func applyTeams(ctx context.Context, q *db.Queries, u users.User, r sso.Rights, issuer string, by actor) error {
 	had, err := q.ManagedTeams(ctx, db.ManagedTeamsParams{UserID: int64(u.ID), Issuer: issuer})
 	if err != nil {
 		return err
 	}
-	wanted, err := q.TeamsByName(ctx, postgres.NonNil(d.Rights.Teams))
+	wanted, err := q.TeamsByName(ctx, postgres.NonNil(r.Teams))
 	if err != nil {
 		return err
 	}
@@ -185,7 +200,7 @@ func applyTeams(ctx context.Context, q *db.Queries, u users.User, d sso.Decision
 			return err
 		}
 	}
-	if d.Rights.KeepTeams {
+	if r.KeepTeams {
 		return nil
 	}
 	for team, name := range gone {

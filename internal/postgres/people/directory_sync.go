@@ -67,26 +67,32 @@ func (s *DirectorySync) Apply(ctx context.Context, c directory.Change) error {
 		if err := postgres.Fence(ctx, q, s.processID, s.leases); err != nil {
 			return err
 		}
-		id, err := s.person(ctx, q, c)
-		if err != nil {
-			return err
-		}
-		err = q.KeepDirectoryPerson(ctx, db.KeepDirectoryPersonParams{UserID: int64(id), Source: c.Source, SwitchedOff: c.Kind == directory.SwitchOff,
-			StableID: postgres.Storable(c.Stable)})
-		if err != nil {
-			return err
-		}
-		if err := s.contacts(ctx, q, id, c); err != nil {
-			return err
-		}
-		return s.note(ctx, q, "user", c.Kind, c.Name, c.Detail())
+		_, err := ApplyChange(ctx, q, s.actor, c)
+		return err
 	})
+}
+
+// ApplyChange is Apply in a transaction, for other directories too. actor is the actor in the audit log. It returns the person.
+func ApplyChange(ctx context.Context, q *db.Queries, actor string, c directory.Change) (users.ID, error) {
+	id, err := changePerson(ctx, q, c)
+	if err != nil {
+		return 0, err
+	}
+	err = q.KeepDirectoryPerson(ctx, db.KeepDirectoryPersonParams{UserID: int64(id), Source: c.Source, SwitchedOff: c.Kind == directory.SwitchOff,
+		StableID: postgres.Storable(c.Stable)})
+	if err != nil {
+		return 0, err
+	}
+	if err := changeContacts(ctx, q, id, c); err != nil {
+		return 0, err
+	}
+	return id, noteChange(ctx, q, actor, "user", c.Kind, c.Name, c.Detail())
 }
 
 const nameTaken = "somebody else took the name meanwhile: it is looked at again in the next run"
 
-// person stores the row of the person.
-func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.Change) (users.ID, error) {
+// changePerson stores the row of the person.
+func changePerson(ctx context.Context, q *db.Queries, c directory.Change) (users.ID, error) {
 	id := c.ID
 	if c.Kind == directory.Add {
 		name, err := newUserName(c.Name)
@@ -126,7 +132,7 @@ func (s *DirectorySync) person(ctx context.Context, q *db.Queries, c directory.C
 	return id, nil
 }
 
-func (s *DirectorySync) contacts(ctx context.Context, q *db.Queries, id users.ID, c directory.Change) error {
+func changeContacts(ctx context.Context, q *db.Queries, id users.ID, c directory.Change) error {
 	for _, mode := range slices.Sorted(maps.Keys(c.Contacts)) {
 		err := setContact(ctx, q, id, mode, postgres.Storable(c.Contacts[mode]), true)
 		if errors.Is(err, errMailbox) {
@@ -156,12 +162,12 @@ var actions = map[directory.Kind]string{
 	directory.Add: "added", directory.Update: "changed", directory.SwitchOn: "switched on", directory.SwitchOff: "switched off",
 }
 
-func (s *DirectorySync) note(ctx context.Context, q *db.Queries, what string, kind directory.Kind, name, detail string) error {
+func noteChange(ctx context.Context, q *db.Queries, actor, what string, kind directory.Kind, name, detail string) error {
 	action, changed := actions[kind]
 	if !changed { // only the source changed
 		return nil
 	}
-	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: s.actor, Action: what + " " + action, Object: what + " " + postgres.Storable(name), Detail: detail})
+	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: actor, Action: what + " " + action, Object: what + " " + postgres.Storable(name), Detail: detail})
 }
 
 // KnownLists lists all mailing lists.
@@ -194,7 +200,7 @@ func (s *DirectorySync) ApplyList(ctx context.Context, c directory.ListChange) e
 				return err
 			}
 		}
-		return s.note(ctx, q, "mailing list", c.Kind, c.Name, fmt.Sprintf("%d people", len(c.Members)))
+		return noteChange(ctx, q, s.actor, "mailing list", c.Kind, c.Name, fmt.Sprintf("%d people", len(c.Members)))
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/alexedwards/scs/v2"
+	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
@@ -31,8 +32,20 @@ type Deps struct {
 	Registerer prometheus.Registerer
 }
 
+// Site is the web site, and the edge for directories that push people.
+type Site struct {
+	*web.Web
+	scim interface{ Routes(r chi.Router) }
+}
+
+// Routes mounts both.
+func (s *Site) Routes(r chi.Router) {
+	s.Web.Routes(r)
+	s.scim.Routes(r)
+}
+
 // New builds the site.
-func New(d Deps) (*web.Web, error) {
+func New(d Deps) (*Site, error) {
 	s := d.Stores
 	accounts, account, err := local.New(d.Config, s, d.Log, d.Registerer)
 	if err != nil {
@@ -43,7 +56,7 @@ func New(d Deps) (*web.Web, error) {
 		return nil, err
 	}
 	hide := s.Silences(d.Wake, d.Log)
-	return web.New(web.Deps{
+	pages, err := web.New(web.Deps{
 		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: d.Wake},
 		Sections: web.SectionParts{
 			Plans:        web.PlanParts{Plans: s.Plans, Simulator: d.Simulator},
@@ -58,6 +71,7 @@ func New(d Deps) (*web.Web, error) {
 		Account:  account,
 		Sessions: d.Sessions, UserKey: login.UserKey, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
 	})
+	return &Site{pages, providers.SCIM(d.Config, s, d.Log)}, err
 }
 
 // WithAccounts adds the routes of /v1 about accounts, at identity providers and of Iris, to others.

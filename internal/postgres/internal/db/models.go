@@ -997,6 +997,65 @@ type SchemaCompatibility struct {
 	Oldest int64
 }
 
+type ScimConnection struct {
+	ID   int64
+	Name string
+	// name of the provider of single sign-on whose rules map the groups; '' = none
+	Provider string
+	// the external id of a person is the subject of their account at the provider
+	LinksAccounts bool
+	CreatedBy     string
+	CreatedAt     time.Time
+}
+
+// deactivations of the last day, and those that wait for an administrator (held)
+type ScimDeactivation struct {
+	ID           int64
+	ConnectionID int64
+	ScimUserID   int64
+	RequestedAt  time.Time
+	Held         bool
+}
+
+type ScimGroup struct {
+	ID           int64
+	ConnectionID int64
+	Name         string
+	ExternalID   string
+	Version      int64
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+type ScimGroupMember struct {
+	GroupID    int64
+	ScimUserID int64
+}
+
+type ScimToken struct {
+	// SHA-256 of the token
+	Hash         []byte
+	ConnectionID int64
+	CreatedAt    time.Time
+	LastUsedAt   *time.Time
+}
+
+type ScimUser struct {
+	ID           int64
+	ConnectionID int64
+	UserID       int64
+	UserName     string
+	ExternalID   string
+	Attributes   json.RawMessage
+	// the role that the groups gave to the person; '' = none
+	GrantedRole string
+	Version     int64
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	// the directory has deleted the person, and no longer sees them
+	DeletedAt *time.Time
+}
+
 type SecondFactor struct {
 	UserID int64
 	// encrypted with a key of the installation

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
 	api "github.com/iris-oncall/iris/internal/api/identities"
+	"github.com/iris-oncall/iris/internal/app/apiserver/site/directories"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/postgres/identities"
@@ -19,7 +21,7 @@ import (
 
 // SignOn returns the parts of the log-in.
 func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error) {
-	rules := map[string]sso.Rules{config.ProxyName: rulesOf(c.Proxy.Rights)}
+	rules := rules(c)
 	out := signon.Deps{Keys: s.Keys, Sessions: identities.NewSessions(s.DB, s.Keys), PublicURL: c.PublicURL}
 	if len(c.Proxy.Networks) > 0 {
 		out.Proxy = signon.Proxy{Name: config.ProxyName, Subject: c.Proxy.SubjectHeader, User: c.Proxy.NameHeader, Email: c.Proxy.EmailHeader,
@@ -42,11 +44,24 @@ func SignOn(c config.API, s *server.Stores, log *zap.Logger) (signon.Deps, error
 		if err != nil {
 			return out, err
 		}
-		rules[p.Name] = rulesOf(p.Rights)
 		out.Choices = append(out.Choices, signon.Choice{Name: p.Name, Label: p.Label, Issuer: p.Issuer, Provider: provider})
 	}
 	out.Admit = sso.New(identities.New(s.DB), rules, log).Admit
 	return out, nil
+}
+
+// rules returns the rules of each provider, by name.
+func rules(c config.API) map[string]sso.Rules {
+	out := map[string]sso.Rules{config.ProxyName: rulesOf(c.Proxy.Rights)}
+	for _, p := range c.OIDC {
+		out[p.Name] = rulesOf(p.Rights)
+	}
+	return out
+}
+
+// SCIM returns the edge for directories that push people.
+func SCIM(c config.API, s *server.Stores, log *zap.Logger) interface{ Routes(r chi.Router) } {
+	return directories.New(c, s, rules(c), log)
 }
 
 func rulesOf(r config.Rights) sso.Rules {
@@ -57,7 +72,7 @@ func rulesOf(r config.Rights) sso.Rules {
 	return out
 }
 
-// Routes returns the routes of /v1 about accounts.
+// Routes returns the routes of /v1 about accounts, and about directories.
 func Routes(c config.API, s *server.Stores) []routing.Route {
-	return api.Routes(sso.Links{LinkStore: identities.New(s.DB), Issuers: config.Issuers(c.OIDC)})
+	return append(directories.Routes(c, s), api.Routes(sso.Links{LinkStore: identities.New(s.DB), Issuers: config.Issuers(c.OIDC)})...)
 }

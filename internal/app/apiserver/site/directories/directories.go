@@ -1,0 +1,35 @@
+// Package directories builds what directories push people with: the SCIM edge, and the routes of /v1 about its connections. Package providers
+// calls it.
+package directories
+
+import (
+	"maps"
+	"slices"
+
+	"go.uber.org/zap"
+
+	api "github.com/iris-oncall/iris/internal/api/scim"
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/config"
+	store "github.com/iris-oncall/iris/internal/postgres/scim"
+	"github.com/iris-oncall/iris/internal/scim"
+	"github.com/iris-oncall/iris/internal/scimapi"
+	"github.com/iris-oncall/iris/internal/sso"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// New returns the SCIM edge. rules are the rules of each provider, by name.
+func New(c config.API, s *server.Stores, rules map[string]sso.Rules, log *zap.Logger) *scimapi.API {
+	kept, issuers := store.New(s.DB), config.Issuers(c.OIDC)
+	return scimapi.New(scimapi.Deps{Connections: kept, Users: kept, Groups: kept, PublicURL: c.PublicURL, Errors: wire.NewErrors(log),
+		Policy: func(of scim.Connection) scim.Policy {
+			return scim.Policy{MostDeactivations: c.SCIM.MaxDeactivations, Rules: rules[of.Provider], Issuer: issuers[of.Provider]}
+		}})
+}
+
+// Routes returns the routes of /v1 about connections.
+func Routes(c config.API, s *server.Stores) []routing.Route {
+	kept := store.New(s.DB)
+	return api.Routes(api.Deps{Connections: kept, Changes: kept, Deactivations: kept, People: s.Users, Providers: slices.Sorted(maps.Keys(config.Issuers(c.OIDC)))})
+}

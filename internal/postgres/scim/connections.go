@@ -1,0 +1,156 @@
+// Package scim stores the directories that push people with SCIM, their tokens, and the people and groups that they pushed. The SCIM edge and
+// /v1 use it. What it must decide, such as whether a deactivation is held, it asks package internal/scim.
+package scim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/scim"
+	"github.com/iris-oncall/iris/internal/tokens"
+)
+
+// Store implements scim.Users and scim.Groups, and keeps the connections. Every change is one transaction with an entry in the audit log. It is
+// safe for concurrent use.
+type Store struct{ db *postgres.DB }
+
+var (
+	_ scim.Users  = (*Store)(nil)
+	_ scim.Groups = (*Store)(nil)
+)
+
+// New returns the adapter over d.
+func New(d *postgres.DB) *Store { return &Store{db: d} }
+
+// unique is the SQLSTATE of a duplicate.
+const unique = "23505"
+
+var errNoConnection = fault.New(fault.NotFound, "there is no such SCIM connection")
+
+// Use returns the connection of a token by its hash, and records the use at most once a minute. An unknown token is tokens.ErrInvalid.
+func (s *Store) Use(ctx context.Context, hash []byte) (scim.Connection, error) {
+	row, err := postgres.Query(ctx, s.db, (*db.Queries).UseScimToken, hash)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return scim.Connection{}, tokens.ErrInvalid
+	}
+	return connectionOf(row), err
+}
+
+// Connections returns at most so many connections with a larger number than after, by number.
+func (s *Store) Connections(ctx context.Context, after int64, most int) ([]scim.Connection, error) {
+	return s.connections(ctx, db.ScimConnectionsParams{After: after, Most: int32(most)})
+}
+
+// Connection finds a connection by name, ignoring case. Without one it returns a NotFound fault.
+func (s *Store) Connection(ctx context.Context, name string) (scim.Connection, error) {
+	if postgres.Storable(name) == "" {
+		return scim.Connection{}, errNoConnection
+	}
+	found, err := s.connections(ctx, db.ScimConnectionsParams{Name: postgres.Storable(name), Most: 1})
+	if err == nil && len(found) == 0 {
+		err = errNoConnection
+	}
+	if err != nil {
+		return scim.Connection{}, err
+	}
+	return found[0], nil
+}
+
+func (s *Store) connections(ctx context.Context, p db.ScimConnectionsParams) ([]scim.Connection, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).ScimConnections, p)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]scim.Connection, 0, len(rows))
+	for _, r := range rows {
+		c := connectionOf(r.ScimConnection)
+		var uses [][2]*time.Time
+		if err := json.Unmarshal(r.Tokens, &uses); err != nil {
+			return nil, err
+		}
+		for _, u := range uses {
+			c.Tokens = append(c.Tokens, scim.TokenUse{CreatedAt: postgres.Deref(u[0]), LastUsedAt: postgres.Deref(u[1])})
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// Add stores a connection with its first token. A name that exists is a Conflict fault.
+func (s *Store) Add(ctx context.Context, c scim.Connection, hash []byte) (scim.Connection, error) {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (out scim.Connection, err error) {
+		row, err := q.AddScimConnection(ctx, db.AddScimConnectionParams{Name: c.Name, Provider: c.Provider, LinksAccounts: c.LinksAccounts,
+			CreatedBy: postgres.Storable(c.CreatedBy)})
+		if postgres.SqlState(err) == unique {
+			return out, fault.Newf(fault.Conflict, "there is a SCIM connection %s", c.Name)
+		}
+		if err != nil {
+			return out, err
+		}
+		if err := q.AddScimToken(ctx, db.AddScimTokenParams{Hash: hash, ConnectionID: row.ID}); err != nil {
+			return out, err
+		}
+		return connectionOf(row), note(ctx, q, c.CreatedBy, "SCIM connection create", "SCIM connection "+row.Name, "provider "+c.Provider)
+	})
+}
+
+// Rotate adds a token to a connection. The newest scim.MaxTokens tokens stay valid.
+func (s *Store) Rotate(ctx context.Context, c scim.Connection, hash []byte, actor string) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if _, err := q.LockScimConnection(ctx, c.ID); err != nil {
+			return fault.When(err, fault.NotFound, errNoConnection)
+		}
+		if err := q.AddScimToken(ctx, db.AddScimTokenParams{Hash: hash, ConnectionID: c.ID}); err != nil {
+			return err
+		}
+		if err := q.TrimScimTokens(ctx, db.TrimScimTokensParams{ConnectionID: c.ID, Keep: scim.MaxTokens}); err != nil {
+			return err
+		}
+		return note(ctx, q, actor, "SCIM token create", "SCIM connection "+c.Name, "")
+	})
+}
+
+// EndOldTokens deletes all tokens of a connection except the newest.
+func (s *Store) EndOldTokens(ctx context.Context, c scim.Connection, actor string) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := q.TrimScimTokens(ctx, db.TrimScimTokensParams{ConnectionID: c.ID, Keep: 1}); err != nil {
+			return err
+		}
+		return note(ctx, q, actor, "SCIM tokens end", "SCIM connection "+c.Name, "all except the newest")
+	})
+}
+
+// Delete deletes a connection with its groups. People, roles and memberships of teams stay as they are.
+func (s *Store) Delete(ctx context.Context, c scim.Connection, actor string) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := q.ReleaseManagedMembers(ctx, source(c)); err != nil {
+			return err
+		}
+		if err := postgres.RequireRow(q.DeleteScimConnection(ctx, c.ID)); err != nil {
+			return fault.When(err, fault.NotFound, errNoConnection)
+		}
+		return note(ctx, q, actor, "SCIM connection delete", "SCIM connection "+c.Name, "")
+	})
+}
+
+func connectionOf(r db.ScimConnection) scim.Connection {
+	return scim.Connection{ID: r.ID, Name: r.Name, Provider: r.Provider, LinksAccounts: r.LinksAccounts, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt}
+}
+
+// source names a connection as the issuer of memberships.
+func source(c scim.Connection) string { return "scim:" + strconv.FormatInt(c.ID, 10) }
+
+// author names a connection in the audit log.
+func author(c scim.Connection) string { return "SCIM: " + c.Name }
+
+func note(ctx context.Context, q *db.Queries, actor, action, object, detail string) error {
+	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: action, Object: postgres.Storable(object), Detail: postgres.Storable(detail)})
+}
