@@ -54,6 +54,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		idempotency: postgres.NewIdempotency(a.db), notifier: postgres.NewNotifier(a.db),
 	}
 	dummy, listLimit := a.cfg.Compatibility.DummyRoles, a.cfg.MailingLists.MaxMembers
+	s.Sessions = s.Sessions.WithIdle(a.cfg.HTTP.SessionIdle)
 	s.sessions = login.NewSessions(a.cfg, s.Sessions, a.errors.Write)
 	s.strict = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens)
 	s.authenticator = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens)
