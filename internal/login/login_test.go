@@ -2,7 +2,6 @@ package login
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -44,7 +43,7 @@ func (g guard) try(address, name string, known bool) time.Duration {
 	}
 	require.True(g, fault.Is(err, fault.Throttled), "%v", err)
 	var f *fault.Error
-	require.True(g, errors.As(err, &f))
+	require.ErrorAs(g, err, &f)
 	require.Positive(g, f.RetryAfter)
 	return f.RetryAfter
 }

@@ -172,7 +172,8 @@ func TestWrongCodesMustWait(t *testing.T) {
 func TestPolicyOfSecondFactors(t *testing.T) {
 	t.Parallel()
 	for policy, requires := range map[accounts.Policy][2]bool{accounts.Optional: {false, false}, accounts.Admins: {false, true}, accounts.Everybody: {true, true}} {
-		require.Equal(t, requires, [2]bool{policy.Requires(users.User{}), policy.Requires(users.User{Admin: true})}, policy)
+		got := [2]bool{policy.Requires(users.User{}), policy.Requires(users.User{Admin: true})}
+		require.Equal(t, requires, got, policy)
 	}
 	i := newInstallation(t, accounts.Admins)
 	ctx := t.Context()

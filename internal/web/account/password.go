@@ -25,7 +25,7 @@ const (
 )
 
 func (a *Account) passwordRoutes(r chi.Router) {
-	limit := httprate.Limit(asksPerAddress, askWindow, httprate.WithKeyFuncs(login.ByAddress), httprate.WithLimitHandler(a.tooMany))
+	limit := httprate.LimitBy(asksPerAddress, askWindow, login.ByAddress, httprate.WithLimitHandler(a.tooMany))
 	page.Get(r, "/login/password", a.askForgotten)
 	r.With(limit).Post("/login/password", a.forgotten)
 	page.Get(r, "/login/password/{token}", a.showReset)
