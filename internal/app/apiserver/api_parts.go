@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/api"
+	"github.com/iris-oncall/iris/internal/api/owners"
 	"github.com/iris-oncall/iris/internal/app/apiserver/callbacks"
 	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
 	"github.com/iris-oncall/iris/internal/app/apiserver/site"
@@ -23,6 +24,7 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/replay"
+	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // apiShared has what several edges of iris-api use: storage adapters, authentication and limits. It has one method per
@@ -108,7 +110,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Catalog: irisapi.CatalogParts{
 			Plans: s.Plans, PlanChanges: s.Plans, PlanStore: s.Plans,
 			Templates: s.Templates, TemplateChanges: s.Templates, TemplateStore: s.Templates,
-			People: s.Users, Teammates: s.Users.Teammates, Openings: open, Tags: tags,
+			People: s.Users, Teammates: s.Users.Teammates, Team: s.Owners.ByID, Openings: open, Tags: tags,
 			MaxPlanLength: c.MaxPlanLength, ListLimit: c.MailingLists.MaxMembers,
 		},
 		Incidents: irisapi.IncidentParts{
@@ -189,20 +191,28 @@ func (s *apiShared) v1Parts() api.Deps {
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
 		Catalog: api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
-			People: s.Users, Teammates: s.Users.Teammates, MaxPlanLength: s.cfg.MaxPlanLength,
+			People: s.Users, Teammates: s.Users.Teammates, Teams: s.Owners, MaxPlanLength: s.cfg.MaxPlanLength,
 			ListLimit: s.cfg.MailingLists.MaxMembers},
 		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users},
 		Configuration: api.ConfigurationParts{
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory, AuditLog: s.Audit,
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
-		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, s.opener(), s.log)),
+		Integrations: site.WithAccounts(s.cfg, s.Stores, s.withOwners(receivers.Routes(s.cfg, s.Stores, s.opener(), s.log))),
 		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,
 			Contacts: s.Contacts,
 		},
+	}
+}
+
+// withOwners adds the routes of /v1 about the owners of plans, templates and applications to others.
+func (s *apiShared) withOwners(others func(replay.Wake) []routing.Route) func(replay.Wake) []routing.Route {
+	return func(wake replay.Wake) []routing.Route {
+		return append(others(wake), owners.Routes(owners.Deps{Store: s.Owners, Plan: s.Plans.ByName, Template: s.Templates.ByName,
+			Application: s.Applications.Describe})...)
 	}
 }
 
