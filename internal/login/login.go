@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/go-chi/httprate"
@@ -18,18 +17,18 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // UserKey is the session key that holds the name of the logged-in user.
 const UserKey = "user"
 
-// NewSessions returns the web sessions. The cookie has the same name as in the predecessor. fail answers requests whose session
-// cannot be read or stored.
+// NewSessions returns the web sessions. fail answers requests whose session cannot be read or stored.
 func NewSessions(c config.API, store *access.Sessions, fail func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	m := scs.New()
 	m.Store = store
 	m.Lifetime = c.HTTP.SessionTTL
-	m.Cookie.Name = "iris-auth"
+	m.Cookie.Name = wire.SessionCookie
 	m.Cookie.HttpOnly = true
 	m.Cookie.SameSite = http.SameSiteLaxMode
 	m.Cookie.Secure = strings.HasPrefix(c.PublicURL, "https://")
@@ -47,34 +46,38 @@ type knownAddresses interface {
 type People struct {
 	*people.Users
 	accounts *auth.Accounts
-	guard    loginGuard
+	attempts Attempts
 	known    knownAddresses
 	log      *zap.Logger
 }
 
-// NewPeople returns People. known stores the addresses from which people logged in.
-func NewPeople(rows *people.Users, accounts *auth.Accounts, known knownAddresses, log *zap.Logger) *People {
-	return &People{Users: rows, accounts: accounts, known: known, log: log}
+// Attempts counts attempts for all processes. Enter refuses one with a Throttled fault that says how long to wait.
+type Attempts interface {
+	Enter(ctx context.Context, a auth.Attempt, l auth.AttemptLimits) error
+	Succeeded(ctx context.Context, a auth.Attempt) error
 }
 
-// Authenticate checks a password. The guard limits attempts, except from addresses where the person logged in before; its refusal
-// is a Throttled fault. Other errors are those of auth.Accounts.
-func (p *People) Authenticate(ctx context.Context, name, password string) (users.User, error) {
-	address, _ := ctx.Value(addressKey{}).(string)
-	if err := p.guard.enter(address, name, time.Now()); err != nil {
-		known, storageErr := p.known.Known(ctx, name, address)
-		if storageErr != nil {
-			p.log.Warn("known addresses cannot be read: log-in refused", zap.Error(storageErr))
-		}
-		if !known {
-			return users.User{}, err
-		}
+// NewPeople returns People. known stores the addresses from which people logged in.
+func NewPeople(rows *people.Users, accounts *auth.Accounts, known knownAddresses, attempts Attempts, log *zap.Logger) *People {
+	return &People{Users: rows, accounts: accounts, known: known, attempts: attempts, log: log}
+}
+
+// Authenticate checks a password. Attempts are limited; the refusal is a Throttled fault. Other errors are those of auth.Accounts.
+func (p *People) Authenticate(ctx context.Context, name, password string) (u users.User, err error) {
+	address := wire.ClientOf(ctx).Address
+	a := attempt(address, name)
+	if a.Known, err = p.known.Known(ctx, name, address); err != nil {
+		return u, err
 	}
-	u, err := p.accounts.Authenticate(ctx, name, password)
-	if err != nil {
+	if err := p.attempts.Enter(ctx, a, limits); err != nil {
+		return u, err
+	}
+	if u, err = p.accounts.Authenticate(ctx, name, password); err != nil {
 		return users.User{}, err
 	}
-	p.guard.succeeded(address, name)
+	if err := p.attempts.Succeeded(ctx, a); err != nil {
+		p.log.Warn("attempts to log in cannot be forgotten", zap.Error(err))
+	}
 	if err := p.known.Remember(ctx, u.ID, address); err != nil {
 		p.log.Warn("address of a log-in cannot be stored", zap.Error(err))
 	}

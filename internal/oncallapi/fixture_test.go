@@ -194,7 +194,7 @@ func (f *fixture) login(user string) (token, csrf string) {
 	require.NoError(f, err)
 	u, err := pgpeople.NewUsers(f.db).ByName(ctx, user)
 	require.NoError(f, err)
-	csrf, err = wire.BeginSession(ctx, f.sessions, userKey, u)
+	csrf, err = wire.BeginSession(ctx, f.sessions, userKey, u, "password")
 	require.NoError(f, err)
 	token, _, err = f.sessions.Commit(ctx)
 	require.NoError(f, err)

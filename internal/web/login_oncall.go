@@ -61,7 +61,7 @@ func (w *Web) beginOncall(r *http.Request) (out oncallUser, err error) {
 	if err != nil {
 		return out, err
 	}
-	token, err := wire.BeginSession(r.Context(), w.pages.Sessions, w.userKey, user)
+	token, err := wire.BeginSession(r.Context(), w.pages.Sessions, w.userKey, user, "password")
 	out = oncallUser{ID: user.OncallID, Name: user.Name, FullName: orNull(user.FullName), TimeZone: orNull(zone), PhotoURL: orNull(photo), Active: 1,
 		Contacts: contacts, CSRFToken: token}
 	if user.Admin {

@@ -41,6 +41,8 @@ type (
 	ClusterParts = sections.ClusterParts
 	// TokenParts are what the pages of tokens work on.
 	TokenParts = sections.TokenParts
+	// SessionParts are what the page of sessions works on.
+	SessionParts = sections.SessionParts
 	// ServiceTokens are the operations on service tokens.
 	ServiceTokens = sections.ServiceTokens
 	// SignOnParts are what the log-in with accounts of identity providers works on.

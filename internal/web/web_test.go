@@ -34,6 +34,7 @@ import (
 
 // world is a small Iris in memory: one incident, one person, one processor.
 type world struct {
+	sessions fakeSessions
 	idp      provider
 	incident incidents.Incident
 	merged   []incidents.Incident // into incident
@@ -195,20 +196,21 @@ func setup(t *testing.T) (*world, *browser) {
 	for i := range w.view.Leases {
 		w.view.Leases[i].Owner = "aaaaaaaabbbb"
 	}
-	sessions := scs.New()
-	sessions.Cookie.Secure = false
+	manager := scs.New()
+	manager.Cookie.Secure = false
 	site, err := New(Deps{
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
 			Tokens:       TokenParts{Tokens: noTokens{}, Services: ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
+			Sessions:     SessionParts{Sessions: &w.sessions, People: w},
 			Silences:     SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
 			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
 		Account: AccountParts{Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
 			Resets:      accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Mails:       w.resets.can},
-		People: w, Sessions: sessions, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
+		People: w, Sessions: manager, UserKey: "user", Log: testlog.New(t, zap.DebugLevel),
 		SignOn: SignOnParts{Choices: []signon.Choice{{Name: "corp", Label: "Corp", Issuer: idpIssuer, Provider: &w.idp}}, Admit: w.admit, Sessions: &w.idp,
 			Keys: plainKeys{}, PublicURL: "http://iris.test", Proxy: signon.Proxy{Name: "proxy", Subject: "X-Subject", User: "X-User", LogoutURL: "/bye"}},
 	})

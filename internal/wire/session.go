@@ -6,22 +6,63 @@ import (
 	"encoding/hex"
 
 	"github.com/alexedwards/scs/v2"
+	"github.com/mileusna/useragent"
 
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Keys of a session, in addition to userKey, which the server chooses.
 const (
-	sessionUserID = "user_id"
-	sessionEpoch  = "login_epoch"
-	sessionCSRF   = "csrf_token"
+	sessionEpoch = "login_epoch"
+	sessionCSRF  = "csrf_token"
 )
 
-// BeginSession makes u the user of the session of ctx. It changes the session's token, so that a token that an attacker set before
+// SessionCookie is the name of the cookie with the secret of a session, as in the predecessor.
+const SessionCookie = "iris-auth"
+
+// Client is where a request comes from.
+type Client struct {
+	Address string
+	Agent   string // the header User-Agent
+}
+
+type clientKey struct{}
+
+// WithClient returns a context with the client of a request that may begin a session.
+func WithClient(ctx context.Context, c Client) context.Context {
+	return context.WithValue(ctx, clientKey{}, c)
+}
+
+// ClientOf returns the client of a request; the zero value if it is not known.
+func ClientOf(ctx context.Context) Client {
+	c, _ := ctx.Value(clientKey{}).(Client)
+	return c
+}
+
+// device names browser and system, "Firefox on Linux"; "" = unknown.
+func (c Client) device() string {
+	agent := c.Agent[:min(len(c.Agent), maxAgent)]
+	ua := useragent.Parse(agent)
+	switch {
+	case ua.Name != "" && ua.OS != "":
+		return ua.Name + " on " + ua.OS
+	case ua.Name != "":
+		return ua.Name[:min(len(ua.Name), maxDevice)]
+	}
+	return agent[:min(len(agent), maxDevice)]
+}
+
+const (
+	maxAgent  = 500 // bytes
+	maxDevice = 60  // bytes
+)
+
+// BeginSession makes u the user of the session of ctx. how is "password" or the name of a provider. It changes the session's token, so that a token that an attacker set before
 // the log-in is useless. It returns the session's CSRF token: 128 random bits as hexadecimal digits. userKey is the session key of
 // the user's name.
-func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey string, u users.User) (csrf string, err error) {
+func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey string, u users.User, how string) (csrf string, err error) {
 	if err := sessions.RenewToken(ctx); err != nil {
 		return "", err
 	}
@@ -29,7 +70,11 @@ func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey str
 	_, _ = rand.Read(random) // crypto/rand never fails
 	csrf = hex.EncodeToString(random)
 	sessions.Put(ctx, userKey, u.Name)
-	sessions.Put(ctx, sessionUserID, int64(u.ID))
+	sessions.Put(ctx, auth.SessionUserID, int64(u.ID))
+	client := ClientOf(ctx)
+	sessions.Put(ctx, auth.SessionHow, how)
+	sessions.Put(ctx, auth.SessionAddress, client.Address)
+	sessions.Put(ctx, auth.SessionDevice, client.device())
 	sessions.Put(ctx, sessionEpoch, u.LoginEpoch)
 	sessions.Put(ctx, sessionCSRF, csrf)
 	return csrf, nil
@@ -49,7 +94,7 @@ func SessionUser(ctx context.Context, sessions *scs.SessionManager, userKey stri
 	if err != nil {
 		return users.User{}, false, err
 	}
-	if !u.Active || sessions.GetInt64(ctx, sessionUserID) != int64(u.ID) || sessions.GetInt(ctx, sessionEpoch) != u.LoginEpoch {
+	if !u.Active || sessions.GetInt64(ctx, auth.SessionUserID) != int64(u.ID) || sessions.GetInt(ctx, sessionEpoch) != u.LoginEpoch {
 		return users.User{}, false, nil
 	}
 	return u, true, nil

@@ -214,13 +214,17 @@ func rights() []right {
 		{post, "/v1/tokens/exchange", m{"code": "x", "verifier": "x"}, 401, everybody, nil}, // the code is the credential
 		{get, "/v1/tokens/current", nil, 0, "133333333", nil},                               // callers with a token have their own tests
 		{del, "/v1/tokens/current", nil, 0, "133333333", nil},
+		{get, "/v1/sessions", nil, 200, "13333oooo", nil},
+		{get, "/v1/sessions?user=ann", nil, 200, "133333oo3", nil},
+		{del, "/v1/sessions/900", nil, 204, "13333o4o4", bobsSession},
+		{del, "/v1/sessions?user=pushed", nil, 204, "1333333o3", heldDeactivation},
 		{get, "/v1/scim-connections", nil, 200, "1333333o3", nil},
 		{post, "/v1/scim-connections", m{"name": "corp"}, 201, "1333333o3", func(s *server) { s.exec("delete from scim_connections") }},
 		{get, "/v1/scim-connections/corp", nil, 200, "1333333o3", scimConnection},
 		{put, "/v1/scim-connections/corp/token", nil, 201, "1333333o3", scimConnection},
 		{del, "/v1/scim-connections/corp/token", nil, 204, "1333333o3", scimConnection},
-		{post, "/v1/scim-connections/corp/users", m{"user": "kim"}, 204, "1333333o3", func(s *server) {
-			scimConnection(s)
+		{post, "/v1/scim-connections/corp/users", m{"user": "pushed"}, 204, "1333333o3", func(s *server) {
+			heldDeactivation(s)
 			s.exec("delete from scim_users")
 		}},
 		{del, "/v1/scim-connections/corp", nil, 204, "1333333o3", scimConnection},
@@ -420,6 +424,10 @@ func pages() []right {
 		right{post, "/silences", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "kkkkk3oo3", nil},
 		right{post, "/silences/1/edit", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "kkkkk3oo3", (*server).silence},
 		right{post, "/silences/1/end", nil, 303, "lllll3oo3", (*server).silence},
+		right{get, "/sessions", nil, 200, people, nil},
+		right{get, "/sessions?user=bob", nil, 200, "lllllo3o3", nil},
+		right{post, "/sessions/end-others", formOf("user", "pushed"), 303, "lllll33o3", heldDeactivation},
+		right{post, "/sessions/900/end", nil, 303, "lllllo4o4", bobsSession},
 		right{get, "/tokens", nil, 200, people, nil},
 		right{get, "/tokens?all=true", nil, 200, "lllll33o3", nil},
 		right{post, "/tokens", formOf("name", "laptop", "scopes", "read"), 200, "lllllooo3", nil},
@@ -600,7 +608,7 @@ func (s *server) everything() map[string]string {
 	s.Helper()
 	rows, err := s.db.Query(s.Context(), `select relname, coalesce((xpath('/row/h/text()', query_to_xml(format(
 			'select md5(string_agg(t::text, ''|'' order by t::text)) as h from %I t', relname), true, true, '')))[1]::text, '')
-		from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not in ('sessions', 'statistics_snapshots', 'watch_results', 'integration_tokens', 'integration_payloads', 'integration_activity', 'heartbeat_reception')`)
+		from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and relname not in ('sessions', 'login_attempts', 'statistics_snapshots', 'watch_results', 'integration_tokens', 'integration_payloads', 'integration_activity', 'heartbeat_reception')`)
 	require.NoError(s, err)
 	out := map[string]string{}
 	var table, hash string
@@ -628,6 +636,12 @@ func withParent(s *server) {
 func merged(s *server) {
 	withParent(s)
 	s.exec("update incidents set active = false, merged_into = 900 where id = 1")
+}
+
+// bobsSession gives bob the session 900.
+func bobsSession(s *server) {
+	s.exec(`insert into sessions (id, token, data, expiry, user_id) overriding system value
+		select 900, 'x', '', now() + interval '1 hour', id from users where name = 'bob' on conflict do nothing`)
 }
 
 // scimConnection makes the connection corp.
@@ -702,6 +716,8 @@ var resources = []string{
 	"/v1/scim-connections",
 	"/v1/scim-connections/",
 	"/v1/service-tokens",
+	"/v1/sessions",
+	"/v1/sessions/",
 	"/v1/service-tokens/",
 	"/v1/silences",
 	"/v1/silences/",

@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/api"
-	"github.com/iris-oncall/iris/internal/api/owners"
 	"github.com/iris-oncall/iris/internal/app/apiserver/callbacks"
 	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
 	"github.com/iris-oncall/iris/internal/app/apiserver/site"
@@ -24,7 +23,6 @@ import (
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/replay"
-	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
 // apiShared has what several edges of iris-api use: storage adapters, authentication and limits. It has one method per
@@ -56,6 +54,7 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 		idempotency: postgres.NewIdempotency(a.db), notifier: postgres.NewNotifier(a.db),
 	}
 	dummy, listLimit := a.cfg.Compatibility.DummyRoles, a.cfg.MailingLists.MaxMembers
+	s.Sessions = s.Sessions.WithIdle(a.cfg.HTTP.SessionIdle)
 	s.sessions = login.NewSessions(a.cfg, s.Sessions, a.errors.Write)
 	s.strict = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens)
 	s.authenticator = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens)
@@ -198,21 +197,13 @@ func (s *apiShared) v1Parts() api.Deps {
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory, AuditLog: s.Audit,
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: s.simulator,
 		},
-		Integrations: site.WithAccounts(s.cfg, s.Stores, s.withOwners(receivers.Routes(s.cfg, s.Stores, s.opener(), s.log))),
+		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, s.opener(), s.log)),
 		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,
 			Contacts: s.Contacts,
 		},
-	}
-}
-
-// withOwners adds the routes of /v1 about the owners of plans, templates and applications to others.
-func (s *apiShared) withOwners(others func(replay.Wake) []routing.Route) func(replay.Wake) []routing.Route {
-	return func(wake replay.Wake) []routing.Route {
-		return append(others(wake), owners.Routes(owners.Deps{Store: s.Owners, Plan: s.Plans.ByName, Template: s.Templates.ByName,
-			Application: s.Applications.Describe})...)
 	}
 }
 

@@ -64,6 +64,7 @@ type Stores struct {
 
 	KnownAddresses *access.KnownAddresses
 	Sessions       *access.Sessions
+	Attempts       *access.Attempts
 	Cluster        *engine.Cluster
 	Reach          *engine.Reach
 	Runner         *engine.Runner
@@ -87,7 +88,7 @@ type Stores struct {
 func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Oncall) *Stores {
 	standard := standardQuota(all.DefaultQuota)
 	s := &Stores{
-		Keys: keys, KnownAddresses: access.NewKnownAddresses(d, keys), Sessions: access.NewSessions(d),
+		Keys: keys, KnownAddresses: access.NewKnownAddresses(d, keys), Sessions: access.NewSessions(d), Attempts: access.NewAttempts(d, keys),
 		Cluster: engine.NewCluster(d), Reach: engine.NewReach(d), Runner: engine.NewRunner(d).WithQuota(standard, all.QuietTime.CallsAndTextsPerDay),
 		Receipts: incidents.NewReceipts(d), Responses: incidents.NewResponses(d), Statistics: catalog.NewStatistics(d),
 		Notices: notifications.NewNotices(d, keys), TeamRows: people.NewTeams(d),

@@ -10,32 +10,88 @@ import (
 	"github.com/alexedwards/scs/v2"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/users"
 )
 
 // Sessions stores web sessions for scs. Tokens are stored as SHA-256 hashes: 256 random bits need no salt, and a reader of the
-// table cannot log in with them. Sessions expire by the database's clock. It is safe for concurrent use.
-type Sessions struct{ db *postgres.DB }
+// table cannot log in with them. Sessions expire by the database's clock: at their end, and when they were not used for the idle time. It is safe
+// for concurrent use.
+type Sessions struct {
+	db   *postgres.DB
+	idle time.Duration
+}
 
 var _ scs.CtxStore = (*Sessions)(nil)
 
 // NewSessions returns the store over d.
 func NewSessions(d *postgres.DB) *Sessions { return &Sessions{db: d} }
 
-// FindCtx implements scs.CtxStore.
+// WithIdle returns a store whose sessions end when they were not used for idle; 0 = never.
+func (s *Sessions) WithIdle(idle time.Duration) *Sessions { return &Sessions{s.db, idle} }
+
+func (s *Sessions) idleSeconds() int64 { return int64(s.idle / time.Second) }
+
+// FindCtx implements scs.CtxStore. It records the use of the session at most once a minute.
 func (s *Sessions) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
-	data, err := postgres.Query(ctx, s.db, (*db.Queries).FindSession, HashToken(token))
+	found, err := postgres.Query(ctx, s.db, (*db.Queries).FindSession, db.FindSessionParams{Token: HashToken(token), IdleSeconds: s.idleSeconds()})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, false, nil
 	}
-	return data, err == nil, err
+	if err == nil && found.Unrecorded {
+		err = postgres.Exec(ctx, s.db, (*db.Queries).RecordSessionUse, HashToken(token))
+	}
+	return found.Data, err == nil, err
 }
 
-// CommitCtx implements scs.CtxStore.
+// CommitCtx implements scs.CtxStore. What lists show of a session is stored in columns too.
 func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
-	return postgres.Exec(ctx, s.db, (*db.Queries).CommitSession, db.CommitSessionParams{
-		Token: HashToken(token), Data: data, Expiry: expiry,
+	_, values, err := scs.GobCodec{}.Decode(data)
+	if err != nil {
+		return err
+	}
+	text := func(key string) string { v, _ := values[key].(string); return postgres.Storable(v) }
+	user, _ := values[auth.SessionUserID].(int64)
+	return postgres.Exec(ctx, s.db, (*db.Queries).CommitSession, db.CommitSessionParams{Token: HashToken(token), Data: data, Expiry: expiry,
+		UserID: user, How: text(auth.SessionHow), Address: text(auth.SessionAddress), Device: text(auth.SessionDevice)})
+}
+
+// OfUser returns the running sessions of a person, newest first, at most 200. current is the token of the session that asks; "" = none.
+func (s *Sessions) OfUser(ctx context.Context, user users.ID, current string) ([]auth.Session, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).SessionsOfUser, db.SessionsOfUserParams{UserID: int64(user), IdleSeconds: s.idleSeconds()})
+	return postgres.Convert(rows, func(r db.SessionsOfUserRow) auth.Session {
+		return auth.Session{ID: r.ID, How: r.How, Address: r.Address, Device: r.Device, CreatedAt: r.CreatedAt, LastUsedAt: r.LastUsedAt, ExpiresAt: r.Expiry,
+			Current: current != "" && r.Token == HashToken(current)}
+	}), err
+}
+
+// End ends a session of a person; user 0 = of anybody. An unknown session is a NotFound fault. actor is the author in the audit log.
+func (s *Sessions) End(ctx context.Context, id int64, user users.ID, actor string) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		name, err := q.EndSession(ctx, db.EndSessionParams{ID: id, UserID: int64(user)})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return fault.New(fault.NotFound, "there is no such session")
+		}
+		if err != nil {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: "session end", Object: "user " + name})
+	})
+}
+
+// EndOthers ends all sessions of a person except the one with the token; "" = all.
+func (s *Sessions) EndOthers(ctx context.Context, u users.User, current, actor string) error {
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		n, err := q.EndOtherSessions(ctx, db.EndOtherSessionsParams{UserID: int64(u.ID), Token: HashToken(current)})
+		if err != nil || n == 0 {
+			return err
+		}
+		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: "sessions end", Object: "user " + u.Name,
+			Detail: humanize.Count(int(n), "session", "sessions")})
 	})
 }
 
@@ -59,7 +115,7 @@ func (s *Sessions) Delete(token string) error { return s.DeleteCtx(context.Backg
 
 // DeleteExpired deletes expired sessions and returns how many. It should be called every few minutes.
 func (s *Sessions) DeleteExpired(ctx context.Context) (n int64, err error) {
-	return postgres.Read(ctx, s.db, (*db.Queries).DeleteExpiredSessions)
+	return postgres.Query(ctx, s.db, (*db.Queries).DeleteExpiredSessions, s.idleSeconds())
 }
 
 // HashToken returns the hash under which a session is stored.

@@ -1,14 +1,42 @@
 -- Web sessions. Tokens are stored hashed.
 
 -- name: FindSession :one
-select data from sessions where token = @token and expiry > clock_timestamp();
+select data, (last_used_at < clock_timestamp() - interval '1 minute')::boolean as unrecorded
+from sessions
+where token = @token and expiry > clock_timestamp()
+    and (sqlc.arg(idle_seconds)::bigint = 0 or last_used_at > clock_timestamp() - sqlc.arg(idle_seconds)::bigint * interval '1 second');
+
+-- name: RecordSessionUse :exec
+update sessions set last_used_at = clock_timestamp() where token = @token and last_used_at < clock_timestamp() - interval '1 minute';
 
 -- name: CommitSession :exec
-insert into sessions (token, data, expiry) values (@token, @data, @expiry)
-on conflict (token) do update set data = excluded.data, expiry = excluded.expiry;
+insert into sessions (token, data, expiry, user_id, how, address, device)
+values (@token, @data, @expiry, (select u.id from users u where u.id = sqlc.arg(user_id)::bigint), @how, @address, @device)
+on conflict (token) do update set data = excluded.data, expiry = excluded.expiry, user_id = excluded.user_id, how = excluded.how,
+    address = excluded.address, device = excluded.device;
 
 -- name: DeleteSession :exec
 delete from sessions where token = @token;
 
 -- name: DeleteExpiredSessions :execrows
-delete from sessions where expiry <= clock_timestamp();
+delete from sessions
+where token = any(array(
+    select o.token from sessions o
+    where o.expiry <= clock_timestamp()
+        or sqlc.arg(idle_seconds)::bigint > 0 and o.last_used_at <= clock_timestamp() - sqlc.arg(idle_seconds)::bigint * interval '1 second'
+    limit 10000));
+
+-- The running sessions of a person, newest first.
+-- name: SessionsOfUser :many
+select id, token, how, address, device, created_at, last_used_at, expiry
+from sessions
+where user_id = sqlc.arg(user_id)::bigint and expiry > clock_timestamp()
+    and (sqlc.arg(idle_seconds)::bigint = 0 or last_used_at > clock_timestamp() - sqlc.arg(idle_seconds)::bigint * interval '1 second')
+order by id desc limit 200;
+
+-- name: EndSession :one
+delete from sessions s where s.id = @id and (sqlc.arg(user_id)::bigint = 0 or s.user_id = sqlc.arg(user_id)::bigint) and s.user_id is not null
+returning (select u.name from users u where u.id = s.user_id)::text as user_name;
+
+-- name: EndOtherSessions :execrows
+delete from sessions where user_id = sqlc.arg(user_id)::bigint and token <> @token;

@@ -95,6 +95,9 @@ const pendingLife = 10 * time.Minute
 
 const maxForm = 16 << 10 // bytes
 
+// byPassword says how a session began.
+const byPassword = "password"
+
 // Enter begins the session of a person whose password was right, or asks for the second factor first. It returns where the browser goes on
 // to; next is where the person wants to go.
 func (a *Account) Enter(r *http.Request, u users.User, next string) (to string, err error) {
@@ -104,7 +107,7 @@ func (a *Account) Enter(r *http.Request, u users.User, next string) (to string, 
 		return "", err
 	}
 	if !state.On && !state.Required {
-		_, err := wire.BeginSession(ctx, a.sessions, a.userKey, u)
+		_, err := wire.BeginSession(ctx, a.sessions, a.userKey, u, byPassword)
 		return next, err
 	}
 	// The session of a person who was logged in in this browser ends.
@@ -181,7 +184,7 @@ func (a *Account) forget(ctx context.Context) {
 // enter ends the pending log-in and begins the session.
 func (a *Account) enter(ctx context.Context, u users.User) error {
 	a.forget(ctx)
-	_, err := wire.BeginSession(ctx, a.sessions, a.userKey, u)
+	_, err := wire.BeginSession(ctx, a.sessions, a.userKey, u, byPassword)
 	return err
 }
 

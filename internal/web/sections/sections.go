@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/web/integrations"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/plans"
+	"github.com/iris-oncall/iris/internal/web/sessions"
 	"github.com/iris-oncall/iris/internal/web/silences"
 	"github.com/iris-oncall/iris/internal/web/tokens"
 )
@@ -27,6 +28,8 @@ type (
 	ClusterParts = cluster.Deps
 	// TokenParts are what the pages of tokens work on.
 	TokenParts = tokens.Deps
+	// SessionParts are what the page of sessions works on.
+	SessionParts = sessions.Deps
 	// ServiceTokens are the operations on service tokens.
 	ServiceTokens = tokens.Services
 )
@@ -38,6 +41,7 @@ type Deps struct {
 	Silences     SilenceParts
 	Cluster      ClusterParts
 	Tokens       TokenParts
+	Sessions     SessionParts
 	Teams        calendar.Teams
 }
 
@@ -47,6 +51,7 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 	integrations.Handlers{Deps: d.Integrations, Pages: p}.Routes(r)
 	silences.Handlers{Deps: d.Silences, Pages: p}.Routes(r)
 	tokens.Handlers{Deps: d.Tokens, Pages: p}.Routes(r)
+	sessions.Handlers{Deps: d.Sessions, Pages: p}.Routes(r)
 	cluster.Handlers{Deps: d.Cluster, Pages: p}.Routes(r)
 	calendar.Handlers{Teams: d.Teams, Pages: p}.Routes(r)
 }

@@ -535,6 +535,14 @@ type Limit struct {
 	LeadAt time.Time
 }
 
+type LoginAttempt struct {
+	Key   []byte
+	Count int32
+	// of the last attempt; of an address: the beginning of its minute
+	LastAt       time.Time
+	BlockedUntil *time.Time
+}
+
 type MailingList struct {
 	ID          int64
 	TargetID    int64
@@ -1111,6 +1119,16 @@ type Session struct {
 	Token  string
 	Data   []byte
 	Expiry time.Time
+	ID     int64
+	// null before the log-in, and of sessions of earlier releases until they are stored again
+	UserID *int64
+	// password, or the name of the provider
+	How       string
+	Address   string
+	Device    string
+	CreatedAt time.Time
+	// written at most once a minute
+	LastUsedAt time.Time
 }
 
 type SessionIdentity struct {

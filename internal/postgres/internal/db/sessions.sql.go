@@ -11,27 +11,46 @@ import (
 )
 
 const commitSession = `-- name: CommitSession :exec
-insert into sessions (token, data, expiry) values ($1, $2, $3)
-on conflict (token) do update set data = excluded.data, expiry = excluded.expiry
+insert into sessions (token, data, expiry, user_id, how, address, device)
+values ($1, $2, $3, (select u.id from users u where u.id = $4::bigint), $5, $6, $7)
+on conflict (token) do update set data = excluded.data, expiry = excluded.expiry, user_id = excluded.user_id, how = excluded.how,
+    address = excluded.address, device = excluded.device
 `
 
 type CommitSessionParams struct {
-	Token  string
-	Data   []byte
-	Expiry time.Time
+	Token   string
+	Data    []byte
+	Expiry  time.Time
+	UserID  int64
+	How     string
+	Address string
+	Device  string
 }
 
 func (q *Queries) CommitSession(ctx context.Context, arg CommitSessionParams) error {
-	_, err := q.db.Exec(ctx, commitSession, arg.Token, arg.Data, arg.Expiry)
+	_, err := q.db.Exec(ctx, commitSession,
+		arg.Token,
+		arg.Data,
+		arg.Expiry,
+		arg.UserID,
+		arg.How,
+		arg.Address,
+		arg.Device,
+	)
 	return err
 }
 
 const deleteExpiredSessions = `-- name: DeleteExpiredSessions :execrows
-delete from sessions where expiry <= clock_timestamp()
+delete from sessions
+where token = any(array(
+    select o.token from sessions o
+    where o.expiry <= clock_timestamp()
+        or $1::bigint > 0 and o.last_used_at <= clock_timestamp() - $1::bigint * interval '1 second'
+    limit 10000))
 `
 
-func (q *Queries) DeleteExpiredSessions(ctx context.Context) (int64, error) {
-	result, err := q.db.Exec(ctx, deleteExpiredSessions)
+func (q *Queries) DeleteExpiredSessions(ctx context.Context, idleSeconds int64) (int64, error) {
+	result, err := q.db.Exec(ctx, deleteExpiredSessions, idleSeconds)
 	if err != nil {
 		return 0, err
 	}
@@ -47,15 +66,125 @@ func (q *Queries) DeleteSession(ctx context.Context, token string) error {
 	return err
 }
 
-const findSession = `-- name: FindSession :one
-
-select data from sessions where token = $1 and expiry > clock_timestamp()
+const endOtherSessions = `-- name: EndOtherSessions :execrows
+delete from sessions where user_id = $1::bigint and token <> $2
 `
 
+type EndOtherSessionsParams struct {
+	UserID int64
+	Token  string
+}
+
+func (q *Queries) EndOtherSessions(ctx context.Context, arg EndOtherSessionsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, endOtherSessions, arg.UserID, arg.Token)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const endSession = `-- name: EndSession :one
+delete from sessions s where s.id = $1 and ($2::bigint = 0 or s.user_id = $2::bigint) and s.user_id is not null
+returning (select u.name from users u where u.id = s.user_id)::text as user_name
+`
+
+type EndSessionParams struct {
+	ID     int64
+	UserID int64
+}
+
+func (q *Queries) EndSession(ctx context.Context, arg EndSessionParams) (string, error) {
+	row := q.db.QueryRow(ctx, endSession, arg.ID, arg.UserID)
+	var user_name string
+	err := row.Scan(&user_name)
+	return user_name, err
+}
+
+const findSession = `-- name: FindSession :one
+
+select data, (last_used_at < clock_timestamp() - interval '1 minute')::boolean as unrecorded
+from sessions
+where token = $1 and expiry > clock_timestamp()
+    and ($2::bigint = 0 or last_used_at > clock_timestamp() - $2::bigint * interval '1 second')
+`
+
+type FindSessionParams struct {
+	Token       string
+	IdleSeconds int64
+}
+
+type FindSessionRow struct {
+	Data       []byte
+	Unrecorded bool
+}
+
 // Web sessions. Tokens are stored hashed.
-func (q *Queries) FindSession(ctx context.Context, token string) ([]byte, error) {
-	row := q.db.QueryRow(ctx, findSession, token)
-	var data []byte
-	err := row.Scan(&data)
-	return data, err
+func (q *Queries) FindSession(ctx context.Context, arg FindSessionParams) (FindSessionRow, error) {
+	row := q.db.QueryRow(ctx, findSession, arg.Token, arg.IdleSeconds)
+	var i FindSessionRow
+	err := row.Scan(&i.Data, &i.Unrecorded)
+	return i, err
+}
+
+const recordSessionUse = `-- name: RecordSessionUse :exec
+update sessions set last_used_at = clock_timestamp() where token = $1 and last_used_at < clock_timestamp() - interval '1 minute'
+`
+
+func (q *Queries) RecordSessionUse(ctx context.Context, token string) error {
+	_, err := q.db.Exec(ctx, recordSessionUse, token)
+	return err
+}
+
+const sessionsOfUser = `-- name: SessionsOfUser :many
+select id, token, how, address, device, created_at, last_used_at, expiry
+from sessions
+where user_id = $1::bigint and expiry > clock_timestamp()
+    and ($2::bigint = 0 or last_used_at > clock_timestamp() - $2::bigint * interval '1 second')
+order by id desc limit 200
+`
+
+type SessionsOfUserParams struct {
+	UserID      int64
+	IdleSeconds int64
+}
+
+type SessionsOfUserRow struct {
+	ID         int64
+	Token      string
+	How        string
+	Address    string
+	Device     string
+	CreatedAt  time.Time
+	LastUsedAt time.Time
+	Expiry     time.Time
+}
+
+// The running sessions of a person, newest first.
+func (q *Queries) SessionsOfUser(ctx context.Context, arg SessionsOfUserParams) ([]SessionsOfUserRow, error) {
+	rows, err := q.db.Query(ctx, sessionsOfUser, arg.UserID, arg.IdleSeconds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SessionsOfUserRow{}
+	for rows.Next() {
+		var i SessionsOfUserRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Token,
+			&i.How,
+			&i.Address,
+			&i.Device,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.Expiry,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

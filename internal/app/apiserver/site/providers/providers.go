@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	api "github.com/iris-oncall/iris/internal/api/identities"
+	"github.com/iris-oncall/iris/internal/api/sessions"
 	"github.com/iris-oncall/iris/internal/app/apiserver/site/directories"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/config"
@@ -72,7 +73,8 @@ func rulesOf(r config.Rights) sso.Rules {
 	return out
 }
 
-// Routes returns the routes of /v1 about accounts, and about directories.
+// Routes returns the routes of /v1 about accounts, directories and sessions.
 func Routes(c config.API, s *server.Stores) []routing.Route {
-	return append(directories.Routes(c, s), api.Routes(sso.Links{LinkStore: identities.New(s.DB), Issuers: config.Issuers(c.OIDC)})...)
+	out := append(directories.Routes(c, s), sessions.Routes(sessions.Deps{Sessions: s.Sessions, People: s.Users})...)
+	return append(out, api.Routes(sso.Links{LinkStore: identities.New(s.DB), Issuers: config.Issuers(c.OIDC)})...)
 }

@@ -1,0 +1,23 @@
+package auth
+
+import "time"
+
+// Keys of the values of a web session that its row has too, for lists.
+const (
+	SessionUserID  = "user_id"
+	SessionHow     = "how"
+	SessionAddress = "address"
+	SessionDevice  = "device"
+)
+
+// Session is a running web session of a person, without its secret.
+type Session struct {
+	ID         int64
+	How        string // "password", or the name of the provider; "" = unknown
+	Address    string // of the log-in
+	Device     string // browser and system, such as "Firefox on Linux"
+	CreatedAt  time.Time
+	LastUsedAt time.Time // exact to about one minute
+	ExpiresAt  time.Time
+	Current    bool // the session that asks
+}

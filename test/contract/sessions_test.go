@@ -1,0 +1,87 @@
+package contract
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type webSession struct {
+	ID      int64
+	How     string
+	Address string
+	Device  string
+	Current bool
+}
+
+func (s *server) sessionsOf(as caller, query string) []webSession {
+	s.Helper()
+	return decode[struct{ Items []webSession }](s.do(as, get, "/v1/sessions"+query, nil).is(200)).Items
+}
+
+// A person sees and ends sessions; an ended one is refused with the next request. Administrators do so for anybody.
+func TestSessionsAreListedAndEnded(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, everythingServed(t))
+	s.join("dora")
+	dora := caller{name: "dora", session: "dora"}
+	second, _, _ := s.logIn("dora")
+	status := func(c *http.Client) int {
+		r, err := c.Get(s.url + "/v1/incidents")
+		require.NoError(t, err)
+		defer r.Body.Close()
+		return r.StatusCode
+	}
+	require.Equal(t, 200, status(second))
+	found := s.sessionsOf(dora, "")
+	require.Len(t, found, 2)
+	require.Equal(t, []bool{false, true}, []bool{found[0].Current, found[1].Current}, "newest first")
+	require.Equal(t, "password", found[0].How)
+	require.Equal(t, "127.0.0.1", found[0].Address)
+	require.NotEmpty(t, found[0].Device)
+	s.do(bob, get, "/v1/sessions?user=dora", nil).is(403)
+	s.do(admin, get, "/v1/sessions?user=nobody", nil).is(400)
+	s.do(dora, del, "/v1/sessions/900000", nil).is(404)
+
+	s.do(dora, del, "/v1/sessions", nil).is(204)
+	require.Equal(t, 401, status(second))
+	require.Len(t, s.sessionsOf(dora, ""), 1)
+	personal, _ := s.token(dora, "admin")
+	require.False(t, s.sessionsOf(personal, "")[0].Current, "a token has no session")
+	s.do(admin, del, "/v1/sessions?user=dora", nil).is(204)
+	s.do(dora, get, "/v1/incidents", nil).is(401)
+	s.do(personal, get, "/v1/incidents", nil).is(200)
+	require.EqualValues(t, 2, s.number("select count(*) from audit_log where action = 'sessions end' and object = 'user dora'"))
+}
+
+// A session ends when it is not used, and at its latest end, whatever it is used for. A log-in changes its token.
+func TestSessionsEndByTime(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, configured(t, "http: {session_idle: 1h, session_ttl: 8h}\n"))
+	s.join("dora")
+	dora := caller{name: "dora", session: "dora"}
+	age := func(column, by string) {
+		t.Helper()
+		s.exec("update sessions set " + column + " = " + column + " - interval '" + by + "' where user_id = (select id from users where name = 'dora')")
+	}
+	age("last_used_at", "59 minutes")
+	s.do(dora, get, "/v1/incidents", nil).is(200)
+	age("last_used_at", "59 minutes")
+	s.do(dora, get, "/v1/incidents", nil).is(200)
+	age("last_used_at", "61 minutes")
+	s.do(dora, get, "/v1/incidents", nil).is(401)
+
+	c, before, _ := s.logIn("dora")
+	r, err := c.PostForm(s.url+"/login/", map[string][]string{"username": {"dora"}, "password": {password}})
+	require.NoError(t, err)
+	defer r.Body.Close()
+	require.EqualValues(t, 1, s.number("select count(*) from sessions where user_id = (select id from users where name = 'dora') and last_used_at > now() - interval '1 minute'"),
+		"the token from before the log-in is gone")
+	require.NotEmpty(t, before)
+	s.exec("update sessions set expiry = now() where user_id = (select id from users where name = 'dora')")
+	again, err := c.Get(s.url + "/v1/incidents")
+	require.NoError(t, err)
+	defer again.Body.Close()
+	require.Equal(t, 401, again.StatusCode)
+}
