@@ -2,7 +2,7 @@
 // applications, teams and plans, prints who is on call, simulates plans, imports data, checks configuration and templates,
 // and measures (bench). The work is done in other packages, mostly internal/operator.
 //
-// Commands on a database read its address from IRIS_DATABASE_URL or from the configuration file. The exit code is 0 if the
+// login, logout and token call a server over /v1. Commands on a database read its address from IRIS_DATABASE_URL or from the configuration file. The exit code is 0 if the
 // command succeeded, 1 if it failed, 2 if the command line is wrong. Some commands also use 3; their help says when.
 package main
 
@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/operator/links"
@@ -29,7 +30,7 @@ type cli struct {
 	Dev         devCommand         `cmd:"" help:"Run Iris on this machine, with PostgreSQL, a mailbox and demo data."`
 	Migrate     migrateCommand     `cmd:"" help:"Migrate the schema of the database to this release."`
 	CheckConfig checkConfigCommand `cmd:"" help:"List the problems of the configuration."`
-	Render      renderCommand      `cmd:"" help:"Render a template from standard input as the processor does."`
+	Render      commands.Render    `cmd:"" help:"Render a template from standard input as the processor does."`
 	User        userCommand        `cmd:"" help:"Add, list and change users."`
 	App         appCommand         `cmd:"" help:"Add and change applications: the programs that post incidents."`
 	Integration integrationCommand `cmd:"" help:"Add and change integrations: the senders of alerts."`
@@ -48,6 +49,9 @@ type cli struct {
 	Sync        syncCommand        `cmd:"" help:"Update people and mailing lists from LDAP or Slack."`
 	Bench       benchCommand       `cmd:"" help:"Measure: post incidents and compare them with the received e-mails."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Check whether a server is ready; for health checks of containers."`
+	Login       commands.Login     `cmd:"" help:"Log in to a server with the browser, for the token commands."`
+	Logout      commands.Logout    `cmd:"" help:"Revoke and remove the token of a server."`
+	Token       commands.Token     `cmd:"" help:"List, create and revoke tokens on a server."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
 
 	API       apiCommand       `cmd:"" name:"api" hidden:"" help:"Run iris-api."`
@@ -111,7 +115,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		kong.Name("iris"), kong.Description("Iris pages the right person, once, in time."),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations), kong.BindToProvider(e.accounts), kong.Bind(links.Streams{Out: e.stdout, Err: e.stderr}))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations), kong.BindToProvider(e.accounts), kong.Bind(commands.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr}), kong.Bind(links.Streams{Out: e.stdout, Err: e.stderr}))
 	if err != nil {
 		fmt.Fprintf(e.stderr, "iris: %v\n", err)
 		return 1

@@ -109,6 +109,8 @@ type HTTP struct {
 	SessionTTL time.Duration `koanf:"session_ttl" default:"12h"`
 	// SessionIdle is how long a session lasts without a request. 0 = as long as SessionTTL.
 	SessionIdle time.Duration `koanf:"session_idle" default:"4h"`
+	// SessionConfirm is how recent a log-in must be for dangerous changes. 0 = any.
+	SessionConfirm time.Duration `koanf:"session_confirm" default:"15m"`
 	// AllowedOrigins are the sites whose scripts may call the API (CORS), such as https://portal.example.com. Empty = none.
 	AllowedOrigins []string `koanf:"allowed_origins"`
 	// HealthcheckFile is a file whose first line is the answer of /healthcheck. If the file is missing, the answer is 404:

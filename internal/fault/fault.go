@@ -23,6 +23,7 @@ const (
 	TooLarge        Kind = "too_large"       // the request has too many bytes
 	Unauthenticated Kind = "unauthenticated" // the caller is not known
 	Forbidden       Kind = "forbidden"       // the caller may not do that
+	LogInAgain      Kind = "log_in_again"    // the caller must log in again, then repeat the request
 	Throttled       Kind = "throttled"       // too many requests; try again after RetryAfter
 	Unavailable     Kind = "unavailable"     // a system that Iris needs does not answer; try again
 	Internal        Kind = "internal"        // a defect of Iris, or an unexpected failure

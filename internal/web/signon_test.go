@@ -42,7 +42,7 @@ type provider struct {
 	ended    []string
 }
 
-func (p *provider) Begin(context.Context) (oidc.Request, string, error) {
+func (p *provider) Begin(context.Context, bool) (oidc.Request, string, error) {
 	p.begun++
 	state := strings.Repeat("s", p.begun)
 	return oidc.Request{State: state, Nonce: "n", Verifier: "v"}, idpIssuer + "/auth?state=" + state, p.err

@@ -8,6 +8,7 @@ import (
 	"embed"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/go-chi/chi/v5"
@@ -69,8 +70,10 @@ type Deps struct {
 	Account   AccountParts
 	Sessions  *scs.SessionManager
 	UserKey   string // session key of the name of the logged-in person
-	Mailbox   bool   // `iris dev` serves a mailbox at /dev/mailbox
-	Log       *zap.Logger
+	// RecentLogin is how recent a log-in must be for dangerous changes; 0 = any.
+	RecentLogin time.Duration `optional:"true"`
+	Mailbox     bool          // `iris dev` serves a mailbox at /dev/mailbox
+	Log         *zap.Logger
 }
 
 // Web serves the site. It is safe for concurrent use.
@@ -81,6 +84,7 @@ type Web struct {
 	incidents incidents.Handlers
 	sections  SectionParts
 	signOn    *signon.SignOn
+	again     func(http.Handler) http.Handler
 	account   *account.Account
 	errors    *wire.Errors
 	log       *zap.Logger
@@ -102,6 +106,7 @@ func New(d Deps) (*Web, error) {
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
 	w.account = account.New(d.Account, d.People, w.pages, d.UserKey, log)
 	w.signOn = signon.New(d.SignOn, &sessions, d.UserKey, log)
+	w.again = w.account.Again(d.RecentLogin, d.SignOn.Choices)
 	return w, nil
 }
 
@@ -125,7 +130,7 @@ func (w *Web) Routes(r chi.Router) {
 		r.Post("/logout/", w.logout)
 		r.Post("/logout", w.logoutOncall)
 		r.Group(func(r chi.Router) {
-			r.Use(w.requireReader)
+			r.Use(w.requireReader, w.again)
 			w.incidents.Routes(r)
 			w.sections.Routes(r, w.pages)
 			w.account.Routes(r)

@@ -34,6 +34,7 @@ type Authenticator struct {
 	tokens       Tokens // nil = tokens are refused
 	errors       *Errors
 	unverified   bool
+	again        time.Duration // dangerous requests in a session need a log-in that is at most so old; 0 = any
 }
 
 // NewAuthenticator returns an Authenticator. With nil sessions, only applications can authenticate. userKey is the session key of
@@ -47,6 +48,13 @@ func NewAuthenticator(apps auth.Applications, people People, sessions *scs.Sessi
 func (a *Authenticator) WithTokens(t Tokens) *Authenticator {
 	b := *a
 	b.tokens = t
+	return &b
+}
+
+// WithRecentLogin returns an Authenticator that refuses dangerous requests in a session whose log-in is older; 0 = it refuses none.
+func (a *Authenticator) WithRecentLogin(within time.Duration) *Authenticator {
+	b := *a
+	b.again = within
 	return &b
 }
 
@@ -212,6 +220,9 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	app, err := a.applications.ByName(r.Context(), auth.SessionApplication)
 	if err != nil {
 		return auth.Actor{}, auth.Application{}, err
+	}
+	if auth.NeedsRecentLogin(r.Method, r.URL.Path) && !LoggedInWithin(r.Context(), a.sessions, a.again) {
+		return auth.Actor{}, auth.Application{}, auth.ErrLogInAgain
 	}
 	actor := auth.Through(app).As(user)
 	actor.Session = true

@@ -47,7 +47,7 @@ func Status(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case fault.Unauthenticated:
 		return http.StatusUnauthorized
-	case fault.Forbidden:
+	case fault.Forbidden, fault.LogInAgain:
 		return http.StatusForbidden
 	case fault.Throttled:
 		return http.StatusTooManyRequests
@@ -232,6 +232,9 @@ func writeProblem(w http.ResponseWriter, r *http.Request, status int, f *fault.E
 	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: f.Message, Field: f.Field}
 	if f.Detail != "" {
 		p.Detail += ": " + f.Detail
+	}
+	if f.Kind == fault.LogInAgain {
+		p.Type = "urn:iris:problem:log-in-again"
 	}
 	p.Errors = wrongs(r, f, p.Detail)
 	body, err := json.Marshal(p)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"time"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/mileusna/useragent"
@@ -16,6 +17,7 @@ import (
 // Keys of a session, in addition to userKey, which the server chooses.
 const (
 	sessionEpoch = "login_epoch"
+	sessionLogIn = "logged_in_at" // seconds since 1970
 	sessionCSRF  = "csrf_token"
 )
 
@@ -72,12 +74,23 @@ func BeginSession(ctx context.Context, sessions *scs.SessionManager, userKey str
 	sessions.Put(ctx, userKey, u.Name)
 	sessions.Put(ctx, auth.SessionUserID, int64(u.ID))
 	client := ClientOf(ctx)
+	ConfirmLogin(ctx, sessions)
 	sessions.Put(ctx, auth.SessionHow, how)
 	sessions.Put(ctx, auth.SessionAddress, client.Address)
 	sessions.Put(ctx, auth.SessionDevice, client.device())
 	sessions.Put(ctx, sessionEpoch, u.LoginEpoch)
 	sessions.Put(ctx, sessionCSRF, csrf)
 	return csrf, nil
+}
+
+// ConfirmLogin notes that the person of the session of ctx has just logged in, or confirmed the password.
+func ConfirmLogin(ctx context.Context, sessions *scs.SessionManager) {
+	sessions.Put(ctx, sessionLogIn, time.Now().Unix())
+}
+
+// LoggedInWithin reports whether the person of the session of ctx logged in at most so long ago; 0 = at any time.
+func LoggedInWithin(ctx context.Context, sessions *scs.SessionManager, within time.Duration) bool {
+	return within == 0 || time.Since(time.Unix(sessions.GetInt64(ctx, sessionLogIn), 0)) < within
 }
 
 // SessionUser returns the user of the session of ctx. ok is false without a log-in, and if the person was deleted, was switched off

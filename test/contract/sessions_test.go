@@ -2,9 +2,13 @@ package contract
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/iris-oncall/iris/internal/auth"
 )
 
 type webSession struct {
@@ -84,4 +88,48 @@ func TestSessionsEndByTime(t *testing.T) {
 	require.NoError(t, err)
 	defer again.Body.Close()
 	require.Equal(t, 401, again.StatusCode)
+}
+
+// Every operation that needs a recent log-in is listed here, so that a renamed route does not lose it.
+func TestWhichOperationsNeedARecentLogIn(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	var found []string
+	for _, o := range s.api.operations {
+		if auth.NeedsRecentLogin(strings.ToUpper(o.method), o.path) {
+			found = append(found, strings.ToUpper(o.method)+" "+o.path)
+		}
+	}
+	require.ElementsMatch(t, []string{
+		"POST /v1/tokens", "POST /v1/service-tokens", "POST /v1/scim-connections", "PUT /v1/scim-connections/{connection}/token",
+		"POST /v1/scim-connections/{connection}/users", "DELETE /v1/scim-connections/{connection}", "POST /v1/held-deactivations/{deactivation}/confirm",
+		"POST /v1/identities", "POST /v1/invitations", "DELETE /v1/users/{user}", "DELETE /v1/users/{user}/second-factor",
+		"POST /v1/users/{user}/contacts/{mode}/verify", "DELETE /v1/teams/{team}", "POST /tokens", "POST /service-tokens", "POST /login/command-line",
+		"POST /invitations", "POST /invitations/{invitation}/send",
+	}, found)
+}
+
+// In a session, dangerous changes need a recent log-in, here one of the last nanosecond. What the person typed is kept. Tokens are not asked.
+func TestDangerousChangesNeedARecentLogIn(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, configured(t, "http: {session_confirm: 1ns}\n"))
+	content := m{"name": "laptop", "scopes": []string{"read"}}
+	refused := s.do(bob, post, "/v1/tokens", content).is(403)
+	require.Contains(t, refused.body, `"type":"urn:iris:problem:log-in-again"`)
+	s.do(admin, del, "/v1/users/bob?force=true", nil).is(403)
+	s.do(bob, get, "/v1/tokens", nil).is(200)
+	require.EqualValues(t, 0, s.number("select count(*) from personal_tokens"))
+
+	typed := formOf("name", `my "laptop"`, "scopes", "read", "scopes", "incidents", "days", "30")
+	page := s.do(bob, post, "/tokens", typed, "Content-Type", form).is(403).body
+	require.Contains(t, page, `name="confirm_password"`)
+	require.Contains(t, page, `value="my &#34;laptop&#34;"`)
+	require.Contains(t, page, `name="scopes" value="incidents"`)
+	page = s.do(bob, post, "/tokens", typed+"&confirm_password=wrong", "Content-Type", form).is(403).body
+	require.Contains(t, page, "The password is wrong")
+	require.NotContains(t, page, `value="wrong"`)
+	require.EqualValues(t, 0, s.number("select count(*) from personal_tokens"))
+	page = s.do(bob, post, "/tokens", typed+"&confirm_password="+url.QueryEscape(password), "Content-Type", form).is(200).body
+	require.Contains(t, page, "iris_p_")
+	require.EqualValues(t, 1, s.number("select count(*) from personal_tokens"))
 }

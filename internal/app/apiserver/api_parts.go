@@ -56,8 +56,8 @@ func (a *API) share(in postgres.Installation) (*apiShared, error) {
 	dummy, listLimit := a.cfg.Compatibility.DummyRoles, a.cfg.MailingLists.MaxMembers
 	s.Sessions = s.Sessions.WithIdle(a.cfg.HTTP.SessionIdle)
 	s.sessions = login.NewSessions(a.cfg, s.Sessions, a.errors.Write)
-	s.strict = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens)
-	s.authenticator = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens)
+	s.strict = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens).WithRecentLogin(a.cfg.HTTP.SessionConfirm)
+	s.authenticator = wire.NewAuthenticator(s.Applications, s.Users, s.sessions, login.UserKey, a.errors).WithTokens(s.Tokens).WithRecentLogin(a.cfg.HTTP.SessionConfirm)
 	if a.cfg.Compatibility.DisableAuth {
 		s.authenticator = s.authenticator.WithoutVerification()
 	}
@@ -146,7 +146,7 @@ func (s *apiShared) calendarEdge() (calendars.Requests, *calendars.Authenticator
 			Teams: s.Teams, People: s.People, Roles: s.Names, Rosters: s.Rosters, Schedules: s.Schedules, Shifts: s.Shifts,
 			Openings: open, Grace: s.cfg.Oncall.Grace,
 		}, &calendars.Authenticator{
-			Applications: s.Applications, Users: s.Users, Sessions: s.sessions, UserKey: login.UserKey, Memberships: s.Teams, Tokens: s.Tokens,
+			Applications: s.Applications, Users: s.Users, Sessions: s.sessions, UserKey: login.UserKey, Memberships: s.Teams, Tokens: s.Tokens, RecentLogin: s.cfg.HTTP.SessionConfirm,
 			Openings: open, DebugAuth: c.OncallDebugAuth, Errors: s.errors,
 		}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alexedwards/scs/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
@@ -177,9 +178,11 @@ func TestSessionsOfAnAccount(t *testing.T) {
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
 	sessions, web := identities.NewSessions(f.db, keys), access.NewSessions(f.db)
+	data, err := scs.GobCodec{}.Encode(time.Now().Add(time.Hour), nil)
+	require.NoError(t, err)
 	begin := func(token, subject, sid string) {
 		t.Helper()
-		require.NoError(t, web.CommitCtx(t.Context(), token, []byte("x"), time.Now().Add(time.Hour)))
+		require.NoError(t, web.CommitCtx(t.Context(), token, data, time.Now().Add(time.Hour)))
 		require.NoError(t, sessions.Began(t.Context(), token, sso.Session{Issuer: "https://idp", Subject: subject, Sid: sid, IDToken: "jwt"}))
 	}
 	begin("a", "1", "s1")

@@ -152,7 +152,7 @@ func forged(t *testing.T, header string, c content, key []byte) string {
 // begin begins a log-in, and makes the provider give code c for it.
 func (p *idp) begin(t *testing.T, at *oidc.Provider) oidc.Request {
 	t.Helper()
-	r, address, err := at.Begin(t.Context())
+	r, address, err := at.Begin(t.Context(), false)
 	require.NoError(t, err)
 	u, err := url.Parse(address)
 	require.NoError(t, err)
@@ -329,7 +329,7 @@ func TestAProviderThatIsDown(t *testing.T) {
 	p := newIDP(t)
 	at := p.provider(t)
 	p.Close()
-	_, _, err := at.Begin(t.Context())
+	_, _, err := at.Begin(t.Context(), false)
 	require.True(t, fault.Is(err, fault.Unavailable), "%v", err)
 	require.Empty(t, at.LogoutURL("", "https://iris.test/login"))
 }
@@ -346,7 +346,7 @@ func TestAgainstTheTestProvider(t *testing.T) {
 	at, err := oidc.New(oidc.Config{Name: "corp", Issuer: p.Addr(), ClientID: client, ClientSecret: "s3cret", CA: p.CACert(), RedirectURL: redirect,
 		NameClaim: "preferred_username", GroupsClaim: "groups"}, zap.NewNop())
 	require.NoError(t, err)
-	r, _, err := at.Begin(t.Context())
+	r, _, err := at.Begin(t.Context(), false)
 	require.NoError(t, err)
 	verifier, err := capoidc.NewCodeVerifier(capoidc.WithVerifier(r.Verifier))
 	require.NoError(t, err)

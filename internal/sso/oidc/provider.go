@@ -161,10 +161,23 @@ func (p *Provider) Issuer() string { return p.cfg.Issuer }
 // Request is what a log-in must remember while the person is at the provider. It is secret.
 type Request struct {
 	State, Nonce, Verifier string
+	Again                  bool // the person must have logged in just now
 }
 
-// Begin returns the address at the provider where a person logs in, and what Finish needs.
-func (p *Provider) Begin(ctx context.Context) (Request, string, error) {
+// againWithin is how long ago a person may have logged in at the provider if the log-in must be new.
+const againWithin = 5 * time.Minute
+
+// options are the options that both Begin and Finish need.
+func (r Request) options() []oidc.Option {
+	if !r.Again {
+		return nil
+	}
+	return []oidc.Option{oidc.WithPrompts(oidc.Login), oidc.WithMaxAge(uint(againWithin / time.Second))}
+}
+
+// Begin returns the address at the provider where a person logs in, and what Finish needs. again = the person logs in again, even with a
+// session at the provider.
+func (p *Provider) Begin(ctx context.Context, again bool) (Request, string, error) {
 	c, err := p.connected()
 	if err != nil {
 		return Request{}, "", err
@@ -173,12 +186,12 @@ func (p *Provider) Begin(ctx context.Context) (Request, string, error) {
 	if err != nil {
 		return Request{}, "", err
 	}
-	r, err := oidc.NewRequest(RequestLife, p.cfg.RedirectURL, oidc.WithPKCE(verifier))
+	r, err := oidc.NewRequest(RequestLife, p.cfg.RedirectURL, append(Request{Again: again}.options(), oidc.WithPKCE(verifier))...)
 	if err != nil {
 		return Request{}, "", err
 	}
 	address, err := c.AuthURL(ctx, r)
-	return Request{State: r.State(), Nonce: r.Nonce(), Verifier: verifier.Verifier()}, address, err
+	return Request{State: r.State(), Nonce: r.Nonce(), Verifier: verifier.Verifier(), Again: again}, address, err
 }
 
 // refused is an Unauthenticated fault about the provider's answer.
@@ -223,7 +236,7 @@ func (p *Provider) Finish(ctx context.Context, r Request, answer url.Values) (ss
 	if err != nil {
 		return sso.Identity{}, sso.Session{}, err
 	}
-	request, err := oidc.NewRequest(RequestLife, p.cfg.RedirectURL, oidc.WithPKCE(verifier), oidc.WithState(r.State), oidc.WithNonce(r.Nonce))
+	request, err := oidc.NewRequest(RequestLife, p.cfg.RedirectURL, append(r.options(), oidc.WithPKCE(verifier), oidc.WithState(r.State), oidc.WithNonce(r.Nonce))...)
 	if err != nil {
 		return sso.Identity{}, sso.Session{}, err
 	}

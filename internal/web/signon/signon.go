@@ -27,7 +27,8 @@ import (
 
 // Provider speaks with an identity provider; see package oidc. It must be safe for concurrent use.
 type Provider interface {
-	Begin(ctx context.Context) (oidc.Request, string, error)
+	// Begin begins a log-in. again = the person logs in again, even with a session at the provider.
+	Begin(ctx context.Context, again bool) (oidc.Request, string, error)
 	CheckAnswer(r oidc.Request, answer url.Values) error
 	Finish(ctx context.Context, r oidc.Request, answer url.Values) (sso.Identity, sso.Session, error)
 	LogoutURL(idToken, after string) string
@@ -130,7 +131,7 @@ func (s *SignOn) begin(rw http.ResponseWriter, r *http.Request) {
 	if !LocalPath(next) {
 		next = ""
 	}
-	request, address, err := c.Provider.Begin(r.Context())
+	request, address, err := c.Provider.Begin(r.Context(), r.URL.Query().Get("again") != "")
 	if err != nil {
 		s.fail(rw, r, c, next, err)
 		return

@@ -36,6 +36,8 @@ type Authenticator struct {
 	// UserKey is the session key that holds the name of the logged-in user.
 	UserKey     string
 	Memberships Memberships
+	// RecentLogin is how recent the log-in of a session must be for dangerous requests; 0 = any.
+	RecentLogin time.Duration
 	Openings    auth.Openings
 	// DebugAuth allows everything to every caller, as the user test_user. It must never be used on a public address.
 	DebugAuth bool
@@ -137,6 +139,9 @@ func (a *Authenticator) bySession(r *http.Request) (auth.Actor, auth.Application
 	app, err := a.Applications.ByName(ctx, auth.SessionApplication)
 	if err != nil {
 		return nobody, auth.Application{}, err
+	}
+	if auth.NeedsRecentLogin(r.Method, r.URL.Path) && !wire.LoggedInWithin(ctx, a.Sessions, a.RecentLogin) {
+		return nobody, auth.Application{}, auth.ErrLogInAgain
 	}
 	actor := auth.Through(app).As(user)
 	actor.Session = true

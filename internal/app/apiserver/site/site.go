@@ -70,7 +70,7 @@ func New(d Deps) (*Site, error) {
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
 		SignOn:   signOn,
 		Account:  account,
-		Sessions: d.Sessions, UserKey: login.UserKey, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
+		Sessions: d.Sessions, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
 	})
 	return &Site{pages, providers.SCIM(d.Config, s, d.Log)}, err
 }

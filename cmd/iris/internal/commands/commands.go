@@ -1,21 +1,44 @@
-package main
+// Package commands has the commands that need neither the configuration nor the database: those that call a server over /v1 with a token, and
+// the rendering of templates. The iris command uses it.
+package commands
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/jinja"
 )
 
-type renderCommand struct {
+// Env is the environment of the commands.
+type Env struct {
+	Environ []string // NAME=value
+	In      io.Reader
+	Out     io.Writer
+	Err     io.Writer
+}
+
+// get returns an environment variable; "" = it is not set.
+func (e Env) get(name string) string {
+	for _, one := range slices.Backward(e.Environ) {
+		if value, ok := strings.CutPrefix(one, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Render renders a template from standard input.
+type Render struct {
 	Context string `help:"JSON file with the variables, an object." placeholder:"FILE" type:"path"`
 }
 
 // Run prints the rendered template and nothing else. An error names the line.
-func (c renderCommand) Run(e *env) error {
-	source, err := io.ReadAll(e.stdin)
+func (c Render) Run(e Env) error {
+	source, err := io.ReadAll(e.In)
 	if err != nil {
 		return fmt.Errorf("read the template: %w", err)
 	}
@@ -33,7 +56,7 @@ func (c renderCommand) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(e.stdout, out)
+	_, err = io.WriteString(e.Out, out)
 	return err
 }
 

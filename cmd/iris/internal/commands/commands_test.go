@@ -1,0 +1,175 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+)
+
+// server is a fake of the routes about tokens. It records what it was asked, without bodies.
+func server(t *testing.T) (*httptest.Server, *[]string) {
+	t.Helper()
+	var asked []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.RequestURI())
+		if r.URL.Path == "/v1/tokens/exchange" {
+			var b struct{ Code, Verifier string }
+			if json.NewDecoder(r.Body).Decode(&b) != nil || b.Code != "code of "+oauth2.S256ChallengeFromVerifier(b.Verifier) || r.Header.Get("Authorization") != "" {
+				w.WriteHeader(401)
+				return
+			}
+			w.WriteHeader(201)
+			fmt.Fprint(w, `{"token":"mine","id":7,"name":"laptop","scopes":["read"],"expires_at":null,"username":"ann"}`)
+			return
+		}
+		if r.Header.Get("Authorization") != "Bearer mine" {
+			w.WriteHeader(401)
+			fmt.Fprint(w, `{"detail":"this token is not valid"}`)
+			return
+		}
+		switch r.Method {
+		case "DELETE":
+			w.WriteHeader(204)
+		case "POST":
+			w.WriteHeader(201)
+			body, _ := io.ReadAll(r.Body)
+			asked[len(asked)-1] += " " + string(body)
+			fmt.Fprint(w, `{"token":"new","id":8}`)
+		default:
+			if r.URL.Path == "/v1/tokens/current" {
+				fmt.Fprint(w, `{"id":7,"kind":"personal","name":"laptop","scopes":["read"],"expires_at":"2027-01-01T00:00:00Z","username":"ann"}`)
+				return
+			}
+			fmt.Fprint(w, `{"items":[{"id":7,"user":"ann","name":"laptop","scopes":["admin","read"],"expires_at":"2027-01-01T00:00:00Z","last_used_at":null,"team":"db"}],"next":null}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s, &asked
+}
+
+// command is what each command is.
+type command interface {
+	Run(ctx context.Context, e Env) error
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	s, asked := server(t)
+	file := filepath.Join(t.TempDir(), "new", "credentials.json")
+	var out, errs bytes.Buffer
+	run := func(stdin string, c command, more ...string) error {
+		out.Reset()
+		errs.Reset()
+		return c.Run(t.Context(), Env{Environ: append([]string{"IRIS_CREDENTIALS=" + file}, more...), In: strings.NewReader(stdin), Out: &out, Err: &errs})
+	}
+	to := serverFlags{Server: s.URL + "/"}
+	require.EqualError(t, run("", tokenCurrent{}), "no server is known: give --server or set IRIS_SERVER")
+	require.EqualError(t, run("", tokenCurrent{serverFlags: to}), "there is no token for "+s.URL+": run iris login, or set IRIS_TOKEN")
+	require.EqualError(t, run("", tokenCurrent{serverFlags: to}, "IRIS_TOKEN=wrong"), "this token is not valid: run iris login")
+	require.EqualError(t, run("wrong\n", Login{serverFlags: to, Token: true}), "this token is not valid: run iris login")
+	require.EqualError(t, run("", Login{serverFlags: to, Token: true}), "no token on standard input")
+	require.NoFileExists(t, file)
+
+	require.NoError(t, run("mine\n", Login{serverFlags: to, Token: true}))
+	require.Equal(t, "logged in to "+s.URL+" as ann\n", errs.String())
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	*asked = nil
+	require.NoError(t, run("", tokenCurrent{}))
+	require.Equal(t, "personal token 7 \"laptop\" of ann: scopes read, expires 2027-01-01T00:00:00Z\n", out.String())
+	require.NoError(t, run("", tokenList{All: true}))
+	require.Contains(t, out.String(), "7       ann")
+	require.NoError(t, run("", tokenList{Service: true}))
+	require.Contains(t, out.String(), "7       team db")
+	require.NoError(t, run("", tokenCreate{Name: "ci", Scopes: []string{"read"}}))
+	require.Equal(t, "new\n", out.String())
+	require.NoError(t, run("", tokenCreate{Name: "ci", Scopes: []string{"read"}, Service: true, Team: "db", Days: 2}))
+	require.NoError(t, run("", tokenRevoke{Number: 9}))
+	require.NoError(t, run("", tokenRevoke{Number: 9, Service: true}))
+	require.Equal(t, []string{"GET /v1/tokens/current", "GET /v1/tokens?all=true", "GET /v1/service-tokens", `POST /v1/tokens {"name":"ci","scopes":["read"]}`,
+		`POST /v1/service-tokens {"expires_in_seconds":172800,"name":"ci","scopes":["read"],"team":"db"}`, "DELETE /v1/tokens/9", "DELETE /v1/service-tokens/9"}, *asked)
+
+	require.NoError(t, os.Chmod(file, 0o640))
+	require.ErrorContains(t, run("", tokenCurrent{}), "other users of this machine may read "+file+": run chmod 600 on it")
+	require.NoError(t, os.Chmod(file, 0o600))
+	require.NoError(t, run("", Logout{}))
+	require.Equal(t, "DELETE /v1/tokens/current", (*asked)[len(*asked)-1])
+	require.EqualError(t, run("", Logout{serverFlags: to}), "you are not logged in to "+s.URL)
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NotContains(t, string(data), "mine")
+}
+
+func TestLoginWithTheBrowser(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ answer, want string }{
+		"allowed":    {"code", ""},
+		"denied":     {"error", "the log-in was denied in the browser"},
+		"wrong code": {"wrong", "the server answers 401 Unauthorized: run iris login"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := server(t)
+			read, write := io.Pipe()
+			file := filepath.Join(t.TempDir(), "credentials.json")
+			e := Env{Environ: []string{"IRIS_CREDENTIALS=" + file, "IRIS_SERVER=" + s.URL}, Err: write}
+			ended := make(chan error, 1)
+			go func() {
+				ended <- Login{Name: "laptop", Scopes: []string{"read", "oncall"}, NoBrowser: true}.Run(t.Context(), e)
+				_ = write.Close()
+			}()
+			lines := bufio.NewScanner(read)
+			require.True(t, lines.Scan() && lines.Scan())
+			page, err := url.Parse(lines.Text())
+			require.NoError(t, err)
+			q := page.Query()
+			require.Equal(t, "/login/command-line", page.Path)
+			require.Equal(t, []string{"laptop", "read,oncall"}, []string{q.Get("name"), q.Get("scopes")})
+			visit := func(values url.Values) int {
+				resp, err := http.Get("http://127.0.0.1:" + q.Get("port") + "/?" + values.Encode())
+				require.NoError(t, err)
+				require.NoError(t, resp.Body.Close())
+				return resp.StatusCode
+			}
+			require.Equal(t, 400, visit(url.Values{"code": {"stolen"}, "state": {"guess"}}), "another page cannot answer")
+			require.Equal(t, 400, visit(url.Values{"code": {"stolen"}}))
+			answer := url.Values{"state": {q.Get("state")}}
+			switch c.answer {
+			case "code":
+				answer.Set("code", "code of "+q.Get("challenge"))
+			case "wrong":
+				answer.Set("code", "code of somebody else")
+			default:
+				answer.Set("error", "access_denied")
+			}
+			require.Equal(t, 200, visit(answer))
+			for lines.Scan() { // until the command ends
+			}
+			err = <-ended
+			if c.want != "" {
+				require.EqualError(t, err, c.want)
+				require.NoFileExists(t, file)
+				return
+			}
+			require.NoError(t, err)
+			known, err := e.credentials()
+			require.NoError(t, err)
+			require.Equal(t, credentials{Current: s.URL, Tokens: map[string]string{s.URL: "mine"}}, known)
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package commands
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/iris-oncall/iris/internal/client"
+)
+
+// credentials are the tokens of this person, by the address of the server.
+type credentials struct {
+	Current string            `json:"current"` // the server of the last log-in
+	Tokens  map[string]string `json:"tokens"`
+}
+
+// file returns the path of the credentials file.
+func (e Env) file() (string, error) {
+	if path := e.get("IRIS_CREDENTIALS"); path != "" {
+		return path, nil
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("find the credentials file: %w; set IRIS_CREDENTIALS", err)
+	}
+	return filepath.Join(dir, "iris", "credentials.json"), nil
+}
+
+// credentials reads the credentials file. Without a file there are no tokens. It refuses a file that others may read.
+func (e Env) credentials() (c credentials, err error) {
+	c.Tokens = map[string]string{}
+	path, err := e.file()
+	if err != nil {
+		return c, err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return c, err
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return c, fmt.Errorf("other users of this machine may read %s: run chmod 600 on it, and replace its tokens", path)
+	}
+	data, err := io.ReadAll(f)
+	if err == nil {
+		err = json.Unmarshal(data, &c)
+	}
+	if err != nil {
+		return c, fmt.Errorf("read %s: %w", path, err)
+	}
+	if c.Tokens == nil {
+		c.Tokens = map[string]string{}
+	}
+	return c, nil
+}
+
+// save replaces the credentials file. A reader sees the old content or the new.
+func (e Env) save(c credentials) error {
+	path, err := e.file()
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".credentials-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// serverFlags name the server of a command.
+type serverFlags struct {
+	Server   string `help:"Address of the server; default: IRIS_SERVER, or the server of the last log-in." placeholder:"URL"`
+	Insecure bool   `help:"Send the token to another machine without TLS."`
+}
+
+// address returns the address of the server.
+func (s serverFlags) address(e Env, c credentials) (string, error) {
+	for _, server := range []string{s.Server, e.get("IRIS_SERVER"), c.Current} {
+		if server != "" {
+			return client.Address(server)
+		}
+	}
+	return "", errors.New("no server is known: give --server or set IRIS_SERVER")
+}
+
+// client returns a client with the token of IRIS_TOKEN or of the credentials file.
+func (s serverFlags) client(e Env) (*client.Client, error) {
+	var c credentials
+	var err error
+	token := e.get("IRIS_TOKEN")
+	if token == "" || s.Server == "" && e.get("IRIS_SERVER") == "" {
+		if c, err = e.credentials(); err != nil {
+			return nil, err
+		}
+	}
+	server, err := s.address(e, c)
+	if err != nil {
+		return nil, err
+	}
+	if token == "" {
+		if token = c.Tokens[server]; token == "" {
+			return nil, fmt.Errorf("there is no token for %s: run iris login, or set IRIS_TOKEN", server)
+		}
+	}
+	return client.New(client.Config{URL: server, Token: token, Insecure: s.Insecure})
+}

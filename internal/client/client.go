@@ -1,0 +1,179 @@
+// Package client is a client of /v1. The command line uses it. It sends a token, turns the answers of the server into values and clear
+// errors, and follows the cursors of lists. It shares no code with the server.
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// maxAnswer is the largest answer that is read, in bytes.
+const maxAnswer = 16 << 20
+
+// Config configures a Client. URL is required.
+type Config struct {
+	URL      string // of the server, such as https://iris.example.com
+	Token    string // "" = requests have no credentials
+	Insecure bool   // the token may go to another machine without TLS
+	// HTTP performs the requests; nil = a client with a timeout of 30 s. Redirects are never followed.
+	HTTP *http.Client
+}
+
+// Client calls one server. It is safe for concurrent use.
+type Client struct {
+	base, token string
+	http        http.Client
+}
+
+// Address returns the address of a server in its usual form, or an error if it is none.
+func Address(server string) (string, error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("the address of the server must be like https://iris.example.com, not %.100q", server)
+	}
+	u.Host = strings.ToLower(u.Host)
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// New returns a client. It refuses to send a token without TLS to another machine, unless the configuration is Insecure.
+func New(cfg Config) (*Client, error) {
+	base, err := Address(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(base, "http:") && !loopback(base) && !cfg.Insecure {
+		return nil, fmt.Errorf("%s has no TLS: others could read the token. Use https, or give --insecure", base)
+	}
+	c := &Client{base: base, token: cfg.Token, http: http.Client{Timeout: 30 * time.Second}}
+	if cfg.HTTP != nil {
+		c.http = *cfg.HTTP
+	}
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c, nil
+}
+
+func loopback(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	return u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback()
+}
+
+// Error is an answer with a status that is not 2xx.
+type Error struct {
+	Status int    `json:"-"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+}
+
+// Error returns the text of the server, and what to do if the credentials do not suffice.
+func (e *Error) Error() string {
+	text := e.Detail
+	if text == "" {
+		text = fmt.Sprintf("the server answers %d %s", e.Status, http.StatusText(e.Status))
+	}
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		text += ": run iris login"
+	case e.Status == http.StatusForbidden && strings.Contains(text, "lacks the scope"):
+		text += ": run iris login --scopes with this scope"
+	case e.Status >= 300 && e.Status < 400:
+		text += ": the address of the server is not that of Iris"
+	}
+	return text
+}
+
+// Do sends a request with in as JSON and decodes the answer into out. nil = no body, or an answer that is not read. path begins with /v1.
+// A refusal of the server is an *Error.
+func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		encoded, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "application/json")
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.unreachable(err)
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return c.unreachable(err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		refused := &Error{}
+		_ = json.Unmarshal(answer, refused) // an answer that is no JSON has only its status
+		refused.Status = resp.StatusCode
+		return refused
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("%s does not answer like Iris: %w", c.base, err)
+	}
+	return nil
+}
+
+// unreachable describes a request without an answer.
+func (c *Client) unreachable(err error) error {
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(err, &untrusted) {
+		return fmt.Errorf("the certificate of %s is not trusted: %w", c.base, untrusted.Err)
+	}
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return fmt.Errorf("%s cannot be reached: %w", c.base, err)
+}
+
+// All returns the items of all pages of a list. path may have a query.
+func All[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+	u, err := url.Parse(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []T
+	query := u.Query()
+	for {
+		u.RawQuery = query.Encode()
+		var page struct {
+			Items []T    `json:"items"`
+			Next  string `json:"next"`
+		}
+		if err := c.Do(ctx, http.MethodGet, u.String(), nil, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Items...)
+		if page.Next == "" || page.Next == query.Get("cursor") {
+			return all, nil
+		}
+		query.Set("cursor", page.Next)
+	}
+}

@@ -1,0 +1,108 @@
+package account
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/web/signon"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// confirmPassword is the field of the form in which the person confirms the log-in. No other form has it.
+const confirmPassword = "confirm_password"
+
+// maxKept is the largest form that is kept, in bytes.
+const maxKept = 64 << 10
+
+type againView struct {
+	page.Frame
+	Action, Problem string
+	Fields          []field
+	Providers       []provider
+}
+
+type field struct{ Name, Value string }
+
+type provider struct{ Label, Href string }
+
+// Again returns a middleware that admits a form if it is not dangerous (auth.NeedsRecentLogin), if the log-in is at most within old (0 = any), or
+// if the form has the reader's password. Otherwise it shows a page that asks for the password or a log-in at one of the providers, and sends the
+// form again.
+func (a *Account) Again(within time.Duration, providers []signon.Choice) func(http.Handler) http.Handler {
+	g := guard{a, within, providers}
+	return g.middleware
+}
+
+type guard struct {
+	*Account
+	within  time.Duration
+	choices []signon.Choice
+}
+
+func (g guard) middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if !auth.NeedsRecentLogin(r.Method, r.URL.Path) || wire.LoggedInWithin(r.Context(), g.sessions, g.within) {
+			next.ServeHTTP(rw, r)
+			return
+		}
+		r.Body = http.MaxBytesReader(rw, r.Body, maxKept)
+		if err := r.ParseForm(); err != nil {
+			g.pages.Fail(rw, r, fault.New(fault.TooLarge, "the form is too large"))
+			return
+		}
+		typed := r.PostForm.Get(confirmPassword)
+		if typed == "" {
+			g.askAgain(rw, r, http.StatusForbidden, "")
+			return
+		}
+		reader := page.Reader(r)
+		u, err := g.people.Authenticate(r.Context(), reader.Name, typed)
+		switch {
+		case err == nil && u.ID == reader.ID:
+			wire.ConfirmLogin(r.Context(), g.sessions)
+			r.PostForm.Del(confirmPassword)
+			r.Form.Del(confirmPassword)
+			next.ServeHTTP(rw, r)
+		case err == nil, fault.Is(err, fault.Unauthenticated):
+			g.askAgain(rw, r, http.StatusForbidden, "The password is wrong.")
+		case fault.Is(err, fault.Throttled), fault.Is(err, fault.Unavailable):
+			g.askAgain(rw, r, wire.Status(err), "The password cannot be checked now: "+fault.Public(err)+". Wait a moment and try again.")
+		default:
+			g.pages.Fail(rw, r, err)
+		}
+	})
+}
+
+func (g guard) askAgain(rw http.ResponseWriter, r *http.Request, status int, problem string) {
+	v := againView{Frame: g.pages.Frame(r, "Confirm that it is you", ""), Action: r.URL.RequestURI(), Problem: problem}
+	names := make([]string, 0, len(r.PostForm))
+	for name := range r.PostForm {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, value := range r.PostForm[name] {
+			if name != confirmPassword {
+				v.Fields = append(v.Fields, field{name, value})
+			}
+		}
+	}
+	for _, c := range g.choices {
+		v.Providers = append(v.Providers, provider{c.Label, "/login/sso/" + url.PathEscape(c.Name) + "?again=1&next=" + url.QueryEscape(back(r))})
+	}
+	g.pages.Render(rw, r, status, "again", v)
+}
+
+// back is the page to which a log-in in another tab leads.
+func back(r *http.Request) string {
+	if strings.HasPrefix(r.URL.Path, "/login/") {
+		return "/sessions"
+	}
+	return "/" + strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")[0]
+}
