@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/mail"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,13 +146,17 @@ func (a attribute) read(value any) (any, error) {
 		return a.list(value)
 	case open:
 		v, ok := value.(map[string]any)
-		if raw, err := json.Marshal(v); !ok || err != nil || len(raw) > maxOpen {
-			return nil, invalid(a.name, "%s must be an object of at most %d bytes", a.name, maxOpen)
+		raw, err := json.Marshal(v)
+		if !ok || err != nil || len(raw) > maxOpen || null.Match(raw) {
+			return nil, invalid(a.name, "%s must be an object of at most %d bytes without null characters", a.name, maxOpen)
 		}
 		return v, nil
 	}
 	return a.text(a.name, value)
 }
+
+// null is JSON with a null character, which the database cannot keep. It also takes a text with a backslash before u0000.
+var null = regexp.MustCompile(`\\u0000`)
 
 func (a attribute) text(name string, value any) (string, error) {
 	s, ok := value.(string)

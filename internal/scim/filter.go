@@ -45,8 +45,9 @@ func badFilter(format string, args ...any) error {
 // unquoted is a comparison whose value has no quotation marks; some documentation of directories shows it so.
 var unquoted = regexp.MustCompile(`^\s*(\w+)\s+(?i:eq)\s+([^"\s()]+)\s*$`)
 
-// selected is an attribute of some of several values, emails[type eq "work"].value. Iris compares all values.
-var selected = regexp.MustCompile(`(\w+)\[[^\[\]]*\]\.(\w+)`)
+// selected is an attribute of some of several values, emails[type eq "work"].value. Iris compares all values. The first alternative takes quoted
+// texts, so that they stay as they are.
+var selected = regexp.MustCompile(`("(?:[^"\\]|\\.)*")|(\w+)\[[^\[\]]*\](\.\w+)`)
 
 // ReadFilter reads the filter of a list of the kind; "" = none.
 func (k Kind) ReadFilter(text string) (Filter, error) {
@@ -59,12 +60,15 @@ func (k Kind) ReadFilter(text string) (Filter, error) {
 	if m := unquoted.FindStringSubmatch(text); m != nil && m[2] != "true" && m[2] != "false" && m[2] != "null" {
 		text = fmt.Sprintf("%s eq %q", m[1], m[2])
 	}
-	expression, err := parse(selected.ReplaceAllString(text, "$1.$2"))
+	expression, err := parse(selected.ReplaceAllString(text, "$1$2$3"))
 	if err != nil {
 		return nil, badFilter("the filter cannot be read")
 	}
 	out := Filter{}
-	return out, k.conditions(expression, "", out)
+	if err = k.conditions(expression, "", out); err == nil && len(out) == 0 {
+		err = badFilter("the filter must compare more than a type")
+	}
+	return out, err
 }
 
 // maxExpression is the longest filter or path in bytes.

@@ -282,8 +282,12 @@ func (a attribute) patchSome(values []any, op string, where filter.Expression, s
 	switch {
 	case found || op == "remove":
 	case op == "add":
-		given[by] = e.CompareValue
-		values = append(values, given)
+		selected, err := a.object(map[string]any{by: e.CompareValue})
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(selected, given)
+		values = append(values, selected)
 	default:
 		return nil, &fault.Error{Kind: fault.Invalid, Field: ErrNoTarget, Message: "no value of " + a.name + " matches the path"}
 	}

@@ -95,10 +95,12 @@ func TestPatchOfUsers(t *testing.T) {
 		`[{"op":"replace","path":"emails[","value":"x"}]`:                                  scim.ErrPath,
 		`[{"op":"replace","path":"active[type eq \"x\"]","value":"x"}]`:                    scim.ErrPath,
 		`[{"op":"replace","path":"emails[type eq \"home\"].value","value":"x@corp.test"}]`: scim.ErrNoTarget,
-		`[{"op":"remove"}]`:                            scim.ErrNoTarget,
-		`[{"op":"replace","value":"x"}]`:               scim.ErrNoTarget,
-		`[{"op":"remove","path":"userName"}]`:          "userName",
-		`[{"op":"replace","path":"active","value":7}]`: "active",
+		`[{"op":"remove"}]`:                                                     scim.ErrNoTarget,
+		`[{"op":"replace","value":"x"}]`:                                        scim.ErrNoTarget,
+		`[{"op":"remove","path":"userName"}]`:                                   "userName",
+		`[{"op":"replace","path":"active","value":7}]`:                          "active",
+		`[{"op":"add","path":"emails[type eq 5].value","value":"x@corp.test"}]`: "emails.type",
+		`[{"op":"add","path":"urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department","value":"a\u0000b"}]`: scim.EnterpriseSchema,
 	} {
 		_, err := scim.User.Patch(before, operations(t, patch))
 		var f *fault.Error
@@ -140,6 +142,7 @@ func TestFilters(t *testing.T) {
 		`emails[type eq "work"].value eq "x"`: {scim.ByEmail: "x"},
 		`emails[type eq "work" and value eq "x"]`: {scim.ByEmail: "x"},
 		`emails.value eq "x"`:                     {scim.ByEmail: "x"},
+		`userName eq "mia[x].y"`:                  {scim.ByUserName: "mia[x].y"},
 		`id eq "3" and manager eq "4"`:            {scim.ByID: "3", scim.ByManager: "4"},
 	} {
 		f, err := scim.User.ReadFilter(filter)
@@ -147,7 +150,8 @@ func TestFilters(t *testing.T) {
 		require.Equal(t, want, f, filter)
 	}
 	for _, bad := range []string{`userName sw "x"`, `userName eq "x" or id eq "3"`, `not (userName eq "x")`, `userName eq`, `displayName eq "x"`, `userName pr`, `)(`,
-		`userName eq "x" and userName eq "y"`, `active eq true`} {
+		`userName eq "x" and userName eq "y"`, `active eq true`,
+		`emails.type eq "work"`, `emails[type eq "work"]`} {
 		_, err := scim.User.ReadFilter(bad)
 		var f *fault.Error
 		require.ErrorAs(t, err, &f, bad)

@@ -110,8 +110,8 @@ func (s resources) edit(c call, change func(scim.Document) (scim.Document, error
 		if err != nil {
 			return r, err
 		}
-		if wanted := c.Header.Get("If-Match"); wanted != "" && wanted != "*" && wanted != tag(r) {
-			return r, fault.New(fault.Stale, "the resource has changed: read it again")
+		if err := c.matches(r); err != nil {
+			return r, err
 		}
 		if r.Document, err = change(r.Document); err != nil {
 			return r, err
@@ -122,6 +122,14 @@ func (s resources) edit(c call, change func(scim.Document) (scim.Document, error
 		}
 		return saved, err
 	}
+}
+
+// matches returns a Stale fault if the request names another version of the resource.
+func (c call) matches(r scim.Resource) error {
+	if wanted := c.Header.Get("If-Match"); wanted != "" && wanted != "*" && wanted != tag(r) {
+		return fault.New(fault.Stale, "the resource has changed: read it again")
+	}
+	return nil
 }
 
 func (s resources) put(c call) (answer, error) {
@@ -193,6 +201,13 @@ func readOperations(raw map[string]any) ([]scim.Operation, error) {
 }
 
 func (s resources) delete(c call) (answer, error) {
+	r, err := s.find(c)
+	if err == nil {
+		err = c.matches(r)
+	}
+	if err != nil {
+		return answer{}, err
+	}
 	return answer{status: http.StatusNoContent}, s.remove(c.Context(), c.connection, wire.Param(c.Request, "id"), c.policy)
 }
 

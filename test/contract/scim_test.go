@@ -245,11 +245,26 @@ func TestTheGuardAgainstManyDeactivations(t *testing.T) {
 	require.Equal(t, true, out["active"])
 	s.do(admin, del, fmt.Sprintf("/v1/held-deactivations/%d", held[1].ID), nil).is(404)
 
+	s.exec("update scim_deactivations set requested_at = requested_at - interval '2 hours'")
+	for i, want := range []bool{true, true, false} { // the hour is over for two of these
+		status, out, _ := s.scim(token, "PATCH", "/Users/"+s.pushed(token, fmt.Sprint("q", i)), `{"Operations":[{"op":"replace","path":"active","value":false}]}`)
+		require.Equal(t, 200, status, "%v", out)
+		require.Equal(t, want, !s.activeUser(fmt.Sprint("q", i)))
+	}
+	s.exec("update scim_deactivations set requested_at = requested_at - interval '2 hours'")
+	waits := s.text("select scim_user_id::text from scim_deactivations where held")
+	status, out, _ := s.scim(token, "DELETE", "/Users/"+waits, "", "If-Match", `W/"0"`)
+	require.Equal(t, 412, status, "%v", out)
+	status, _, _ = s.scim(token, "DELETE", "/Users/"+waits, "")
+	require.Equal(t, 204, status)
+	require.True(t, s.activeUser("q2"), "a held deactivation stays held, also after an hour")
+	require.EqualValues(t, 1, s.number("select count(*) from scim_deactivations where held"))
+
 	last := s.text("select name from users where admin and active order by id limit 1")
 	s.exec("update users set admin = (name = $1)", last)
 	s.do(admin, post, "/v1/scim-connections/corp/users", m{"user": last}).is(204)
 	id := s.text("select x.id::text from scim_users x join users u on u.id = x.user_id where u.name = $1", last)
-	status, out, _ := s.scim(token, "PATCH", "/Users/"+id, `{"Operations":[{"op":"replace","value":{"active":false}}]}`)
+	status, out, _ = s.scim(token, "PATCH", "/Users/"+id, `{"Operations":[{"op":"replace","value":{"active":false}}]}`)
 	require.Equal(t, 400, status)
 	require.Contains(t, out["detail"], "last active administrator")
 	require.True(t, s.activeUser(last))
@@ -262,6 +277,13 @@ func TestGroupsOfDirectories(t *testing.T) {
 	token := s.connect("corp", m{"provider": "corp", "links_accounts": true})
 	mia, tom := s.pushed(token, "mia"), s.pushed(token, "tom")
 	require.EqualValues(t, 1, s.number("select count(*) from user_identities where issuer = 'http://127.0.0.1:1' and subject = 'e-mia'"))
+	account := func(subject string) int64 {
+		return s.number("select count(*) from user_identities where issuer = 'http://127.0.0.1:1' and subject = $1", subject)
+	}
+	status, _, _ := s.scim(token, "PATCH", "/Users/"+tom, `{"Operations":[{"op":"replace","path":"externalId","value":"e-new"}]}`)
+	require.Equal(t, 200, status)
+	require.EqualValues(t, 1, account("e-new"))
+	require.EqualValues(t, 0, account("e-tom"), "the account before can no longer log in as the person")
 	member := func(name string) bool {
 		return s.number("select count(*) from team_members m join teams t on t.id = m.team_id join users u on u.id = m.user_id where t.name = 'crew' and u.name = $1", name) == 1
 	}

@@ -270,28 +270,42 @@ func (i *Identities) Link(ctx context.Context, by string, links ...sso.Linked) e
 // Unlink deletes a link and the memberships that its groups gave, and ends the sessions that began with it. A NotFound fault if there is no
 // such link.
 func (i *Identities) Unlink(ctx context.Context, by string, id int64) error {
-	return i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		l, err := q.UnlinkIdentity(ctx, id)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return fault.Newf(fault.NotFound, "there is no link %d", id)
-		}
-		if err != nil {
+	return i.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return unlink(ctx, q, id, by) })
+}
+
+// UnlinkAccount removes the link of a person to an account in a transaction, as Unlink does. Without such a link it does nothing.
+func UnlinkAccount(ctx context.Context, q *db.Queries, u users.User, issuer, subject, by string) error {
+	id, err := q.IdentityOf(ctx, db.IdentityOfParams{UserID: int64(u.ID), Issuer: issuer, Subject: subject})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return unlink(ctx, q, id, by)
+}
+
+func unlink(ctx context.Context, q *db.Queries, id int64, by string) error {
+	l, err := q.UnlinkIdentity(ctx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return fault.Newf(fault.NotFound, "there is no link %d", id)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := q.EndSessionsOf(ctx, db.EndSessionsOfParams{Issuer: l.Issuer, Subject: l.Subject}); err != nil {
+		return err
+	}
+	had, err := q.ManagedTeams(ctx, db.ManagedTeamsParams{UserID: l.UserID, Issuer: l.Issuer})
+	if err != nil {
+		return err
+	}
+	for _, t := range had {
+		if err := leave(ctx, q, t.TeamID, users.User{ID: users.ID(l.UserID)}, l.Issuer); err != nil {
 			return err
 		}
-		if _, err := q.EndSessionsOf(ctx, db.EndSessionsOfParams{Issuer: l.Issuer, Subject: l.Subject}); err != nil {
-			return err
-		}
-		had, err := q.ManagedTeams(ctx, db.ManagedTeamsParams{UserID: l.UserID, Issuer: l.Issuer})
-		if err != nil {
-			return err
-		}
-		for _, t := range had {
-			if err := leave(ctx, q, t.TeamID, users.User{ID: users.ID(l.UserID)}, l.Issuer); err != nil {
-				return err
-			}
-		}
-		return actor(by).note(ctx, q, "account unlinked", l.Name, l.Provider+", subject "+l.Subject)
-	})
+	}
+	return actor(by).note(ctx, q, "account unlinked", l.Name, l.Provider+", subject "+l.Subject)
 }
 
 // List returns at most so many links with a greater number than after, of a person ("" = all).

@@ -71,6 +71,9 @@ from user_identities i join users u on u.id = i.user_id
 where i.id > @after and (@user_name::text = '' or lower(u.name) = lower(@user_name))
 order by i.id limit sqlc.arg(most)::int;
 
+-- name: IdentityOf :one
+select id from user_identities where user_id = @user_id and issuer = @issuer and subject = @subject;
+
 -- name: UnlinkIdentity :one
 with gone as (delete from user_identities where user_identities.id = @id returning user_id, provider, issuer, subject)
 select u.id as user_id, u.name, g.provider, g.issuer, g.subject from gone g join users u on u.id = g.user_id;

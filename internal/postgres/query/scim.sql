@@ -139,6 +139,9 @@ on conflict (scim_user_id) where held do nothing;
 -- name: ForgetScimDeactivations :exec
 delete from scim_deactivations where connection_id = @connection_id and not held and requested_at < clock_timestamp() - interval '1 day';
 
+-- name: DeactivationHeld :one
+select exists (select from scim_deactivations where scim_user_id = @scim_user_id and held)::boolean;
+
 -- name: DropHeldDeactivation :execrows
 delete from scim_deactivations where scim_user_id = @scim_user_id and held;
 

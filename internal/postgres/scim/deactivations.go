@@ -18,7 +18,7 @@ import (
 
 var errNotHeld = fault.New(fault.NotFound, "there is no such held deactivation")
 
-// deactivate switches a person off, or holds the deactivation for an administrator.
+// deactivate switches a person off, or holds the deactivation for an administrator. A held one stays held if the directory repeats it.
 func (t change) deactivate(ctx context.Context, id int64, u users.User) error {
 	if !u.Active {
 		return nil
@@ -27,6 +27,9 @@ func (t change) deactivate(ctx context.Context, id int64, u users.User) error {
 		return err
 	}
 	if err := t.q.LockScimDeactivations(ctx, t.c.ID); err != nil {
+		return err
+	}
+	if waits, err := t.q.DeactivationHeld(ctx, id); err != nil || waits {
 		return err
 	}
 	if err := t.q.ForgetScimDeactivations(ctx, t.c.ID); err != nil {

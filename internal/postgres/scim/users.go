@@ -226,10 +226,19 @@ func (t change) person(ctx context.Context, u users.User, before, after scim.Doc
 	return nil
 }
 
-// link links the account of a person at the provider, if the connection does that and the externalId is new.
+// link links the account of a person at the provider, if the connection does that and the externalId is new. The account of the externalId
+// before loses its link: it can belong to somebody else.
 func (t change) link(ctx context.Context, u users.User, before string, d scim.Document) error {
 	id := d.Text("externalId")
-	if !t.c.LinksAccounts || t.p.Issuer == "" || id == "" || id == before {
+	if !t.c.LinksAccounts || t.p.Issuer == "" || id == before {
+		return nil
+	}
+	if before != "" {
+		if err := identities.UnlinkAccount(ctx, t.q, u, t.p.Issuer, before, author(t.c)); err != nil {
+			return err
+		}
+	}
+	if id == "" {
 		return nil
 	}
 	known, err := t.q.LinkedUser(ctx, db.LinkedUserParams{Issuer: t.p.Issuer, Subject: id})

@@ -114,6 +114,23 @@ func (q *Queries) Identities(ctx context.Context, arg IdentitiesParams) ([]Ident
 	return items, nil
 }
 
+const identityOf = `-- name: IdentityOf :one
+select id from user_identities where user_id = $1 and issuer = $2 and subject = $3
+`
+
+type IdentityOfParams struct {
+	UserID  int64
+	Issuer  string
+	Subject string
+}
+
+func (q *Queries) IdentityOf(ctx context.Context, arg IdentityOfParams) (int64, error) {
+	row := q.db.QueryRow(ctx, identityOf, arg.UserID, arg.Issuer, arg.Subject)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
 const isManagedMember = `-- name: IsManagedMember :one
 select exists (select from managed_members where team_id = $1 and user_id = $2)::bool
 `

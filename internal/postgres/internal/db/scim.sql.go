@@ -166,6 +166,17 @@ func (q *Queries) CountScimUsers(ctx context.Context, connectionID int64) (int64
 	return count, err
 }
 
+const deactivationHeld = `-- name: DeactivationHeld :one
+select exists (select from scim_deactivations where scim_user_id = $1 and held)::boolean
+`
+
+func (q *Queries) DeactivationHeld(ctx context.Context, scimUserID int64) (bool, error) {
+	row := q.db.QueryRow(ctx, deactivationHeld, scimUserID)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const deleteScimConnection = `-- name: DeleteScimConnection :execrows
 delete from scim_connections where id = $1
 `
