@@ -93,7 +93,8 @@ func TestTeamsOwnObjects(t *testing.T) {
 	s.do(member, post, "/v1/templates", m{"name": "my words", "team": "crew", "content": content}).is(201)
 
 	s.exec("update teams set active = false where name = 'crew'")
-	s.do(owner, put, paths[0], m{"steps": steps}).is(200)
+	s.do(bob, put, paths[0], m{"steps": steps}).is(403)
+	s.do(member, put, paths[0], m{"steps": steps}).is(200) // the creator of the active version
 	s.exec("update teams set active = true where name = 'crew'")
 	for _, path := range paths {
 		s.do(member, put, path+"/owner", m{"team": "others"}).is(403)
