@@ -26,6 +26,7 @@ type Application struct {
 	DefaultModes      map[users.Priority]users.Mode
 	Owners            []string // by name
 	OwnerIDs          []users.ID
+	Team              users.OwningTeam // that owns the application and its integrations
 	SenderAddresses   map[users.Mode]string
 	Categories        []Category
 }

@@ -79,18 +79,12 @@ func (a Actor) String() string {
 // MayActAs reports whether the actor may act in the name of u: as u, as an administrator, or as an application that may act for
 // people and names no person.
 func (a Actor) MayActAs(u users.User, open Openings) bool {
-	if a.ReadOnly {
-		return false
-	}
-	if a.is(u) {
-		return true
-	}
-	return a.Admin || (a.ActsForUsers && (a.Username == "" || open.SessionsActForAnyone))
+	return !a.ReadOnly && a.is(u) || a.mayActAsAnybody(open)
 }
 
-// MayChange reports whether the actor may delete, activate or deactivate a plan or template made by creator.
-func (a Actor) MayChange(creator users.ID, open Openings) bool {
-	return a.MayActAs(users.User{ID: creator}, open) || (open.ChangeAnyPlan && a.MayTry(open) == nil)
+// mayActAsAnybody is MayActAs for every person.
+func (a Actor) mayActAsAnybody(open Openings) bool {
+	return !a.ReadOnly && (a.Admin || a.ActsForUsers && (a.Username == "" || open.SessionsActForAnyone))
 }
 
 // MayOpenAs reports whether the actor may open an incident of an application; 0 = an application that does not exist.

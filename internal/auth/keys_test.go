@@ -151,11 +151,11 @@ func TestPermissions(t *testing.T) {
 		{Actor{}, Openings{SessionsActForAnyone: true}, "", false},
 	} {
 		require.Equal(t, c.want, c.actor.MayActAs(called(c.name), c.open), "%+v as %s", c.actor, c.name)
-		require.Equal(t, c.want, c.actor.MayChange(called(c.name).ID, c.open), "%+v of %s", c.actor, c.name)
+		require.Equal(t, c.want, c.actor.MayChange(called(c.name).ID, users.OwningTeam{}, c.open), "%+v of %s", c.actor, c.name)
 	}
-	require.True(t, plain.MayChange(1, Openings{ChangeAnyPlan: true}))
-	require.False(t, reader.MayChange(1, Openings{ChangeAnyPlan: true}))
-	require.False(t, Actor{}.MayChange(1, Openings{ChangeAnyPlan: true}))
+	require.True(t, plain.MayChange(1, users.OwningTeam{}, Openings{ChangeAnyPlan: true}))
+	require.False(t, reader.MayChange(1, users.OwningTeam{}, Openings{ChangeAnyPlan: true}))
+	require.False(t, Actor{}.MayChange(1, users.OwningTeam{}, Openings{ChangeAnyPlan: true}))
 
 	require.ErrorIs(t, Actor{}.MaySelf(called("ann")), ErrUsernameNeeded)
 	require.ErrorIs(t, plain.MaySelf(called("ann")), ErrAppUserPower)
@@ -179,12 +179,12 @@ func TestPermissions(t *testing.T) {
 	require.ErrorIs(t, lead.MayEditApplication(7), ErrOwnerOnly)
 	require.ErrorIs(t, plain.MayEditApplication(1), ErrOwnerOnly)
 	owners := []users.ID{1, 3, 4}
-	require.NoError(t, ann.Owning(1, owners).MayEditApplication(1))
-	require.ErrorIs(t, ann.Owning(1, owners).MayEditApplication(2), ErrOwnerOnly)
-	require.ErrorIs(t, lead.Owning(1, owners).MayEditApplication(1), ErrOwnerOnly)
-	require.ErrorIs(t, reader.Owning(1, owners).MayEditApplication(1), ErrOwnerOnly)
-	require.ErrorIs(t, gone.Owning(1, owners).MayEditApplication(1), ErrOwnerOnly)
-	require.ErrorIs(t, Actor{Username: "ann", ApplicationID: 2}.Owning(1, owners).MayEditApplication(1), ErrOwnerOnly, "not known to us")
+	require.NoError(t, ann.Owning(1, owners, users.OwningTeam{}).MayEditApplication(1))
+	require.ErrorIs(t, ann.Owning(1, owners, users.OwningTeam{}).MayEditApplication(2), ErrOwnerOnly)
+	require.ErrorIs(t, lead.Owning(1, owners, users.OwningTeam{}).MayEditApplication(1), ErrOwnerOnly)
+	require.ErrorIs(t, reader.Owning(1, owners, users.OwningTeam{}).MayEditApplication(1), ErrOwnerOnly)
+	require.ErrorIs(t, gone.Owning(1, owners, users.OwningTeam{}).MayEditApplication(1), ErrOwnerOnly)
+	require.ErrorIs(t, Actor{Username: "ann", ApplicationID: 2}.Owning(1, owners, users.OwningTeam{}).MayEditApplication(1), ErrOwnerOnly, "not known to us")
 	require.NoError(t, plain.MayUseInternal([]string{"x", "DEMO"}))
 	require.ErrorIs(t, plain.MayUseInternal(nil), ErrInternalOnly)
 	require.ErrorIs(t, Actor{}.MayUseInternal([]string{""}), ErrInternalOnly)
@@ -193,7 +193,7 @@ func TestPermissions(t *testing.T) {
 	require.True(t, plain.MayNameCategories(1))
 	require.False(t, plain.MayNameCategories(2))
 	require.False(t, Actor{}.MayNameCategories(0))
-	require.True(t, ann.Owning(9, owners).MayNameCategories(9))
+	require.True(t, ann.Owning(9, owners, users.OwningTeam{}).MayNameCategories(9))
 	asPlain := plain.As(users.User{ID: 9, Name: "x", Active: true})
 	require.False(t, asPlain.MayNameCategories(1), "whoever speaks through the application is not it")
 

@@ -235,9 +235,10 @@ func (a Actor) MayEditApplication(application int64) error {
 	return ErrOwnerOnly
 }
 
-// Owning returns the actor with the application added to Owns, if the actor's person is one of the owners.
-func (a Actor) Owning(application int64, owners []users.ID) Actor {
-	if a.UserID != 0 && slices.Contains(owners, a.UserID) {
+// Owning returns the actor with the application added to Owns, if the actor's person is one of the owners or the actor belongs to the team that
+// owns it.
+func (a Actor) Owning(application int64, owners []users.ID, team users.OwningTeam) Actor {
+	if a.UserID != 0 && slices.Contains(owners, a.UserID) || a.InTeam(team) {
 		a.Owns = append(slices.Clone(a.Owns), application)
 	}
 	return a

@@ -6,6 +6,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -27,11 +28,13 @@ type Authors struct {
 	People People
 	// Teammates reports whether two people belong to the same active team.
 	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
-	Openings  auth.Openings
+	// Team returns an active team by its id. A team that does not exist is a NotFound fault.
+	Team     func(ctx context.Context, id int64) (users.OwningTeam, error)
+	Openings auth.Openings
 }
 
 // Creator finds the person in whose name a version is saved. It returns auth.ErrNotThisUser if the actor may not act for the
-// person, and an Invalid fault if there is no such person.
+// person, and an Invalid fault if there is no such person. The service token of a team may name the members of the team.
 func (a Authors) Creator(ctx context.Context, actor auth.Actor, name string) (users.User, error) {
 	u, err := a.People.ByName(ctx, name)
 	unknown := fault.Is(err, fault.NotFound)
@@ -41,8 +44,16 @@ func (a Authors) Creator(ctx context.Context, actor auth.Actor, name string) (us
 	if unknown {
 		u = users.User{Name: name}
 	}
+	may := actor.MayActAs(u, a.Openings)
+	if team := actor.ServiceTeam(); !may && team != 0 {
+		t, err := a.Team(ctx, team)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return u, err
+		}
+		may = !actor.ReadOnly && !unknown && slices.Contains(t.Members, u.ID)
+	}
 	switch {
-	case !actor.MayActAs(u, a.Openings):
+	case !may:
 		return u, auth.ErrNotThisUser
 	case unknown:
 		return u, fault.Invalidf("creator", "Creator %s not found", name)
@@ -54,6 +65,7 @@ func (a Authors) Creator(ctx context.Context, actor auth.Actor, name string) (us
 type Version struct {
 	Kind, Name, Creator string
 	CreatorID           users.ID
+	Team                users.OwningTeam
 }
 
 // MayActivate allows the activation of a version to people who may replace the active one. Without an active version (found is then
@@ -65,16 +77,18 @@ func (a Authors) MayActivate(ctx context.Context, actor auth.Actor, wanted, acti
 	return a.mayReplace(ctx, actor, active, found)
 }
 
-// mayReplace allows a new version to the creator of the active one, to people in a team with the creator, and to actors for whom
-// auth.Actor.MayChange is true. found is the error of reading the active version; without an active version everything is allowed.
+// mayReplace allows a new version to actors for whom auth.Actor.MayChange is true, and, if no team owns the name, to people in a team with the
+// creator of the active one. found is the error of reading the active version; without an active version everything is allowed.
 func (a Authors) mayReplace(ctx context.Context, actor auth.Actor, v Version, found error) error {
 	switch {
 	case fault.Is(found, fault.NotFound):
 		return nil
 	case found != nil:
 		return found
-	case actor.MayChange(v.CreatorID, a.Openings):
+	case actor.MayChange(v.CreatorID, v.Team, a.Openings):
 		return nil
+	case v.Team.ID != 0:
+		return fault.Newf(fault.Forbidden, "Only %s or an admin may replace the %s %s", v.Team.Or(v.Creator), v.Kind, v.Name)
 	}
 	if actor.UserID != 0 && !actor.ReadOnly {
 		are, err := a.Teammates(ctx, actor.UserID, v.CreatorID)

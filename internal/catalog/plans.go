@@ -85,8 +85,11 @@ func (p Plans) Save(ctx context.Context, actor auth.Actor, creator users.User, c
 		}
 	}
 	active, found := p.Store.ByName(ctx, content.Name)
-	if err := p.mayReplace(ctx, actor, Version{"plan", active.Name, active.Creator, active.CreatorID}, found); err != nil {
+	if err := p.mayReplace(ctx, actor, Version{"plan", active.Name, active.Creator, active.CreatorID, active.Team}, found); err != nil {
 		return 0, nil, err
+	}
+	if content.Team == 0 {
+		content.Team = actor.ServiceTeam()
 	}
 	id, err = p.Store.Create(ctx, content)
 	return id, warnings, err

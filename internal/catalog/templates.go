@@ -36,8 +36,11 @@ func (t Templates) Save(ctx context.Context, actor auth.Actor, d messages.NewTem
 		}
 	}
 	active, found := t.Store.ByName(ctx, d.Name)
-	if err := t.mayReplace(ctx, actor, Version{"template", active.Name, active.Creator, active.CreatorID}, found); err != nil {
+	if err := t.mayReplace(ctx, actor, Version{"template", active.Name, active.Creator, active.CreatorID, active.Team}, found); err != nil {
 		return 0, err
+	}
+	if d.Team == 0 {
+		d.Team = actor.ServiceTeam()
 	}
 	id, err := t.Store.Create(ctx, d)
 	return id, titled(err, InvalidTemplate)

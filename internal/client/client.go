@@ -87,7 +87,7 @@ func (e *Error) Error() string {
 	case e.Status == http.StatusUnauthorized:
 		text += ": run iris login"
 	case e.Status == http.StatusForbidden && strings.Contains(text, "lacks the scope"):
-		text += ": run iris login --scopes with this scope"
+		text += ": use a token with it, such as of iris login --scopes"
 	case e.Status >= 300 && e.Status < 400:
 		text += ": the address of the server is not that of Iris"
 	}

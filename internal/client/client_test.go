@@ -23,7 +23,7 @@ func TestErrors(t *testing.T) {
 		want   string
 	}{
 		"no credentials": {problem(401, `{"detail":"this token is not valid: it may be expired or revoked"}`), "this token is not valid: it may be expired or revoked: run iris login"},
-		"scope":          {problem(403, `{"detail":"This token lacks the scope admin"}`), "This token lacks the scope admin: run iris login --scopes with this scope"},
+		"scope":          {problem(403, `{"detail":"This token lacks the scope admin"}`), "This token lacks the scope admin: use a token with it, such as of iris login --scopes"},
 		"rights":         {problem(403, `{"detail":"Only administrators may do this"}`), "Only administrators may do this"},
 		"field":          {problem(400, `{"detail":"name is empty","field":"name"}`), "name is empty"},
 		"no JSON":        {problem(502, `<html>`), "the server answers 502 Bad Gateway"},

@@ -22,6 +22,7 @@ type Plan struct {
 	CreatedAt   time.Time
 	Active      bool
 	Paused      bool
+	Team        users.OwningTeam // that owns all versions; reads of the directory leave it out
 
 	// What happens in a flood: see Aggregation.
 	ThresholdWindow   time.Duration

@@ -23,6 +23,8 @@ type PlanContent struct {
 	WithConditions bool
 	// Replaces is the version that must be the active one when this one is stored; 0 = none may be active, nil = any.
 	Replaces *PlanID
+	// Team owns the new plan; 0 = the owner stays.
+	Team int64
 }
 
 // PlanSteps is a plan version with the details that lists do not show.

@@ -232,8 +232,7 @@ func member(members [][2]string, names ...string) string {
 	return ""
 }
 
-// scalars returns the texts, numbers and booleans of a JSON object, and of its objects one level down, in the sender's
-// order.
+// scalars returns the texts, numbers and booleans of a JSON object, and of its objects one level down, in the sender's order.
 func scalars(context []byte) [][2]string { return scalarsIn(context, "", 2) }
 
 func scalarsIn(object []byte, prefix string, depth int) (out [][2]string) {

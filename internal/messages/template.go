@@ -21,6 +21,7 @@ type TemplateVersion struct {
 	CreatorID users.ID
 	CreatedAt time.Time
 	Active    bool
+	Team      users.OwningTeam
 }
 
 // Match returns etag.ErrStale unless the number of the version is one of the wanted tags. A nil wanted allows every version.
@@ -53,8 +54,8 @@ type NewTemplate struct {
 	Name      string
 	CreatorID users.ID
 	Texts     []TemplateText
-	// Replaces is the version that must be the active one when this one is stored; 0 = none may be active, nil = any.
-	Replaces *TemplateID
+	Replaces  *TemplateID // the version that must be active when this one is stored; 0 = none may be active, nil = any
+	Team      int64       // that owns the new template; 0 = the owner stays
 }
 
 // TemplateFilters names the filter fields of GET /v0/templates.

@@ -34,6 +34,7 @@ type application struct {
 	Modes             []string          `json:"modes"`
 	DefaultModes      map[string]string `json:"default_modes"`
 	Owners            []string          `json:"owners"`
+	Team              *string           `json:"team"` // that owns the application and its integrations
 	SenderEmail       *string           `json:"sender_email"`
 	CreatedAt         *string           `json:"created_at"`
 }
@@ -41,7 +42,7 @@ type application struct {
 func showApplication(a applications.Application) any {
 	out := application{ID: a.ID, Name: a.Name, TitleVariable: page.OrNull(a.TitleVariable), Variables: routing.OrEmpty(a.Variables),
 		RequiredVariables: routing.OrEmpty(a.RequiredVariables), Modes: make([]string, len(a.Modes)), DefaultModes: map[string]string{},
-		Owners: routing.OrEmpty(a.Owners), SenderEmail: page.OrNull(a.SenderAddresses[users.Email]), CreatedAt: page.Time(a.CreatedAt)}
+		Owners: routing.OrEmpty(a.Owners), Team: page.OrNull(a.Team.Name), SenderEmail: page.OrNull(a.SenderAddresses[users.Email]), CreatedAt: page.Time(a.CreatedAt)}
 	for i, m := range a.Modes {
 		out.Modes[i] = string(m)
 	}
@@ -52,11 +53,18 @@ func showApplication(a applications.Application) any {
 }
 
 func (a routes) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := page.Read(r)
+	q, err := page.Read(r, "team")
 	if err != nil {
 		return err
 	}
-	all, err := a.Applications.List(r.Context(), filters.Query{})
+	var wanted filters.Query
+	if team, given := q.Text("team"); given {
+		if !wire.Storable(team) {
+			return fault.Invalidf("team", "team must be UTF-8 text without NUL characters")
+		}
+		wanted.Conditions = append(wanted.Conditions, page.Equal("team", team))
+	}
+	all, err := a.Applications.List(r.Context(), wanted)
 	if err != nil {
 		return err
 	}

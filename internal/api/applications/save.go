@@ -100,7 +100,7 @@ func (a routes) owned(r *http.Request) (applications.Application, auth.Actor, er
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return found, actor, err
 	}
-	if refused := actor.Owning(found.ID, found.OwnerIDs).MayEditApplication(found.ID); refused != nil {
+	if refused := actor.Owning(found.ID, found.OwnerIDs, found.Team).MayEditApplication(found.ID); refused != nil {
 		return found, actor, refused
 	}
 	return found, actor, err

@@ -17,6 +17,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
@@ -30,6 +31,25 @@ type Versions[V, D any, ID ~int64] interface {
 	Switch(ctx context.Context, from, to ID, by string) error
 }
 
+// Teams finds active teams. A team that does not exist is a NotFound fault.
+type Teams interface {
+	ByName(ctx context.Context, name string) (users.OwningTeam, error)
+	ByID(ctx context.Context, id int64) (users.OwningTeam, error)
+}
+
+// team reads the team that owns a new plan or template; 0 = none. People may name their own teams, administrators any.
+func (d Deps) team(r *http.Request, b jsonbody.Object) (int64, error) {
+	name, err := b.Text("team")
+	if err != nil || name == "" {
+		return 0, err
+	}
+	t, err := d.Teams.ByName(r.Context(), name)
+	if err != nil {
+		return 0, fault.When(err, fault.NotFound, fault.Invalidf("team", "there is no active team %.100q", name))
+	}
+	return t.ID, wire.Actor(r.Context()).MayGive(true, users.OwningTeam{}, t)
+}
+
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
 	Plans         Versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]
@@ -39,6 +59,7 @@ type Deps struct {
 	People        wire.People
 	// Teammates reports whether two people belong to the same active team.
 	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
+	Teams     Teams
 	// MaxPlanLength is the maximum duration of a new plan; 0 = any.
 	MaxPlanLength time.Duration
 	// ListLimit is the number of members from which a mailing list is not paged; 0 = no limit.
@@ -49,7 +70,7 @@ type Deps struct {
 func Routes(d Deps) []routing.Route { return slices.Concat(d.plans().routes(), d.templates().routes()) }
 
 func (d Deps) authors() catalog.Authors {
-	return catalog.Authors{People: d.People, Teammates: d.Teammates}
+	return catalog.Authors{People: d.People, Teammates: d.Teammates, Team: d.Teams.ByID}
 }
 
 // versions adds the condition of the parameter versions: active versions, or all.
@@ -90,6 +111,7 @@ type version struct {
 	Name      string  `json:"name"`
 	Active    bool    `json:"active"`
 	Creator   string  `json:"creator"`
+	Team      *string `json:"team"` // that owns all versions
 	CreatedAt *string `json:"created_at"`
 }
 

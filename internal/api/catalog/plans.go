@@ -16,7 +16,7 @@ func (d Deps) plans() resource[escalation.Plan, escalation.PlanSteps, escalation
 		row: func(p escalation.Plan) any { return showPlan(p) }, show: showWholePlan, name: catalog.PlanName, save: d.savePlan,
 		place: func(p escalation.Plan) filters.Place { return filters.Place{At: p.CreatedAt, ID: int64(p.ID)} },
 		head: func(p escalation.PlanSteps) (escalation.PlanID, catalog.Version) {
-			return p.ID, catalog.Version{Kind: "plan", Name: p.Name, Creator: p.Creator, CreatorID: p.CreatorID}
+			return p.ID, catalog.Version{Kind: "plan", Name: p.Name, Creator: p.Creator, CreatorID: p.CreatorID, Team: p.Team}
 		},
 	}
 }
@@ -87,7 +87,7 @@ type notification struct {
 }
 
 func showPlan(p escalation.Plan) plan {
-	return plan{version: version{ID: int64(p.ID), Name: p.Name, Active: p.Active, Creator: p.Creator, CreatedAt: page.Time(p.CreatedAt)},
+	return plan{version: version{ID: int64(p.ID), Name: p.Name, Active: p.Active, Creator: p.Creator, Team: page.OrNull(p.Team.Name), CreatedAt: page.Time(p.CreatedAt)},
 		Description: p.Description, Paused: p.Paused}
 }
 

@@ -21,6 +21,9 @@ func (d Deps) savePlan(r *http.Request, b jsonbody.Object, name string, creator 
 	if err != nil {
 		return 0, nil, err
 	}
+	if content.Team, err = d.team(r, b); err != nil {
+		return 0, nil, err
+	}
 	content.Name, content.Replaces = name, replaces
 	save := catalog.Plans{Store: d.PlanStore, Authors: d.authors(), Syntax: messages.CheckSyntax, MaxLength: d.MaxPlanLength, ListLimit: d.ListLimit}
 	return save.Save(r.Context(), wire.Actor(r.Context()), creator, content, tracking)

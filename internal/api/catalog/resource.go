@@ -36,7 +36,7 @@ func (a resource[V, D, ID]) path() string { return "/v1/" + a.kind + "s" }
 
 func (a resource[V, D, ID]) routes() []routing.Route {
 	one := a.path() + "/{" + a.kind + "}"
-	all := page.List[V]{Read: a.List, Show: a.row, Place: a.place, Texts: []string{"name", "creator"}, More: []string{"versions"}, Further: versions}
+	all := page.List[V]{Read: a.List, Show: a.row, Place: a.place, Texts: []string{"name", "creator", "team"}, More: []string{"versions"}, Further: versions}
 	return []routing.Route{
 		routing.Get(a.path(), routing.Someone, all.Answer),
 		routing.Post(a.path(), routing.Write, a.create),
@@ -80,7 +80,7 @@ func (a resource[V, D, ID]) answer(w http.ResponseWriter, status int, found D) e
 
 // create saves the first version. A name that has an active version is a 409.
 func (a resource[V, D, ID]) create(w http.ResponseWriter, r *http.Request) error {
-	b, err := jsonbody.ReadKnown(w, r, append([]string{"name", "creator"}, a.members...)...)
+	b, err := jsonbody.ReadKnown(w, r, append([]string{"name", "creator", "team"}, a.members...)...)
 	if err != nil {
 		return err
 	}

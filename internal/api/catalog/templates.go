@@ -13,7 +13,7 @@ func (d Deps) templates() resource[messages.TemplateVersion, messages.TemplateDe
 		row: func(t messages.TemplateVersion) any { return showTemplate(t) }, show: showWholeTemplate, name: templateName, save: d.saveTemplate,
 		place: func(t messages.TemplateVersion) filters.Place { return filters.Place{At: t.CreatedAt, ID: int64(t.ID)} },
 		head: func(t messages.TemplateDetails) (messages.TemplateID, catalog.Version) {
-			return t.ID, catalog.Version{Kind: "template", Name: t.Name, Creator: t.Creator, CreatorID: t.CreatorID}
+			return t.ID, catalog.Version{Kind: "template", Name: t.Name, Creator: t.Creator, CreatorID: t.CreatorID, Team: t.Team}
 		},
 	}
 }
@@ -35,7 +35,7 @@ type content struct {
 }
 
 func showTemplate(t messages.TemplateVersion) version {
-	return version{ID: int64(t.ID), Name: t.Name, Active: t.Active, Creator: t.Creator, CreatedAt: page.Time(t.CreatedAt)}
+	return version{ID: int64(t.ID), Name: t.Name, Active: t.Active, Creator: t.Creator, Team: page.OrNull(t.Team.Name), CreatedAt: page.Time(t.CreatedAt)}
 }
 
 func showWholeTemplate(t messages.TemplateDetails) any {

@@ -31,8 +31,12 @@ func (d Deps) saveTemplate(r *http.Request, b jsonbody.Object, name string, crea
 	if err != nil {
 		return 0, nil, err
 	}
+	team, err := d.team(r, b)
+	if err != nil {
+		return 0, nil, err
+	}
 	save := catalog.Templates{Store: d.TemplateStore, Authors: d.authors(), Syntax: messages.CheckSyntax}
-	id, err := save.Save(r.Context(), wire.Actor(r.Context()), messages.NewTemplate{Name: name, CreatorID: creator.ID, Texts: texts, Replaces: replaces})
+	id, err := save.Save(r.Context(), wire.Actor(r.Context()), messages.NewTemplate{Name: name, CreatorID: creator.ID, Texts: texts, Replaces: replaces, Team: team})
 	return id, nil, err
 }
 

@@ -57,7 +57,7 @@ func (a fallbacks) ofApplication(w http.ResponseWriter, r *http.Request) error {
 // setOfApplication is for owners of the application and administrators. Others get the same refusal for an unknown application.
 func (a fallbacks) setOfApplication(w http.ResponseWriter, r *http.Request) error {
 	actor := wire.Actor(r.Context())
-	if actor.Username == "" {
+	if actor.Username == "" && actor.Service == "" {
 		return fault.New(fault.Unauthenticated, "log in as an owner of the application or an admin")
 	}
 	name := applicationName(r)
@@ -65,7 +65,7 @@ func (a fallbacks) setOfApplication(w http.ResponseWriter, r *http.Request) erro
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	if actor.Owning(found.ID, found.OwnerIDs).MayEditApplication(found.ID) != nil {
+	if actor.Owning(found.ID, found.OwnerIDs, found.Team).MayEditApplication(found.ID) != nil {
 		return fault.New(fault.Forbidden, "only an admin or an owner of the application may change its fallback")
 	}
 	if err != nil {

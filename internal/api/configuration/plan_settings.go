@@ -93,8 +93,8 @@ func answerSettings(w http.ResponseWriter, s escalation.Settings) error {
 // changeablePlan finds the active plan that the path names, if the caller may change it.
 func changeablePlan(r *http.Request, plans Plans) (escalation.PlanSteps, error) {
 	p, err := activePlan(r, plans)
-	if err == nil && !wire.Actor(r.Context()).MayChange(p.CreatorID, auth.Openings{}) {
-		err = fault.Newf(fault.Forbidden, "only %s or an admin may change the plan %s", p.Creator, p.Name)
+	if err == nil && !wire.Actor(r.Context()).MayChange(p.CreatorID, p.Team, auth.Openings{}) {
+		err = fault.Newf(fault.Forbidden, "only %s or an admin may change the plan %s", p.Team.Or(p.Creator), p.Name)
 	}
 	return p, err
 }

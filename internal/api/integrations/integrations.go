@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
@@ -88,6 +90,7 @@ type integration struct {
 	Name            string          `json:"name"`
 	Type            string          `json:"type"`
 	Application     string          `json:"application"`
+	Team            *string         `json:"team"`    // that owns the application
 	Address         string          `json:"address"` // a path
 	DefaultPlan     *string         `json:"default_plan"`
 	DefaultSeverity *string         `json:"default_severity"`
@@ -131,7 +134,7 @@ func show(i integrations.Integration) any { return shown(i, "") }
 
 func shown(i integrations.Integration, made string) integration {
 	address, _ := integrations.Address(i.Type, "")
-	out := integration{ID: int64(i.ID), Name: i.Name, Type: i.Type, Application: i.Application, Address: address,
+	out := integration{ID: int64(i.ID), Name: i.Name, Type: i.Type, Application: i.Application, Team: page.OrNull(i.Team), Address: address,
 		DefaultPlan: page.OrNull(i.DefaultPlan), DefaultSeverity: page.OrNull(string(i.DefaultSeverity)), Rules: routing.OrEmpty(i.Rules),
 		Settings: i.Settings, RatePerMinute: i.RatePerMinute, Enabled: i.Enabled, CreatedBy: i.CreatedBy, CreatedAt: page.Time(i.CreatedAt),
 		Tokens: []token{}, Secrets: []secret{}, Token: made, Activity: activity{i.Activity.Accepted, i.Activity.Refused, page.Time(i.Activity.LastAcceptedAt),
@@ -155,13 +158,16 @@ func shown(i integrations.Integration, made string) integration {
 const maxListed = 10_000
 
 func (a routes) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := page.Read(r)
+	q, err := page.Read(r, "team")
 	if err != nil {
 		return err
 	}
 	all, err := a.Integrations.List(r.Context(), 0, maxListed)
 	if err != nil {
 		return err
+	}
+	if team, given := q.Text("team"); given {
+		all = slices.DeleteFunc(all, func(i integrations.Integration) bool { return !strings.EqualFold(i.Team, team) })
 	}
 	name := func(i integrations.Integration) string { return i.Name }
 	page.Sort(all, name)
@@ -210,7 +216,7 @@ func (a routes) application(r *http.Request, name string) (auth.Application, err
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return auth.Application{}, err
 	}
-	if refused := wire.Actor(r.Context()).Owning(found.ID, found.OwnerIDs).MayEditApplication(found.ID); refused != nil {
+	if refused := wire.Actor(r.Context()).Owning(found.ID, found.OwnerIDs, found.Team).MayEditApplication(found.ID); refused != nil {
 		return auth.Application{}, refused
 	}
 	if err != nil {

@@ -19,6 +19,9 @@ import (
 
 type routes struct{ silences.Silences }
 
+// Operations are the operations on silences that the routes call.
+type Operations = silences.Silences
+
 // Routes returns the routes on the operations.
 func Routes(s silences.Silences) []routing.Route {
 	a := routes{s}

@@ -109,7 +109,7 @@ func (s *apiShared) irisParts() irisapi.Deps {
 		Catalog: irisapi.CatalogParts{
 			Plans: s.Plans, PlanChanges: s.Plans, PlanStore: s.Plans,
 			Templates: s.Templates, TemplateChanges: s.Templates, TemplateStore: s.Templates,
-			People: s.Users, Teammates: s.Users.Teammates, Openings: open, Tags: tags,
+			People: s.Users, Teammates: s.Users.Teammates, Team: s.Owners.ByID, Openings: open, Tags: tags,
 			MaxPlanLength: c.MaxPlanLength, ListLimit: c.MailingLists.MaxMembers,
 		},
 		Incidents: irisapi.IncidentParts{
@@ -190,7 +190,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
 		Catalog: api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
-			People: s.Users, Teammates: s.Users.Teammates, MaxPlanLength: s.cfg.MaxPlanLength,
+			People: s.Users, Teammates: s.Users.Teammates, Teams: s.Owners, MaxPlanLength: s.cfg.MaxPlanLength,
 			ListLimit: s.cfg.MailingLists.MaxMembers},
 		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users},
 		Configuration: api.ConfigurationParts{

@@ -41,6 +41,7 @@ type Integration struct {
 	ID            ID
 	ApplicationID int64
 	Application   string
+	Team          string // that owns the application; "" = none, and in what ByToken returns
 	CreatedBy     string
 	CreatedAt     time.Time
 	Content

@@ -91,7 +91,7 @@ func (d Deps) ownedBy(r *http.Request, say refusals) (found applications.Applica
 	switch {
 	case err != nil && !fault.Is(err, fault.NotFound):
 		return found, err
-	case actor.Owning(found.ID, found.OwnerIDs).MayEditApplication(found.ID) == nil:
+	case actor.Owning(found.ID, found.OwnerIDs, found.Team).MayEditApplication(found.ID) == nil:
 	case say.program == "":
 		return found, fault.New(fault.Unauthenticated, say.stranger)
 	default:

@@ -183,7 +183,7 @@ func (a changes) setCategories(w http.ResponseWriter, r *http.Request) error {
 		return err // a NotFound fault is answered with an empty 404
 	}
 	actor := wire.Actor(r.Context())
-	if !actor.Owning(found.ID, found.OwnerIDs).MayNameCategories(found.ID) {
+	if !actor.Owning(found.ID, found.OwnerIDs, found.Team).MayNameCategories(found.ID) {
 		return fault.New(fault.Unauthenticated, "You don't have permissions to create this category")
 	}
 	raw, _, err := wire.Body(w, r, wire.MaxBody)

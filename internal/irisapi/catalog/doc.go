@@ -59,8 +59,10 @@ type Deps struct {
 	People          catalog.People
 	// Teammates reports whether two people belong to the same active team.
 	Teammates func(ctx context.Context, one, other users.ID) (bool, error)
-	Openings  auth.Openings
-	Tags      v0.Tags
+	// Team returns an active team by its id. A team that does not exist is a NotFound fault.
+	Team     func(ctx context.Context, id int64) (users.OwningTeam, error)
+	Openings auth.Openings
+	Tags     v0.Tags
 	// MaxPlanLength refuses plans that take longer; 0 = any length, as in Iris.
 	MaxPlanLength time.Duration
 	// ListLimit is the size from which a mailing list pages nobody; 0 = any size is paged. The resolver has the same limit.
@@ -69,7 +71,7 @@ type Deps struct {
 
 // authors decides in whose name versions are saved.
 func (d Deps) authors() catalog.Authors {
-	return catalog.Authors{People: d.People, Teammates: d.Teammates, Openings: d.Openings}
+	return catalog.Authors{People: d.People, Teammates: d.Teammates, Team: d.Team, Openings: d.Openings}
 }
 
 // The routes by resource.

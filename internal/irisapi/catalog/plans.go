@@ -102,8 +102,8 @@ func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !wire.Actor(r.Context()).MayChange(p.CreatorID, a.Openings) {
-		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the plan %s", p.Creator, p.Name)
+	if !wire.Actor(r.Context()).MayChange(p.CreatorID, p.Team, a.Openings) {
+		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the plan %s", p.Team.Or(p.Creator), p.Name)
 	}
 	return v0.Answer(w, v0.Flag(active), a.PlanChanges.SetActive(r.Context(), p.ID, active))
 }
@@ -112,8 +112,8 @@ func (a plans) activate(w http.ResponseWriter, r *http.Request) error {
 func (a plans) remove(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	p, err := a.versions().activeOrNewest(ctx, wire.Param(r, "plan"))
-	if err == nil && !wire.Actor(ctx).MayChange(p.CreatorID, a.Openings) {
-		err = fault.Newf(fault.Forbidden, "Only %s or an admin may delete the plan %s", p.Creator, p.Name)
+	if err == nil && !wire.Actor(ctx).MayChange(p.CreatorID, p.Team, a.Openings) {
+		err = fault.Newf(fault.Forbidden, "Only %s or an admin may delete the plan %s", p.Team.Or(p.Creator), p.Name)
 	}
 	if err == nil {
 		err = a.PlanChanges.Delete(ctx, p.Name)

@@ -152,8 +152,8 @@ func (a templates) activate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !wire.Actor(r.Context()).MayChange(t.CreatorID, a.Openings) {
-		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the template %s", t.Creator, t.Name)
+	if !wire.Actor(r.Context()).MayChange(t.CreatorID, t.Team, a.Openings) {
+		return fault.Newf(fault.Forbidden, "Only %s or an admin may change the template %s", t.Team.Or(t.Creator), t.Name)
 	}
 	return v0.Answer(w, v0.Flag(active), a.TemplateChanges.SetActive(r.Context(), t.ID, active))
 }

@@ -20,11 +20,13 @@ const applicationSelection = `select a.id, a.name, a.created_at, a.context_templ
     array(select m.mode from application_modes m join modes o on o.name = m.mode where m.application_id = a.id order by o.id),
     array(select u.name from application_owners o join users u on u.id = o.user_id where o.application_id = a.id order by lower(u.name)),
     array(select o.user_id from application_owners o where o.application_id = a.id order by o.user_id),
+    coalesce(w.id, 0), coalesce(w.name, ''), coalesce(w.members, '{}'), coalesce(w.managers, '{}'),
     (select coalesce(json_object_agg(d.priority, d.mode), '{}') from application_default_modes d where d.application_id = a.id),
     (select coalesce(json_object_agg(s.mode, s.address), '{}') from application_sender_addresses s where s.application_id = a.id),
     (select coalesce(json_agg(json_build_object('ID', c.id, 'Name', c.name, 'Description', c.description, 'Mode', c.mode) order by c.id), '[]')
         from notification_categories c where c.application_id = a.id)
 from applications a
+left join owning_teams w on w.id = a.team_id
 where true`
 
 var applicationColumns = map[string]postgres.Column{
@@ -36,6 +38,7 @@ var applicationColumns = map[string]postgres.Column{
 	"mobile_template":  {Expr: "a.mobile_template", Kind: filters.Text},
 	"sample_context":   {Expr: "a.sample_context", Kind: filters.Text},
 	"title_variable":   {Expr: "a.title_variable", Kind: filters.Text},
+	"team":             {Expr: "w.name", Kind: filters.Text},
 	"created":          {Expr: "a.created_at", Kind: filters.Time},
 	"variables": {Expr: "v.name", Kind: filters.Text,
 		Within: "exists (select from application_variables v where v.application_id = a.id and %)"},
@@ -76,7 +79,8 @@ func scanApplication(row pgx.CollectableRow) (applications.Application, error) {
 	var modes []string
 	var defaults, addresses, categories []byte
 	err := row.Scan(&out.ID, &out.Name, &out.CreatedAt, &out.ContextTemplate, &out.SummaryTemplate, &out.MobileTemplate,
-		&out.SampleContext, &out.TitleVariable, &out.Variables, &out.RequiredVariables, &modes, &out.Owners, &out.OwnerIDs, &defaults,
+		&out.SampleContext, &out.TitleVariable, &out.Variables, &out.RequiredVariables, &modes, &out.Owners, &out.OwnerIDs,
+		&out.Team.ID, &out.Team.Name, &out.Team.Members, &out.Team.Managers, &defaults,
 		&addresses, &categories)
 	if err != nil {
 		return out, err

@@ -108,9 +108,12 @@ var errNoText = fault.New(fault.NotFound, "the plan has no text for the applicat
 
 const planList = `select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count,
 	p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role,
-	p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, p.settings, p.conditions, u.name as creator, (pa.plan_id is not null) as active
+	p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, p.settings, p.conditions, u.name as creator, (pa.plan_id is not null) as active,
+	coalesce(o.id, 0) as team_id, coalesce(o.name, '') as team,
+	coalesce(o.members, '{}') as members, coalesce(o.managers, '{}') as managers
 from plans p
 join users u on u.id = p.creator_id
+left join (plan_owners po join owning_teams o on o.id = po.team_id) on po.name_key = lower(p.name)
 left join plan_active pa on pa.plan_id = p.id
 where true`
 
@@ -124,6 +127,7 @@ var planColumns = map[string]postgres.Column{
 	"description":        {Expr: "p.description", Kind: filters.Text},
 	"created":            {Expr: "p.created_at", Kind: filters.Time},
 	"creator":            {Expr: "u.name", Kind: filters.Text},
+	"team":               {Expr: "o.name", Kind: filters.Text},
 	"active":             {Expr: "(pa.plan_id is not null)", Kind: filters.Bool},
 	"target": {Expr: "t.name", Kind: filters.Text, Within: "exists (select from plan_notifications n " +
 		"join target_roles r on r.name = n.role join targets t on t.target_id = n.target_id and t.kind = r.target_kind " +
@@ -209,6 +213,11 @@ func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escala
 		})
 		if err != nil {
 			return id, fmt.Errorf("insert plan notifications: %w", err)
+		}
+		if d.Team != 0 {
+			if err := q.OwnNewPlan(ctx, db.OwnNewPlanParams{Name: d.Name, TeamID: d.Team}); err != nil {
+				return id, err
+			}
 		}
 		if d.Replaces == nil {
 			return id, q.ActivateNewestPlan(ctx, n)
@@ -330,6 +339,9 @@ func (p *Plans) Delete(ctx context.Context, name string) error {
 				return err
 			}
 		}
+		if err := q.DisownPlan(ctx, name); err != nil {
+			return err
+		}
 		return forgetPlan(ctx, q, strings.TrimRight(name, " "))
 	})
 }
@@ -370,6 +382,7 @@ func loadPlan(ctx context.Context, q *db.Queries, row db.PlanByIDRow) (escalatio
 func planHead(row db.PlanByIDRow) escalation.Plan {
 	p := escalation.Plan{ID: escalation.PlanID(row.ID), Name: row.Name, Description: row.Description, Creator: row.Creator,
 		CreatorID: users.ID(row.CreatorID), CreatedAt: row.CreatedAt, Active: row.Active, Paused: row.Paused, Settings: settingsOf(row),
+		Team:            owningTeam(row.TeamID, row.Team, row.Members, row.Managers),
 		ThresholdWindow: postgres.FromSeconds(row.ThresholdWindow), ThresholdCount: int(row.ThresholdCount),
 		AggregationWindow: postgres.FromSeconds(row.AggregationWindow), AggregationReset: postgres.FromSeconds(row.AggregationReset)}
 	if row.TrackingType != nil {

@@ -43,9 +43,12 @@ func (t *Templates) ByName(ctx context.Context, name string) (details messages.T
 	})
 }
 
-const templateList = `select t.id, t.name, t.created_at, u.name as creator, t.creator_id, (ta.template_id is not null) as active
+const templateList = `select t.id, t.name, t.created_at, u.name as creator, t.creator_id, (ta.template_id is not null) as active,
+	coalesce(o.id, 0) as team_id, coalesce(o.name, '') as team,
+	coalesce(o.members, '{}') as members, coalesce(o.managers, '{}') as managers
 from templates t
 join users u on u.id = t.creator_id
+left join (template_owners po join owning_teams o on o.id = po.team_id) on po.name_key = lower(t.name)
 left join template_active ta on ta.template_id = t.id
 where true`
 
@@ -54,6 +57,7 @@ var templateColumns = map[string]postgres.Column{
 	"name":    {Expr: "t.name", Kind: filters.Text},
 	"creator": {Expr: "u.name", Kind: filters.Text},
 	"created": {Expr: "t.created_at", Kind: filters.Time},
+	"team":    {Expr: "o.name", Kind: filters.Text},
 	"active":  {Expr: "(ta.template_id is not null)", Kind: filters.Bool},
 }
 
@@ -88,6 +92,11 @@ func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id mess
 			}
 			if found == 0 {
 				return id, fault.Invalidf("content", "Application %s not found", w.Application)
+			}
+		}
+		if d.Team != 0 {
+			if err := q.OwnNewTemplate(ctx, db.OwnNewTemplateParams{Name: d.Name, TeamID: d.Team}); err != nil {
+				return id, err
 			}
 		}
 		if d.Replaces == nil {
@@ -161,5 +170,5 @@ func loadTemplate(ctx context.Context, q *db.Queries, row db.TemplateByIDRow) (m
 
 func templateHead(row db.TemplateByIDRow) messages.TemplateVersion {
 	return messages.TemplateVersion{ID: messages.TemplateID(row.ID), Name: row.Name, Creator: row.Creator, CreatorID: users.ID(row.CreatorID),
-		CreatedAt: row.CreatedAt, Active: row.Active}
+		CreatedAt: row.CreatedAt, Active: row.Active, Team: owningTeam(row.TeamID, row.Team, row.Members, row.Managers)}
 }

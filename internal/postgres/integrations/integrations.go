@@ -121,7 +121,7 @@ func (s *Integrations) read(ctx context.Context, p db.IntegrationsParams) ([]int
 	}
 	out := make([]integrations.Integration, len(rows))
 	for k, r := range rows {
-		out[k] = integrations.Integration{ID: integrations.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application,
+		out[k] = integrations.Integration{ID: integrations.ID(r.ID), ApplicationID: r.ApplicationID, Application: r.Application, Team: r.Team,
 			CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, Tokens: of[r.ID],
 			Content: content(r.Name, r.Type, r.DefaultPlan, r.DefaultSeverity, r.Settings, r.RatePerMinute, r.Enabled),
 			Activity: integrations.Activity{Accepted: r.Accepted, Refused: r.Refused, LastRefusal: r.LastRefusal,

@@ -106,3 +106,6 @@ select name from applications where not auth_only or @with_auth_only::boolean or
 
 -- name: SetApplicationMarkup :execrows
 update applications set markup = @markup where id = @id;
+
+-- name: SetApplicationTeam :exec
+update applications set team_id = sqlc.narg(team_id) where lower(name) = lower(rtrim(@name::text));

@@ -10,7 +10,7 @@ join applications a on a.id = i.application_id
 where t.hash = @hash;
 
 -- name: Integrations :many
-select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
+select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(o.name, '')::text as team, coalesce(i.default_plan, '')::text as default_plan,
     coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.resolve_after_seconds, i.close_after_seconds, i.created_by,
     i.created_at, coalesce(c.accepted, 0)::bigint as accepted, coalesce(c.refused, 0)::bigint as refused, c.last_accepted_at,
     c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal, coalesce(c.failed_expressions, 0)::bigint as failed_expressions,
@@ -18,6 +18,7 @@ select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i
     array(select s.created_at from integration_secrets s where s.integration_id = i.id order by s.id)::timestamptz[] as secrets_set_at
 from integrations i
 join applications a on a.id = i.application_id
+left join owning_teams o on o.id = a.team_id
 left join integration_activity c on c.integration_id = i.id
 where (sqlc.arg(name)::text = '' or lower(i.name) = lower(sqlc.arg(name)::text)) and i.id > sqlc.arg(after)::bigint
 order by i.id

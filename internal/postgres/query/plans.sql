@@ -1,16 +1,22 @@
 -- name: PlanByID :one
-select p.*, u.name as creator, (pa.plan_id is not null)::bool as active
+select p.*, u.name as creator, (pa.plan_id is not null)::bool as active,
+       coalesce(o.id, 0)::bigint as team_id, coalesce(o.name, '')::text as team, coalesce(o.members, '{}')::bigint[] as members,
+       coalesce(o.managers, '{}')::bigint[] as managers
 from plans p
 join users u on u.id = p.creator_id
+left join (plan_owners po join owning_teams o on o.id = po.team_id) on po.name_key = lower(p.name)
 left join plan_active pa on pa.plan_id = p.id
 where p.id = @id;
 
 -- name: PlanByName :one
 -- The active version.
-select p.*, u.name as creator, true::bool as active
+select p.*, u.name as creator, true::bool as active,
+       coalesce(o.id, 0)::bigint as team_id, coalesce(o.name, '')::text as team, coalesce(o.members, '{}')::bigint[] as members,
+       coalesce(o.managers, '{}')::bigint[] as managers
 from plan_active pa
 join plans p on p.id = pa.plan_id
 join users u on u.id = p.creator_id
+left join (plan_owners po join owning_teams o on o.id = po.team_id) on po.name_key = lower(p.name)
 where pa.name_key = lower(rtrim(@name::text));
 
 -- name: PlanFallback :one
@@ -139,3 +145,14 @@ order by t.kind desc, t.target_id;
 select asked.name::text as asked, (select count(distinct c.application_id) from template_contents c where c.template_id = a.template_id)::int as applications
 from (select unnest(@names::text[]) as name) asked
 join template_active a on a.name_key = lower(rtrim(asked.name));
+
+-- name: OwnPlan :exec
+insert into plan_owners (name_key, team_id) values (lower(rtrim(@name::text)), @team_id)
+on conflict (name_key) do update set team_id = excluded.team_id;
+
+-- name: DisownPlan :exec
+delete from plan_owners where name_key = lower(rtrim(@name::text));
+
+-- name: OwnNewPlan :exec
+-- A name that has an owner keeps it.
+insert into plan_owners (name_key, team_id) values (lower(rtrim(@name::text)), @team_id) on conflict (name_key) do nothing;

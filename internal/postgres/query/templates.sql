@@ -1,16 +1,22 @@
 -- name: TemplateByID :one
-select t.id, t.name, t.created_at, u.name as creator, t.creator_id, (ta.template_id is not null)::bool as active
+select t.id, t.name, t.created_at, u.name as creator, t.creator_id, (ta.template_id is not null)::bool as active,
+       coalesce(o.id, 0)::bigint as team_id, coalesce(o.name, '')::text as team, coalesce(o.members, '{}')::bigint[] as members,
+       coalesce(o.managers, '{}')::bigint[] as managers
 from templates t
 join users u on u.id = t.creator_id
+left join (template_owners po join owning_teams o on o.id = po.team_id) on po.name_key = lower(t.name)
 left join template_active ta on ta.template_id = t.id
 where t.id = @id;
 
 -- name: TemplateByName :one
 -- The active version.
-select t.id, t.name, t.created_at, u.name as creator, t.creator_id, true::bool as active
+select t.id, t.name, t.created_at, u.name as creator, t.creator_id, true::bool as active,
+       coalesce(o.id, 0)::bigint as team_id, coalesce(o.name, '')::text as team, coalesce(o.members, '{}')::bigint[] as members,
+       coalesce(o.managers, '{}')::bigint[] as managers
 from template_active ta
 join templates t on t.id = ta.template_id
 join users u on u.id = t.creator_id
+left join (template_owners po join owning_teams o on o.id = po.team_id) on po.name_key = lower(t.name)
 where ta.name_key = lower(rtrim(@name::text));
 
 -- name: TemplateContents :many
@@ -59,3 +65,14 @@ on conflict (name_key) do update set template_id = excluded.template_id;
 
 -- name: DeactivateTemplate :execrows
 delete from template_active where template_id = @id;
+
+-- name: OwnTemplate :exec
+insert into template_owners (name_key, team_id) values (lower(rtrim(@name::text)), @team_id)
+on conflict (name_key) do update set team_id = excluded.team_id;
+
+-- name: DisownTemplate :exec
+delete from template_owners where name_key = lower(rtrim(@name::text));
+
+-- name: OwnNewTemplate :exec
+-- A name that has an owner keeps it.
+insert into template_owners (name_key, team_id) values (lower(rtrim(@name::text)), @team_id) on conflict (name_key) do nothing;

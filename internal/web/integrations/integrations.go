@@ -168,7 +168,7 @@ func (h Handlers) read(r *http.Request) (view showView, err error) {
 	if err != nil {
 		return view, err
 	}
-	reader := (auth.Actor{}).As(page.Reader(r)).Owning(app.ID, app.OwnerIDs)
+	reader := (auth.Actor{}).As(page.Reader(r)).Owning(app.ID, app.OwnerIDs, app.Team)
 	if view.MaySee = reader.MayEditApplication(app.ID) == nil; view.MaySee {
 		payloads, err := h.Integrations.Payloads(r.Context(), i.ID)
 		if err != nil {

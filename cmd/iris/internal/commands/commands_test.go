@@ -53,7 +53,11 @@ func server(t *testing.T) (*httptest.Server, *[]string) {
 				fmt.Fprint(w, `{"id":7,"kind":"personal","name":"laptop","scopes":["read"],"expires_at":"2027-01-01T00:00:00Z","username":"ann"}`)
 				return
 			}
-			fmt.Fprint(w, `{"items":[{"id":7,"user":"ann","name":"laptop","scopes":["admin","read"],"expires_at":"2027-01-01T00:00:00Z","last_used_at":null,"team":"db"}],"next":null}`)
+			if r.URL.Path == "/v1/service-tokens" {
+				fmt.Fprint(w, `{"items":[{"id":3,"name":"ci","team":"db"},{"id":2,"name":"all","team":null}],"next":null}`)
+				return
+			}
+			fmt.Fprint(w, `{"items":[{"id":7,"user":"ann","name":"laptop","scopes":["admin","read"],"expires_at":"2027-01-01T00:00:00Z","last_used_at":null}],"next":null}`)
 		}
 	}))
 	t.Cleanup(s.Close)
@@ -84,7 +88,7 @@ func TestTokens(t *testing.T) {
 	require.NoFileExists(t, file)
 
 	require.NoError(t, run("mine\n", Login{serverFlags: to, Token: true}))
-	require.Equal(t, "logged in to "+s.URL+" as ann\n", errs.String())
+	require.Equal(t, "logged in to "+s.URL+" with a token of ann\n", errs.String())
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -95,7 +99,8 @@ func TestTokens(t *testing.T) {
 	require.NoError(t, run("", tokenList{All: true}))
 	require.Contains(t, out.String(), "7       ann")
 	require.NoError(t, run("", tokenList{Service: true}))
-	require.Contains(t, out.String(), "7       team db")
+	require.Contains(t, out.String(), "3       team db")
+	require.Contains(t, out.String(), "2       the administrators")
 	require.NoError(t, run("", tokenCreate{Name: "ci", Scopes: []string{"read"}}))
 	require.Equal(t, "new\n", out.String())
 	require.NoError(t, run("", tokenCreate{Name: "ci", Scopes: []string{"read"}, Service: true, Team: "db", Days: 2}))

@@ -56,7 +56,7 @@ func (c Login) Run(ctx context.Context, e Env) error {
 	if err := e.save(known); err != nil {
 		return fmt.Errorf("keep the token: %w", err)
 	}
-	fmt.Fprintf(e.Err, "logged in to %s as %s\n", server, who)
+	fmt.Fprintf(e.Err, "logged in to %s with a token of %s\n", server, who)
 	return nil
 }
 
@@ -72,7 +72,7 @@ func (c Login) given(ctx context.Context, e Env, server string) (token, who stri
 	}
 	var t current
 	err = api.Do(ctx, http.MethodGet, "/v1/tokens/current", nil, &t)
-	return token, t.who(), err
+	return token, t.owner(), err
 }
 
 // asked returns a token that the person allows in the browser.

@@ -29,12 +29,15 @@ type current struct {
 	Team      string   `json:"team"`
 }
 
-// who names the person or program of the token.
-func (t current) who() string {
-	if t.Username != "" {
+// owner names the person, the team or the administrators that the token belongs to.
+func (t current) owner() string {
+	switch {
+	case t.Username != "":
 		return t.Username
+	case t.Team != "":
+		return "team " + t.Team
 	}
-	return "service token " + t.Name
+	return "the administrators"
 }
 
 // path returns the path of personal or service tokens.
@@ -73,14 +76,8 @@ func (c tokenList) Run(ctx context.Context, e Env) error {
 	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NUMBER\tOF\tNAME\tSCOPES\tEXPIRES\tLAST USED")
 	for _, t := range found {
-		of := t.User
-		if c.Service {
-			of = "team " + t.Team
-			if t.Team == "" {
-				of = "administrators"
-			}
-		}
-		fmt.Fprintf(w, "%d\t%s\t%q\t%s\t%s\t%s\n", t.ID, of, t.Name, strings.Join(t.Scopes, ","), t.ExpiresAt, t.LastUsedAt)
+		t.Username = t.User // a list names the person so
+		fmt.Fprintf(w, "%d\t%s\t%q\t%s\t%s\t%s\n", t.ID, t.owner(), t.Name, strings.Join(t.Scopes, ","), t.ExpiresAt, t.LastUsedAt)
 	}
 	return w.Flush()
 }
@@ -156,6 +153,6 @@ func (c tokenCurrent) Run(ctx context.Context, e Env) error {
 	if err := api.Do(ctx, http.MethodGet, "/v1/tokens/current", nil, &t); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.Out, "%s token %d %q of %s: scopes %s, expires %s\n", t.Kind, t.ID, t.Name, t.who(), strings.Join(t.Scopes, ","), t.ExpiresAt)
+	_, err = fmt.Fprintf(e.Out, "%s token %d %q of %s: scopes %s, expires %s\n", t.Kind, t.ID, t.Name, t.owner(), strings.Join(t.Scopes, ","), t.ExpiresAt)
 	return err
 }

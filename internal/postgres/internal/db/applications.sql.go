@@ -412,6 +412,20 @@ func (q *Queries) SetApplicationMarkup(ctx context.Context, arg SetApplicationMa
 	return result.RowsAffected(), nil
 }
 
+const setApplicationTeam = `-- name: SetApplicationTeam :exec
+update applications set team_id = $1 where lower(name) = lower(rtrim($2::text))
+`
+
+type SetApplicationTeamParams struct {
+	TeamID *int64
+	Name   string
+}
+
+func (q *Queries) SetApplicationTeam(ctx context.Context, arg SetApplicationTeamParams) error {
+	_, err := q.db.Exec(ctx, setApplicationTeam, arg.TeamID, arg.Name)
+	return err
+}
+
 const updateApplicationSettings = `-- name: UpdateApplicationSettings :execrows
 update applications
 set context_template = nullif($1::text, ''), summary_template = nullif($2::text, ''),

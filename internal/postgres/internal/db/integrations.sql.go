@@ -352,7 +352,7 @@ func (q *Queries) IntegrationTokens(ctx context.Context, integrations []int64) (
 }
 
 const integrations = `-- name: Integrations :many
-select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i.default_plan, '')::text as default_plan,
+select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(o.name, '')::text as team, coalesce(i.default_plan, '')::text as default_plan,
     coalesce(i.default_severity, '')::text as default_severity, i.rules, i.settings, i.rate_per_minute, i.enabled, i.resolve_after_seconds, i.close_after_seconds, i.created_by,
     i.created_at, coalesce(c.accepted, 0)::bigint as accepted, coalesce(c.refused, 0)::bigint as refused, c.last_accepted_at,
     c.last_refused_at, coalesce(c.last_refusal, '')::text as last_refusal, coalesce(c.failed_expressions, 0)::bigint as failed_expressions,
@@ -360,6 +360,7 @@ select i.id, i.name, i.type, i.application_id, a.name as application, coalesce(i
     array(select s.created_at from integration_secrets s where s.integration_id = i.id order by s.id)::timestamptz[] as secrets_set_at
 from integrations i
 join applications a on a.id = i.application_id
+left join owning_teams o on o.id = a.team_id
 left join integration_activity c on c.integration_id = i.id
 where ($1::text = '' or lower(i.name) = lower($1::text)) and i.id > $2::bigint
 order by i.id
@@ -378,6 +379,7 @@ type IntegrationsRow struct {
 	Type                string
 	ApplicationID       int64
 	Application         string
+	Team                string
 	DefaultPlan         string
 	DefaultSeverity     string
 	Rules               json.RawMessage
@@ -414,6 +416,7 @@ func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]I
 			&i.Type,
 			&i.ApplicationID,
 			&i.Application,
+			&i.Team,
 			&i.DefaultPlan,
 			&i.DefaultSeverity,
 			&i.Rules,

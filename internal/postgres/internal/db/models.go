@@ -65,6 +65,8 @@ type Application struct {
 	LateHold int32
 	// its contexts and texts contain markup on purpose: nothing in them is escaped
 	Markup bool
+	// the team that owns the application and its integrations; null = none
+	TeamID *int64
 }
 
 type ApplicationDefaultMode struct {
@@ -797,6 +799,14 @@ type OncallRole struct {
 	DisplayOrder int32
 }
 
+// the teams whose ownership counts: an inactive team owns nothing
+type OwningTeam struct {
+	ID       int64
+	Name     string
+	Members  interface{}
+	Managers interface{}
+}
+
 type PasswordReset struct {
 	// SHA-256 of the token in the link
 	Hash   []byte
@@ -878,6 +888,13 @@ type PlanNotification struct {
 	WaitSeconds  int32
 	Repeat       int32
 	Optional     bool
+}
+
+// the team that owns all versions of a plan
+type PlanOwner struct {
+	// lower(name) of the plan
+	NameKey string
+	TeamID  int64
 }
 
 type Priority struct {
@@ -1319,6 +1336,13 @@ type TemplateContent struct {
 	Subject       string
 	Body          string
 	EmailHtml     string
+}
+
+// the team that owns all versions of a template
+type TemplateOwner struct {
+	// lower(name) of the template
+	NameKey string
+	TeamID  int64
 }
 
 type TimelineEntry struct {

@@ -84,6 +84,15 @@ func (q *Queries) DeletePlans(ctx context.Context, ids []int64) error {
 	return err
 }
 
+const disownPlan = `-- name: DisownPlan :exec
+delete from plan_owners where name_key = lower(rtrim($1::text))
+`
+
+func (q *Queries) DisownPlan(ctx context.Context, name string) error {
+	_, err := q.db.Exec(ctx, disownPlan, name)
+	return err
+}
+
 const insertPlan = `-- name: InsertPlan :one
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
                    aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, acknowledgement_timeout,
@@ -137,10 +146,43 @@ func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) (int64, 
 	return id, err
 }
 
+const ownNewPlan = `-- name: OwnNewPlan :exec
+insert into plan_owners (name_key, team_id) values (lower(rtrim($1::text)), $2) on conflict (name_key) do nothing
+`
+
+type OwnNewPlanParams struct {
+	Name   string
+	TeamID int64
+}
+
+// A name that has an owner keeps it.
+func (q *Queries) OwnNewPlan(ctx context.Context, arg OwnNewPlanParams) error {
+	_, err := q.db.Exec(ctx, ownNewPlan, arg.Name, arg.TeamID)
+	return err
+}
+
+const ownPlan = `-- name: OwnPlan :exec
+insert into plan_owners (name_key, team_id) values (lower(rtrim($1::text)), $2)
+on conflict (name_key) do update set team_id = excluded.team_id
+`
+
+type OwnPlanParams struct {
+	Name   string
+	TeamID int64
+}
+
+func (q *Queries) OwnPlan(ctx context.Context, arg OwnPlanParams) error {
+	_, err := q.db.Exec(ctx, ownPlan, arg.Name, arg.TeamID)
+	return err
+}
+
 const planByID = `-- name: PlanByID :one
-select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, p.settings, p.conditions, u.name as creator, (pa.plan_id is not null)::bool as active
+select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, p.settings, p.conditions, u.name as creator, (pa.plan_id is not null)::bool as active,
+       coalesce(o.id, 0)::bigint as team_id, coalesce(o.name, '')::text as team, coalesce(o.members, '{}')::bigint[] as members,
+       coalesce(o.managers, '{}')::bigint[] as managers
 from plans p
 join users u on u.id = p.creator_id
+left join (plan_owners po join owning_teams o on o.id = po.team_id) on po.name_key = lower(p.name)
 left join plan_active pa on pa.plan_id = p.id
 where p.id = $1
 `
@@ -167,6 +209,10 @@ type PlanByIDRow struct {
 	Conditions             json.RawMessage
 	Creator                string
 	Active                 bool
+	TeamID                 int64
+	Team                   string
+	Members                []int64
+	Managers               []int64
 }
 
 func (q *Queries) PlanByID(ctx context.Context, id int64) (PlanByIDRow, error) {
@@ -194,15 +240,22 @@ func (q *Queries) PlanByID(ctx context.Context, id int64) (PlanByIDRow, error) {
 		&i.Conditions,
 		&i.Creator,
 		&i.Active,
+		&i.TeamID,
+		&i.Team,
+		&i.Members,
+		&i.Managers,
 	)
 	return i, err
 }
 
 const planByName = `-- name: PlanByName :one
-select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, p.settings, p.conditions, u.name as creator, true::bool as active
+select p.id, p.name, p.creator_id, p.description, p.threshold_window, p.threshold_count, p.aggregation_window, p.aggregation_reset, p.tracking_type, p.tracking_key, p.tracking_template, p.fallback_role, p.fallback_target_id, p.paused, p.created_at, p.repage_after, p.acknowledgement_timeout, p.settings, p.conditions, u.name as creator, true::bool as active,
+       coalesce(o.id, 0)::bigint as team_id, coalesce(o.name, '')::text as team, coalesce(o.members, '{}')::bigint[] as members,
+       coalesce(o.managers, '{}')::bigint[] as managers
 from plan_active pa
 join plans p on p.id = pa.plan_id
 join users u on u.id = p.creator_id
+left join (plan_owners po join owning_teams o on o.id = po.team_id) on po.name_key = lower(p.name)
 where pa.name_key = lower(rtrim($1::text))
 `
 
@@ -228,6 +281,10 @@ type PlanByNameRow struct {
 	Conditions             json.RawMessage
 	Creator                string
 	Active                 bool
+	TeamID                 int64
+	Team                   string
+	Members                []int64
+	Managers               []int64
 }
 
 // The active version.
@@ -256,6 +313,10 @@ func (q *Queries) PlanByName(ctx context.Context, name string) (PlanByNameRow, e
 		&i.Conditions,
 		&i.Creator,
 		&i.Active,
+		&i.TeamID,
+		&i.Team,
+		&i.Members,
+		&i.Managers,
 	)
 	return i, err
 }

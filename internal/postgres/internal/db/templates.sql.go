@@ -64,6 +64,15 @@ func (q *Queries) DeactivateTemplate(ctx context.Context, id int64) (int64, erro
 	return result.RowsAffected(), nil
 }
 
+const disownTemplate = `-- name: DisownTemplate :exec
+delete from template_owners where name_key = lower(rtrim($1::text))
+`
+
+func (q *Queries) DisownTemplate(ctx context.Context, name string) error {
+	_, err := q.db.Exec(ctx, disownTemplate, name)
+	return err
+}
+
 const insertTemplate = `-- name: InsertTemplate :one
 insert into templates (name, creator_id) values ($1, $2) returning id
 `
@@ -108,6 +117,36 @@ func (q *Queries) InsertTemplateContent(ctx context.Context, arg InsertTemplateC
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const ownNewTemplate = `-- name: OwnNewTemplate :exec
+insert into template_owners (name_key, team_id) values (lower(rtrim($1::text)), $2) on conflict (name_key) do nothing
+`
+
+type OwnNewTemplateParams struct {
+	Name   string
+	TeamID int64
+}
+
+// A name that has an owner keeps it.
+func (q *Queries) OwnNewTemplate(ctx context.Context, arg OwnNewTemplateParams) error {
+	_, err := q.db.Exec(ctx, ownNewTemplate, arg.Name, arg.TeamID)
+	return err
+}
+
+const ownTemplate = `-- name: OwnTemplate :exec
+insert into template_owners (name_key, team_id) values (lower(rtrim($1::text)), $2)
+on conflict (name_key) do update set team_id = excluded.team_id
+`
+
+type OwnTemplateParams struct {
+	Name   string
+	TeamID int64
+}
+
+func (q *Queries) OwnTemplate(ctx context.Context, arg OwnTemplateParams) error {
+	_, err := q.db.Exec(ctx, ownTemplate, arg.Name, arg.TeamID)
+	return err
 }
 
 const plansOfTemplate = `-- name: PlansOfTemplate :many
@@ -162,9 +201,12 @@ func (q *Queries) ReplaceActiveTemplate(ctx context.Context, arg ReplaceActiveTe
 }
 
 const templateByID = `-- name: TemplateByID :one
-select t.id, t.name, t.created_at, u.name as creator, t.creator_id, (ta.template_id is not null)::bool as active
+select t.id, t.name, t.created_at, u.name as creator, t.creator_id, (ta.template_id is not null)::bool as active,
+       coalesce(o.id, 0)::bigint as team_id, coalesce(o.name, '')::text as team, coalesce(o.members, '{}')::bigint[] as members,
+       coalesce(o.managers, '{}')::bigint[] as managers
 from templates t
 join users u on u.id = t.creator_id
+left join (template_owners po join owning_teams o on o.id = po.team_id) on po.name_key = lower(t.name)
 left join template_active ta on ta.template_id = t.id
 where t.id = $1
 `
@@ -176,6 +218,10 @@ type TemplateByIDRow struct {
 	Creator   string
 	CreatorID int64
 	Active    bool
+	TeamID    int64
+	Team      string
+	Members   []int64
+	Managers  []int64
 }
 
 func (q *Queries) TemplateByID(ctx context.Context, id int64) (TemplateByIDRow, error) {
@@ -188,15 +234,22 @@ func (q *Queries) TemplateByID(ctx context.Context, id int64) (TemplateByIDRow, 
 		&i.Creator,
 		&i.CreatorID,
 		&i.Active,
+		&i.TeamID,
+		&i.Team,
+		&i.Members,
+		&i.Managers,
 	)
 	return i, err
 }
 
 const templateByName = `-- name: TemplateByName :one
-select t.id, t.name, t.created_at, u.name as creator, t.creator_id, true::bool as active
+select t.id, t.name, t.created_at, u.name as creator, t.creator_id, true::bool as active,
+       coalesce(o.id, 0)::bigint as team_id, coalesce(o.name, '')::text as team, coalesce(o.members, '{}')::bigint[] as members,
+       coalesce(o.managers, '{}')::bigint[] as managers
 from template_active ta
 join templates t on t.id = ta.template_id
 join users u on u.id = t.creator_id
+left join (template_owners po join owning_teams o on o.id = po.team_id) on po.name_key = lower(t.name)
 where ta.name_key = lower(rtrim($1::text))
 `
 
@@ -207,6 +260,10 @@ type TemplateByNameRow struct {
 	Creator   string
 	CreatorID int64
 	Active    bool
+	TeamID    int64
+	Team      string
+	Members   []int64
+	Managers  []int64
 }
 
 // The active version.
@@ -220,6 +277,10 @@ func (q *Queries) TemplateByName(ctx context.Context, name string) (TemplateByNa
 		&i.Creator,
 		&i.CreatorID,
 		&i.Active,
+		&i.TeamID,
+		&i.Team,
+		&i.Members,
+		&i.Managers,
 	)
 	return i, err
 }

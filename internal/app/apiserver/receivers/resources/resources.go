@@ -1,4 +1,4 @@
-// Package resources builds the routes of /v1 that open incidents, and those about integrations, heartbeats, silences and tokens. Package receivers calls it.
+// Package resources builds the routes of /v1 that open incidents, and those about owners, integrations, heartbeats, silences and tokens. Package receivers calls it.
 package resources
 
 import (
@@ -8,12 +8,12 @@ import (
 	"github.com/iris-oncall/iris/internal/api/heartbeats"
 	"github.com/iris-oncall/iris/internal/api/integrations"
 	route "github.com/iris-oncall/iris/internal/api/opening"
+	"github.com/iris-oncall/iris/internal/api/owners"
 	api "github.com/iris-oncall/iris/internal/api/silences"
 	"github.com/iris-oncall/iris/internal/api/tokens"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
-	"github.com/iris-oncall/iris/internal/silences"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
@@ -24,10 +24,11 @@ type Opener = route.Opener
 type Lives struct{ Personal, Service time.Duration }
 
 // Routes returns the routes. o opens the incidents that applications and people ask for.
-func Routes(s *server.Stores, most Lives, o Opener, p receiving.Previewer, hide silences.Silences, wake receiving.Wake) []routing.Route {
+func Routes(s *server.Stores, most Lives, o Opener, p receiving.Previewer, hide api.Operations, wake receiving.Wake) []routing.Route {
 	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
 	open := route.Deps{Opener: o, Incidents: s.Incidents, Wake: wake}
-	return slices.Concat(route.Routes(open), integrations.Routes(senders), api.Routes(hide), tokens.Routes(tokens.Deps{Tokens: s.Tokens, Services: tokens.Services{Store: s.Tokens, Teams: s.Teams, Most: most.Service}, Grants: s.Grants, Most: most.Personal}), heartbeats.Routes(heartbeats.Deps{
+	owned := owners.Deps{Store: s.Owners, Plan: s.Plans.ByName, Template: s.Templates.ByName, Application: s.Applications.Describe}
+	return slices.Concat(route.Routes(open), owners.Routes(owned), integrations.Routes(senders), api.Routes(hide), tokens.Routes(tokens.Deps{Tokens: s.Tokens, Services: tokens.Services{Store: s.Tokens, Teams: s.Teams, Most: most.Service}, Grants: s.Grants, Most: most.Personal}), heartbeats.Routes(heartbeats.Deps{
 		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders),
 	}))
 }
