@@ -313,6 +313,19 @@ func TestGroupsOfDirectories(t *testing.T) {
 	require.Equal(t, 200, status)
 	require.False(t, member("tom"), "no rule names the new group")
 
+	// A held deletion takes no rights before an administrator decides. The last administrator keeps the mark of the groups.
+	status, _, _ = s.scim(token, post, "/Groups", `{"displayName":"admins","members":[{"value":"`+tom+`"}]}`)
+	require.Equal(t, 201, status)
+	for i := range 2 {
+		status, _, _ = s.scim(token, "DELETE", "/Users/"+s.pushed(token, fmt.Sprint("gone", i)), "")
+		require.Equal(t, 204, status)
+	}
+	status, _, _ = s.scim(token, "DELETE", "/Users/"+tom, "")
+	require.Equal(t, 204, status)
+	require.EqualValues(t, 1, s.number("select count(*) from users where name = 'tom' and admin and active"))
+	require.Equal(t, tom, s.pushed(token, "tom"))
+	require.EqualValues(t, 0, s.number("select count(*) from users where name = 'tom' and admin"), "the person comes back without the groups")
+
 	s.do(admin, del, "/v1/scim-connections/corp", nil).is(204)
 	status, _, _ = s.scim(token, get, "/Users", "")
 	require.Equal(t, 401, status)

@@ -69,8 +69,12 @@ returning *;
 -- name: HideScimUser :exec
 update scim_users set deleted_at = clock_timestamp(), version = version + 1, updated_at = clock_timestamp() where id = @id;
 
+-- The last administrator keeps the role, and also the mark that groups gave it.
 -- name: SetScimRole :exec
-update scim_users set granted_role = @granted_role where id = @id;
+update scim_users s set
+    granted_role = case when @granted_role::text = '' and s.granted_role = 'admin' and u.admin then 'admin' else @granted_role::text end
+from users u
+where s.id = @id and u.id = s.user_id;
 
 -- name: LeaveScimGroups :exec
 delete from scim_group_members where scim_user_id = @id;

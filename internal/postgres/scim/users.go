@@ -165,6 +165,11 @@ func (t change) user(ctx context.Context, row db.ScimUser, d scim.Document) (out
 	if err := t.person(ctx, u, before.Document, d); err != nil {
 		return out, err
 	}
+	if row.DeletedAt != nil { // the person comes back without the groups of before
+		if err := t.leaveGroups(ctx, row.ID); err != nil {
+			return out, err
+		}
+	}
 	wasActive := before.Document.Active() && row.DeletedAt == nil
 	switch {
 	case wasActive && !d.Active():
@@ -266,10 +271,11 @@ func (s *Store) DeleteUser(ctx context.Context, c scim.Connection, id string, p 
 		if err := t.deactivate(ctx, row.ID, u); err != nil {
 			return err
 		}
-		if err := q.LeaveScimGroups(ctx, row.ID); err != nil {
-			return err
+		held, err := q.DeactivationHeld(ctx, row.ID)
+		if err == nil && !held { // a held person keeps roles and teams until an administrator decides
+			err = t.leaveGroups(ctx, row.ID)
 		}
-		if err := t.rights(ctx, []int64{row.ID}); err != nil {
+		if err != nil {
 			return err
 		}
 		if err := q.HideScimUser(ctx, row.ID); err != nil {
@@ -277,6 +283,14 @@ func (s *Store) DeleteUser(ctx context.Context, c scim.Connection, id string, p 
 		}
 		return note(ctx, q, author(c), "SCIM user delete", "user "+u.Name, "the directory deleted the person; the history stays")
 	})
+}
+
+// leaveGroups takes a person out of all groups, with the rights that they gave.
+func (t change) leaveGroups(ctx context.Context, id int64) error {
+	if err := t.q.LeaveScimGroups(ctx, id); err != nil {
+		return err
+	}
+	return t.rights(ctx, []int64{id})
 }
 
 // Give adds a person who exists to a connection, as an administrator wants. A person of a connection is a Conflict fault.

@@ -813,7 +813,10 @@ func (q *Queries) SetScimGroup(ctx context.Context, arg SetScimGroupParams) (Sci
 }
 
 const setScimRole = `-- name: SetScimRole :exec
-update scim_users set granted_role = $1 where id = $2
+update scim_users s set
+    granted_role = case when $1::text = '' and s.granted_role = 'admin' and u.admin then 'admin' else $1::text end
+from users u
+where s.id = $2 and u.id = s.user_id
 `
 
 type SetScimRoleParams struct {
@@ -821,6 +824,7 @@ type SetScimRoleParams struct {
 	ID          int64
 }
 
+// The last administrator keeps the role, and also the mark that groups gave it.
 func (q *Queries) SetScimRole(ctx context.Context, arg SetScimRoleParams) error {
 	_, err := q.db.Exec(ctx, setScimRole, arg.GrantedRole, arg.ID)
 	return err
