@@ -212,7 +212,7 @@ func (f *fixture) parts(p parts, apps *catalog.Applications, errs *wire.Errors) 
 			Mount:        irisapi.Mount{Errors: errs, Identify: p.Authenticator.Middleware, Recent: p.Authenticator.Recent, Observe: requests.Observe},
 			Applications: irisapi.ApplicationParts{Applications: apps, Changes: apps, Keys: apps, Limits: apps, Statistics: caches.Statistics, Tags: tags},
 			Catalog: irisapi.CatalogParts{Plans: plans, PlanChanges: plans, PlanStore: plans, Templates: templates, TemplateChanges: templates,
-				TemplateStore: templates, People: p.People, Teammates: pgpeople.NewUsers(db).Teammates, Openings: c.Openings, Tags: tags,
+				TemplateStore: templates, People: p.People, Teammates: pgpeople.NewUsers(db).Teammates, Team: catalog.NewOwners(db).ByID, Openings: c.Openings, Tags: tags,
 				MaxPlanLength: c.MaxPlanLength, ListLimit: c.ListLimit},
 			Incidents: irisapi.IncidentParts{Incidents: in, Transitions: in, Comments: in, Messages: messages, People: p.People, Tags: tags,
 				Openings: c.Openings, InternalApplications: c.InternalApplications},
