@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/url"
@@ -42,6 +43,13 @@ func answered(t *testing.T, answers <-chan url.Values) url.Values {
 	}
 }
 
+// arrived waits until the browser shows the page of the command line. A navigation that begins earlier can fail, because the browser changes its
+// process between the two addresses.
+func arrived(ctx context.Context, at *chromedp.Target) (chromedp.Void, error) {
+	_, err := chromedp.Poll[bool](`location.search.includes("state=") && location.pathname === "/" && document.readyState === "complete"`)(ctx, at)
+	return chromedp.Void{}, err
+}
+
 // A person allows a command line on a phone, after a log-in, and then creates and revokes a token.
 func TestTokens(t *testing.T) {
 	startDev(t)
@@ -54,10 +62,12 @@ func TestTokens(t *testing.T) {
 	b.shot("90-command-line-phone")
 	b.do("deny", chromedp.Click(`button[value=deny]`))
 	require.Equal(t, url.Values{"error": {"access_denied"}, "state": {"a & b"}}, answered(t, answers))
+	b.do("the browser arrives", arrived)
 	b.do("allow", chromedp.Navigate(address), chromedp.WaitVisible(`button[value=allow]`), chromedp.Click(`button[value=allow]`))
 	got := answered(t, answers)
 	require.Equal(t, "a & b", got.Get("state"))
 	require.NotEmpty(t, got.Get("code"))
+	b.do("the browser arrives", arrived)
 
 	b.do("create a token", chromedp.Navigate(home+"/tokens"), chromedp.WaitVisible(`input[name=name]`), chromedp.SendKeys(`input[name=name]`, "backup-script"),
 		chromedp.Click(`form[action="/tokens"] button.primary`), chromedp.WaitVisible(`.secret pre`))
