@@ -46,8 +46,16 @@ func answered(t *testing.T, answers <-chan url.Values) url.Values {
 // arrived waits until the browser shows the page of the command line. A navigation that begins earlier can fail, because the browser changes its
 // process between the two addresses.
 func arrived(ctx context.Context, at *chromedp.Target) (chromedp.Void, error) {
-	_, err := chromedp.Poll[bool](`location.search.includes("state=") && location.pathname === "/" && document.readyState === "complete"`)(ctx, at)
-	return chromedp.Void{}, err
+	for {
+		_, err := chromedp.Poll[bool](`location.search.includes("state=") && location.pathname === "/" && document.readyState === "complete"`)(ctx, at)
+		if err == nil || ctx.Err() != nil {
+			return chromedp.Void{}, err
+		}
+		select { // the page went away during the question
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // A person allows a command line on a phone, after a log-in, and then creates and revokes a token.
