@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/users"
@@ -37,11 +37,11 @@ const nobodyOnCall exitCode = 3
 func (c oncallCommand) Run(ctx context.Context, e *env) error {
 	switch {
 	case c.Team == "" && c.Service == "":
-		return usagef("name a team, or a service with --service")
+		return commands.Usagef("name a team, or a service with --service")
 	case c.Team != "" && c.Service != "":
-		return usagef("name either a team or, with --service, a service, not both")
+		return commands.Usagef("name either a team or, with --service, a service, not both")
 	}
-	ahead, err := days(c.For)
+	ahead, err := commands.Period(c.For)
 	if err != nil {
 		return err
 	}
@@ -65,26 +65,6 @@ func (c oncallCommand) Run(ctx context.Context, e *env) error {
 		return nobodyOnCall
 	}
 	return err
-}
-
-// maxAhead is the maximum of --for.
-const maxAhead = 2 * 366 * 24 * time.Hour
-
-// days parses a duration that may be in days or weeks.
-func days(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	for suffix, unit := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
-		if number, ok := strings.CutSuffix(text, suffix); ok {
-			var n int
-			if n, err = strconv.Atoi(number); err == nil {
-				d = time.Duration(min(n, 10_000)) * unit
-			}
-		}
-	}
-	if err != nil || d <= 0 || d > maxAhead {
-		return 0, usagef("--for: %q is not a period; use 12h, 30d or 8w, at most two years", text)
-	}
-	return d, nil
 }
 
 // lacking reports whether a role has nobody on call, or --gaps found a gap. A time that is not populated yet is not a gap.

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/internal/operator/senders"
 )
 
@@ -40,7 +41,7 @@ func (c silenceFlags) change(out senders.SilenceContent, now time.Time) (senders
 	}
 	zone, err := time.LoadLocation(out.Zone)
 	if err != nil {
-		return out, usagef("--zone: %.60q is no time zone such as Europe/Berlin", out.Zone)
+		return out, commands.Usagef("--zone: %.60q is no time zone such as Europe/Berlin", out.Zone)
 	}
 	if c.From != "" {
 		if out.From, err = civil("--from", c.From, zone); err != nil {
@@ -52,7 +53,7 @@ func (c silenceFlags) change(out senders.SilenceContent, now time.Time) (senders
 		out.To, err = civil("--until", c.Until, zone)
 	case c.For != "":
 		var d time.Duration
-		d, err = days(c.For)
+		d, err = commands.Period(c.For)
 		out.To = out.EndAfter(d, now)
 	}
 	return out, err
@@ -67,7 +68,7 @@ type silenceAddCommand struct {
 func (c silenceAddCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
 	now := time.Now().UTC().Truncate(time.Second)
 	if c.For == "" && c.Until == "" {
-		return usagef("give either --for or --until")
+		return commands.Usagef("give either --for or --until")
 	}
 	content, err := c.change(senders.SilenceContent{From: now, Zone: "UTC", Comment: c.Comment}, now)
 	if err != nil {
@@ -116,7 +117,7 @@ func civil(flag, text string, zone *time.Location) (time.Time, error) {
 	}
 	at, err := time.ParseInLocation("2006-01-02T15:04", text, zone)
 	if err != nil {
-		return at, usagef("%s: %.60q is not like 2026-01-31T22:00", flag, text)
+		return at, commands.Usagef("%s: %.60q is not like 2026-01-31T22:00", flag, text)
 	}
 	return at, nil
 }

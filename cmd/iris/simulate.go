@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/operator"
@@ -33,7 +34,7 @@ func zone(name string) (*time.Location, error) {
 	}
 	z, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, usagef("--zone: there is no time zone %q; names are like Europe/Zurich", name)
+		return nil, commands.Usagef("--zone: there is no time zone %q; names are like Europe/Zurich", name)
 	}
 	return z, nil
 }
