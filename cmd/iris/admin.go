@@ -416,7 +416,7 @@ func (c checkConfigCommand) Run(e *env) error {
 		fmt.Fprintln(e.stderr, "error:", p)
 	}
 	if len(problems) > 0 {
-		return exitCode(1)
+		return commands.ExitCode(1)
 	}
 	fmt.Fprintln(e.stdout, "the configuration is valid")
 	return nil

@@ -44,7 +44,7 @@ type cli struct {
 	Team        teamCommand        `cmd:"" help:"Add and delete teams."`
 	Priority    priorityCommand    `cmd:"" help:"List and set the default mode of each priority."`
 	Contact     contactCommand     `cmd:"" help:"Set and verify the contacts of users."`
-	Oncall      oncallCommand      `cmd:"" help:"Print who is on call for a team or service."`
+	Oncall      commands.OnCall    `cmd:"" help:"Print who is on call for a team or service."`
 	Simulate    simulateCommand    `cmd:"" help:"Print whom a plan would page, when, how and why. Nothing is sent."`
 	Import      importCommand      `cmd:"" help:"Import the database of a predecessor."`
 	Sync        syncCommand        `cmd:"" help:"Update people and mailing lists from LDAP or Slack."`
@@ -72,11 +72,6 @@ type env struct {
 	stdout  io.Writer
 	stderr  io.Writer
 }
-
-// exitCode is an error that only sets the exit code; the command has printed everything.
-type exitCode int
-
-func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // invalidIsUsage marks an Invalid fault as an error in the command line, for commands whose values all come from the command line.
 func invalidIsUsage(err error) error {
@@ -131,7 +126,7 @@ func run(ctx context.Context, args []string, e *env) int {
 	if e.close != nil {
 		e.close()
 	}
-	var code exitCode
+	var code commands.ExitCode
 	switch {
 	case err == nil:
 		return 0

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os/exec"
 	"path/filepath"
@@ -118,4 +119,33 @@ func TestCommandsOnTheDatabase(t *testing.T) {
 	require.Contains(t, s.iris(env, "", "incident", "list"), "pager")
 	s.iris(env, "", "incident", "resolve", strconv.FormatInt(id, 10))
 	require.Contains(t, s.do(admin, get, "/v1/incidents/"+strconv.FormatInt(id, 10)+"/timeline", nil).is(200).body, "iris command")
+}
+
+func TestOnCallOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.exec(`insert into services (name) values ('mailer'); insert into team_services (team_id, service_id) select t.id, s.id from teams t, services s
+		where t.name = 'ops' and s.name = 'mailer'`)
+	person, reader, program := s.remotes()
+	for _, r := range []remote{person, reader, program} {
+		require.Regexp(t, `^Team ops at .*\nROLE +WHO +REACHED BY +WHY\nprimary +ann .*email ann@example.com`, r.does("oncall ops --role primary"))
+		r.refused(1, "there is no active team osp", "oncall osp")
+		r.refused(1, "there is no service none", "oncall --service none")
+		r.refused(1, "there is no role primry", "oncall ops --role primry")
+		r.refused(2, `"soon" is no instant`, "oncall ops --at soon")
+		r.refused(2, "not both", "oncall ops --service mailer")
+	}
+	var teams []m
+	require.NoError(t, json.Unmarshal([]byte(reader.does("oncall --service mailer -o json")), &teams))
+	require.Equal(t, "ops", teams[0]["team"])
+
+	of := func(query string) answer { return s.do(bob, get, "/v1/oncall?"+query, nil) }
+	require.Contains(t, of("team=ops&at=2026-11-22%2002:00&for=24h").is(200).body, `"until"`)
+	of("team=ops&service=mailer").problem(400, "team")
+	of("").problem(400, "team")
+	of("team=ops&for=never").problem(400, "for")
+	of("team=ops&for=20000h").problem(400, "for")
+	of("team=ops&at=soon").problem(400, "at")
+	of("team=a%00b").is(404)
+	of("team=none").problem(404, "")
 }

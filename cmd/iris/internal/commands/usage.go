@@ -1,8 +1,10 @@
 package commands
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +28,24 @@ func IsUsage(err error) bool {
 	var usage usageError
 	var refused *client.Error
 	return errors.As(err, &usage) || errors.As(err, &refused) && refused.Invalid()
+}
+
+// ExitCode is an error that only sets the exit code; the command has printed everything.
+type ExitCode int
+
+func (c ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// Output selects the output format.
+type Output struct {
+	Format string `name:"output" help:"table for people, json for programs, plain for scripts: lines of values separated by tabs." enum:"table,json,plain" default:"table" short:"o" placeholder:"table|json|plain"`
+}
+
+// WriteJSON writes a value as JSON for people and programs.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
 }
 
 // maxPeriod is the longest period.
