@@ -38,7 +38,7 @@ type cli struct {
 	Heartbeat   heartbeatCommand   `cmd:"" help:"Add, list and remove heartbeats: signals whose absence opens an incident."`
 	Route       routeCommand       `cmd:"" help:"Test the routing rules of an integration."`
 	Incident    commands.Incident  `cmd:"" help:"Open, list, acknowledge, resolve, snooze and merge incidents, page further people, change owners."`
-	Silence     silenceCommand     `cmd:"" help:"Add, list and end silences and maintenance windows."`
+	Silence     commands.Silence   `cmd:"" help:"Add, list and end silences and maintenance windows."`
 	Plan        planCommand        `cmd:"" help:"Change or delete plans."`
 	Template    templateCommand    `cmd:"" help:"Delete templates."`
 	Team        teamCommand        `cmd:"" help:"Add and delete teams."`

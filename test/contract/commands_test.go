@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -148,4 +149,31 @@ func TestOnCallOnTheCommandLine(t *testing.T) {
 	of("team=ops&at=soon").problem(400, "at")
 	of("team=a%00b").is(404)
 	of("team=none").problem(404, "")
+}
+
+func TestSilencesOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	person, reader, program := s.remotes()
+	for _, r := range []remote{person, program} {
+		id := s.open()
+		number := strings.TrimSpace(r.does("silence add --application demo --for 2h --comment disks"))
+		require.Contains(t, r.does("silence show "+number), "state: active\nincidents: application demo\n")
+		require.Contains(t, reader.does("silence show "+number), fmt.Sprintf("hides: incident %d\n", id))
+		r.does("silence set "+number+" --for 3h --comment", "more disks")
+		require.Regexp(t, `\n`+number+` +active .* application demo +more disks\n`, r.does("silence list"))
+		reader.refused(1, "This token lacks the scope incidents", "silence end "+number)
+		reader.refused(1, "This token lacks the scope incidents", "silence set "+number+" --for 3h")
+		r.does("silence end " + number)
+		r.refused(1, "over", "silence end "+number)
+		require.NotRegexp(t, `\n`+number+` `, r.does("silence list"))
+		require.Regexp(t, `\n`+number+` +over `, r.does("silence list --over"))
+		r.does("silence add --plan pager --from 2036-12-06T22:00 --until 2036-12-07T04:00 --zone Europe/Berlin --repeat FREQ=WEEKLY --comment restore")
+	}
+	reader.refused(1, "This token lacks the scope incidents", "silence add --application demo --for 2h --comment x")
+	person.refused(1, "there is no silence 99", "silence show 99")
+	person.refused(2, "match", "silence add --for 2h --comment x")
+	person.refused(2, "--until", "silence add --plan pager --until noon --comment x")
+	token, _ := s.token(bob, "incidents")
+	remote{s, token}.refused(1, "Only administrators may silence any incident", "silence add --match severity=error --for 2h --comment x")
 }

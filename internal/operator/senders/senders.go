@@ -1,5 +1,5 @@
-// Package senders does what operators do with integrations, their heartbeats, and silences: it adds, lists, changes and removes them, and
-// tests routing rules. Every change is in the audit log or on a timeline. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
+// Package senders does what operators do with integrations and their heartbeats: it adds, lists, changes and removes them, and
+// tests routing rules. Every change is in the audit log. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
 package senders
 
 import (
@@ -19,14 +19,12 @@ import (
 	pgheartbeats "github.com/iris-oncall/iris/internal/postgres/heartbeats"
 	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
 	"github.com/iris-oncall/iris/internal/postgres/notifications"
-	"github.com/iris-oncall/iris/internal/silences"
 )
 
 // Senders performs the operations. It is safe for concurrent use.
 type Senders struct {
 	store        *pgintegrations.Integrations
 	heartbeats   *pgheartbeats.Heartbeats
-	silences     silences.Silences
 	applications *catalog.Applications
 	plans        *catalog.Plans
 	lookups      *notifications.Notifications
@@ -39,7 +37,7 @@ const operatorName = "iris command"
 // New returns the operations on a database. catchAll is the setting intake.catch_all_plan.
 func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
 	apps, plans := catalog.NewApplications(db, keys), catalog.NewPlans(db)
-	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db), silences: silencesOf(db),
+	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db),
 		applications: apps, plans: plans, lookups: notifications.New(db), catchAll: catchAll}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
@@ -40,8 +41,8 @@ type incident struct {
 	Step         int             `json:"step"`
 	Integration  string          `json:"integration"`
 	Severity     string          `json:"severity"`
-	CreatedAt    string          `json:"created_at"`
-	SnoozedUntil string          `json:"snoozed_until"`
+	CreatedAt    time.Time       `json:"created_at"`
+	SnoozedUntil time.Time       `json:"snoozed_until"`
 	MergedInto   int64           `json:"merged_into"`
 	Context      json.RawMessage `json:"context"`
 }
@@ -52,8 +53,8 @@ type target struct {
 	Name string `json:"name"`
 }
 
-// change changes an incident and returns it. body nil = the request has none.
-func (s serverFlags) change(ctx context.Context, e Env, id int64, action string, body any) (changed incident, err error) {
+// changeIncident changes an incident and returns it. body nil = the request has none.
+func (s serverFlags) changeIncident(ctx context.Context, e Env, id int64, action string, body any) (changed incident, err error) {
 	api, err := s.api(ctx, e)
 	if err == nil {
 		err = api.Do(ctx, http.MethodPost, fmt.Sprintf("/v1/incidents/%d/%s", id, action), body, &changed)
@@ -164,7 +165,7 @@ func (c incidentList) Run(ctx context.Context, e Env) error {
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	_ = text.Row(w, "NUMBER", "STATE", "SEVERITY", "PLAN", "APPLICATION", "OWNER", "OPENED", "TITLE") // Flush returns the error
 	for _, i := range found {
-		_ = text.Row(w, fmt.Sprint(i.ID), i.State, i.Severity, i.Plan, i.Application, i.Owner, moment(i.CreatedAt), i.Title)
+		_ = text.Row(w, fmt.Sprint(i.ID), i.State, i.Severity, i.Plan, i.Application, i.Owner, shortened(i.CreatedAt), i.Title)
 	}
 	return w.Flush()
 }
@@ -188,7 +189,10 @@ func (c incidentShow) Run(ctx context.Context, e Env) error {
 	if err := api.Do(ctx, http.MethodGet, path, nil, &i); err != nil {
 		return err
 	}
-	timeline, err := client.All[struct{ At, Actor, Text string }](ctx, api, path+"/timeline")
+	timeline, err := client.All[struct {
+		At          time.Time
+		Actor, Text string
+	}](ctx, api, path+"/timeline")
 	if err != nil {
 		return err
 	}
@@ -206,9 +210,9 @@ func (c incidentShow) Run(ctx context.Context, e Env) error {
 	line("application", i.Application)
 	line("integration", i.Integration)
 	line("owner", i.Owner)
-	line("opened", moment(i.CreatedAt))
-	if i.SnoozedUntil != "" {
-		line("snoozed until", moment(i.SnoozedUntil))
+	line("opened", shortened(i.CreatedAt))
+	if !i.SnoozedUntil.IsZero() {
+		line("snoozed until", shortened(i.SnoozedUntil))
 	}
 	if i.MergedInto != 0 {
 		line("merged into", fmt.Sprint(i.MergedInto))
@@ -222,7 +226,7 @@ func (c incidentShow) Run(ctx context.Context, e Env) error {
 		if entry.Actor != "" {
 			by = " (" + entry.Actor + ")"
 		}
-		fmt.Fprintf(e.Out, "%s  %s%s\n", moment(entry.At), text.Tabless.Replace(entry.Text), by)
+		fmt.Fprintf(e.Out, "%s  %s%s\n", shortened(entry.At), text.Tabless.Replace(entry.Text), by)
 	}
 	return nil
 }
@@ -245,7 +249,7 @@ func (c incidentAcknowledge) Run(ctx context.Context, e Env) error {
 		body["owner"] = c.Owner
 	}
 	for _, id := range c.IDs {
-		changed, err := c.change(ctx, e, id, "acknowledge", body)
+		changed, err := c.changeIncident(ctx, e, id, "acknowledge", body)
 		if err := e.done(err, "incident %d is acknowledged by %s", id, changed.Owner); err != nil {
 			return err
 		}
@@ -258,7 +262,7 @@ type incidentResolve struct{ incidentNumbers }
 // Run resolves incidents, in order. It ends at the first that cannot be resolved.
 func (c incidentResolve) Run(ctx context.Context, e Env) error {
 	for _, id := range c.IDs {
-		_, err := c.change(ctx, e, id, "resolve", nil)
+		_, err := c.changeIncident(ctx, e, id, "resolve", nil)
 		if err := e.done(err, "incident %d is resolved", id); err != nil {
 			return err
 		}
@@ -277,15 +281,15 @@ func (c incidentSnooze) Run(ctx context.Context, e Env) error {
 	if err != nil {
 		return err
 	}
-	changed, err := c.change(ctx, e, c.ID, "snooze", map[string]string{"for": d.String()})
-	return e.done(err, "incident %d is snoozed until %s", c.ID, moment(changed.SnoozedUntil))
+	changed, err := c.changeIncident(ctx, e, c.ID, "snooze", map[string]string{"for": d.String()})
+	return e.done(err, "incident %d is snoozed until %s", c.ID, shortened(changed.SnoozedUntil))
 }
 
 type incidentUnsnooze struct{ incidentNumber }
 
 // Run ends a snooze.
 func (c incidentUnsnooze) Run(ctx context.Context, e Env) error {
-	_, err := c.change(ctx, e, c.ID, "unsnooze", nil)
+	_, err := c.changeIncident(ctx, e, c.ID, "unsnooze", nil)
 	return e.done(err, "incident %d escalates again", c.ID)
 }
 
@@ -303,7 +307,7 @@ func (c incidentMerge) Run(ctx context.Context, e Env) error {
 		body["comment"] = c.Comment
 	}
 	for _, id := range c.IDs {
-		_, err := c.change(ctx, e, id, "merge", body)
+		_, err := c.changeIncident(ctx, e, id, "merge", body)
 		if err := e.done(err, "incident %d is merged into incident %d", id, c.Into); err != nil {
 			return err
 		}
@@ -315,7 +319,7 @@ type incidentUnmerge struct{ incidentNumber }
 
 // Run undoes a merge.
 func (c incidentUnmerge) Run(ctx context.Context, e Env) error {
-	_, err := c.change(ctx, e, c.ID, "unmerge", nil)
+	_, err := c.changeIncident(ctx, e, c.ID, "unmerge", nil)
 	return e.done(err, "incident %d is no longer merged", c.ID)
 }
 
@@ -346,7 +350,7 @@ func (c incidentPage) Run(ctx context.Context, e Env) error {
 	if c.Template != "" {
 		body["template"] = c.Template
 	}
-	_, err := c.change(ctx, e, c.ID, "page", body)
+	_, err := c.changeIncident(ctx, e, c.ID, "page", body)
 	return e.done(err, "incident %d pages %s", c.ID, strings.Join(slices.Concat(c.User, c.Team, c.Oncall), ", "))
 }
 
@@ -357,6 +361,6 @@ type incidentReassign struct {
 
 // Run gives an incident another owner.
 func (c incidentReassign) Run(ctx context.Context, e Env) error {
-	_, err := c.change(ctx, e, c.ID, "reassign", map[string]string{"owner": c.Owner})
+	_, err := c.changeIncident(ctx, e, c.ID, "reassign", map[string]string{"owner": c.Owner})
 	return e.done(err, "incident %d belongs to %s", c.ID, c.Owner)
 }

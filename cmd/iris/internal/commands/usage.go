@@ -68,10 +68,9 @@ func Period(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// moment shortens an instant of an answer to seconds; "never" for none.
-func moment(instant string) string {
-	at, err := time.Parse(time.RFC3339Nano, instant)
-	if err != nil {
+// shortened formats an instant in UTC, in whole seconds; "never" for zero.
+func shortened(at time.Time) string {
+	if at.IsZero() {
 		return "never"
 	}
 	return at.UTC().Format(time.RFC3339)
