@@ -34,8 +34,6 @@ type Operator struct {
 	contacts     *people.Contacts
 	audit        *access.Audit
 	passwords    *auth.Passwords
-	// CatchAll is the setting intake.catch_all_plan. The plan of that name counts as in use.
-	CatchAll string
 }
 
 // operatorName is the actor in the audit log.
