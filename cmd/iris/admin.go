@@ -20,7 +20,6 @@ import (
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/operator/links"
-	"github.com/iris-oncall/iris/internal/operator/senders"
 	"github.com/iris-oncall/iris/internal/operator/transfer"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -42,7 +41,6 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	e.close = db.Close
 	o := operator.New(db, in.Keys)
 	e.links = links.New(db, c.Issuers())
-	e.senders = senders.New(db, in.Keys, c.CatchAllPlan())
 	return o, nil
 }
 
@@ -63,12 +61,6 @@ func (e *env) local(ctx context.Context) (http.RoundTripper, error) {
 func (e *env) accounts(ctx context.Context) (*links.Links, error) {
 	_, err := e.operator(ctx)
 	return e.links, err
-}
-
-// integrations opens the database like operator.
-func (e *env) integrations(ctx context.Context) (*senders.Senders, error) {
-	_, err := e.operator(ctx)
-	return e.senders, err
 }
 
 // common returns the configuration for work on a database; url "" = the configured one.

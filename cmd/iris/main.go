@@ -21,39 +21,38 @@ import (
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/operator/links"
-	"github.com/iris-oncall/iris/internal/operator/senders"
 )
 
 // cli is the command line. Each command's Run method does the work.
 type cli struct {
 	Config string `help:"Configuration file (YAML). Environment variables override it." placeholder:"FILE" env:"IRIS_CONFIG" type:"path"`
 
-	Dev         devCommand         `cmd:"" help:"Run Iris on this machine, with PostgreSQL, a mailbox and demo data."`
-	Migrate     migrateCommand     `cmd:"" help:"Migrate the schema of the database to this release."`
-	CheckConfig checkConfigCommand `cmd:"" help:"List the problems of the configuration."`
-	Render      commands.Render    `cmd:"" help:"Render a template from standard input as the processor does."`
-	User        userCommand        `cmd:"" help:"Add, list and change users."`
-	App         appCommand         `cmd:"" help:"Add and change applications: the programs that post incidents."`
-	Integration integrationCommand `cmd:"" help:"Add and change integrations: the senders of alerts."`
-	Heartbeat   heartbeatCommand   `cmd:"" help:"Add, list and remove heartbeats: signals whose absence opens an incident."`
-	Route       routeCommand       `cmd:"" help:"Test the routing rules of an integration."`
-	Incident    commands.Incident  `cmd:"" help:"Open, list, acknowledge, resolve, snooze and merge incidents, page further people, change owners."`
-	Silence     commands.Silence   `cmd:"" help:"Add, list and end silences and maintenance windows."`
-	Plan        commands.Plan      `cmd:"" help:"List, show, change and delete plans."`
-	Template    commands.Template  `cmd:"" help:"Delete templates."`
-	Team        teamCommand        `cmd:"" help:"Add and delete teams."`
-	Priority    priorityCommand    `cmd:"" help:"List and set the default mode of each priority."`
-	Contact     contactCommand     `cmd:"" help:"Set and verify the contacts of users."`
-	Oncall      commands.OnCall    `cmd:"" help:"Print who is on call for a team or service."`
-	Simulate    commands.Simulate  `cmd:"" help:"Print whom a plan would page, when, how and why. Nothing is sent."`
-	Import      importCommand      `cmd:"" help:"Import the database of a predecessor."`
-	Sync        syncCommand        `cmd:"" help:"Update people and mailing lists from LDAP or Slack."`
-	Bench       benchCommand       `cmd:"" help:"Measure: post incidents and compare them with the received e-mails."`
-	Healthcheck healthcheckCommand `cmd:"" help:"Check whether a server is ready; for health checks of containers."`
-	Login       commands.Login     `cmd:"" help:"Log in to a server with the browser, for the token commands."`
-	Logout      commands.Logout    `cmd:"" help:"Revoke and remove the token of a server."`
-	Token       commands.Token     `cmd:"" help:"List, create and revoke tokens on a server."`
-	Version     versionCommand     `cmd:"" help:"Print the version."`
+	Dev         devCommand           `cmd:"" help:"Run Iris on this machine, with PostgreSQL, a mailbox and demo data."`
+	Migrate     migrateCommand       `cmd:"" help:"Migrate the schema of the database to this release."`
+	CheckConfig checkConfigCommand   `cmd:"" help:"List the problems of the configuration."`
+	Render      commands.Render      `cmd:"" help:"Render a template from standard input as the processor does."`
+	User        userCommand          `cmd:"" help:"Add, list and change users."`
+	App         appCommand           `cmd:"" help:"Add and change applications: the programs that post incidents."`
+	Integration commands.Integration `cmd:"" help:"Add and change integrations: the senders of alerts."`
+	Heartbeat   commands.Heartbeat   `cmd:"" help:"Add, list and remove heartbeats: signals whose absence opens an incident."`
+	Route       commands.Route       `cmd:"" help:"Test the routing rules of an integration."`
+	Incident    commands.Incident    `cmd:"" help:"Open, list, acknowledge, resolve, snooze and merge incidents, page further people, change owners."`
+	Silence     commands.Silence     `cmd:"" help:"Add, list and end silences and maintenance windows."`
+	Plan        commands.Plan        `cmd:"" help:"List, show, change and delete plans."`
+	Template    commands.Template    `cmd:"" help:"Delete templates."`
+	Team        teamCommand          `cmd:"" help:"Add and delete teams."`
+	Priority    priorityCommand      `cmd:"" help:"List and set the default mode of each priority."`
+	Contact     contactCommand       `cmd:"" help:"Set and verify the contacts of users."`
+	Oncall      commands.OnCall      `cmd:"" help:"Print who is on call for a team or service."`
+	Simulate    commands.Simulate    `cmd:"" help:"Print whom a plan would page, when, how and why. Nothing is sent."`
+	Import      importCommand        `cmd:"" help:"Import the database of a predecessor."`
+	Sync        syncCommand          `cmd:"" help:"Update people and mailing lists from LDAP or Slack."`
+	Bench       benchCommand         `cmd:"" help:"Measure: post incidents and compare them with the received e-mails."`
+	Healthcheck healthcheckCommand   `cmd:"" help:"Check whether a server is ready; for health checks of containers."`
+	Login       commands.Login       `cmd:"" help:"Log in to a server with the browser, for the token commands."`
+	Logout      commands.Logout      `cmd:"" help:"Revoke and remove the token of a server."`
+	Token       commands.Token       `cmd:"" help:"List, create and revoke tokens on a server."`
+	Version     versionCommand       `cmd:"" help:"Print the version."`
 
 	API       apiCommand       `cmd:"" name:"api" hidden:"" help:"Run iris-api."`
 	Processor processorCommand `cmd:"" name:"processor" hidden:"" help:"Run message-processor."`
@@ -62,7 +61,6 @@ type cli struct {
 
 // env is the environment of a command; tests set their own.
 type env struct {
-	senders *senders.Senders
 	links   *links.Links
 	api     http.RoundTripper // what local returned; nil = nothing yet
 	close   func()            // nil = the command has not opened the database
@@ -105,7 +103,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		kong.Name("iris"), kong.Description("Iris pages the right person, once, in time."),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations), kong.BindToProvider(e.accounts), kong.Bind(commands.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr, Local: e.local}), kong.Bind(links.Streams{Out: e.stdout, Err: e.stderr}))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.accounts), kong.Bind(commands.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr, Local: e.local}), kong.Bind(links.Streams{Out: e.stdout, Err: e.stderr}))
 	if err != nil {
 		fmt.Fprintf(e.stderr, "iris: %v\n", err)
 		return 1

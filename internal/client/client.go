@@ -34,6 +34,14 @@ type Config struct {
 type Client struct {
 	base, token string
 	http        http.Client
+	header      [2]string // a further header of every request; "" = none
+}
+
+// With returns a client that also sends a header.
+func (c *Client) With(name, value string) *Client {
+	out := *c
+	out.header = [2]string{name, value}
+	return &out
 }
 
 // Address returns the address of a server in its usual form, or an error if it is none.
@@ -84,11 +92,14 @@ func (e *Error) Invalid() bool {
 	return e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity
 }
 
-// Error returns the text of the server, and what to do if the credentials do not suffice.
+// Error returns the text of the server with the field that is wrong, and what to do if the credentials do not suffice.
 func (e *Error) Error() string {
 	text := e.Detail
 	if text == "" {
 		text = fmt.Sprintf("the server answers %d %s", e.Status, http.StatusText(e.Status))
+	}
+	if e.Field != "" && !strings.Contains(text, e.Field) {
+		text = e.Field + ": " + text
 	}
 	switch {
 	case e.Status == http.StatusUnauthorized:
@@ -125,6 +136,9 @@ func (c *Client) Send(ctx context.Context, method, path string, in, out any) (st
 	req.Header.Set("Accept", "application/json")
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.header[0] != "" {
+		req.Header.Set(c.header[0], c.header[1])
 	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)

@@ -26,6 +26,7 @@ func TestErrors(t *testing.T) {
 		"scope":          {problem(403, `{"detail":"This token lacks the scope admin"}`), "This token lacks the scope admin: use a token with it, such as of iris login --scopes"},
 		"rights":         {problem(403, `{"detail":"Only administrators may do this"}`), "Only administrators may do this"},
 		"field":          {problem(400, `{"detail":"name is empty","field":"name"}`), "name is empty"},
+		"other field":    {problem(400, `{"detail":"there is no such plan","field":"default_plan"}`), "default_plan: there is no such plan"},
 		"no JSON":        {problem(502, `<html>`), "the server answers 502 Bad Gateway"},
 		"redirect":       {problem(302, ``), "the server answers 302 Found: the address of the server is not that of Iris"},
 		"other server":   {problem(200, `<html>`), "does not answer like Iris"},

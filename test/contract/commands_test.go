@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -222,4 +223,57 @@ func TestPlansOnTheCommandLine(t *testing.T) {
 	program.does("team delete ops --force")
 	person.does("user delete bob --force")
 	person.refused(1, "there is no active user bob", "user delete bob")
+}
+
+func TestIntegrationsOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	person, reader, program := s.remotes()
+	rules := filepath.Join(t.TempDir(), "rules.json")
+	require.NoError(t, os.WriteFile(rules, []byte(`[{"match": "team=\"db\"", "plan": "pager"}]`), 0o600))
+	for i, r := range []remote{person, program} {
+		name := fmt.Sprintf("any%d", i)
+		require.Regexp(t, `^address: /v1/hooks/generic\ntoken: \S+\naddress with the token, .*: /v1/hooks/generic/`, r.does("integration add "+name+" --type generic --application demo --rate 60"))
+		r.refused(1, "an integration named "+name+" exists already", "integration add "+name+" --type generic --application demo")
+		require.Contains(t, reader.does("integration show "+name), "rate per minute: 60\n", "the refused command changed nothing")
+		r.does("integration set " + name + " --plan pager --resolve-after 1h --close-after 48h --rules " + rules)
+		r.does("integration set " + name + " --severity info --no-enabled")
+		shown := r.does("integration show " + name)
+		for _, line := range []string{"default plan: pager\ndefault severity: info\nrate per minute: 60\nenabled: false\n", "resolve after: 1h0m0s\nclose after: 48h0m0s\n",
+			"rule 1: team=\"db\" -> plan pager\n", "token 1: created 20"} {
+			require.Contains(t, shown, line)
+		}
+		require.Contains(t, r.does("route test "+name+" --label team=db"), "plan pager, that of the ")
+		payload := filepath.Join(t.TempDir(), "payload.json")
+		require.NoError(t, os.WriteFile(payload, []byte(`{"title": "disk full", "labels": {"team": "db"}}`), 0o600))
+		require.Contains(t, r.does("integration preview "+name+" --payload "+payload), "title: disk full\n")
+		require.Regexp(t, `^address: /v1/hooks/generic\ntoken: `, r.does("integration token "+name))
+		r.does("integration token " + name + " --drop-old")
+		require.Regexp(t, name+` +generic +demo +pager +false +0 +0 +never`, reader.does("integration list"))
+		r.refused(2, "default_plan", "integration set "+name+" --plan nowhere")
+		r.refused(2, "resolve_after_seconds must be", "integration set "+name+" --resolve-after 1s")
+		for _, line := range []string{"set " + name + " --rate 5", "add other --type generic --application demo", "token " + name, "secret " + name + " --clear", "remove " + name} {
+			reader.refused(1, "This token lacks the scope config", "integration "+line)
+		}
+		r.does("integration add beats" + name + " --type heartbeat --application demo --plan pager")
+		require.Equal(t, "address: /v1/hooks/heartbeat/backup\n", r.does("heartbeat add beats"+name+" backup --every 5m --grace 30s"))
+		r.refused(1, "a heartbeat named backup exists already", "heartbeat add beats"+name+" backup --every 1h")
+		require.Regexp(t, `\nbeats`+name+` +backup +waiting +5m0s +30s +never`, reader.does("heartbeat list"))
+		require.Contains(t, r.does("heartbeat list beats"+name), "backup")
+		r.refused(1, "has no heartbeats", "heartbeat add "+name+" x --every 5m")
+		r.refused(2, "every", "heartbeat add beats"+name+" x --every 0s")
+		reader.refused(1, "This token lacks the scope config", "heartbeat remove beats"+name+" backup")
+		r.does("heartbeat remove beats" + name + " backup")
+		r.refused(1, "has no heartbeat", "heartbeat remove beats"+name+" backup")
+		r.does("integration add signs" + name + " --type grafana --application demo --plan pager")
+		code, _, errs := r.run("a-secret-of-the-sender\n", "integration", "secret", "signs"+name)
+		require.Zero(t, code, errs)
+		require.Contains(t, r.does("integration show signs"+name), "secret 1: set 20")
+		r.does("integration secret signs" + name + " --clear")
+		r.does("integration remove " + name)
+		r.refused(1, "there is no integration", "integration remove "+name)
+	}
+	person.refused(2, "nothing to change", "integration set any0")
+	token, _ := s.token(bob, "config")
+	remote{s, token}.refused(1, "Only administrators and owners of this application may do this", "integration add x --type generic --application demo")
 }

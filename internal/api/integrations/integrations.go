@@ -201,7 +201,7 @@ func (a routes) owned(r *http.Request) (integrations.Integration, error) {
 func (a routes) editable(r *http.Request) (integrations.Integration, error) {
 	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
 	if err != nil {
-		if fault.Is(err, fault.NotFound) && wire.Actor(r.Context()).Username == "" {
+		if actor := wire.Actor(r.Context()); fault.Is(err, fault.NotFound) && actor.Username == "" && !actor.Admin {
 			err = auth.ErrOwnerOnly // as for one that exists
 		}
 		return found, err

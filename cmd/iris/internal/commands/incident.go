@@ -165,7 +165,7 @@ func (c incidentList) Run(ctx context.Context, e Env) error {
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	_ = text.Row(w, "NUMBER", "STATE", "SEVERITY", "PLAN", "APPLICATION", "OWNER", "OPENED", "TITLE") // Flush returns the error
 	for _, i := range found {
-		_ = text.Row(w, fmt.Sprint(i.ID), i.State, i.Severity, i.Plan, i.Application, i.Owner, shortened(i.CreatedAt), i.Title)
+		_ = text.Row(w, fmt.Sprint(i.ID), i.State, i.Severity, i.Plan, i.Application, i.Owner, text.Moment(i.CreatedAt), i.Title)
 	}
 	return w.Flush()
 }
@@ -210,9 +210,9 @@ func (c incidentShow) Run(ctx context.Context, e Env) error {
 	line("application", i.Application)
 	line("integration", i.Integration)
 	line("owner", i.Owner)
-	line("opened", shortened(i.CreatedAt))
+	line("opened", text.Moment(i.CreatedAt))
 	if !i.SnoozedUntil.IsZero() {
-		line("snoozed until", shortened(i.SnoozedUntil))
+		line("snoozed until", text.Moment(i.SnoozedUntil))
 	}
 	if i.MergedInto != 0 {
 		line("merged into", fmt.Sprint(i.MergedInto))
@@ -226,7 +226,7 @@ func (c incidentShow) Run(ctx context.Context, e Env) error {
 		if entry.Actor != "" {
 			by = " (" + entry.Actor + ")"
 		}
-		fmt.Fprintf(e.Out, "%s  %s%s\n", shortened(entry.At), text.Tabless.Replace(entry.Text), by)
+		fmt.Fprintf(e.Out, "%s  %s%s\n", text.Moment(entry.At), text.Tabless.Replace(entry.Text), by)
 	}
 	return nil
 }
@@ -282,7 +282,7 @@ func (c incidentSnooze) Run(ctx context.Context, e Env) error {
 		return err
 	}
 	changed, err := c.changeIncident(ctx, e, c.ID, "snooze", map[string]string{"for": d.String()})
-	return e.done(err, "incident %d is snoozed until %s", c.ID, shortened(changed.SnoozedUntil))
+	return e.done(err, "incident %d is snoozed until %s", c.ID, text.Moment(changed.SnoozedUntil))
 }
 
 type incidentUnsnooze struct{ incidentNumber }

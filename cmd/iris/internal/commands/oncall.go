@@ -11,7 +11,6 @@ import (
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
-	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/oncall/who"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -81,7 +80,7 @@ func (c OnCall) Run(ctx context.Context, e Env) error {
 func (c OnCall) lacking(teams []who.Team) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {
-			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, scheduling.GapNobody)) > 0 {
+			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, nobodyHas)) > 0 {
 				return true
 			}
 		}
@@ -89,11 +88,17 @@ func (c OnCall) lacking(teams []who.Team) bool {
 	return false
 }
 
+// The kinds of gaps.
+const (
+	nobodyHas    = "nobody"
+	notPopulated = "not-populated"
+)
+
 // ofKind returns the gaps of a kind.
-func ofKind(gaps []who.Gap, kind scheduling.GapKind) []who.Gap {
+func ofKind(gaps []who.Gap, kind string) []who.Gap {
 	var out []who.Gap
 	for _, g := range gaps {
-		if g.Kind == kind {
+		if string(g.Kind) == kind {
 			out = append(out, g)
 		}
 	}
@@ -127,7 +132,7 @@ func (c OnCall) plain(w io.Writer, teams []who.Team) error {
 					break
 				}
 				what := "gap"
-				if g.Kind == scheduling.GapNotPopulated {
+				if string(g.Kind) == notPopulated {
 					what = "not-populated"
 				}
 				if err := text.Row(w, what, t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
@@ -224,7 +229,7 @@ func printGaps(out io.Writer, t who.Team, r who.Role, z *time.Location) {
 		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, text.At(t.Until, z))
 		return
 	}
-	list := func(kind scheduling.GapKind, format string) {
+	list := func(kind string, format string) {
 		gaps := ofKind(r.Gaps, kind)
 		if len(gaps) == 0 {
 			return
@@ -234,8 +239,8 @@ func printGaps(out io.Writer, t who.Team, r who.Role, z *time.Location) {
 			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", text.At(g.Start, z), text.At(g.End, z), length(g.End-g.Start))
 		}
 	}
-	list(scheduling.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or to the fallback):\n")
-	list(scheduling.GapNotPopulated, "Not populated yet for %s; the schedule will fill these times:\n")
+	list(nobodyHas, "Nobody has a shift as %s (pages go to the team's fixed order, or to the fallback):\n")
+	list(notPopulated, "Not populated yet for %s; the schedule will fill these times:\n")
 }
 
 // length formats seconds as days, hours and minutes.

@@ -72,7 +72,7 @@ func (c planList) Run(ctx context.Context, e Env) error {
 	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
 	_ = text.Row(w, "NAME", "VERSION", "TEAM", "CREATOR", "SAVED", "DESCRIPTION") // Flush returns the error
 	for _, p := range all {
-		_ = text.Row(w, p.Name, fmt.Sprint(p.ID), p.Team, p.Creator, shortened(p.CreatedAt), p.Description)
+		_ = text.Row(w, p.Name, fmt.Sprint(p.ID), p.Team, p.Creator, text.Moment(p.CreatedAt), p.Description)
 	}
 	return w.Flush()
 }
@@ -97,7 +97,7 @@ func (c planShow) Run(ctx context.Context, e Env) error {
 	if err := api.Do(ctx, http.MethodGet, c.path(), nil, &p); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Out, "plan: %s\nversion: %d, saved %s by %s\nactive: %t\nteam: %s\ndescription: %s\n", p.Name, p.ID, shortened(p.CreatedAt), p.Creator, p.Active, p.Team,
+	fmt.Fprintf(e.Out, "plan: %s\nversion: %d, saved %s by %s\nactive: %t\nteam: %s\ndescription: %s\n", p.Name, p.ID, text.Moment(p.CreatedAt), p.Creator, p.Active, p.Team,
 		text.Tabless.Replace(p.Description))
 	if p.Paused {
 		fmt.Fprintln(e.Out, "paused: true")

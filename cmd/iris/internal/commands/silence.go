@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
 	"github.com/iris-oncall/iris/internal/silences"
 )
@@ -166,7 +167,7 @@ func (c silenceSet) Run(ctx context.Context, e Env) error {
 	if err := api.Do(ctx, http.MethodPut, c.path(), body(content), &made); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Err, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.stored().State(time.Now()), shortened(made.To), made.Hidden)
+	fmt.Fprintf(e.Err, "silence %d changed: it is %s until %s and hides %d incidents now\n", c.ID, made.stored().State(time.Now()), text.Moment(made.To), made.Hidden)
 	return nil
 }
 
@@ -205,7 +206,7 @@ func (c silenceList) Run(ctx context.Context, e Env) error {
 	fmt.Fprintln(w, "ID\tSTATE\tFROM\tTO\tREPEAT\tHIDES\tAUTHOR\tINCIDENTS\tCOMMENT")
 	for _, found := range all {
 		one := found.stored()
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", one.ID, one.State(now), shortened(one.From), shortened(one.To), one.Recurrence, one.Hidden, one.Author,
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", one.ID, one.State(now), text.Moment(one.From), text.Moment(one.To), one.Recurrence, one.Hidden, one.Author,
 			one.Conditions(), one.Comment)
 	}
 	return w.Flush()
@@ -233,15 +234,15 @@ func (c silenceShow) Run(ctx context.Context, e Env) error {
 // describe describes a silence in lines for people. Instants are in UTC.
 func describe(s silences.Silence, now time.Time) string {
 	out := fmt.Sprintf("silence: %d\nstate: %s\nincidents: %s\nfrom: %s\nto: %s\ncomment: %s\nadded: %s by %s\n", s.ID, s.State(now), s.Conditions(),
-		shortened(s.From), shortened(s.To), s.Comment, shortened(s.CreatedAt), s.Author)
+		text.Moment(s.From), text.Moment(s.To), s.Comment, text.Moment(s.CreatedAt), s.Author)
 	if s.Recurrence != "" {
 		out += fmt.Sprintf("repeat: %s in %s\n", s.Recurrence, s.Zone)
 		if span, ok := s.Next(now); ok && s.EndedAt.IsZero() {
-			out += fmt.Sprintf("next: %s to %s\n", shortened(span.From), shortened(span.To))
+			out += fmt.Sprintf("next: %s to %s\n", text.Moment(span.From), text.Moment(span.To))
 		}
 	}
 	if !s.EndedAt.IsZero() {
-		out += fmt.Sprintf("ended: %s\n", shortened(s.EndedAt))
+		out += fmt.Sprintf("ended: %s\n", text.Moment(s.EndedAt))
 	}
 	return out
 }

@@ -67,11 +67,3 @@ func Period(text string) (time.Duration, error) {
 	}
 	return d, nil
 }
-
-// shortened formats an instant in UTC, in whole seconds; "never" for zero.
-func shortened(at time.Time) string {
-	if at.IsZero() {
-		return "never"
-	}
-	return at.UTC().Format(time.RFC3339)
-}

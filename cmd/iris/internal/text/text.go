@@ -57,7 +57,7 @@ func Simulation(out io.Writer, r simulation.Report, z *time.Location) error {
 		} else if p.Repeat > 0 {
 			step += fmt.Sprintf(" (repeat %d)", p.Repeat)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", "+"+span(p.After), At(p.At, z), step, Tabless.Replace(p.Target), modeText(p, z), Tabless.Replace(ruleText(p)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", "+"+Seconds(p.After), At(p.At, z), step, Tabless.Replace(p.Target), modeText(p, z), Tabless.Replace(ruleText(p)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -72,9 +72,6 @@ func Simulation(out io.Writer, r simulation.Report, z *time.Location) error {
 	}
 	return nil
 }
-
-// span formats seconds: "1h2m0s".
-func span(seconds int64) string { return (time.Duration(seconds) * time.Second).String() }
 
 func modeText(p simulation.ReportPage, z *time.Location) string {
 	text := p.Mode
@@ -101,5 +98,5 @@ func endText(r simulation.Report, z *time.Location) string {
 	case simulation.EndCut:
 		return fmt.Sprintf("Cut at %s: the plan continues.", At(r.EndedAt, z))
 	}
-	return fmt.Sprintf("The plan is exhausted at %s, %s after the incident was opened.", At(r.EndedAt, z), span(r.EndedAt-r.At))
+	return fmt.Sprintf("The plan is exhausted at %s, %s after the incident was opened.", At(r.EndedAt, z), Seconds(r.EndedAt-r.At))
 }

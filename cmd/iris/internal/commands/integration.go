@@ -1,0 +1,354 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/iris-oncall/iris/cmd/iris/internal/text"
+	"github.com/iris-oncall/iris/internal/client"
+	"github.com/iris-oncall/iris/internal/intake/integrations"
+)
+
+// Integration is the group of commands about integrations.
+type Integration struct {
+	Add     integrationAdd     `cmd:"" help:"Add an integration: a sender of alerts. Prints its address and token, once."`
+	List    integrationList    `cmd:"" help:"List the integrations."`
+	Show    integrationShow    `cmd:"" help:"Show an integration, its last refusal and its latest payloads."`
+	Token   integrationToken   `cmd:"" help:"Add a second token and print it once, or remove the old one."`
+	Secret  integrationSecret  `cmd:"" help:"Set or remove the secrets that check the signatures of deliveries."`
+	Set     integrationSet     `cmd:"" help:"Change settings of an integration. What no flag names stays."`
+	Preview integrationPreview `cmd:"" help:"Print what a payload would do: its events, the rule and the plan. Nothing is opened."`
+	Remove  integrationRemove  `cmd:"" help:"Remove an integration. Its tokens become invalid at once; its incidents stay."`
+}
+
+// integrationName is the argument of commands about one integration.
+type integrationName struct {
+	serverFlags
+	Name string `arg:"" help:"Name."`
+}
+
+func (c integrationName) path() string { return "/v1/integrations/" + url.PathEscape(c.Name) }
+
+// do sends a request about the integration.
+func (c integrationName) do(ctx context.Context, e Env, method, below string, in, out any) error {
+	api, err := c.api(ctx, e)
+	if err != nil {
+		return err
+	}
+	return api.Do(ctx, method, c.path()+below, in, out)
+}
+
+// integrationFlags are the settings that people change.
+type integrationFlags struct {
+	Plan         *string        `help:"Plan for events that no rule matches; without it, that of the application." placeholder:"NAME"`
+	Severity     *string        `help:"Severity of events that name none: critical, error, warning or info. Default: error."`
+	Rate         *int           `help:"Deliveries per minute that are accepted. Default: 600."`
+	ResolveAfter *time.Duration `help:"Time without a delivery after which an incident is resolved; 0 = never." placeholder:"DURATION"`
+	CloseAfter   *time.Duration `help:"Time without news after which an incident is closed; 0 = never. Default: that of the installation." placeholder:"DURATION"`
+	Enabled      *bool          `help:"Whether deliveries are accepted." negatable:""`
+	Settings     string         `help:"File with the settings, a JSON object: expressions of a generic or email integration, signatures of grafana or sns." type:"existingfile" placeholder:"FILE"`
+	Rules        string         `help:"File with the routing rules, a JSON array. The first rule that matches wins." type:"existingfile" placeholder:"FILE"`
+}
+
+// given adds the settings that the flags give to the body of a request.
+func (f integrationFlags) given(body map[string]any) error {
+	for name, value := range map[string]*string{"default_plan": f.Plan, "default_severity": f.Severity} {
+		if value != nil {
+			body[name] = *value
+		}
+	}
+	for name, d := range map[string]*time.Duration{"resolve_after_seconds": f.ResolveAfter, "close_after_seconds": f.CloseAfter} {
+		if d != nil {
+			body[name] = int64(math.Ceil(d.Seconds()))
+		}
+	}
+	if f.Rate != nil {
+		body["rate_per_minute"] = *f.Rate
+	}
+	if f.Enabled != nil {
+		body["enabled"] = *f.Enabled
+	}
+	return errors.Join(readJSON(f.Settings, body, "settings"), readJSON(f.Rules, body, "rules"))
+}
+
+// readJSON adds the content of a file to a body. No file adds nothing.
+func readJSON(file string, body map[string]any, name string) error {
+	if file == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	body[name] = value
+	return nil
+}
+
+type integrationAdd struct {
+	integrationName
+	Type        string `required:"" help:"What sends the alerts: alertmanager, datadog, email, generic, grafana, heartbeat, nagios, opsgenie, pagerduty, sentry, sns, uptime_kuma or zabbix."`
+	Application string `required:"" help:"Application that the incidents belong to." placeholder:"NAME"`
+	integrationFlags
+}
+
+// Run adds an integration. Standard output has only the address and the token.
+func (c integrationAdd) Run(ctx context.Context, e Env) error {
+	body := map[string]any{"type": c.Type, "application": c.Application}
+	if err := c.given(body); err != nil {
+		return err
+	}
+	api, err := c.api(ctx, e)
+	if err != nil {
+		return err
+	}
+	var made text.Integration
+	if err := create(ctx, api, c.path(), body, &made, "an integration named "+c.Name); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Err, "integration %s added; its address and token, which is shown only once:\n", c.Name)
+	fmt.Fprintf(e.Out, "address: %s\ntoken: %s\n", made.Address, made.Token)
+	if _, withToken := integrations.Address(c.Type, made.Token); withToken != "" {
+		fmt.Fprintf(e.Out, "address with the token, for senders that can set no header: %s\n", withToken)
+	}
+	return nil
+}
+
+// create stores an object that must not exist. what describes it.
+func create(ctx context.Context, api *client.Client, path string, body, made any, what string) error {
+	err := api.With("If-None-Match", "*").Do(ctx, http.MethodPut, path, body, made)
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.Status == http.StatusPreconditionFailed {
+		return fmt.Errorf("%s exists already", what)
+	}
+	return err
+}
+
+type integrationSet struct {
+	integrationName
+	integrationFlags
+}
+
+// Run changes an integration.
+func (c integrationSet) Run(ctx context.Context, e Env) error {
+	if c.integrationFlags == (integrationFlags{}) {
+		return Usagef("nothing to change: give at least one flag")
+	}
+	var found map[string]any
+	if err := c.do(ctx, e, http.MethodGet, "", nil, &found); err != nil {
+		return err
+	}
+	body := map[string]any{}
+	for _, name := range []string{"default_plan", "default_severity", "rules", "settings", "rate_per_minute", "enabled", "resolve_after_seconds", "close_after_seconds"} {
+		if found[name] != nil {
+			body[name] = found[name]
+		}
+	}
+	err := c.given(body)
+	if err == nil {
+		err = c.do(ctx, e, http.MethodPut, "", body, nil)
+	}
+	return e.done(err, "integration %s changed", c.Name)
+}
+
+type integrationList struct{ serverFlags }
+
+// Run lists the integrations.
+func (c integrationList) Run(ctx context.Context, e Env) error {
+	api, err := c.api(ctx, e)
+	if err != nil {
+		return err
+	}
+	all, err := client.All[text.Integration](ctx, api, "/v1/integrations?limit=500")
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(e.Out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tTYPE\tAPPLICATION\tPLAN\tENABLED\tACCEPTED\tREFUSED\tLAST DELIVERY")
+	for _, i := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%t\t%d\t%d\t%s\n", i.Name, i.Type, i.Application, i.DefaultPlan, i.Enabled, i.Activity.Accepted,
+			i.Activity.Refused, text.Moment(i.Activity.LastAcceptedAt))
+	}
+	return w.Flush()
+}
+
+type integrationShow struct {
+	integrationName
+	Payloads bool `help:"Print the bodies of the latest deliveries too."`
+}
+
+// Run shows an integration. The latest deliveries are shown to those who may change it.
+func (c integrationShow) Run(ctx context.Context, e Env) error {
+	var i text.Integration
+	if err := c.do(ctx, e, http.MethodGet, "", nil, &i); err != nil {
+		return err
+	}
+	var payloads []text.Payload
+	err := c.do(ctx, e, http.MethodGet, "/payloads", nil, &payloads)
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.Status == http.StatusForbidden && !c.Payloads {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	i.Write(e.Out)
+	for _, p := range payloads {
+		fmt.Fprintf(e.Out, "%s %s\n", text.Moment(p.At), p.Outcome)
+		if c.Payloads {
+			fmt.Fprintf(e.Out, "%s\n", p.Body)
+		}
+	}
+	return nil
+}
+
+type integrationPreview struct {
+	integrationName
+	Payload     string `help:"File with a payload, - = standard input; without it, the latest delivery." placeholder:"FILE"`
+	ContentType string `help:"Content-Type of the payload." placeholder:"TYPE"`
+}
+
+// Run prints the events of a payload.
+func (c integrationPreview) Run(ctx context.Context, e Env) error {
+	body := map[string]any{}
+	if c.ContentType != "" {
+		body["content_type"] = c.ContentType
+	}
+	var raw []byte
+	var err error
+	switch c.Payload {
+	case "":
+	case "-":
+		raw, err = io.ReadAll(e.In)
+	default:
+		raw, err = os.ReadFile(c.Payload)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Payload != "" {
+		body["payload"] = string(raw)
+	}
+	var events []text.Previewed
+	if err := c.do(ctx, e, http.MethodPost, "/preview", body, &events); err != nil {
+		return err
+	}
+	if len(events) == 0 {
+		fmt.Fprintln(e.Out, "the payload says nothing about an alert")
+	}
+	for k, p := range events {
+		if k > 0 {
+			fmt.Fprintln(e.Out)
+		}
+		p.Write(e.Out)
+	}
+	return nil
+}
+
+type integrationToken struct {
+	integrationName
+	DropOld bool `help:"Remove all tokens except the newest instead."`
+}
+
+// Run adds a token, or removes the old ones.
+func (c integrationToken) Run(ctx context.Context, e Env) error {
+	if c.DropOld {
+		if err := c.do(ctx, e, http.MethodDelete, "/token", nil, nil); err != nil {
+			return err
+		}
+		fmt.Fprintf(e.Err, "integration %s: only its newest token is valid now\n", c.Name)
+		return nil
+	}
+	var made text.Integration
+	if err := c.do(ctx, e, http.MethodPut, "/token", nil, &made); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Err, "integration %s: a further token, which is shown only once. Change the sender, then remove the old one with --drop-old\n", c.Name)
+	return e.done(nil, "address: %s\ntoken: %s", made.Address, made.Token)
+}
+
+type integrationSecret struct {
+	integrationName
+	Clear bool `help:"Remove all secrets: signatures are no longer checked."`
+}
+
+// Run reads one or two secrets from standard input, one per line.
+func (c integrationSecret) Run(ctx context.Context, e Env) error {
+	secrets := []string{}
+	if !c.Clear {
+		raw, err := io.ReadAll(io.LimitReader(e.In, 4096))
+		if err != nil {
+			return fmt.Errorf("read the secrets: %w", err)
+		}
+		if secrets = strings.Fields(string(raw)); len(secrets) == 0 {
+			return errors.New("no secret on standard input: give one or two lines, or --clear")
+		}
+	}
+	if err := c.do(ctx, e, http.MethodPut, "/secrets", map[string]any{"secrets": secrets}, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Err, "integration %s: secrets replaced, now %d\n", c.Name, len(secrets))
+	return nil
+}
+
+type integrationRemove struct{ integrationName }
+
+// Run removes an integration.
+func (c integrationRemove) Run(ctx context.Context, e Env) error {
+	if err := c.do(ctx, e, http.MethodDelete, "", nil, nil); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Err, "integration %s removed\n", c.Name)
+	return nil
+}
+
+// Route is the group of commands about routing rules.
+type Route struct {
+	Test routeTest `cmd:"" help:"Print which plan an event of an integration would use, and why. Nothing is opened."`
+}
+
+type routeTest struct {
+	integrationName
+	Label    map[string]string `help:"A label of the event. May be repeated." placeholder:"NAME=VALUE"`
+	Severity string            `help:"Severity of the event."`
+	Title    string            `help:"Title of the event."`
+	At       string            `help:"When the event arrives; default: now." placeholder:"RFC3339"`
+}
+
+// Run prints the route.
+func (c routeTest) Run(ctx context.Context, e Env) error {
+	body := map[string]any{}
+	for name, value := range map[string]string{"severity": c.Severity, "title": c.Title, "at": c.At} {
+		if value != "" {
+			body[name] = value
+		}
+	}
+	if c.Label != nil {
+		body["labels"] = c.Label
+	}
+	if _, err := time.Parse(time.RFC3339, c.At); c.At != "" && err != nil {
+		return Usagef("--at: %q is not like 2026-11-22T09:00:00Z", c.At)
+	}
+	var r text.Route
+	if err := c.do(ctx, e, http.MethodPost, "/route-test", body, &r); err != nil {
+		return err
+	}
+	r.Write(e.Out)
+	if r.Refusal != "" {
+		return errors.New(r.Refusal)
+	}
+	return nil
+}
