@@ -101,7 +101,7 @@ func newFixture(t *testing.T) *fixture {
 				Teammates: users.Teammates, Teams: pgcatalog.NewOwners(db), MaxPlanLength: 24 * time.Hour}),
 			applications.Routes(applications.Deps{Applications: apps, People: users}),
 			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil), Rules: pgpeople.NewSettings(db), Quiet: pgpeople.NewSettings(db)}),
-			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db),
+			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db).List,
 				Removals: operator.NewRemovals(db, plans, "")}),
 			integrations.Routes(senders),
 			opening.Routes(opening.Deps{Incidents: in, Wake: wake, Opener: open.Opener{Incidents: in, Plans: plans, Applications: apps,

@@ -1,9 +1,7 @@
 package configuration
 
 import (
-	"math"
 	"net/http"
-	"strconv"
 
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/auth"
@@ -12,7 +10,10 @@ import (
 )
 
 func (a auditLog) routes() []routing.Route {
-	return []routing.Route{routing.Get("/v1/audit", routing.Someone, a.list)}
+	return []routing.Route{
+		routing.Get("/v1/audit", routing.Someone, a.list),
+		routing.Get("/v1/audit/export", routing.Someone, a.export),
+	}
 }
 
 // change is one change on the wire.
@@ -25,31 +26,25 @@ type change struct {
 	Detail *string `json:"detail"`
 }
 
-// list answers administrators with the changes that people made, newest first.
+func (a auditLog) entries() page.List[auth.AuditRecord] {
+	return page.List[auth.AuditRecord]{Read: a.AuditLog, Texts: []string{"actor", "action", "object"}, Endless: true, Entries: true, Show: showChange,
+		Place: func(e auth.AuditRecord) page.Place { return page.Place{At: e.At, ID: e.ID} }}
+}
+
+// list answers administrators with the changes that people and programs made, newest first.
 func (a auditLog) list(w http.ResponseWriter, r *http.Request) error {
 	if err := wire.Actor(r.Context()).MayAdminister(); err != nil {
 		return err
 	}
-	q, err := page.Read(r)
-	if err != nil {
+	return a.entries().Answer(w, r)
+}
+
+// export answers administrators with all matching entries as JSON lines, newest first.
+func (a auditLog) export(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayAdminister(); err != nil {
 		return err
 	}
-	before := int64(math.MaxInt64)
-	if cursor := q.AfterName(); cursor != "" {
-		if before, err = strconv.ParseInt(cursor, 10, 64); err != nil {
-			return page.BadCursor()
-		}
-	}
-	found, err := a.AuditLog.Before(r.Context(), before, q.Size+1)
-	if err != nil {
-		return err
-	}
-	next := ""
-	if len(found) > q.Size {
-		found = found[:q.Size]
-		next = strconv.FormatInt(found[q.Size-1].ID, 10)
-	}
-	return page.AnswerEntries(w, found, showChange, next)
+	return a.entries().Export(w, r, "iris-audit.jsonl")
 }
 
 func showChange(e auth.AuditRecord) any {

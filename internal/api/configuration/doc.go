@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
@@ -43,18 +44,13 @@ type Removals interface {
 	AdministersTeam(ctx context.Context, person users.ID, team string) (bool, error)
 }
 
-// AuditLog reads the changes that people made: those with a number smaller than before, newest first.
-type AuditLog interface {
-	Before(ctx context.Context, before int64, limit int) ([]auth.AuditRecord, error)
-}
-
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
 	Plans        Plans
 	Applications Applications
 	Fallbacks    Fallbacks
 	Removals     Removals
-	AuditLog     AuditLog
+	AuditLog     page.Reader[auth.AuditRecord] // reads the changes that people and programs made, newest first
 	Simulator    Simulator
 }
 

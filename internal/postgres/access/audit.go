@@ -2,9 +2,11 @@ package access
 
 import (
 	"context"
-	"math"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
@@ -25,16 +27,23 @@ func (a *Audit) Record(ctx context.Context, r AuditRecord) error {
 	})
 }
 
-// Newest returns the latest changes, newest first.
-func (a *Audit) Newest(ctx context.Context, limit int) ([]AuditRecord, error) {
-	return a.Before(ctx, math.MaxInt64, limit)
+// auditColumns are the fields of filters.
+var auditColumns = map[string]postgres.Column{
+	"id":      {Expr: "l.id", Kind: filters.Int},
+	"actor":   {Expr: "l.actor", Kind: filters.Text},
+	"action":  {Expr: "l.action", Kind: filters.Text},
+	"object":  {Expr: "l.object", Kind: filters.Text},
+	"created": {Expr: "l.at", Kind: filters.Time},
 }
 
-// Before returns the latest of the changes with a smaller number than before, newest first.
-func (a *Audit) Before(ctx context.Context, before int64, limit int) ([]AuditRecord, error) {
-	rows, err := postgres.Query(ctx, a.db, (*db.Queries).Audit, db.AuditParams{
-		Before: before, MaxRows: int32(min(limit, postgres.MaxListRows)),
-	})
+// List returns the entries that match, newest first.
+func (a *Audit) List(ctx context.Context, q filters.Query) ([]AuditRecord, error) {
+	l := postgres.NewListQuery("AuditList", "select l.id, l.at, l.actor, l.action, l.object, l.detail from audit_log l where true").Tagged("audit", "l.id")
+	if err := l.Filter(q, auditColumns); err != nil {
+		return nil, err
+	}
+	sql, args := l.Order(q.Limit, "l.at", "l.id")
+	rows, err := postgres.List(ctx, a.db, sql, args, pgx.RowToStructByPos[db.AuditLog])
 	return postgres.Convert(rows, func(r db.AuditLog) AuditRecord {
 		return AuditRecord{ID: r.ID, At: r.At, Actor: r.Actor, Action: r.Action, Object: r.Object, Detail: r.Detail}
 	}), err

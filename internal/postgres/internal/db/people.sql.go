@@ -69,42 +69,6 @@ func (q *Queries) AreTeammates(ctx context.Context, arg AreTeammatesParams) (boo
 	return column_1, err
 }
 
-const audit = `-- name: Audit :many
-select id, at, actor, action, object, detail from audit_log where id < $1 order by id desc limit $2::int
-`
-
-type AuditParams struct {
-	Before  int64
-	MaxRows int32
-}
-
-func (q *Queries) Audit(ctx context.Context, arg AuditParams) ([]AuditLog, error) {
-	rows, err := q.db.Query(ctx, audit, arg.Before, arg.MaxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []AuditLog{}
-	for rows.Next() {
-		var i AuditLog
-		if err := rows.Scan(
-			&i.ID,
-			&i.At,
-			&i.Actor,
-			&i.Action,
-			&i.Object,
-			&i.Detail,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const createTeam = `-- name: CreateTeam :one
 insert into teams (name, description, time_zone, manager_id, director_id)
 values ($1, $2, $3, $4, $5)
