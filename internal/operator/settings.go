@@ -47,7 +47,7 @@ func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error 
 			*t.to = *t.of
 		}
 	}
-	return o.note(ctx, o.applications.SetIntake(ctx, app), "intake of alerts changed", "application "+app.Name)
+	return o.applications.SetIntake(ctx, app)
 }
 
 // PlanSettings are the settings of a plan to change.
@@ -79,7 +79,7 @@ func (o *Operator) SetPlanFallback(ctx context.Context, plan, fallback string) e
 	if err != nil {
 		return err
 	}
-	return o.note(ctx, o.plans.SetFallback(ctx, plan, to), "fallback changed", "plan "+plan+", "+fallback)
+	return o.plans.SetFallback(ctx, plan, to)
 }
 
 // SetApplicationFallback sets the fallback of an application, which is used when the plan has none. See SetPlanFallback.
@@ -92,5 +92,5 @@ func (o *Operator) SetApplicationFallback(ctx context.Context, name, fallback st
 	if err != nil {
 		return err
 	}
-	return o.note(ctx, o.applications.SetFallback(ctx, app.ID, to), "fallback changed", "application "+app.Name+", "+fallback)
+	return o.applications.SetFallback(ctx, app.ID, to)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
 	pgcalendar "github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -109,7 +108,7 @@ func (o *Operator) roleExists(ctx context.Context, role string) error {
 	if role == "" {
 		return nil
 	}
-	inCalendars, err := catalog.NewRolesAndServices(o.db).Roles(ctx)
+	inCalendars, err := pgcalendar.NewRolesAndServices(o.db).Roles(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,7 +138,7 @@ func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
 	if a.Service == "" {
 		return []string{a.Team}, nil
 	}
-	services := catalog.NewRolesAndServices(o.db)
+	services := pgcalendar.NewRolesAndServices(o.db)
 	s, err := services.Service(ctx, a.Service)
 	if fault.Is(err, fault.NotFound) {
 		return nil, o.unknown(ctx, "there is no service ", "service", a.Service)

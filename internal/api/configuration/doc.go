@@ -1,14 +1,12 @@
 // Package configuration serves the routes of /v1 that change the configuration or show who changed it: fallbacks of plans
-// and applications, settings of plans, deletion of objects, the audit log, and what a plan would do. api mounts its routes.
+// and applications, settings of plans, deletion of objects, and what a plan would do. api mounts its routes.
 package configuration
 
 import (
 	"context"
 	"slices"
 
-	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -50,7 +48,6 @@ type Deps struct {
 	Applications Applications
 	Fallbacks    Fallbacks
 	Removals     Removals
-	AuditLog     page.Reader[auth.AuditRecord] // reads the changes that people and programs made, newest first
 	Simulator    Simulator
 }
 
@@ -59,11 +56,10 @@ type (
 	fallbacks    struct{ Deps }
 	planSettings struct{ Deps }
 	removals     struct{ Deps }
-	auditLog     struct{ Deps }
 	simulations  struct{ Deps }
 )
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(fallbacks{d}.routes(), planSettings{d}.routes(), removals{d}.routes(), auditLog{d}.routes(), simulations{d}.routes())
+	return slices.Concat(fallbacks{d}.routes(), planSettings{d}.routes(), removals{d}.routes(), simulations{d}.routes())
 }

@@ -26,27 +26,6 @@ func (q *Queries) AddTeamMember(ctx context.Context, arg AddTeamMemberParams) er
 	return err
 }
 
-const appendAudit = `-- name: AppendAudit :exec
-insert into audit_log (actor, action, object, detail) values ($1, $2, $3, $4)
-`
-
-type AppendAuditParams struct {
-	Actor  string
-	Action string
-	Object string
-	Detail string
-}
-
-func (q *Queries) AppendAudit(ctx context.Context, arg AppendAuditParams) error {
-	_, err := q.db.Exec(ctx, appendAudit,
-		arg.Actor,
-		arg.Action,
-		arg.Object,
-		arg.Detail,
-	)
-	return err
-}
-
 const areTeammates = `-- name: AreTeammates :one
 select exists (
     select from team_members a
