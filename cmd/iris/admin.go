@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
@@ -37,11 +39,25 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.opened = operator.New(db, in.Keys)
-	e.opened.CatchAll = c.CatchAllPlan()
+	e.close = db.Close
+	o := operator.New(db, in.Keys)
+	o.CatchAll = c.CatchAllPlan()
 	e.links = links.New(db, c.Issuers())
 	e.senders = senders.New(db, in.Keys, c.CatchAllPlan())
-	return e.opened, nil
+	return o, nil
+}
+
+// local returns what answers requests to /v1 in this process, on the configured database; nil if none is configured. run closes the database.
+func (e *env) local(ctx context.Context) (http.RoundTripper, error) {
+	if e.api != nil {
+		return e.api, nil
+	}
+	c, err := config.Load(e.config, e.environ)
+	if err != nil || c.DatabaseURL() == "" {
+		return nil, err
+	}
+	e.api, e.close, err = app.Local(ctx, c)
+	return e.api, err
 }
 
 // accounts opens the database like operator.
@@ -233,7 +249,7 @@ type appSetCommand struct {
 // Run changes an application.
 func (c appSetCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	if c.Markup == nil && c.UsesOnCall == nil && c.Relay == nil && c.Fallback == nil && !c.given() {
-		return usagef("nothing to change: give at least one flag")
+		return commands.Usagef("nothing to change: give at least one flag")
 	}
 	if c.Fallback != nil {
 		if err := o.SetApplicationFallback(ctx, c.Name, *c.Fallback); err != nil {
@@ -400,7 +416,7 @@ func (c checkConfigCommand) Run(e *env) error {
 		fmt.Fprintln(e.stderr, "error:", p)
 	}
 	if len(problems) > 0 {
-		return exitCode(1)
+		return commands.ExitCode(1)
 	}
 	fmt.Fprintln(e.stdout, "the configuration is valid")
 	return nil

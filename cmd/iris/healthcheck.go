@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 )
 
 type healthcheckCommand struct {
@@ -22,7 +24,7 @@ func (c healthcheckCommand) Run(ctx context.Context, e *env) error {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL, nil)
 	if err != nil {
-		return usagef("%w", err)
+		return commands.Usagef("%w", err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

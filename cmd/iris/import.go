@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/operator/transfer"
 )
@@ -129,9 +130,9 @@ func (f importFlags) finish(e *env, report *transfer.Report) error {
 	}
 	switch {
 	case report.Conflicts() > 0:
-		return exitCode(exitNothingWritten)
+		return commands.ExitCode(exitNothingWritten)
 	case report.Lost() > 0 || report.OnCall.Differs():
-		return exitCode(exitSomethingLost)
+		return commands.ExitCode(exitSomethingLost)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func TestIncidentsAreChangedByHand(t *testing.T) {
 	refuses(2, "name at least one --user, --team or --oncall", "page", "1")
 	refuses(2, "there is no such target", "page", "1", "--user", "nobody")
 	refuses(2, "there is no priority", "page", "1", "--user", "ann", "--priority", "loud")
-	refuses(1, "there is no such incident", "page", "9", "--user", "ann")
+	refuses(1, "no such incident", "page", "9", "--user", "ann")
 
 	refuses(1, "nobody has acknowledged the incident", "reassign", "1", "ann")
 	_, err = db.Pool().Exec(t.Context(), `update incidents set active = false, owner_id = (select id from users where name = 'bob') where id = 1`)
@@ -45,8 +45,24 @@ func TestIncidentsAreChangedByHand(t *testing.T) {
 	refuses(2, "incident 2 is merged into incident 1: merge into that one", "merge", "1", "--into", "2")
 	does("incident 3 is no longer merged\n", "unmerge", "3")
 	refuses(1, "the incident is not merged into another one", "unmerge", "3")
-	refuses(1, "there is no such incident", "unmerge", "9")
+	refuses(1, "no such incident", "unmerge", "9")
 	refuses(1, "the incident is merged into another one", "snooze", "2", "--for", "1h")
+
+	refuses(2, "owner is required: the caller is no person", "acknowledge", "3")
+	does("incident 3 is acknowledged by ann\n", "acknowledge", "3", "--owner", "ann")
+	does("incident 3 is resolved\n", "resolve", "3")
+	code, out, errs := iris(t, environ, "", "incident", "list")
+	require.Zero(t, code, errs)
+	require.Regexp(t, `^NUMBER +STATE +SEVERITY +PLAN +APPLICATION +OWNER +OPENED +TITLE\n2 +merged +night +shop +20\S+Z *\n1 +acknowledged +night +shop +ann +20\S+Z *\n$`, out)
+	code, out, errs = iris(t, environ, "", "incident", "list", "--state", "resolved", "--most", "1")
+	require.Zero(t, code, errs)
+	require.Regexp(t, `\n3 +resolved `, out)
+	code, out, errs = iris(t, environ, "", "incident", "show", "2")
+	require.Zero(t, code, errs)
+	require.Regexp(t, `(?s)^incident: +2\nstate: +merged\nplan: +night, step 0\napplication: +shop\nopened: +\S+\nmerged into: +1\ncontext: .*merged into incident 1.* \(iris command\)\n`, out)
+	refuses(2, "state", "list", "--state", "lost")
+	refuses(2, "--most must be more than 0", "list", "--most", "0")
+	refuses(1, "no such incident", "show", "9")
 }
 func TestIncidentOpen(t *testing.T) {
 	t.Parallel()
@@ -71,6 +87,6 @@ func TestIncidentOpen(t *testing.T) {
 		require.Contains(t, strings.ToLower(errs), strings.TrimPrefix(option, "--"), option)
 	}
 	code, _, errs = iris(t, environ, "", append(open, "--plan", "none")...)
-	require.Equal(t, 1, code)
-	require.Contains(t, errs, "there is no active plan none")
+	require.Equal(t, 2, code)
+	require.Contains(t, errs, `there is no active plan "none"`)
 }

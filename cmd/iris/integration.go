@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/internal/operator/senders"
 )
 
@@ -79,7 +80,7 @@ type integrationSetCommand struct {
 // Run changes an integration.
 func (c integrationSetCommand) Run(ctx context.Context, e *env, s *senders.Senders) error {
 	if c.integrationFlags == (integrationFlags{}) {
-		return usagef("nothing to change: give at least one flag")
+		return commands.Usagef("nothing to change: give at least one flag")
 	}
 	edit, err := c.edit()
 	if err == nil {
@@ -249,7 +250,7 @@ func (c routeTestCommand) Run(ctx context.Context, e *env, s *senders.Senders) e
 	if c.At != "" {
 		var err error
 		if at, err = time.Parse(time.RFC3339, c.At); err != nil {
-			return usagef("--at: %q is not like 2026-11-22T09:00:00Z", c.At)
+			return commands.Usagef("--at: %q is not like 2026-11-22T09:00:00Z", c.At)
 		}
 	}
 	choice, err := s.TestRoute(ctx, c.Integration, senders.Event{Labels: c.Label, Title: c.Title, Severity: c.Severity}, at)

@@ -2,7 +2,7 @@
 // applications, teams and plans, prints who is on call, simulates plans, imports data, checks configuration and templates,
 // and measures (bench). The work is done in other packages, mostly internal/operator.
 //
-// login, logout and token call a server over /v1. Commands on a database read its address from IRIS_DATABASE_URL or from the configuration file. The exit code is 0 if the
+// The commands of package commands work over /v1: on a server, or in this process on the database. The other commands on a database read its address from IRIS_DATABASE_URL or from the configuration file. The exit code is 0 if the
 // command succeeded, 1 if it failed, 2 if the command line is wrong. Some commands also use 3; their help says when.
 package main
 
@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"regexp"
 
@@ -37,14 +38,14 @@ type cli struct {
 	Integration integrationCommand `cmd:"" help:"Add and change integrations: the senders of alerts."`
 	Heartbeat   heartbeatCommand   `cmd:"" help:"Add, list and remove heartbeats: signals whose absence opens an incident."`
 	Route       routeCommand       `cmd:"" help:"Test the routing rules of an integration."`
-	Incident    incidentCommand    `cmd:"" help:"Open, snooze and merge incidents, page further people, change owners."`
-	Silence     silenceCommand     `cmd:"" help:"Add, list and end silences and maintenance windows."`
+	Incident    commands.Incident  `cmd:"" help:"Open, list, acknowledge, resolve, snooze and merge incidents, page further people, change owners."`
+	Silence     commands.Silence   `cmd:"" help:"Add, list and end silences and maintenance windows."`
 	Plan        planCommand        `cmd:"" help:"Change or delete plans."`
 	Template    templateCommand    `cmd:"" help:"Delete templates."`
 	Team        teamCommand        `cmd:"" help:"Add and delete teams."`
 	Priority    priorityCommand    `cmd:"" help:"List and set the default mode of each priority."`
 	Contact     contactCommand     `cmd:"" help:"Set and verify the contacts of users."`
-	Oncall      oncallCommand      `cmd:"" help:"Print who is on call for a team or service."`
+	Oncall      commands.OnCall    `cmd:"" help:"Print who is on call for a team or service."`
 	Simulate    simulateCommand    `cmd:"" help:"Print whom a plan would page, when, how and why. Nothing is sent."`
 	Import      importCommand      `cmd:"" help:"Import the database of a predecessor."`
 	Sync        syncCommand        `cmd:"" help:"Update people and mailing lists from LDAP or Slack."`
@@ -64,7 +65,8 @@ type cli struct {
 type env struct {
 	senders *senders.Senders
 	links   *links.Links
-	opened  *operator.Operator // nil = the command has not opened the database
+	api     http.RoundTripper // what local returned; nil = nothing yet
+	close   func()            // nil = the command has not opened the database
 	config  string
 	environ []string
 	stdin   io.Reader
@@ -72,22 +74,10 @@ type env struct {
 	stderr  io.Writer
 }
 
-// exitCode is an error that only sets the exit code; the command has printed everything.
-type exitCode int
-
-func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
-
-// usageError is an error in the command line: the exit code is 2.
-type usageError struct{ error }
-
-func (u usageError) Unwrap() error { return u.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// invalidIsUsage turns an Invalid fault into a usageError, for commands whose values all come from the command line.
+// invalidIsUsage marks an Invalid fault as an error in the command line, for commands whose values all come from the command line.
 func invalidIsUsage(err error) error {
 	if operator.Invalid(err) {
-		return usageError{err}
+		return commands.Usage(err)
 	}
 	return err
 }
@@ -117,7 +107,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		kong.Name("iris"), kong.Description("Iris pages the right person, once, in time."),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations), kong.BindToProvider(e.accounts), kong.Bind(commands.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr}), kong.Bind(links.Streams{Out: e.stdout, Err: e.stderr}))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.integrations), kong.BindToProvider(e.accounts), kong.Bind(commands.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr, Local: e.local}), kong.Bind(links.Streams{Out: e.stdout, Err: e.stderr}))
 	if err != nil {
 		fmt.Fprintf(e.stderr, "iris: %v\n", err)
 		return 1
@@ -135,17 +125,16 @@ func run(ctx context.Context, args []string, e *env) int {
 	}
 	e.config = c.Config
 	err = parsed.Run()
-	if e.opened != nil {
-		e.opened.Close()
+	if e.close != nil {
+		e.close()
 	}
-	var code exitCode
-	var usage usageError
+	var code commands.ExitCode
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &code):
 		return int(code)
-	case errors.As(err, &usage):
+	case commands.IsUsage(err):
 		fmt.Fprintf(e.stderr, "iris: %v (see: %s --help)\n", err, parsed.Selected().FullPath())
 		return 2
 	}

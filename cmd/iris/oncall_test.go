@@ -7,8 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/iris-oncall/iris/internal/oncall/scheduling"
-	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/oncall/who"
 )
 
 func TestOncallOnTheCommandLine(t *testing.T) {
@@ -42,7 +41,7 @@ Nobody has a shift as primary (pages go to the team's fixed order, or to the fal
 	require.Contains(t, ask(3, "empty"), "primary  NOBODY              nobody is primary: team empty has no active member\n")
 	require.Regexp(t, "^on-call\tempty\tprimary\t[^\t]+\t\n$", ask(3, "empty", "-o", "plain"), "scripts hear of nobody, too")
 
-	var teams []operator.WhoTeam
+	var teams []who.Team
 	require.NoError(t, json.Unmarshal([]byte(ask(0, "db", "--at", "2026-11-22 02:00", "--output", "json")), &teams))
 	require.Equal(t, "bob", teams[0].Roles[0].People[0].Name)
 	require.True(t, teams[0].Roles[0].Calendar)
@@ -73,22 +72,4 @@ Nobody has a shift as primary (pages go to the team's fixed order, or to the fal
 	code, out, _ := iris(t, environ, "", "oncall", "--help")
 	require.Zero(t, code)
 	require.Contains(t, out, "Exit code 0: every printed role")
-}
-
-// A time that a schedule has not been populated for is listed separately from gaps, and does not fail the check.
-func TestATimeThatIsNotPopulatedYetIsNoGap(t *testing.T) {
-	t.Parallel()
-	later := operator.WhoGap{Kind: scheduling.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
-	teams := []operator.WhoTeam{{Team: "db", Zone: "UTC", Roles: []operator.WhoRole{{Role: "primary", People: []operator.WhoPerson{{Name: "ann"}}, Gaps: []operator.WhoGap{later}}}}}
-	c := oncallCommand{Gaps: true}
-	require.False(t, c.lacking(teams))
-	var out strings.Builder
-	require.NoError(t, c.plain(&out, teams))
-	require.Contains(t, out.String(), "not-populated\tdb\tprimary\t2026-11-29T01:00:00Z\t2026-11-29T02:00:00Z\n")
-	out.Reset()
-	require.NoError(t, c.table(&out, teams))
-	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will fill these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
-	require.NotContains(t, out.String(), "Nobody has a shift")
-	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, operator.WhoGap{Kind: scheduling.GapNobody, Start: 1795914000, End: 1795917600})
-	require.True(t, c.lacking(teams))
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -56,7 +57,7 @@ func (c planSetCommand) Run(ctx context.Context, e *env, o *operator.Operator) e
 		p.ResolvedNotice[users.Mode(mode)] = on
 	}
 	if p.Empty() && c.Fallback == nil {
-		return usagef("nothing to change: give at least one flag")
+		return commands.Usagef("nothing to change: give at least one flag")
 	}
 	if !p.Empty() {
 		if err := o.SetPlanSettings(ctx, c.Name, p); err != nil {

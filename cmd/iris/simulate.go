@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/operator"
@@ -18,12 +17,7 @@ type simulateCommand struct {
 	Application string   `help:"Application that opens the incident. Without it, one that may use every mode." placeholder:"NAME"`
 	Target      []string `help:"A dynamic target of the incident, such as oncall-primary:db. May be repeated." placeholder:"ROLE:NAME"`
 	Assume      string   `help:"no-ack: nobody ever acknowledges. ack-after=5m: somebody does." default:"no-ack" placeholder:"WHAT"`
-	outputFlag
-}
-
-// outputFlag selects the output format.
-type outputFlag struct {
-	Output string `help:"table for people, json for programs, plain for scripts: lines of values separated by tabs." enum:"table,json,plain" default:"table" short:"o" placeholder:"table|json|plain"`
+	commands.Output
 }
 
 // zone returns a time zone by name; "" = this machine's.
@@ -33,7 +27,7 @@ func zone(name string) (*time.Location, error) {
 	}
 	z, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, usagef("--zone: there is no time zone %q; names are like Europe/Zurich", name)
+		return nil, commands.Usagef("--zone: there is no time zone %q; names are like Europe/Zurich", name)
 	}
 	return z, nil
 }
@@ -59,18 +53,11 @@ func (c simulateCommand) Run(ctx context.Context, e *env) error {
 		return invalidIsUsage(err)
 	}
 	report := sim.Report()
-	switch c.Output {
+	switch c.Format {
 	case "json":
-		return writeJSON(e.stdout, report)
+		return commands.WriteJSON(e.stdout, report)
 	case "plain":
 		return text.PlainSimulation(e.stdout, report, z)
 	}
 	return text.Simulation(e.stdout, report, z)
-}
-
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }

@@ -97,7 +97,7 @@ func (a *API) table() []routing.Route {
 		messages.Routes(a.Messages), people.Routes(a.People))
 }
 
-// Handler returns a router with this API only, for tests.
+// Handler returns a router with this API only, for tests and for the iris command on a database.
 func (a *API) Handler() http.Handler {
 	r := chi.NewRouter()
 	r.Use(wire.SecurityHeaders, wire.TrimSlash, a.Errors.BoundQuery)

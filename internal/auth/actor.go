@@ -43,6 +43,12 @@ func ByService(app Application, s tokens.Service) Actor {
 	return a.Within(s.Scopes)
 }
 
+// CommandLine returns the actor of the iris command on the database. Whoever has the database may do everything, so it has the rights of an
+// administrator. It has no person: it can do nothing that belongs to a person. Timelines and the audit log name it as "iris command".
+func CommandLine(app Application) Actor {
+	return Actor{ApplicationID: app.ID, Application: app.Name, Service: "iris command", Admin: true, OpensForOthers: true, Session: true}
+}
+
 // Within returns the actor with the rights that the scopes of a token leave. Without the scope admin the actor is no administrator.
 func (a Actor) Within(s tokens.Scopes) Actor {
 	a.Admin = a.Admin && s.Has(tokens.Admin)
@@ -86,6 +92,8 @@ func (a Actor) Origin() audit.Origin {
 		if !a.Session {
 			o.Through = a.Application
 		}
+	case a.Service != "" && a.Token == 0: // see CommandLine
+		o.Kind = audit.Operator
 	case a.Service != "":
 		o.Kind, o.ActorID = audit.Service, int64(a.Token)
 	case a.Application != "":

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -75,6 +76,12 @@ type Error struct {
 	Status int    `json:"-"`
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
+	Field  string `json:"field"` // the part of the request that is wrong; "" = none
+}
+
+// Invalid reports whether the request was wrong, not refused.
+func (e *Error) Invalid() bool {
+	return e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity
 }
 
 // Error returns the text of the server, and what to do if the credentials do not suffice.
@@ -97,17 +104,23 @@ func (e *Error) Error() string {
 // Do sends a request with in as JSON and decodes the answer into out. nil = no body, or an answer that is not read. path begins with /v1.
 // A refusal of the server is an *Error.
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
+	_, err := c.Send(ctx, method, path, in, out)
+	return err
+}
+
+// Send is Do, and returns the status of an answer that is not an error.
+func (c *Client) Send(ctx context.Context, method, path string, in, out any) (status int, err error) {
 	var body io.Reader
 	if in != nil {
 		encoded, err := json.Marshal(in)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		body = bytes.NewReader(encoded)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	req.Header.Set("Accept", "application/json")
 	if in != nil {
@@ -118,26 +131,26 @@ func (c *Client) Do(ctx context.Context, method, path string, in, out any) error
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return c.unreachable(err)
+		return 0, c.unreachable(err)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return c.unreachable(err)
+		return 0, c.unreachable(err)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		refused := &Error{}
 		_ = json.Unmarshal(answer, refused) // an answer that is no JSON has only its status
 		refused.Status = resp.StatusCode
-		return refused
+		return 0, refused
 	}
 	if out == nil {
-		return nil
+		return resp.StatusCode, nil
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("%s does not answer like Iris: %w", c.base, err)
+		return 0, fmt.Errorf("%s does not answer like Iris: %w", c.base, err)
 	}
-	return nil
+	return resp.StatusCode, nil
 }
 
 // unreachable describes a request without an answer.
@@ -155,6 +168,11 @@ func (c *Client) unreachable(err error) error {
 
 // All returns the items of all pages of a list. path may have a query.
 func All[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+	return First[T](ctx, c, path, math.MaxInt)
+}
+
+// First returns the first items of a list, at most most. path may have a query.
+func First[T any](ctx context.Context, c *Client, path string, most int) ([]T, error) {
 	u, err := url.Parse(path)
 	if err != nil {
 		return nil, err
@@ -164,15 +182,16 @@ func All[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	for {
 		u.RawQuery = query.Encode()
 		var page struct {
-			Items []T    `json:"items"`
-			Next  string `json:"next"`
+			Items   []T    `json:"items"`
+			Entries []T    `json:"entries"` // instead of items, of timelines and of the audit log
+			Next    string `json:"next"`
 		}
 		if err := c.Do(ctx, http.MethodGet, u.String(), nil, &page); err != nil {
 			return nil, err
 		}
-		all = append(all, page.Items...)
-		if page.Next == "" || page.Next == query.Get("cursor") {
-			return all, nil
+		all = append(append(all, page.Items...), page.Entries...)
+		if page.Next == "" || page.Next == query.Get("cursor") || len(all) >= most {
+			return all[:min(most, len(all))], nil
 		}
 		query.Set("cursor", page.Next)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
-	"github.com/iris-oncall/iris/internal/operator/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/people"
@@ -48,12 +47,6 @@ func New(db *postgres.DB, keys *auth.Keys) *Operator {
 		contacts: people.NewContacts(db, keys, nil), passwords: auth.NewPasswords(),
 	}
 }
-
-// Paged are people and teams that are paged on a running incident.
-type Paged = incidents.Paged
-
-// Incidents returns the operations on running incidents.
-func (o *Operator) Incidents() incidents.Incidents { return incidents.New(o.db) }
 
 // Close closes the connections.
 func (o *Operator) Close() { o.db.Close() }

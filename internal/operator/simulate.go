@@ -23,19 +23,19 @@ func (o *Operator) Simulate(ctx context.Context, a Question, c SimulatorConfig) 
 	}
 	names := catalog.NewNames(o.db, o.applications)
 	if _, missing := names.PlanNumber(ctx, a.Plan); fault.Is(missing, fault.NotFound) {
-		return sim, o.unknown(ctx, "there is no active plan ", "plan", a.Plan)
+		return sim, unknown(ctx, names, "there is no active plan ", "plan", a.Plan)
 	}
 	if a.Application != "" {
 		if _, missing := names.ApplicationNumber(ctx, a.Application); fault.Is(missing, fault.Invalid) {
-			return sim, o.unknown(ctx, "there is no application ", "application", a.Application)
+			return sim, unknown(ctx, names, "there is no application ", "application", a.Application)
 		}
 	}
 	return sim, err
 }
 
 // unknown returns a NotFound fault for a name that does not exist. It suggests the known name that is most similar.
-func (o *Operator) unknown(ctx context.Context, text, kind, name string) error {
-	known, err := catalog.NewNames(o.db, o.applications).Known(ctx, kind)
+func unknown(ctx context.Context, names *catalog.Names, text, kind, name string) error {
+	known, err := names.Known(ctx, kind)
 	if err != nil {
 		return err
 	}

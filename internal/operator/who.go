@@ -10,69 +10,34 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/oncall/who"
 	"github.com/iris-oncall/iris/internal/postgres"
 	pgcalendar "github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
+	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
-
-// WhoAsk selects whose on-call state is returned. Either Team or Service is set.
-type WhoAsk struct {
-	Team    string
-	Service string
-	Role    string        // "" = all roles in the team's calendar, and primary
-	At      string        // see oncall.ParseInstant, on the team's clock; "" = now
-	Ahead   time.Duration // hand-offs and gaps within it are returned
-}
-
-// WhoTeam is who is on call for a team. Its times, and those of its parts, are Unix seconds.
-type WhoTeam struct {
-	Team  string    `json:"team"`
-	Zone  string    `json:"timezone"`
-	At    int64     `json:"at"`
-	Until int64     `json:"until"` // end of the search for hand-offs and gaps
-	Roles []WhoRole `json:"roles"`
-}
-
-// WhoRole is who holds a role.
-type WhoRole struct {
-	Role   string      `json:"role"`
-	People []WhoPerson `json:"people"` // empty = nobody is on call
-	Rule   string      `json:"rule"`   // the rule that chose them, or why nobody is on call
-	// Calendar reports whether the calendar has the answer. Otherwise the fixed order of the team was used.
-	Calendar bool         `json:"calendar"`
-	Next     []WhoHandOff `json:"next"`
-	Gaps     []WhoGap     `json:"gaps"`
-}
-
-// WhoPerson is a person on call, with their contacts.
-type WhoPerson struct {
-	Name     string                `json:"name"`
-	FullName string                `json:"full_name"`
-	Contacts map[users.Mode]string `json:"contacts"`
-}
-
-// WhoHandOff is a hand-off. An empty list means nobody.
-type WhoHandOff struct {
-	At   int64    `json:"at"`
-	From []string `json:"from"`
-	To   []string `json:"to"`
-}
-
-// WhoGap is a time that the team wants to be covered and in which nobody has a shift.
-type WhoGap struct {
-	// Kind is nobody, or not-populated if a schedule has not filled the time yet.
-	Kind  scheduling.GapKind `json:"kind"`
-	Start int64              `json:"start"`
-	End   int64              `json:"end"`
-}
 
 // maxHandOffs is how many hand-offs of a role are returned.
 const maxHandOffs = 5
 
+// OnCall finds who is on call. It is safe for concurrent use.
+type OnCall struct {
+	db      *postgres.DB
+	teams   *people.Teams
+	targets *catalog.Targets
+	names   *catalog.Names
+}
+
+// NewOnCall returns an OnCall on the database.
+func NewOnCall(db *postgres.DB, apps *catalog.Applications) *OnCall {
+	return &OnCall{db: db, teams: people.NewTeams(db), targets: catalog.NewTargets(db), names: catalog.NewNames(db, apps)}
+}
+
 // Who returns who is on call. It uses the same resolver as pages. It returns a NotFound fault if the team, service or role
 // does not exist, and an Invalid fault if At is not a time.
-func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
+func (o *OnCall) Who(ctx context.Context, a who.Ask) ([]who.Team, error) {
 	a.Role = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(a.Role)), "oncall-")
 	if err := o.roleExists(ctx, a.Role); err != nil {
 		return nil, err
@@ -82,13 +47,13 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 		return nil, err
 	}
 	directory, calendars := engine.NewDirectory(o.db), pgcalendar.NewCalendars(o.db)
-	w := who{ask: a, db: o.db, directory: directory, calendars: calendars,
+	w := asked{ask: a, db: o.db, directory: directory, calendars: calendars,
 		resolver: oncall.NewResolver(directory, oncall.NewSimulationCalendar(calendars, oncall.LiveConfig{}), time.Hour)}
-	out := make([]WhoTeam, 0, len(names))
+	out := make([]who.Team, 0, len(names))
 	for _, name := range names {
 		team, err := o.teams.ByName(ctx, name)
 		if fault.Is(err, fault.NotFound) {
-			return nil, o.unknown(ctx, "there is no active team ", "team", name)
+			return nil, unknown(ctx, o.names, "there is no active team ", "team", name)
 		}
 		if err != nil {
 			return nil, err
@@ -104,7 +69,7 @@ func (o *Operator) Who(ctx context.Context, a WhoAsk) ([]WhoTeam, error) {
 
 // roleExists checks that a calendar or a plan can have the role. For a misspelt role the resolver would use the team's
 // fixed order.
-func (o *Operator) roleExists(ctx context.Context, role string) error {
+func (o *OnCall) roleExists(ctx context.Context, role string) error {
 	if role == "" {
 		return nil
 	}
@@ -134,14 +99,14 @@ func (o *Operator) roleExists(ctx context.Context, role string) error {
 	return fault.Newf(fault.NotFound, "there is no role %s; known roles: %s%s", role, strings.Join(known, ", "), fault.DidYouMean(role, known))
 }
 
-func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
+func (o *OnCall) teamsAsked(ctx context.Context, a who.Ask) ([]string, error) {
 	if a.Service == "" {
 		return []string{a.Team}, nil
 	}
 	services := pgcalendar.NewRolesAndServices(o.db)
 	s, err := services.Service(ctx, a.Service)
 	if fault.Is(err, fault.NotFound) {
-		return nil, o.unknown(ctx, "there is no service ", "service", a.Service)
+		return nil, unknown(ctx, o.names, "there is no service ", "service", a.Service)
 	}
 	if err != nil {
 		return nil, err
@@ -157,28 +122,28 @@ func (o *Operator) teamsAsked(ctx context.Context, a WhoAsk) ([]string, error) {
 	return names, err
 }
 
-// who answers one WhoAsk.
-type who struct {
-	ask       WhoAsk
+// asked answers one question.
+type asked struct {
+	ask       who.Ask
 	db        *postgres.DB
 	directory *engine.Directory
 	calendars *pgcalendar.Calendars
 	resolver  *oncall.Resolver
 }
 
-func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
+func (w asked) team(ctx context.Context, team oncall.Team) (who.Team, error) {
 	zone, err := time.LoadLocation(team.TimeZone)
 	if err != nil {
 		zone = time.UTC
 	}
 	at, err := oncall.ParseInstant(w.ask.At, zone, time.Now())
 	if err != nil {
-		return WhoTeam{}, err
+		return who.Team{}, err
 	}
 	until := at.Add(w.ask.Ahead)
 	found, err := w.calendars.TeamCalendars(ctx, []int64{team.ID}, at.Add(-time.Hour), until)
 	if err != nil {
-		return WhoTeam{}, err
+		return who.Team{}, err
 	}
 	calendar := found[team.ID].TeamCalendar
 	if calendar == nil {
@@ -186,71 +151,49 @@ func (w who) team(ctx context.Context, team oncall.Team) (WhoTeam, error) {
 	}
 	coverage, err := pgcalendar.NewCoverage(w.db).Coverage(ctx, team.ID, calendar)
 	if err != nil {
-		return WhoTeam{}, err
+		return who.Team{}, err
 	}
 	calendar = calendar.Without(coverage.Off)
-	out := WhoTeam{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(), Roles: []WhoRole{}}
-	for _, role := range rolesAsked(w.ask.Role, calendar, coverage.Roles()) {
+	out := who.Team{Team: team.Name, Zone: zone.String(), At: at.Unix(), Until: until.Unix(), Roles: []who.Role{}}
+	for _, role := range who.Roles(w.ask.Role, calendar, coverage.Roles()) {
 		answer, err := w.role(ctx, team, calendar, coverage, role, at, until)
 		if err != nil {
-			return WhoTeam{}, err
+			return who.Team{}, err
 		}
 		out.Roles = append(out.Roles, answer)
 	}
 	return out, nil
 }
 
-// rolesAsked returns the roles to answer for: primary, secondary, then the others by name.
-func rolesAsked(role string, calendar *oncall.TeamCalendar, wanted []string) []string {
-	if role != "" {
-		return []string{role}
-	}
-	var others []string
-	for _, s := range calendar.Shifts() {
-		wanted = append(wanted, s.Role)
-	}
-	for _, name := range wanted {
-		name = strings.ToLower(name)
-		if oncall.OnDuty(name) && name != oncall.RolePrimary && !slices.Contains(others, name) {
-			others = append(others, name)
-		}
-	}
-	slices.Sort(others)
-	if i := slices.Index(others, oncall.RoleSecondary); i > 0 {
-		others = slices.Insert(slices.Delete(others, i, i+1), 0, oncall.RoleSecondary)
-	}
-	return append([]string{oncall.RolePrimary}, others...)
-}
-
-func (w who) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage scheduling.Coverage, role string, at, until time.Time) (WhoRole, error) {
+func (w asked) role(ctx context.Context, team oncall.Team, calendar *oncall.TeamCalendar, coverage scheduling.Coverage, role string, at, until time.Time) (who.Role, error) {
 	asked := "oncall-" + role
 	if role == oncall.RoleManager || role == oncall.RoleDirector {
 		asked = role
 	}
 	answer, err := w.resolver.Resolve(ctx, oncall.Query{Role: asked, TargetID: team.TargetID, Name: team.Name}, at)
 	if err != nil {
-		return WhoRole{}, err
+		return who.Role{}, err
 	}
-	out := WhoRole{Role: role, Rule: answer.Rule, Calendar: len(calendar.OnCall(role, at)) > 0, People: []WhoPerson{}, Next: []WhoHandOff{}, Gaps: []WhoGap{}}
+	out := who.Role{Role: role, Rule: answer.Rule, Calendar: len(calendar.OnCall(role, at)) > 0, People: []who.Person{}, Next: []who.HandOff{}, Gaps: []who.Gap{}}
 	handOffs := calendar.HandOffs(role, at, maxHandOffs)
 	people, err := w.people(ctx, answer.Users, handOffs)
 	if err != nil {
-		return WhoRole{}, err
+		return who.Role{}, err
 	}
 	for _, id := range answer.Users {
 		p := people[id]
-		out.People = append(out.People, WhoPerson{Name: p.Name, FullName: p.FullName, Contacts: p.Contacts})
+		out.People = append(out.People, who.Person{Name: p.Name, FullName: p.FullName, Contacts: p.Contacts})
 	}
 	for _, h := range handOffs {
-		out.Next = append(out.Next, WhoHandOff{At: h.At.Unix(), From: namesOf(h.From, people), To: namesOf(h.To, people)})
+		out.Next = append(out.Next, who.HandOff{At: h.At.Unix(), From: namesOf(h.From, people), To: namesOf(h.To, people)})
 	}
 	for _, g := range coverage.Gaps(calendar, at, until, role) {
-		out.Gaps = append(out.Gaps, WhoGap{g.Kind, g.Start.Unix(), g.End.Unix()})
+		out.Gaps = append(out.Gaps, who.Gap{Kind: g.Kind, Start: g.Start.Unix(), End: g.End.Unix()})
 	}
 	return out, nil
 }
 
-func (w who) people(ctx context.Context, ids []users.ID, handOffs []oncall.HandOff) (map[users.ID]users.Responder, error) {
+func (w asked) people(ctx context.Context, ids []users.ID, handOffs []oncall.HandOff) (map[users.ID]users.Responder, error) {
 	all := slices.Clone(ids)
 	for _, h := range handOffs {
 		all = append(append(all, h.From...), h.To...)
@@ -279,12 +222,3 @@ func namesOf(ids []users.ID, people map[users.ID]users.Responder) []string {
 	}
 	return out
 }
-
-// GapKind is the kind of a gap in a calendar.
-type GapKind = scheduling.GapKind
-
-// The kinds of gaps.
-const (
-	GapNobody       = scheduling.GapNobody
-	GapNotPopulated = scheduling.GapNotPopulated
-)

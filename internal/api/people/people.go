@@ -1,5 +1,5 @@
-// Package people serves the people and teams of /v1. It does not show contacts; package calendar shows people their own. api mounts
-// its routes.
+// Package people serves the people and teams of /v1, and who is on call. It shows contacts only of those who are on call; package calendar
+// shows people their own. api mounts its routes.
 package people
 
 import (
@@ -35,6 +35,7 @@ type Deps struct {
 	Teams  Teams
 	Rules  Rules
 	Quiet  Quiet
+	OnCall OnCall
 }
 
 // The routes by resource.
@@ -45,7 +46,7 @@ type (
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(persons{d}.routes(), rules{d}.routes(), quiet{d}.routes(), teams{d}.routes())
+	return slices.Concat(persons{d}.routes(), rules{d}.routes(), quiet{d}.routes(), teams{d}.routes(), onCall{d}.routes())
 }
 
 func (a persons) routes() []routing.Route {

@@ -1,5 +1,5 @@
-// Package senders does what operators do with integrations, their heartbeats, and silences: it adds, lists, changes and removes them, and
-// tests routing rules. It also opens incidents. Every change is in the audit log or on a timeline. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
+// Package senders does what operators do with integrations and their heartbeats: it adds, lists, changes and removes them, and
+// tests routing rules. Every change is in the audit log. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
 package senders
 
 import (
@@ -14,22 +14,20 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
-	"github.com/iris-oncall/iris/internal/opening"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgheartbeats "github.com/iris-oncall/iris/internal/postgres/heartbeats"
 	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
-	"github.com/iris-oncall/iris/internal/silences"
+	"github.com/iris-oncall/iris/internal/postgres/notifications"
 )
 
 // Senders performs the operations. It is safe for concurrent use.
 type Senders struct {
 	store        *pgintegrations.Integrations
 	heartbeats   *pgheartbeats.Heartbeats
-	silences     silences.Silences
 	applications *catalog.Applications
 	plans        *catalog.Plans
-	opener       opening.Opener
+	lookups      *notifications.Notifications
 	catchAll     string
 }
 
@@ -39,12 +37,12 @@ const operatorName = "iris command"
 // New returns the operations on a database. catchAll is the setting intake.catch_all_plan.
 func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
 	apps, plans := catalog.NewApplications(db, keys), catalog.NewPlans(db)
-	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db), silences: silencesOf(db),
-		applications: apps, plans: plans, opener: openerOf(db, apps, plans), catchAll: catchAll}
+	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db),
+		applications: apps, plans: plans, lookups: notifications.New(db), catchAll: catchAll}
 }
 
 func (s *Senders) chooser() receiving.Chooser {
-	return receiving.Chooser{Plans: s.plans, Lookups: s.opener.Lookups, CatchAll: s.catchAll, Log: zap.NewNop()}
+	return receiving.Chooser{Plans: s.plans, Lookups: s.lookups, CatchAll: s.catchAll, Log: zap.NewNop()}
 }
 
 func (s *Senders) application(ctx context.Context, name string) (auth.Application, error) {

@@ -1,11 +1,13 @@
-// Package commands has the commands that need neither the configuration nor the database: those that call a server over /v1 with a token, and
-// the rendering of templates. The iris command uses it.
+// Package commands has the commands that work over /v1, from any machine, and the rendering of templates. They send a token to a server, or
+// use the handlers of /v1 in this process if a database is configured. The iris command uses it.
 package commands
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -19,6 +21,8 @@ type Env struct {
 	In      io.Reader
 	Out     io.Writer
 	Err     io.Writer
+	// Local returns a transport that answers requests to /v1 in this process, as the operator; nil = no database is configured.
+	Local func(ctx context.Context) (http.RoundTripper, error)
 }
 
 // get returns an environment variable; "" = it is not set.

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +34,10 @@ func server(t *testing.T) (*httptest.Server, *[]string) {
 			}
 			w.WriteHeader(201)
 			fmt.Fprint(w, `{"token":"mine","id":7,"name":"laptop","scopes":["read"],"expires_at":null,"username":"ann"}`)
+			return
+		}
+		if r.Header.Get("Authorization") == "Bearer service" && r.URL.Path == "/v1/tokens/current" {
+			fmt.Fprint(w, `{"id":3,"kind":"service","name":"ci","scopes":["read"],"expires_at":"2027-01-01T00:00:00Z","team":"db"}`)
 			return
 		}
 		if r.Header.Get("Authorization") != "Bearer mine" {
@@ -119,6 +124,79 @@ func TestTokens(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(data), "mine")
 }
+
+func TestLogoutKeepsServiceTokens(t *testing.T) {
+	t.Parallel()
+	s, asked := server(t)
+	var errs bytes.Buffer
+	e := Env{Environ: []string{"IRIS_CREDENTIALS=" + filepath.Join(t.TempDir(), "credentials.json")}, Out: io.Discard, Err: &errs}
+	to := serverFlags{Server: s.URL}
+	for _, c := range []Logout{{}, {Revoke: true}} {
+		e.In = strings.NewReader("service\n")
+		require.NoError(t, Login{serverFlags: to, Token: true}.Run(t.Context(), e))
+		*asked = nil
+		errs.Reset()
+		require.NoError(t, c.Run(t.Context(), e))
+		if c.Revoke {
+			require.Equal(t, []string{"GET /v1/tokens/current", "DELETE /v1/tokens/current"}, *asked)
+			continue
+		}
+		require.Equal(t, []string{"GET /v1/tokens/current"}, *asked)
+		require.Contains(t, errs.String(), `service token 3 "ci" of team db is still valid, because programs may use it: iris token revoke --service 3 revokes it`)
+		known, err := e.credentials()
+		require.NoError(t, err)
+		require.Empty(t, known.Tokens)
+	}
+}
+
+// A token of the environment does not go to the server of the last log-in, and a named server is preferred to the database.
+func TestWhereCommandsWork(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	logged := Env{Environ: []string{"IRIS_CREDENTIALS=" + filepath.Join(dir, "credentials.json")}}
+	require.NoError(t, logged.save(credentials{Current: "https://iris.example.com", Tokens: map[string]string{"https://iris.example.com": "mine"}}))
+	here := func(e Env, transport http.RoundTripper) Env {
+		e.Local = func(context.Context) (http.RoundTripper, error) { return transport, nil }
+		return e
+	}
+	nowhere := Env{Environ: []string{"IRIS_CREDENTIALS=" + filepath.Join(dir, "none.json")}}
+	with := func(e Env, more ...string) Env {
+		e.Environ = append(slices.Clone(e.Environ), more...)
+		return e
+	}
+	for name, c := range map[string]struct {
+		env   Env
+		flags serverFlags
+		want  string // the address that is asked, or the error
+	}{
+		"logged in":                   {here(logged, nil), serverFlags{}, "https://iris.example.com"},
+		"a database comes first":      {here(logged, refusing{}), serverFlags{}, "http://localhost"},
+		"a named server comes before": {here(with(logged, "IRIS_SERVER=https://other.example.com", "IRIS_TOKEN=t"), refusing{}), serverFlags{}, "https://other.example.com"},
+		"a flag comes before":         {here(logged, refusing{}), serverFlags{Server: "https://iris.example.com"}, "https://iris.example.com"},
+		"nothing":                     {here(nowhere, nil), serverFlags{}, "no server is known: log in with iris login --server URL, set IRIS_SERVER and IRIS_TOKEN, or set IRIS_DATABASE_URL"},
+		"a token without a server":    {here(with(logged, "IRIS_TOKEN=t"), nil), serverFlags{}, "IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER"},
+		"and with a database":         {here(with(nowhere, "IRIS_TOKEN=t"), refusing{}), serverFlags{}, "IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER"},
+		"a server without a token":    {here(with(logged, "IRIS_SERVER=https://other.example.com"), refusing{}), serverFlags{}, "there is no token for https://other.example.com"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api, err := c.flags.api(t.Context(), c.env)
+			if err == nil {
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel() // nothing is sent
+				err = api.Do(ctx, "GET", "/v1/incidents", nil, nil)
+			}
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+	_, err := serverFlags{}.client(with(logged, "IRIS_TOKEN=t"))
+	require.EqualError(t, err, "IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER")
+}
+
+// refusing answers no request.
+type refusing struct{}
+
+func (refusing) RoundTrip(*http.Request) (*http.Response, error) { return nil, context.Canceled }
 
 func TestLoginWithTheBrowser(t *testing.T) {
 	t.Parallel()

@@ -1,11 +1,13 @@
 package commands
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -97,6 +99,9 @@ type serverFlags struct {
 	Insecure bool   `help:"Send the token to another machine without TLS."`
 }
 
+// errNoServer is the error of a command without a server.
+var errNoServer = errors.New("no server is known: give --server or set IRIS_SERVER")
+
 // address returns the address of the server.
 func (s serverFlags) address(e Env, c credentials) (string, error) {
 	for _, server := range []string{s.Server, e.get("IRIS_SERVER"), c.Current} {
@@ -104,15 +109,18 @@ func (s serverFlags) address(e Env, c credentials) (string, error) {
 			return client.Address(server)
 		}
 	}
-	return "", errors.New("no server is known: give --server or set IRIS_SERVER")
+	return "", errNoServer
 }
 
 // client returns a client with the token of IRIS_TOKEN or of the credentials file.
 func (s serverFlags) client(e Env) (*client.Client, error) {
 	var c credentials
 	var err error
-	token := e.get("IRIS_TOKEN")
-	if token == "" || s.Server == "" && e.get("IRIS_SERVER") == "" {
+	token, named := e.get("IRIS_TOKEN"), s.named(e)
+	if token != "" && !named { // the token would go to the server of the last log-in, which may be another one
+		return nil, errors.New("IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER")
+	}
+	if token == "" {
 		if c, err = e.credentials(); err != nil {
 			return nil, err
 		}
@@ -127,4 +135,27 @@ func (s serverFlags) client(e Env) (*client.Client, error) {
 		}
 	}
 	return client.New(client.Config{URL: server, Token: token, Insecure: s.Insecure})
+}
+
+// named reports whether the command line or the environment names a server.
+func (s serverFlags) named(e Env) bool { return s.Server != "" || e.get("IRIS_SERVER") != "" }
+
+// api returns a client like client. If no server is named and there is no IRIS_TOKEN, but a database is configured, the requests are answered
+// in this process, as the operator.
+func (s serverFlags) api(ctx context.Context, e Env) (*client.Client, error) {
+	if s.named(e) || e.get("IRIS_TOKEN") != "" || e.Local == nil {
+		return s.client(e)
+	}
+	here, err := e.Local(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if here != nil {
+		return client.New(client.Config{URL: "http://localhost", HTTP: &http.Client{Transport: here}})
+	}
+	api, err := s.client(e)
+	if errors.Is(err, errNoServer) {
+		err = errors.New("no server is known: log in with iris login --server URL, set IRIS_SERVER and IRIS_TOKEN, or set IRIS_DATABASE_URL where the database is")
+	}
+	return api, err
 }

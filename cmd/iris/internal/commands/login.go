@@ -164,8 +164,11 @@ func receive(ctx context.Context, l net.Listener, state string) (string, error) 
 	}
 }
 
-// Logout revokes the token of a server and removes it.
-type Logout struct{ serverFlags }
+// Logout removes the token of a server, and revokes it if it is a personal one.
+type Logout struct {
+	serverFlags
+	Revoke bool `help:"Revoke a service token too. Programs that use it stop working."`
+}
 
 // Run logs out. A token that the server no longer accepts is only removed.
 func (c Logout) Run(ctx context.Context, e Env) error {
@@ -181,10 +184,7 @@ func (c Logout) Run(ctx context.Context, e Env) error {
 	if token == "" {
 		return fmt.Errorf("you are not logged in to %s", server)
 	}
-	api, err := client.New(client.Config{URL: server, Token: token, Insecure: c.Insecure})
-	if err == nil {
-		err = api.Do(ctx, http.MethodDelete, "/v1/tokens/current", nil, nil)
-	}
+	kept, err := c.end(ctx, server, token)
 	var refused *client.Error
 	if err != nil && (!errors.As(err, &refused) || refused.Status != http.StatusUnauthorized) {
 		return err
@@ -196,6 +196,25 @@ func (c Logout) Run(ctx context.Context, e Env) error {
 	if err := e.save(known); err != nil {
 		return err
 	}
+	if kept != nil {
+		fmt.Fprintf(e.Err, "service token %d %q of %s is still valid, because programs may use it: iris token revoke --service %d revokes it\n", kept.ID, kept.Name, kept.owner(), kept.ID)
+	}
 	fmt.Fprintf(e.Err, "logged out of %s\n", server)
 	return nil
+}
+
+// end revokes a token. It returns a service token that it keeps.
+func (c Logout) end(ctx context.Context, server, token string) (kept *current, err error) {
+	api, err := client.New(client.Config{URL: server, Token: token, Insecure: c.Insecure})
+	if err != nil {
+		return nil, err
+	}
+	var t current
+	if err := api.Do(ctx, http.MethodGet, "/v1/tokens/current", nil, &t); err != nil {
+		return nil, err
+	}
+	if t.Kind == "service" && !c.Revoke {
+		return &t, nil
+	}
+	return nil, api.Do(ctx, http.MethodDelete, "/v1/tokens/current", nil, nil)
 }

@@ -1,20 +1,24 @@
-package main
+package commands
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
+	"net/url"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
-	"github.com/iris-oncall/iris/internal/operator"
+	"github.com/iris-oncall/iris/internal/client"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/oncall/who"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-type oncallCommand struct {
+// OnCall prints who is on call.
+type OnCall struct {
+	serverFlags
 	Team    string `arg:"" optional:"" help:"Name of the team."`
 	Service string `help:"All teams that own the service, instead of one team." placeholder:"SERVICE"`
 	Role    string `help:"Only this role; without it, all roles of the calendar." placeholder:"ROLE"`
@@ -22,44 +26,50 @@ type oncallCommand struct {
 	Next    bool   `help:"Print the next hand-offs, too."`
 	Gaps    bool   `help:"Print the gaps, too: times that must be covered and in which nobody has a shift."`
 	For     string `help:"Period of the hand-offs and gaps, such as 12h, 30d or 8w." default:"30d" placeholder:"TIME"`
-	outputFlag
+	Output
 }
 
 // Help explains the exit codes.
-func (oncallCommand) Help() string {
+func (OnCall) Help() string {
 	return "Exit code 0: every printed role has somebody on call. 3: a role has nobody, or --gaps found a gap. 1: the command failed. 2: the command line is wrong."
 }
 
 // nobodyOnCall is the exit code if a role has nobody on call, or a gap was found.
-const nobodyOnCall exitCode = 3
+const nobodyOnCall ExitCode = 3
 
 // Run prints who is on call.
-func (c oncallCommand) Run(ctx context.Context, e *env) error {
+func (c OnCall) Run(ctx context.Context, e Env) error {
 	switch {
 	case c.Team == "" && c.Service == "":
-		return usagef("name a team, or a service with --service")
+		return Usagef("name a team, or a service with --service")
 	case c.Team != "" && c.Service != "":
-		return usagef("name either a team or, with --service, a service, not both")
+		return Usagef("name either a team or, with --service, a service, not both")
 	}
-	ahead, err := days(c.For)
+	ahead, err := Period(c.For)
 	if err != nil {
 		return err
 	}
-	o, err := e.operator(ctx)
+	api, err := c.api(ctx, e)
 	if err != nil {
 		return err
 	}
-	teams, err := o.Who(ctx, operator.WhoAsk{Team: c.Team, Service: c.Service, Role: c.Role, At: c.At, Ahead: ahead})
-	if err != nil {
-		return invalidIsUsage(err)
+	query := url.Values{"at": {c.At}, "for": {ahead.String()}}
+	for name, value := range map[string]string{"team": c.Team, "service": c.Service, "role": c.Role} {
+		if value != "" {
+			query.Set(name, value)
+		}
 	}
-	switch c.Output {
+	teams, err := client.All[who.Team](ctx, api, "/v1/oncall?"+query.Encode())
+	if err != nil {
+		return err
+	}
+	switch c.Format {
 	case "json":
-		err = writeJSON(e.stdout, teams)
+		err = WriteJSON(e.Out, teams)
 	case "plain":
-		err = c.plain(e.stdout, teams)
+		err = c.plain(e.Out, teams)
 	default:
-		err = c.table(e.stdout, teams)
+		err = c.table(e.Out, teams)
 	}
 	if err == nil && c.lacking(teams) {
 		return nobodyOnCall
@@ -67,31 +77,11 @@ func (c oncallCommand) Run(ctx context.Context, e *env) error {
 	return err
 }
 
-// maxAhead is the maximum of --for.
-const maxAhead = 2 * 366 * 24 * time.Hour
-
-// days parses a duration that may be in days or weeks.
-func days(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	for suffix, unit := range map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
-		if number, ok := strings.CutSuffix(text, suffix); ok {
-			var n int
-			if n, err = strconv.Atoi(number); err == nil {
-				d = time.Duration(min(n, 10_000)) * unit
-			}
-		}
-	}
-	if err != nil || d <= 0 || d > maxAhead {
-		return 0, usagef("--for: %q is not a period; use 12h, 30d or 8w, at most two years", text)
-	}
-	return d, nil
-}
-
 // lacking reports whether a role has nobody on call, or --gaps found a gap. A time that is not populated yet is not a gap.
-func (c oncallCommand) lacking(teams []operator.WhoTeam) bool {
+func (c OnCall) lacking(teams []who.Team) bool {
 	for _, t := range teams {
 		for _, r := range t.Roles {
-			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, operator.GapNobody)) > 0 {
+			if len(r.People) == 0 || c.Gaps && len(ofKind(r.Gaps, scheduling.GapNobody)) > 0 {
 				return true
 			}
 		}
@@ -100,8 +90,8 @@ func (c oncallCommand) lacking(teams []operator.WhoTeam) bool {
 }
 
 // ofKind returns the gaps of a kind.
-func ofKind(gaps []operator.WhoGap, kind operator.GapKind) []operator.WhoGap {
-	var out []operator.WhoGap
+func ofKind(gaps []who.Gap, kind scheduling.GapKind) []who.Gap {
+	var out []who.Gap
 	for _, g := range gaps {
 		if g.Kind == kind {
 			out = append(out, g)
@@ -111,13 +101,13 @@ func ofKind(gaps []operator.WhoGap, kind operator.GapKind) []operator.WhoGap {
 }
 
 // plain prints one line for each fact: kind, team, role, time, and person or end. An empty name means nobody.
-func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
+func (c OnCall) plain(w io.Writer, teams []who.Team) error {
 	for _, t := range teams {
 		when := func(unix int64) string { return time.Unix(unix, 0).In(zoneOf(t)).Format(time.RFC3339) }
 		for _, r := range t.Roles {
 			people := r.People
 			if len(people) == 0 {
-				people = []operator.WhoPerson{{}} // an empty name
+				people = []who.Person{{}} // an empty name
 			}
 			for _, p := range people {
 				if err := text.Row(w, "on-call", t.Team, r.Role, when(t.At), p.Name); err != nil {
@@ -137,7 +127,7 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 					break
 				}
 				what := "gap"
-				if g.Kind == operator.GapNotPopulated {
+				if g.Kind == scheduling.GapNotPopulated {
 					what = "not-populated"
 				}
 				if err := text.Row(w, what, t.Team, r.Role, when(g.Start), when(g.End)); err != nil {
@@ -150,7 +140,7 @@ func (c oncallCommand) plain(w io.Writer, teams []operator.WhoTeam) error {
 }
 
 // zoneOf returns the time zone of a team.
-func zoneOf(t operator.WhoTeam) *time.Location {
+func zoneOf(t who.Team) *time.Location {
 	z, err := time.LoadLocation(t.Zone)
 	if err != nil {
 		return time.UTC
@@ -158,7 +148,7 @@ func zoneOf(t operator.WhoTeam) *time.Location {
 	return z
 }
 
-func (c oncallCommand) table(out io.Writer, teams []operator.WhoTeam) error {
+func (c OnCall) table(out io.Writer, teams []who.Team) error {
 	for i, t := range teams {
 		if i > 0 {
 			fmt.Fprintln(out)
@@ -190,7 +180,7 @@ func (c oncallCommand) table(out io.Writer, teams []operator.WhoTeam) error {
 	return nil
 }
 
-func person(p operator.WhoPerson) string {
+func person(p who.Person) string {
 	if p.FullName == "" {
 		return p.Name
 	}
@@ -198,7 +188,7 @@ func person(p operator.WhoPerson) string {
 }
 
 // contactText lists the contacts of a person, the fastest first.
-func contactText(p operator.WhoPerson) string {
+func contactText(p who.Person) string {
 	var parts []string
 	for _, m := range []users.Mode{users.Call, users.SMS, users.Push, users.Slack, users.Email} {
 		if to := p.Contacts[m]; to != "" && (m != users.SMS || to != p.Contacts[users.Call]) {
@@ -211,7 +201,7 @@ func contactText(p operator.WhoPerson) string {
 	return strings.Join(parts, ", ")
 }
 
-func printNext(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
+func printNext(out io.Writer, t who.Team, r who.Role, z *time.Location) {
 	if len(r.Next) == 0 {
 		fmt.Fprintf(out, "No hand-off of %s until %s.\n", r.Role, text.At(t.Until, z))
 		return
@@ -229,12 +219,12 @@ func namesText(names []string) string {
 	return strings.Join(names, " and ")
 }
 
-func printGaps(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Location) {
+func printGaps(out io.Writer, t who.Team, r who.Role, z *time.Location) {
 	if len(r.Gaps) == 0 {
 		fmt.Fprintf(out, "No gap in %s until %s.\n", r.Role, text.At(t.Until, z))
 		return
 	}
-	list := func(kind operator.GapKind, format string) {
+	list := func(kind scheduling.GapKind, format string) {
 		gaps := ofKind(r.Gaps, kind)
 		if len(gaps) == 0 {
 			return
@@ -244,8 +234,8 @@ func printGaps(out io.Writer, t operator.WhoTeam, r operator.WhoRole, z *time.Lo
 			fmt.Fprintf(out, "  %s  to  %s  (%s)\n", text.At(g.Start, z), text.At(g.End, z), length(g.End-g.Start))
 		}
 	}
-	list(operator.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or to the fallback):\n")
-	list(operator.GapNotPopulated, "Not populated yet for %s; the schedule will fill these times:\n")
+	list(scheduling.GapNobody, "Nobody has a shift as %s (pages go to the team's fixed order, or to the fallback):\n")
+	list(scheduling.GapNotPopulated, "Not populated yet for %s; the schedule will fill these times:\n")
 }
 
 // length formats seconds as days, hours and minutes.

@@ -1,0 +1,179 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// remote runs the iris command on another machine: it has the address of the server and a token, and no database.
+type remote struct {
+	*server
+	token caller
+}
+
+// run returns what the command wrote and its exit code.
+func (r remote) run(stdin string, args ...string) (code int, stdout, stderr string) {
+	r.Helper()
+	cmd := exec.CommandContext(r.Context(), filepath.Join(bin, "iris"), args...)
+	cmd.Env = []string{"HOME=" + r.TempDir(), "IRIS_SERVER=" + r.url, "IRIS_TOKEN=" + r.token.token}
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var failed *exec.ExitError
+	if err != nil {
+		require.ErrorAs(r, err, &failed)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// does runs a command that succeeds, and returns its output.
+func (r remote) does(line string, more ...string) string {
+	r.Helper()
+	code, out, errs := r.run("", append(strings.Fields(line), more...)...)
+	require.Zero(r, code, "%s: iris %s: %s", r.token.name, line, errs)
+	return out
+}
+
+// refused runs a command that fails.
+func (r remote) refused(code int, want, line string, more ...string) {
+	r.Helper()
+	got, out, errs := r.run("", append(strings.Fields(line), more...)...)
+	require.Equal(r, code, got, "%s: iris %s: %s%s", r.token.name, line, out, errs)
+	require.Contains(r, errs, want, "%s: iris %s", r.token.name, line)
+}
+
+// remotes returns the command with a personal token of an administrator for everything, with one of bob that may only read, and with a
+// service token of the administrators.
+func (s *server) remotes() (person, reader, program remote) {
+	s.Helper()
+	all := []string{"incidents", "oncall", "config", "admin"}
+	personal, _ := s.token(admin, all...)
+	reading, _ := s.token(bob, "read")
+	service, _ := s.serviceToken(admin, "", all...)
+	return remote{s, personal}, remote{s, reading}, remote{s, service}
+}
+
+func TestIncidentsOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	person, reader, program := s.remotes()
+	open := []string{"incident", "open", "--plan", "pager", "--application", "demo", "--title", "disk full", "--severity", "error"}
+	for _, r := range []remote{person, program} {
+		code, out, errs := r.run("", append(open, "--dedup-key", "disk")...)
+		require.Zero(t, code, errs)
+		id := strings.TrimSpace(out)
+		require.NotEmpty(t, id)
+		_, again, errs := r.run("", append(open, "--dedup-key", "disk")...)
+		require.Equal(t, out, again)
+		require.Contains(t, errs, "none was opened")
+		require.Contains(t, r.does("incident list --plan pager"), id+"  ")
+		require.Contains(t, r.does("incident show "+id), "disk full")
+		require.Regexp(t, "^incident "+id+` is snoozed until 20\S+Z\n$`, r.does("incident snooze --for 3d "+id))
+		r.does("incident unsnooze " + id)
+		require.Regexp(t, `(?s)disk full.*\n20\S+Z  .*snoozed.* \((root|service token .*)\)\n`, r.does("incident show "+id))
+		r.does("incident page --user bob " + id)
+		require.Equal(t, "incident "+id+" is acknowledged by ann\n", r.does("incident acknowledge --owner ann "+id))
+		r.does("incident reassign " + id + " bob")
+		parent := strings.TrimSpace(r.does(strings.Join(open[:6], " "), "--title", "the rack"))
+		r.does("incident merge " + id + " --into " + parent + " --comment same")
+		r.does("incident unmerge " + id)
+		require.Equal(t, "incident "+id+" is resolved\nincident "+parent+" is resolved\n", r.does("incident resolve "+id+" "+parent))
+		require.Contains(t, r.does("incident list --state resolved --application demo --severity error"), id+"  ")
+	}
+	id := strings.TrimSpace(person.does("incident open --plan pager --application demo --title x"))
+	require.Equal(t, "incident "+id+" is acknowledged by root\n", person.does("incident acknowledge "+id))
+	program.refused(2, "owner is required: the caller is no person", "incident acknowledge "+id)
+
+	require.Contains(t, reader.does("incident show "+id), "acknowledged")
+	for _, line := range []string{"acknowledge 1", "resolve 1", "snooze 1 --for 1h", "unsnooze 1", "page 1 --user bob", "reassign 1 bob", "merge 1 --into 2", "unmerge 1",
+		"open --plan pager --application demo --title x"} {
+		reader.refused(1, "This token lacks the scope incidents: use a token with it, such as of iris login --scopes", "incident "+line)
+	}
+	person.refused(1, "such incident", "incident show 999999")
+	person.refused(2, "severity", "incident open --plan pager --application demo --title x --severity loud")
+	person.refused(2, "state", "incident list --state lost")
+	remote{s, caller{token: "iris_p_wrong"}}.refused(1, "run iris login", "incident list")
+}
+
+// The same commands work on the database without a token, in the name of "iris command".
+func TestCommandsOnTheDatabase(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	id := s.open()
+	var failed *exec.ExitError
+	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "iris"), "incident", "list")
+	cmd.Env = []string{"HOME=" + t.TempDir()}
+	out, err := cmd.CombinedOutput()
+	require.True(t, errors.As(err, &failed))
+	require.Contains(t, string(out), "log in with iris login --server URL, set IRIS_SERVER and IRIS_TOKEN, or set IRIS_DATABASE_URL")
+	env := environment(t, s.db.Config().ConnString())
+	require.Contains(t, s.iris(env, "", "incident", "list"), "pager")
+	s.iris(env, "", "incident", "resolve", strconv.FormatInt(id, 10))
+	require.Contains(t, s.do(admin, get, "/v1/incidents/"+strconv.FormatInt(id, 10)+"/timeline", nil).is(200).body, "iris command")
+}
+
+func TestOnCallOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.exec(`insert into services (name) values ('mailer'); insert into team_services (team_id, service_id) select t.id, s.id from teams t, services s
+		where t.name = 'ops' and s.name = 'mailer'`)
+	person, reader, program := s.remotes()
+	for _, r := range []remote{person, reader, program} {
+		require.Regexp(t, `^Team ops at .*\nROLE +WHO +REACHED BY +WHY\nprimary +ann .*email ann@example.com`, r.does("oncall ops --role primary"))
+		r.refused(1, "there is no active team osp", "oncall osp")
+		r.refused(1, "there is no service none", "oncall --service none")
+		r.refused(1, "there is no role primry", "oncall ops --role primry")
+		r.refused(2, `"soon" is no instant`, "oncall ops --at soon")
+		r.refused(2, "not both", "oncall ops --service mailer")
+	}
+	var teams []m
+	require.NoError(t, json.Unmarshal([]byte(reader.does("oncall --service mailer -o json")), &teams))
+	require.Equal(t, "ops", teams[0]["team"])
+
+	of := func(query string) answer { return s.do(bob, get, "/v1/oncall?"+query, nil) }
+	require.Contains(t, of("team=ops&at=2026-11-22%2002:00&for=24h").is(200).body, `"until"`)
+	of("team=ops&service=mailer").problem(400, "team")
+	of("").problem(400, "team")
+	of("team=ops&for=never").problem(400, "for")
+	of("team=ops&for=20000h").problem(400, "for")
+	of("team=ops&at=soon").problem(400, "at")
+	of("team=a%00b").is(404)
+	of("team=none").problem(404, "")
+}
+
+func TestSilencesOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	person, reader, program := s.remotes()
+	for _, r := range []remote{person, program} {
+		id := s.open()
+		number := strings.TrimSpace(r.does("silence add --application demo --for 2h --comment disks"))
+		require.Contains(t, r.does("silence show "+number), "state: active\nincidents: application demo\n")
+		require.Contains(t, reader.does("silence show "+number), fmt.Sprintf("hides: incident %d\n", id))
+		r.does("silence set "+number+" --for 3h --comment", "more disks")
+		require.Regexp(t, `\n`+number+` +active .* application demo +more disks\n`, r.does("silence list"))
+		reader.refused(1, "This token lacks the scope incidents", "silence end "+number)
+		reader.refused(1, "This token lacks the scope incidents", "silence set "+number+" --for 3h")
+		r.does("silence end " + number)
+		r.refused(1, "over", "silence end "+number)
+		require.NotRegexp(t, `\n`+number+` `, r.does("silence list"))
+		require.Regexp(t, `\n`+number+` +over `, r.does("silence list --over"))
+		r.does("silence add --plan pager --from 2036-12-06T22:00 --until 2036-12-07T04:00 --zone Europe/Berlin --repeat FREQ=WEEKLY --comment restore")
+	}
+	reader.refused(1, "This token lacks the scope incidents", "silence add --application demo --for 2h --comment x")
+	person.refused(1, "there is no silence 99", "silence show 99")
+	person.refused(2, "match", "silence add --for 2h --comment x")
+	person.refused(2, "--until", "silence add --plan pager --until noon --comment x")
+	token, _ := s.token(bob, "incidents")
+	remote{s, token}.refused(1, "Only administrators may silence any incident", "silence add --match severity=error --for 2h --comment x")
+}
