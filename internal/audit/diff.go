@@ -37,7 +37,7 @@ func Diff(before, after any) []Change {
 }
 
 // empty reports whether a value says no more than its absence.
-func empty(v string) bool { return v == "" || v == "false" }
+func empty(v string) bool { return v == "" || v == "false" || v == "0" }
 
 // flatten adds the fields of a value to out, as texts. Empty values are "".
 func flatten(out map[string]string, field string, v reflect.Value) {
