@@ -46,13 +46,6 @@ func (c userDisableCommand) Run(ctx context.Context, e *env, o *operator.Operato
 	return switchUser(ctx, e, o, c.Name, false, c.Force)
 }
 
-type userDeleteCommand struct{ deleteFlags }
-
-// Run deletes a user: it switches them off and removes them from rotations.
-func (c userDeleteCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	return c.remove(ctx, e, o, "user", "deleted: no log-in, no pages, in no rotation; the history is kept")
-}
-
 type userEnableCommand struct {
 	Name string `arg:"" help:"Log-in name."`
 }

@@ -41,7 +41,6 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	}
 	e.close = db.Close
 	o := operator.New(db, in.Keys)
-	o.CatchAll = c.CatchAllPlan()
 	e.links = links.New(db, c.Issuers())
 	e.senders = senders.New(db, in.Keys, c.CatchAllPlan())
 	return o, nil
@@ -110,7 +109,7 @@ type userCommand struct {
 	Rule    userRuleCommand    `cmd:"" help:"List and set how pages of each priority reach a user."`
 	Quiet   userQuietCommand   `cmd:"" help:"Print and set the quiet-time limits of a user."`
 	links.Commands
-	Delete userDeleteCommand `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
+	Delete commands.UserDelete `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
 }
 
 type userAddCommand struct {
@@ -289,29 +288,8 @@ func (c appRekeyCommand) Run(ctx context.Context, e *env, o *operator.Operator) 
 }
 
 type teamCommand struct {
-	Add    teamAddCommand    `cmd:"" help:"Add a team."`
-	Delete teamDeleteCommand `cmd:"" help:"Delete a team that is not in use. Its history is kept."`
-}
-
-// deleteFlags select an object to delete.
-type deleteFlags struct {
-	Name  string `arg:"" help:"Name."`
-	Force bool   `help:"Delete it even if plans, incidents or other objects use it."`
-}
-
-func (f deleteFlags) remove(ctx context.Context, e *env, o *operator.Operator, kind, done string) error {
-	if err := o.Remove(ctx, kind, f.Name, f.Force); err != nil {
-		return operator.WithHint(err, "--force")
-	}
-	fmt.Fprintf(e.stderr, "%s %s %s\n", kind, f.Name, done)
-	return nil
-}
-
-type teamDeleteCommand struct{ deleteFlags }
-
-// Run deletes a team.
-func (c teamDeleteCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
-	return c.remove(ctx, e, o, "team", "deleted; steps that name it page the fallback")
+	Add    teamAddCommand      `cmd:"" help:"Add a team."`
+	Delete commands.TeamDelete `cmd:"" help:"Delete a team that is not in use. Its history is kept."`
 }
 
 type teamAddCommand struct {

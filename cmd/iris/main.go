@@ -40,13 +40,13 @@ type cli struct {
 	Route       routeCommand       `cmd:"" help:"Test the routing rules of an integration."`
 	Incident    commands.Incident  `cmd:"" help:"Open, list, acknowledge, resolve, snooze and merge incidents, page further people, change owners."`
 	Silence     commands.Silence   `cmd:"" help:"Add, list and end silences and maintenance windows."`
-	Plan        planCommand        `cmd:"" help:"Change or delete plans."`
-	Template    templateCommand    `cmd:"" help:"Delete templates."`
+	Plan        commands.Plan      `cmd:"" help:"List, show, change and delete plans."`
+	Template    commands.Template  `cmd:"" help:"Delete templates."`
 	Team        teamCommand        `cmd:"" help:"Add and delete teams."`
 	Priority    priorityCommand    `cmd:"" help:"List and set the default mode of each priority."`
 	Contact     contactCommand     `cmd:"" help:"Set and verify the contacts of users."`
 	Oncall      commands.OnCall    `cmd:"" help:"Print who is on call for a team or service."`
-	Simulate    simulateCommand    `cmd:"" help:"Print whom a plan would page, when, how and why. Nothing is sent."`
+	Simulate    commands.Simulate  `cmd:"" help:"Print whom a plan would page, when, how and why. Nothing is sent."`
 	Import      importCommand      `cmd:"" help:"Import the database of a predecessor."`
 	Sync        syncCommand        `cmd:"" help:"Update people and mailing lists from LDAP or Slack."`
 	Bench       benchCommand       `cmd:"" help:"Measure: post incidents and compare them with the received e-mails."`

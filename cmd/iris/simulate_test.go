@@ -89,7 +89,7 @@ Note: A resolve after all these pages notifies ann by email.
 	} {
 		code, _, errs := iris(t, environ, "", append([]string{"simulate"}, args...)...)
 		wantCode := 1
-		if args[len(args)-2] == "--zone" || args[len(args)-2] == "--at" || args[len(args)-2] == "--target" {
+		if args[len(args)-2] == "--zone" || args[len(args)-2] == "--at" || args[len(args)-2] == "--application" || args[len(args)-2] == "--target" {
 			wantCode = 2
 		}
 		require.Equal(t, wantCode, code, errs)

@@ -32,8 +32,6 @@ type Operator struct {
 	templates    *catalog.Templates
 	contacts     *people.Contacts
 	passwords    *auth.Passwords
-	// CatchAll is the setting intake.catch_all_plan. The plan of that name counts as in use.
-	CatchAll string
 }
 
 // operatorName is the actor in the audit log.

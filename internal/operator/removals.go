@@ -152,8 +152,3 @@ func (r *Removals) template(ctx context.Context, name string, by oncall.By) (rem
 	uses, err := r.uses.OfTemplate(ctx, t.Name)
 	return removal{t.Name, uses, func() error { return r.templates.Switch(ctx, t.ID, 0, by.Owner) }, t.Match}, err
 }
-
-// Remove deletes a team, user, plan or template. See Removals.Remove.
-func (o *Operator) Remove(ctx context.Context, kind, name string, force bool) error {
-	return NewRemovals(o.db, o.plans, o.CatchAll).Remove(ctx, kind, name, force, nil, operatorName)
-}

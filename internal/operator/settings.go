@@ -50,17 +50,6 @@ func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error 
 	return o.applications.SetIntake(ctx, app)
 }
 
-// PlanSettings are the settings of a plan to change.
-type PlanSettings = escalation.SettingsPatch
-
-// SetPlanSettings stores the settings of a plan that are given.
-func (o *Operator) SetPlanSettings(ctx context.Context, plan string, p PlanSettings) error {
-	if err := p.Check(); err != nil {
-		return err
-	}
-	return o.plans.SetSettings(ctx, plan, p, operatorName)
-}
-
 // parseFallback parses ROLE:NAME; "" = no fallback.
 func parseFallback(text string) (*escalation.Target, error) {
 	if text == "" {
@@ -73,16 +62,7 @@ func parseFallback(text string) (*escalation.Target, error) {
 	return &escalation.Target{Role: role, Name: name}, nil
 }
 
-// SetPlanFallback sets the target (ROLE:NAME) that is paged when no recipient of a step can be reached; "" = no fallback.
-func (o *Operator) SetPlanFallback(ctx context.Context, plan, fallback string) error {
-	to, err := parseFallback(fallback)
-	if err != nil {
-		return err
-	}
-	return o.plans.SetFallback(ctx, plan, to)
-}
-
-// SetApplicationFallback sets the fallback of an application, which is used when the plan has none. See SetPlanFallback.
+// SetApplicationFallback sets the target (ROLE:NAME) that is paged when no recipient of a step can be reached and the plan has no fallback; "" = no fallback.
 func (o *Operator) SetApplicationFallback(ctx context.Context, name, fallback string) error {
 	to, err := parseFallback(fallback)
 	if err != nil {

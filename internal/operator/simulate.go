@@ -5,29 +5,34 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 )
 
-// Question is the question of a simulation, as people type it.
-type Question = simulation.TypedQuestion
+// Simulations answers questions as people type them. For a plan or application that does not exist, the error suggests a similar name.
+type Simulations struct {
+	simulator *simulation.Simulator
+	names     *catalog.Names
+}
 
-// Simulate predicts what would happen to an incident. It stores and sends nothing.
-func (o *Operator) Simulate(ctx context.Context, a Question, c SimulatorConfig) (simulation.Simulation, error) {
-	s, err := NewSimulator(o.db, o.applications, c)
-	if err != nil {
-		return simulation.Simulation{}, err
-	}
-	sim, err := s.Ask(ctx, a)
+// NewSimulations returns Simulations on the database.
+func NewSimulations(s *simulation.Simulator, db *postgres.DB, apps *catalog.Applications) Simulations {
+	return Simulations{s, catalog.NewNames(db, apps)}
+}
+
+// Ask predicts what would happen to an incident. It stores and sends nothing.
+func (s Simulations) Ask(ctx context.Context, a simulation.TypedQuestion) (simulation.Simulation, error) {
+	sim, err := s.simulator.Ask(ctx, a)
 	if err == nil {
 		return sim, nil
 	}
-	names := catalog.NewNames(o.db, o.applications)
-	if _, missing := names.PlanNumber(ctx, a.Plan); fault.Is(missing, fault.NotFound) {
-		return sim, unknown(ctx, names, "there is no active plan ", "plan", a.Plan)
+	if _, missing := s.names.PlanNumber(ctx, a.Plan); fault.Is(missing, fault.NotFound) {
+		return sim, unknown(ctx, s.names, "there is no active plan ", "plan", a.Plan)
 	}
 	if a.Application != "" {
-		if _, missing := names.ApplicationNumber(ctx, a.Application); fault.Is(missing, fault.Invalid) {
-			return sim, unknown(ctx, names, "there is no application ", "application", a.Application)
+		if _, missing := s.names.ApplicationNumber(ctx, a.Application); fault.Is(missing, fault.Invalid) {
+			err = unknown(ctx, s.names, "there is no application ", "application", a.Application)
+			return sim, fault.When(err, fault.NotFound, fault.Invalidf("application", "%s", fault.Public(err)))
 		}
 	}
 	return sim, err

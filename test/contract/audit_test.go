@@ -101,7 +101,7 @@ func TestAuditEntries(t *testing.T) {
 	}
 
 	first := s.number("select max(plan_id) from plan_active where name_key = 'pager'")
-	s.exec("insert into plans (name, creator_id, steps) select name, creator_id, 0 from plans where id = $1", first)
+	s.exec("insert into plans (name, creator_id) select name, creator_id from plans where id = $1", first)
 	second := s.number("select max(id) from plans where name = (select name from plans where id = $1)", first)
 	e = of(s.do(admin, post, fmt.Sprintf("/v1/plans/pager/versions/%d/activate", second), nil).is(200))
 	require.Equal(t, "plan version activated", e.Action)

@@ -177,3 +177,49 @@ func TestSilencesOnTheCommandLine(t *testing.T) {
 	token, _ := s.token(bob, "incidents")
 	remote{s, token}.refused(1, "Only administrators may silence any incident", "silence add --match severity=error --for 2h --comment x")
 }
+
+func TestPlansOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	person, reader, program := s.remotes()
+	for i, r := range []remote{person, program} {
+		require.Regexp(t, `\npager +\d+ +ann +20\S+Z`, r.does("plan list"))
+		r.does(fmt.Sprintf("plan set pager --repage-after %dm --notify-owner slack --resolved-notice sms=true --fallback user:ann", 10+i))
+		var settings m
+		require.NoError(t, json.Unmarshal([]byte(s.do(admin, get, "/v1/plans/pager/settings", nil).is(200).body), &settings))
+		require.EqualValues(t, 600+60*i, settings["repage_after_seconds"])
+		require.Equal(t, "slack", settings["notify_owner"])
+		require.Contains(t, reader.does("plan show pager"), "fallback: user:ann\n")
+		r.does("plan set pager --delay 30s --fallback=")
+		require.NotContains(t, r.does("plan show pager"), "fallback")
+		require.EqualValues(t, 600+60*i, decode[m](s.do(admin, get, "/v1/plans/pager/settings", nil).is(200))["repage_after_seconds"], "what no flag names stays")
+	}
+	require.Regexp(t, `(?s)^plan: pager\nversion: \d+, saved 20\S+Z by ann\nactive: true\n.*STEP +WHO +PRIORITY +TEMPLATE +WAIT +REPEAT +OPTIONAL\n1 +user:`, reader.does("plan show pager"))
+	require.Contains(t, s.text("select string_agg(distinct actor, ', ') from audit_log where action = 'plan settings changed'"), "service token")
+
+	require.Contains(t, reader.does("simulate --plan pager --zone UTC --at +2h"), "Plan pager (version ")
+	require.Contains(t, program.does("simulate --plan pager -o json"), `"pages": [`)
+	reader.refused(1, "there is no active plan paegr; did you mean pager?", "simulate --plan paegr")
+	reader.refused(2, "there is no application none", "simulate --plan pager --application none")
+	reader.refused(2, `"soon" is no instant`, "simulate --plan pager --at soon")
+
+	reader.refused(1, "This token lacks the scope config", "plan set pager --delay 30s")
+	reader.refused(1, "This token lacks the scope config", "plan delete pager")
+	person.refused(1, "there is no such plan", "plan show none")
+	person.refused(2, "repage_after_seconds must be", "plan set pager --repage-after 1s")
+	person.refused(2, "--fallback", "plan set pager --fallback ann")
+	person.refused(2, "nothing to change", "plan set pager")
+	token, _ := s.token(bob, "config")
+	remote{s, token}.refused(1, "may change the plan pager", "plan set pager --delay 30s")
+	remote{s, token}.refused(1, "Only administrators may do this", "plan delete pager")
+
+	s.open()
+	person.refused(1, "plan pager is in use by: ", "plan delete pager")
+	person.refused(1, "(--force)", "plan delete pager")
+	program.does("plan delete pager --force")
+	person.refused(1, "there is no active plan pager", "plan delete pager")
+	person.does("template delete words --force")
+	program.does("team delete ops --force")
+	person.does("user delete bob --force")
+	person.refused(1, "there is no active user bob", "user delete bob")
+}

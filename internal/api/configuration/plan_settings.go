@@ -36,7 +36,7 @@ func (a planSettings) replace(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Plans.SetSettings(r.Context(), p.Name, settings, wire.Actor(r.Context()).Username); err != nil {
+	if err := a.Plans.SetSettings(r.Context(), p.Name, settings, wire.Actor(r.Context()).String()); err != nil {
 		return err
 	}
 	if p, err = a.Plans.ByName(r.Context(), p.Name); err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/operator/senders"
+	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -120,7 +121,7 @@ func TestAlertmanagerIntegration(t *testing.T) {
 		Rules: []routing.Rule{{Match: `team=~"db|storage"`, Plan: "night"}}})
 	require.Regexp(t, "^iris_in_[0-9a-f]{40}$", token)
 	for _, plan := range []string{"pager", "night"} {
-		require.ErrorContains(t, s.o.Remove(t.Context(), "plan", plan, false), "in use by: integration am")
+		require.ErrorContains(t, operator.NewRemovals(s.a.db, catalog.NewPlans(s.a.db), "").Remove(t.Context(), "plan", plan, false, nil, "ann"), "in use by: integration am")
 	}
 
 	code, answer := s.send("/v1/hooks/alertmanager", "Bearer "+token, alertmanagerGroup)
