@@ -101,7 +101,8 @@ func TestAuditEntries(t *testing.T) {
 	}
 
 	first := s.number("select max(plan_id) from plan_active where name_key = 'pager'")
-	s.exec("insert into plans (name, creator_id) select name, creator_id from plans where id = $1", first)
+	s.exec(`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)
+		select name, creator_id, 1, 1, 1, 1 from plans where id = $1`, first)
 	second := s.number("select max(id) from plans where name = (select name from plans where id = $1)", first)
 	e = of(s.do(admin, post, fmt.Sprintf("/v1/plans/pager/versions/%d/activate", second), nil).is(200))
 	require.Equal(t, "plan version activated", e.Action)
