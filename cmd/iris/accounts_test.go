@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
@@ -77,15 +78,15 @@ func TestAccountsOfUsers(t *testing.T) {
 	require.Equal(t, ann().ID, ops.DirectorID)
 	require.Zero(t, ops.ManagerID)
 
-	records, err := access.NewAudit(db).Newest(t.Context(), 10)
+	records, err := access.NewAudit(db).List(t.Context(), filters.Query{Limit: 10})
 	require.NoError(t, err)
 	var actions []string
 	for _, r := range records {
-		actions = append(actions, r.Actor+": "+r.Action+", "+r.Object)
+		actions = append(actions, r.Actor+": "+string(r.Action)+", "+r.Object)
 	}
 	require.Equal(t, []string{
 		"iris command: team added, team ops",
-		"iris command: password set, user ann", "iris command: password taken away, user ann", "iris command: user switched on, user ann", "iris command: user switched off, user ann",
-		"iris command: password set, user ann", "iris command: user added, user ann",
+		"iris command: password set, user ann", "iris command: password removed, user ann", "iris command: user switched on, user ann", "iris command: user switched off, user ann",
+		"iris command: password set, user ann", "iris command: user created, user ann",
 	}, actions)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
+
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/operator/links"
@@ -97,6 +98,7 @@ func main() {
 
 // run parses args, runs the command and returns the exit code: 1 = failure, 2 = wrong command line.
 func run(ctx context.Context, args []string, e *env) int {
+	ctx = commands.OnServer(ctx)
 	var c cli
 	exited := -1
 	parser, err := kong.New(&c,

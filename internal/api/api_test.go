@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/api/applications"
+	"github.com/iris-oncall/iris/internal/api/auditlog"
 	"github.com/iris-oncall/iris/internal/api/catalog"
 	"github.com/iris-oncall/iris/internal/api/configuration"
 	"github.com/iris-oncall/iris/internal/api/heartbeats"
@@ -101,8 +102,9 @@ func newFixture(t *testing.T) *fixture {
 				Teammates: users.Teammates, Teams: pgcatalog.NewOwners(db), MaxPlanLength: 24 * time.Hour}),
 			applications.Routes(applications.Deps{Applications: apps, People: users}),
 			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil), Rules: pgpeople.NewSettings(db), Quiet: pgpeople.NewSettings(db), OnCall: operator.NewOnCall(db, apps)}),
-			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps, AuditLog: access.NewAudit(db),
+			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps,
 				Removals: operator.NewRemovals(db, plans, "")}),
+			auditlog.Routes(auditlog.Deps{Read: access.NewAudit(db).List}),
 			integrations.Routes(senders),
 			opening.Routes(opening.Deps{Incidents: in, Wake: wake, Opener: open.Opener{Incidents: in, Plans: plans, Applications: apps,
 				Lookups: pgnotifications.New(db), Load: idle}}),

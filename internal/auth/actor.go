@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/tokens"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -80,6 +81,27 @@ func (a Actor) String() string {
 		return "application " + a.Application
 	}
 	return "nobody"
+}
+
+// Origin returns the actor as the author of changes, for the audit log.
+func (a Actor) Origin() audit.Origin {
+	o := audit.Origin{Actor: a.String(), TokenID: int64(a.Token)}
+	switch {
+	case a.Username != "":
+		o.Kind, o.ActorID = audit.Person, int64(a.UserID)
+		if !a.Session {
+			o.Through = a.Application
+		}
+	case a.Service != "" && a.Token == 0: // see CommandLine
+		o.Kind = audit.Operator
+	case a.Service != "":
+		o.Kind, o.ActorID = audit.Service, int64(a.Token)
+	case a.Application != "":
+		o.Kind, o.ActorID = audit.Application, a.ApplicationID
+	default:
+		o.Kind = audit.Nobody
+	}
+	return o
 }
 
 // MayActAs reports whether the actor may act in the name of u: as u, as an administrator, or as an application that may act for

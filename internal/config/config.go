@@ -322,9 +322,10 @@ type Incidents struct {
 	CloseAfter *time.Duration `koanf:"close_after"`
 }
 
-// History says how long finished messages are kept.
+// History says how long data is kept.
 type History struct {
-	Retention time.Duration `koanf:"retention"` // 0 = 13 months
+	Retention      time.Duration `koanf:"retention" default:"396d"`        // of finished messages
+	AuditRetention time.Duration `koanf:"audit_retention" default:"1096d"` // of entries of the audit log
 }
 
 // API is the configuration of iris-api.
@@ -341,7 +342,8 @@ type API struct {
 	// MaxPlanLength is the maximum duration of all steps of a new plan; 0 = no limit.
 	MaxPlanLength time.Duration
 	// Tags are the names of tags that objects may have; empty = none.
-	Tags []string
+	Tags    []string
+	History History
 	// InternalApplications may use the routes below /v0/internal.
 	InternalApplications []string
 	// TimeZones are the zones that people may choose. Empty = defaultTimeZones.

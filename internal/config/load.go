@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -377,8 +376,8 @@ func (c *Config) ListLimit() int { return c.file.MailingLists.MaxMembers }
 // DailyLimit returns how many calls and texts a person without a limit of their own gets on one day; 0 = no limit.
 func (c *Config) DailyLimit() int { return c.file.QuietTime.CallsAndTextsPerDay }
 
-// Retention returns how long finished messages are kept. The default is 13 months.
-func (c *Config) Retention() time.Duration { return cmp.Or(c.file.History.Retention, 396*24*time.Hour) }
+// Retention returns how long finished messages are kept.
+func (c *Config) Retention() time.Duration { return c.newCheck().history(c.file.History).Retention }
 
 // CatchAllPlan returns the plan for alerts without a usable plan; "" = none.
 func (c *Config) CatchAllPlan() string { return strings.TrimSpace(c.file.Intake.CatchAllPlan) }

@@ -39,7 +39,7 @@ func (c *Config) API() (API, error) {
 		l.oneOf(index("webhooks", i), format, "alertmanager", "freshping", "grafana", "rackspace")
 	}
 	out.OIDC, out.Proxy, out.Tokens = l.oidc(f.Auth.OIDC), l.proxy(f.Auth.Proxy), l.tokens(f.Auth.Tokens)
-	out.SCIM = l.scim(f.Auth.SCIM)
+	out.SCIM, out.History = l.scim(f.Auth.SCIM), l.history(f.History)
 	out.SecondFactor = cmp.Or(f.Auth.SecondFactor, "optional")
 	l.oneOf("auth.second_factor", out.SecondFactor, "optional", "admins", "everybody")
 	out.LDAP = l.ldap(f.Auth.LDAP)
@@ -106,11 +106,7 @@ func (c *Config) Processor() (Processor, error) {
 	if out.Delivery.DryRun != "" {
 		l.warning(l.where("delivery.dry_run"), "is set: nobody is paged")
 	}
-	l.apply("history", &out.History)
-	if r := out.History.Retention; r > 0 && r < minRetention {
-		l.problem(l.where("history.retention"), "must be at least 1d, not %v; m means minutes, 13 months are 396d", r)
-	}
-	out.History.Retention = c.Retention()
+	out.History = l.history(f.History)
 	out.CloseAfter = 30 * 24 * time.Hour
 	if after := f.Incidents.CloseAfter; after != nil {
 		if out.CloseAfter = *after; *after != 0 && *after < minClose {
@@ -120,8 +116,18 @@ func (c *Config) Processor() (Processor, error) {
 	return out, l.err()
 }
 
-// minRetention is the minimum of history.retention. A shorter time is probably a mistake and would delete messages that are
-// still needed.
+// history returns how long data is kept, with the defaults.
+func (l *loader) history(h History) History {
+	l.apply("history", &h)
+	for name, d := range map[string]time.Duration{"history.retention": h.Retention, "history.audit_retention": h.AuditRetention} {
+		if d < minRetention {
+			l.problem(l.where(name), "must be at least 1d, not %v; m means minutes, 13 months are 396d", d)
+		}
+	}
+	return h
+}
+
+// minRetention is the minimum of times of retention. A shorter time is probably a mistake and would delete data that is still needed.
 const minRetention = 24 * time.Hour
 
 // minClose is the minimum of incidents.close_after. A shorter time would close incidents that people work on.

@@ -122,6 +122,8 @@ func TestAPerson(t *testing.T) {
 	f.ok(annHere, post, "/v0/users/modes/ann", `{"per_app_modes":{"demo":{"low":"slack"}},"high":"call"}`)
 	f.ok(annHere, post, "/v0/users/overrides/ann", `{"template_overrides":{"sms":"enabled"}}`)
 	f.ok(annHere, post, "/v0/users/ann/categories/demo", `{"news":"sms","ads":"drop"}`)
+	_, err := f.db.Pool().Exec(t.Context(), "truncate audit_log")
+	require.NoError(t, err)
 	f.ok(power, post, "/v0/devices", `{"username":"ann","registration_id":"token","platform":"iOS"}`)
 	f.golden("user", f.ok(annHere, get, "/v0/users/ann", ""))
 	f.golden("user_bare", f.ok(asRoot, get, "/v0/users/LONE%20", ""))
@@ -390,8 +392,10 @@ func TestChangesOfSettingsAreInTheAuditLog(t *testing.T) {
 				f.ok(as, rq.method, rq.path, rq.body)
 			}
 		}
-		require.Equal(t, 7*(i+1), f.count(`select count(*) from audit_log where object = 'user ann'`))
+		require.Equal(t, 7*(i+1), f.count(`select count(*) from audit_log where object = 'user ann' and action not in ('logged in', 'user created', 'contact set')`))
 	}
+	_, err := f.db.Pool().Exec(t.Context(), "truncate audit_log")
+	require.NoError(t, err)
 	f.ok(power, post, "/v0/devices", `{"username":"ann","registration_id":"token","platform":"iOS"}`)
 	f.ok(asRoot, post, "/v0/users/modes/ann", `{"per_app_modes":{"demo":{"low":"default"}},"high":"call"}`)
 	f.want(404, "", annHere, del, "/v0/users/reprioritization/ann/call", "")
@@ -399,7 +403,7 @@ func TestChangesOfSettingsAreInTheAuditLog(t *testing.T) {
 	f.ok(annHere, post, "/v0/users/ann/categories/demo", `{}`)
 	f.want(400, title("Invalid category specified"), annHere, post, "/v0/users/ann/categories/demo", `{"none":"sms"}`)
 	var lines []string
-	rows, err := f.db.Pool().Query(t.Context(), `select actor || ': ' || action || ': ' || detail from audit_log where id > 7 * 2 order by id`)
+	rows, err := f.db.Pool().Query(t.Context(), `select actor || ': ' || action || ': ' || coalesce(changes::text, '') from audit_log where action <> 'logged in' order by id`)
 	require.NoError(t, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -408,15 +412,8 @@ func TestChangesOfSettingsAreInTheAuditLog(t *testing.T) {
 		lines = append(lines, line)
 	}
 	require.Equal(t, []string{
-		"application power: time zone set: UTC",
-		"application power: modes set: high by sms",
-		"application power: fixed text switched on: sms",
-		"application power: reprioritisation set: beyond 1 sms in 1 min: email",
-		"application power: reprioritisation removed: sms",
-		"application power: categories set: news of demo by sms",
-		"application power: categories cleared: demo",
-		"application power: device registered: iOS",
-		"root: modes set: low by default for demo, high by call",
+		`application power: device registered: [{"after": "iOS", "field": "devices.device 1"}]`,
+		`root: modes set: [{"after": "call", "field": "modes.high", "before": "sms"}]`,
 	}, lines)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
@@ -51,10 +52,12 @@ type People struct {
 	log      *zap.Logger
 }
 
-// Attempts counts attempts for all processes. Enter refuses one with a Throttled fault that says how long to wait.
+// Attempts counts attempts for all processes. Enter refuses one with a Throttled fault that says how long to wait. Failed logs a wrong name or
+// password.
 type Attempts interface {
 	Enter(ctx context.Context, a auth.Attempt, l auth.AttemptLimits) error
 	Succeeded(ctx context.Context, a auth.Attempt) error
+	Failed(ctx context.Context, account string) error
 }
 
 // NewPeople returns People. known stores the addresses from which people logged in.
@@ -73,6 +76,11 @@ func (p *People) Authenticate(ctx context.Context, name, password string) (u use
 		return u, err
 	}
 	if u, err = p.accounts.Authenticate(ctx, name, password); err != nil {
+		if fault.Is(err, fault.Unauthenticated) {
+			if err := p.attempts.Failed(ctx, name); err != nil {
+				return users.User{}, err
+			}
+		}
 		return users.User{}, err
 	}
 	if err := p.attempts.Succeeded(ctx, a); err != nil {

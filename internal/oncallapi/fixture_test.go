@@ -120,7 +120,7 @@ func newFixture(t testing.TB, change ...func(*deps)) *fixture {
 	teams := pgpeople.NewOncallTeams(f.db, []oncall.NoticeSetting{
 		{Mode: users.Email, Type: "oncall_reminder", Before: &day, Roles: []string{"primary", "secondary"}},
 	})
-	rosters, people, names := pgpeople.NewRosters(teams), pgpeople.NewOncallPeople(f.db), catalog.NewRolesAndServices(f.db)
+	rosters, people, names := pgpeople.NewRosters(teams), pgpeople.NewOncallPeople(f.db), pgcalendar.NewRolesAndServices(f.db)
 	notices, shifts, schedules := notifications.NewNotices(f.db, keys), pgcalendar.NewShifts(f.db), pgcalendar.NewSchedules(f.db)
 	plans, lookups, absent := catalog.NewPlans(f.db), notifications.New(f.db), pgcalendar.NewRequests(f.db)
 	live, modes := pgcalendar.NewCalendars(f.db), []users.Mode{users.Email, users.SMS, users.Call, users.Slack}

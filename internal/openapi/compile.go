@@ -245,7 +245,8 @@ func (s spec) requestBody(short string) (object, error) {
 }
 
 // bodies has the media types of bodies that are not JSON.
-var bodies = map[string]string{"text": "text/plain", "html": "text/html", "calendar": "text/calendar", "twiml": "application/xml", "bytes": "application/octet-stream"}
+var bodies = map[string]string{"text": "text/plain", "html": "text/html", "calendar": "text/calendar", "twiml": "application/xml", "bytes": "application/octet-stream",
+	"jsonl": "application/jsonl"}
 
 func (s spec) responses(method, path string, op operation) (object, error) {
 	out := object{}

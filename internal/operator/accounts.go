@@ -25,7 +25,7 @@ func (o *Operator) SetPriorityMode(ctx context.Context, p users.Priority, m user
 	case !slices.Contains(users.Modes, m):
 		return fault.Invalidf("mode", "there is no mode %s: use email, sms, call, slack, push or webhook", m)
 	}
-	return o.note(ctx, o.targets.SetPriorityMode(ctx, p, m), "default mode set", "priority "+string(p)+" to "+string(m))
+	return o.targets.SetPriorityMode(ctx, p, m)
 }
 
 // UserName returns the name of a user in its stored spelling. It returns a NotFound fault if there is none.
@@ -44,7 +44,7 @@ func (o *Operator) SetPassword(ctx context.Context, name, password string) error
 	if err != nil {
 		return err
 	}
-	return o.note(ctx, o.users.SetPassword(ctx, u.ID, hash), "password set", "user "+u.Name)
+	return o.users.SetPassword(ctx, u.ID, hash)
 }
 
 // RemovePassword removes the password of a user and ends their sessions. A password of the directory still works.
@@ -53,7 +53,7 @@ func (o *Operator) RemovePassword(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return o.note(ctx, o.users.SetPassword(ctx, u.ID, ""), "password taken away", "user "+u.Name)
+	return o.users.SetPassword(ctx, u.ID, "")
 }
 
 // SetActive switches a user on or off and reports whether that is a change. A user who is switched off cannot log in and is
@@ -76,9 +76,5 @@ func (o *Operator) SetActive(ctx context.Context, name string, active, force boo
 	if err := o.users.SetActive(ctx, u.ID, active); err != nil {
 		return false, err
 	}
-	action := "user switched off"
-	if active {
-		action = "user switched on"
-	}
-	return true, o.note(ctx, nil, action, "user "+u.Name)
+	return true, nil
 }

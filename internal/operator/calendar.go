@@ -8,7 +8,6 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres/calendar"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -76,7 +75,7 @@ func (o *Operator) AddCalendar(ctx context.Context, n NewCalendar) error {
 }
 
 func (o *Operator) claim(ctx context.Context, team oncall.Profile, services []string, by oncall.By) error {
-	names := catalog.NewRolesAndServices(o.db)
+	names := calendar.NewRolesAndServices(o.db)
 	for _, name := range services {
 		if err := names.SaveService(ctx, 0, name, by); err != nil && !fault.Is(err, fault.Conflict) {
 			return err
@@ -93,7 +92,7 @@ func (o *Operator) claim(ctx context.Context, team oncall.Profile, services []st
 }
 
 func (o *Operator) addSchedules(ctx context.Context, team oncall.Profile, roster int64, order []users.ID, drafts map[string]scheduling.ScheduleDraft, by oncall.By) error {
-	roles, err := catalog.NewRolesAndServices(o.db).Roles(ctx)
+	roles, err := calendar.NewRolesAndServices(o.db).Roles(ctx)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
@@ -32,7 +31,6 @@ type Operator struct {
 	plans        *catalog.Plans
 	templates    *catalog.Templates
 	contacts     *people.Contacts
-	audit        *access.Audit
 	passwords    *auth.Passwords
 }
 
@@ -44,7 +42,7 @@ func New(db *postgres.DB, keys *auth.Keys) *Operator {
 	return &Operator{
 		db: db, users: people.NewUsers(db), teams: people.NewTeams(db), targets: catalog.NewTargets(db),
 		applications: catalog.NewApplications(db, keys), plans: catalog.NewPlans(db), templates: catalog.NewTemplates(db),
-		contacts: people.NewContacts(db, keys, nil), audit: access.NewAudit(db), passwords: auth.NewPasswords(),
+		contacts: people.NewContacts(db, keys, nil), passwords: auth.NewPasswords(),
 	}
 }
 
@@ -96,7 +94,7 @@ func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
 			return fmt.Errorf("set the mode of priority %s: %w", priority, err)
 		}
 	}
-	return o.note(ctx, nil, "user added", "user "+n.Name)
+	return nil
 }
 
 // Users returns all users, by name.
@@ -115,7 +113,7 @@ func (o *Operator) SetContact(ctx context.Context, name string, mode users.Mode,
 	if err != nil {
 		return err
 	}
-	return o.note(ctx, o.users.SetContact(ctx, u.ID, mode, destination), "contact set", "user "+u.Name+", mode "+string(mode))
+	return o.users.SetContact(ctx, u.ID, mode, destination)
 }
 
 // VerifyContact marks a contact of a user as verified.
@@ -124,7 +122,7 @@ func (o *Operator) VerifyContact(ctx context.Context, name string, mode users.Mo
 	if err != nil {
 		return err
 	}
-	return o.note(ctx, o.contacts.Confirm(ctx, u.ID, mode), "contact verified", "user "+u.Name+", mode "+string(mode))
+	return o.contacts.Confirm(ctx, u.ID, mode)
 }
 
 func (o *Operator) user(ctx context.Context, name string) (users.User, error) {
@@ -175,11 +173,10 @@ func (o *Operator) AddApplication(ctx context.Context, n NewApplication) (string
 	if n.Key != "" {
 		key = n.Key
 	}
-	return key, o.note(ctx, nil, "application added", "application "+n.Name)
+	return key, nil
 }
 
-// ConfigureApplication stores the key, the permissions and the variables of n in an existing application, without a record in
-// the audit log. An empty key changes nothing. The four permissions are stored together, unless all are false. The variables
+// ConfigureApplication stores the key, the permissions and the variables of n in an existing application. An empty key changes nothing. The four permissions are stored together, unless all are false. The variables
 // and the title variable are stored together, unless both are empty.
 func (o *Operator) ConfigureApplication(ctx context.Context, n NewApplication) error {
 	app, err := o.applications.ByName(ctx, n.Name)
@@ -220,34 +217,15 @@ func (o *Operator) SetPermissions(ctx context.Context, name string, p Permission
 	if err != nil {
 		return err
 	}
-	var notes []string
-	for _, permission := range []struct {
-		set  *bool
-		flag *bool
-		what string
-	}{{p.UsesOnCall, &app.AllowOncall, "use the on-call API"}, {p.Relay, &app.Relay, "relay responses and receipts"}} {
-		if permission.set == nil {
-			continue
+	for _, permission := range []struct{ set, flag *bool }{{p.UsesOnCall, &app.AllowOncall}, {p.Relay, &app.Relay}} {
+		if permission.set != nil {
+			*permission.flag = *permission.set
 		}
-		*permission.flag = *permission.set
-		may := "application may "
-		if !*permission.set {
-			may = "application may not "
-		}
-		notes = append(notes, may+permission.what)
 	}
-	if len(notes) == 0 {
+	if p == (Permissions{}) {
 		return fault.New(fault.Invalid, "application "+app.Name+": no permission to change: give a flag such as --relay or --no-uses-on-call")
 	}
-	if err := o.applications.SetFlags(ctx, app); err != nil {
-		return err
-	}
-	for _, note := range notes {
-		if err := o.note(ctx, nil, note, "application "+app.Name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return o.applications.SetFlags(ctx, app)
 }
 
 // TrustMarkup sets whether the contexts and texts of an application may contain markup; otherwise markup is escaped.
@@ -256,11 +234,7 @@ func (o *Operator) TrustMarkup(ctx context.Context, name string, trust bool) err
 	if err != nil {
 		return err
 	}
-	what := "markup of the application is not escaped"
-	if !trust {
-		what = "markup of the application is escaped"
-	}
-	return o.note(ctx, o.applications.SetMarkup(ctx, app.ID, trust), what, "application "+app.Name)
+	return o.applications.SetMarkup(ctx, app.ID, trust)
 }
 
 // ReplaceKeys gives an application a new key and returns it. All its other keys, primary and secondary, become invalid.
@@ -270,10 +244,7 @@ func (o *Operator) ReplaceKeys(ctx context.Context, name string) (string, error)
 		return "", err
 	}
 	key := auth.NewApplicationKey()
-	if err := o.applications.ReplaceKeys(ctx, app.ID, key); err != nil {
-		return "", err
-	}
-	return key, o.note(ctx, nil, "keys replaced", "application "+app.Name)
+	return key, o.applications.ReplaceKeys(ctx, app.ID, key)
 }
 
 // NewTeam is a team to be added.
@@ -309,7 +280,7 @@ func (o *Operator) AddTeam(ctx context.Context, n NewTeam) error {
 		*head.id = u.ID
 	}
 	_, err := o.teams.Create(ctx, row)
-	return o.note(ctx, err, "team added", "team "+n.Name)
+	return err
 }
 
 // SaveTemplate stores a new version of a template with creator as its author.
@@ -320,7 +291,7 @@ func (o *Operator) SaveTemplate(ctx context.Context, creator string, d messages.
 	}
 	d.CreatorID = u.ID
 	_, err = o.templates.Create(ctx, d)
-	return o.note(ctx, err, "template saved", "template "+d.Name)
+	return err
 }
 
 // SavePlan stores a new version of a plan with creator as its author. It finds targets by role and name.
@@ -341,7 +312,7 @@ func (o *Operator) SavePlan(ctx context.Context, creator string, d escalation.Pl
 		}
 	}
 	_, err = o.plans.Create(ctx, d)
-	return o.note(ctx, err, "plan saved", "plan "+d.Name)
+	return err
 }
 
 // HasPlan reports whether an active plan has the name.
@@ -372,15 +343,4 @@ func WithHint(err error, hint string) error {
 		return fault.Newf(fault.Conflict, "%s (%s)", fault.Public(err), hint)
 	}
 	return err
-}
-
-// note records a change in the audit log. It returns err, the error of the change, if that is not nil.
-func (o *Operator) note(ctx context.Context, err error, action, object string) error {
-	if err != nil {
-		return err
-	}
-	if err := o.audit.Record(ctx, access.AuditRecord{Actor: operatorName, Action: action, Object: object}); err != nil {
-		return fmt.Errorf("%s (%s): the change is stored, but not in the audit log: %w", action, object, err)
-	}
-	return nil
 }

@@ -5,8 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
+	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -15,19 +18,26 @@ func TestOperatorChangesAreAudited(t *testing.T) {
 	t.Parallel()
 	keys, err := auth.NewKeys(make([]byte, auth.SecretSize))
 	require.NoError(t, err)
-	o := New(pgtest.New(t), keys)
-	require.NoError(t, o.AddUser(t.Context(), NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "a@example.com"}}))
-	_, err = o.AddApplication(t.Context(), NewApplication{Name: "watch", Key: "a-known-key", OpensForOthers: true, TitleVariable: "title"})
+	db := pgtest.New(t)
+	o := New(db, keys)
+	ctx := audit.With(t.Context(), audit.Origin{Kind: audit.Operator, Actor: operatorName})
+	require.NoError(t, o.AddUser(ctx, NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "a@example.com"}}))
+	_, err = o.AddApplication(ctx, NewApplication{Name: "watch", Key: "a-known-key", OpensForOthers: true, TitleVariable: "title"})
 	require.NoError(t, err)
 	app, err := o.applications.ByName(t.Context(), "watch")
 	require.NoError(t, err)
 	require.True(t, app.AllowOtherAppIncidents)
 	require.False(t, app.AllowAuthenticatingUsers)
 	require.Equal(t, []string{"a-known-key"}, app.Keys)
-	rows, err := o.audit.Newest(t.Context(), 10)
+	rows, err := access.NewAudit(db).List(t.Context(), filters.Query{Limit: 10})
 	require.NoError(t, err)
-	require.Len(t, rows, 2)
-	require.Equal(t, "application added", rows[0].Action)
-	require.Equal(t, operatorName, rows[0].Actor)
+	var actions []audit.Action
+	for _, r := range rows {
+		require.Equal(t, operatorName, r.Actor)
+		require.Equal(t, audit.Operator, r.From.Kind)
+		actions = append(actions, r.Action)
+	}
+	require.Equal(t, []audit.Action{audit.ApplicationSettingsChanged, audit.ApplicationSettingsChanged, audit.ApplicationKeysReplaced, audit.ApplicationAdded,
+		audit.UserCreated}, actions)
 	require.True(t, fault.Is(o.AddCalendar(t.Context(), NewCalendar{}), fault.Invalid), "without administrators")
 }

@@ -103,7 +103,7 @@ func (r *Removals) team(ctx context.Context, name string, by oncall.By) (removal
 	if err != nil {
 		return removal{}, err
 	}
-	uses, err := r.uses.OfTeam(ctx, t)
+	uses, err := r.uses.OfTeam(ctx, t.ID, t.TargetID)
 	return removal{t.Name, uses, func() error { return r.profiles.Delete(ctx, profile, by) }, nil}, err
 }
 

@@ -47,7 +47,7 @@ func (o *Operator) SetIntake(ctx context.Context, name string, in Intake) error 
 			*t.to = *t.of
 		}
 	}
-	return o.note(ctx, o.applications.SetIntake(ctx, app), "intake of alerts changed", "application "+app.Name)
+	return o.applications.SetIntake(ctx, app)
 }
 
 // parseFallback parses ROLE:NAME; "" = no fallback.
@@ -72,5 +72,5 @@ func (o *Operator) SetApplicationFallback(ctx context.Context, name, fallback st
 	if err != nil {
 		return err
 	}
-	return o.note(ctx, o.applications.SetFallback(ctx, app.ID, to), "fallback changed", "application "+app.Name+", "+fallback)
+	return o.applications.SetFallback(ctx, app.ID, to)
 }

@@ -73,7 +73,7 @@ func (o *OnCall) roleExists(ctx context.Context, role string) error {
 	if role == "" {
 		return nil
 	}
-	inCalendars, err := catalog.NewRolesAndServices(o.db).Roles(ctx)
+	inCalendars, err := pgcalendar.NewRolesAndServices(o.db).Roles(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (o *OnCall) teamsAsked(ctx context.Context, a who.Ask) ([]string, error) {
 	if a.Service == "" {
 		return []string{a.Team}, nil
 	}
-	services := catalog.NewRolesAndServices(o.db)
+	services := pgcalendar.NewRolesAndServices(o.db)
 	s, err := services.Service(ctx, a.Service)
 	if fault.Is(err, fault.NotFound) {
 		return nil, unknown(ctx, o.names, "there is no service ", "service", a.Service)

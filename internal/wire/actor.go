@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 )
 
@@ -11,8 +12,12 @@ type (
 	applicationKey struct{}
 )
 
-// WithActor returns a context with the actor and the application of a request. Only authentication calls it.
+// WithActor returns a context with the actor and the application of a request, in which the actor is the author of changes. Only authentication
+// calls it.
 func WithActor(ctx context.Context, a auth.Actor, app auth.Application) context.Context {
+	by, from := a.Origin(), audit.From(ctx)
+	by.Address, by.Request = from.Address, from.Request
+	ctx = audit.With(ctx, by)
 	return context.WithValue(context.WithValue(ctx, actorKey{}, a), applicationKey{}, app)
 }
 

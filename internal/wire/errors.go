@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 )
 
@@ -117,7 +118,7 @@ func (e *Errors) report(r *http.Request, status int, err error) {
 		}
 	}
 	e.log.Log(level, "request failed", zap.String("method", r.Method), zap.String("path", LogPath(r)),
-		zap.Int("status", status), zap.Error(err))
+		zap.Int("status", status), zap.String("request_id", audit.From(r.Context()).Request), zap.Error(err))
 }
 
 // RetryAfter formats a duration for the Retry-After header: whole seconds, at least one.

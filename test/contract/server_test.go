@@ -26,6 +26,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/freeport"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // bin is the folder of the programs that TestMain built.
@@ -55,7 +56,7 @@ func TestMain(m *testing.M) {
 		if code != 0 || flag.Lookup("test.run").Value.String() != "" {
 			return code
 		}
-		return uncovered()
+		return uncovered() + unaudited()
 	}())
 }
 
@@ -63,6 +64,7 @@ func TestMain(m *testing.M) {
 var (
 	covering         sync.Mutex
 	asked, described = map[string]bool{}, map[string]bool{}
+	audited          = map[string]bool{} // operations of which a success wrote an entry of the audit log
 )
 
 // uncovered fails the whole suite if no test had a success of an operation.
@@ -111,6 +113,7 @@ type server struct {
 	keys     map[string]string
 	sessions map[string]*http.Client
 	tokens   map[string]string // CSRF tokens by person
+	changes  map[string]string // operations with success, by the id of the request
 	api      *description
 }
 
@@ -119,11 +122,12 @@ func newServer(t *testing.T, env ...string) *server {
 	t.Helper()
 	first := seeded(t)
 	database := first.pattern.Copy(t)
-	s := &server{T: t, keys: maps.Clone(first.keys), sessions: map[string]*http.Client{}, tokens: maps.Clone(first.tokens)}
+	s := &server{T: t, keys: maps.Clone(first.keys), sessions: map[string]*http.Client{}, tokens: maps.Clone(first.tokens), changes: map[string]string{}}
 	var err error
 	s.db, err = pgxpool.New(t.Context(), database)
 	require.NoError(t, err)
 	t.Cleanup(s.db.Close)
+	t.Cleanup(s.readAudit)
 	t.Cleanup(s.serve(database, env...))
 	at, err := url.Parse(s.url)
 	require.NoError(t, err)
@@ -281,6 +285,9 @@ func (s *server) do(as caller, method, path string, body any, header ...string) 
 		covering.Lock()
 		defer covering.Unlock()
 		asked[operation] = true
+		if method != http.MethodGet && method != http.MethodHead {
+			s.changes[resp.Header.Get(wire.RequestIDHeader)] = operation
+		}
 	}
 	return a
 }

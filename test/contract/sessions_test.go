@@ -56,7 +56,7 @@ func TestSessionsAreListedAndEnded(t *testing.T) {
 	s.do(admin, del, "/v1/sessions?user=dora", nil).is(204)
 	s.do(dora, get, "/v1/incidents", nil).is(401)
 	s.do(personal, get, "/v1/incidents", nil).is(200)
-	require.EqualValues(t, 2, s.number("select count(*) from audit_log where action = 'sessions end' and object = 'user dora'"))
+	require.EqualValues(t, 2, s.number("select count(*) from audit_log where action = 'sessions ended' and object = 'user dora'"))
 }
 
 // A session ends when it is not used, and at its latest end, whatever it is used for. A log-in changes its token.

@@ -46,7 +46,7 @@ func under(path string, roots ...string) bool {
 
 var (
 	domains = []string{"internal/fault", "internal/etag", "internal/cache", "internal/batch", "internal/humanize", "internal/hours", "internal/instant", "internal/filters", "internal/users", "internal/incidents", "internal/oncall",
-		"internal/messages", "internal/escalation", "internal/applications", "internal/ical", "internal/jinja", "internal/directory", "internal/tokens", "internal/accounts"}
+		"internal/messages", "internal/escalation", "internal/applications", "internal/ical", "internal/jinja", "internal/directory", "internal/tokens", "internal/accounts", "internal/audit"}
 	edge = []string{"internal/api", "internal/irisapi", "internal/oncallapi", "internal/web", "internal/webhooks", "internal/hooks", "internal/scimapi", "internal/smtpd", "internal/responses", "internal/delivery",
 		"internal/vendors", "internal/postgres"}
 	programs = []string{"internal/app", "internal/database", "internal/health", "internal/jobs", "internal/login", "internal/operator", "internal/bench", "internal/postgres"}

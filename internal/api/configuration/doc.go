@@ -1,5 +1,5 @@
 // Package configuration serves the routes of /v1 that change the configuration or show who changed it: fallbacks of plans
-// and applications, settings of plans, deletion of objects, the audit log, and what a plan would do. api mounts its routes.
+// and applications, settings of plans, deletion of objects, and what a plan would do. api mounts its routes.
 package configuration
 
 import (
@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -43,18 +42,12 @@ type Removals interface {
 	AdministersTeam(ctx context.Context, person users.ID, team string) (bool, error)
 }
 
-// AuditLog reads the changes that people made: those with a number smaller than before, newest first.
-type AuditLog interface {
-	Before(ctx context.Context, before int64, limit int) ([]auth.AuditRecord, error)
-}
-
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
 	Plans        Plans
 	Applications Applications
 	Fallbacks    Fallbacks
 	Removals     Removals
-	AuditLog     AuditLog
 	Simulator    Simulator
 }
 
@@ -63,11 +56,10 @@ type (
 	fallbacks    struct{ Deps }
 	planSettings struct{ Deps }
 	removals     struct{ Deps }
-	auditLog     struct{ Deps }
 	simulations  struct{ Deps }
 )
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(fallbacks{d}.routes(), planSettings{d}.routes(), removals{d}.routes(), auditLog{d}.routes(), simulations{d}.routes())
+	return slices.Concat(fallbacks{d}.routes(), planSettings{d}.routes(), removals{d}.routes(), simulations{d}.routes())
 }

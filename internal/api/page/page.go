@@ -3,8 +3,10 @@
 package page
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -161,6 +163,8 @@ type List[T any] struct {
 	Show  func(T) any
 	Place func(T) filters.Place
 	Texts []string // parameters that are equality conditions
+	// Entries: the rows are the member entries of the answer, not items.
+	Entries bool
 	// Endless: there may be so many rows that a condition which few rows meet is searched for about a second only, see filters.Search.
 	Endless bool
 	// Further reads further parameters, which More names; nil = there are none.
@@ -168,22 +172,69 @@ type List[T any] struct {
 	Further func(q Query, to *filters.Query) error
 }
 
-// Answer answers a request for a page of the list.
-func (l List[T]) Answer(w http.ResponseWriter, r *http.Request) error {
-	q, err := Read(r, slices.Concat(l.Texts, l.More, []string{"created_after", "created_before"})...)
+// Place and Reader are those of package filters.
+type (
+	Place         = filters.Place
+	Reader[T any] = filters.Reader[T]
+)
+
+// exported is how many rows an export reads at once.
+const exported = 1000
+
+// Export answers with all matching rows as JSON lines, newest first, as a file of that name. It holds few rows in memory. If it fails after the
+// first ones, the connection breaks off, so that the caller does not take a part for the whole.
+func (l List[T]) Export(w http.ResponseWriter, r *http.Request, name string) error {
+	if r.URL.Query().Has("limit") || r.URL.Query().Has("cursor") {
+		return fault.Invalidf("limit", "an export has all rows: it takes no limit and no cursor")
+	}
+	_, query, err := l.read(r)
 	if err != nil {
 		return err
 	}
-	var query filters.Query
-	if l.Further != nil {
-		if err := l.Further(q, &query); err != nil {
+	query.Limit = exported
+	out, begun := bufio.NewWriter(w), false
+	for lines := json.NewEncoder(out); ; {
+		found, next, err := l.Read.Page(r.Context(), query, l.Place)
+		switch {
+		case err != nil && begun:
+			panic(http.ErrAbortHandler)
+		case err != nil:
 			return err
+		case !begun:
+			begun = true
+			w.Header().Set("Content-Type", "application/jsonl")
+			w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 		}
+		for _, row := range found {
+			if err := lines.Encode(l.Show(row)); err != nil {
+				panic(http.ErrAbortHandler) // the caller has gone
+			}
+		}
+		if next == nil {
+			return out.Flush()
+		}
+		query.After = next
 	}
-	if err := q.texts(&query, l.Texts); err != nil {
-		return err
+}
+
+func (l List[T]) read(r *http.Request) (q Query, query filters.Query, err error) {
+	q, err = Read(r, slices.Concat(l.Texts, l.More, []string{"created_after", "created_before"})...)
+	if err == nil && l.Further != nil {
+		err = l.Further(q, &query)
 	}
-	if err := q.created(&query); err != nil {
+	if err == nil {
+		err = q.texts(&query, l.Texts)
+	}
+	if err == nil {
+		err = q.created(&query)
+	}
+	return q, query, err
+}
+
+// Answer answers a request for a page of the list.
+func (l List[T]) Answer(w http.ResponseWriter, r *http.Request) error {
+	q, query, err := l.read(r)
+	if err != nil {
 		return err
 	}
 	if l.Endless {
@@ -214,6 +265,9 @@ func (l List[T]) answer(w http.ResponseWriter, r *http.Request, q Query, query f
 	next := ""
 	if after != nil {
 		next = after.String()
+	}
+	if l.Entries {
+		return AnswerEntries(w, found, l.Show, next)
 	}
 	return answer(w, found, l.Show, next)
 }

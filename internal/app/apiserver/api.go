@@ -213,6 +213,7 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	}
 	for _, run := range []func(context.Context) error{
 		s.notifier.Run, s.load.Run, alerts.Run, jobs.Expire("sessions", s.Sessions.DeleteExpired, a.log),
+		jobs.Expire("audit log", func(ctx context.Context) (int64, error) { return s.Audit.Expire(ctx, a.cfg.History.AuditRetention) }, a.log),
 		jobs.Expire("attempts to log in", s.Attempts.Expire, a.log),
 		jobs.Expire("idempotent answers", s.idempotency.Expire, a.log),
 		jobs.Expire("payloads of integrations", s.Integrations.ExpirePayloads, a.log), jobs.NewQueueGauges(s.Queues.Depths, a.reg).Run,
@@ -260,7 +261,7 @@ func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, error) {
 // routes returns the handler of all parts, behind the middleware of every request.
 func (a *API) routes(zip func(http.Handler) http.Handler, docs *openapi.Docs, parts ...interface{ Routes(r chi.Router) }) *chi.Mux {
 	r := chi.NewRouter()
-	r.Use(newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
+	r.Use(wire.NoteOrigin, newHTTPMetrics(a.reg).middleware, zip, a.errors.Recover, wire.SecurityHeaders, wire.StrictTransport(a.cfg.PublicURL), wire.CORS(a.cfg.HTTP.AllowedOrigins),
 		wire.TrimSlash, a.errors.BoundQuery, refuseUnknownQueries(r, docs.Query, a.errors.Write), middleware.GetHead, login.NoteClient)
 	a.errors.Refuse(r)
 	for _, p := range parts {

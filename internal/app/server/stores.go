@@ -39,7 +39,7 @@ type Records struct {
 	Targets       *catalog.Targets
 	Tags          *catalog.Tags
 	Owners        *catalog.Owners
-	Names         *catalog.RolesAndServices
+	Names         *calendar.RolesAndServices
 	Users         *people.Users
 	Settings      *people.Settings
 	Contacts      *people.Contacts
@@ -115,7 +115,7 @@ func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.
 	return Records{
 		DB: d, Applications: catalog.NewApplications(d, s.Keys), Incidents: s.incidents(incidents.New(d)), Integrations: integrations.New(d, s.Keys), Heartbeats: heartbeats.New(d), Messages: incidents.NewMessages(d),
 		Requests: incidents.NewRequests(d), Notifications: n, Plans: plans,
-		Templates: catalog.NewTemplates(d), Targets: catalog.NewTargets(d), Tags: catalog.NewTags(d), Owners: catalog.NewOwners(d), Names: catalog.NewRolesAndServices(d),
+		Templates: catalog.NewTemplates(d), Targets: catalog.NewTargets(d), Tags: catalog.NewTags(d), Owners: catalog.NewOwners(d), Names: calendar.NewRolesAndServices(d),
 		Users: people.NewUsers(d), Settings: people.NewSettings(d), Contacts: people.NewContacts(d, s.Keys, n),
 		People: people.NewOncallPeople(d), Teams: teams, Rosters: people.NewRosters(teams),
 		Shifts: calendar.NewShifts(d), Schedules: calendar.NewSchedules(d), Calendars: calendar.NewCalendars(d),

@@ -213,23 +213,3 @@ func (c *Content) Check() error {
 	}
 	return nil
 }
-
-// Changes names the edited fields with their values before and after.
-func (c Content) Changes(after Content) string {
-	var out []string
-	for _, f := range []struct {
-		name        string
-		before, now any
-	}{
-		{"every", c.Every, after.Every}, {"grace", c.Grace, after.Grace}, {"plan", c.Plan, after.Plan}, {"severity", c.Severity, after.Severity},
-		{"enabled", c.Enabled, after.Enabled},
-	} {
-		if f.before != f.now {
-			out = append(out, fmt.Sprintf("%s: %v -> %v", f.name, f.before, f.now))
-		}
-	}
-	if c.Description != after.Description {
-		out = append(out, "description")
-	}
-	return strings.Join(out, "; ")
-}

@@ -5,7 +5,6 @@ package integrations
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -154,31 +153,6 @@ func (c Content) Unchanged(stored Content) error {
 		return etag.ErrStale
 	}
 	return nil
-}
-
-// Changes names the edited fields with their values before and after.
-func (c Content) Changes(after Content) string {
-	var out []string
-	note := func(field string, before, now any) {
-		if etag.Of(before) != etag.Of(now) {
-			out = append(out, fmt.Sprintf("%s: %v -> %v", field, before, now))
-		}
-	}
-	note("name", c.Name, after.Name)
-	note("default plan", c.DefaultPlan, after.DefaultPlan)
-	note("default severity", c.DefaultSeverity, after.DefaultSeverity)
-	note("rate per minute", c.RatePerMinute, after.RatePerMinute)
-	note("enabled", c.Enabled, after.Enabled)
-	if etag.Of(c.Rules) != etag.Of(after.Rules) {
-		out = append(out, fmt.Sprintf("rules: %d -> %d", len(c.Rules), len(after.Rules)))
-	}
-	if etag.Of(c.Ends) != etag.Of(after.Ends) {
-		out = append(out, "ends")
-	}
-	if etag.Of(c.Settings) != etag.Of(after.Settings) {
-		out = append(out, "settings")
-	}
-	return strings.Join(out, "; ")
 }
 
 const maxRules = 200

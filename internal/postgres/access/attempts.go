@@ -7,9 +7,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -63,6 +65,21 @@ type accountLimit struct {
 // Succeeded forgets the attempts of an address for an account.
 func (a *Attempts) Succeeded(ctx context.Context, t auth.Attempt) error {
 	return postgres.Exec(ctx, a.db, (*db.Queries).ForgetLoginAttempts, [][]byte{a.hash("pair", t.Address, t.Account)})
+}
+
+// Failed writes an entry of the audit log for a refused password. The name is only kept if a person has it: people type passwords into the
+// field for names.
+func (a *Attempts) Failed(ctx context.Context, account string) error {
+	return a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		e := audit.Entry{Action: audit.LogInRefused, Detail: "unknown name"}
+		switch u, err := q.UserByName(ctx, postgres.Storable(account)); {
+		case err == nil:
+			e.Object, e.Detail = "user "+u.Name, "wrong password"
+		case !errors.Is(err, pgx.ErrNoRows):
+			return err
+		}
+		return auditlog.Write(ctx, q, e)
+	})
 }
 
 // Expire deletes attempts that no longer count, at most 10,000, and returns how many.

@@ -2,40 +2,70 @@ package access
 
 import (
 	"context"
-	"math"
+	"encoding/json"
+	"fmt"
+	"time"
 
-	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/iris-oncall/iris/internal/audit"
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
-// Audit stores the audit log: changes of settings and people. It is safe for concurrent use.
+// Audit reads the audit log, and deletes old entries. It is safe for concurrent use.
 type Audit struct{ db *postgres.DB }
 
 // NewAudit returns the adapter over d.
 func NewAudit(d *postgres.DB) *Audit { return &Audit{db: d} }
 
-// AuditRecord is one entry of the audit log.
-type AuditRecord = auth.AuditRecord
-
-// Record stores a change; ID and At are ignored.
-func (a *Audit) Record(ctx context.Context, r AuditRecord) error {
-	return postgres.Exec(ctx, a.db, (*db.Queries).AppendAudit, db.AppendAuditParams{
-		Actor: postgres.Storable(r.Actor), Action: r.Action, Object: postgres.Storable(r.Object), Detail: postgres.Storable(r.Detail),
-	})
+// auditColumns are the fields of filters.
+var auditColumns = map[string]postgres.Column{
+	"id":         {Expr: "l.id", Kind: filters.Int},
+	"actor":      {Expr: "l.actor", Kind: filters.Text},
+	"actor_kind": {Expr: "l.actor_kind", Kind: filters.Text},
+	"action":     {Expr: "l.action", Kind: filters.Text},
+	"object":     {Expr: "l.object", Kind: filters.Text},
+	"address":    {Expr: "l.address", Kind: filters.Text},
+	"request_id": {Expr: "l.request_id", Kind: filters.Text},
+	"created":    {Expr: "l.at", Kind: filters.Time},
 }
 
-// Newest returns the latest changes, newest first.
-func (a *Audit) Newest(ctx context.Context, limit int) ([]AuditRecord, error) {
-	return a.Before(ctx, math.MaxInt64, limit)
+// List returns the entries that match, newest first.
+func (a *Audit) List(ctx context.Context, query filters.Query) ([]audit.Record, error) {
+	list := postgres.NewListQuery("AuditList", `select l.id, l.at, l.actor, l.action, l.object, l.detail, l.actor_kind, l.actor_id, l.through, l.token_id,
+    l.address, l.request_id, l.changes from audit_log l where true`).Tagged("audit", "l.id")
+	if err := list.Filter(query, auditColumns); err != nil {
+		return nil, err
+	}
+	sql, args := list.Order(query.Limit, "l.at", "l.id")
+	rows, err := postgres.List(ctx, a.db, sql, args, pgx.RowToStructByPos[db.AuditLog])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]audit.Record, len(rows))
+	for i, r := range rows {
+		out[i] = audit.Record{ID: r.ID, At: r.At, Entry: audit.Entry{Actor: r.Actor, Action: audit.Action(r.Action), Object: r.Object, Detail: r.Detail},
+			From: audit.Origin{Kind: audit.Kind(r.ActorKind), ActorID: postgres.Deref(r.ActorID), Through: r.Through, TokenID: postgres.Deref(r.TokenID),
+				Address: r.Address, Request: r.RequestID}}
+		if len(r.Changes) > 0 {
+			if err := json.Unmarshal(r.Changes, &out[i].Changes); err != nil {
+				return nil, fmt.Errorf("entry %d of the audit log: %w", r.ID, err)
+			}
+		}
+	}
+	return out, nil
 }
 
-// Before returns the latest of the changes with a smaller number than before, newest first.
-func (a *Audit) Before(ctx context.Context, before int64, limit int) ([]AuditRecord, error) {
-	rows, err := postgres.Query(ctx, a.db, (*db.Queries).Audit, db.AuditParams{
-		Before: before, MaxRows: int32(min(limit, postgres.MaxListRows)),
-	})
-	return postgres.Convert(rows, func(r db.AuditLog) AuditRecord {
-		return AuditRecord{ID: r.ID, At: r.At, Actor: r.Actor, Action: r.Action, Object: r.Object, Detail: r.Detail}
-	}), err
+// Expire deletes entries that are older than retention, also those of the on-call API: at most 10,000 of each. It returns how many.
+func (a *Audit) Expire(ctx context.Context, retention time.Duration) (deleted int64, err error) {
+	for _, forget := range []func(*db.Queries, context.Context, int64) (int64, error){(*db.Queries).ForgetAudit, (*db.Queries).ForgetOncallAudit} {
+		n, err := postgres.Query(ctx, a.db, forget, retention.Microseconds())
+		if err != nil {
+			return deleted, err
+		}
+		deleted += n
+	}
+	return deleted, nil
 }

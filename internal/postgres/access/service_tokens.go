@@ -11,8 +11,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/tokens"
 )
@@ -79,7 +81,7 @@ func (t *Tokens) CreateService(ctx context.Context, s tokens.Service, life time.
 			return s, err
 		}
 		s.ID, s.CreatedAt, s.ExpiresAt = tokens.ID(made.ID), made.CreatedAt, made.ExpiresAt
-		return s, q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(s.CreatedBy), Action: "service token create", Object: postgres.Storable(s.String()),
+		return s, auditlog.Write(ctx, q, audit.Entry{Actor: s.CreatedBy, Action: audit.ServiceTokenCreated, Object: s.String(),
 			Detail: fmt.Sprintf("%s, until %s", strings.Join(names, " "), made.ExpiresAt.UTC().Format(time.RFC3339))})
 	})
 }
@@ -99,7 +101,7 @@ func (t *Tokens) RevokeService(ctx context.Context, id tokens.ID, actor string) 
 			return cmp.Or(err, error(errNoServiceToken))
 		}
 		s := serviceOf(row)
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: "service token revoke", Object: postgres.Storable(s.String())})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: audit.ServiceTokenRevoked, Object: s.String()})
 	})
 }
 

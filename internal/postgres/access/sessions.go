@@ -10,10 +10,12 @@ import (
 	"github.com/alexedwards/scs/v2"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -56,8 +58,15 @@ func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, exp
 	}
 	text := func(key string) string { v, _ := values[key].(string); return postgres.Storable(v) }
 	user, _ := values[auth.SessionUserID].(int64)
-	return postgres.Exec(ctx, s.db, (*db.Queries).CommitSession, db.CommitSessionParams{Token: HashToken(token), Data: data, Expiry: expiry,
-		UserID: user, How: text(auth.SessionHow), Address: text(auth.SessionAddress), Device: text(auth.SessionDevice)})
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		done, err := q.CommitSession(ctx, db.CommitSessionParams{Token: HashToken(token), Data: data, Expiry: expiry, UserID: user,
+			How: text(auth.SessionHow), Address: text(auth.SessionAddress), Device: text(auth.SessionDevice)})
+		if err != nil || !done.Begun {
+			return err
+		}
+		ctx = audit.As(ctx, audit.Person, user, done.UserName)
+		return auditlog.Write(ctx, q, audit.Entry{Action: audit.LoggedIn, Object: "user " + done.UserName, Detail: "with " + text(auth.SessionHow)})
+	})
 }
 
 // OfUser returns the running sessions of a person, newest first, at most 200. current is the token of the session that asks; "" = none.
@@ -79,7 +88,7 @@ func (s *Sessions) End(ctx context.Context, id int64, user users.ID, actor strin
 		if err != nil {
 			return err
 		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: "session end", Object: "user " + name})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: audit.SessionEnded, Object: "user " + name})
 	})
 }
 
@@ -90,14 +99,24 @@ func (s *Sessions) EndOthers(ctx context.Context, u users.User, current, actor s
 		if err != nil || n == 0 {
 			return err
 		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: "sessions end", Object: "user " + u.Name,
+		return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: audit.SessionsEnded, Object: "user " + u.Name,
 			Detail: humanize.Count(int(n), "session", "sessions")})
 	})
 }
 
 // DeleteCtx implements scs.CtxStore.
 func (s *Sessions) DeleteCtx(ctx context.Context, token string) error {
-	return postgres.Exec(ctx, s.db, (*db.Queries).DeleteSession, HashToken(token))
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		had, err := q.DeleteSession(ctx, HashToken(token))
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil || had.UserName == "" {
+			return err
+		}
+		ctx = audit.As(ctx, audit.Person, had.UserID, had.UserName)
+		return auditlog.Write(ctx, q, audit.Entry{Action: audit.LoggedOut, Object: "user " + had.UserName})
+	})
 }
 
 // Find implements scs.Store; scs calls FindCtx instead.

@@ -10,8 +10,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/tokens"
 	"github.com/iris-oncall/iris/internal/users"
@@ -68,7 +70,7 @@ func (t *Tokens) Create(ctx context.Context, u users.User, c tokens.Content, has
 		}
 		out := tokens.Token{ID: tokens.ID(made.ID), User: u.ID, UserName: u.Name, Name: c.Name, Scopes: c.Scopes, CreatedAt: made.CreatedAt,
 			ExpiresAt: made.ExpiresAt}
-		return out, q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(u.Name), Action: "token create", Object: tokenObject(made.ID, u.Name),
+		return out, auditlog.Write(ctx, q, audit.Entry{Actor: u.Name, Action: audit.TokenCreated, Object: tokenObject(made.ID, u.Name),
 			Detail: postgres.Storable(fmt.Sprintf("%s: %s, until %s", c.Name, strings.Join(names, " "), made.ExpiresAt.UTC().Format(time.RFC3339)))})
 	})
 }
@@ -96,8 +98,8 @@ func (t *Tokens) Revoke(ctx context.Context, id tokens.ID, owner users.ID, actor
 		if err != nil {
 			return err
 		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: "token revoke",
-			Object: tokenObject(int64(id), gone.UserName), Detail: postgres.Storable(gone.Name)})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: audit.TokenRevoked,
+			Object: tokenObject(int64(id), gone.UserName), Detail: gone.Name})
 	})
 }
 

@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/postgres/access"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/tokens"
@@ -63,9 +65,9 @@ func TestTokens(t *testing.T) {
 	_, err = s.Use(ctx, hash)
 	require.ErrorIs(t, err, tokens.ErrInvalid)
 
-	records, err := access.NewAudit(d).Newest(ctx, 1)
+	records, err := access.NewAudit(d).List(ctx, filters.Query{Limit: 1})
 	require.NoError(t, err)
-	require.Equal(t, "token revoke", records[0].Action)
+	require.Equal(t, audit.TokenRevoked, records[0].Action)
 	require.Equal(t, "laptop", records[0].Detail)
 
 	exec(`insert into personal_tokens (user_id, name, hash, scopes, expires_at)

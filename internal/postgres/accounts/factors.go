@@ -10,7 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/accounts"
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -47,7 +49,7 @@ func (f *Factors) Save(ctx context.Context, user users.User, to accounts.Factor,
 		if err := setRecovery(ctx, q, user.ID, to.Recovery); err != nil {
 			return err
 		}
-		return note(ctx, q, by, "second factor set", user)
+		return note(ctx, q, by, audit.SecondFactorSet, user)
 	})
 }
 
@@ -76,6 +78,16 @@ func (f *Factors) Try(ctx context.Context, user users.ID, judge func(accounts.Fa
 				return out, fmt.Errorf("use a recovery code: %w", err)
 			}
 		}
+		if out.Failures > now.Failures {
+			ctx := audit.As(ctx, audit.Person, int64(user), "")
+			u, err := q.UserByID(ctx, int64(user))
+			if err != nil {
+				return out, err
+			}
+			if err := auditlog.Write(ctx, q, audit.Entry{Actor: u.Name, Action: audit.LogInRefused, Object: "user " + u.Name, Detail: "wrong code of the second factor"}); err != nil {
+				return out, err
+			}
+		}
 		return out, q.RecordSecondFactor(ctx, db.RecordSecondFactorParams{UserID: int64(user), LastStep: out.LastStep, Failures: int32(out.Failures),
 			RetryAt: postgres.NullTime(out.RetryAt)})
 	})
@@ -93,7 +105,7 @@ func (f *Factors) SetRecovery(ctx context.Context, user users.User, hashes [][]b
 		if err := setRecovery(ctx, q, user.ID, hashes); err != nil {
 			return err
 		}
-		return note(ctx, q, by, "recovery codes replaced", user)
+		return note(ctx, q, by, audit.RecoveryCodesReplaced, user)
 	})
 }
 
@@ -107,10 +119,10 @@ func (f *Factors) Remove(ctx context.Context, user users.User, by string) error 
 		if gone == 0 {
 			return accounts.ErrNoFactor
 		}
-		return note(ctx, q, by, "second factor removed", user)
+		return note(ctx, q, by, audit.SecondFactorRemoved, user)
 	})
 }
 
-func note(ctx context.Context, q *db.Queries, by, action string, user users.User) error {
-	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by), Action: action, Object: postgres.Storable("user " + user.Name)})
+func note(ctx context.Context, q *db.Queries, by string, action audit.Action, user users.User) error {
+	return auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: action, Object: "user " + user.Name})
 }

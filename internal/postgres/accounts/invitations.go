@@ -10,8 +10,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/accounts"
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
@@ -74,13 +76,13 @@ func (s *Invitations) Add(ctx context.Context, i accounts.Invitation, hash []byt
 		}
 		out = invitation(row)
 		detail := strings.TrimSpace(out.Role + " " + strings.Join(out.Teams, ", "))
-		return noteInvitation(ctx, q, i.InvitedBy, "invitation added", out.Name, detail)
+		return noteInvitation(ctx, q, i.InvitedBy, audit.InvitationAdded, out.Name, detail)
 	})
 	return out, err
 }
 
-func noteInvitation(ctx context.Context, q *db.Queries, by, action, name, detail string) error {
-	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by), Action: action, Object: "invitation of " + name, Detail: postgres.Storable(detail)})
+func noteInvitation(ctx context.Context, q *db.Queries, by string, action audit.Action, name, detail string) error {
+	return auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: action, Object: "invitation of " + name, Detail: detail})
 }
 
 // Renew implements accounts.InvitationStore.
@@ -94,7 +96,7 @@ func (s *Invitations) Renew(ctx context.Context, id int64, hash []byte, life tim
 			return err
 		}
 		out = invitation(row)
-		return noteInvitation(ctx, q, by, "invitation sent again", out.Name, "")
+		return noteInvitation(ctx, q, by, audit.InvitationSentAgain, out.Name, "")
 	})
 	return out, err
 }
@@ -115,7 +117,7 @@ func (s *Invitations) Revoke(ctx context.Context, id int64, by string) error {
 		if err != nil {
 			return err
 		}
-		return noteInvitation(ctx, q, by, "invitation revoked", name, "")
+		return noteInvitation(ctx, q, by, audit.InvitationRevoked, name, "")
 	})
 }
 
@@ -135,6 +137,7 @@ func (s *Invitations) Accept(ctx context.Context, hash []byte, passwordHash stri
 		if err != nil {
 			return users.User{}, err
 		}
+		ctx = audit.As(ctx, audit.Person, 0, row.Name)
 		u, err := people.CreateUser(ctx, q, people.NewUser{Name: row.Name, FullName: row.FullName, Admin: row.Role == "admin", ReadOnly: row.Role == "read_only",
 			PasswordHash: passwordHash, Contacts: map[users.Mode]string{users.Email: row.Email}}, true)
 		if err != nil {
@@ -143,7 +146,7 @@ func (s *Invitations) Accept(ctx context.Context, hash []byte, passwordHash stri
 		if err := joinTeams(ctx, q, u, row.Teams); err != nil {
 			return u, err
 		}
-		return u, noteInvitation(ctx, q, u.Name, "invitation accepted", u.Name, "invited by "+row.InvitedBy)
+		return u, noteInvitation(ctx, q, u.Name, audit.InvitationAccepted, u.Name, "invited by "+row.InvitedBy)
 	})
 }
 

@@ -85,6 +85,6 @@ func TestInvitations(t *testing.T) {
 	require.True(t, fault.Is(s.Revoke(ctx, made.ID, "Ann"), fault.NotFound))
 	_, err = s.Accept(ctx, []byte("third"), "hash")
 	require.ErrorIs(t, err, accounts.ErrLink)
-	require.Equal(t, "Ann: invitation added, Ann: invitation sent again, zoe: invitation accepted, Ann: invitation added, Ann: invitation revoked",
+	require.Equal(t, "Ann: invitation added, Ann: invitation sent again, zoe: user created, zoe: invitation accepted, Ann: invitation added, Ann: invitation revoked",
 		text(`select string_agg(actor || ': ' || action, ', ' order by id) from audit_log`))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/accounts"
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -95,6 +96,6 @@ func (r *Resets) Use(ctx context.Context, hash []byte, passwordHash string) (out
 		if err != nil {
 			return found, err
 		}
-		return found, note(ctx, q, found.User.Name, "password reset", found.User)
+		return found, note(ctx, q, found.User.Name, audit.PasswordReset, found.User)
 	})
 }

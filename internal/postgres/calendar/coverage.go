@@ -10,6 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -96,7 +97,7 @@ func (c *Coverage) SetCoverRule(ctx context.Context, team oncall.Profile, w sche
 				return err
 			}
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "coverage_edited", map[string]any{"role": w.Role, "cover": w.Cover})
+		return auditlog.WriteOncall(ctx, q, by, team.Name, "coverage_edited", map[string]any{"role": w.Role, "cover": w.Cover})
 	})
 }
 

@@ -7,11 +7,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -38,15 +40,26 @@ func (w *Requests) Absence(ctx context.Context, id int64) (scheduling.StoredAbse
 // AddAbsence stores an unavailability of a person and returns its number. The caller has checked its recurrence rule.
 func (w *Requests) AddAbsence(ctx context.Context, a scheduling.StoredAbsence) (int64, error) {
 	start := a.Start.In(a.Zone)
-	return postgres.Query(ctx, w.db, (*db.Queries).AddAbsence, db.AddAbsenceParams{
-		UserID: int64(a.User), StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(), Rule: postgres.Storable(a.Rule),
-		Note: postgres.Storable(a.Reason), TeamID: a.TeamID, SetBy: postgres.Storable(a.SetBy),
+	var id int64
+	entry := audit.Entry{Actor: a.SetBy, Action: audit.UnavailabilityAdded}
+	err := auditlog.Change(ctx, w.db, auditlog.User(a.User), entry, func(ctx context.Context, q *db.Queries) (err error) {
+		id, err = q.AddAbsence(ctx, db.AddAbsenceParams{UserID: int64(a.User), StartsAt: start, EndsAt: a.End(), TimeZone: a.Zone.String(),
+			Rule: postgres.Storable(a.Rule), Note: postgres.Storable(a.Reason), TeamID: a.TeamID, SetBy: postgres.Storable(a.SetBy)})
+		return err
 	})
+	return id, err
 }
 
 // DropAbsence deletes an unavailability; a NotFound fault when there is none.
 func (w *Requests) DropAbsence(ctx context.Context, id int64) error {
-	return postgres.RequireRow(postgres.Query(ctx, w.db, (*db.Queries).DeleteAbsence, id))
+	a, err := w.Absence(ctx, id)
+	if err != nil {
+		return err
+	}
+	entry := audit.Entry{Action: audit.UnavailabilityRemoved}
+	return auditlog.Change(ctx, w.db, auditlog.User(a.User), entry, func(ctx context.Context, q *db.Queries) error {
+		return postgres.RequireRow(q.DeleteAbsence(ctx, id))
+	})
 }
 
 // Holidays returns a team's holiday calendar; a NotFound fault when it has none.
@@ -82,7 +95,7 @@ func (w *Requests) SetHolidays(ctx context.Context, team oncall.Profile, c sched
 		if err := q.SetHolidays(ctx, db.SetHolidaysParams{TeamID: team.ID, Days: days, Names: names}); err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "holidays_edited", map[string]any{"days": len(days)})
+		return auditlog.WriteOncall(ctx, q, by, team.Name, "holidays_edited", map[string]any{"days": len(days)})
 	})
 }
 
@@ -92,7 +105,7 @@ func (w *Requests) DropHolidays(ctx context.Context, team oncall.Profile, by onc
 		if err := postgres.RequireRow(q.DropHolidayCalendar(ctx, team.ID)); err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "holidays_deleted", map[string]any{})
+		return auditlog.WriteOncall(ctx, q, by, team.Name, "holidays_deleted", map[string]any{})
 	})
 }
 
@@ -235,7 +248,7 @@ func (w *Requests) AskSwap(ctx context.Context, n editing.NewSwapRequest, by onc
 		if err := queueNotices(ctx, q, []oncall.Notice{r.AskNotice(members, giving, taking)}); err != nil {
 			return id, err
 		}
-		return id, postgres.AppendOncallAudit(ctx, q, by, members.Name, "swap_requested",
+		return id, auditlog.WriteOncall(ctx, q, by, members.Name, "swap_requested",
 			map[string]any{"swap_request_id": id, "request_body": by.Body})
 	})
 }
@@ -286,7 +299,7 @@ func (w *Requests) DecideSwap(ctx context.Context, id int64, answer editing.Swap
 		if _, err := store(ctx, q, changes); err != nil {
 			return fmt.Errorf("swap: %w", err)
 		}
-		if err := postgres.AppendOncallAudit(ctx, q, by, members.Name, "swap_"+string(after.State), map[string]any{"swap_request_id": id}); err != nil {
+		if err := auditlog.WriteOncall(ctx, q, by, members.Name, "swap_"+string(after.State), map[string]any{"swap_request_id": id}); err != nil {
 			return err
 		}
 		out, err = swapOf(ctx, q, id)

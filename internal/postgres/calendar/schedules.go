@@ -10,6 +10,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall/schedules"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -200,7 +201,7 @@ func auditSchedule(ctx context.Context, q *db.Queries, by oncall.By, id, team in
 	for k, v := range more {
 		about[k] = v
 	}
-	return postgres.AppendOncallAudit(ctx, q, by, profile.Name, action, about)
+	return auditlog.WriteOncall(ctx, q, by, profile.Name, action, about)
 }
 
 func rules(d scheduling.ScheduleDraft) (pattern, rotation []byte, err error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -130,7 +131,7 @@ func (s *Shifts) Edit(ctx context.Context, e editing.Edit, by oncall.By) (editin
 		if action == "" {
 			return nil
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, done.Team, action, e.Change.Audit(e, done))
+		return auditlog.WriteOncall(ctx, q, by, done.Team, action, e.Change.Audit(e, done))
 	})
 	if errors.Is(err, errRehearsed) {
 		err = nil

@@ -7,6 +7,7 @@ import (
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -41,7 +42,7 @@ func (s *Shifts) TakeOver(ctx context.Context, c editing.ExternalCalendar, by on
 		if err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, profile.Name, "calendar_imported", map[string]any{
+		return auditlog.WriteOncall(ctx, q, by, profile.Name, "calendar_imported", map[string]any{
 			"role": c.Role, "created": len(plan.Add), "changed": len(plan.Update), "deleted": len(plan.Delete), "kept": len(plan.Kept),
 		})
 	})

@@ -2,10 +2,10 @@ package catalog
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -43,11 +43,27 @@ func activate(a activation, replaces, id int64, object string) error {
 	return err
 }
 
-// auditSwitch adds an entry to the audit log: a version was activated, or the object was deleted (to = 0).
-func auditSwitch(ctx context.Context, q *db.Queries, kind, name string, to int64, by string) error {
-	entry := db.AppendAuditParams{Actor: postgres.Storable(by), Action: kind + " deleted", Object: kind + " " + name}
-	if to != 0 {
-		entry.Action, entry.Detail = kind+" version activated", fmt.Sprintf("version %d", to)
+// audited says which entries of the audit log the changes of a kind of object have.
+type audited struct {
+	kind      string
+	activated audit.Action
+	state     func(name string) auditlog.State
+}
+
+var (
+	auditedPlan     = audited{"plan", audit.PlanVersionActivated, auditlog.Plan}
+	auditedTemplate = audited{"template", audit.TemplateVersionActivated, auditlog.Template}
+)
+
+// changing makes a change of the object and writes its entry. by is the actor; "" = that of the request.
+func (a audited) changing(ctx context.Context, q *db.Queries, action audit.Action, name, by string, change func() error) error {
+	return auditlog.Changing(ctx, q, a.state(name), audit.Entry{Actor: by, Action: action, Object: a.kind + " " + name}, change)
+}
+
+// switching is the action that makes a version the active one; 0 = none.
+func (a audited) switching(to int64, none audit.Action) audit.Action {
+	if to == 0 {
+		return none
 	}
-	return q.AppendAudit(ctx, entry)
+	return a.activated
 }

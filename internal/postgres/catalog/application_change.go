@@ -7,9 +7,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -18,7 +20,7 @@ import (
 // in another state than c.IfMatch asks for. by is the actor of the audit log.
 func (a *Applications) Change(ctx context.Context, id int64, c applications.Change, by string) error {
 	return a.db.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		return changeIn(ctx, db.New(tx), id, by, "settings changed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
+		return changeIn(ctx, db.New(tx), id, by, audit.ApplicationSettingsChanged, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 			if err := matchApplication(ctx, tx, id, c.IfMatch); err != nil {
 				return err
 			}
@@ -112,34 +114,28 @@ func changeModes(ctx context.Context, q *db.Queries, id int64, c applications.Ch
 }
 
 // changing runs f in a transaction that holds the application's row, and adds an entry to the audit log.
-func (a *Applications) changing(ctx context.Context, id int64, by, action string,
+func (a *Applications) changing(ctx context.Context, id int64, by string, action audit.Action,
 	f func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error,
 ) error {
 	return a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return changeIn(ctx, q, id, by, action, f) })
 }
 
 // changeIn is changing within a transaction.
-func changeIn(ctx context.Context, q *db.Queries, id int64, by, action string,
+func changeIn(ctx context.Context, q *db.Queries, id int64, by string, action audit.Action,
 	f func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error,
 ) error {
 	row, err := q.LockApplication(ctx, id)
 	if err != nil {
 		return err
 	}
-	if err := f(ctx, q, row); err != nil {
-		return err
-	}
-	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by), Action: "application " + action,
-		Object: "application " + row.Name})
+	e := audit.Entry{Actor: by, Action: action, Object: "application " + row.Name}
+	return auditlog.Changing(ctx, q, auditlog.Application(id), e, func() error { return f(ctx, q, row) })
 }
 
 // Add creates an application as Create does, and adds an entry to the audit log.
 func (a *Applications) Add(ctx context.Context, name, by string) (id int64, err error) {
 	id, _, err = a.Create(ctx, name)
-	if err != nil {
-		return 0, err
-	}
-	return id, a.changing(ctx, id, by, "added", func(context.Context, *db.Queries, db.LockApplicationRow) error { return nil })
+	return id, err
 }
 
 // Rename gives an application another name. A name that exists is a Conflict. The application of web sessions keeps its name.
@@ -148,7 +144,7 @@ func (a *Applications) Rename(ctx context.Context, id int64, name, by string) er
 	if err != nil {
 		return err
 	}
-	return a.changing(ctx, id, by, "renamed to "+name, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, audit.ApplicationRenamed, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		if row.Name == auth.SessionApplication {
 			return fault.Invalidf("new_name", "The application %s cannot be renamed: logged-in people act through it", row.Name)
 		}
@@ -173,7 +169,7 @@ func applicationName(name string) (string, error) {
 func (a *Applications) Delete(ctx context.Context, id int64, ifMatch []string, by string) error {
 	inUse := fault.New(fault.Conflict, "the application is in use")
 	return a.db.InTxRaw(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		return changeIn(ctx, db.New(tx), id, by, "deleted", func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
+		return changeIn(ctx, db.New(tx), id, by, audit.ApplicationDeleted, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 			if err := matchApplication(ctx, tx, id, ifMatch); err != nil {
 				return err
 			}
@@ -194,7 +190,7 @@ func (a *Applications) Delete(ctx context.Context, id int64, ifMatch []string, b
 
 // AddSecondary adds a secondary key; a Conflict when there is one.
 func (a *Applications) AddSecondary(ctx context.Context, id int64, by string) error {
-	return a.changing(ctx, id, by, "secondary key added", func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, audit.ApplicationSecondaryKeyAdded, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		if row.SecondaryKeySealed != nil {
 			return fault.New(fault.Conflict, "the application has a secondary key already")
 		}
@@ -205,7 +201,7 @@ func (a *Applications) AddSecondary(ctx context.Context, id int64, by string) er
 
 // Rekey makes the secondary key the primary one and clears the secondary; a Conflict when there is none.
 func (a *Applications) Rekey(ctx context.Context, id int64, by string) error {
-	return a.changing(ctx, id, by, "secondary key made the primary one", func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, audit.ApplicationSecondaryKeyMadeThePrimaryOne, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		if row.SecondaryKeySealed == nil {
 			return fault.New(fault.Conflict, "the application has no secondary key")
 		}

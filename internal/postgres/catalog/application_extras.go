@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -19,7 +20,7 @@ import (
 // SetCategories replaces the categories of an application by all. Names that exist, ignoring case, keep their number and the
 // choices of people; the others are created, and categories that are missing in all are deleted.
 func (a *Applications) SetCategories(ctx context.Context, id int64, all []applications.Category, by string) error {
-	return a.changing(ctx, id, by, "categories changed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, audit.ApplicationCategoriesChanged, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		have, err := q.ApplicationCategories(ctx, id)
 		if err != nil {
 			return err
@@ -73,7 +74,7 @@ var (
 
 // SetQuota replaces an application's quota. A plan that is not active and a target that is not there are Invalid.
 func (a *Applications) SetQuota(ctx context.Context, id int64, c applications.Quota, by string) error {
-	return a.changing(ctx, id, by, "quota set", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, audit.ApplicationQuotaSet, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		if _, err := q.ActivePlanID(ctx, postgres.Storable(c.Plan)); errors.Is(err, pgx.ErrNoRows) {
 			return fault.Wrap(fault.Invalid, ErrNoActivePlan, "No active ID found for that plan")
 		} else if err != nil {
@@ -95,7 +96,7 @@ func (a *Applications) SetQuota(ctx context.Context, id int64, c applications.Qu
 
 // RemoveQuota deletes the quota of an application, if there is one.
 func (a *Applications) RemoveQuota(ctx context.Context, id int64, by string) error {
-	return a.changing(ctx, id, by, "quota removed", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, audit.ApplicationQuotaRemoved, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		return q.DeleteApplicationQuota(ctx, id)
 	})
 }
@@ -114,7 +115,7 @@ func (a *Applications) IncidentEmails(ctx context.Context, id int64) (map[string
 // application's, and a plan that is not active or has no text for the application, are Invalid, with the texts of the wire.
 func (a *Applications) SetIncidentEmails(ctx context.Context, id int64, plans map[string]string, by string) error {
 	emails := slices.Sorted(maps.Keys(plans))
-	return a.changing(ctx, id, by, "incident e-mail addresses set", func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
+	return a.changing(ctx, id, by, audit.ApplicationIncidentEMailAddressesSet, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		if len(emails) > 0 {
 			if err := a.freeEmails(ctx, q, id, emails); err != nil {
 				return err

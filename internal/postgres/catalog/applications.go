@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -100,7 +102,10 @@ func (a *Applications) Create(ctx context.Context, name string) (id int64, key s
 		if err := q.AllowDefaultModes(ctx, id); err != nil {
 			return err
 		}
-		return q.SetApplicationKeys(ctx, db.SetApplicationKeysParams{ID: id, KeySealed: a.Seal(id, "primary", key)})
+		if err := q.SetApplicationKeys(ctx, db.SetApplicationKeysParams{ID: id, KeySealed: a.Seal(id, "primary", key)}); err != nil {
+			return err
+		}
+		return auditlog.Write(ctx, q, audit.Entry{Action: audit.ApplicationAdded, Object: "application " + name})
 	})
 	return id, key, err
 }
@@ -110,62 +115,51 @@ func (a *Applications) SetKey(ctx context.Context, id int64, key string) error {
 	if len(key) < 8 {
 		return fault.Invalidf("key", "the key of an application must have at least 8 characters")
 	}
-	return a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) error {
-		k.KeySealed = a.Seal(id, "primary", key)
-		return nil
-	})
+	return a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) { k.KeySealed = a.Seal(id, "primary", key) })
 }
 
 // ReplaceKeys makes key the only key of an application.
 func (a *Applications) ReplaceKeys(ctx context.Context, id int64, key string) error {
-	return a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) error {
+	return a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) {
 		k.KeySealed, k.SecondaryKeySealed = a.Seal(id, "primary", key), nil
-		return nil
 	})
 }
 
 // Key returns the primary and the secondary key; "" = there is none.
 func (a *Applications) Key(ctx context.Context, id int64) (primary, secondary string, err error) {
-	err = a.changeKeys(ctx, id, func(k *db.SetApplicationKeysParams) (err error) {
-		if k.KeySealed != nil {
-			if primary, err = a.Unseal(id, "primary", k.KeySealed); err != nil {
-				return err
-			}
-		}
-		if k.SecondaryKeySealed != nil {
-			secondary, err = a.Unseal(id, "secondary", k.SecondaryKeySealed)
-		}
-		return err
-	})
+	row, err := postgres.Query(ctx, a.db, (*db.Queries).LockApplication, id)
+	if err == nil && row.KeySealed != nil {
+		primary, err = a.Unseal(id, "primary", row.KeySealed)
+	}
+	if err == nil && row.SecondaryKeySealed != nil {
+		secondary, err = a.Unseal(id, "secondary", row.SecondaryKeySealed)
+	}
 	return primary, secondary, err
 }
 
 // changeKeys lets f change the sealed keys while the application is locked.
-func (a *Applications) changeKeys(ctx context.Context, id int64, f func(*db.SetApplicationKeysParams) error) error {
-	return a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		row, err := q.LockApplication(ctx, id)
-		if err != nil {
-			return err
-		}
+func (a *Applications) changeKeys(ctx context.Context, id int64, f func(*db.SetApplicationKeysParams)) error {
+	return a.changing(ctx, id, "", audit.ApplicationKeysReplaced, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
 		k := db.SetApplicationKeysParams{ID: id, KeySealed: row.KeySealed, SecondaryKeySealed: row.SecondaryKeySealed}
-		before := k
-		if err := f(&k); err != nil {
-			return err
-		}
-		if string(before.KeySealed) == string(k.KeySealed) && string(before.SecondaryKeySealed) == string(k.SecondaryKeySealed) {
-			return nil
-		}
+		f(&k)
 		return q.SetApplicationKeys(ctx, k)
+	})
+}
+
+// setting changes columns of an application and adds an entry to the audit log.
+func (a *Applications) setting(ctx context.Context, id int64, set func(context.Context, *db.Queries) (int64, error)) error {
+	return a.changing(ctx, id, "", audit.ApplicationSettingsChanged, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
+		return postgres.RequireRow(set(ctx, q))
 	})
 }
 
 // SetFlags stores flags, pending cap and pause of app; its name and keys are left alone.
 func (a *Applications) SetFlags(ctx context.Context, app auth.Application) error {
-	return postgres.RequireRow(postgres.Query(ctx, a.db, (*db.Queries).SetApplicationFlags, db.SetApplicationFlagsParams{
-		ID: app.ID, AuthOnly: app.AuthOnly, AllowOtherAppIncidents: app.AllowOtherAppIncidents,
-		AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall, Relay: app.Relay,
-		PendingCap: int32(app.PendingCap), Paused: app.Paused,
-	}))
+	return a.setting(ctx, app.ID, func(ctx context.Context, q *db.Queries) (int64, error) {
+		return q.SetApplicationFlags(ctx, db.SetApplicationFlagsParams{ID: app.ID, AuthOnly: app.AuthOnly, AllowOtherAppIncidents: app.AllowOtherAppIncidents,
+			AllowAuthenticatingUsers: app.AllowAuthenticatingUsers, AllowOncall: app.AllowOncall, Relay: app.Relay,
+			PendingCap: int32(app.PendingCap), Paused: app.Paused})
+	})
 }
 
 // Settings returns the settings of an application.
@@ -197,10 +191,7 @@ func (a *Applications) SetSettings(ctx context.Context, id int64, s ApplicationS
 	if err != nil {
 		return err
 	}
-	return a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if _, err := q.LockApplication(ctx, id); err != nil {
-			return err
-		}
+	return a.changing(ctx, id, "", audit.ApplicationSettingsChanged, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
 		err := postgres.RequireRow(q.UpdateApplicationSettings(ctx, db.UpdateApplicationSettingsParams{
 			ID: id, ContextTemplate: s.ContextTemplate, SummaryTemplate: s.SummaryTemplate, MobileTemplate: s.MobileTemplate,
 			SampleContext: s.SampleContext, TitleVariable: s.TitleVariable, FallbackRole: role, FallbackTargetID: target,
@@ -272,7 +263,7 @@ func (a *Applications) Unseal(id int64, which string, sealed []byte) (string, er
 
 // SetMarkup stores whether an application's contexts and texts contain markup on purpose.
 func (a *Applications) SetMarkup(ctx context.Context, id int64, markup bool) error {
-	return postgres.RequireRow(postgres.Query(ctx, a.db, (*db.Queries).SetApplicationMarkup, db.SetApplicationMarkupParams{
-		ID: id, Markup: markup,
-	}))
+	return a.setting(ctx, id, func(ctx context.Context, q *db.Queries) (int64, error) {
+		return q.SetApplicationMarkup(ctx, db.SetApplicationMarkupParams{ID: id, Markup: markup})
+	})
 }

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -15,10 +16,13 @@ func (p *Plans) SetFallback(ctx context.Context, name string, to *escalation.Tar
 	if err != nil {
 		return err
 	}
-	err = postgres.RequireRow(postgres.Query(ctx, p.db, (*db.Queries).SetPlanFallback, db.SetPlanFallbackParams{
-		Name: postgres.Storable(name), Role: role, TargetID: target,
-	}))
-	return postgres.Named(err, "there is no plan "+name)
+	name = postgres.Storable(name)
+	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		return auditedPlan.changing(ctx, q, audit.PlanFallbackChanged, name, "", func() error {
+			n, err := q.SetPlanFallback(ctx, db.SetPlanFallbackParams{Name: name, Role: role, TargetID: target})
+			return postgres.Named(postgres.RequireRow(n, err), "there is no plan "+name)
+		})
+	})
 }
 
 // SetFallback sets who is paged when nobody of a step can be reached and the plan has no fallback; nil = nobody. An
@@ -28,10 +32,9 @@ func (a *Applications) SetFallback(ctx context.Context, id int64, to *escalation
 	if err != nil {
 		return err
 	}
-	err = postgres.RequireRow(postgres.Query(ctx, a.db, (*db.Queries).SetApplicationFallback, db.SetApplicationFallbackParams{
-		ID: id, Role: role, TargetID: target,
-	}))
-	return postgres.Named(err, "there is no such application")
+	return a.changing(ctx, id, "", audit.ApplicationFallbackChanged, func(ctx context.Context, q *db.Queries, _ db.LockApplicationRow) error {
+		return postgres.RequireRow(q.SetApplicationFallback(ctx, db.SetApplicationFallbackParams{ID: id, Role: role, TargetID: target}))
+	})
 }
 
 func resolveFallback(ctx context.Context, d *postgres.DB, to *escalation.Target) (role *string, target *int64, err error) {

@@ -3,8 +3,10 @@ package catalog
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -46,10 +48,13 @@ func (o *Owners) Give(ctx context.Context, kind, name string, from, to users.Own
 		if err := s.set(ctx, name); err != nil {
 			return err
 		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by), Action: kind + " given to a team", Object: kind + " " + name,
-			Detail: "from " + from.Or("nobody") + " to " + to.Or("nobody")})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: given[kind], Object: kind + " " + name,
+			Changes: []audit.Change{{Field: "team", Before: from.Name, After: to.Name}}})
 	})
 }
+
+// given are the actions of the audit log by kind of object.
+var given = map[string]audit.Action{"plan": audit.PlanGivenToATeam, "template": audit.TemplateGivenToATeam, "application": audit.ApplicationGivenToATeam}
 
 // ownerStatements read and change the owner of one kind of object, by its name.
 type ownerStatements struct {

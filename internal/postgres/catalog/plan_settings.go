@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -19,13 +20,11 @@ func (p *Plans) SetSettings(ctx context.Context, name string, patch escalation.S
 	stored := patch
 	stored.RepageAfterSeconds, stored.AcknowledgementTimeoutSeconds = nil, nil
 	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		n, err := q.SetPlanSettings(ctx, db.SetPlanSettingsParams{Name: name, Settings: json.RawMessage(stored.String()),
-			RepageAfter: int32Of(patch.RepageAfterSeconds), AcknowledgementTimeout: int32Of(patch.AcknowledgementTimeoutSeconds)})
-		if err := postgres.Named(postgres.RequireRow(n, err), "there is no plan "+name); err != nil {
-			return err
-		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by), Action: "plan settings changed", Object: "plan " + name,
-			Detail: patch.String()})
+		return auditedPlan.changing(ctx, q, audit.PlanSettingsChanged, name, by, func() error {
+			n, err := q.SetPlanSettings(ctx, db.SetPlanSettingsParams{Name: name, Settings: json.RawMessage(stored.String()),
+				RepageAfter: int32Of(patch.RepageAfterSeconds), AcknowledgementTimeout: int32Of(patch.AcknowledgementTimeoutSeconds)})
+			return postgres.Named(postgres.RequireRow(n, err), "there is no plan "+name)
+		})
 	})
 }
 

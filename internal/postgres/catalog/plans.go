@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -188,42 +189,51 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 // returns a Stale fault, or a Conflict fault if none may be active.
 func (p *Plans) Create(ctx context.Context, d escalation.PlanContent) (id escalation.PlanID, err error) {
 	defer p.active.Clear()
-	return postgres.GetInTx(ctx, p.db, func(ctx context.Context, q *db.Queries) (id escalation.PlanID, err error) {
-		row := db.InsertPlanParams{Name: d.Name, CreatorID: int64(d.CreatorID), Description: d.Description,
-			ThresholdWindow: postgres.ToSeconds(d.ThresholdWindow), ThresholdCount: int32(d.ThresholdCount),
-			AggregationWindow: postgres.ToSeconds(d.AggregationWindow), AggregationReset: postgres.ToSeconds(d.AggregationReset)}
-		if d.Tracking != nil {
-			mode := string(d.Tracking.Mode)
-			row.TrackingType, row.TrackingKey, row.TrackingTemplate = &mode, &d.Tracking.Key, d.Tracking.Template
-		}
-		if row.Steps = int32(len(d.Steps)); d.WithConditions {
-			if row.Conditions, err = escalation.EncodeConditions(d.Steps); err != nil {
-				return id, err
-			}
-		}
-		n, err := q.InsertPlan(ctx, row)
-		if err != nil {
-			return id, fmt.Errorf("insert plan: %w", err)
-		}
-		id = escalation.PlanID(n)
-		q.InsertPlanNotification(ctx, notificationRows(n, d.Steps)).Exec(func(_ int, e error) {
-			if err == nil {
-				err = e
-			}
+	err = p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		return auditedPlan.changing(ctx, q, audit.PlanSaved, d.Name, "", func() error {
+			id, err = savePlan(ctx, q, d)
+			return err
 		})
-		if err != nil {
-			return id, fmt.Errorf("insert plan notifications: %w", err)
-		}
-		if d.Team != 0 {
-			if err := q.OwnNewPlan(ctx, db.OwnNewPlanParams{Name: d.Name, TeamID: d.Team}); err != nil {
-				return id, err
-			}
-		}
-		if d.Replaces == nil {
-			return id, q.ActivateNewestPlan(ctx, n)
-		}
-		return id, activate(planActivation(ctx, q), int64(*d.Replaces), n, "plan "+d.Name)
 	})
+	return id, err
+}
+
+// savePlan stores a new version of a plan and makes it the active one.
+func savePlan(ctx context.Context, q *db.Queries, d escalation.PlanContent) (id escalation.PlanID, err error) {
+	row := db.InsertPlanParams{Name: d.Name, CreatorID: int64(d.CreatorID), Description: d.Description,
+		ThresholdWindow: postgres.ToSeconds(d.ThresholdWindow), ThresholdCount: int32(d.ThresholdCount),
+		AggregationWindow: postgres.ToSeconds(d.AggregationWindow), AggregationReset: postgres.ToSeconds(d.AggregationReset)}
+	if d.Tracking != nil {
+		mode := string(d.Tracking.Mode)
+		row.TrackingType, row.TrackingKey, row.TrackingTemplate = &mode, &d.Tracking.Key, d.Tracking.Template
+	}
+	if row.Steps = int32(len(d.Steps)); d.WithConditions {
+		if row.Conditions, err = escalation.EncodeConditions(d.Steps); err != nil {
+			return id, err
+		}
+	}
+	n, err := q.InsertPlan(ctx, row)
+	if err != nil {
+		return id, fmt.Errorf("insert plan: %w", err)
+	}
+	id = escalation.PlanID(n)
+	q.InsertPlanNotification(ctx, notificationRows(n, d.Steps)).Exec(func(_ int, e error) {
+		if err == nil {
+			err = e
+		}
+	})
+	if err != nil {
+		return id, fmt.Errorf("insert plan notifications: %w", err)
+	}
+	if d.Team != 0 {
+		if err := q.OwnNewPlan(ctx, db.OwnNewPlanParams{Name: d.Name, TeamID: d.Team}); err != nil {
+			return id, err
+		}
+	}
+	if d.Replaces == nil {
+		return id, q.ActivateNewestPlan(ctx, n)
+	}
+	return id, activate(planActivation(ctx, q), int64(*d.Replaces), n, "plan "+d.Name)
 }
 
 // planActivation returns the statements that change the active version of a plan.
@@ -246,15 +256,12 @@ func (p *Plans) Switch(ctx context.Context, from, to escalation.PlanID, by strin
 		if err != nil {
 			return err
 		}
-		if err := planActivation(ctx, q).change(int64(from), int64(to)); err != nil {
-			return err
-		}
-		if to == 0 {
-			if err := forgetPlan(ctx, q, plan.Name); err != nil {
+		return auditedPlan.changing(ctx, q, auditedPlan.switching(int64(to), audit.PlanDeleted), plan.Name, by, func() error {
+			if err := planActivation(ctx, q).change(int64(from), int64(to)); err != nil || to != 0 {
 				return err
 			}
-		}
-		return auditSwitch(ctx, q, "plan", plan.Name, int64(to), by)
+			return forgetPlan(ctx, q, plan.Name)
+		})
 	})
 }
 
@@ -287,13 +294,20 @@ func (p *Plans) SetActive(ctx context.Context, id escalation.PlanID, active bool
 			return err
 		}
 		if active {
-			_, err = q.ActivatePlan(ctx, int64(id))
-			return err
+			return auditedPlan.changing(ctx, q, audit.PlanVersionActivated, plan.Name, "", func() error {
+				_, err := q.ActivatePlan(ctx, int64(id))
+				return err
+			})
 		}
-		if n, err := q.DeactivatePlan(ctx, int64(id)); n == 0 || err != nil {
-			return err
+		if !plan.Active {
+			return nil
 		}
-		return forgetPlan(ctx, q, plan.Name)
+		return auditedPlan.changing(ctx, q, audit.PlanSwitchedOff, plan.Name, "", func() error {
+			if n, err := q.DeactivatePlan(ctx, int64(id)); n == 0 || err != nil {
+				return err
+			}
+			return forgetPlan(ctx, q, plan.Name)
+		})
 	})
 }
 
@@ -331,19 +345,24 @@ func (p *Plans) Delete(ctx context.Context, name string) error {
 		if n > 0 {
 			return fault.Invalidf("", "Cannot delete this plan as %d incidents have been created using it", n)
 		}
-		if err := q.DeletePlans(ctx, ids); err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if err := q.DeleteTagsOf(ctx, db.DeleteTagsOfParams{Kind: "plan", ObjectID: id}); err != nil {
-				return err
-			}
-		}
-		if err := q.DisownPlan(ctx, name); err != nil {
-			return err
-		}
-		return forgetPlan(ctx, q, strings.TrimRight(name, " "))
+		name := strings.TrimRight(name, " ")
+		return auditedPlan.changing(ctx, q, audit.PlanDeleted, name, "", func() error { return deletePlan(ctx, q, name, ids) })
 	})
+}
+
+func deletePlan(ctx context.Context, q *db.Queries, name string, versions []int64) error {
+	if err := q.DeletePlans(ctx, versions); err != nil {
+		return err
+	}
+	for _, id := range versions {
+		if err := q.DeleteTagsOf(ctx, db.DeleteTagsOfParams{Kind: "plan", ObjectID: id}); err != nil {
+			return err
+		}
+	}
+	if err := q.DisownPlan(ctx, name); err != nil {
+		return err
+	}
+	return forgetPlan(ctx, q, name)
 }
 
 func loadPlan(ctx context.Context, q *db.Queries, row db.PlanByIDRow) (escalation.PlanSteps, error) {

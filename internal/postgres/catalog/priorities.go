@@ -3,7 +3,9 @@ package catalog
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -16,8 +18,11 @@ func (t *Targets) PriorityModes(ctx context.Context) (map[users.Priority]users.M
 // SetPriorityMode changes the default mode of a priority; a NotFound fault when there is no such priority. Processes use it
 // within about a second.
 func (t *Targets) SetPriorityMode(ctx context.Context, p users.Priority, m users.Mode) error {
-	err := postgres.RequireRow(postgres.Query(ctx, t.db, (*db.Queries).SetPriorityMode, db.SetPriorityModeParams{
-		Name: string(p), Mode: string(m),
-	}))
-	return postgres.Named(err, "there is no priority "+string(p))
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		n, err := q.SetPriorityMode(ctx, db.SetPriorityModeParams{Name: string(p), Mode: string(m)})
+		if err := postgres.Named(postgres.RequireRow(n, err), "there is no priority "+string(p)); err != nil {
+			return err
+		}
+		return auditlog.Write(ctx, q, audit.Entry{Action: audit.DefaultModeSet, Object: "priority " + string(p), Detail: "to " + string(m)})
+	})
 }

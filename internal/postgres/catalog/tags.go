@@ -2,9 +2,13 @@ package catalog
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -40,6 +44,10 @@ func (t *Tags) Set(ctx context.Context, kind string, id int64, name string, valu
 		if err := q.ClearTag(ctx, db.ClearTagParams{Kind: kind, ObjectID: id, Name: name}); err != nil {
 			return err
 		}
-		return q.AddTag(ctx, db.AddTagParams{Kind: kind, ObjectID: id, Name: name, Values: append([]string{}, values...)})
+		if err := q.AddTag(ctx, db.AddTagParams{Kind: kind, ObjectID: id, Name: name, Values: append([]string{}, values...)}); err != nil {
+			return err
+		}
+		return auditlog.Write(ctx, q, audit.Entry{Action: audit.TagSet, Object: fmt.Sprintf("%s %d", kind, id),
+			Changes: []audit.Change{{Field: name, After: strings.Join(values, ", ")}}})
 	})
 }

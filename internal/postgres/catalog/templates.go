@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -78,32 +79,41 @@ func (t *Templates) List(ctx context.Context, q filters.Query) ([]messages.Templ
 // Create saves a new version of a template and makes it the active one of its name. An application that does not exist
 // is an Invalid fault. Replaces is as for plans.
 func (t *Templates) Create(ctx context.Context, d messages.NewTemplate) (id messages.TemplateID, err error) {
-	return postgres.GetInTx(ctx, t.db, func(ctx context.Context, q *db.Queries) (id messages.TemplateID, err error) {
-		n, err := q.InsertTemplate(ctx, db.InsertTemplateParams{Name: d.Name, CreatorID: int64(d.CreatorID)})
-		if err != nil {
-			return id, fmt.Errorf("insert template: %w", err)
-		}
-		id = messages.TemplateID(n)
-		for _, w := range d.Texts {
-			found, err := q.InsertTemplateContent(ctx, db.InsertTemplateContentParams{TemplateID: n, Application: w.Application,
-				Mode: string(w.Mode), Subject: w.Subject, Body: w.Body, EmailHtml: w.EmailHTML})
-			if err != nil {
-				return id, fmt.Errorf("insert template content: %w", err)
-			}
-			if found == 0 {
-				return id, fault.Invalidf("content", "Application %s not found", w.Application)
-			}
-		}
-		if d.Team != 0 {
-			if err := q.OwnNewTemplate(ctx, db.OwnNewTemplateParams{Name: d.Name, TeamID: d.Team}); err != nil {
-				return id, err
-			}
-		}
-		if d.Replaces == nil {
-			return id, q.ActivateNewestTemplate(ctx, n)
-		}
-		return id, activate(templateActivation(ctx, q), int64(*d.Replaces), n, "template "+d.Name)
+	err = t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		return auditedTemplate.changing(ctx, q, audit.TemplateSaved, d.Name, "", func() error {
+			id, err = saveTemplate(ctx, q, d)
+			return err
+		})
 	})
+	return id, err
+}
+
+// saveTemplate stores a new version of a template and makes it the active one.
+func saveTemplate(ctx context.Context, q *db.Queries, d messages.NewTemplate) (id messages.TemplateID, err error) {
+	n, err := q.InsertTemplate(ctx, db.InsertTemplateParams{Name: d.Name, CreatorID: int64(d.CreatorID)})
+	if err != nil {
+		return id, fmt.Errorf("insert template: %w", err)
+	}
+	id = messages.TemplateID(n)
+	for _, w := range d.Texts {
+		found, err := q.InsertTemplateContent(ctx, db.InsertTemplateContentParams{TemplateID: n, Application: w.Application,
+			Mode: string(w.Mode), Subject: w.Subject, Body: w.Body, EmailHtml: w.EmailHTML})
+		if err != nil {
+			return id, fmt.Errorf("insert template content: %w", err)
+		}
+		if found == 0 {
+			return id, fault.Invalidf("content", "Application %s not found", w.Application)
+		}
+	}
+	if d.Team != 0 {
+		if err := q.OwnNewTemplate(ctx, db.OwnNewTemplateParams{Name: d.Name, TeamID: d.Team}); err != nil {
+			return id, err
+		}
+	}
+	if d.Replaces == nil {
+		return id, q.ActivateNewestTemplate(ctx, n)
+	}
+	return id, activate(templateActivation(ctx, q), int64(*d.Replaces), n, "template "+d.Name)
 }
 
 // templateActivation returns the statements that change the active version of a template.
@@ -124,10 +134,9 @@ func (t *Templates) Switch(ctx context.Context, from, to messages.TemplateID, by
 		if err != nil {
 			return err
 		}
-		if err := templateActivation(ctx, q).change(int64(from), int64(to)); err != nil {
-			return err
-		}
-		return auditSwitch(ctx, q, "template", template.Name, int64(to), by)
+		return auditedTemplate.changing(ctx, q, auditedTemplate.switching(int64(to), audit.TemplateDeleted), template.Name, by, func() error {
+			return templateActivation(ctx, q).change(int64(from), int64(to))
+		})
 	})
 }
 
@@ -135,16 +144,18 @@ func (t *Templates) Switch(ctx context.Context, from, to messages.TemplateID, by
 // that is not active changes nothing. Unknown: NotFound.
 func (t *Templates) SetActive(ctx context.Context, id messages.TemplateID, active bool) error {
 	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if _, err := q.TemplateByID(ctx, int64(id)); err != nil {
+		template, err := q.TemplateByID(ctx, int64(id))
+		if err != nil || !active && !template.Active {
 			return err
 		}
-		var err error
+		action, change := audit.TemplateSwitchedOff, q.DeactivateTemplate
 		if active {
-			_, err = q.ActivateTemplate(ctx, int64(id))
-		} else {
-			_, err = q.DeactivateTemplate(ctx, int64(id))
+			action, change = audit.TemplateVersionActivated, q.ActivateTemplate
 		}
-		return err
+		return auditedTemplate.changing(ctx, q, action, template.Name, "", func() error {
+			_, err := change(ctx, int64(id))
+			return err
+		})
 	})
 }
 

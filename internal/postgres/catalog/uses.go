@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 
-	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -15,10 +14,10 @@ type Uses struct{ db *postgres.DB }
 // NewUses returns the adapter over d.
 func NewUses(d *postgres.DB) *Uses { return &Uses{db: d} }
 
-// OfTeam returns the plans, fallbacks, quotas, escalating incidents and services that refer to a team.
-func (u *Uses) OfTeam(ctx context.Context, t oncall.Team) ([]string, error) {
-	return u.read(ctx, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, t.TargetID) },
-		func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTeam(ctx, t.ID) })
+// OfTeam returns the plans, fallbacks, quotas, escalating incidents and services that refer to a team, by its id and its number as a target.
+func (u *Uses) OfTeam(ctx context.Context, id, target int64) ([]string, error) {
+	return u.read(ctx, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTarget(ctx, target) },
+		func(ctx context.Context, q *db.Queries) ([]string, error) { return q.UsesOfTeam(ctx, id) })
 }
 
 // OfPerson returns the plans, fallbacks, quotas, escalating incidents, rosters and future shifts that refer to a person.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/etag"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -13,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -171,7 +173,7 @@ func (s *Heartbeats) Save(ctx context.Context, i integrations.Integration, befor
 				GraceSeconds: grace, Plan: plan, Severity: severity, Enabled: c.Enabled}); err != nil {
 				return err
 			}
-			return audit(ctx, q, actor, "heartbeat changed", i.Name, c.Name, before.Changes(c))
+			return note(ctx, q, actor, audit.HeartbeatChanged, i.Name, c.Name, audit.Diff(before.Content, c))
 		}
 		if n, err := q.CountHeartbeats(ctx, int64(i.ID)); err != nil || n >= heartbeats.MaxPerIntegration {
 			if err == nil {
@@ -187,7 +189,7 @@ func (s *Heartbeats) Save(ctx context.Context, i integrations.Integration, befor
 		if err != nil {
 			return err
 		}
-		return audit(ctx, q, actor, "heartbeat added", i.Name, c.Name, "every "+c.Every.String())
+		return note(ctx, q, actor, audit.HeartbeatAdded, i.Name, c.Name, audit.Diff(nil, c))
 	})
 }
 
@@ -214,12 +216,11 @@ func (s *Heartbeats) Delete(ctx context.Context, h heartbeats.Heartbeat, actor s
 		if _, err := q.DeleteHeartbeat(ctx, int64(h.ID)); err != nil {
 			return err
 		}
-		return audit(ctx, q, actor, "heartbeat removed", h.Integration, h.Name, "")
+		return note(ctx, q, actor, audit.HeartbeatRemoved, h.Integration, h.Name, audit.Diff(h.Content, nil))
 	})
 }
 
-// audit records a change.
-func audit(ctx context.Context, q *db.Queries, actor, action, integration, name, detail string) error {
-	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: action,
-		Object: postgres.Storable("integration " + integration), Detail: postgres.Storable("heartbeat " + name + " " + detail)})
+// note writes an entry of the audit log.
+func note(ctx context.Context, q *db.Queries, actor string, action audit.Action, integration, name string, changes []audit.Change) error {
+	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: "integration " + integration, Detail: "heartbeat " + name, Changes: changes})
 }

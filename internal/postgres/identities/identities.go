@@ -10,8 +10,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/sso"
@@ -69,6 +71,8 @@ func facts(ctx context.Context, q *db.Queries, id sso.Identity) (f sso.Facts, er
 
 // Apply implements sso.Store. The last active administrator stays an administrator. Teams that do not exist are left out.
 func (i *Identities) Apply(ctx context.Context, d sso.Decision) (users.User, error) {
+	by := actor("single sign-on: " + d.Identity.Provider)
+	ctx = audit.As(ctx, audit.Provider, 0, string(by))
 	return postgres.GetInTx(ctx, i.db, func(ctx context.Context, q *db.Queries) (out users.User, err error) {
 		user, id := d.User, d.Identity
 		if d.Kind == sso.Create {
@@ -76,7 +80,6 @@ func (i *Identities) Apply(ctx context.Context, d sso.Decision) (users.User, err
 				return out, err
 			}
 		}
-		by := actor("single sign-on: " + id.Provider)
 		if d.Kind != sso.Use {
 			if err := link(ctx, q, user, sso.Linked{Provider: id.Provider, Issuer: id.Issuer, Subject: id.Subject}, by); err != nil {
 				return out, err
@@ -104,8 +107,8 @@ func create(ctx context.Context, q *db.Queries, d sso.Decision) (users.User, err
 // actor is an author in the audit log.
 type actor string
 
-func (a actor) note(ctx context.Context, q *db.Queries, action, user, detail string) error {
-	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(string(a)), Action: action, Object: "user " + user, Detail: postgres.Storable(detail)})
+func (a actor) note(ctx context.Context, q *db.Queries, action audit.Action, user, detail string) error {
+	return auditlog.Write(ctx, q, audit.Entry{Actor: string(a), Action: action, Object: "user " + user, Detail: detail})
 }
 
 // link stores a new link. A Conflict fault if the account has one.
@@ -120,7 +123,7 @@ func link(ctx context.Context, q *db.Queries, u users.User, l sso.Linked, by act
 	if err := q.ForgetRefusedIdentity(ctx, db.ForgetRefusedIdentityParams{Issuer: l.Issuer, Subject: l.Subject}); err != nil {
 		return err
 	}
-	return by.note(ctx, q, "account linked", u.Name, l.Provider+", subject "+l.Subject)
+	return by.note(ctx, q, audit.AccountLinked, u.Name, l.Provider+", subject "+l.Subject)
 }
 
 // ApplyRights stores the rights that groups give to a person. source is the issuer of the groups, for the memberships that it manages; by is the
@@ -145,7 +148,7 @@ func applyRole(ctx context.Context, q *db.Queries, u users.User, r sso.Rights, b
 	if err != nil || changed == 0 {
 		return err
 	}
-	return by.note(ctx, q, "role changed", u.Name, fmt.Sprintf("by groups: administrator %t, read-only %t", r.Admin, r.ReadOnly))
+	return by.note(ctx, q, audit.RoleChanged, u.Name, fmt.Sprintf("by groups: administrator %t, read-only %t", r.Admin, r.ReadOnly))
 }
 
 func applyRights(ctx context.Context, q *db.Queries, u users.User, d sso.Decision, by actor) error {
@@ -196,7 +199,7 @@ func applyTeams(ctx context.Context, q *db.Queries, u users.User, r sso.Rights, 
 		if err := q.ManageMember(ctx, db.ManageMemberParams{TeamID: t.ID, UserID: int64(u.ID), Issuer: issuer}); err != nil {
 			return err
 		}
-		if err := by.note(ctx, q, "member added", u.Name, "to team "+t.Name+" by groups"); err != nil {
+		if err := by.note(ctx, q, audit.TeamMemberAdded, u.Name, "to team "+t.Name+" by groups"); err != nil {
 			return err
 		}
 	}
@@ -207,7 +210,7 @@ func applyTeams(ctx context.Context, q *db.Queries, u users.User, r sso.Rights, 
 		if err := leave(ctx, q, team, u, issuer); err != nil {
 			return err
 		}
-		if err := by.note(ctx, q, "member removed", u.Name, "from team "+name+" by groups"); err != nil {
+		if err := by.note(ctx, q, audit.TeamMemberRemoved, u.Name, "from team "+name+" by groups"); err != nil {
 			return err
 		}
 	}
@@ -243,8 +246,13 @@ func (i *Identities) Refused(ctx context.Context, d sso.Decision) error {
 			return err
 		}
 		id := d.Identity
-		return q.RefuseIdentity(ctx, db.RefuseIdentityParams{Provider: id.Provider, Issuer: id.Issuer, Subject: id.Subject, Name: short(id.Name),
+		err := q.RefuseIdentity(ctx, db.RefuseIdentityParams{Provider: id.Provider, Issuer: id.Issuer, Subject: id.Subject, Name: short(id.Name),
 			Email: short(id.Email), Reason: short(d.Reason)})
+		if err != nil {
+			return err
+		}
+		return auditlog.Write(ctx, q, audit.Entry{Actor: "single sign-on: " + id.Provider, Action: audit.LogInRefused, Object: "account " + short(id.Subject),
+			Detail: short(d.Reason)})
 	})
 }
 
@@ -305,7 +313,7 @@ func unlink(ctx context.Context, q *db.Queries, id int64, by string) error {
 			return err
 		}
 	}
-	return actor(by).note(ctx, q, "account unlinked", l.Name, l.Provider+", subject "+l.Subject)
+	return actor(by).note(ctx, q, audit.AccountUnlinked, l.Name, l.Provider+", subject "+l.Subject)
 }
 
 // List returns at most so many links with a greater number than after, of a person ("" = all).

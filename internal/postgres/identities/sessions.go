@@ -9,9 +9,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/access"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/sso"
 )
@@ -51,7 +54,14 @@ func sealedFor(hash string) string { return "id token of session " + hash }
 
 // End ends the sessions of an account: the one with the provider's number, or all if that is "". It returns how many.
 func (s *Sessions) End(ctx context.Context, issuer, subject, sid string) (int64, error) {
-	return postgres.Query(ctx, s.db, (*db.Queries).EndSessionsOf, db.EndSessionsOfParams{Issuer: issuer, Subject: subject, Sid: sid})
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (int64, error) {
+		n, err := q.EndSessionsOf(ctx, db.EndSessionsOfParams{Issuer: issuer, Subject: subject, Sid: sid})
+		if err != nil || n == 0 {
+			return n, err
+		}
+		ctx = audit.As(ctx, audit.Provider, 0, "single sign-on: "+issuer)
+		return n, auditlog.Write(ctx, q, audit.Entry{Action: audit.SessionsEnded, Object: "account " + subject, Detail: humanize.Count(int(n), "session", "sessions")})
+	})
 }
 
 // Use reports whether a value is used for the first time within keep. It stores a hash of the value.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/cache"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -15,6 +16,7 @@ import (
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -80,7 +82,7 @@ func (s *Integrations) SetSecrets(ctx context.Context, i integrations.Integratio
 		if err := q.AddIntegrationSecrets(ctx, p); err != nil {
 			return err
 		}
-		return audit(ctx, q, actor, "integration secrets set", i.Name, fmt.Sprintf("secrets: %d -> %d", had, len(secrets)))
+		return note(ctx, q, actor, audit.IntegrationSecretsSet, i.Name, fmt.Sprintf("secrets: %d -> %d", had, len(secrets)), nil)
 	})
 }
 
@@ -187,8 +189,7 @@ func (s *Integrations) Create(ctx context.Context, application auth.Application,
 		if err := q.AddIntegrationToken(ctx, db.AddIntegrationTokenParams{IntegrationID: id, Hash: integrations.Hash(token)}); err != nil {
 			return 0, takenToken(err)
 		}
-		return integrations.ID(id), audit(ctx, q, actor, "integration added", c.Name,
-			"type "+c.Type+", application "+application.Name)
+		return integrations.ID(id), note(ctx, q, actor, audit.IntegrationAdded, c.Name, "application "+application.Name, audit.Diff(nil, c))
 	})
 }
 
@@ -228,7 +229,7 @@ func (s *Integrations) Replace(ctx context.Context, before integrations.Integrat
 				return err
 			}
 		}
-		return audit(ctx, q, actor, "integration changed", c.Name, before.Changes(c))
+		return note(ctx, q, actor, audit.IntegrationChanged, c.Name, "", audit.Diff(before.Content, c))
 	})
 }
 
@@ -241,7 +242,7 @@ func (s *Integrations) AddToken(ctx context.Context, i integrations.Integration,
 		if err := q.AddIntegrationToken(ctx, db.AddIntegrationTokenParams{IntegrationID: int64(i.ID), Hash: integrations.Hash(token)}); err != nil {
 			return takenToken(err)
 		}
-		return audit(ctx, q, actor, "integration token added", i.Name, "")
+		return note(ctx, q, actor, audit.IntegrationTokenAdded, i.Name, "", nil)
 	})
 }
 
@@ -252,7 +253,7 @@ func (s *Integrations) DropOldTokens(ctx context.Context, i integrations.Integra
 		if err != nil || n == 0 {
 			return err
 		}
-		return audit(ctx, q, actor, "old integration token removed", i.Name, "")
+		return note(ctx, q, actor, audit.OldIntegrationTokenRemoved, i.Name, "", nil)
 	})
 }
 
@@ -262,7 +263,7 @@ func (s *Integrations) Delete(ctx context.Context, i integrations.Integration, a
 		if _, err := q.DeleteIntegration(ctx, int64(i.ID)); err != nil {
 			return err
 		}
-		return audit(ctx, q, actor, "integration removed", i.Name, "")
+		return note(ctx, q, actor, audit.IntegrationRemoved, i.Name, "", audit.Diff(i.Content, nil))
 	})
 }
 
@@ -286,8 +287,7 @@ func (s *Integrations) edit(ctx context.Context, i integrations.Integration, cha
 	})
 }
 
-// audit records a change.
-func audit(ctx context.Context, q *db.Queries, actor, action, name, detail string) error {
-	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: action, Object: postgres.Storable("integration " + name),
-		Detail: postgres.Storable(detail)})
+// note writes an entry of the audit log.
+func note(ctx context.Context, q *db.Queries, actor string, action audit.Action, name, detail string, changes []audit.Change) error {
+	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: "integration " + name, Detail: detail, Changes: changes})
 }

@@ -3,10 +3,12 @@ package notifications
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -60,7 +62,7 @@ func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.Ical
 	key := postgres.NewUUID()
 	hash, sealed := SealFeedKey(n.keys, key)
 	user, team := postgres.NullID(of.User), postgres.NullID(users.ID(of.TeamID))
-	return key, n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return key, n.feeds(ctx, requester, audit.CalendarFeedKeyCreated, func(ctx context.Context, q *db.Queries) error {
 		if err := q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: user, TeamID: team}); err != nil {
 			return err
 		}
@@ -70,22 +72,36 @@ func (n *Notices) NewKey(ctx context.Context, requester users.ID, of oncall.Ical
 
 // DropKey deletes a key; a NotFound fault when there is none.
 func (n *Notices) DropKey(ctx context.Context, key string) error {
+	of, err := n.Key(ctx, key)
+	if err != nil {
+		return err
+	}
 	key = postgres.Storable(key)
-	return postgres.RequireRow(postgres.Query(ctx, n.db, (*db.Queries).DeleteIcalKey, db.DeleteIcalKeyParams{
-		Key: key, Hash: n.keys.FeedKeyHash(key),
-	}))
+	return n.feeds(ctx, of.RequesterID, audit.CalendarFeedKeyDeleted, func(ctx context.Context, q *db.Queries) error {
+		return postgres.RequireRow(q.DeleteIcalKey(ctx, db.DeleteIcalKeyParams{Key: key, Hash: n.keys.FeedKeyHash(key)}))
+	})
 }
 
 // DropKeyFor deletes the requester's key for a calendar, if there is one.
 func (n *Notices) DropKeyFor(ctx context.Context, requester users.ID, of oncall.IcalSubject) error {
-	return postgres.Exec(ctx, n.db, (*db.Queries).DropIcalKey, db.DropIcalKeyParams{
-		RequesterID: int64(requester), UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID)),
+	return n.feeds(ctx, requester, audit.CalendarFeedKeyDeleted, func(ctx context.Context, q *db.Queries) error {
+		return q.DropIcalKey(ctx, db.DropIcalKeyParams{RequesterID: int64(requester), UserID: postgres.NullID(of.User), TeamID: postgres.NullID(users.ID(of.TeamID))})
 	})
 }
 
 // DropKeys removes all keys of a requester and returns their number.
 func (n *Notices) DropKeys(ctx context.Context, requester users.ID) (int64, error) {
-	return postgres.Query(ctx, n.db, (*db.Queries).DeleteIcalKeysOf, int64(requester))
+	var deleted int64
+	err := n.feeds(ctx, requester, audit.CalendarFeedKeyDeleted, func(ctx context.Context, q *db.Queries) (err error) {
+		deleted, err = q.DeleteIcalKeysOf(ctx, int64(requester))
+		return err
+	})
+	return deleted, err
+}
+
+// feeds changes the keys of a requester and adds an entry to the audit log.
+func (n *Notices) feeds(ctx context.Context, requester users.ID, action audit.Action, change func(context.Context, *db.Queries) error) error {
+	return auditlog.Change(ctx, n.db, auditlog.User(requester), audit.Entry{Action: action}, change)
 }
 
 // SealFeedKey returns the two stored forms of a key: a hash to find it by, and the sealed key.

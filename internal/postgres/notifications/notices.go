@@ -4,9 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/users"
@@ -66,15 +68,22 @@ func noticeSettings(ctx context.Context, q *db.Queries, by db.NoticeSettingsPara
 
 // Create adds a setting. Roles that do not exist are an Invalid fault for the field "roles".
 func (n *Notices) Create(ctx context.Context, s oncall.NoticeSetting) (int64, error) {
-	return postgres.GetInTx(ctx, n.db, func(ctx context.Context, q *db.Queries) (id int64, err error) {
-		return people.AddNoticeSetting(ctx, q, s)
+	var id int64
+	err := n.reminders(ctx, s.User, func(ctx context.Context, q *db.Queries) (err error) {
+		id, err = people.AddNoticeSetting(ctx, q, s)
+		return err
 	})
+	return id, err
 }
 
 // Update locks a setting and stores what p decides. Roles that do not exist are an Invalid fault for the field "roles"; a
 // NotFound fault when there is no such setting.
 func (n *Notices) Update(ctx context.Context, id int64, p oncall.NoticePatch) error {
-	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	now, err := n.ByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	return n.reminders(ctx, now.User, func(ctx context.Context, q *db.Queries) error {
 		if _, err := q.LockNoticeSetting(ctx, id); err != nil {
 			return err
 		}
@@ -101,7 +110,18 @@ func (n *Notices) Update(ctx context.Context, id int64, p oncall.NoticePatch) er
 
 // Delete deletes a setting; a NotFound fault when there is none.
 func (n *Notices) Delete(ctx context.Context, id int64) error {
-	return postgres.RequireRow(postgres.Query(ctx, n.db, (*db.Queries).DeleteNoticeSetting, id))
+	now, err := n.ByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	return n.reminders(ctx, now.User, func(ctx context.Context, q *db.Queries) error {
+		return postgres.RequireRow(q.DeleteNoticeSetting(ctx, id))
+	})
+}
+
+// reminders changes the settings of a person and adds an entry to the audit log.
+func (n *Notices) reminders(ctx context.Context, user users.ID, change func(context.Context, *db.Queries) error) error {
+	return auditlog.Change(ctx, n.db, auditlog.User(user), audit.Entry{Action: audit.RemindersSet}, change)
 }
 
 // Audit reads the audit log of calendars, oldest first. More entries than one list may have are an Invalid fault.

@@ -12,10 +12,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -206,7 +208,7 @@ func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, cod
 	if subtle.ConstantTimeCompare(hash, key.CodeHash) != 1 {
 		return wrong
 	}
-	return c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return auditlog.Change(ctx, c.db, auditlog.User(id), audit.Entry{Action: audit.ContactVerified}, func(ctx context.Context, q *db.Queries) error {
 		if err := verify(ctx, q, id, mode, destination); err != nil {
 			return err
 		}
@@ -216,7 +218,7 @@ func (c *Contacts) Verify(ctx context.Context, id users.ID, mode users.Mode, cod
 
 // Confirm marks a contact as verified by an administrator, without a code. A contact that another person has verified is a Conflict.
 func (c *Contacts) Confirm(ctx context.Context, id users.ID, mode users.Mode) error {
-	return c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return auditlog.Change(ctx, c.db, auditlog.User(id), audit.Entry{Action: audit.ContactVerified}, func(ctx context.Context, q *db.Queries) error {
 		destination, err := unverified(ctx, q, id, mode)
 		if err != nil {
 			return err

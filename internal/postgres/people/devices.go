@@ -3,7 +3,9 @@ package people
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -20,5 +22,13 @@ func (s *Devices) Tokens(ctx context.Context, person string) (tokens []string, e
 
 // SwitchOff deactivates a device that the push service reports as unregistered. Registering it again activates it.
 func (s *Devices) SwitchOff(ctx context.Context, token string) error {
-	return postgres.Exec(ctx, s.db, (*db.Queries).SwitchOffDevice, postgres.Storable(token))
+	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		owners, err := q.SwitchOffDevice(ctx, postgres.Storable(token))
+		for _, name := range owners {
+			if err == nil {
+				err = auditlog.Write(ctx, q, audit.Entry{Action: audit.DeviceSwitchedOff, Object: "user " + name, Detail: "the push service does not know it"})
+			}
+		}
+		return err
+	})
 }

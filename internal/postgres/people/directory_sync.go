@@ -8,10 +8,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -63,7 +65,7 @@ func (s *DirectorySync) known(ctx context.Context, who db.DirectoryPeopleParams)
 
 // Apply stores one person's change. A name that another person got meanwhile is an Invalid fault.
 func (s *DirectorySync) Apply(ctx context.Context, c directory.Change) error {
-	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return s.db.InTx(audit.As(ctx, audit.Directory, 0, s.actor), func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, s.processID, s.leases); err != nil {
 			return err
 		}
@@ -86,7 +88,11 @@ func ApplyChange(ctx context.Context, q *db.Queries, actor string, c directory.C
 	if err := changeContacts(ctx, q, id, c); err != nil {
 		return 0, err
 	}
-	return id, noteChange(ctx, q, actor, "user", c.Kind, c.Name, c.Detail())
+	action, changed := userActions[c.Kind]
+	if !changed {
+		return id, nil
+	}
+	return id, auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: "user " + c.Name, Detail: c.Detail()})
 }
 
 const nameTaken = "somebody else took the name meanwhile: it is looked at again in the next run"
@@ -157,18 +163,16 @@ func changeContacts(ctx context.Context, q *db.Queries, id users.ID, c directory
 	return nil
 }
 
-// actions are the texts of the audit log. A kind that is missing has no entry.
-var actions = map[directory.Kind]string{
-	directory.Add: "added", directory.Update: "changed", directory.SwitchOn: "switched on", directory.SwitchOff: "switched off",
-}
-
-func noteChange(ctx context.Context, q *db.Queries, actor, what string, kind directory.Kind, name, detail string) error {
-	action, changed := actions[kind]
-	if !changed { // only the source changed
-		return nil
+// Actions of the audit log. A kind that is missing has no entry: only the source changed.
+var (
+	userActions = map[directory.Kind]audit.Action{
+		directory.Add: audit.UserCreated, directory.Update: audit.UserChanged, directory.SwitchOn: audit.UserSwitchedOn, directory.SwitchOff: audit.UserSwitchedOff,
 	}
-	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: actor, Action: what + " " + action, Object: what + " " + postgres.Storable(name), Detail: detail})
-}
+	listActions = map[directory.Kind]audit.Action{
+		directory.Add: audit.MailingListAdded, directory.Update: audit.MailingListChanged, directory.SwitchOn: audit.MailingListSwitchedOn,
+		directory.SwitchOff: audit.MailingListSwitchedOff,
+	}
+)
 
 // KnownLists lists all mailing lists.
 func (s *DirectorySync) KnownLists(ctx context.Context) ([]directory.KnownList, error) {
@@ -180,7 +184,7 @@ func (s *DirectorySync) KnownLists(ctx context.Context) ([]directory.KnownList, 
 
 // ApplyList stores one mailing list's change. A list that is switched off keeps its members.
 func (s *DirectorySync) ApplyList(ctx context.Context, c directory.ListChange) error {
-	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return s.db.InTx(audit.As(ctx, audit.Directory, 0, s.actor), func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.Fence(ctx, q, s.processID, s.leases); err != nil {
 			return err
 		}
@@ -200,7 +204,11 @@ func (s *DirectorySync) ApplyList(ctx context.Context, c directory.ListChange) e
 				return err
 			}
 		}
-		return noteChange(ctx, q, s.actor, "mailing list", c.Kind, c.Name, fmt.Sprintf("%d people", len(c.Members)))
+		action, changed := listActions[c.Kind]
+		if !changed {
+			return nil
+		}
+		return auditlog.Write(ctx, q, audit.Entry{Actor: s.actor, Action: action, Object: "mailing list " + c.Name, Detail: fmt.Sprintf("%d people", len(c.Members))})
 	})
 }
 

@@ -5,9 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -61,7 +63,7 @@ func (p *OncallPeople) Create(ctx context.Context, name string, by oncall.By) er
 		if err := q.NoTimeZone(ctx, u.ID); err != nil {
 			return err
 		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "user created", Object: "user " + name})
+		return auditlog.Created(ctx, q, auditlog.User(users.ID(u.ID)), audit.Entry{Actor: by.Owner, Action: audit.UserCreated})
 	})
 }
 
@@ -79,7 +81,7 @@ func (p *OncallPeople) Update(ctx context.Context, u oncall.Person, c oncall.Per
 		canonical := users.CanonicalName(name)
 		params.Name, params.CanonicalName = &name, &canonical
 	}
-	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+	return auditlog.Change(ctx, p.db, auditlog.User(u.ID), audit.Entry{Action: audit.UserChanged}, func(ctx context.Context, q *db.Queries) error {
 		if err := postgres.RequireRow(q.UpdateOncallUser(ctx, params)); err != nil {
 			return err
 		}
@@ -100,7 +102,7 @@ func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely boo
 			if _, err := q.DeleteUser(ctx, int64(u.ID)); err != nil {
 				return err
 			}
-			return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "user deleted", Object: "user " + u.Name})
+			return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.UserDeleted, Object: "user " + u.Name})
 		})
 		if err == nil || !fault.Is(err, fault.Conflict) {
 			return err == nil, err
@@ -120,7 +122,7 @@ func (p *OncallPeople) Remove(ctx context.Context, u oncall.Person, entirely boo
 		if err := q.DropIcalKeysOfRequester(ctx, int64(u.ID)); err != nil {
 			return err
 		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "user switched off", Object: "user " + u.Name})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.UserSwitchedOff, Object: "user " + u.Name})
 	})
 }
 
@@ -139,12 +141,16 @@ func (p *OncallPeople) Pinned(ctx context.Context, id users.ID) ([]string, error
 
 // Pin adds a team to those that a person pinned; a Conflict fault when it is one.
 func (p *OncallPeople) Pin(ctx context.Context, id users.ID, team int64) error {
-	return postgres.RequireNew(postgres.Query(ctx, p.db, (*db.Queries).PinTeam, db.PinTeamParams{UserID: int64(id), TeamID: team}))
+	return auditlog.Change(ctx, p.db, auditlog.User(id), audit.Entry{Action: audit.TeamPinned}, func(ctx context.Context, q *db.Queries) error {
+		return postgres.RequireNew(q.PinTeam(ctx, db.PinTeamParams{UserID: int64(id), TeamID: team}))
+	})
 }
 
 // Unpin removes a team from those that a person pinned; a NotFound fault when it is not one.
 func (p *OncallPeople) Unpin(ctx context.Context, id users.ID, team int64) error {
-	return postgres.RequireRow(postgres.Query(ctx, p.db, (*db.Queries).UnpinTeam, db.UnpinTeamParams{UserID: int64(id), TeamID: team}))
+	return auditlog.Change(ctx, p.db, auditlog.User(id), audit.Entry{Action: audit.TeamUnpinned}, func(ctx context.Context, q *db.Queries) error {
+		return postgres.RequireRow(q.UnpinTeam(ctx, db.UnpinTeamParams{UserID: int64(id), TeamID: team}))
+	})
 }
 
 // Search finds active teams and their services whose names contain the keyword, and active people whose name or full name begins with

@@ -2,9 +2,9 @@ package people
 
 import (
 	"context"
-	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -24,7 +24,7 @@ func (s *Settings) Reprioritisations(ctx context.Context, id users.ID) ([]users.
 
 // SetReprioritisation stores a person's rule for a source mode and replaces the previous one.
 func (s *Settings) SetReprioritisation(ctx context.Context, u users.User, r users.Reprioritisation, by string) error {
-	return s.changing(ctx, u, by, "reprioritisation set", r.String(), func(ctx context.Context, q *db.Queries) error {
+	return s.changing(ctx, u, by, audit.ReprioritisationSet, func(ctx context.Context, q *db.Queries) error {
 		return q.SetReprioritisation(ctx, db.SetReprioritisationParams{
 			UserID: int64(u.ID), SourceMode: string(r.Source), DestinationMode: string(r.Destination), Count: int32(r.Count),
 			WindowSeconds: int32(r.Window / time.Second),
@@ -34,7 +34,7 @@ func (s *Settings) SetReprioritisation(ctx context.Context, u users.User, r user
 
 // RemoveReprioritisation deletes a person's rule for a source mode; a NotFound fault when there is none.
 func (s *Settings) RemoveReprioritisation(ctx context.Context, u users.User, source users.Mode, by string) error {
-	return s.changing(ctx, u, by, "reprioritisation removed", string(source), func(ctx context.Context, q *db.Queries) error {
+	return s.changing(ctx, u, by, audit.ReprioritisationRemoved, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.RemoveReprioritisation(ctx, db.RemoveReprioritisationParams{UserID: int64(u.ID), SourceMode: string(source)}))
 	})
 }
@@ -59,8 +59,7 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 	if len(choices) == 0 {
 		return nil
 	}
-	said := postgres.Convert(choices, users.CategoryChoice.String)
-	return s.changing(ctx, u, by, "categories set", strings.Join(said, ", "), func(ctx context.Context, q *db.Queries) error {
+	return s.changing(ctx, u, by, audit.CategoriesSet, func(ctx context.Context, q *db.Queries) error {
 		for _, c := range choices {
 			category, err := q.CategoryID(ctx, db.CategoryIDParams{Application: postgres.Storable(c.Application), Category: postgres.Storable(c.Category)})
 			if fault.Is(postgres.MapError(err), fault.NotFound) {
@@ -84,14 +83,14 @@ func (s *Settings) SetCategories(ctx context.Context, u users.User, choices []us
 
 // ClearCategories deletes a person's choices for all categories of an application.
 func (s *Settings) ClearCategories(ctx context.Context, u users.User, application, by string) error {
-	return s.changing(ctx, u, by, "categories cleared", application, func(ctx context.Context, q *db.Queries) error {
+	return s.changing(ctx, u, by, audit.CategoriesCleared, func(ctx context.Context, q *db.Queries) error {
 		return q.RemoveCategoryChoices(ctx, db.RemoveCategoryChoicesParams{UserID: int64(u.ID), Application: postgres.Storable(application)})
 	})
 }
 
 // RegisterDevice registers a phone for push messages to a person, also when it belonged to another person before.
 func (s *Settings) RegisterDevice(ctx context.Context, u users.User, d users.Device, by string) error {
-	return s.changing(ctx, u, by, "device registered", d.Platform, func(ctx context.Context, q *db.Queries) error {
+	return s.changing(ctx, u, by, audit.DeviceRegistered, func(ctx context.Context, q *db.Queries) error {
 		return q.RegisterDevice(ctx, db.RegisterDeviceParams{RegistrationID: d.RegistrationID, UserID: int64(u.ID), Platform: d.Platform})
 	})
 }

@@ -2,8 +2,8 @@ package people
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -27,13 +27,11 @@ func (s *Settings) QuietLimits(ctx context.Context, id users.ID) (users.QuietLim
 // SetQuietLimits replaces the quiet-time limits of a person. limits must have passed its Check.
 func (s *Settings) SetQuietLimits(ctx context.Context, u users.User, limits users.QuietLimits, by string) error {
 	p := db.SetQuietLimitsParams{UserID: int64(u.ID), WorkingDays: postgres.Convert(limits.WorkingDays, func(p users.Priority) string { return string(p) })}
-	perDay := "as the installation"
 	if limits.PerDay != nil {
 		n := int32(*limits.PerDay)
-		p.PerDay, perDay = &n, fmt.Sprint(n)
+		p.PerDay = &n
 	}
-	detail := fmt.Sprintf("calls and texts a day: %s; working days only: %v", perDay, p.WorkingDays)
-	return s.changing(ctx, u, by, "quiet-time limits set", detail, func(ctx context.Context, q *db.Queries) error {
+	return s.changing(ctx, u, by, audit.QuietTimeLimitsSet, func(ctx context.Context, q *db.Queries) error {
 		if limits.PerDay == nil && len(limits.WorkingDays) == 0 {
 			return q.RemoveQuietLimits(ctx, int64(u.ID))
 		}

@@ -3,8 +3,10 @@ package people
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -49,7 +51,7 @@ func (r *Rosters) Create(ctx context.Context, team oncall.Profile, name string, 
 		if id, err = q.CreateRoster(ctx, db.CreateRosterParams{TeamID: team.ID, Name: name}); err != nil {
 			return id, err
 		}
-		return id, postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_created",
+		return id, auditlog.WriteOncall(ctx, q, by, team.Name, "roster_created",
 			map[string]any{"roster_id": id, "request_body": by.Body})
 	})
 }
@@ -62,7 +64,7 @@ func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Ro
 			if err := q.OrderRoster(ctx, db.OrderRosterParams{RosterID: old.ID, UserIds: postgres.Numbers(order)}); err != nil {
 				return err
 			}
-			if err := teamChanged(ctx, q, by, "roster order changed", team, "roster "+old.Name); err != nil {
+			if err := teamChanged(ctx, q, by, audit.RosterOrderChanged, team, "roster "+old.Name); err != nil {
 				return err
 			}
 		}
@@ -72,7 +74,7 @@ func (r *Rosters) Change(ctx context.Context, team oncall.Profile, old oncall.Ro
 		if err := postgres.RequireRow(q.RenameRoster(ctx, db.RenameRosterParams{ID: old.ID, Name: name})); err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_edited", map[string]any{"old_name": old.Name, "new_name": name})
+		return auditlog.WriteOncall(ctx, q, by, team.Name, "roster_edited", map[string]any{"old_name": old.Name, "new_name": name})
 	})
 }
 
@@ -94,7 +96,7 @@ func (r *Rosters) Delete(ctx context.Context, team oncall.Profile, roster oncall
 		if err := leaveIfNothing(ctx, q, team.ID, ids...); err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_deleted", map[string]any{"name": roster.Name})
+		return auditlog.WriteOncall(ctx, q, by, team.Name, "roster_deleted", map[string]any{"name": roster.Name})
 	})
 }
 
@@ -118,7 +120,7 @@ func (r *Rosters) AddMember(ctx context.Context, team oncall.Profile, roster onc
 		if err := r.teams.subscribe(ctx, q, team.ID, user.ID); err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_user_added",
+		return auditlog.WriteOncall(ctx, q, by, team.Name, "roster_user_added",
 			map[string]any{"roster": roster.Name, "user": user.Name, "request_body": by.Body})
 	})
 }
@@ -130,7 +132,7 @@ func (r *Rosters) SetInRotation(ctx context.Context, team oncall.Profile, roster
 		if err != nil || n == 0 {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_user_edited",
+		return auditlog.WriteOncall(ctx, q, by, team.Name, "roster_user_edited",
 			map[string]any{"user": user.Name, "roster": roster.Name, "request_body": by.Body})
 	})
 }
@@ -152,6 +154,6 @@ func (r *Rosters) RemoveMember(ctx context.Context, team oncall.Profile, roster 
 		if err := leaveIfNothing(ctx, q, team.ID, int64(user.ID)); err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "roster_user_deleted", map[string]any{"roster": roster.Name, "user": user.Name})
+		return auditlog.WriteOncall(ctx, q, by, team.Name, "roster_user_deleted", map[string]any{"roster": roster.Name, "user": user.Name})
 	})
 }

@@ -2,9 +2,9 @@ package people
 
 import (
 	"context"
-	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
@@ -33,8 +33,7 @@ func (s *Settings) NotificationRules(ctx context.Context, id users.ID) ([]users.
 
 // SetNotificationRules replaces a person's rules. rules must come from users.CheckRules.
 func (s *Settings) SetNotificationRules(ctx context.Context, u users.User, rules []users.NotificationRule, by string) error {
-	said := strings.Join(postgres.Convert(rules, users.NotificationRule.String), "; ")
-	return s.changing(ctx, u, by, "notification rules set", said, func(ctx context.Context, q *db.Queries) error {
+	return s.changing(ctx, u, by, audit.NotificationRulesSet, func(ctx context.Context, q *db.Queries) error {
 		p := db.AddFollowUpsParams{UserID: int64(u.ID), Priorities: []string{}, Positions: []int16{}, Modes: []string{}, Delays: []int32{}}
 		for _, r := range rules {
 			if err := setMode(ctx, q, int64(u.ID), 0, users.ModeChoice{Priority: r.Priority, Mode: r.Mode}); err != nil {

@@ -2,11 +2,12 @@ package people
 
 import (
 	"context"
-	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -87,26 +88,9 @@ func modesOf(ctx context.Context, q *db.Queries, id int64) (map[users.Priority]u
 	return out, err
 }
 
-// changing runs f in a transaction and adds an entry to the audit log. detail holds no secret and no address.
-func (s *Settings) changing(ctx context.Context, u users.User, by, action, detail string, f func(context.Context, *db.Queries) error) error {
-	return s.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if err := f(ctx, q); err != nil {
-			return err
-		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{
-			Actor: postgres.Storable(by), Action: action, Object: "user " + u.Name, Detail: postgres.Storable(shorten(detail)),
-		})
-	})
-}
-
-// maxDetail bounds the detail of an entry of the audit log, in bytes.
-const maxDetail = 500
-
-func shorten(s string) string {
-	if len(s) <= maxDetail {
-		return s
-	}
-	return s[:maxDetail] + "..."
+// changing runs f in a transaction and adds an entry to the audit log.
+func (s *Settings) changing(ctx context.Context, u users.User, by string, action audit.Action, f func(context.Context, *db.Queries) error) error {
+	return auditlog.Change(ctx, s.db, auditlog.User(u.ID), audit.Entry{Actor: by, Action: action}, f)
 }
 
 // SetModes stores choices of modes, all or none. An application that does not exist is an Invalid fault.
@@ -114,8 +98,7 @@ func (s *Settings) SetModes(ctx context.Context, u users.User, choices []users.M
 	if len(choices) == 0 {
 		return nil
 	}
-	said := postgres.Convert(choices, users.ModeChoice.String)
-	return s.changing(ctx, u, by, "modes set", strings.Join(said, ", "), func(ctx context.Context, q *db.Queries) error {
+	return s.changing(ctx, u, by, audit.ModesSet, func(ctx context.Context, q *db.Queries) error {
 		apps := map[string]int64{"": 0}
 		for _, c := range choices {
 			app, known := apps[c.Application]
@@ -190,7 +173,7 @@ func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by strin
 	if _, err := time.LoadLocation(zone); err != nil {
 		return fault.Invalidf("timezone", "unknown time zone %q", zone)
 	}
-	return s.changing(ctx, u, by, "time zone set", zone, func(ctx context.Context, q *db.Queries) error {
+	return s.changing(ctx, u, by, audit.TimeZoneSet, func(ctx context.Context, q *db.Queries) error {
 		return postgres.RequireRow(q.SetTimeZone(ctx, db.SetTimeZoneParams{ID: int64(u.ID), TimeZone: zone}))
 	})
 }
@@ -198,11 +181,11 @@ func (s *Settings) SetTimeZone(ctx context.Context, u users.User, zone, by strin
 // SetFixedText stores whether a person's messages in a mode carry the operator's text instead of the template's.
 func (s *Settings) SetFixedText(ctx context.Context, u users.User, mode users.Mode, fixed bool, by string) error {
 	if fixed {
-		return s.changing(ctx, u, by, "fixed text switched on", string(mode), func(ctx context.Context, q *db.Queries) error {
+		return s.changing(ctx, u, by, audit.FixedTextSwitchedOn, func(ctx context.Context, q *db.Queries) error {
 			return q.AddFixedText(ctx, db.AddFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
 		})
 	}
-	return s.changing(ctx, u, by, "fixed text switched off", string(mode), func(ctx context.Context, q *db.Queries) error {
+	return s.changing(ctx, u, by, audit.FixedTextSwitchedOff, func(ctx context.Context, q *db.Queries) error {
 		return q.RemoveFixedText(ctx, db.RemoveFixedTextParams{UserID: int64(u.ID), Mode: string(mode)})
 	})
 }

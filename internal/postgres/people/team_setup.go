@@ -3,9 +3,11 @@ package people
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -55,7 +57,7 @@ func (t *Teams) Create(ctx context.Context, n NewTeam) (oncall.Team, error) {
 			ID: row.ID, TargetID: row.TargetID, OncallID: row.OncallID, Name: name, TimeZone: n.TimeZone, Active: true,
 			ManagerID: n.ManagerID, DirectorID: n.DirectorID, Members: n.Members,
 		}
-		return out, nil
+		return out, auditlog.Write(ctx, q, audit.Entry{Action: audit.TeamAdded, Object: "team " + name})
 	})
 }
 

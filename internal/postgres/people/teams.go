@@ -3,9 +3,11 @@ package people
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -88,7 +90,7 @@ func (t *OncallTeams) Create(ctx context.Context, s oncall.TeamSettings, admin u
 		if err := t.subscribe(ctx, q, row.ID, admin); err != nil {
 			return number, err
 		}
-		return number, postgres.AppendOncallAudit(ctx, q, by, s.Name, "team_created", map[string]any{"team_id": row.OncallID})
+		return number, auditlog.WriteOncall(ctx, q, by, s.Name, "team_created", map[string]any{"team_id": row.OncallID})
 	})
 }
 
@@ -102,7 +104,8 @@ func (t *OncallTeams) Update(ctx context.Context, id int64, p oncall.TeamPatch, 
 		if err != nil {
 			return err
 		}
-		s := p.Apply(profileOf(db.OncallTeamByNameRow(row)).TeamSettings)
+		before := profileOf(db.OncallTeamByNameRow(row)).TeamSettings
+		s := p.Apply(before)
 		err = postgres.RequireRow(q.UpdateOncallTeam(ctx, db.UpdateOncallTeamParams{
 			ID: id, Name: s.Name, Description: s.Description, TimeZone: s.TimeZone, Email: postgres.NullText(s.Email),
 			SlackChannel: postgres.NullText(s.SlackChannel), SlackChannelNotifications: postgres.NullText(s.SlackNotifications),
@@ -112,7 +115,7 @@ func (t *OncallTeams) Update(ctx context.Context, id int64, p oncall.TeamPatch, 
 		if err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, s.Name, "team_edited", map[string]any{"request_body": by.Body})
+		return auditlog.WriteOncall(ctx, q, by, s.Name, "team_edited", map[string]any{"request_body": by.Body}, audit.Diff(before, s)...)
 	})
 }
 
@@ -134,7 +137,7 @@ func (t *OncallTeams) Delete(ctx context.Context, team oncall.Profile, by oncall
 		if err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "team_deleted", map[string]any{})
+		return auditlog.WriteOncall(ctx, q, by, team.Name, "team_deleted", map[string]any{})
 	})
 }
 
@@ -148,7 +151,7 @@ func (t *OncallTeams) AddMember(ctx context.Context, team oncall.Profile, user o
 		if err := postgres.RequireNew(n, err); err != nil {
 			return err
 		}
-		return teamChanged(ctx, q, by, "team member added", team, "user "+user.Name)
+		return teamChanged(ctx, q, by, audit.TeamMemberAdded, team, "user "+user.Name)
 	})
 }
 
@@ -172,14 +175,14 @@ func (t *OncallTeams) RemoveMember(ctx context.Context, team oncall.Profile, use
 		if err := q.TidyTeamMembers(ctx, team.ID); err != nil {
 			return err
 		}
-		return teamChanged(ctx, q, by, "team member removed", team, "user "+user.Name)
+		return teamChanged(ctx, q, by, audit.TeamMemberRemoved, team, "user "+user.Name)
 	})
 }
 
 // teamChanged adds an entry about a team to the audit log of the installation. The one of on-call has only the actions of Oncall.
-func teamChanged(ctx context.Context, q *db.Queries, by oncall.By, action string, team oncall.Profile, detail string) error {
-	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: action, Object: postgres.Storable("team " + team.Name),
-		Detail: postgres.Storable(detail)})
+func teamChanged(ctx context.Context, q *db.Queries, by oncall.By, action audit.Action, team oncall.Profile, detail string) error {
+	return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: action, Object: "team " + team.Name,
+		Detail: detail})
 }
 
 // AddAdmin makes a person an administrator and member; a Conflict fault when they are one.
@@ -195,7 +198,7 @@ func (t *OncallTeams) AddAdmin(ctx context.Context, team oncall.Profile, user on
 		if err := t.subscribe(ctx, q, team.ID, user.ID); err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "admin_created", map[string]any{"user": user.Name})
+		return auditlog.WriteOncall(ctx, q, by, team.Name, "admin_created", map[string]any{"user": user.Name})
 	})
 }
 
@@ -212,7 +215,7 @@ func (t *OncallTeams) RemoveAdmin(ctx context.Context, team oncall.Profile, user
 		if err := leaveIfNothing(ctx, q, team.ID, int64(user.ID)); err != nil {
 			return err
 		}
-		return postgres.AppendOncallAudit(ctx, q, by, team.Name, "admin_deleted", map[string]any{"user": user.Name})
+		return auditlog.WriteOncall(ctx, q, by, team.Name, "admin_deleted", map[string]any{"user": user.Name})
 	})
 }
 
@@ -226,16 +229,34 @@ func (t *OncallTeams) Subscriptions(ctx context.Context, team int64) ([]oncall.S
 
 // Subscribe shows another team's role on a team's calendar; a Conflict fault when the subscription exists.
 func (t *OncallTeams) Subscribe(ctx context.Context, team, other, role int64) error {
-	return postgres.RequireNew(postgres.Query(ctx, t.db, (*db.Queries).Subscribe, db.SubscribeParams{
-		TeamID: team, SubscriptionID: other, RoleID: role,
-	}))
+	return t.subscription(ctx, audit.TeamSubscribed, team, other, func(ctx context.Context, q *db.Queries) error {
+		return postgres.RequireNew(q.Subscribe(ctx, db.SubscribeParams{TeamID: team, SubscriptionID: other, RoleID: role}))
+	})
 }
 
 // Unsubscribe removes another team's role from a team's calendar; a NotFound fault when there is no such subscription.
 func (t *OncallTeams) Unsubscribe(ctx context.Context, team, other, role int64) error {
-	return postgres.RequireRow(postgres.Query(ctx, t.db, (*db.Queries).Unsubscribe, db.UnsubscribeParams{
-		TeamID: team, SubscriptionID: other, RoleID: role,
-	}))
+	return t.subscription(ctx, audit.TeamUnsubscribed, team, other, func(ctx context.Context, q *db.Queries) error {
+		return postgres.RequireRow(q.Unsubscribe(ctx, db.UnsubscribeParams{TeamID: team, SubscriptionID: other, RoleID: role}))
+	})
+}
+
+// subscription changes a subscription and adds an entry to the audit log.
+func (t *OncallTeams) subscription(ctx context.Context, action audit.Action, team, other int64, change func(context.Context, *db.Queries) error) error {
+	return t.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := change(ctx, q); err != nil {
+			return err
+		}
+		subscriber, err := q.OncallTeamByID(ctx, team)
+		if err != nil {
+			return err
+		}
+		subscribed, err := q.OncallTeamByID(ctx, other)
+		if err != nil {
+			return err
+		}
+		return auditlog.Write(ctx, q, audit.Entry{Action: action, Object: "team " + subscriber.Name, Detail: "to team " + subscribed.Name})
+	})
 }
 
 // subscribe gives a person the default notices of a team unless they have settings for it.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -63,7 +65,7 @@ func CreateUser(ctx context.Context, q *db.Queries, n NewUser, verified bool) (o
 			return out, err
 		}
 	}
-	return out, nil
+	return out, auditlog.Created(ctx, q, auditlog.User(out.ID), audit.Entry{Action: audit.UserCreated})
 }
 
 // ByName finds a person by name, ignoring case; a NotFound fault when there is none. Inactive people are found too.
@@ -96,37 +98,52 @@ func (u *Users) Teammates(ctx context.Context, one, other users.ID) (bool, error
 
 // SetPassword stores a result of auth.Passwords.Hash; "" deletes the password. Both end the person's sessions.
 func (u *Users) SetPassword(ctx context.Context, id users.ID, hash string) error {
-	p := db.SetPasswordParams{ID: int64(id)}
+	p, action := db.SetPasswordParams{ID: int64(id)}, audit.PasswordRemoved
 	if hash != "" {
-		p.PasswordHash = &hash
+		p.PasswordHash, action = &hash, audit.PasswordSet
 	}
-	return postgres.RequireRow(postgres.Query(ctx, u.db, (*db.Queries).SetPassword, p))
+	return u.change(ctx, id, action, func(ctx context.Context, q *db.Queries) (int64, error) { return q.SetPassword(ctx, p) })
 }
 
 // SetActive switches a person on or off; a NotFound fault when there is no such id. Switching off ends their sessions.
 func (u *Users) SetActive(ctx context.Context, id users.ID, active bool) error {
-	return postgres.RequireRow(postgres.Query(ctx, u.db, (*db.Queries).SetActive, db.SetActiveParams{ID: int64(id), Active: active}))
+	action := audit.UserSwitchedOff
+	if active {
+		action = audit.UserSwitchedOn
+	}
+	return u.change(ctx, id, action, func(ctx context.Context, q *db.Queries) (int64, error) {
+		return q.SetActive(ctx, db.SetActiveParams{ID: int64(id), Active: active})
+	})
+}
+
+// change changes the row of a person and adds an entry to the audit log.
+func (u *Users) change(ctx context.Context, id users.ID, action audit.Action, set func(context.Context, *db.Queries) (int64, error)) error {
+	return auditlog.Change(ctx, u.db, auditlog.User(id), audit.Entry{Action: action}, func(ctx context.Context, q *db.Queries) error {
+		return postgres.RequireRow(set(ctx, q))
+	})
 }
 
 // Update stores all fields of a person except the name; a NotFound fault when there is no such id. Switching a person off ends
 // their sessions.
 func (u *Users) Update(ctx context.Context, user users.User) error {
-	return postgres.RequireRow(postgres.Query(ctx, u.db, (*db.Queries).UpdateUser, db.UpdateUserParams{
-		ID: int64(user.ID), FullName: user.FullName, TimeZone: user.TimeZone, Admin: user.Admin, ReadOnly: user.ReadOnly,
-		Active: user.Active,
-	}))
+	return u.change(ctx, user.ID, audit.UserChanged, func(ctx context.Context, q *db.Queries) (int64, error) {
+		return q.UpdateUser(ctx, db.UpdateUserParams{ID: int64(user.ID), FullName: user.FullName, TimeZone: user.TimeZone, Admin: user.Admin,
+			ReadOnly: user.ReadOnly, Active: user.Active})
+	})
 }
 
 // SetContact stores the contact of a person in a mode, set by an administrator; "" removes it. It counts as verified unless another
 // person has it.
 func (u *Users) SetContact(ctx context.Context, id users.ID, mode users.Mode, destination string) error {
-	return u.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error { return setContact(ctx, q, id, mode, destination, true) })
+	return auditlog.Change(ctx, u.db, auditlog.User(id), audit.Entry{Action: audit.ContactSet}, func(ctx context.Context, q *db.Queries) error {
+		return setContact(ctx, q, id, mode, destination, true)
+	})
 }
 
 // SetMode stores the mode that a person chose for a priority.
 func (u *Users) SetMode(ctx context.Context, id users.ID, priority users.Priority, mode users.Mode) error {
-	return postgres.Exec(ctx, u.db, (*db.Queries).SetUserMode, db.SetUserModeParams{
-		UserID: int64(id), Priority: string(priority), Mode: string(mode),
+	return auditlog.Change(ctx, u.db, auditlog.User(id), audit.Entry{Action: audit.ModesSet}, func(ctx context.Context, q *db.Queries) error {
+		return q.SetUserMode(ctx, db.SetUserModeParams{UserID: int64(id), Priority: string(priority), Mode: string(mode)})
 	})
 }
 

@@ -7,5 +7,6 @@ join users u on u.id = d.user_id
 where lower(u.name) = lower(sqlc.arg(person)::text) and u.active and d.active
 order by d.id;
 
--- name: SwitchOffDevice :exec
-update devices set active = false where registration_id = sqlc.arg(registration_id)::text and active;
+-- name: SwitchOffDevice :many
+update devices d set active = false where d.registration_id = sqlc.arg(registration_id)::text and d.active
+returning (select u.name from users u where u.id = d.user_id)::text as user_name;

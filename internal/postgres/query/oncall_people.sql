@@ -88,7 +88,7 @@ insert into team_services (team_id, service_id) values (@team_id, @service_id) o
 delete from team_services where team_id = @team_id and service_id = @service_id;
 
 -- name: LockService :one
-select id from services where id = @id for no key update;
+select name from services where id = @id for no key update;
 
 -- name: SearchTeams :many
 select name from teams where active and position(lower(@keyword) in lower(name)) > 0 order by name limit 500;

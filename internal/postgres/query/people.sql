@@ -70,12 +70,6 @@ select r.name as role, r.target_kind,
 from target_roles r
 where r.name = @role;
 
--- name: AppendAudit :exec
-insert into audit_log (actor, action, object, detail) values (@actor, @action, @object, @detail);
-
--- name: Audit :many
-select id, at, actor, action, object, detail from audit_log where id < @before order by id desc limit sqlc.arg(max_rows)::int;
-
 -- name: UsersWithoutCanonicalName :many
 select id, name from users where canonical_name is null order by id;
 

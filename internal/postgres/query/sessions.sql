@@ -9,14 +9,22 @@ where token = @token and expiry > clock_timestamp()
 -- name: RecordSessionUse :exec
 update sessions set last_used_at = clock_timestamp() where token = @token and last_used_at < clock_timestamp() - interval '1 minute';
 
--- name: CommitSession :exec
+-- A session of a person is begun if it is new or had no person before.
+-- name: CommitSession :one
+with before as (select s.user_id from sessions s where s.token = sqlc.arg(token)::text), written as (
 insert into sessions (token, data, expiry, user_id, how, address, device)
 values (@token, @data, @expiry, (select u.id from users u where u.id = sqlc.arg(user_id)::bigint), @how, @address, @device)
 on conflict (token) do update set data = excluded.data, expiry = excluded.expiry, user_id = excluded.user_id, how = excluded.how,
-    address = excluded.address, device = excluded.device;
+    address = excluded.address, device = excluded.device
+returning user_id
+)
+select coalesce((select u.name from users u where u.id = w.user_id), '')::text as user_name,
+    (w.user_id is not null and w.user_id is distinct from (select b.user_id from before b))::boolean as begun
+from written w;
 
--- name: DeleteSession :exec
-delete from sessions where token = @token;
+-- name: DeleteSession :one
+delete from sessions s where s.token = @token
+returning coalesce(s.user_id, 0)::bigint as user_id, coalesce((select u.name from users u where u.id = s.user_id), '')::text as user_name;
 
 -- name: DeleteExpiredSessions :execrows
 delete from sessions

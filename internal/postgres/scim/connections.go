@@ -11,8 +11,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/scim"
 	"github.com/iris-oncall/iris/internal/tokens"
@@ -98,7 +100,7 @@ func (s *Store) Add(ctx context.Context, c scim.Connection, hash []byte) (scim.C
 		if err := q.AddScimToken(ctx, db.AddScimTokenParams{Hash: hash, ConnectionID: row.ID}); err != nil {
 			return out, err
 		}
-		return connectionOf(row), note(ctx, q, c.CreatedBy, "SCIM connection create", "SCIM connection "+row.Name, "provider "+c.Provider)
+		return connectionOf(row), note(ctx, q, c.CreatedBy, audit.SCIMConnectionCreated, "SCIM connection "+row.Name, "provider "+c.Provider)
 	})
 }
 
@@ -114,7 +116,7 @@ func (s *Store) Rotate(ctx context.Context, c scim.Connection, hash []byte, acto
 		if err := q.TrimScimTokens(ctx, db.TrimScimTokensParams{ConnectionID: c.ID, Keep: scim.MaxTokens}); err != nil {
 			return err
 		}
-		return note(ctx, q, actor, "SCIM token create", "SCIM connection "+c.Name, "")
+		return note(ctx, q, actor, audit.SCIMTokenCreated, "SCIM connection "+c.Name, "")
 	})
 }
 
@@ -124,7 +126,7 @@ func (s *Store) EndOldTokens(ctx context.Context, c scim.Connection, actor strin
 		if err := q.TrimScimTokens(ctx, db.TrimScimTokensParams{ConnectionID: c.ID, Keep: 1}); err != nil {
 			return err
 		}
-		return note(ctx, q, actor, "SCIM tokens end", "SCIM connection "+c.Name, "all except the newest")
+		return note(ctx, q, actor, audit.SCIMTokensEnded, "SCIM connection "+c.Name, "all except the newest")
 	})
 }
 
@@ -137,7 +139,7 @@ func (s *Store) Delete(ctx context.Context, c scim.Connection, actor string) err
 		if err := postgres.RequireRow(q.DeleteScimConnection(ctx, c.ID)); err != nil {
 			return fault.When(err, fault.NotFound, errNoConnection)
 		}
-		return note(ctx, q, actor, "SCIM connection delete", "SCIM connection "+c.Name, "")
+		return note(ctx, q, actor, audit.SCIMConnectionDeleted, "SCIM connection "+c.Name, "")
 	})
 }
 
@@ -151,6 +153,6 @@ func source(c scim.Connection) string { return "scim:" + strconv.FormatInt(c.ID,
 // author names a connection in the audit log.
 func author(c scim.Connection) string { return "SCIM: " + c.Name }
 
-func note(ctx context.Context, q *db.Queries, actor, action, object, detail string) error {
-	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: action, Object: postgres.Storable(object), Detail: postgres.Storable(detail)})
+func note(ctx context.Context, q *db.Queries, actor string, action audit.Action, object, detail string) error {
+	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: object, Detail: detail})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -44,7 +45,7 @@ func (t change) deactivate(ctx context.Context, id int64, u users.User) error {
 		return err
 	}
 	if held {
-		return note(ctx, t.q, author(t.c), "deactivation held", "user "+u.Name, "too many in an hour: an administrator confirms or rejects it")
+		return note(ctx, t.q, author(t.c), audit.DeactivationHeld, "user "+u.Name, "too many in an hour: an administrator confirms or rejects it")
 	}
 	return switchOff(ctx, t.q, u, author(t.c))
 }
@@ -77,7 +78,7 @@ func (t change) activate(ctx context.Context, id int64, u users.User) error {
 		return err
 	}
 	if dropped > 0 {
-		return note(ctx, t.q, author(t.c), "deactivation withdrawn", "user "+u.Name, "")
+		return note(ctx, t.q, author(t.c), audit.DeactivationWithdrawn, "user "+u.Name, "")
 	}
 	off, err := t.q.DirectorySwitchedOff(ctx, int64(u.ID))
 	if err != nil || !off {
@@ -119,7 +120,7 @@ func (s *Store) Decide(ctx context.Context, id int64, confirm bool, actor string
 		if err := q.ConfirmHeldDeactivation(ctx, id); err != nil {
 			return err
 		}
-		if err := note(ctx, q, actor, "deactivation confirmed", "user "+u.Name, ""); err != nil {
+		if err := note(ctx, q, actor, audit.DeactivationConfirmed, "user "+u.Name, ""); err != nil {
 			return err
 		}
 		return switchOff(ctx, q, u, actor)
@@ -131,7 +132,7 @@ func reject(ctx context.Context, q *db.Queries, held db.LockHeldDeactivationRow,
 	if _, err := q.DropHeldDeactivation(ctx, held.ScimUserID); err != nil {
 		return err
 	}
-	if err := note(ctx, q, actor, "deactivation rejected", "user "+u.Name, ""); err != nil {
+	if err := note(ctx, q, actor, audit.DeactivationRejected, "user "+u.Name, ""); err != nil {
 		return err
 	}
 	row, err := q.LockScimUser(ctx, db.LockScimUserParams{ID: held.ScimUserID, ConnectionID: held.ConnectionID})

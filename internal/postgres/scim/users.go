@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/directory"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -281,7 +282,7 @@ func (s *Store) DeleteUser(ctx context.Context, c scim.Connection, id string, p 
 		if err := q.HideScimUser(ctx, row.ID); err != nil {
 			return err
 		}
-		return note(ctx, q, author(c), "SCIM user delete", "user "+u.Name, "the directory deleted the person; the history stays")
+		return note(ctx, q, author(c), audit.SCIMUserDeleted, "user "+u.Name, "the directory deleted the person; the history stays")
 	})
 }
 
@@ -303,7 +304,7 @@ func (s *Store) Give(ctx context.Context, c scim.Connection, u users.User, actor
 		if err != nil {
 			return out, err
 		}
-		return out, note(ctx, q, actor, "SCIM user add", "user "+u.Name, "to SCIM connection "+c.Name)
+		return out, note(ctx, q, actor, audit.SCIMUserAdded, "user "+u.Name, "to SCIM connection "+c.Name)
 	})
 }
 

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/silences"
 	"github.com/iris-oncall/iris/internal/users"
@@ -87,7 +89,7 @@ func (s *Silences) Create(ctx context.Context, c silences.Content, author string
 		if err != nil {
 			return 0, err
 		}
-		return silences.ID(id), changed(ctx, q, silences.ID(id), "silence added", author, c)
+		return silences.ID(id), changed(ctx, q, silences.ID(id), audit.SilenceCreated, author, c)
 	})
 }
 
@@ -107,7 +109,7 @@ func (s *Silences) Replace(ctx context.Context, id silences.ID, c silences.Conte
 		if _, err := q.ReleaseOfSilence(ctx, db.ReleaseOfSilenceParams{ID: int64(id)}); err != nil {
 			return err
 		}
-		return changed(ctx, q, id, "silence changed", actor, c)
+		return changed(ctx, q, id, audit.SilenceChanged, actor, c)
 	})
 }
 
@@ -121,7 +123,7 @@ func (s *Silences) End(ctx context.Context, before silences.Silence, actor strin
 		if _, err := q.ReleaseOfSilence(ctx, db.ReleaseOfSilenceParams{ID: int64(before.ID), SpreadSeconds: 120}); err != nil {
 			return err
 		}
-		return changed(ctx, q, before.ID, "silence ended", actor, before.Content)
+		return changed(ctx, q, before.ID, audit.SilenceEnded, actor, before.Content)
 	})
 }
 
@@ -165,10 +167,10 @@ func resolve(ctx context.Context, q *db.Queries, c silences.Content) (db.NamesOf
 }
 
 // changed makes running searches end, and records the change.
-func changed(ctx context.Context, q *db.Queries, id silences.ID, action, actor string, c silences.Content) error {
+func changed(ctx context.Context, q *db.Queries, id silences.ID, action audit.Action, actor string, c silences.Content) error {
 	if err := q.ChangeSilences(ctx); err != nil {
 		return err
 	}
-	return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(actor), Action: action, Object: fmt.Sprintf("silence %d", id),
-		Detail: postgres.Storable(c.String())})
+	return auditlog.Write(ctx, q, audit.Entry{Actor: actor, Action: action, Object: fmt.Sprintf("silence %d", id),
+		Detail: c.String()})
 }

@@ -39,11 +39,27 @@ func (q *Queries) DeviceTokens(ctx context.Context, person string) ([]string, er
 	return items, nil
 }
 
-const switchOffDevice = `-- name: SwitchOffDevice :exec
-update devices set active = false where registration_id = $1::text and active
+const switchOffDevice = `-- name: SwitchOffDevice :many
+update devices d set active = false where d.registration_id = $1::text and d.active
+returning (select u.name from users u where u.id = d.user_id)::text as user_name
 `
 
-func (q *Queries) SwitchOffDevice(ctx context.Context, registrationID string) error {
-	_, err := q.db.Exec(ctx, switchOffDevice, registrationID)
-	return err
+func (q *Queries) SwitchOffDevice(ctx context.Context, registrationID string) ([]string, error) {
+	rows, err := q.db.Query(ctx, switchOffDevice, registrationID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var user_name string
+		if err := rows.Scan(&user_name); err != nil {
+			return nil, err
+		}
+		items = append(items, user_name)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -127,12 +127,19 @@ type Attempt struct {
 }
 
 type AuditLog struct {
-	ID     int64
-	At     time.Time
-	Actor  string
-	Action string
-	Object string
-	Detail string
+	ID        int64
+	At        time.Time
+	Actor     string
+	Action    string
+	Object    string
+	Detail    string
+	ActorKind string
+	ActorID   *int64
+	Through   string
+	TokenID   *int64
+	Address   string
+	RequestID string
+	Changes   json.RawMessage
 }
 
 type Batch struct {

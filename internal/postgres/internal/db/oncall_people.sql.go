@@ -118,14 +118,14 @@ func (q *Queries) LeaveAllRotations(ctx context.Context, userID int64) error {
 }
 
 const lockService = `-- name: LockService :one
-select id from services where id = $1 for no key update
+select name from services where id = $1 for no key update
 `
 
-func (q *Queries) LockService(ctx context.Context, id int64) (int64, error) {
+func (q *Queries) LockService(ctx context.Context, id int64) (string, error) {
 	row := q.db.QueryRow(ctx, lockService, id)
-	var id_2 int64
-	err := row.Scan(&id_2)
-	return id_2, err
+	var name string
+	err := row.Scan(&name)
+	return name, err
 }
 
 const noTimeZone = `-- name: NoTimeZone :exec

@@ -26,27 +26,6 @@ func (q *Queries) AddTeamMember(ctx context.Context, arg AddTeamMemberParams) er
 	return err
 }
 
-const appendAudit = `-- name: AppendAudit :exec
-insert into audit_log (actor, action, object, detail) values ($1, $2, $3, $4)
-`
-
-type AppendAuditParams struct {
-	Actor  string
-	Action string
-	Object string
-	Detail string
-}
-
-func (q *Queries) AppendAudit(ctx context.Context, arg AppendAuditParams) error {
-	_, err := q.db.Exec(ctx, appendAudit,
-		arg.Actor,
-		arg.Action,
-		arg.Object,
-		arg.Detail,
-	)
-	return err
-}
-
 const areTeammates = `-- name: AreTeammates :one
 select exists (
     select from team_members a
@@ -67,42 +46,6 @@ func (q *Queries) AreTeammates(ctx context.Context, arg AreTeammatesParams) (boo
 	var column_1 bool
 	err := row.Scan(&column_1)
 	return column_1, err
-}
-
-const audit = `-- name: Audit :many
-select id, at, actor, action, object, detail from audit_log where id < $1 order by id desc limit $2::int
-`
-
-type AuditParams struct {
-	Before  int64
-	MaxRows int32
-}
-
-func (q *Queries) Audit(ctx context.Context, arg AuditParams) ([]AuditLog, error) {
-	rows, err := q.db.Query(ctx, audit, arg.Before, arg.MaxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []AuditLog{}
-	for rows.Next() {
-		var i AuditLog
-		if err := rows.Scan(
-			&i.ID,
-			&i.At,
-			&i.Actor,
-			&i.Action,
-			&i.Object,
-			&i.Detail,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const createTeam = `-- name: CreateTeam :one

@@ -10,11 +10,17 @@ import (
 	"time"
 )
 
-const commitSession = `-- name: CommitSession :exec
+const commitSession = `-- name: CommitSession :one
+with before as (select s.user_id from sessions s where s.token = $1::text), written as (
 insert into sessions (token, data, expiry, user_id, how, address, device)
 values ($1, $2, $3, (select u.id from users u where u.id = $4::bigint), $5, $6, $7)
 on conflict (token) do update set data = excluded.data, expiry = excluded.expiry, user_id = excluded.user_id, how = excluded.how,
     address = excluded.address, device = excluded.device
+returning user_id
+)
+select coalesce((select u.name from users u where u.id = w.user_id), '')::text as user_name,
+    (w.user_id is not null and w.user_id is distinct from (select b.user_id from before b))::boolean as begun
+from written w
 `
 
 type CommitSessionParams struct {
@@ -27,8 +33,14 @@ type CommitSessionParams struct {
 	Device  string
 }
 
-func (q *Queries) CommitSession(ctx context.Context, arg CommitSessionParams) error {
-	_, err := q.db.Exec(ctx, commitSession,
+type CommitSessionRow struct {
+	UserName string
+	Begun    bool
+}
+
+// A session of a person is begun if it is new or had no person before.
+func (q *Queries) CommitSession(ctx context.Context, arg CommitSessionParams) (CommitSessionRow, error) {
+	row := q.db.QueryRow(ctx, commitSession,
 		arg.Token,
 		arg.Data,
 		arg.Expiry,
@@ -37,7 +49,9 @@ func (q *Queries) CommitSession(ctx context.Context, arg CommitSessionParams) er
 		arg.Address,
 		arg.Device,
 	)
-	return err
+	var i CommitSessionRow
+	err := row.Scan(&i.UserName, &i.Begun)
+	return i, err
 }
 
 const deleteExpiredSessions = `-- name: DeleteExpiredSessions :execrows
@@ -57,13 +71,21 @@ func (q *Queries) DeleteExpiredSessions(ctx context.Context, idleSeconds int64) 
 	return result.RowsAffected(), nil
 }
 
-const deleteSession = `-- name: DeleteSession :exec
-delete from sessions where token = $1
+const deleteSession = `-- name: DeleteSession :one
+delete from sessions s where s.token = $1
+returning coalesce(s.user_id, 0)::bigint as user_id, coalesce((select u.name from users u where u.id = s.user_id), '')::text as user_name
 `
 
-func (q *Queries) DeleteSession(ctx context.Context, token string) error {
-	_, err := q.db.Exec(ctx, deleteSession, token)
-	return err
+type DeleteSessionRow struct {
+	UserID   int64
+	UserName string
+}
+
+func (q *Queries) DeleteSession(ctx context.Context, token string) (DeleteSessionRow, error) {
+	row := q.db.QueryRow(ctx, deleteSession, token)
+	var i DeleteSessionRow
+	err := row.Scan(&i.UserID, &i.UserName)
+	return i, err
 }
 
 const endOtherSessions = `-- name: EndOtherSessions :execrows

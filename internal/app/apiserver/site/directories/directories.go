@@ -1,5 +1,5 @@
-// Package directories builds what directories push people with: the SCIM edge, and the routes of /v1 about its connections. Package providers
-// calls it.
+// Package directories builds what directories push people with: the SCIM edge, and the routes of /v1 about its connections and of the audit log.
+// Package providers calls it.
 package directories
 
 import (
@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/api/auditlog"
 	api "github.com/iris-oncall/iris/internal/api/scim"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/config"
@@ -28,8 +29,9 @@ func New(c config.API, s *server.Stores, rules map[string]sso.Rules, log *zap.Lo
 		}})
 }
 
-// Routes returns the routes of /v1 about connections.
+// Routes returns the routes of /v1 about connections, and of the audit log.
 func Routes(c config.API, s *server.Stores) []routing.Route {
 	kept := store.New(s.DB)
-	return api.Routes(api.Deps{Connections: kept, Changes: kept, Deactivations: kept, People: s.Users, Providers: slices.Sorted(maps.Keys(config.Issuers(c.OIDC)))})
+	connections := api.Deps{Connections: kept, Changes: kept, Deactivations: kept, People: s.Users, Providers: slices.Sorted(maps.Keys(config.Issuers(c.OIDC)))}
+	return slices.Concat(api.Routes(connections), auditlog.Routes(auditlog.Deps{Read: s.Audit.List}))
 }

@@ -1,11 +1,13 @@
-package catalog
+package calendar
 
 import (
 	"context"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -34,7 +36,7 @@ func (n *RolesAndServices) CreateRole(ctx context.Context, name string, by oncal
 		if err := postgres.RequireNew(rows, err); err != nil {
 			return err
 		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "on-call role created", Object: "role " + name})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.OnCallRoleCreated, Object: "role " + name})
 	})
 }
 
@@ -44,7 +46,7 @@ func (n *RolesAndServices) DeleteRole(ctx context.Context, name string, by oncal
 		if err := postgres.RequireRow(q.DeleteOncallRole(ctx, postgres.Storable(name))); err != nil {
 			return err
 		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "on-call role deleted", Object: "role " + postgres.Storable(name)})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.OnCallRoleDeleted, Object: "role " + name})
 	})
 }
 
@@ -77,7 +79,7 @@ func (n *RolesAndServices) SaveService(ctx context.Context, id int64, name strin
 		} else if err := postgres.RequireRow(q.RenameService(ctx, db.RenameServiceParams{ID: id, Name: name})); err != nil {
 			return err
 		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "service saved", Object: "service " + name})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.ServiceSaved, Object: "service " + name})
 	})
 }
 
@@ -87,7 +89,7 @@ func (n *RolesAndServices) DeleteService(ctx context.Context, s oncall.Service, 
 		if err := postgres.RequireRow(q.DeleteService(ctx, s.ID)); err != nil {
 			return err
 		}
-		return q.AppendAudit(ctx, db.AppendAuditParams{Actor: postgres.Storable(by.Owner), Action: "service deleted", Object: "service " + s.Name})
+		return auditlog.Write(ctx, q, audit.Entry{Actor: by.Owner, Action: audit.ServiceDeleted, Object: "service " + s.Name})
 	})
 }
 
@@ -126,14 +128,32 @@ func (n *RolesAndServices) Claim(ctx context.Context, team, service int64) error
 		if len(owners) > 0 {
 			return fault.New(fault.Conflict, owners[0].Name)
 		}
-		_, err = q.ClaimService(ctx, db.ClaimServiceParams{TeamID: team, ServiceID: service})
-		return err
+		if _, err = q.ClaimService(ctx, db.ClaimServiceParams{TeamID: team, ServiceID: service}); err != nil {
+			return err
+		}
+		return serviceOfTeam(ctx, q, audit.ServiceAddedToATeam, team, service)
 	})
 }
 
 // Unclaim is the reverse; a NotFound fault when the team is not responsible for the service.
 func (n *RolesAndServices) Unclaim(ctx context.Context, team, service int64) error {
-	return postgres.RequireRow(postgres.Query(ctx, n.db, (*db.Queries).UnclaimService, db.UnclaimServiceParams{
-		TeamID: team, ServiceID: service,
-	}))
+	return n.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		if err := postgres.RequireRow(q.UnclaimService(ctx, db.UnclaimServiceParams{TeamID: team, ServiceID: service})); err != nil {
+			return err
+		}
+		return serviceOfTeam(ctx, q, audit.ServiceRemovedFromATeam, team, service)
+	})
+}
+
+// serviceOfTeam adds an entry to the audit log.
+func serviceOfTeam(ctx context.Context, q *db.Queries, action audit.Action, team, service int64) error {
+	t, err := q.OncallTeamByID(ctx, team)
+	if err != nil {
+		return err
+	}
+	name, err := q.LockService(ctx, service)
+	if err != nil {
+		return err
+	}
+	return auditlog.Write(ctx, q, audit.Entry{Action: action, Object: "team " + t.Name, Detail: "service " + name})
 }

@@ -1,0 +1,12 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/iris-oncall/iris/internal/audit"
+)
+
+// OnServer returns a context in which a command on the server, with access to the database, is the author of changes.
+func OnServer(ctx context.Context) context.Context {
+	return audit.With(ctx, audit.Origin{Kind: audit.Operator, Actor: "iris command"})
+}

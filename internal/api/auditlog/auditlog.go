@@ -1,0 +1,76 @@
+// Package auditlog answers /v1/audit: the audit log for administrators, in pages and as a file.
+package auditlog
+
+import (
+	"net/http"
+
+	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/audit"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Deps are what the routes need.
+type Deps struct{ Read page.Reader[audit.Record] }
+
+// Routes returns the routes of the audit log.
+func Routes(d Deps) []routing.Route {
+	a := auditLog{d}
+	return []routing.Route{
+		routing.Get("/v1/audit", routing.Someone, a.list),
+		routing.Get("/v1/audit/export", routing.Someone, a.export),
+	}
+}
+
+type auditLog struct{ Deps }
+
+// entry is one entry of the audit log on the wire.
+type entry struct {
+	ID        int64          `json:"id"`
+	At        *string        `json:"at"`
+	Actor     string         `json:"actor"`
+	ActorKind *string        `json:"actor_kind"`
+	ActorID   *int64         `json:"actor_id"`
+	Through   *string        `json:"through"`
+	TokenID   *int64         `json:"token_id"`
+	Address   *string        `json:"address"`
+	RequestID *string        `json:"request_id"`
+	Action    string         `json:"action"`
+	Object    *string        `json:"object"`
+	Detail    *string        `json:"detail"`
+	Changes   []audit.Change `json:"changes"`
+}
+
+func (a auditLog) entries() page.List[audit.Record] {
+	return page.List[audit.Record]{Read: a.Read, Texts: []string{"actor", "actor_kind", "action", "object", "address", "request_id"}, Endless: true, Entries: true, Show: showEntry,
+		Place: func(e audit.Record) page.Place { return page.Place{At: e.At, ID: e.ID} }}
+}
+
+// list answers administrators with the audit log, newest first.
+func (a auditLog) list(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayAdminister(); err != nil {
+		return err
+	}
+	return a.entries().Answer(w, r)
+}
+
+// export answers administrators with all matching entries as JSON lines, newest first.
+func (a auditLog) export(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayAdminister(); err != nil {
+		return err
+	}
+	return a.entries().Export(w, r, "iris-audit.jsonl")
+}
+
+func showEntry(e audit.Record) any {
+	number := func(n int64) *int64 {
+		if n == 0 {
+			return nil
+		}
+		return &n
+	}
+	return entry{ID: e.ID, At: page.Time(e.At), Actor: e.Actor, ActorKind: page.OrNull(string(e.From.Kind)), ActorID: number(e.From.ActorID),
+		Through: page.OrNull(e.From.Through), TokenID: number(e.From.TokenID), Address: page.OrNull(e.From.Address),
+		RequestID: page.OrNull(e.From.Request), Action: string(e.Action), Object: page.OrNull(e.Object), Detail: page.OrNull(e.Detail),
+		Changes: append([]audit.Change{}, e.Changes...)}
+}
