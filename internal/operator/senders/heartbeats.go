@@ -34,28 +34,3 @@ func (s *Senders) AddHeartbeat(ctx context.Context, integration string, c Heartb
 	}
 	return s.heartbeats.Save(ctx, i, heartbeats.Heartbeat{}, c, operatorName)
 }
-
-// Heartbeats returns the heartbeats of an integration, "" = of all, and when pings could be received.
-func (s *Senders) Heartbeats(ctx context.Context, integration string) ([]heartbeats.Heartbeat, heartbeats.Reception, error) {
-	if integration == "" {
-		return s.heartbeats.Of(ctx, 0)
-	}
-	i, err := s.store.ByName(ctx, integration)
-	if err != nil {
-		return nil, heartbeats.Reception{}, err
-	}
-	return s.heartbeats.Of(ctx, i.ID)
-}
-
-// RemoveHeartbeat deletes a heartbeat. Its incidents stay.
-func (s *Senders) RemoveHeartbeat(ctx context.Context, integration, name string) error {
-	all, _, err := s.Heartbeats(ctx, integration)
-	if err != nil {
-		return err
-	}
-	at := slices.IndexFunc(all, func(h heartbeats.Heartbeat) bool { return h.Name == name })
-	if at < 0 {
-		return fault.Newf(fault.NotFound, "the integration %s has no heartbeat %s", integration, name)
-	}
-	return s.heartbeats.Delete(ctx, all[at], operatorName)
-}

@@ -1,5 +1,5 @@
-// Package senders does what operators do with integrations and their heartbeats: it adds, lists, changes and removes them, and
-// tests routing rules. Every change is in the audit log. cmd/iris and the demo data call it. It knows neither HTTP nor flags.
+// Package senders adds integrations and their heartbeats without a request: it also sets secrets and
+// tests routing rules. Every change is in the audit log. The demo data calls it, and tests of deliveries. It knows neither HTTP nor flags.
 package senders
 
 import (
@@ -57,30 +57,17 @@ type NewIntegration struct {
 	Token       string // "" = a random one
 }
 
-// Edit changes the settings of an integration.
-type Edit = integrations.Edit
-
 // Event is an event to be tested.
 type Event struct {
 	Title, Severity string
 	Labels          map[string]string
 }
 
-// Delivery is a delivery to preview.
-type Delivery = receiving.Delivery
-
-// Preview is what a delivery would do with one event.
-type Preview = receiving.Preview
-
 // Choice is the route of an event.
 type Choice = receiving.Choice
 
 // Content is what people edit of an integration.
 type Content = integrations.Content
-
-// Addresses returns the path that deliveries of a type are sent to, and the path with the token for senders that can set no header; "" =
-// all senders can.
-func Addresses(kind, token string) (path, withToken string) { return integrations.Address(kind, token) }
 
 // Add adds an integration and returns its token. It returns a Conflict fault if the name exists.
 func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err error) {
@@ -99,23 +86,6 @@ func (s *Senders) Add(ctx context.Context, n NewIntegration) (token string, err 
 	}
 	_, err = s.store.Create(ctx, app, n.Content, token, operatorName)
 	return token, err
-}
-
-// Set changes the settings of an integration. A wrong value is an Invalid fault that names the field.
-func (s *Senders) Set(ctx context.Context, name string, e Edit) error {
-	before, err := s.store.ByName(ctx, name)
-	if err != nil {
-		return err
-	}
-	after := before.Content
-	e.Apply(&after)
-	if err := after.Check(Types()); err != nil {
-		return err
-	}
-	if err := s.chooser().CheckPlans(ctx, after); err != nil {
-		return err
-	}
-	return s.store.Replace(ctx, before, after, operatorName)
 }
 
 // Types returns the types of integrations, sorted.
@@ -139,26 +109,6 @@ func (s *Senders) Show(ctx context.Context, name string) (integrations.Integrati
 	return i, payloads, err
 }
 
-// AddToken gives an integration a further token and returns it. The older of two tokens is deleted.
-func (s *Senders) AddToken(ctx context.Context, name string) (token, path string, err error) {
-	i, err := s.store.ByName(ctx, name)
-	if err != nil {
-		return "", "", err
-	}
-	token = integrations.NewToken(i.Type)
-	path, _ = integrations.Address(i.Type, token)
-	return token, path, s.store.AddToken(ctx, i, token, operatorName)
-}
-
-// DropOldTokens deletes all tokens of an integration except the newest.
-func (s *Senders) DropOldTokens(ctx context.Context, name string) error {
-	i, err := s.store.ByName(ctx, name)
-	if err != nil {
-		return err
-	}
-	return s.store.DropOldTokens(ctx, i, operatorName)
-}
-
 // SetSecrets replaces the secrets that check the signatures of an integration's deliveries.
 func (s *Senders) SetSecrets(ctx context.Context, name string, secrets []string) error {
 	i, err := s.store.ByName(ctx, name)
@@ -169,31 +119,6 @@ func (s *Senders) SetSecrets(ctx context.Context, name string, secrets []string)
 		return err
 	}
 	return s.store.SetSecrets(ctx, i, secrets, operatorName)
-}
-
-// Remove deletes an integration. Its incidents stay.
-func (s *Senders) Remove(ctx context.Context, name string) error {
-	i, err := s.store.ByName(ctx, name)
-	if err != nil {
-		return err
-	}
-	return s.store.Delete(ctx, i, operatorName)
-}
-
-// Preview returns what a delivery of an integration would do now, with the same functions as intake. A delivery without a body is the
-// latest stored one. It changes nothing.
-func (s *Senders) Preview(ctx context.Context, name string, d Delivery) ([]Preview, error) {
-	i, payloads, err := s.Show(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if d.Body == nil {
-		if len(payloads) == 0 {
-			return nil, fault.Newf(fault.NotFound, "the integration %s has no stored payload: give one with --payload", name)
-		}
-		d.Body, d.ContentType = []byte(payloads[0].Body), payloads[0].ContentType
-	}
-	return receiving.Previewer{Chooser: s.chooser(), Applications: s.applications, Decoders: sources.All(), Alerts: s.store}.Preview(ctx, i, d)
 }
 
 // TestRoute returns the plan that a firing event would use at a time if no incident is open with its key, and why. It uses the same
