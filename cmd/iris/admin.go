@@ -98,8 +98,8 @@ type userCommand struct {
 	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password and end their sessions. It is read from the terminal or from standard input."`
 	Disable userDisableCommand `cmd:"" help:"Switch a user off: no log-in, no pages, sessions end."`
 	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
-	Rule    userRuleCommand    `cmd:"" help:"List and set how pages of each priority reach a user."`
-	Quiet   userQuietCommand   `cmd:"" help:"Print and set the quiet-time limits of a user."`
+	Rule    commands.UserRule  `cmd:"" help:"List and set how pages of each priority reach a user."`
+	Quiet   commands.UserQuiet `cmd:"" help:"Print and set the quiet-time limits of a user."`
 	links.Commands
 	Delete commands.UserDelete `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
 }

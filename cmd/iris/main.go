@@ -42,6 +42,7 @@ type cli struct {
 	Plan        commands.Plan        `cmd:"" help:"List, show, change and delete plans."`
 	Template    commands.Template    `cmd:"" help:"Delete templates."`
 	Team        teamCommand          `cmd:"" help:"Add and delete teams."`
+	Audit       commands.Audit       `cmd:"" help:"List and export the audit log."`
 	Priority    priorityCommand      `cmd:"" help:"List and set the default mode of each priority."`
 	Contact     contactCommand       `cmd:"" help:"Set and verify the contacts of users."`
 	Oncall      commands.OnCall      `cmd:"" help:"Print who is on call for a team or service."`
