@@ -28,5 +28,5 @@ func (c devCommand) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	return s.Run(ctx)
+	return s.Run(commands.AsProgram(ctx))
 }

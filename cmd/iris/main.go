@@ -174,12 +174,12 @@ type apiCommand struct{}
 
 // Run is iris-api, for `iris dev`.
 func (apiCommand) Run(ctx context.Context, e *env) error {
-	return app.ServeAPI(ctx, e.config, e.environ)
+	return app.ServeAPI(commands.AsProgram(ctx), e.config, e.environ)
 }
 
 type processorCommand struct{}
 
 // Run is message-processor, for `iris dev`.
 func (processorCommand) Run(ctx context.Context, e *env) error {
-	return app.ServeProcessor(ctx, e.config, e.environ)
+	return app.ServeProcessor(commands.AsProgram(ctx), e.config, e.environ)
 }

@@ -44,6 +44,8 @@ type (
 	TokenParts = sections.TokenParts
 	// SessionParts are what the page of sessions works on.
 	SessionParts = sections.SessionParts
+	// AuditParts are what the page of the audit log works on.
+	AuditParts = sections.AuditParts
 	// ServiceTokens are the operations on service tokens.
 	ServiceTokens = sections.ServiceTokens
 	// SignOnParts are what the log-in with accounts of identity providers works on.

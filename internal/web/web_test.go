@@ -35,6 +35,7 @@ import (
 // world is a small Iris in memory: one incident, one person, one processor.
 type world struct {
 	sessions fakeSessions
+	audited  fakeEntries
 	idp      provider
 	incident incidents.Incident
 	merged   []incidents.Incident // into incident
@@ -204,6 +205,7 @@ func setup(t *testing.T) (*world, *browser) {
 		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
 			Tokens:       TokenParts{Tokens: noTokens{}, Services: ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
 			Sessions:     SessionParts{Sessions: &w.sessions, People: w},
+			Audit:        AuditParts{Read: w.audited.list},
 			Silences:     SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
 			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
 		Account: AccountParts{Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),

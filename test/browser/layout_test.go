@@ -98,7 +98,7 @@ func TestLayout(t *testing.T) {
 		{"integrations", "/integrations", `td.title`}, {"integration", "/integrations/" + unbroken, `.facts`}, {"no-integration", "/integrations?text=none", `.empty`}, {"missing", "/incidents/999999", `h1`},
 		{"silences", "/silences", `td.title`}, {"silence", "/silences/1", `.facts`}, {"silence-form", fmt.Sprintf("/silences/new?incident=%d", incident), `#silence`},
 		{"no-silence", "/silences?show=over", `.empty`},
-		{"sessions", "/sessions", `td.title`}, {"tokens", "/tokens", `td.title`}, {"all-tokens", "/tokens?all=true", `td.title`}, {"service-tokens", "/service-tokens", `td.title`},
+		{"sessions", "/sessions", `td.title`}, {"audit-log", "/audit-log?until=2100-01-01", `td.title`}, {"tokens", "/tokens", `td.title`}, {"all-tokens", "/tokens?all=true", `td.title`}, {"service-tokens", "/service-tokens", `td.title`},
 		{"command-line", "/login/command-line?port=49152&state=s&challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&scopes=read&name=" + unbroken[:100], `button[value=allow]`},
 		{"teams", "/teams", `.letter`}, {"me", "/me", `#oncall:not([aria-busy]) .card`}, {"team", at, `.now-role .holder`},
 		{"rosters", at + "/rosters", `.roster .member`}, {"schedules", at + "/schedules", `#oncall:not([aria-busy]) .card`},

@@ -107,4 +107,10 @@ func TestAuditEntries(t *testing.T) {
 	e = of(s.do(admin, post, fmt.Sprintf("/v1/plans/pager/versions/%d/activate", second), nil).is(200))
 	require.Equal(t, "plan version activated", e.Action)
 	require.Contains(t, e.Changes, change{"version", fmt.Sprint(first), fmt.Sprint(second)})
+
+	old := s.number("select max(template_id) from template_active where name_key = 'words'")
+	s.exec("insert into templates (name, creator_id) select name, creator_id from templates where id = $1", old)
+	newer := s.number("select max(id) from templates where name = (select name from templates where id = $1)", old)
+	e = of(s.do(admin, post, fmt.Sprintf("/v1/templates/words/versions/%d/activate", newer), nil).is(200))
+	require.Equal(t, "template version activated", e.Action)
 }

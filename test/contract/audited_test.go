@@ -21,7 +21,7 @@ var unlogged = []struct {
 	{regexp.MustCompile(`^POST /v[01]/notifications$`), "messages have a log of their own"},
 	{regexp.MustCompile(`(preview|/route-test)$`), "it changes nothing"},
 	{regexp.MustCompile(`/contacts/{mode}/code$`), "it sends a code; the verification is logged"},
-	{regexp.MustCompile(`^POST (/account/second-factor|/login/(command-line|password|second-factor)|/sessions/end-others$)`), "its success here only leads to another page; tests of internal/web and test/browser go on"},
+	{regexp.MustCompile(`^POST (/account/second-factor|/login/(command-line|password|second-factor(/set-up)?)$|/sessions/end-others$)`), "its success here only leads to another page; tests of internal/web and test/browser go on"},
 }
 
 // unloggedBecause returns the reason why an operation writes no entry; "" = it must write one.

@@ -1,5 +1,5 @@
-// Package sections mounts the sections of the web site besides the incidents: plans, integrations, silences, tokens, the cluster and the
-// calendar. The web site calls it.
+// Package sections mounts the sections of the web site besides the incidents: plans, integrations, silences, tokens, the cluster, the audit log and
+// the calendar. The web site calls it.
 package sections
 
 import (
@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/web/auditlog"
 	"github.com/iris-oncall/iris/internal/web/calendar"
 	"github.com/iris-oncall/iris/internal/web/cluster"
 	"github.com/iris-oncall/iris/internal/web/integrations"
@@ -30,6 +31,8 @@ type (
 	TokenParts = tokens.Deps
 	// SessionParts are what the page of sessions works on.
 	SessionParts = sessions.Deps
+	// AuditParts are what the page of the audit log works on.
+	AuditParts = auditlog.Deps
 	// ServiceTokens are the operations on service tokens.
 	ServiceTokens = tokens.Services
 )
@@ -42,6 +45,7 @@ type Deps struct {
 	Cluster      ClusterParts
 	Tokens       TokenParts
 	Sessions     SessionParts
+	Audit        AuditParts
 	Teams        calendar.Teams
 }
 
@@ -52,6 +56,7 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 	silences.Handlers{Deps: d.Silences, Pages: p}.Routes(r)
 	tokens.Handlers{Deps: d.Tokens, Pages: p}.Routes(r)
 	sessions.Handlers{Deps: d.Sessions, Pages: p}.Routes(r)
+	auditlog.Handlers{Deps: d.Audit, Pages: p}.Routes(r)
 	cluster.Handlers{Deps: d.Cluster, Pages: p}.Routes(r)
 	calendar.Handlers{Teams: d.Teams, Pages: p}.Routes(r)
 }

@@ -64,6 +64,7 @@ func New(d Deps) (*Site, error) {
 			Silences:     web.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
 			Tokens:       web.TokenParts{Tokens: s.Tokens, Services: web.ServiceTokens{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},
 			Sessions:     web.SessionParts{Sessions: s.Sessions, People: s.Users},
+			Audit:        web.AuditParts{Read: s.Audit.List},
 			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
 			Teams:        s.TeamRows,
 		},
