@@ -92,14 +92,14 @@ func (migrateCommand) Run(ctx context.Context, e *env) error {
 }
 
 type userCommand struct {
-	Add  userAddCommand  `cmd:"" help:"Add a user. The password is read from the terminal or from standard input."`
-	List userListCommand `cmd:"" help:"List users."`
+	Add  userAddCommand  `cmd:"" help:"Add a user. The password is read from the terminal or from standard input. Needs the database."`
+	List userListCommand `cmd:"" help:"List users. Needs the database."`
 
-	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password and end their sessions. It is read from the terminal or from standard input."`
-	Disable userDisableCommand `cmd:"" help:"Switch a user off: no log-in, no pages, sessions end."`
-	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again."`
-	Rule    userRuleCommand    `cmd:"" help:"List and set how pages of each priority reach a user."`
-	Quiet   userQuietCommand   `cmd:"" help:"Print and set the quiet-time limits of a user."`
+	Passwd  userPasswdCommand  `cmd:"" help:"Set a user's password and end their sessions. It is read from the terminal or from standard input. Needs the database."`
+	Disable userDisableCommand `cmd:"" help:"Switch a user off: no log-in, no pages, sessions end. Needs the database."`
+	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again. Needs the database."`
+	Rule    commands.UserRule  `cmd:"" help:"List and set how pages of each priority reach a user."`
+	Quiet   commands.UserQuiet `cmd:"" help:"Print and set the quiet-time limits of a user."`
 	links.Commands
 	Delete commands.UserDelete `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
 }
@@ -199,9 +199,9 @@ func yes(b bool) string {
 }
 
 type appCommand struct {
-	Add   appAddCommand   `cmd:"" help:"Add an application and print its key, once."`
-	Set   appSetCommand   `cmd:"" help:"Change what an application may do."`
-	Rekey appRekeyCommand `cmd:"" help:"Replace the keys of an application by a new one and print it once. The old keys become invalid at once."`
+	Add   appAddCommand   `cmd:"" help:"Add an application and print its key, once. Needs the database."`
+	Set   appSetCommand   `cmd:"" help:"Change what an application may do. Needs the database."`
+	Rekey appRekeyCommand `cmd:"" help:"Replace the keys of an application by a new one and print it once. The old keys become invalid at once. Needs the database."`
 }
 
 type appAddCommand struct {
@@ -280,7 +280,7 @@ func (c appRekeyCommand) Run(ctx context.Context, e *env, o *operator.Operator) 
 }
 
 type teamCommand struct {
-	Add    teamAddCommand      `cmd:"" help:"Add a team."`
+	Add    teamAddCommand      `cmd:"" help:"Add a team. Needs the database."`
 	Delete commands.TeamDelete `cmd:"" help:"Delete a team that is not in use. Its history is kept."`
 }
 
@@ -306,8 +306,8 @@ func (c teamAddCommand) Run(ctx context.Context, e *env, o *operator.Operator) e
 }
 
 type contactCommand struct {
-	Set    contactSetCommand    `cmd:"" help:"Set the contact of a user in a mode; an empty destination removes it."`
-	Verify contactVerifyCommand `cmd:"" help:"Mark a contact of a user as verified: replies from it count as the user's."`
+	Set    contactSetCommand    `cmd:"" help:"Set the contact of a user in a mode; an empty destination removes it. Needs the database."`
+	Verify contactVerifyCommand `cmd:"" help:"Mark a contact of a user as verified: replies from it count as the user's. Needs the database."`
 }
 
 type contactSetCommand struct {

@@ -29,7 +29,7 @@ type cli struct {
 	Config string `help:"Configuration file (YAML). Environment variables override it." placeholder:"FILE" env:"IRIS_CONFIG" type:"path"`
 
 	Dev         devCommand           `cmd:"" help:"Run Iris on this machine, with PostgreSQL, a mailbox and demo data."`
-	Migrate     migrateCommand       `cmd:"" help:"Migrate the schema of the database to this release."`
+	Migrate     migrateCommand       `cmd:"" help:"Migrate the schema of the database to this release. Needs the database."`
 	CheckConfig checkConfigCommand   `cmd:"" help:"List the problems of the configuration."`
 	Render      commands.Render      `cmd:"" help:"Render a template from standard input as the processor does."`
 	User        userCommand          `cmd:"" help:"Add, list and change users."`
@@ -42,12 +42,13 @@ type cli struct {
 	Plan        commands.Plan        `cmd:"" help:"List, show, change and delete plans."`
 	Template    commands.Template    `cmd:"" help:"Delete templates."`
 	Team        teamCommand          `cmd:"" help:"Add and delete teams."`
-	Priority    priorityCommand      `cmd:"" help:"List and set the default mode of each priority."`
-	Contact     contactCommand       `cmd:"" help:"Set and verify the contacts of users."`
+	Audit       commands.Audit       `cmd:"" help:"List and export the audit log."`
+	Priority    priorityCommand      `cmd:"" help:"List and set the default mode of each priority. Needs the database."`
+	Contact     contactCommand       `cmd:"" help:"Set and verify the contacts of users. Needs the database."`
 	Oncall      commands.OnCall      `cmd:"" help:"Print who is on call for a team or service."`
 	Simulate    commands.Simulate    `cmd:"" help:"Print whom a plan would page, when, how and why. Nothing is sent."`
-	Import      importCommand        `cmd:"" help:"Import the database of a predecessor."`
-	Sync        syncCommand          `cmd:"" help:"Update people and mailing lists from LDAP or Slack."`
+	Import      importCommand        `cmd:"" help:"Import the database of a predecessor. Needs the database."`
+	Sync        syncCommand          `cmd:"" help:"Update people and mailing lists from LDAP or Slack. Needs the database."`
 	Bench       benchCommand         `cmd:"" help:"Measure: post incidents and compare them with the received e-mails."`
 	Healthcheck healthcheckCommand   `cmd:"" help:"Check whether a server is ready; for health checks of containers."`
 	Login       commands.Login       `cmd:"" help:"Log in to a server with the browser, for the token commands."`
@@ -59,6 +60,11 @@ type cli struct {
 	Processor processorCommand `cmd:"" name:"processor" hidden:"" help:"Run message-processor."`
 	BenchSink benchSinkCommand `cmd:"" name:"bench-sink" hidden:"" help:"Run the mail server of bench."`
 }
+
+// description is the help of the whole command.
+const description = "Iris pages the right person, once, in time.\n\n" +
+	"Commands with the flag --server work from any machine: they call a server with a token (iris login). Where a database is configured, most of " +
+	"them work on it without a token. Commands with \"Needs the database\" work only there."
 
 // env is the environment of a command; tests set their own.
 type env struct {
@@ -102,7 +108,7 @@ func run(ctx context.Context, args []string, e *env) int {
 	var c cli
 	exited := -1
 	parser, err := kong.New(&c,
-		kong.Name("iris"), kong.Description("Iris pages the right person, once, in time."),
+		kong.Name("iris"), kong.Description(description),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.accounts), kong.Bind(commands.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr, Local: e.local}), kong.Bind(links.Streams{Out: e.stdout, Err: e.stderr}))

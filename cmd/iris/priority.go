@@ -9,8 +9,8 @@ import (
 )
 
 type priorityCommand struct {
-	List priorityListCommand `cmd:"" help:"Print every priority with its default mode."`
-	Set  prioritySetCommand  `cmd:"" help:"Choose the default mode of a priority."`
+	List priorityListCommand `cmd:"" help:"Print every priority with its default mode. Needs the database."`
+	Set  prioritySetCommand  `cmd:"" help:"Choose the default mode of a priority. Needs the database."`
 }
 
 type priorityListCommand struct{}

@@ -187,11 +187,28 @@ func All[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 
 // First returns the first items of a list, at most most. path may have a query.
 func First[T any](ctx context.Context, c *Client, path string, most int) ([]T, error) {
+	var all []T
+	err := Each(ctx, c, path, func(item T) error {
+		if all = append(all, item); len(all) >= most {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return all, err
+}
+
+// errEnough ends First.
+var errEnough = errors.New("enough items")
+
+// Each calls do with each item of a list, page by page, until it returns an error. path may have a query.
+func Each[T any](ctx context.Context, c *Client, path string, do func(T) error) error {
 	u, err := url.Parse(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var all []T
 	query := u.Query()
 	for {
 		u.RawQuery = query.Encode()
@@ -201,11 +218,15 @@ func First[T any](ctx context.Context, c *Client, path string, most int) ([]T, e
 			Next    string `json:"next"`
 		}
 		if err := c.Do(ctx, http.MethodGet, u.String(), nil, &page); err != nil {
-			return nil, err
+			return err
 		}
-		all = append(append(all, page.Items...), page.Entries...)
-		if page.Next == "" || page.Next == query.Get("cursor") || len(all) >= most {
-			return all[:min(most, len(all))], nil
+		for _, item := range append(page.Items, page.Entries...) {
+			if err := do(item); err != nil {
+				return err
+			}
+		}
+		if page.Next == "" || page.Next == query.Get("cursor") {
+			return nil
 		}
 		query.Set("cursor", page.Next)
 	}

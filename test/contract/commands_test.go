@@ -277,3 +277,52 @@ func TestIntegrationsOnTheCommandLine(t *testing.T) {
 	token, _ := s.token(bob, "config")
 	remote{s, token}.refused(1, "Only administrators and owners of this application may do this", "integration add x --type generic --application demo")
 }
+
+func TestRulesOfPeopleOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	person, reader, program := s.remotes()
+	own, _ := s.token(bob, "admin")
+	for i, r := range []remote{person, program, {s, own}} {
+		r.does(fmt.Sprintf("user rule set bob low email sms:%dm call:5m", i+2))
+		require.Contains(t, r.does("user rule list bob"), fmt.Sprintf("low by email, sms after %d min, call after 5 min\n", i+2))
+		require.Equal(t, fmt.Sprintf("calls and texts below urgent on one day: %d\nworking days only: [low]\n", i+5),
+			r.does(fmt.Sprintf("user quiet bob --per-day %d --working-days low", i+5)))
+		require.Equal(t, "calls and texts below urgent on one day: default\nworking days only: [low]\n", r.does("user quiet bob --per-day default"))
+		require.Equal(t, "calls and texts below urgent on one day: default\nworking days only: []\n", r.does("user quiet bob --working-days none"))
+	}
+	require.Contains(t, reader.does("user rule list bob"), "low by email")
+	reader.refused(1, "This token lacks the scope admin", "user rule set bob low email")
+	reader.refused(1, "This token lacks the scope admin", "user quiet bob --per-day 3")
+	reader.refused(1, "not allowed to access this resource", "user rule list ann")
+	person.refused(1, "there is no such user", "user rule list nobody")
+	person.refused(2, "there is no priority", "user rule set bob loud email")
+	person.refused(2, "must be MODE:DELAY", "user rule set bob low email sms")
+	person.refused(2, "--per-day", "user quiet bob --per-day many")
+	team, _ := s.serviceToken(admin, "ops", "admin")
+	remote{s, team}.refused(1, "A service token may not do this: it belongs to a person", "user rule set bob low email")
+}
+
+func TestAuditOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	person, reader, program := s.remotes()
+	program.does("plan set pager --delay 30s")
+	env := environment(t, s.db.Config().ConnString())
+	s.iris(env, "", "plan", "set", "pager", "--delay", "20s")
+	for _, r := range []remote{person, program} {
+		list := r.does("audit list --object", "plan pager")
+		require.Regexp(t, `^AT +ACTOR +ACTION +OBJECT +DETAIL\n20\S+Z +iris command +plan settings changed +plan pager.*\n20\S+Z +service token .* plan settings changed`, list)
+		require.Len(t, strings.Split(r.does("audit list --most 1"), "\n"), 3)
+		require.NotContains(t, r.does("audit list --actor-kind operator"), "service token")
+		var entry m
+		require.NoError(t, json.Unmarshal([]byte(strings.Split(r.does("audit export --action", "plan settings changed"), "\n")[0]), &entry))
+		require.Equal(t, "operator", entry["actor_kind"])
+		r.refused(2, "created_after", "audit list --after yesterday")
+	}
+	require.Contains(t, s.iris(env, "", "audit", "export"), `"actor":"iris command"`)
+	reader.refused(1, "Only administrators may do this", "audit list")
+	reader.refused(1, "Only administrators may do this", "audit export")
+	reading, _ := s.token(admin, "read")
+	remote{s, reading}.refused(1, "Only administrators may do this", "audit list")
+}

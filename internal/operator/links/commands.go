@@ -12,12 +12,12 @@ import (
 
 // Commands are the commands.
 type Commands struct {
-	Link    linkCommand    `cmd:"" help:"Link accounts at an identity provider to users, so that they log in with them."`
-	Links   linksCommand   `cmd:"" help:"List the linked accounts."`
-	Unlink  unlinkCommand  `cmd:"" help:"Delete a link: the account logs nobody in, and its sessions end."`
-	Refused refusedCommand `cmd:"" help:"List accounts whose log-in was refused because no user is linked."`
+	Link    linkCommand    `cmd:"" help:"Link accounts at an identity provider to users, so that they log in with them. Needs the database."`
+	Links   linksCommand   `cmd:"" help:"List the linked accounts. Needs the database."`
+	Unlink  unlinkCommand  `cmd:"" help:"Delete a link: the account logs nobody in, and its sessions end. Needs the database."`
+	Refused refusedCommand `cmd:"" help:"List accounts whose log-in was refused because no user is linked. Needs the database."`
 
-	RemoveFactor removeFactorCommand `cmd:"" help:"Remove the second factor of a user, who has lost it."`
+	RemoveFactor removeFactorCommand `cmd:"" help:"Remove the second factor of a user, who has lost it. Needs the database."`
 }
 
 // Streams are where commands write.

@@ -1,4 +1,4 @@
-package commands
+package text
 
 import (
 	"strings"
@@ -16,14 +16,14 @@ func TestATimeThatIsNotPopulatedYetIsNoGap(t *testing.T) {
 	later := who.Gap{Kind: scheduling.GapNotPopulated, Start: 1795914000, End: 1795914000 + 3600}
 	teams := []who.Team{{Team: "db", Zone: "UTC", Roles: []who.Role{{Role: "primary", People: []who.Person{{Name: "ann"}}, Gaps: []who.Gap{later}}}}}
 	c := OnCall{Gaps: true}
-	require.False(t, c.lacking(teams))
+	require.False(t, c.Lacking(teams))
 	var out strings.Builder
-	require.NoError(t, c.plain(&out, teams))
+	require.NoError(t, c.Plain(&out, teams))
 	require.Contains(t, out.String(), "not-populated\tdb\tprimary\t2026-11-29T01:00:00Z\t2026-11-29T02:00:00Z\n")
 	out.Reset()
-	require.NoError(t, c.table(&out, teams))
+	require.NoError(t, c.Table(&out, teams))
 	require.Contains(t, out.String(), "Not populated yet for primary; the schedule will fill these times:\n  Sun 2026-11-29 01:00:00 +00:00  to ")
 	require.NotContains(t, out.String(), "Nobody has a shift")
 	teams[0].Roles[0].Gaps = append(teams[0].Roles[0].Gaps, who.Gap{Kind: scheduling.GapNobody, Start: 1795914000, End: 1795917600})
-	require.True(t, c.lacking(teams))
+	require.True(t, c.Lacking(teams))
 }
