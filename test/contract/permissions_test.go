@@ -283,12 +283,12 @@ func rights() []right {
 		{del, "/v1/users/gone-user", nil, 204, "1333333o3", func(s *server) {
 			s.exec("insert into users (name) values ('gone-user') on conflict do nothing; update users set active = true where name = 'gone-user'")
 		}},
-		{del, "/v1/plans/gone-plan", nil, 204, "1333333o3", func(s *server) {
+		{del, "/v1/plans/gone-plan", nil, 204, "133o33oo3", func(s *server) {
 			s.exec(`insert into plans (name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset)
 				select 'gone-plan', id, 0, 0, 0, 0 from users where name = 'ann';
 				insert into plan_active (name_key, plan_id) select 'gone-plan', max(id) from plans where name = 'gone-plan' on conflict do nothing`)
 		}},
-		{del, "/v1/templates/gone-template", nil, 204, "1333333o3", func(s *server) {
+		{del, "/v1/templates/gone-template", nil, 204, "133o33oo3", func(s *server) {
 			s.exec(`insert into templates (name, creator_id) select 'gone-template', id from users where name = 'ann';
 				insert into template_active (name_key, template_id) select 'gone-template', max(id) from templates where name = 'gone-template' on conflict do nothing`)
 		}},
