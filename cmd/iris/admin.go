@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
@@ -240,7 +241,7 @@ type appSetCommand struct {
 // Run changes an application.
 func (c appSetCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	if c.Markup == nil && c.UsesOnCall == nil && c.Relay == nil && c.Fallback == nil && !c.given() {
-		return commands.Usagef("nothing to change: give at least one flag")
+		return remote.Usagef("nothing to change: give at least one flag")
 	}
 	if c.Fallback != nil {
 		if err := o.SetApplicationFallback(ctx, c.Name, *c.Fallback); err != nil {
@@ -386,7 +387,7 @@ func (c checkConfigCommand) Run(e *env) error {
 		fmt.Fprintln(e.stderr, "error:", p)
 	}
 	if len(problems) > 0 {
-		return commands.ExitCode(1)
+		return remote.ExitCode(1)
 	}
 	fmt.Fprintln(e.stdout, "the configuration is valid")
 	return nil
