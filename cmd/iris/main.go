@@ -22,7 +22,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/operator"
-	"github.com/iris-oncall/iris/internal/operator/links"
 )
 
 // cli is the command line. Each command's Run method does the work.
@@ -69,7 +68,6 @@ const description = "Iris pages the right person, once, in time.\n\n" +
 
 // env is the environment of a command; tests set their own.
 type env struct {
-	links   *links.Links
 	api     http.RoundTripper // what local returned; nil = nothing yet
 	close   func()            // nil = the command has not opened the database
 	config  string
@@ -112,7 +110,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		kong.Name("iris"), kong.Description(description),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.accounts), kong.Bind(remote.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr, Local: e.local}), kong.Bind(links.Streams{Out: e.stdout, Err: e.stderr}))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.Bind(remote.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr, Local: e.local}))
 	if err != nil {
 		fmt.Fprintf(e.stderr, "iris: %v\n", err)
 		return 1

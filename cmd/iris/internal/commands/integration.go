@@ -17,7 +17,6 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 )
 
 // Integration is the group of commands about integrations.
@@ -122,7 +121,7 @@ func (c integrationAdd) Run(ctx context.Context, e remote.Env) error {
 	}
 	fmt.Fprintf(e.Err, "integration %s added; its address and token, which is shown only once:\n", c.Name)
 	fmt.Fprintf(e.Out, "address: %s\ntoken: %s\n", made.Address, made.Token)
-	if _, withToken := integrations.Address(c.Type, made.Token); withToken != "" {
+	if withToken := made.AddressWithToken(); withToken != "" {
 		fmt.Fprintf(e.Out, "address with the token, for senders that can set no header: %s\n", withToken)
 	}
 	return nil
