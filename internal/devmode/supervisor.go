@@ -234,7 +234,7 @@ func (s *Supervisor) prepare(ctx context.Context, c config.Common, own bool) err
 		return fmt.Errorf("write the demo data: %w", err)
 	}
 	defer db.Close()
-	if err := demo.Seed(ctx, operator.New(db, in.Keys), senders.New(db, in.Keys, "")); err != nil {
+	if err := demo.Seed(ctx, operator.New(db, in.Keys), senders.New(db, in.Keys)); err != nil {
 		return fmt.Errorf("write the demo data: %w", err)
 	}
 	return nil

@@ -81,6 +81,16 @@ func refuse(kind, name string, uses []string, force bool) error {
 	return fault.Newf(fault.Conflict, "%s %s is in use by: %s. Change these first, or use force", kind, name, strings.Join(uses, ", "))
 }
 
+// Owner returns the creator and the owning team of an active plan or template; 0 = there is none.
+func (r *Removals) Owner(ctx context.Context, kind, name string) (creator users.ID, team users.OwningTeam, err error) {
+	if kind == "plan" {
+		p, err := r.plans.ByName(ctx, name)
+		return p.CreatorID, p.Team, fault.When(err, fault.NotFound, nil)
+	}
+	t, err := r.templates.ByName(ctx, name)
+	return t.CreatorID, t.Team, fault.When(err, fault.NotFound, nil)
+}
+
 // AdministersTeam reports whether a user is an administrator of a team. A team that does not exist has no administrators.
 func (r *Removals) AdministersTeam(ctx context.Context, person users.ID, name string) (bool, error) {
 	t, err := r.teams.ByName(ctx, name)

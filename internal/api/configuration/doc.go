@@ -38,6 +38,8 @@ type Fallbacks interface {
 // none of the tags of ifMatch is a Stale fault; nil = any tag.
 type Removals interface {
 	Remove(ctx context.Context, kind, name string, force bool, ifMatch []string, actor string) error
+	// Owner returns the creator and the owning team of an active plan or template; 0 = there is none.
+	Owner(ctx context.Context, kind, name string) (creator users.ID, team users.OwningTeam, err error)
 	// AdministersTeam reports whether a person administers a team.
 	AdministersTeam(ctx context.Context, person users.ID, team string) (bool, error)
 }

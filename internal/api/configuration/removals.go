@@ -6,6 +6,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -21,17 +22,26 @@ func (a removals) routes() []routing.Route {
 	}
 }
 
-// admit lets administrators delete any object, and people delete teams that they administer.
-func (a removals) admit(ctx context.Context, actor auth.Actor, kind, name string) error {
+// admit lets administrators delete any object, owners delete plans and templates, and people delete teams that they administer.
+func (a removals) admit(ctx context.Context, actor auth.Actor, kind, name string) (err error) {
 	refused := actor.MayAdminister()
-	if refused == nil || kind != "team" || actor.UserID == 0 || actor.ReadOnly || !wire.Storable(name) {
+	if refused == nil || kind == "user" || actor.ReadOnly || !wire.Storable(name) {
 		return refused
 	}
-	administers, err := a.Removals.AdministersTeam(ctx, actor.UserID, name)
+	var may bool
+	switch {
+	case kind != "team":
+		var creator users.ID
+		var team users.OwningTeam
+		creator, team, err = a.Removals.Owner(ctx, kind, name)
+		may = creator != 0 && actor.MayChange(creator, team, auth.Openings{})
+	case actor.UserID != 0:
+		may, err = a.Removals.AdministersTeam(ctx, actor.UserID, name)
+	}
 	if err != nil {
 		return err
 	}
-	if administers {
+	if may {
 		return nil
 	}
 	return refused

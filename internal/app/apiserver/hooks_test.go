@@ -25,6 +25,7 @@ import (
 	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/operator/senders"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
+	pgintegrations "github.com/iris-oncall/iris/internal/postgres/integrations"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -35,6 +36,17 @@ type intakeServer struct {
 	a       *API
 	o       *operator.Operator
 	senders *senders.Senders
+	records *pgintegrations.Integrations
+}
+
+// shown returns an integration and its latest payloads.
+func (s *intakeServer) shown(name string) (integrations.Integration, []integrations.Payload) {
+	s.Helper()
+	i, err := s.records.ByName(s.Context(), name)
+	require.NoError(s, err)
+	payloads, err := s.records.Payloads(s.Context(), i.ID)
+	require.NoError(s, err)
+	return i, payloads
 }
 
 func newIntake(t *testing.T) *intakeServer {
@@ -50,7 +62,8 @@ func prepared(t *testing.T, a *API) *intakeServer {
 	t.Helper()
 	servertest.Background(t, a.Run)
 	require.Eventually(t, func() bool { return a.parts.Load() != nil }, servertest.Patience, 10*time.Millisecond)
-	s := &intakeServer{T: t, a: a, o: operator.New(a.db, pgtest.Installation(t, a.db).Keys), senders: senders.New(a.db, pgtest.Installation(t, a.db).Keys, "")}
+	keys := pgtest.Installation(t, a.db).Keys
+	s := &intakeServer{T: t, a: a, o: operator.New(a.db, keys), senders: senders.New(a.db, keys), records: pgintegrations.New(a.db, keys)}
 	require.NoError(t, s.o.AddUser(t.Context(), operator.NewUser{Name: "ann", Contacts: map[users.Mode]string{users.Email: "ann@example.com"}}))
 	_, err := s.o.AddApplication(t.Context(), operator.NewApplication{Name: "demo"})
 	require.NoError(t, err)
@@ -165,8 +178,7 @@ func TestAlertmanagerIntegration(t *testing.T) {
 	}
 
 	require.Eventually(t, func() bool {
-		i, payloads, err := s.senders.Show(t.Context(), "AM")
-		require.NoError(t, err)
+		i, payloads := s.shown("AM")
 		return i.Activity.Accepted == 5 && i.Activity.Refused == 4 && i.Activity.LastRefusal != "" && len(payloads) == 9 &&
 			len(i.Tokens) == 1 && !i.Tokens[0].LastUsedAt.IsZero()
 	}, servertest.Patience, 20*time.Millisecond, "the deliveries are recorded")
@@ -385,8 +397,8 @@ func TestSignedDeliveries(t *testing.T) {
 	t.Parallel()
 	s := newIntake(t)
 	token := s.add(integrations.Content{Name: "gr", Type: "grafana", DefaultPlan: "pager"})
-	require.NoError(t, s.senders.SetSecrets(t.Context(), "gr", []string{"the old secret", "the new secret"}))
-	require.Error(t, s.senders.SetSecrets(t.Context(), "gr", []string{"short"}))
+	gr, _ := s.shown("gr")
+	require.NoError(t, s.records.SetSecrets(t.Context(), gr, []string{"the old secret", "the new secret"}, "ann"))
 	sign := func(secret string) (int, string) {
 		mac := hmac.New(sha256.New, []byte(secret))
 		mac.Write([]byte(alertmanagerGroup))
@@ -402,12 +414,11 @@ func TestSignedDeliveries(t *testing.T) {
 		require.NotContains(t, body, secret, "the refusal has no secret")
 	}
 	require.NotContains(t, s.one(`select string_agg(encode(sealed, 'escape'), '') from integration_secrets`), "old secret", "secrets are encrypted")
-	require.NoError(t, s.senders.SetSecrets(t.Context(), "gr", nil))
+	require.NoError(t, s.records.SetSecrets(t.Context(), gr, nil, "ann"))
 	code, _ := sign("a wrong secret")
 	require.Equal(t, 200, code, "without a secret, signatures are not checked")
 	require.Eventually(t, func() bool {
-		i, payloads, err := s.senders.Show(t.Context(), "gr")
-		require.NoError(t, err)
+		i, payloads := s.shown("gr")
 		return i.Activity.Refused == 1 && strings.Contains(i.Activity.LastRefusal, "is wrong") && len(payloads) == 4
 	}, servertest.Patience, 20*time.Millisecond, "the refusal is visible")
 
@@ -476,9 +487,6 @@ func TestARuleGivesTheTargetsOfDynamicSteps(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	token := s.add(content("dynamic", routing.Target{Role: "user", Name: "ann"}))
-	choice, err := s.senders.TestRoute(t.Context(), "ge", senders.Event{Labels: map[string]string{"team": "db"}}, time.Now())
-	require.NoError(t, err)
-	require.Equal(t, []routing.Target{{Role: "user", Name: "ann"}}, choice.Targets)
 	status, answer := s.send("/v1/hooks/generic/"+token, "", `{"title":"full","id":"1","labels":{"team":"db"}}`)
 	require.Equal(t, http.StatusOK, status, answer)
 	require.Equal(t, "dynamic user 0", s.one(`select p.name || ' ' || d.role || ' ' || d.dynamic_index from incidents i join plans p on p.id = i.plan_id

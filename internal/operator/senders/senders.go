@@ -1,16 +1,14 @@
-// Package senders adds integrations and their heartbeats without a request: it also sets secrets and
-// tests routing rules. Every change is in the audit log. The demo data calls it, and tests of deliveries. It knows neither HTTP nor flags.
+// Package senders adds integrations and their heartbeats without a request. Every change is in the audit log. The demo data calls it, and tests of
+// deliveries. It knows neither HTTP nor flags.
 package senders
 
 import (
 	"context"
-	"time"
 
 	"go.uber.org/zap"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/intake"
 	"github.com/iris-oncall/iris/internal/intake/integrations"
 	"github.com/iris-oncall/iris/internal/intake/receiving"
 	"github.com/iris-oncall/iris/internal/intake/sources"
@@ -28,21 +26,20 @@ type Senders struct {
 	applications *catalog.Applications
 	plans        *catalog.Plans
 	lookups      *notifications.Notifications
-	catchAll     string
 }
 
 // operatorName is the actor in the audit log.
 const operatorName = "iris command"
 
-// New returns the operations on a database. catchAll is the setting intake.catch_all_plan.
-func New(db *postgres.DB, keys *auth.Keys, catchAll string) *Senders {
+// New returns the operations on a database.
+func New(db *postgres.DB, keys *auth.Keys) *Senders {
 	apps, plans := catalog.NewApplications(db, keys), catalog.NewPlans(db)
 	return &Senders{store: pgintegrations.New(db, keys), heartbeats: pgheartbeats.New(db),
-		applications: apps, plans: plans, lookups: notifications.New(db), catchAll: catchAll}
+		applications: apps, plans: plans, lookups: notifications.New(db)}
 }
 
 func (s *Senders) chooser() receiving.Chooser {
-	return receiving.Chooser{Plans: s.plans, Lookups: s.lookups, CatchAll: s.catchAll, Log: zap.NewNop()}
+	return receiving.Chooser{Plans: s.plans, Lookups: s.lookups, Log: zap.NewNop()}
 }
 
 func (s *Senders) application(ctx context.Context, name string) (auth.Application, error) {
@@ -56,15 +53,6 @@ type NewIntegration struct {
 	Application string
 	Token       string // "" = a random one
 }
-
-// Event is an event to be tested.
-type Event struct {
-	Title, Severity string
-	Labels          map[string]string
-}
-
-// Choice is the route of an event.
-type Choice = receiving.Choice
 
 // Content is what people edit of an integration.
 type Content = integrations.Content
@@ -97,42 +85,4 @@ const maxIntegrations = 10_000
 // List returns all integrations.
 func (s *Senders) List(ctx context.Context) ([]integrations.Integration, error) {
 	return s.store.List(ctx, 0, maxIntegrations)
-}
-
-// Show returns an integration and its latest payloads, newest first.
-func (s *Senders) Show(ctx context.Context, name string) (integrations.Integration, []integrations.Payload, error) {
-	i, err := s.store.ByName(ctx, name)
-	if err != nil {
-		return i, nil, err
-	}
-	payloads, err := s.store.Payloads(ctx, i.ID)
-	return i, payloads, err
-}
-
-// SetSecrets replaces the secrets that check the signatures of an integration's deliveries.
-func (s *Senders) SetSecrets(ctx context.Context, name string, secrets []string) error {
-	i, err := s.store.ByName(ctx, name)
-	if err != nil {
-		return err
-	}
-	if err := integrations.CheckSecrets(i.Type, secrets); err != nil {
-		return err
-	}
-	return s.store.SetSecrets(ctx, i, secrets, operatorName)
-}
-
-// TestRoute returns the plan that a firing event would use at a time if no incident is open with its key, and why. It uses the same
-// function as intake and changes nothing.
-func (s *Senders) TestRoute(ctx context.Context, name string, e Event, at time.Time) (Choice, error) {
-	i, err := s.store.ByName(ctx, name)
-	if err != nil {
-		return Choice{}, err
-	}
-	app, err := s.application(ctx, i.Application)
-	if err != nil {
-		return Choice{}, err
-	}
-	return s.chooser().Choose(ctx, app, i, intake.Event{
-		Status: intake.Firing, Title: e.Title, Severity: intake.Severity(e.Severity), Labels: e.Labels,
-	}, at)
 }

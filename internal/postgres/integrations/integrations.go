@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
@@ -173,7 +172,7 @@ func rules(raw json.RawMessage) (out []routing.Rule, err error) {
 
 // Create stores an integration with a token. A name that is in use is a Conflict fault.
 func (s *Integrations) Create(ctx context.Context, application auth.Application, c integrations.Content, token, actor string) (integrations.ID, error) {
-	raw, err := json.Marshal(slices.Concat([]routing.Rule{}, c.Rules)) // never null
+	raw, err := json.Marshal(append([]routing.Rule{}, c.Rules...)) // never null, as slices.Concat of empty lists would be
 	if err != nil {
 		return 0, err
 	}
@@ -212,7 +211,7 @@ const uniqueViolation = "23505"
 
 // Replace stores the content of an integration. The type does not change. before is the integration as the editor read it.
 func (s *Integrations) Replace(ctx context.Context, before integrations.Integration, c integrations.Content, actor string) error {
-	raw, err := json.Marshal(slices.Concat([]routing.Rule{}, c.Rules)) // never null
+	raw, err := json.Marshal(append([]routing.Rule{}, c.Rules...)) // never null, as slices.Concat of empty lists would be
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ where lower(rtrim(a.default_plan)) = lower(rtrim($1::text))
 union all
 select concat('integration ', i.name) from integrations i
 where lower(rtrim(i.default_plan)) = lower(rtrim($1::text))
-    or exists (select from jsonb_array_elements(i.rules) r where lower(rtrim(r ->> 'plan')) = lower(rtrim($1::text)))
+    or exists (select from jsonb_array_elements(case when jsonb_typeof(i.rules) = 'array' then i.rules else '[]' end) r where lower(rtrim(r ->> 'plan')) = lower(rtrim($1::text)))
 union all
 select concat(count(*), ' escalating incidents') from incidents i join plans p on p.id = i.plan_id
 where i.active and lower(p.name) = lower(rtrim($1::text))
