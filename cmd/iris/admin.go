@@ -15,11 +15,11 @@ import (
 	"golang.org/x/term"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/database"
 	"github.com/iris-oncall/iris/internal/operator"
-	"github.com/iris-oncall/iris/internal/operator/links"
 	"github.com/iris-oncall/iris/internal/operator/transfer"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -40,7 +40,6 @@ func (e *env) operator(ctx context.Context) (*operator.Operator, error) {
 	}
 	e.close = db.Close
 	o := operator.New(db, in.Keys)
-	e.links = links.New(db, c.Issuers())
 	return o, nil
 }
 
@@ -55,12 +54,6 @@ func (e *env) local(ctx context.Context) (http.RoundTripper, error) {
 	}
 	e.api, e.close, err = app.Local(ctx, c)
 	return e.api, err
-}
-
-// accounts opens the database like operator.
-func (e *env) accounts(ctx context.Context) (*links.Links, error) {
-	_, err := e.operator(ctx)
-	return e.links, err
 }
 
 // common returns the configuration for work on a database; url "" = the configured one.
@@ -100,7 +93,7 @@ type userCommand struct {
 	Enable  userEnableCommand  `cmd:"" help:"Switch a user on again. Needs the database."`
 	Rule    commands.UserRule  `cmd:"" help:"List and set how pages of each priority reach a user."`
 	Quiet   commands.UserQuiet `cmd:"" help:"Print and set the quiet-time limits of a user."`
-	links.Commands
+	commands.UserLinks
 	Delete commands.UserDelete `cmd:"" help:"Delete a user who is not in use: no log-in, no pages, in no rotation. The history is kept."`
 }
 
@@ -240,7 +233,7 @@ type appSetCommand struct {
 // Run changes an application.
 func (c appSetCommand) Run(ctx context.Context, e *env, o *operator.Operator) error {
 	if c.Markup == nil && c.UsesOnCall == nil && c.Relay == nil && c.Fallback == nil && !c.given() {
-		return commands.Usagef("nothing to change: give at least one flag")
+		return remote.Usagef("nothing to change: give at least one flag")
 	}
 	if c.Fallback != nil {
 		if err := o.SetApplicationFallback(ctx, c.Name, *c.Fallback); err != nil {
@@ -386,7 +379,7 @@ func (c checkConfigCommand) Run(e *env) error {
 		fmt.Fprintln(e.stderr, "error:", p)
 	}
 	if len(problems) > 0 {
-		return commands.ExitCode(1)
+		return remote.ExitCode(1)
 	}
 	fmt.Fprintln(e.stdout, "the configuration is valid")
 	return nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/bench"
 	"github.com/iris-oncall/iris/internal/config"
@@ -51,7 +51,7 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 	if c.Rate != "" {
 		rate, err := config.ParseRate(c.Rate)
 		if err != nil {
-			return commands.Usagef("--rate: %w", err)
+			return remote.Usagef("--rate: %w", err)
 		}
 		o.Rate = float64(rate)
 	}
@@ -91,7 +91,7 @@ func (c benchCommand) check() error {
 		value int64
 	}{{"--processors", int64(c.Processors)}, {"--connections", int64(c.Connections)}, {"--for", int64(c.For)}, {"--patience", int64(c.Patience)}} {
 		if flag.value < 1 {
-			return commands.Usagef("%s must be more than 0", flag.name)
+			return remote.Usagef("%s must be more than 0", flag.name)
 		}
 	}
 	if c.Profile != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/internal/devmode"
 )
 
@@ -19,7 +20,7 @@ type devCommand struct {
 // Run runs everything until it is interrupted.
 func (c devCommand) Run(ctx context.Context, e *env) error {
 	if c.Processors < 1 {
-		return commands.Usagef("--processors must be between 1 and 64, not %d", c.Processors)
+		return remote.Usagef("--processors must be between 1 and 64, not %d", c.Processors)
 	}
 	s, err := devmode.New(devmode.Options{
 		StateDir: c.StateDir, Processors: c.Processors, Fresh: c.Fresh, NoDemo: c.NoDemo, Verbose: c.Verbose, AllowRemote: c.AllowRemote,

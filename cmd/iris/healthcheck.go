@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 )
 
 type healthcheckCommand struct {
@@ -24,7 +24,7 @@ func (c healthcheckCommand) Run(ctx context.Context, e *env) error {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL, nil)
 	if err != nil {
-		return commands.Usagef("%w", err)
+		return remote.Usagef("%w", err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

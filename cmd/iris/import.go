@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/operator/transfer"
 )
@@ -130,9 +130,9 @@ func (f importFlags) finish(e *env, report *transfer.Report) error {
 	}
 	switch {
 	case report.Conflicts() > 0:
-		return commands.ExitCode(exitNothingWritten)
+		return remote.ExitCode(exitNothingWritten)
 	case report.Lost() > 0 || report.OnCall.Differs():
-		return commands.ExitCode(exitSomethingLost)
+		return remote.ExitCode(exitSomethingLost)
 	}
 	return nil
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 
 	"github.com/iris-oncall/iris/internal/app"
 	"github.com/iris-oncall/iris/internal/operator"
-	"github.com/iris-oncall/iris/internal/operator/links"
 )
 
 // cli is the command line. Each command's Run method does the work.
@@ -51,9 +51,9 @@ type cli struct {
 	Sync        syncCommand          `cmd:"" help:"Update people and mailing lists from LDAP or Slack. Needs the database."`
 	Bench       benchCommand         `cmd:"" help:"Measure: post incidents and compare them with the received e-mails."`
 	Healthcheck healthcheckCommand   `cmd:"" help:"Check whether a server is ready; for health checks of containers."`
-	Login       commands.Login       `cmd:"" help:"Log in to a server with the browser, for the token commands."`
-	Logout      commands.Logout      `cmd:"" help:"Revoke and remove the token of a server."`
-	Token       commands.Token       `cmd:"" help:"List, create and revoke tokens on a server."`
+	Login       remote.Login         `cmd:"" help:"Log in to a server with the browser, for the token commands."`
+	Logout      remote.Logout        `cmd:"" help:"Revoke and remove the token of a server."`
+	Token       remote.Token         `cmd:"" help:"List, create and revoke tokens on a server."`
 	Version     versionCommand       `cmd:"" help:"Print the version."`
 
 	API       apiCommand       `cmd:"" name:"api" hidden:"" help:"Run iris-api."`
@@ -68,7 +68,6 @@ const description = "Iris pages the right person, once, in time.\n\n" +
 
 // env is the environment of a command; tests set their own.
 type env struct {
-	links   *links.Links
 	api     http.RoundTripper // what local returned; nil = nothing yet
 	close   func()            // nil = the command has not opened the database
 	config  string
@@ -81,7 +80,7 @@ type env struct {
 // invalidIsUsage marks an Invalid fault as an error in the command line, for commands whose values all come from the command line.
 func invalidIsUsage(err error) error {
 	if operator.Invalid(err) {
-		return commands.Usage(err)
+		return remote.Usage(err)
 	}
 	return err
 }
@@ -111,7 +110,7 @@ func run(ctx context.Context, args []string, e *env) int {
 		kong.Name("iris"), kong.Description(description),
 		kong.Writers(e.stdout, e.stderr), kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.BindToProvider(e.accounts), kong.Bind(commands.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr, Local: e.local}), kong.Bind(links.Streams{Out: e.stdout, Err: e.stderr}))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e), kong.BindToProvider(e.operator), kong.Bind(remote.Env{Environ: e.environ, In: e.stdin, Out: e.stdout, Err: e.stderr, Local: e.local}))
 	if err != nil {
 		fmt.Fprintf(e.stderr, "iris: %v\n", err)
 		return 1
@@ -132,13 +131,13 @@ func run(ctx context.Context, args []string, e *env) int {
 	if e.close != nil {
 		e.close()
 	}
-	var code commands.ExitCode
+	var code remote.ExitCode
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &code):
 		return int(code)
-	case commands.IsUsage(err):
+	case remote.IsUsage(err):
 		fmt.Fprintf(e.stderr, "iris: %v (see: %s --help)\n", err, parsed.Selected().FullPath())
 		return 2
 	}

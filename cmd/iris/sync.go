@@ -6,7 +6,7 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/iris-oncall/iris/cmd/iris/internal/commands"
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/operator/transfer"
@@ -25,7 +25,7 @@ func (syncCommand) Help() string {
 }
 
 // stopped is the exit code if too many people are missing in the directory.
-const stopped commands.ExitCode = 3
+const stopped remote.ExitCode = 3
 
 // Run syncs and prints the changes.
 func (c syncCommand) Run(ctx context.Context, e *env) error {
@@ -42,7 +42,7 @@ func (c syncCommand) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	if c.JSON {
-		err = commands.WriteJSON(e.stdout, syncReport(report))
+		err = remote.WriteJSON(e.stdout, syncReport(report))
 	} else {
 		err = tableSync(e.stdout, report)
 	}

@@ -26,16 +26,6 @@ import (
 // in returns the tab for a subtest.
 func (b *tab) in(t *testing.T) *tab { return &tab{t, b.ctx} }
 
-// ask evaluates an expression in the page and returns its value.
-func ask[T any](b *tab, expression string) T {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	require.NoError(b.t, err, expression)
-	return v
-}
-
 // until waits for an expression in the page to become true.
 func (b *tab) until(what, expression string) {
 	b.t.Helper()

@@ -326,3 +326,43 @@ func TestAuditOnTheCommandLine(t *testing.T) {
 	reading, _ := s.token(admin, "read")
 	remote{s, reading}.refused(1, "Only administrators may do this", "audit list")
 }
+
+func TestAccountsOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, everythingServed(t))
+	person, reader, program := s.remotes()
+	file := filepath.Join(t.TempDir(), "links.csv")
+	for i, r := range []remote{person, program} {
+		r.does(fmt.Sprintf("user link bob --provider corp --subject one%d", i))
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "# who\nann, corp, two%d\nnobody,corp,three%d\n", i, i), 0o600))
+		r.refused(2, "nothing was linked: there is no user nobody", "user link --file "+file)
+		require.NotContains(t, r.does("user links"), fmt.Sprintf("two%d", i), "all or none")
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, "# who\nann, corp, two%d\nbob,corp,three%d\n", i, i), 0o600))
+		_, _, errs := r.run("", "user", "link", "--file", file)
+		require.Contains(t, errs, "2 accounts linked")
+		require.Regexp(t, fmt.Sprintf(`\n\d+ +ann +corp +two%d +never`, i), r.does("user links"))
+		mine := r.does("user links bob")
+		require.NotContains(t, mine, "two")
+		number := strings.Fields(strings.Split(mine, "\n")[1])[0]
+		r.does("user unlink " + number)
+		r.refused(1, "there is no link "+number, "user unlink "+number)
+		r.refused(1, "is linked already", fmt.Sprintf("user link ann --provider corp --subject two%d", i))
+		withFactor(s)
+		r.does("user remove-factor bob")
+		require.Zero(t, s.number("select count(*) from second_factors"))
+	}
+	s.exec(`insert into refused_identities (provider, issuer, subject, name, email, reason) values ('corp', 'http://127.0.0.1:1', 't', 'Ann', 'ann@example.com', 'nobody is linked')`)
+	require.Regexp(t, `\ncorp +t +"Ann" +"ann@example.com" +\d+ +20.* nobody is linked\n`, person.does("user refused"))
+	person.refused(2, "there is no provider", "user link bob --provider none --subject x")
+	person.refused(2, "give a name with", "user link bob")
+	for _, line := range []string{"user links", "user refused"} {
+		reader.refused(1, "Only administrators may do this", line)
+	}
+	for _, line := range []string{"user link bob --provider corp --subject y", "user unlink 1", "user remove-factor bob"} {
+		reader.refused(1, "This token lacks the scope admin", line)
+	}
+	one := m{"user": "bob", "provider": "corp", "subject": "s"}
+	s.do(admin, post, "/v1/identities", m{"user": "bob", "identities": []m{one}}).problem(400, "identities")
+	s.do(admin, post, "/v1/identities", m{"identities": []m{{"user": "bob", "provider": "corp"}}}).problem(400, "identities[0].subject")
+	s.do(admin, post, "/v1/identities", m{"user": "bob", "provider": "corp"}).problem(400, "subject")
+}

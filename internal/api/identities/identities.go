@@ -4,6 +4,7 @@ package identities
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/iris-oncall/iris/internal/api/page"
@@ -106,25 +107,42 @@ func (a routes) link(w http.ResponseWriter, r *http.Request) error {
 	if err := by.MayAdminister(); err != nil {
 		return err
 	}
-	b, err := jsonbody.ReadKnown(w, r, "user", "provider", "subject")
+	links, err := given(w, r)
 	if err != nil {
 		return err
 	}
-	var l sso.Linked
-	for name, into := range map[string]*string{"user": &l.User, "provider": &l.Provider, "subject": &l.Subject} {
-		if *into, err = b.Required(name); err != nil {
-			return err
-		}
-	}
-	err = a.Add(r.Context(), by.String(), l)
-	if fault.Is(err, fault.NotFound) {
-		err = fault.Invalidf("user", "there is no user %q", l.User)
-	}
-	if err != nil {
-		return err
+	if err := a.Add(r.Context(), by.String(), links...); err != nil {
+		return fault.When(err, fault.NotFound, fault.Invalidf("user", "%s", fault.Public(err)))
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// mostLinked is how many accounts a request links at most.
+const mostLinked = 10_000
+
+// given reads the account of the body, or the list of them.
+func given(w http.ResponseWriter, r *http.Request) ([]sso.Linked, error) {
+	fields := []string{"user", "provider", "subject"}
+	b, err := jsonbody.ReadKnown(w, r, append(fields, "identities")...)
+	if err != nil {
+		return nil, err
+	}
+	all := []jsonbody.Object{b}
+	if b.Given("identities") {
+		if slices.ContainsFunc(fields, b.Given) {
+			return nil, fault.Invalidf("identities", "give either identities, or user, provider and subject")
+		}
+		if all, err = b.Objects("identities", mostLinked, fields...); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]sso.Linked, len(all))
+	for i, one := range all {
+		out[i] = sso.Linked{User: jsonbody.Next(&err, one.Required, "user"), Provider: jsonbody.Next(&err, one.Required, "provider"),
+			Subject: jsonbody.Next(&err, one.Required, "subject")}
+	}
+	return out, err
 }
 
 func (a routes) unlink(w http.ResponseWriter, r *http.Request) error {

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
 )
@@ -20,7 +21,7 @@ type Audit struct {
 
 // auditFilters select entries.
 type auditFilters struct {
-	serverFlags
+	remote.Flags
 	Actor     string `help:"Only changes of this actor." placeholder:"NAME"`
 	ActorKind string `help:"Only changes of this kind of actor: person, application, service_token, operator, directory, provider, program or nobody." placeholder:"KIND"`
 	Action    string `help:"Only this action, such as 'plan saved'."`
@@ -47,11 +48,11 @@ type auditList struct {
 }
 
 // Run lists entries.
-func (c auditList) Run(ctx context.Context, e Env) error {
+func (c auditList) Run(ctx context.Context, e remote.Env) error {
 	if c.Most < 1 {
-		return Usagef("--most must be more than 0")
+		return remote.Usagef("--most must be more than 0")
 	}
-	api, err := c.api(ctx, e)
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -74,8 +75,8 @@ func (c auditList) Run(ctx context.Context, e Env) error {
 type auditExport struct{ auditFilters }
 
 // Run prints the entries as they come, so that a long log needs little memory.
-func (c auditExport) Run(ctx context.Context, e Env) error {
-	api, err := c.api(ctx, e)
+func (c auditExport) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}

@@ -1,39 +1,16 @@
-// Package commands has the commands that work over /v1, from any machine, and the rendering of templates. They send a token to a server, or
-// use the handlers of /v1 in this process if a database is configured. The iris command uses it.
+// Package commands has the commands that work over /v1, from any machine, and the rendering of templates. Package remote says where they send
+// their requests. The iris command uses it.
 package commands
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
-	"slices"
-	"strings"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/internal/jinja"
 )
-
-// Env is the environment of the commands.
-type Env struct {
-	Environ []string // NAME=value
-	In      io.Reader
-	Out     io.Writer
-	Err     io.Writer
-	// Local returns a transport that answers requests to /v1 in this process, as the operator; nil = no database is configured.
-	Local func(ctx context.Context) (http.RoundTripper, error)
-}
-
-// get returns an environment variable; "" = it is not set.
-func (e Env) get(name string) string {
-	for _, one := range slices.Backward(e.Environ) {
-		if value, ok := strings.CutPrefix(one, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
 
 // Render renders a template from standard input.
 type Render struct {
@@ -41,7 +18,7 @@ type Render struct {
 }
 
 // Run prints the rendered template and nothing else. An error names the line.
-func (c Render) Run(e Env) error {
+func (c Render) Run(e remote.Env) error {
 	source, err := io.ReadAll(e.In)
 	if err != nil {
 		return fmt.Errorf("read the template: %w", err)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/internal/client"
 )
 
@@ -17,13 +18,13 @@ type Template struct {
 
 // deletion selects an object to delete.
 type deletion struct {
-	serverFlags
+	remote.Flags
 	Name  string `arg:"" help:"Name."`
 	Force bool   `help:"Delete it even if plans, incidents or other objects use it."`
 }
 
-func (c deletion) remove(ctx context.Context, e Env, kind, done string) error {
-	api, err := c.api(ctx, e)
+func (c deletion) remove(ctx context.Context, e remote.Env, kind, done string) error {
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -41,14 +42,14 @@ func (c deletion) remove(ctx context.Context, e Env, kind, done string) error {
 type planDelete struct{ deletion }
 
 // Run deletes a plan.
-func (c planDelete) Run(ctx context.Context, e Env) error {
+func (c planDelete) Run(ctx context.Context, e remote.Env) error {
 	return c.remove(ctx, e, "plan", "deleted; it has no active version any more")
 }
 
 type templateDelete struct{ deletion }
 
 // Run deletes a template.
-func (c templateDelete) Run(ctx context.Context, e Env) error {
+func (c templateDelete) Run(ctx context.Context, e remote.Env) error {
 	return c.remove(ctx, e, "template", "deleted; it has no active version any more")
 }
 
@@ -56,7 +57,7 @@ func (c templateDelete) Run(ctx context.Context, e Env) error {
 type TeamDelete struct{ deletion }
 
 // Run deletes a team.
-func (c TeamDelete) Run(ctx context.Context, e Env) error {
+func (c TeamDelete) Run(ctx context.Context, e remote.Env) error {
 	return c.remove(ctx, e, "team", "deleted; steps that name it page the fallback")
 }
 
@@ -64,6 +65,6 @@ func (c TeamDelete) Run(ctx context.Context, e Env) error {
 type UserDelete struct{ deletion }
 
 // Run deletes a user.
-func (c UserDelete) Run(ctx context.Context, e Env) error {
+func (c UserDelete) Run(ctx context.Context, e remote.Env) error {
 	return c.remove(ctx, e, "user", "deleted: no log-in, no pages, in no rotation; the history is kept")
 }

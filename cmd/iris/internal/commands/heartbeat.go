@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
 )
@@ -41,7 +42,7 @@ func heartbeatPath(integration, name string) string {
 }
 
 type heartbeatAdd struct {
-	serverFlags
+	remote.Flags
 	Integration string        `arg:"" help:"Integration of type heartbeat or opsgenie, whose token the pings have."`
 	Name        string        `arg:"" optional:"" default:"default" help:"Name. Pings without a name are for the heartbeat named default."`
 	Every       time.Duration `required:"" help:"Expected interval between two pings." placeholder:"5m"`
@@ -52,10 +53,10 @@ type heartbeatAdd struct {
 }
 
 // Run adds a heartbeat. Its first interval begins with its first ping.
-func (c heartbeatAdd) Run(ctx context.Context, e Env) error {
+func (c heartbeatAdd) Run(ctx context.Context, e remote.Env) error {
 	body := map[string]any{"every_seconds": int64(math.Ceil(c.Every.Seconds())), "grace_seconds": int64(math.Ceil(c.Grace.Seconds())), "plan": c.Plan,
 		"severity": c.Severity, "description": c.Description}
-	api, err := c.api(ctx, e)
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -67,17 +68,17 @@ func (c heartbeatAdd) Run(ctx context.Context, e Env) error {
 		path += "/" + c.Name
 	}
 	fmt.Fprintf(e.Err, "heartbeat %s added; its first interval begins with its first ping\n", c.Name)
-	return e.done(nil, "address: %s", path)
+	return e.Done(nil, "address: %s", path)
 }
 
 type heartbeatList struct {
-	serverFlags
+	remote.Flags
 	Integration string `arg:"" optional:"" help:"Integration; without it, all heartbeats are listed."`
 }
 
 // Run lists heartbeats.
-func (c heartbeatList) Run(ctx context.Context, e Env) error {
-	api, err := c.api(ctx, e)
+func (c heartbeatList) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -106,14 +107,14 @@ func (c heartbeatList) Run(ctx context.Context, e Env) error {
 }
 
 type heartbeatRemove struct {
-	serverFlags
+	remote.Flags
 	Integration string `arg:"" help:"Integration."`
 	Name        string `arg:"" help:"Name of the heartbeat."`
 }
 
 // Run removes a heartbeat.
-func (c heartbeatRemove) Run(ctx context.Context, e Env) error {
-	api, err := c.api(ctx, e)
+func (c heartbeatRemove) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
 	if err == nil {
 		err = api.Do(ctx, http.MethodDelete, heartbeatPath(c.Integration, c.Name), nil, nil)
 	}

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
 )
@@ -54,24 +55,16 @@ type target struct {
 }
 
 // changeIncident changes an incident and returns it. body nil = the request has none.
-func (s serverFlags) changeIncident(ctx context.Context, e Env, id int64, action string, body any) (changed incident, err error) {
-	api, err := s.api(ctx, e)
+func changeIncident(ctx context.Context, s remote.Flags, e remote.Env, id int64, action string, body any) (changed incident, err error) {
+	api, err := s.API(ctx, e)
 	if err == nil {
 		err = api.Do(ctx, http.MethodPost, fmt.Sprintf("/v1/incidents/%d/%s", id, action), body, &changed)
 	}
 	return changed, err
 }
 
-// done prints what a command did, or returns its error.
-func (e Env) done(err error, format string, args ...any) error {
-	if err == nil {
-		_, err = fmt.Fprintf(e.Out, format+"\n", args...)
-	}
-	return err
-}
-
 type incidentOpen struct {
-	serverFlags
+	remote.Flags
 	Plan        string            `required:"" help:"Plan that the incident follows." placeholder:"NAME"`
 	Application string            `required:"" help:"Application of the incident." placeholder:"NAME"`
 	Title       string            `required:"" help:"What is wrong, in a line."`
@@ -97,7 +90,7 @@ func (c incidentOpen) body() (map[string]any, error) {
 	if c.Context != "" {
 		var object map[string]any
 		if json.Unmarshal([]byte(c.Context), &object) != nil || object == nil {
-			return nil, Usagef("--context: it must be a JSON object")
+			return nil, remote.Usagef("--context: it must be a JSON object")
 		}
 		out["context"] = json.RawMessage(c.Context)
 	}
@@ -105,7 +98,7 @@ func (c incidentOpen) body() (map[string]any, error) {
 	for _, text := range c.Target {
 		role, name, ok := strings.Cut(text, ":")
 		if !ok {
-			return nil, Usagef("--target: %.60q must be a role and a name, such as user:ann", text)
+			return nil, remote.Usagef("--target: %.60q must be a role and a name, such as user:ann", text)
 		}
 		targets = append(targets, target{role, name})
 	}
@@ -116,12 +109,12 @@ func (c incidentOpen) body() (map[string]any, error) {
 }
 
 // Run opens an incident. Standard output has only its number.
-func (c incidentOpen) Run(ctx context.Context, e Env) error {
+func (c incidentOpen) Run(ctx context.Context, e remote.Env) error {
 	body, err := c.body()
 	if err != nil {
 		return err
 	}
-	api, err := c.api(ctx, e)
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -130,11 +123,11 @@ func (c incidentOpen) Run(ctx context.Context, e Env) error {
 	if err == nil && status == http.StatusOK {
 		fmt.Fprintln(e.Err, "an incident with this key is open already: none was opened")
 	}
-	return e.done(err, "%d", opened.ID)
+	return e.Done(err, "%d", opened.ID)
 }
 
 type incidentList struct {
-	serverFlags
+	remote.Flags
 	State       string `help:"open, escalating, exhausted, acknowledged, snoozed, silenced, merged, resolved or closed." default:"open"`
 	Plan        string `help:"Only those of this plan." placeholder:"NAME"`
 	Application string `help:"Only those of this application." placeholder:"NAME"`
@@ -144,11 +137,11 @@ type incidentList struct {
 }
 
 // Run lists incidents.
-func (c incidentList) Run(ctx context.Context, e Env) error {
+func (c incidentList) Run(ctx context.Context, e remote.Env) error {
 	if c.Most < 1 {
-		return Usagef("--most must be more than 0")
+		return remote.Usagef("--most must be more than 0")
 	}
-	api, err := c.api(ctx, e)
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -172,15 +165,15 @@ func (c incidentList) Run(ctx context.Context, e Env) error {
 
 // incidentNumber is the argument of commands about one incident.
 type incidentNumber struct {
-	serverFlags
+	remote.Flags
 	ID int64 `arg:"" help:"Number of the incident."`
 }
 
 type incidentShow struct{ incidentNumber }
 
 // Run shows an incident and its timeline.
-func (c incidentShow) Run(ctx context.Context, e Env) error {
-	api, err := c.api(ctx, e)
+func (c incidentShow) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -233,7 +226,7 @@ func (c incidentShow) Run(ctx context.Context, e Env) error {
 
 // incidentNumbers are the arguments of commands about many incidents.
 type incidentNumbers struct {
-	serverFlags
+	remote.Flags
 	IDs []int64 `arg:"" name:"incident" help:"Numbers of the incidents."`
 }
 
@@ -243,14 +236,14 @@ type incidentAcknowledge struct {
 }
 
 // Run acknowledges incidents, in order. It ends at the first that cannot be acknowledged.
-func (c incidentAcknowledge) Run(ctx context.Context, e Env) error {
+func (c incidentAcknowledge) Run(ctx context.Context, e remote.Env) error {
 	body := map[string]string{}
 	if c.Owner != "" {
 		body["owner"] = c.Owner
 	}
 	for _, id := range c.IDs {
-		changed, err := c.changeIncident(ctx, e, id, "acknowledge", body)
-		if err := e.done(err, "incident %d is acknowledged by %s", id, changed.Owner); err != nil {
+		changed, err := changeIncident(ctx, c.Flags, e, id, "acknowledge", body)
+		if err := e.Done(err, "incident %d is acknowledged by %s", id, changed.Owner); err != nil {
 			return err
 		}
 	}
@@ -260,10 +253,10 @@ func (c incidentAcknowledge) Run(ctx context.Context, e Env) error {
 type incidentResolve struct{ incidentNumbers }
 
 // Run resolves incidents, in order. It ends at the first that cannot be resolved.
-func (c incidentResolve) Run(ctx context.Context, e Env) error {
+func (c incidentResolve) Run(ctx context.Context, e remote.Env) error {
 	for _, id := range c.IDs {
-		_, err := c.changeIncident(ctx, e, id, "resolve", nil)
-		if err := e.done(err, "incident %d is resolved", id); err != nil {
+		_, err := changeIncident(ctx, c.Flags, e, id, "resolve", nil)
+		if err := e.Done(err, "incident %d is resolved", id); err != nil {
 			return err
 		}
 	}
@@ -276,39 +269,39 @@ type incidentSnooze struct {
 }
 
 // Run snoozes an incident.
-func (c incidentSnooze) Run(ctx context.Context, e Env) error {
-	d, err := Period(c.For)
+func (c incidentSnooze) Run(ctx context.Context, e remote.Env) error {
+	d, err := remote.Period(c.For)
 	if err != nil {
 		return err
 	}
-	changed, err := c.changeIncident(ctx, e, c.ID, "snooze", map[string]string{"for": d.String()})
-	return e.done(err, "incident %d is snoozed until %s", c.ID, text.Moment(changed.SnoozedUntil))
+	changed, err := changeIncident(ctx, c.Flags, e, c.ID, "snooze", map[string]string{"for": d.String()})
+	return e.Done(err, "incident %d is snoozed until %s", c.ID, text.Moment(changed.SnoozedUntil))
 }
 
 type incidentUnsnooze struct{ incidentNumber }
 
 // Run ends a snooze.
-func (c incidentUnsnooze) Run(ctx context.Context, e Env) error {
-	_, err := c.changeIncident(ctx, e, c.ID, "unsnooze", nil)
-	return e.done(err, "incident %d escalates again", c.ID)
+func (c incidentUnsnooze) Run(ctx context.Context, e remote.Env) error {
+	_, err := changeIncident(ctx, c.Flags, e, c.ID, "unsnooze", nil)
+	return e.Done(err, "incident %d escalates again", c.ID)
 }
 
 type incidentMerge struct {
-	serverFlags
+	remote.Flags
 	IDs     []int64 `arg:"" name:"child" help:"Numbers of the incidents that page nobody from now on."`
 	Into    int64   `required:"" help:"Number of the incident that stands for them: they follow its acknowledgements and resolves." placeholder:"PARENT"`
 	Comment string  `help:"Why; for the timelines."`
 }
 
 // Run merges incidents, in order. It ends at the first that cannot be merged.
-func (c incidentMerge) Run(ctx context.Context, e Env) error {
+func (c incidentMerge) Run(ctx context.Context, e remote.Env) error {
 	body := map[string]any{"into": c.Into}
 	if c.Comment != "" {
 		body["comment"] = c.Comment
 	}
 	for _, id := range c.IDs {
-		_, err := c.changeIncident(ctx, e, id, "merge", body)
-		if err := e.done(err, "incident %d is merged into incident %d", id, c.Into); err != nil {
+		_, err := changeIncident(ctx, c.Flags, e, id, "merge", body)
+		if err := e.Done(err, "incident %d is merged into incident %d", id, c.Into); err != nil {
 			return err
 		}
 	}
@@ -318,9 +311,9 @@ func (c incidentMerge) Run(ctx context.Context, e Env) error {
 type incidentUnmerge struct{ incidentNumber }
 
 // Run undoes a merge.
-func (c incidentUnmerge) Run(ctx context.Context, e Env) error {
-	_, err := c.changeIncident(ctx, e, c.ID, "unmerge", nil)
-	return e.done(err, "incident %d is no longer merged", c.ID)
+func (c incidentUnmerge) Run(ctx context.Context, e remote.Env) error {
+	_, err := changeIncident(ctx, c.Flags, e, c.ID, "unmerge", nil)
+	return e.Done(err, "incident %d is no longer merged", c.ID)
 }
 
 type incidentPage struct {
@@ -333,7 +326,7 @@ type incidentPage struct {
 }
 
 // Run pages further people.
-func (c incidentPage) Run(ctx context.Context, e Env) error {
+func (c incidentPage) Run(ctx context.Context, e remote.Env) error {
 	var targets []target
 	for _, of := range []struct {
 		role  string
@@ -344,14 +337,14 @@ func (c incidentPage) Run(ctx context.Context, e Env) error {
 		}
 	}
 	if targets == nil {
-		return Usagef("name at least one --user, --team or --oncall")
+		return remote.Usagef("name at least one --user, --team or --oncall")
 	}
 	body := map[string]any{"targets": targets, "priority": c.Priority}
 	if c.Template != "" {
 		body["template"] = c.Template
 	}
-	_, err := c.changeIncident(ctx, e, c.ID, "page", body)
-	return e.done(err, "incident %d pages %s", c.ID, strings.Join(slices.Concat(c.User, c.Team, c.Oncall), ", "))
+	_, err := changeIncident(ctx, c.Flags, e, c.ID, "page", body)
+	return e.Done(err, "incident %d pages %s", c.ID, strings.Join(slices.Concat(c.User, c.Team, c.Oncall), ", "))
 }
 
 type incidentReassign struct {
@@ -360,7 +353,7 @@ type incidentReassign struct {
 }
 
 // Run gives an incident another owner.
-func (c incidentReassign) Run(ctx context.Context, e Env) error {
-	_, err := c.changeIncident(ctx, e, c.ID, "reassign", map[string]string{"owner": c.Owner})
-	return e.done(err, "incident %d belongs to %s", c.ID, c.Owner)
+func (c incidentReassign) Run(ctx context.Context, e remote.Env) error {
+	_, err := changeIncident(ctx, c.Flags, e, c.ID, "reassign", map[string]string{"owner": c.Owner})
+	return e.Done(err, "incident %d belongs to %s", c.ID, c.Owner)
 }

@@ -14,9 +14,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
 )
 
 // Integration is the group of commands about integrations.
@@ -33,15 +33,15 @@ type Integration struct {
 
 // integrationName is the argument of commands about one integration.
 type integrationName struct {
-	serverFlags
+	remote.Flags
 	Name string `arg:"" help:"Name."`
 }
 
 func (c integrationName) path() string { return "/v1/integrations/" + url.PathEscape(c.Name) }
 
 // do sends a request about the integration.
-func (c integrationName) do(ctx context.Context, e Env, method, below string, in, out any) error {
-	api, err := c.api(ctx, e)
+func (c integrationName) do(ctx context.Context, e remote.Env, method, below string, in, out any) error {
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -106,12 +106,12 @@ type integrationAdd struct {
 }
 
 // Run adds an integration. Standard output has only the address and the token.
-func (c integrationAdd) Run(ctx context.Context, e Env) error {
+func (c integrationAdd) Run(ctx context.Context, e remote.Env) error {
 	body := map[string]any{"type": c.Type, "application": c.Application}
 	if err := c.given(body); err != nil {
 		return err
 	}
-	api, err := c.api(ctx, e)
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (c integrationAdd) Run(ctx context.Context, e Env) error {
 	}
 	fmt.Fprintf(e.Err, "integration %s added; its address and token, which is shown only once:\n", c.Name)
 	fmt.Fprintf(e.Out, "address: %s\ntoken: %s\n", made.Address, made.Token)
-	if _, withToken := integrations.Address(c.Type, made.Token); withToken != "" {
+	if withToken := made.AddressWithToken(); withToken != "" {
 		fmt.Fprintf(e.Out, "address with the token, for senders that can set no header: %s\n", withToken)
 	}
 	return nil
@@ -143,9 +143,9 @@ type integrationSet struct {
 }
 
 // Run changes an integration.
-func (c integrationSet) Run(ctx context.Context, e Env) error {
+func (c integrationSet) Run(ctx context.Context, e remote.Env) error {
 	if c.integrationFlags == (integrationFlags{}) {
-		return Usagef("nothing to change: give at least one flag")
+		return remote.Usagef("nothing to change: give at least one flag")
 	}
 	var found map[string]any
 	if err := c.do(ctx, e, http.MethodGet, "", nil, &found); err != nil {
@@ -161,14 +161,14 @@ func (c integrationSet) Run(ctx context.Context, e Env) error {
 	if err == nil {
 		err = c.do(ctx, e, http.MethodPut, "", body, nil)
 	}
-	return e.done(err, "integration %s changed", c.Name)
+	return e.Done(err, "integration %s changed", c.Name)
 }
 
-type integrationList struct{ serverFlags }
+type integrationList struct{ remote.Flags }
 
 // Run lists the integrations.
-func (c integrationList) Run(ctx context.Context, e Env) error {
-	api, err := c.api(ctx, e)
+func (c integrationList) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ type integrationShow struct {
 }
 
 // Run shows an integration. The latest deliveries are shown to those who may change it.
-func (c integrationShow) Run(ctx context.Context, e Env) error {
+func (c integrationShow) Run(ctx context.Context, e remote.Env) error {
 	var i text.Integration
 	if err := c.do(ctx, e, http.MethodGet, "", nil, &i); err != nil {
 		return err
@@ -222,7 +222,7 @@ type integrationPreview struct {
 }
 
 // Run prints the events of a payload.
-func (c integrationPreview) Run(ctx context.Context, e Env) error {
+func (c integrationPreview) Run(ctx context.Context, e remote.Env) error {
 	body := map[string]any{}
 	if c.ContentType != "" {
 		body["content_type"] = c.ContentType
@@ -264,7 +264,7 @@ type integrationToken struct {
 }
 
 // Run adds a token, or removes the old ones.
-func (c integrationToken) Run(ctx context.Context, e Env) error {
+func (c integrationToken) Run(ctx context.Context, e remote.Env) error {
 	if c.DropOld {
 		if err := c.do(ctx, e, http.MethodDelete, "/token", nil, nil); err != nil {
 			return err
@@ -277,7 +277,7 @@ func (c integrationToken) Run(ctx context.Context, e Env) error {
 		return err
 	}
 	fmt.Fprintf(e.Err, "integration %s: a further token, which is shown only once. Change the sender, then remove the old one with --drop-old\n", c.Name)
-	return e.done(nil, "address: %s\ntoken: %s", made.Address, made.Token)
+	return e.Done(nil, "address: %s\ntoken: %s", made.Address, made.Token)
 }
 
 type integrationSecret struct {
@@ -286,7 +286,7 @@ type integrationSecret struct {
 }
 
 // Run reads one or two secrets from standard input, one per line.
-func (c integrationSecret) Run(ctx context.Context, e Env) error {
+func (c integrationSecret) Run(ctx context.Context, e remote.Env) error {
 	secrets := []string{}
 	if !c.Clear {
 		raw, err := io.ReadAll(io.LimitReader(e.In, 4096))
@@ -307,7 +307,7 @@ func (c integrationSecret) Run(ctx context.Context, e Env) error {
 type integrationRemove struct{ integrationName }
 
 // Run removes an integration.
-func (c integrationRemove) Run(ctx context.Context, e Env) error {
+func (c integrationRemove) Run(ctx context.Context, e remote.Env) error {
 	if err := c.do(ctx, e, http.MethodDelete, "", nil, nil); err != nil {
 		return err
 	}
@@ -329,7 +329,7 @@ type routeTest struct {
 }
 
 // Run prints the route.
-func (c routeTest) Run(ctx context.Context, e Env) error {
+func (c routeTest) Run(ctx context.Context, e remote.Env) error {
 	body := map[string]any{}
 	for name, value := range map[string]string{"severity": c.Severity, "title": c.Title, "at": c.At} {
 		if value != "" {
@@ -340,7 +340,7 @@ func (c routeTest) Run(ctx context.Context, e Env) error {
 		body["labels"] = c.Label
 	}
 	if _, err := time.Parse(time.RFC3339, c.At); c.At != "" && err != nil {
-		return Usagef("--at: %q is not like 2026-11-22T09:00:00Z", c.At)
+		return remote.Usagef("--at: %q is not like 2026-11-22T09:00:00Z", c.At)
 	}
 	var r text.Route
 	if err := c.do(ctx, e, http.MethodPost, "/route-test", body, &r); err != nil {

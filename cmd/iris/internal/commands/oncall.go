@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
 	"github.com/iris-oncall/iris/internal/oncall/who"
@@ -11,7 +12,7 @@ import (
 
 // OnCall prints who is on call.
 type OnCall struct {
-	serverFlags
+	remote.Flags
 	Team    string `arg:"" optional:"" help:"Name of the team."`
 	Service string `help:"All teams that own the service, instead of one team." placeholder:"SERVICE"`
 	Role    string `help:"Only this role; without it, all roles of the calendar." placeholder:"ROLE"`
@@ -19,7 +20,7 @@ type OnCall struct {
 	Next    bool   `help:"Print the next hand-offs, too."`
 	Gaps    bool   `help:"Print the gaps, too: times that must be covered and in which nobody has a shift."`
 	For     string `help:"Period of the hand-offs and gaps, such as 12h, 30d or 8w." default:"30d" placeholder:"TIME"`
-	Output
+	remote.Output
 }
 
 // Help explains the exit codes.
@@ -28,21 +29,21 @@ func (OnCall) Help() string {
 }
 
 // nobodyOnCall is the exit code if a role has nobody on call, or a gap was found.
-const nobodyOnCall ExitCode = 3
+const nobodyOnCall remote.ExitCode = 3
 
 // Run prints who is on call.
-func (c OnCall) Run(ctx context.Context, e Env) error {
+func (c OnCall) Run(ctx context.Context, e remote.Env) error {
 	switch {
 	case c.Team == "" && c.Service == "":
-		return Usagef("name a team, or a service with --service")
+		return remote.Usagef("name a team, or a service with --service")
 	case c.Team != "" && c.Service != "":
-		return Usagef("name either a team or, with --service, a service, not both")
+		return remote.Usagef("name either a team or, with --service, a service, not both")
 	}
-	ahead, err := Period(c.For)
+	ahead, err := remote.Period(c.For)
 	if err != nil {
 		return err
 	}
-	api, err := c.api(ctx, e)
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (c OnCall) Run(ctx context.Context, e Env) error {
 	out := text.OnCall{Next: c.Next, Gaps: c.Gaps}
 	switch c.Format {
 	case "json":
-		err = WriteJSON(e.Out, teams)
+		err = remote.WriteJSON(e.Out, teams)
 	case "plain":
 		err = out.Plain(e.Out, teams)
 	default:

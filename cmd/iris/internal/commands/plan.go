@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
 )
@@ -57,11 +58,11 @@ func (d planDestination) who() string {
 	return d.Target.String()
 }
 
-type planList struct{ serverFlags }
+type planList struct{ remote.Flags }
 
 // Run lists the active plans, newest first.
-func (c planList) Run(ctx context.Context, e Env) error {
-	api, err := c.api(ctx, e)
+func (c planList) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (c planList) Run(ctx context.Context, e Env) error {
 
 // planName is the argument of commands about one plan.
 type planName struct {
-	serverFlags
+	remote.Flags
 	Name string `arg:"" help:"Name."`
 }
 
@@ -88,8 +89,8 @@ func (c planName) path() string { return "/v1/plans/" + url.PathEscape(c.Name) }
 type planShow struct{ planName }
 
 // Run shows a plan.
-func (c planShow) Run(ctx context.Context, e Env) error {
-	api, err := c.api(ctx, e)
+func (c planShow) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -151,12 +152,12 @@ func (c planSet) given() map[string]any {
 }
 
 // Run changes a plan.
-func (c planSet) Run(ctx context.Context, e Env) error {
+func (c planSet) Run(ctx context.Context, e remote.Env) error {
 	given := c.given()
 	if len(given) == 0 && c.Fallback == nil {
-		return Usagef("nothing to change: give at least one flag")
+		return remote.Usagef("nothing to change: give at least one flag")
 	}
-	api, err := c.api(ctx, e)
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func setFallback(ctx context.Context, api *client.Client, path, fallback string)
 	}
 	role, name, ok := strings.Cut(fallback, ":")
 	if !ok || role == "" || name == "" {
-		return Usagef("--fallback: %.60q must be ROLE:NAME, such as team:sre or user:alice", fallback)
+		return remote.Usagef("--fallback: %.60q must be ROLE:NAME, such as team:sre or user:alice", fallback)
 	}
 	return api.Do(ctx, http.MethodPut, path+"/fallback", map[string]string{"role": role, "target": name}, nil)
 }

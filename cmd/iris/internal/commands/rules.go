@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -20,7 +21,7 @@ type UserRule struct {
 
 // userName is the argument of commands about one person.
 type userName struct {
-	serverFlags
+	remote.Flags
 	Name string `arg:"" help:"Log-in name."`
 }
 
@@ -56,8 +57,8 @@ func (r notificationRule) rule() users.NotificationRule {
 type userRuleList struct{ userName }
 
 // Run prints the rules of a person.
-func (c userRuleList) Run(ctx context.Context, e Env) error {
-	api, err := c.api(ctx, e)
+func (c userRuleList) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ type userRuleSet struct {
 }
 
 // Run sets the rule of a person for a priority.
-func (c userRuleSet) Run(ctx context.Context, e Env) error {
+func (c userRuleSet) Run(ctx context.Context, e remote.Env) error {
 	rule := notificationRule{Priority: users.Priority(c.Priority), FollowUps: []followUp{}}
 	if c.Mode != "default" {
 		rule.Mode = users.Mode(c.Mode)
@@ -87,14 +88,14 @@ func (c userRuleSet) Run(ctx context.Context, e Env) error {
 	for _, text := range c.FollowUps {
 		f, err := users.ParseFollowUp(text)
 		if err != nil {
-			return Usage(err)
+			return remote.Usage(err)
 		}
 		rule.FollowUps = append(rule.FollowUps, followUp{f.Mode, int64(f.After / time.Second)})
 	}
 	if !slices.Contains(users.Priorities, rule.Priority) {
-		return Usagef("there is no priority %.60q: use urgent, high, medium or low", c.Priority)
+		return remote.Usagef("there is no priority %.60q: use urgent, high, medium or low", c.Priority)
 	}
-	api, err := c.api(ctx, e)
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -123,8 +124,8 @@ type UserQuiet struct {
 }
 
 // Run sets the limits that are given, and prints all of them.
-func (c UserQuiet) Run(ctx context.Context, e Env) error {
-	api, err := c.api(ctx, e)
+func (c UserQuiet) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func (c UserQuiet) Run(ctx context.Context, e Env) error {
 	} else if c.PerDay != "" {
 		n, err := strconv.Atoi(c.PerDay)
 		if err != nil {
-			return Usagef("--per-day: %.40q must be a number or default", c.PerDay)
+			return remote.Usagef("--per-day: %.40q must be a number or default", c.PerDay)
 		}
 		limits.PerDay = &n
 	}
@@ -156,5 +157,5 @@ func (c UserQuiet) Run(ctx context.Context, e Env) error {
 	if limits.PerDay != nil {
 		perDay = strconv.Itoa(*limits.PerDay)
 	}
-	return e.done(nil, "calls and texts below urgent on one day: %s\nworking days only: %v", perDay, limits.WorkingDays)
+	return e.Done(nil, "calls and texts below urgent on one day: %s\nworking days only: %v", perDay, limits.WorkingDays)
 }

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 	"github.com/iris-oncall/iris/cmd/iris/internal/text"
 	"github.com/iris-oncall/iris/internal/client"
 	"github.com/iris-oncall/iris/internal/silences"
@@ -45,7 +46,7 @@ func (c silenceFlags) change(out silences.Content, now time.Time) (silences.Cont
 	}
 	zone, err := time.LoadLocation(out.Zone)
 	if err != nil {
-		return out, Usagef("--zone: %.60q is no time zone such as Europe/Berlin", out.Zone)
+		return out, remote.Usagef("--zone: %.60q is no time zone such as Europe/Berlin", out.Zone)
 	}
 	if c.From != "" {
 		if out.From, err = civil("--from", c.From, zone); err != nil {
@@ -57,7 +58,7 @@ func (c silenceFlags) change(out silences.Content, now time.Time) (silences.Cont
 		out.To, err = civil("--until", c.Until, zone)
 	case c.For != "":
 		var d time.Duration
-		d, err = Period(c.For)
+		d, err = remote.Period(c.For)
 		out.To = out.EndAfter(d, now)
 	}
 	return out, err
@@ -100,22 +101,22 @@ func body(c silences.Content) map[string]string {
 }
 
 type silenceAdd struct {
-	serverFlags
+	remote.Flags
 	silenceFlags
 	Comment string `required:"" help:"Why."`
 }
 
 // Run adds a silence. Standard output has only its number.
-func (c silenceAdd) Run(ctx context.Context, e Env) error {
+func (c silenceAdd) Run(ctx context.Context, e remote.Env) error {
 	now := time.Now().UTC().Truncate(time.Second)
 	if c.For == "" && c.Until == "" {
-		return Usagef("give either --for or --until")
+		return remote.Usagef("give either --for or --until")
 	}
 	content, err := c.change(silences.Content{From: now, Zone: "UTC", Comment: c.Comment}, now)
 	if err != nil {
 		return err
 	}
-	api, err := c.api(ctx, e)
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -124,20 +125,20 @@ func (c silenceAdd) Run(ctx context.Context, e Env) error {
 		return err
 	}
 	fmt.Fprintf(e.Err, "silence added: it is %s and hides %d incidents now\n", made.stored().State(time.Now()), made.Hidden)
-	return e.done(nil, "%d", made.ID)
+	return e.Done(nil, "%d", made.ID)
 }
 
 // silenceNumber is the argument of commands about one silence.
 type silenceNumber struct {
-	serverFlags
+	remote.Flags
 	ID int64 `arg:"" help:"Number of the silence."`
 }
 
 func (c silenceNumber) path() string { return fmt.Sprintf("/v1/silences/%d", c.ID) }
 
 // read returns the silence and the client that read it.
-func (c silenceNumber) read(ctx context.Context, e Env) (api *client.Client, found silence, err error) {
-	if api, err = c.api(ctx, e); err == nil {
+func (c silenceNumber) read(ctx context.Context, e remote.Env) (api *client.Client, found silence, err error) {
+	if api, err = c.API(ctx, e); err == nil {
 		err = api.Do(ctx, http.MethodGet, c.path(), nil, &found)
 	}
 	return api, found, err
@@ -150,7 +151,7 @@ type silenceSet struct {
 }
 
 // Run changes a silence.
-func (c silenceSet) Run(ctx context.Context, e Env) error {
+func (c silenceSet) Run(ctx context.Context, e remote.Env) error {
 	api, found, err := c.read(ctx, e)
 	if err != nil {
 		return err
@@ -178,13 +179,13 @@ func civil(flag, text string, zone *time.Location) (time.Time, error) {
 	}
 	at, err := time.ParseInLocation("2006-01-02T15:04", text, zone)
 	if err != nil {
-		return at, Usagef("%s: %.60q is not like 2026-01-31T22:00", flag, text)
+		return at, remote.Usagef("%s: %.60q is not like 2026-01-31T22:00", flag, text)
 	}
 	return at, nil
 }
 
 type silenceList struct {
-	serverFlags
+	remote.Flags
 	Over bool `help:"List those that are over too."`
 }
 
@@ -192,8 +193,8 @@ type silenceList struct {
 const mostSilences = 1000
 
 // Run lists silences, newest first.
-func (c silenceList) Run(ctx context.Context, e Env) error {
-	api, err := c.api(ctx, e)
+func (c silenceList) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (c silenceList) Run(ctx context.Context, e Env) error {
 type silenceShow struct{ silenceNumber }
 
 // Run shows a silence.
-func (c silenceShow) Run(ctx context.Context, e Env) error {
+func (c silenceShow) Run(ctx context.Context, e remote.Env) error {
 	api, found, err := c.read(ctx, e)
 	if err != nil {
 		return err
@@ -250,8 +251,8 @@ func describe(s silences.Silence, now time.Time) string {
 type silenceEnd struct{ silenceNumber }
 
 // Run ends a silence.
-func (c silenceEnd) Run(ctx context.Context, e Env) error {
-	api, err := c.api(ctx, e)
+func (c silenceEnd) Run(ctx context.Context, e remote.Env) error {
+	api, err := c.API(ctx, e)
 	if err == nil {
 		err = api.Do(ctx, http.MethodDelete, c.path(), nil, nil)
 	}

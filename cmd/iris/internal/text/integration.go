@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/intake/integrations"
 )
 
 // Integration is an integration of an answer.
@@ -82,6 +84,12 @@ type Payload struct {
 
 // Seconds formats seconds.
 func Seconds(seconds int64) string { return (time.Duration(seconds) * time.Second).String() }
+
+// AddressWithToken returns the address of a new integration with its token, for senders that can set no header; "" = all senders can.
+func (i Integration) AddressWithToken() string {
+	_, withToken := integrations.Address(i.Type, i.Token)
+	return withToken
+}
 
 // Write writes an integration for people.
 func (i Integration) Write(w io.Writer) {

@@ -1,4 +1,4 @@
-package commands
+package remote
 
 import (
 	"bufio"
@@ -26,7 +26,7 @@ const loginTimeout = 10 * time.Minute
 
 // Login gets a token with the browser and keeps it.
 type Login struct {
-	serverFlags
+	Flags
 	Name      string   `help:"Name of the token; default: the name of this computer." placeholder:"NAME"`
 	Scopes    []string `help:"What the token may do: read, incidents, oncall, config, admin." default:"read,incidents" placeholder:"SCOPE"`
 	NoBrowser bool     `help:"Only print the address that the browser must open."`
@@ -166,7 +166,7 @@ func receive(ctx context.Context, l net.Listener, state string) (string, error) 
 
 // Logout removes the token of a server, and revokes it if it is a personal one.
 type Logout struct {
-	serverFlags
+	Flags
 	Revoke bool `help:"Revoke a service token too. Programs that use it stop working."`
 }
 

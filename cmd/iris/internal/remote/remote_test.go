@@ -1,4 +1,4 @@
-package commands
+package remote
 
 import (
 	"bufio"
@@ -84,15 +84,15 @@ func TestTokens(t *testing.T) {
 		errs.Reset()
 		return c.Run(t.Context(), Env{Environ: append([]string{"IRIS_CREDENTIALS=" + file}, more...), In: strings.NewReader(stdin), Out: &out, Err: &errs})
 	}
-	to := serverFlags{Server: s.URL + "/"}
+	to := Flags{Server: s.URL + "/"}
 	require.EqualError(t, run("", tokenCurrent{}), "no server is known: give --server or set IRIS_SERVER")
-	require.EqualError(t, run("", tokenCurrent{serverFlags: to}), "there is no token for "+s.URL+": run iris login, or set IRIS_TOKEN")
-	require.EqualError(t, run("", tokenCurrent{serverFlags: to}, "IRIS_TOKEN=wrong"), "this token is not valid: run iris login")
-	require.EqualError(t, run("wrong\n", Login{serverFlags: to, Token: true}), "this token is not valid: run iris login")
-	require.EqualError(t, run("", Login{serverFlags: to, Token: true}), "no token on standard input")
+	require.EqualError(t, run("", tokenCurrent{Flags: to}), "there is no token for "+s.URL+": run iris login, or set IRIS_TOKEN")
+	require.EqualError(t, run("", tokenCurrent{Flags: to}, "IRIS_TOKEN=wrong"), "this token is not valid: run iris login")
+	require.EqualError(t, run("wrong\n", Login{Flags: to, Token: true}), "this token is not valid: run iris login")
+	require.EqualError(t, run("", Login{Flags: to, Token: true}), "no token on standard input")
 	require.NoFileExists(t, file)
 
-	require.NoError(t, run("mine\n", Login{serverFlags: to, Token: true}))
+	require.NoError(t, run("mine\n", Login{Flags: to, Token: true}))
 	require.Equal(t, "logged in to "+s.URL+" with a token of ann\n", errs.String())
 	info, err := os.Stat(file)
 	require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestTokens(t *testing.T) {
 	require.NoError(t, os.Chmod(file, 0o600))
 	require.NoError(t, run("", Logout{}))
 	require.Equal(t, "DELETE /v1/tokens/current", (*asked)[len(*asked)-1])
-	require.EqualError(t, run("", Logout{serverFlags: to}), "you are not logged in to "+s.URL)
+	require.EqualError(t, run("", Logout{Flags: to}), "you are not logged in to "+s.URL)
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NotContains(t, string(data), "mine")
@@ -130,10 +130,10 @@ func TestLogoutKeepsServiceTokens(t *testing.T) {
 	s, asked := server(t)
 	var errs bytes.Buffer
 	e := Env{Environ: []string{"IRIS_CREDENTIALS=" + filepath.Join(t.TempDir(), "credentials.json")}, Out: io.Discard, Err: &errs}
-	to := serverFlags{Server: s.URL}
+	to := Flags{Server: s.URL}
 	for _, c := range []Logout{{}, {Revoke: true}} {
 		e.In = strings.NewReader("service\n")
-		require.NoError(t, Login{serverFlags: to, Token: true}.Run(t.Context(), e))
+		require.NoError(t, Login{Flags: to, Token: true}.Run(t.Context(), e))
 		*asked = nil
 		errs.Reset()
 		require.NoError(t, c.Run(t.Context(), e))
@@ -166,21 +166,21 @@ func TestWhereCommandsWork(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		env   Env
-		flags serverFlags
+		flags Flags
 		want  string // the address that is asked, or the error
 	}{
-		"logged in":                   {here(logged, nil), serverFlags{}, "https://iris.example.com"},
-		"a database comes first":      {here(logged, refusing{}), serverFlags{}, "http://localhost"},
-		"a named server comes before": {here(with(logged, "IRIS_SERVER=https://other.example.com", "IRIS_TOKEN=t"), refusing{}), serverFlags{}, "https://other.example.com"},
-		"a flag comes before":         {here(logged, refusing{}), serverFlags{Server: "https://iris.example.com"}, "https://iris.example.com"},
-		"nothing":                     {here(nowhere, nil), serverFlags{}, "no server is known: log in with iris login --server URL, set IRIS_SERVER and IRIS_TOKEN, or set IRIS_DATABASE_URL"},
-		"a token without a server":    {here(with(logged, "IRIS_TOKEN=t"), nil), serverFlags{}, "IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER"},
-		"and with a database":         {here(with(nowhere, "IRIS_TOKEN=t"), refusing{}), serverFlags{}, "IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER"},
-		"a server without a token":    {here(with(logged, "IRIS_SERVER=https://other.example.com"), refusing{}), serverFlags{}, "there is no token for https://other.example.com"},
+		"logged in":                   {here(logged, nil), Flags{}, "https://iris.example.com"},
+		"a database comes first":      {here(logged, refusing{}), Flags{}, "http://localhost"},
+		"a named server comes before": {here(with(logged, "IRIS_SERVER=https://other.example.com", "IRIS_TOKEN=t"), refusing{}), Flags{}, "https://other.example.com"},
+		"a flag comes before":         {here(logged, refusing{}), Flags{Server: "https://iris.example.com"}, "https://iris.example.com"},
+		"nothing":                     {here(nowhere, nil), Flags{}, "no server is known: log in with iris login --server URL, set IRIS_SERVER and IRIS_TOKEN, or set IRIS_DATABASE_URL"},
+		"a token without a server":    {here(with(logged, "IRIS_TOKEN=t"), nil), Flags{}, "IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER"},
+		"and with a database":         {here(with(nowhere, "IRIS_TOKEN=t"), refusing{}), Flags{}, "IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER"},
+		"a server without a token":    {here(with(logged, "IRIS_SERVER=https://other.example.com"), refusing{}), Flags{}, "there is no token for https://other.example.com"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			api, err := c.flags.api(t.Context(), c.env)
+			api, err := c.flags.API(t.Context(), c.env)
 			if err == nil {
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel() // nothing is sent
@@ -189,7 +189,7 @@ func TestWhereCommandsWork(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-	_, err := serverFlags{}.client(with(logged, "IRIS_TOKEN=t"))
+	_, err := Flags{}.client(with(logged, "IRIS_TOKEN=t"))
 	require.EqualError(t, err, "IRIS_TOKEN is set, but no server: give --server or set IRIS_SERVER")
 }
 

@@ -1,4 +1,4 @@
-package commands
+package remote
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package commands
+package remote
 
 import (
 	"context"
@@ -49,7 +49,7 @@ func path(service bool) string {
 }
 
 type tokenList struct {
-	serverFlags
+	Flags
 	Service bool `help:"List the service tokens of the teams that you administer." xor:"kind"`
 	All     bool `help:"List the personal tokens of everybody; administrators only." xor:"kind"`
 }
@@ -83,7 +83,7 @@ func (c tokenList) Run(ctx context.Context, e Env) error {
 }
 
 type tokenCreate struct {
-	serverFlags
+	Flags
 	Name    string   `arg:"" help:"Name of the token."`
 	Scopes  []string `help:"What it may do: read, incidents, oncall, config, admin." required:"" placeholder:"SCOPE"`
 	Days    int64    `help:"In how many days it expires; default: the server decides." placeholder:"N"`
@@ -124,7 +124,7 @@ func (c tokenCreate) Run(ctx context.Context, e Env) error {
 }
 
 type tokenRevoke struct {
-	serverFlags
+	Flags
 	Number  int64 `arg:"" help:"Number of the token."`
 	Service bool  `help:"It is a service token."`
 }
@@ -141,7 +141,7 @@ func (c tokenRevoke) Run(ctx context.Context, e Env) error {
 	return err
 }
 
-type tokenCurrent struct{ serverFlags }
+type tokenCurrent struct{ Flags }
 
 // Run prints the token in use.
 func (c tokenCurrent) Run(ctx context.Context, e Env) error {

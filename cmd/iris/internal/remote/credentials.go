@@ -1,4 +1,4 @@
-package commands
+package remote
 
 import (
 	"context"
@@ -93,8 +93,8 @@ func (e Env) save(c credentials) error {
 	return os.Rename(f.Name(), path)
 }
 
-// serverFlags name the server of a command.
-type serverFlags struct {
+// Flags name the server of a command.
+type Flags struct {
 	Server   string `help:"Address of the server; default: IRIS_SERVER, or the server of the last log-in." placeholder:"URL"`
 	Insecure bool   `help:"Send the token to another machine without TLS."`
 }
@@ -103,7 +103,7 @@ type serverFlags struct {
 var errNoServer = errors.New("no server is known: give --server or set IRIS_SERVER")
 
 // address returns the address of the server.
-func (s serverFlags) address(e Env, c credentials) (string, error) {
+func (s Flags) address(e Env, c credentials) (string, error) {
 	for _, server := range []string{s.Server, e.get("IRIS_SERVER"), c.Current} {
 		if server != "" {
 			return client.Address(server)
@@ -113,7 +113,7 @@ func (s serverFlags) address(e Env, c credentials) (string, error) {
 }
 
 // client returns a client with the token of IRIS_TOKEN or of the credentials file.
-func (s serverFlags) client(e Env) (*client.Client, error) {
+func (s Flags) client(e Env) (*client.Client, error) {
 	var c credentials
 	var err error
 	token, named := e.get("IRIS_TOKEN"), s.named(e)
@@ -138,11 +138,11 @@ func (s serverFlags) client(e Env) (*client.Client, error) {
 }
 
 // named reports whether the command line or the environment names a server.
-func (s serverFlags) named(e Env) bool { return s.Server != "" || e.get("IRIS_SERVER") != "" }
+func (s Flags) named(e Env) bool { return s.Server != "" || e.get("IRIS_SERVER") != "" }
 
-// api returns a client like client. If no server is named and there is no IRIS_TOKEN, but a database is configured, the requests are answered
+// API returns a client like client. If no server is named and there is no IRIS_TOKEN, but a database is configured, the requests are answered
 // in this process, as the operator.
-func (s serverFlags) api(ctx context.Context, e Env) (*client.Client, error) {
+func (s Flags) API(ctx context.Context, e Env) (*client.Client, error) {
 	if s.named(e) || e.get("IRIS_TOKEN") != "" || e.Local == nil {
 		return s.client(e)
 	}

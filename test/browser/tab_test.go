@@ -1,0 +1,100 @@
+//go:build browser || keycloak
+
+package browser
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// tab is a browser tab.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+func openTab(t *testing.T) *tab {
+	t.Helper()
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1280, 900))
+	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
+	t.Cleanup(stop)
+	ctx, stop := chromedp.NewContext(alloc)
+	t.Cleanup(stop)
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
+	_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: countRequests})
+	require.NoError(t, err)
+	return &tab{t, ctx}
+}
+
+// countRequests counts the open requests of the page's scripts. A request counts for 100 ms longer, so that the next one begins meanwhile.
+const countRequests = `(() => { const fetch = window.fetch; window.requestsInFlight = 0;
+	window.fetch = (...args) => { window.requestsInFlight++; return fetch(...args).finally(() => setTimeout(() => window.requestsInFlight--, 100)); }; })()`
+
+// settled waits until the page has shown the answers of its requests. Otherwise a button may move while it is clicked.
+func settled(ctx context.Context, at *chromedp.Target) (chromedp.Void, error) {
+	_, err := chromedp.Poll[bool](`document.readyState === "complete" && !document.querySelector("[aria-busy=true]") && window.requestsInFlight === 0`)(ctx, at)
+	return chromedp.Void{}, err
+}
+
+// do runs steps with a timeout.
+func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.shot("failed")
+		require.NoError(b.t, err, what)
+	}
+}
+
+func withTimeout(b *tab) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(b.ctx, 20*time.Second)
+}
+
+func (b *tab) text(selector string) string {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS(selector)))
+	require.NoError(b.t, err, selector)
+	return text
+}
+
+// shot stores a screenshot.
+func (b *tab) shot(name string) {
+	b.t.Helper()
+	dir := os.Getenv("IRIS_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	// Chromium sometimes does not answer a request for a screenshot: it waits for a frame that it never draws.
+	for try := 1; ; try++ {
+		ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+		png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+		cancel()
+		if err != nil && try < 4 {
+			continue
+		}
+		require.NoError(b.t, err)
+		require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+		return
+	}
+}
+
+// ask evaluates an expression in the page and returns its value.
+func ask[T any](b *tab, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	require.NoError(b.t, err, expression)
+	return v
+}
