@@ -21,7 +21,6 @@ import (
 	"github.com/iris-oncall/iris/cmd/iris/internal/remote"
 
 	"github.com/iris-oncall/iris/internal/app"
-	"github.com/iris-oncall/iris/internal/operator"
 )
 
 // cli is the command line. Each command's Run method does the work.
@@ -75,22 +74,6 @@ type env struct {
 	stdin   io.Reader
 	stdout  io.Writer
 	stderr  io.Writer
-}
-
-// invalidIsUsage marks an Invalid fault as an error in the command line, for commands whose values all come from the command line.
-func invalidIsUsage(err error) error {
-	if operator.Invalid(err) {
-		return remote.Usage(err)
-	}
-	return err
-}
-
-// done prints what a command did, or returns its error.
-func (e *env) done(err error, format string, args ...any) error {
-	if err == nil {
-		fmt.Fprintf(e.stdout, format+"\n", args...)
-	}
-	return invalidIsUsage(err)
 }
 
 func main() {

@@ -3,7 +3,6 @@ package contract
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -115,7 +114,7 @@ func TestCommandsOnTheDatabase(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "iris"), "incident", "list")
 	cmd.Env = []string{"HOME=" + t.TempDir()}
 	out, err := cmd.CombinedOutput()
-	require.True(t, errors.As(err, &failed))
+	require.ErrorAs(t, err, &failed)
 	require.Contains(t, string(out), "log in with iris login --server URL, set IRIS_SERVER and IRIS_TOKEN, or set IRIS_DATABASE_URL")
 	env := environment(t, s.db.Config().ConnString())
 	require.Contains(t, s.iris(env, "", "incident", "list"), "pager")

@@ -172,9 +172,10 @@ type List[T any] struct {
 	Further func(q Query, to *filters.Query) error
 }
 
-// Place and Reader are those of package filters.
 type (
-	Place         = filters.Place
+	// Place is the place of a row in a list.
+	Place = filters.Place
+	// Reader reads the rows that match a query.
 	Reader[T any] = filters.Reader[T]
 )
 
