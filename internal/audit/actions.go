@@ -193,6 +193,12 @@ const (
 	UnavailabilityRemoved Action = "unavailability removed"
 )
 
+// Imports of the predecessors' data.
+const (
+	ImportedFromIris   Action = "imported from iris"
+	ImportedFromOncall Action = "imported from oncall"
+)
+
 // calendar has the actions for the names in the log of the on-call API.
 var calendar = map[string]Action{
 	"team_created": TeamCreated, "team_edited": TeamChanged, "team_deleted": TeamDeleted, "admin_created": TeamAdminAdded, "admin_deleted": TeamAdminRemoved,
@@ -234,6 +240,7 @@ func Actions() []Action {
 		CalendarImported, ShiftCreated, ShiftChanged, ShiftDeleted, ShiftsSwapped, ShiftOverridden,
 		PagerTaken, CoverageChanged, HolidaysChanged, HolidaysDeleted, SwapRequested, SwapAccepted,
 		SwapDeclined, SwapWithdrawn, SwapExpired, UnavailabilityAdded, UnavailabilityRemoved,
+		ImportedFromIris, ImportedFromOncall,
 	}
 }
 

@@ -72,6 +72,7 @@ func stocked(w *world) {
 	}
 	old := p
 	old.ID, old.Active = 6, false
+	p.Team = users.OwningTeam{ID: 3, Name: "a/b <c>"}
 	w.plans.plans = []escalation.PlanSteps{{Plan: p, Lost: map[string]bool{"lost": true}}, {Plan: old}}
 	at := time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC)
 	w.plans.sim = simulation.Simulation{Question: simulation.Question{Plan: 7, At: at}, Plan: p, End: simulation.EndExhausted, EndedAt: at.Add(90 * time.Minute),
@@ -117,7 +118,7 @@ func TestPlanPageDescribesAndSimulatesThePlan(t *testing.T) {
 			`<a href="/plans/6">6</a>`, `value="2026-11-22T02:00"`, `value="shop"`, `value="ack-after=5m" selected`, `name="target" value="user:bo"`,
 			"&#43;1 h", "Sun 22 Nov 2026 03:00:00 &#43;01:00", "repeat 1, fallback, instead of call<", `in a digest at <time datetime="2026-11-22T03:00:00Z" data-as="full">Sun 22 Nov 2026 04:00:00 &#43;01:00</time>`,
 			"primary of team &lt;db&gt;; urgent: own choice", `The plan is exhausted at <time datetime="2026-11-22T02:30:00Z" data-as="full">Sun 22 Nov 2026 03:30:00 &#43;01:00</time>, 1 h 30 min after the incident was opened.`,
-			"Odd.", "step 1: paging cy",
+			"Odd.", "step 1: paging cy", `Owner: team <a href="/teams/a%2Fb%20%3Cc%3E"><bdi>a/b &lt;c&gt;</bdi></a>`,
 		} {
 			require.Contains(t, body, want)
 		}

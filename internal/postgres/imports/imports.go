@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/imports"
@@ -98,7 +99,7 @@ select set_config('statement_timeout', '0', true) || set_config('idle_in_transac
 // importActor is the actor of imports in the audit log.
 const importActor = "iris command"
 
-func (r *Store) action() string { return "imported from " + r.name }
+func (r *Store) action() audit.Action { return audit.Action("imported from " + r.name) }
 
 // Load stores records. See imports.Loading.
 func (r *Store) Load(ctx context.Context, t imports.Table, records imports.Records) (imports.Outcome, error) {

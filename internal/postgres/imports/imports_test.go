@@ -41,7 +41,7 @@ func newMoving(t *testing.T) moving {
 // run runs an import and commits it.
 func (m moving) run(f func(*pgimports.Store)) {
 	m.t.Helper()
-	require.NoError(m.t, m.im.Run(m.t.Context(), "test", func(s *pgimports.Store) (bool, error) { f(s); return true, nil }))
+	require.NoError(m.t, m.im.Run(m.t.Context(), "iris", func(s *pgimports.Store) (bool, error) { f(s); return true, nil }))
 }
 
 // load stores records whose labels are their numbers.
@@ -193,11 +193,11 @@ func TestImportStoresNothingUnlessCommitted(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
 	add := func(s *pgimports.Store) { m.load(s, peopleTable, []any{100, "ann", true, ""}) }
-	require.NoError(t, m.im.Run(t.Context(), "test", func(s *pgimports.Store) (bool, error) { add(s); return false, nil }))
+	require.NoError(t, m.im.Run(t.Context(), "iris", func(s *pgimports.Store) (bool, error) { add(s); return false, nil }))
 	broken := errors.New("broken")
-	err := m.im.Run(t.Context(), "test", func(s *pgimports.Store) (bool, error) { add(s); return true, broken })
+	err := m.im.Run(t.Context(), "iris", func(s *pgimports.Store) (bool, error) { add(s); return true, broken })
 	require.ErrorIs(t, err, broken)
-	err = m.im.Run(t.Context(), "test", func(s *pgimports.Store) (bool, error) {
+	err = m.im.Run(t.Context(), "iris", func(s *pgimports.Store) (bool, error) {
 		add(s)
 		_, err := s.Load(t.Context(), contactTable, iter.Seq2[imports.Record, error](func(yield func(imports.Record, error) bool) {
 			yield(imports.Record{}, fault.New(fault.Unavailable, "the other database went away"))
@@ -207,8 +207,8 @@ func TestImportStoresNothingUnlessCommitted(t *testing.T) {
 	require.ErrorContains(t, err, "the other database went away")
 	require.Empty(t, m.rows("select name from users"))
 
-	err = m.im.Run(t.Context(), "test", func(*pgimports.Store) (bool, error) {
-		return true, m.im.Run(t.Context(), "test", func(*pgimports.Store) (bool, error) { return true, nil })
+	err = m.im.Run(t.Context(), "iris", func(*pgimports.Store) (bool, error) {
+		return true, m.im.Run(t.Context(), "iris", func(*pgimports.Store) (bool, error) { return true, nil })
 	})
 	require.True(t, fault.Is(err, fault.Conflict), "one at a time: %v", err)
 	require.ErrorContains(t, err, "wait a minute and try again")
@@ -310,7 +310,7 @@ func TestStatisticsIncludeImportedRows(t *testing.T) {
 	before, err := statistics.Current(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, before.Users[0])
-	require.NoError(t, m.im.Run(t.Context(), "test", func(s *pgimports.Store) (bool, error) {
+	require.NoError(t, m.im.Run(t.Context(), "iris", func(s *pgimports.Store) (bool, error) {
 		m.load(s, peopleTable, []any{100, "ann", true, ""})
 		return true, s.Finish(t.Context(), "{}")
 	}))

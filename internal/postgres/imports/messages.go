@@ -6,8 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/imports"
-	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -191,8 +192,7 @@ insert into application_modes (application_id, mode) select made.id, m.name from
 	if err := db.New(r.tx).SettleImportedContacts(ctx); err != nil {
 		return fmt.Errorf("verify contacts: %w", err)
 	}
-	_, err = r.tx.Exec(ctx, "insert into audit_log (actor, action, object, detail) values ($1, $2, 'database', $3)",
-		importActor, r.action(), postgres.Storable(detail))
+	err = auditlog.Write(ctx, db.New(r.tx), audit.Entry{Actor: importActor, Action: r.action(), Object: "database", Detail: detail})
 	r.finished = err == nil
 	return err
 }

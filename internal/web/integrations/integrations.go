@@ -110,6 +110,7 @@ func fold(name string) string { return strings.ToLower(name) }
 type showView struct {
 	page.Frame
 	I        integrations.Integration
+	Team     string // the team that owns the application; "" = none
 	Address  string
 	Plan     planLink // the default plan
 	InPath   bool     // senders that can set no header put the token at the end of the address
@@ -168,6 +169,7 @@ func (h Handlers) read(r *http.Request) (view showView, err error) {
 	if err != nil {
 		return view, err
 	}
+	view.Team = app.Team.Name
 	reader := (auth.Actor{}).As(page.Reader(r)).Owning(app.ID, app.OwnerIDs, app.Team)
 	if view.MaySee = reader.MayEditApplication(app.ID) == nil; view.MaySee {
 		payloads, err := h.Integrations.Payloads(r.Context(), i.ID)

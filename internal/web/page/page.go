@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -76,6 +77,7 @@ func New(files fs.FS, sessions *scs.SessionManager, mailbox bool, log *zap.Logge
 		"asset": p.Asset,
 		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
 		"clock": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"path":  url.PathEscape,
 		"day":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 		"ago":   func(t time.Time) string { return humanize.Age(time.Since(t)) },
 	}).ParseFS(files, "templates/*.html")

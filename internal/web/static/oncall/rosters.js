@@ -266,7 +266,7 @@ function outside(detailed) {
       h(
         "ul",
         { class: "plain" },
-        others.map((p) => h("li", {}, bdi(name(p)), " ", h("span", { class: "dim small" }, bdi(p.name)), managedMark(p.name))),
+        others.map((p) => h("li", {}, bdi(name(p)), " ", h("span", { class: "dim small" }, bdi(p.name)), " ", managedMark(p.name))),
       ),
     )
   );
