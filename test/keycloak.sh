@@ -12,6 +12,7 @@ need unzip unzip
 version=26.0.8
 sum=d82a52098db41f036bcfe8f2ebfd9251781c8af5959af8714e8aa9b311081786
 kept=$(go env GOCACHE)/keycloak-$version.zip
+mkdir -p "$(dirname "$kept")"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 intact() { echo "$sum  $1" | sha256sum --check --quiet; }

@@ -230,7 +230,9 @@ auth:
       teams:
         - {group: /ops/db, team: databases}
         - {group: /ops/web, team: web}
-`, s.url, k.url+"/realms/ci"), 0o600))
+    - {name: first, label: "The Subsidiary with a Very Long Registered Name, Gesellschaft für Datenverarbeitung mbH & Co. KG", issuer: "https://first.invalid", client_id: iris}
+    - {name: second, label: %s, issuer: "https://second.invalid", client_id: iris}
+`, s.url, k.url+"/realms/ci", strings.Repeat("unbroken", 10)), 0o600))
 }
 
 // start starts iris-api.
@@ -338,9 +340,18 @@ func TestKeycloak(t *testing.T) {
 	require.Equal(t, `["ana"]`, managed("web"))
 	require.False(t, ask[bool](b, `!!document.querySelector('.who a[href="/invitations"]')`), "ana is no administrator any more")
 
+	b.do("the team on a phone", chromedp.EmulateViewport(360, 780), chromedp.Navigate(s.url+"/teams/web/rosters"), chromedp.WaitVisible(`.chip.managed`))
+	require.Equal(t, "managed by groups", b.text(`.chip.managed`))
+	require.Contains(t, b.text(`main`), "groups of the identity provider or directory make these people members")
+	require.Empty(t, ask[[]string](b, overflowing))
+	b.shot("123-managed-phone")
+
 	// The name of an existing person is refused and listed, until an administrator links the account.
 	other := openTab(t)
+	other.do("on a phone", chromedp.EmulateViewport(360, 780))
 	open(other)
+	require.Empty(t, ask[[]string](other, overflowing))
+	other.shot("124-providers-phone")
 	other.atKeycloak("ben")
 	other.do("refused", chromedp.WaitVisible(`.card.login [role=alert]`))
 	require.Contains(t, other.text(`[role=alert]`), "You are not logged in")

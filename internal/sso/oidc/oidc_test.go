@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -228,6 +229,28 @@ func TestClaims(t *testing.T) {
 	id, err = finish(content{"groups": nil})
 	require.NoError(t, err)
 	require.Empty(t, id.Groups, "user information about another account")
+}
+
+// Entra names an address instead of the groups of people who have many. Iris asks only the provider, so it knows no groups then.
+func TestGroupsElsewhere(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		_, _ = w.Write([]byte(`{"value":["admins"]}`))
+	}))
+	t.Cleanup(elsewhere.Close)
+	p := newIDP(t)
+	at := p.provider(t)
+	p.userInfo = content{"sub": "1"}
+	r := p.begin(t, at)
+	p.answer(p.sign(t, changed(p.idContent(r), content{"groups": nil, "_claim_names": content{"groups": "src1"},
+		"_claim_sources": content{"src1": content{"endpoint": elsewhere.URL + "/users/1/getMemberObjects"}}})))
+	id, _, err := at.Finish(t.Context(), r, answered(r))
+	require.NoError(t, err)
+	require.False(t, id.HasGroups, "the groups are unknown, which is not an empty list")
+	require.Empty(t, id.Groups)
+	require.Zero(t, asked.Load(), "the address is not asked")
 }
 
 func TestForgedLogIns(t *testing.T) {

@@ -1,18 +1,25 @@
 // The people of a team: rosters in the order of turns, administrators, and the services of the team.
 import { announce, bdi, card, field, fill, flash, h, page as read, ready, removeButton } from "./dom.js";
-import { Failure, path, query, v0 } from "./api.js";
+import { Failure, path, query, v0, v1 } from "./api.js";
 import { confirm, form } from "./dialog.js";
 import { loadTeam, name } from "./rights.js";
 import { sortable } from "./sortable.js";
 
 const page = read();
 let team, rosters;
+let managed; // names of the members whose membership groups give
 
 ready(load);
 
 async function load() {
   const focused = document.activeElement?.getAttribute("aria-label");
-  [team, rosters] = await Promise.all([loadTeam(page), v0.get(path`/teams/${page.team}/rosters`)]);
+  let known;
+  [team, rosters, known] = await Promise.all([
+    loadTeam(page),
+    v0.get(path`/teams/${page.team}/rosters`),
+    v1.get(path`/teams/${page.team}`),
+  ]);
+  managed = new Set(known.managed_members);
   const detailed = await Promise.all(
     Object.keys(rosters).map((r) => v0.get(path`/teams/${page.team}/rosters/${r}`).then((d) => [r, d.users])),
   );
@@ -36,6 +43,13 @@ async function load() {
       !detailed.length && h("div", { class: "card empty" }, "No roster yet. A roster lists the people who take turns."),
     ),
     h("div", { class: "cards wide" }, adminsCard(may), servicesCard(may), outside(detailed)),
+    managed.size > 0 &&
+      h(
+        "p",
+        { class: "dim small" },
+        "Managed by groups: groups of the identity provider or directory make these people members of the team. ",
+        "Such a membership ends when the person leaves the group, and cannot be removed here.",
+      ),
   );
   if (focused) page.el.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus(); // keyboard users continue at the same control
 }
@@ -99,6 +113,7 @@ function member(r, u, may) {
       " ",
       h("span", { class: "dim small" }, bdi(u.name)),
       into && h("span", { class: "chip" }, "out of rotation"),
+      managedMark(u.name),
       team.member &&
         !reachable &&
         h("span", { class: "chip failed", title: "No phone number: calls and texts cannot reach this person" }, "no phone"),
@@ -128,6 +143,9 @@ function member(r, u, may) {
       ),
   );
 }
+
+// managedMark marks a member whose membership groups give; false = the membership was made by hand.
+const managedMark = (user) => managed.has(user) && h("span", { class: "chip managed" }, "managed by groups");
 
 // adder returns a form that adds a person. It completes names.
 function adder(label, add) {
@@ -248,7 +266,7 @@ function outside(detailed) {
       h(
         "ul",
         { class: "plain" },
-        others.map((p) => h("li", {}, bdi(name(p)), " ", h("span", { class: "dim small" }, bdi(p.name)))),
+        others.map((p) => h("li", {}, bdi(name(p)), " ", h("span", { class: "dim small" }, bdi(p.name)), " ", managedMark(p.name))),
       ),
     )
   );
