@@ -41,6 +41,7 @@ type cli struct {
 	Plan        commands.Plan        `cmd:"" help:"List, show, change and delete plans."`
 	Template    commands.Template    `cmd:"" help:"Delete templates."`
 	Team        teamCommand          `cmd:"" help:"Add and delete teams."`
+	SCIM        commands.SCIM        `cmd:"" name:"scim" help:"Connections of directories that push people, and the deactivations that wait for an administrator."`
 	Audit       commands.Audit       `cmd:"" help:"List and export the audit log."`
 	Priority    priorityCommand      `cmd:"" help:"List and set the default mode of each priority. Needs the database."`
 	Contact     contactCommand       `cmd:"" help:"Set and verify the contacts of users. Needs the database."`

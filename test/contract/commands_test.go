@@ -302,6 +302,34 @@ func TestRulesOfPeopleOnTheCommandLine(t *testing.T) {
 	remote{s, team}.refused(1, "A service token may not do this: it belongs to a person", "user rule set bob low email")
 }
 
+func TestDirectoriesOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, everythingServed(t))
+	person, reader, program := s.remotes()
+	for i, r := range []remote{person, program} {
+		name := fmt.Sprint("dir", i)
+		require.Regexp(t, `^iris_d_\w+\n$`, r.does("scim add "+name+" --provider corp --links"))
+		require.Regexp(t, `^iris_d_\w+\n$`, r.does("scim token "+name))
+		require.Regexp(t, `\n`+name+` +corp +2 +never\n`, r.does("scim list"))
+		r.does("scim end-old-token " + name)
+		require.Regexp(t, `\n`+name+` +corp +1 +never\n`, r.does("scim list"))
+		r.refused(2, "there is no user", "scim transfer "+name+" nobody")
+		r.does("scim delete " + name)
+		r.refused(1, "there is no such SCIM connection", "scim delete "+name)
+		for command, active := range map[string]bool{"confirm": false, "reject": true} {
+			heldDeactivation(s)
+			s.exec("update users set active = true where name = 'pushed'")
+			require.Regexp(t, `\n900 +pushed +corp +20`, r.does("scim held"))
+			r.does("scim " + command + " 900")
+			require.Equal(t, active, s.number("select active::int from users where name = 'pushed'") == 1, command)
+			r.refused(1, "deactivation 900: ", "scim "+command+" 900")
+		}
+	}
+	reader.refused(1, "Only administrators", "scim held")
+	reader.refused(1, "This token lacks the scope admin", "scim add other")
+	person.refused(2, "there is no provider \"none\"", "scim add other --provider none")
+}
+
 func TestAuditOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -134,14 +134,8 @@ type userUnlink struct {
 
 // Run deletes a link.
 func (c userUnlink) Run(ctx context.Context, e remote.Env) error {
-	api, err := c.API(ctx, e)
-	if err == nil {
-		err = api.Do(ctx, http.MethodDelete, fmt.Sprintf("/v1/identities/%d", c.Number), nil, nil)
-	}
-	if err == nil {
-		fmt.Fprintf(e.Err, "link %d deleted; its sessions have ended\n", c.Number)
-	}
-	return err
+	return change(ctx, e, c.Flags, http.MethodDelete, fmt.Sprintf("/v1/identities/%d", c.Number), nil,
+		fmt.Sprintf("link %d deleted; its sessions have ended", c.Number))
 }
 
 type userRefused struct{ remote.Flags }
@@ -176,12 +170,6 @@ type userRemoveFactor struct{ userName }
 
 // Run removes the second factor of a person.
 func (c userRemoveFactor) Run(ctx context.Context, e remote.Env) error {
-	api, err := c.API(ctx, e)
-	if err == nil {
-		err = api.Do(ctx, http.MethodDelete, c.path("/second-factor"), nil, nil)
-	}
-	if err == nil {
-		fmt.Fprintf(e.Err, "%s has no second factor now; if the configuration requires one, the next log-in asks to set it up\n", c.Name)
-	}
-	return err
+	return change(ctx, e, c.Flags, http.MethodDelete, c.path("/second-factor"), nil,
+		c.Name+" has no second factor now; if the configuration requires one, the next log-in asks to set it up")
 }
