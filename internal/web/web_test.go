@@ -345,8 +345,13 @@ func TestListFiltersAndCluster(t *testing.T) {
 		{Field: "integration", Op: filters.Contains, Values: []any{"prom"}},
 		{Field: "critical", Op: filters.Eq, Values: []any{int64(1)}},
 	}, w.asked.Conditions)
-	_, _ = b.get("/incidents?show=all&severity=loud")
+	require.Contains(t, body, `<details class="filter" open>`)
+	_, body = b.get("/incidents?show=all&severity=loud")
 	require.Empty(t, w.asked.Conditions)
+	require.Contains(t, body, `<details class="filter">`)
+	_, body = b.get("/incidents?show=mine")
+	require.Contains(t, w.asked.Conditions, filters.Condition{Field: "owner", Op: filters.Eq, Values: []any{w.ann.Name}})
+	require.Contains(t, body, `show=mine" aria-current="page">Mine</a>`)
 
 	status, body = b.get("/cluster")
 	require.Equal(t, http.StatusOK, status)

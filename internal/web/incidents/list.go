@@ -30,6 +30,7 @@ type listView struct {
 	Tabs                                           []tab
 	Severities                                     []string
 	Show, Application, Plan, Integration, Severity string
+	Filtered                                       bool // a field of the filter is set
 	Live                                           page.Live
 }
 
@@ -48,14 +49,16 @@ type selection struct {
 	conditions         []filters.Condition
 }
 
-// selections returns the tabs of the list. The first one is the default.
-func selections() []selection {
+// selections returns the tabs of the list of a reader. The first one is the default.
+func selections(reader string) []selection {
 	flag := func(field string, v int64) filters.Condition {
 		return filters.Condition{Field: field, Op: filters.Eq, Values: []any{v}}
 	}
 	all := func(c ...filters.Condition) []filters.Condition { return c }
 	return []selection{
 		{"open", "Open", "No open incidents.", all(flag("resolved", 0), flag("closed", 0))},
+		{"mine", "Mine", "You own no open incident: acknowledge one to own it.", all(flag("resolved", 0), flag("closed", 0),
+			filters.Condition{Field: "owner", Op: filters.Eq, Values: []any{reader}})},
 		{"escalating", "Escalating", "No incident is escalating: nobody is being paged.", all(flag("active", 1))},
 		{"resolved", "Resolved", "No resolved incidents.", all(flag("resolved", 1))},
 		{"all", "All", "No incidents.", nil},
@@ -64,7 +67,7 @@ func selections() []selection {
 
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
-	tabs := selections()
+	tabs := selections(page.Reader(r).Name)
 	chosen := tabs[0]
 	for _, s := range tabs {
 		if s.name == v.Get("show") {
@@ -106,7 +109,7 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	if !whole {
 		return
 	}
-	view.Live = live
+	view.Live, view.Filtered = live, len(q.Conditions) > len(chosen.conditions)
 	v.Del("after")
 	for _, s := range tabs {
 		view.Tabs = append(view.Tabs, tab{s.label, listPath(v, "show", s.name), s.name == chosen.name})
