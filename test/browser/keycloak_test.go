@@ -262,7 +262,14 @@ const (
 func (b *tab) atKeycloak(name string) {
 	b.t.Helper()
 	b.do("to Keycloak", chromedp.Click(choice), chromedp.WaitVisible(form))
-	b.do("log in at Keycloak", chromedp.SendKeys(`input[name=username]`, name), chromedp.SendKeys(form, "pw of "+name), chromedp.Click(`#kc-login`))
+	// One script fills in and sends the form, because the page may replace its nodes until it is loaded.
+	require.True(b.t, ask[bool](b, fmt.Sprintf(`(() => {
+		const f = document.querySelector(%q).form;
+		f.username.value = %q;
+		f.password.value = %q;
+		setTimeout(() => f.querySelector("#kc-login").click());
+		return true;
+	})()`, form, name, "pw of "+name)))
 }
 
 // asks returns a value of an answer of the API as JSON.
