@@ -39,7 +39,7 @@ func TestOncallLogInBeginsTheSameSession(t *testing.T) {
 		"god": 0.0, "contacts": map[string]any{"email": "ann@example.com"}}, got)
 	_, body = b.get("/incidents")
 	require.Contains(t, body, "Escalating", "the pages know the session")
-	require.Contains(t, body, "<span><bdi>ann</bdi></span>", "and show whose it is")
+	require.Contains(t, body, "<summary><bdi>ann</bdi></summary>", "and show whose it is")
 
 	status, body = b.post("/logout", nil)
 	require.Equal(t, http.StatusOK, status)
@@ -151,7 +151,7 @@ func TestHeadDoesNotLogOut(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 	}
 	_, body := b.get("/incidents")
-	require.Contains(t, body, "<span><bdi>ann</bdi></span>")
+	require.Contains(t, body, "<summary><bdi>ann</bdi></summary>")
 }
 
 func TestFilterAcceptsAnyText(t *testing.T) {

@@ -25,9 +25,8 @@ func TestIrisAddressesRedirect(t *testing.T) {
 	b.CheckRedirect = nil
 	b.login()
 	for from, to := range map[string]string{
-		"/": "/incidents", "/user": "/me", "/user/": "/me", "/messages": "/incidents", "/messages/7": "/v0/messages/7", "/templates": "/v0/templates?active=1",
-		"/templates/a%20b": "/v0/templates/a%20b", "/applications/demo": "/v0/applications/demo", "/applications/": "/v0/applications", "/stats": "/v0/stats",
-		"/stats/demo": "/v0/applications/demo/stats", "/singlestats/total_incidents": "/v0/singlestats/total_incidents",
+		"/": "/incidents", "/user": "/me", "/user/": "/me", "/stats": "/statistics", "/stats/demo": "/applications/demo", "/singlestats/total_incidents": "/statistics",
+		"/validate/jinja": "/templates",
 	} {
 		require.Equal(t, to, where(from), from)
 	}

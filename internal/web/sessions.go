@@ -30,7 +30,7 @@ func (w *Web) requireReader(next http.Handler) http.Handler {
 			if w.pages.Sessions.Exists(r.Context(), w.userKey) {
 				_ = w.pages.Sessions.Destroy(r.Context())
 			}
-			if !w.incidents.RefuseChange(rw, r) && !sections.RefuseChange(rw, r) {
+			if !w.incidents.RefuseChange(rw, r) && !sections.RefuseChange(rw, r) && !w.pages.KeepForm(rw, r) {
 				toLogin(rw, r)
 			}
 			return
@@ -72,4 +72,9 @@ func (w *Web) sessionFailed(rw http.ResponseWriter, r *http.Request, err error) 
 	w.log.Warn("session cannot be read or stored", zap.String("path", wire.LogPath(r)), zap.Error(err))
 	rw.Header().Set("Retry-After", "5")
 	w.pages.Problem(rw, r, page.Frame{Title: "The database cannot be reached"}, http.StatusServiceUnavailable, page.DatabaseUnavailable)
+}
+
+// sessionReady is where a log-in in another tab ends (page.Pages.KeepForm).
+func (w *Web) sessionReady(rw http.ResponseWriter, r *http.Request) {
+	w.pages.Render(rw, r, http.StatusOK, "session-ready", w.pages.Frame(r, "You are logged in", ""))
 }

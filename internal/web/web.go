@@ -30,24 +30,6 @@ var files embed.FS
 type (
 	// IncidentParts are what the pages of incidents work on.
 	IncidentParts = incidents.Deps
-	// SectionParts are what the other sections work on.
-	SectionParts = sections.Deps
-	// PlanParts are what the pages of plans work on.
-	PlanParts = sections.PlanParts
-	// IntegrationParts are what the pages of integrations work on.
-	IntegrationParts = sections.IntegrationParts
-	// SilenceParts are what the pages of silences work on.
-	SilenceParts = sections.SilenceParts
-	// ClusterParts are what the page of the cluster works on.
-	ClusterParts = sections.ClusterParts
-	// TokenParts are what the pages of tokens work on.
-	TokenParts = sections.TokenParts
-	// SessionParts are what the page of sessions works on.
-	SessionParts = sections.SessionParts
-	// AuditParts are what the page of the audit log works on.
-	AuditParts = sections.AuditParts
-	// ServiceTokens are the operations on service tokens.
-	ServiceTokens = sections.ServiceTokens
 	// SignOnParts are what the log-in with accounts of identity providers works on.
 	SignOnParts = signon.Deps
 	// AccountParts are what the second factors of log-ins work on.
@@ -66,12 +48,13 @@ type People interface {
 // Deps are the parts that the site works on.
 type Deps struct {
 	Incidents IncidentParts
-	Sections  SectionParts
+	Sections  sections.Deps
 	People    People
 	SignOn    SignOnParts
 	Account   AccountParts
 	Sessions  *scs.SessionManager
-	UserKey   string // session key of the name of the logged-in person
+	APIs      http.Handler // the JSON APIs, for requests of the pages
+	UserKey   string       // session key of the name of the logged-in person
 	// RecentLogin is how recent a log-in must be for dangerous changes; 0 = any.
 	RecentLogin time.Duration `optional:"true"`
 	Mailbox     bool          // `iris dev` serves a mailbox at /dev/mailbox
@@ -84,7 +67,7 @@ type Web struct {
 	userKey   string
 	pages     *page.Pages
 	incidents incidents.Handlers
-	sections  SectionParts
+	sections  sections.Deps
 	signOn    *signon.SignOn
 	again     func(http.Handler) http.Handler
 	account   *account.Account
@@ -102,7 +85,7 @@ func New(d Deps) (*Web, error) {
 	sessions := *d.Sessions // a copy, so that failures become pages here and stay JSON elsewhere
 	sessions.ErrorFunc = w.sessionFailed
 	var err error
-	if w.pages, err = page.New(files, &sessions, d.Mailbox, log); err != nil {
+	if w.pages, err = page.New(files, &sessions, d.APIs, d.Mailbox, log); err != nil {
 		return nil, err
 	}
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
@@ -136,6 +119,7 @@ func (w *Web) Routes(r chi.Router) {
 			w.incidents.Routes(r)
 			w.sections.Routes(r, w.pages)
 			w.account.Routes(r)
+			page.Get(r, "/session-ready", w.sessionReady)
 			redirectIrisPages(r)
 			r.Group(func(r chi.Router) {
 				r.Use(w.requireWriter)

@@ -29,6 +29,7 @@ import (
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/sections"
 	"github.com/iris-oncall/iris/internal/web/signon"
 )
 
@@ -202,12 +203,15 @@ func setup(t *testing.T) (*world, *browser) {
 	site, err := New(Deps{
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
-		Sections: SectionParts{Plans: PlanParts{Plans: &w.plans, Simulator: &w.plans}, Cluster: ClusterParts{Members: w, Queues: w}, Teams: teams{},
-			Tokens:       TokenParts{Tokens: noTokens{}, Services: ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour},
-			Sessions:     SessionParts{Sessions: &w.sessions, People: w},
-			Audit:        AuditParts{Read: w.audited.list},
-			Silences:     SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
-			Integrations: IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
+		Sections: sections.Deps{
+			Configuration: sections.ConfigurationParts{Plans: sections.PlanParts{Plans: &w.plans, Simulator: &w.plans},
+				Silences:     sections.SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
+				Integrations: sections.IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
+			Access: sections.AccessParts{Teams: teams{}, Sessions: sections.SessionParts{Sessions: &w.sessions, People: w},
+				Tokens: sections.TokenParts{Tokens: noTokens{}, Services: sections.ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour}},
+			Operations: sections.OperationParts{Cluster: sections.ClusterParts{Members: w, Queues: w}, Audit: sections.AuditParts{Read: w.audited.list}},
+		},
+		APIs: http.NotFoundHandler(),
 		Account: AccountParts{Factors: accounts.NewFactors(&w.factors, plainKeys{}, accounts.Admins, "Iris"),
 			Resets:      accounts.Resets{Store: &w.resets, Mail: &w.resets, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},
 			Invitations: accounts.Invitations{InvitationStore: &w.invited, Links: &w.invited, Mail: &w.resets, Mails: w.resets.can, Keys: plainKeys{}, Passwords: &w.resets, PublicURL: "https://iris.test"},

@@ -403,14 +403,17 @@ func pages() []right {
 		"/teams/ops/schedules", "/teams/ops/coverage", "/teams/ops/settings", "/teams/ops/audit"} {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
+	for _, more := range []func() []right{homePages, plansPages, textsPages, integrationsPages, calendarPages, peoplePages, applicationsPages, messagesPages, systemPages} {
+		out = append(out, more()...)
+	}
+	out = append(out, right{get, "/session-ready", nil, 200, people, nil}, right{get, "/dev/components", nil, 200, people, nil})
 	for _, path := range []string{"/integrations", "/integrations/generic"} {
 		out = append(out, right{get, path, nil, 200, people, (*server).integrations})
 	}
 	for _, path := range []string{"/silences", "/silences/new", "/silences/1", "/silences/1/edit"} {
 		out = append(out, right{get, path, nil, 200, people, (*server).silence})
 	}
-	for path, moved := range map[string]int{"/user": 302, "/messages": 302, "/messages/1": 302, "/templates": 302, "/templates/words": 302, "/applications": 302,
-		"/applications/demo": 302, "/stats": 302, "/stats/demo": 302, "/singlestats/total_incidents": 302, "/user/bob": 302, "/user/bob/ical": 302, "/team/ops": 301, "/team/ops/info": 301, "/team/ops/schedules": 301,
+	for path, moved := range map[string]int{"/user": 302, "/stats": 302, "/stats/demo": 302, "/singlestats/total_incidents": 302, "/validate/jinja": 302, "/user/bob": 302, "/user/bob/ical": 302, "/team/ops": 301, "/team/ops/info": 301, "/team/ops/schedules": 301,
 		"/team/ops/subscriptions": 301, "/team/ops/audit": 301} {
 		out = append(out, right{get, path, nil, moved, people, nil})
 	}

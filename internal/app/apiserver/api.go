@@ -239,7 +239,7 @@ func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := site.New(site.Deps{Config: s.cfg, Stores: s.Stores, Simulator: s.simulator, Sessions: s.sessions, Wake: s.notifier.Wake, Log: s.log, Registerer: s.reg})
+	pages, err := site.New(site.Deps{Config: s.cfg, Stores: s.Stores, Simulator: s.simulator, Sessions: s.sessions, APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, Log: s.log, Registerer: s.reg})
 	if err != nil {
 		return nil, err
 	}
@@ -256,6 +256,17 @@ func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, error) {
 		return nil, err
 	}
 	return s.routes(zip, docs, v0, calendars, v1, alerts, answers, pages), nil
+}
+
+// inProcess returns the handler of the APIs for requests of the pages.
+func (a *API) inProcess(apis ...interface{ Routes(r chi.Router) }) http.Handler {
+	r := chi.NewRouter()
+	r.Use(a.errors.Recover, a.errors.BoundQuery)
+	a.errors.Refuse(r)
+	for _, api := range apis {
+		api.Routes(r)
+	}
+	return r
 }
 
 // routes returns the handler of all parts, behind the middleware of every request.

@@ -3,7 +3,6 @@ package account
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,19 +22,25 @@ const maxKept = 64 << 10
 type againView struct {
 	page.Frame
 	Action, Problem string
-	Fields          []field
+	Fields          []page.Field
 	Providers       []provider
 }
 
-type field struct{ Name, Value string }
-
 type provider struct{ Label, Href string }
+
+// confirmed is the parameter of the address to which that form is sent.
+const confirmed = "confirmed"
 
 // Again returns a middleware that admits a form if it is not dangerous (auth.NeedsRecentLogin), if the log-in is at most within old (0 = any), or
 // if the form has the reader's password. Otherwise it shows a page that asks for the password or a log-in at one of the providers, and sends the
-// form again.
+// form again. It also shows that page when an API refuses a form for this reason (page.Pages.LogInAgain).
 func (a *Account) Again(within time.Duration, providers []signon.Choice) func(http.Handler) http.Handler {
 	g := guard{a, within, providers}
+	a.pages.LogInAgain = func(rw http.ResponseWriter, r *http.Request) {
+		if g.parse(rw, r) {
+			g.askAgain(rw, r, http.StatusForbidden, "")
+		}
+	}
 	return g.middleware
 }
 
@@ -47,18 +52,21 @@ type guard struct {
 
 func (g guard) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if !auth.NeedsRecentLogin(r.Method, r.URL.Path) || wire.LoggedInWithin(r.Context(), g.sessions, g.within) {
+		needed := auth.NeedsRecentLogin(r.Method, r.URL.Path) && !wire.LoggedInWithin(r.Context(), g.sessions, g.within)
+		if !needed && (r.Method != http.MethodPost || !r.URL.Query().Has(confirmed)) {
 			next.ServeHTTP(rw, r)
 			return
 		}
-		r.Body = http.MaxBytesReader(rw, r.Body, maxKept)
-		if err := r.ParseForm(); err != nil {
-			g.pages.Fail(rw, r, fault.New(fault.TooLarge, "the form is too large"))
+		if !g.parse(rw, r) {
 			return
 		}
 		typed := r.PostForm.Get(confirmPassword)
-		if typed == "" {
+		switch {
+		case typed == "" && needed:
 			g.askAgain(rw, r, http.StatusForbidden, "")
+			return
+		case typed == "": // after a log-in at a provider
+			next.ServeHTTP(rw, r)
 			return
 		}
 		reader := page.Reader(r)
@@ -79,20 +87,23 @@ func (g guard) middleware(next http.Handler) http.Handler {
 	})
 }
 
+// parse reads the form. If it is too large to be kept, parse has answered and returns false.
+func (g guard) parse(rw http.ResponseWriter, r *http.Request) bool {
+	r.Body = http.MaxBytesReader(rw, r.Body, maxKept)
+	if err := r.ParseForm(); err != nil {
+		g.pages.Fail(rw, r, fault.New(fault.TooLarge, "the form is too large"))
+		return false
+	}
+	return true
+}
+
 func (g guard) askAgain(rw http.ResponseWriter, r *http.Request, status int, problem string) {
-	v := againView{Frame: g.pages.Frame(r, "Confirm that it is you", ""), Action: r.URL.RequestURI(), Problem: problem}
-	names := make([]string, 0, len(r.PostForm))
-	for name := range r.PostForm {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		for _, value := range r.PostForm[name] {
-			if name != confirmPassword {
-				v.Fields = append(v.Fields, field{name, value})
-			}
-		}
-	}
+	v := againView{Frame: g.pages.Frame(r, "Confirm that it is you", ""), Problem: problem}
+	query := r.URL.Query()
+	query.Set(confirmed, "")
+	v.Action = r.URL.EscapedPath() + "?" + query.Encode()
+	r.PostForm.Del(confirmPassword)
+	v.Fields = page.Fields(r.PostForm)
 	for _, c := range g.choices {
 		v.Providers = append(v.Providers, provider{c.Label, "/login/sso/" + url.PathEscape(c.Name) + "?again=1&next=" + url.QueryEscape(back(r))})
 	}

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// moduleDir holds the scripts that import each other by their plain names. Their addresses share a folder whose name contains the
-// hash of all of them, so that no build step has to rewrite an import.
-const moduleDir = "oncall"
+// moduleDirs hold the scripts that import each other by their plain names. The addresses of a folder contain the hash of all its files, so
+// that no build step has to rewrite an import.
+var moduleDirs = [...]string{"oncall", "console"}
 
 type asset struct {
 	body        []byte
@@ -31,9 +31,11 @@ func (p *Pages) readAssets(files fs.FS) error {
 	if err != nil {
 		return err
 	}
-	modules, err := modulesHash(static)
-	if err != nil {
-		return err
+	modules := map[string]string{}
+	for _, dir := range moduleDirs {
+		if modules[dir], err = modulesHash(static, dir); err != nil {
+			return err
+		}
 	}
 	served := assets{}
 	p.Assets, p.names = served, map[string]string{}
@@ -48,8 +50,8 @@ func (p *Pages) readAssets(files fs.FS) error {
 		sum := sha256.Sum256(body)
 		ext := path.Ext(name)
 		address := "/static/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
-		if inner, ok := strings.CutPrefix(name, moduleDir+"/"); ok {
-			address = "/static/" + moduleDir + "." + modules + "/" + inner
+		if dir, inner, _ := strings.Cut(name, "/"); modules[dir] != "" {
+			address = "/static/" + dir + "." + modules[dir] + "/" + inner
 		}
 		p.names[name] = address
 		served[address] = asset{body, mime.TypeByExtension(ext)}
@@ -61,9 +63,9 @@ func (p *Pages) readAssets(files fs.FS) error {
 	})
 }
 
-func modulesHash(static fs.FS) (string, error) {
+func modulesHash(static fs.FS, dir string) (string, error) {
 	h := sha256.New()
-	err := fs.WalkDir(static, moduleDir, func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(static, dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -6,6 +6,7 @@ package page
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"html/template"
@@ -37,6 +38,9 @@ type Frame struct {
 	Zone     string // time zone that the reader chose; "" = none
 	Refresh  string // address that the browser goes on to; "" = none
 	Scripts  *Scripts
+	// Modules are scripts in static/console that the page loads, such as "keys.js".
+	Modules []string
+	Charts  bool // the page draws charts
 }
 
 // Scripts are the scripts of a calendar page, and the CSRF token for their requests.
@@ -59,29 +63,56 @@ type Pages struct {
 	// Assets serves the static files below /static/.
 	Assets   http.Handler
 	Sessions *scs.SessionManager
-	mailbox  bool
-	log      *zap.Logger
+	// LogInAgain asks the reader for the password, or a log-in at a provider, and then sends the form of the request again.
+	LogInAgain func(rw http.ResponseWriter, r *http.Request)
+	apis       http.Handler
+	mailbox    bool
+	log        *zap.Logger
 
 	templates *template.Template
 	names     map[string]string // static file -> address
 }
 
-// New reads the folders "templates" and "static" of files. mailbox adds the mailbox of `iris dev` to the navigation.
-func New(files fs.FS, sessions *scs.SessionManager, mailbox bool, log *zap.Logger) (*Pages, error) {
-	p := &Pages{Sessions: sessions, mailbox: mailbox, log: log}
+// New reads the folders "templates" and "static" of files. apis serves the JSON APIs (Pages.API). mailbox adds the mailbox of `iris dev` to the
+// navigation.
+func New(files fs.FS, sessions *scs.SessionManager, apis http.Handler, mailbox bool, log *zap.Logger) (*Pages, error) {
+	p := &Pages{Sessions: sessions, apis: apis, mailbox: mailbox, log: log}
 	if err := p.readAssets(files); err != nil {
 		return nil, err
 	}
 	var err error
-	p.templates, err = template.New("").Funcs(template.FuncMap{
+	p.templates, err = template.New("").Funcs(p.functions()).ParseFS(files, "templates/*.html")
+	return p, err
+}
+
+// functions are what templates can call.
+func (p *Pages) functions() template.FuncMap {
+	return template.FuncMap{
 		"asset": p.Asset,
 		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
 		"clock": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
 		"path":  url.PathEscape,
 		"day":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 		"ago":   func(t time.Time) string { return humanize.Age(time.Since(t)) },
-	}).ParseFS(files, "templates/*.html")
-	return p, err
+		"dict":  dict,
+		"list":  func(items ...any) []any { return items },
+	}
+}
+
+// dict returns the arguments of a component: names and values in turns.
+func dict(pairs ...any) (map[string]any, error) {
+	if len(pairs)%2 != 0 {
+		return nil, errors.New("dict needs pairs of a name and a value")
+	}
+	d := make(map[string]any, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		name, ok := pairs[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("dict: %v is no name", pairs[i])
+		}
+		d[name] = pairs[i+1]
+	}
+	return d, nil
 }
 
 // requestTimeout limits the database time of one page.
@@ -185,6 +216,15 @@ func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 		status, title, text = http.StatusBadRequest, "Invalid request", fault.Public(err)
 	case fault.Conflict:
 		status, title, text = http.StatusConflict, "Not possible now", fault.Public(err)
+	case fault.LogInAgain:
+		p.LogInAgain(rw, r)
+		return
+	case fault.TooLarge:
+		status, title, text = http.StatusRequestEntityTooLarge, "Too large", fault.Public(err)
+	case fault.Throttled:
+		status, title, text = http.StatusTooManyRequests, "Too many requests", fault.Public(err)
+	case fault.Stale:
+		status, title, text = http.StatusPreconditionFailed, "Changed in the meantime", "Somebody else has changed this since you opened it. Open it again."
 	case fault.Forbidden:
 		status, title, text = http.StatusForbidden, "Not allowed", fault.Public(err)
 	case fault.Unavailable:

@@ -1,5 +1,4 @@
-// Package sections mounts the sections of the web site besides the incidents: plans, integrations, silences, tokens, the cluster, the audit log and
-// the calendar. The web site calls it.
+// Package sections mounts the sections of the web site besides the incidents, in three groups. The web site calls it.
 package sections
 
 import (
@@ -7,65 +6,63 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/web/auditlog"
-	"github.com/iris-oncall/iris/internal/web/calendar"
-	"github.com/iris-oncall/iris/internal/web/cluster"
-	"github.com/iris-oncall/iris/internal/web/integrations"
+	"github.com/iris-oncall/iris/internal/web/home"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/web/plans"
-	"github.com/iris-oncall/iris/internal/web/sessions"
-	"github.com/iris-oncall/iris/internal/web/silences"
-	"github.com/iris-oncall/iris/internal/web/tokens"
+	"github.com/iris-oncall/iris/internal/web/sections/access"
+	"github.com/iris-oncall/iris/internal/web/sections/configuration"
+	"github.com/iris-oncall/iris/internal/web/sections/operations"
 )
 
 type (
+	// ConfigurationParts are what the pages of plans, integrations and silences work on.
+	ConfigurationParts = configuration.Deps
 	// PlanParts are what the pages of plans work on.
-	PlanParts = plans.Deps
+	PlanParts = configuration.PlanParts
+	// Simulator foresees what a plan would do.
+	Simulator = configuration.Simulator
 	// IntegrationParts are what the pages of integrations work on.
-	IntegrationParts = integrations.Deps
+	IntegrationParts = configuration.IntegrationParts
 	// SilenceParts are what the pages of silences work on.
-	SilenceParts = silences.Deps
-	// ClusterParts are what the page of the cluster works on.
-	ClusterParts = cluster.Deps
+	SilenceParts = configuration.SilenceParts
+	// AccessParts are what the pages of people, tokens and sessions work on.
+	AccessParts = access.Deps
 	// TokenParts are what the pages of tokens work on.
-	TokenParts = tokens.Deps
+	TokenParts = access.TokenParts
 	// SessionParts are what the page of sessions works on.
-	SessionParts = sessions.Deps
-	// AuditParts are what the page of the audit log works on.
-	AuditParts = auditlog.Deps
+	SessionParts = access.SessionParts
 	// ServiceTokens are the operations on service tokens.
-	ServiceTokens = tokens.Services
+	ServiceTokens = access.ServiceTokens
+	// OperationParts are what the pages for operators work on.
+	OperationParts = operations.Deps
+	// ClusterParts are what the page of the cluster works on.
+	ClusterParts = operations.ClusterParts
+	// AuditParts are what the page of the audit log works on.
+	AuditParts = operations.AuditParts
 )
 
-// Deps are the parts that the sections work on.
+// Deps are the parts that the sections work on, besides the APIs.
 type Deps struct {
-	Plans        PlanParts
-	Integrations IntegrationParts
-	Silences     SilenceParts
-	Cluster      ClusterParts
-	Tokens       TokenParts
-	Sessions     SessionParts
-	Audit        AuditParts
-	Teams        calendar.Teams
+	Configuration configuration.Deps
+	Access        access.Deps
+	Operations    operations.Deps
 }
 
 // Routes mounts the sections. The caller must admit only people who have logged in.
 func (d Deps) Routes(r chi.Router, p *page.Pages) {
-	plans.Handlers{Deps: d.Plans, Pages: p}.Routes(r)
-	integrations.Handlers{Deps: d.Integrations, Pages: p}.Routes(r)
-	silences.Handlers{Deps: d.Silences, Pages: p}.Routes(r)
-	tokens.Handlers{Deps: d.Tokens, Pages: p}.Routes(r)
-	sessions.Handlers{Deps: d.Sessions, Pages: p}.Routes(r)
-	auditlog.Handlers{Deps: d.Audit, Pages: p}.Routes(r)
-	cluster.Handlers{Deps: d.Cluster, Pages: p}.Routes(r)
-	calendar.Handlers{Teams: d.Teams, Pages: p}.Routes(r)
+	home.Handlers{Pages: p}.Routes(r)
+	d.Configuration.Routes(r, p)
+	d.Access.Routes(r, p)
+	d.Operations.Routes(r, p)
 }
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
-	silences.Handlers{Deps: d.Silences, Pages: p}.ChangeRoutes(r)
-	tokens.Handlers{Deps: d.Tokens, Pages: p}.ChangeRoutes(r)
+	d.Configuration.ChangeRoutes(r, p)
+	d.Access.ChangeRoutes(r, p)
+	d.Operations.ChangeRoutes(r, p)
 }
 
 // RefuseChange answers a form of somebody without a session, so that its values are not lost. It returns false for other requests.
-func RefuseChange(rw http.ResponseWriter, r *http.Request) bool { return silences.RefuseChange(rw, r) }
+func RefuseChange(rw http.ResponseWriter, r *http.Request) bool {
+	return configuration.RefuseChange(rw, r)
+}

@@ -182,3 +182,27 @@ document.addEventListener("htmx:responseError", (e) => {
 document.addEventListener("htmx:afterOnLoad", (e) => {
   if (warning && e.detail.xhr.status < 400) { warning.remove(); warning = null; }
 });
+
+// Copies the text of a command.
+document.addEventListener("DOMContentLoaded", () => {
+  if (!navigator.clipboard) return;
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(button.previousElementSibling.textContent);
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    });
+  }
+});
+// A menu closes when the person goes elsewhere.
+document.addEventListener("click", (e) => {
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(e.target)) menu.open = false;
+});
+document.addEventListener("keydown", (e) => {
+  if (e.key !== "Escape") return;
+  for (const menu of document.querySelectorAll("details.menu[open], details.sure[open]")) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});

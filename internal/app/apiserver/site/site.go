@@ -2,6 +2,7 @@
 package site
 
 import (
+	"net/http"
 	"slices"
 
 	"github.com/alexedwards/scs/v2"
@@ -16,8 +17,8 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/login"
-	"github.com/iris-oncall/iris/internal/operator"
 	"github.com/iris-oncall/iris/internal/web"
+	"github.com/iris-oncall/iris/internal/web/sections"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
@@ -25,8 +26,9 @@ import (
 type Deps struct {
 	Config     config.API
 	Stores     *server.Stores
-	Simulator  *operator.Simulator
+	Simulator  sections.Simulator
 	Sessions   *scs.SessionManager
+	APIs       http.Handler // the JSON APIs
 	Wake       func(buckets.Set)
 	Log        *zap.Logger
 	Registerer prometheus.Registerer
@@ -58,20 +60,26 @@ func New(d Deps) (*Site, error) {
 	hide := s.Silences(d.Wake, d.Log)
 	pages, err := web.New(web.Deps{
 		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: d.Wake},
-		Sections: web.SectionParts{
-			Plans:        web.PlanParts{Plans: s.Plans, Simulator: d.Simulator},
-			Integrations: web.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, Previewer: receivers.Previewer(d.Config, s, d.Log), PublicURL: d.Config.PublicURL},
-			Silences:     web.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
-			Tokens:       web.TokenParts{Tokens: s.Tokens, Services: web.ServiceTokens{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},
-			Sessions:     web.SessionParts{Sessions: s.Sessions, People: s.Users},
-			Audit:        web.AuditParts{Read: s.Audit.List},
-			Cluster:      web.ClusterParts{Members: s.Cluster, Queues: s.Queues},
-			Teams:        s.TeamRows,
+		Sections: sections.Deps{
+			Configuration: sections.ConfigurationParts{
+				Plans:        sections.PlanParts{Plans: s.Plans, Simulator: d.Simulator},
+				Integrations: sections.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, Previewer: receivers.Previewer(d.Config, s, d.Log), PublicURL: d.Config.PublicURL},
+				Silences:     sections.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
+			},
+			Access: sections.AccessParts{
+				Tokens:   sections.TokenParts{Tokens: s.Tokens, Services: sections.ServiceTokens{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},
+				Sessions: sections.SessionParts{Sessions: s.Sessions, People: s.Users},
+				Teams:    s.TeamRows,
+			},
+			Operations: sections.OperationParts{
+				Audit:   sections.AuditParts{Read: s.Audit.List},
+				Cluster: sections.ClusterParts{Members: s.Cluster, Queues: s.Queues},
+			},
 		},
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
 		SignOn:   signOn,
 		Account:  account,
-		Sessions: d.Sessions, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
+		Sessions: d.Sessions, APIs: d.APIs, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
 	})
 	return &Site{pages, providers.SCIM(d.Config, s, d.Log)}, err
 }

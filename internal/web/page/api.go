@@ -1,0 +1,135 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// API calls the JSON APIs of this server in the process, as the reader of a page (docs/adr/0482). The APIs decide what is valid and who may do
+// it, and they write the audit log, so a page has no rules of its own. An error is the fault of the API, with the field that is wrong.
+type API struct {
+	handler http.Handler
+	r       *http.Request
+	match   string
+}
+
+// API returns the APIs for the reader of r. Its calls end when r ends.
+func (p *Pages) API(r *http.Request) API { return API{handler: p.apis, r: r} }
+
+// Listed is a page of a list of /v1.
+type Listed[T any] struct {
+	Items []T    `json:"items"`
+	Next  string `json:"next"` // cursor of the next page; "" = there is none
+}
+
+// Path formats a path of an API. Each name is escaped as one segment.
+func Path(format string, names ...any) string {
+	escaped := make([]any, len(names))
+	for i, n := range names {
+		escaped[i] = url.PathEscape(fmt.Sprint(n))
+	}
+	return fmt.Sprintf(format, escaped...)
+}
+
+// IfMatch returns an API whose calls change an object only in the state that etag names; another state is a Stale fault.
+func (a API) IfMatch(etag string) API {
+	a.match = etag
+	return a
+}
+
+// Get reads an object into out. path may have a query.
+func (a API) Get(path string, out any) error {
+	_, err := a.Read(path, out)
+	return err
+}
+
+// Read is Get, and returns the ETag of the object; "" = it has none.
+func (a API) Read(path string, out any) (etag string, err error) {
+	h, err := a.call(http.MethodGet, path, nil, out)
+	return h.Get("ETag"), err
+}
+
+// Send sends a request with in as JSON and decodes the answer into out. nil = no body, or an answer that is not decoded.
+func (a API) Send(method, path string, in, out any) error {
+	_, err := a.call(method, path, in, out)
+	return err
+}
+
+func (a API) call(method, path string, in, out any) (http.Header, error) {
+	var body bytes.Buffer
+	if in != nil {
+		if err := json.NewEncoder(&body).Encode(in); err != nil {
+			return nil, err
+		}
+	}
+	var refusal error
+	ctx := wire.WithRefusal(context.WithValue(a.r.Context(), chi.RouteCtxKey, nil), &refusal) // the router of the APIs begins anew
+	r, err := http.NewRequestWithContext(ctx, method, path, &body)
+	if err != nil {
+		return nil, err
+	}
+	r.RequestURI, r.Host, r.RemoteAddr = path, a.r.Host, a.r.RemoteAddr
+	r.Header.Set("Cookie", a.r.Header.Get("Cookie")) // has the session. Pages check for themselves that no other site sent the request
+	r.Header.Set("Accept", "application/json")
+	if in != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if a.match != "" {
+		r.Header.Set("If-Match", a.match)
+	}
+	w := &answer{header: http.Header{}, status: http.StatusOK}
+	a.handler.ServeHTTP(w, r)
+	switch {
+	case refusal != nil:
+		return w.header, refusal
+	case w.status >= http.StatusBadRequest:
+		return w.header, fmt.Errorf("%s %s: status %d", method, path, w.status)
+	case out == nil || w.body.Len() == 0:
+		return w.header, nil
+	}
+	return w.header, json.Unmarshal(w.body.Bytes(), out)
+}
+
+// answer keeps the answer of an API.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) WriteHeader(status int)      { a.status = status }
+func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+// Refusal is what a form shows about an error that the person can correct.
+type Refusal struct {
+	Status int
+	Field  string // the field that is wrong, in the spelling of the API; "" = none
+	Text   string // "" = there is no error
+}
+
+// Refused returns what a form shows about err. If the person cannot correct the error, Refused has answered the request and returns false.
+func (p *Pages) Refused(rw http.ResponseWriter, r *http.Request, err error) (Refusal, bool) {
+	switch kind := fault.KindOf(err); kind {
+	case fault.Invalid, fault.Conflict, fault.Mismatch, fault.Stale, fault.TooLarge, fault.Forbidden, fault.Throttled, fault.NotFound:
+		refusal := Refusal{Status: wire.Status(err), Field: fault.FieldOf(err), Text: fault.Public(err)}
+		if kind == fault.NotFound && refusal.Field == "" {
+			break
+		}
+		if kind == fault.Stale {
+			refusal.Text = "Somebody else has changed this in the meantime. Open it again in another tab, compare, and save again."
+		}
+		return refusal, true
+	}
+	p.Fail(rw, r, err)
+	return Refusal{}, false
+}

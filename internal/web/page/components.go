@@ -1,0 +1,43 @@
+package page
+
+import "time"
+
+// Option is a choice of a select.
+type Option struct{ Value, Label string }
+
+// Options returns choices whose label is their value.
+func Options(values ...string) []Option {
+	options := make([]Option, 0, len(values))
+	for _, v := range values {
+		options = append(options, Option{v, v})
+	}
+	return options
+}
+
+// Tab is a link to another view of a page.
+type Tab struct {
+	Label, Href string
+	Current     bool
+	Count       int // 0 = not shown
+}
+
+// Warning is a text that needs attention, with what to do about it.
+type Warning struct{ Text, Href, Action string }
+
+// Chart is a diagram, with its table behind it. A row has one value for each name.
+type Chart struct {
+	Title string
+	Kind  string // "line" or "bar"
+	Unit  string // such as "s"; "" = a count
+	Axis  string // heading of the first column; "" = Time
+	Names []string
+	Rows  []ChartRow
+	Empty string // text without rows
+}
+
+// ChartRow is a place on the axis of a chart: an instant or a label.
+type ChartRow struct {
+	At     time.Time
+	Label  string
+	Values []float64
+}

@@ -1,0 +1,6 @@
+package contract
+
+// applicationsPages are the rows of pages (see pages).
+func applicationsPages() []right {
+	return nil
+}

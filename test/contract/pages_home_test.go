@@ -1,0 +1,6 @@
+package contract
+
+// homePages are the rows of pages (see pages).
+func homePages() []right {
+	return nil
+}

@@ -1,0 +1,6 @@
+package contract
+
+// messagesPages are the rows of pages (see pages).
+func messagesPages() []right {
+	return nil
+}
