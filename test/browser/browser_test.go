@@ -5,6 +5,7 @@ package browser
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,7 +21,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const home = "http://127.0.0.1:16649"
+// home is the address of `iris dev`. IRIS_BROWSER_PORT changes the port, so that several checkouts can be tested at the same time.
+var home = "http://" + address()
+
+func address() string { return "127.0.0.1:" + cmp.Or(os.Getenv("IRIS_BROWSER_PORT"), "16649") }
 
 // startDev runs `iris dev` with a state directory of its own until the test ends.
 func startDev(t *testing.T) {
@@ -37,6 +41,7 @@ func startDev(t *testing.T) {
 	require.NoError(t, os.Chmod(state, 0o755))
 	t.Cleanup(func() { _ = os.RemoveAll(state) })
 	cmd := exec.Command(bin, "dev", "--processors", "2", "--state-dir", state)
+	cmd.Env = append(os.Environ(), "IRIS_HTTP_ADDR="+address())
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
 	require.NoError(t, cmd.Start())

@@ -52,6 +52,9 @@ func (c *client) addLongNames() (incident int64) {
 	return c.number(unbroken)
 }
 
+// layoutPage is a page that TestLayout opens. ready is an element that is visible when the page is ready.
+type layoutPage struct{ name, path, ready string }
+
 // axe returns the violations that axe-core finds, with their elements. The shifts of the calendar's library are articles with the role of
 // a button. ARIA in HTML does not allow that, but browsers support it.
 func (b *tab) axe() []string {
@@ -80,7 +83,7 @@ func TestLayout(t *testing.T) {
 	require.Empty(t, b.axe(), "the log-in page")
 	b.logIn("demo", "demo")
 	at := "/teams/" + url.PathEscape(emojiTeam)
-	pages := []struct{ name, path, ready string }{
+	pages := []layoutPage{
 		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident), `.timeline`}, {"resolved", "/incidents?show=resolved", `.empty`},
 		{"offer", fmt.Sprintf("/incidents/%d?offer=acknowledge", incident), `#offer`},
 		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`}, {"cluster", "/cluster", `.buckets`},
@@ -92,6 +95,9 @@ func TestLayout(t *testing.T) {
 		{"teams", "/teams", `.letter`}, {"me", "/me", `#oncall:not([aria-busy]) .card`}, {"team", at, `.now-role .holder`},
 		{"rosters", at + "/rosters", `.roster .member`}, {"schedules", at + "/schedules", `#oncall:not([aria-busy]) .card`},
 		{"coverage", at + "/coverage", `.stacks button`}, {"settings", at + "/settings", `#oncall:not([aria-busy]) .card`}, {"audit", at + "/audit", `.stacks summary`},
+	}
+	for _, more := range []func(*client) []layoutPage{homeLayout, plansLayout, textsLayout, integrationsLayout, calendarLayout, peopleLayout, applicationsLayout, messagesLayout, systemLayout} {
+		pages = append(pages, more(api)...)
 	}
 	for _, size := range []struct {
 		name          string
