@@ -134,7 +134,7 @@ func TestScriptsImportExistingModules(t *testing.T) {
 		status, script := b.get(address)
 		require.Equal(t, http.StatusOK, status, address)
 		require.NotContains(t, script, "innerHTML", "data is never parsed as HTML")
-		require.Len(t, imports.FindAllString(script, -1), strings.Count(script, "\nimport ")+strings.Count(script[:7], "import "), address)
+		require.Len(t, imports.FindAllString(script, -1), strings.Count(script, "}from\"")+strings.Count(script, "import\""), address)
 		for _, m := range imports.FindAllStringSubmatch(script, -1) {
 			follow(path.Join(path.Dir(address), m[1]))
 		}
