@@ -66,6 +66,7 @@ type Pages struct {
 	// LogInAgain asks the reader for the password, or a log-in at a provider, and then sends the form of the request again.
 	LogInAgain func(rw http.ResponseWriter, r *http.Request)
 	apis       http.Handler
+	errors     *wire.Errors
 	mailbox    bool
 	log        *zap.Logger
 
@@ -76,7 +77,7 @@ type Pages struct {
 // New reads the folders "templates" and "static" of files. apis serves the JSON APIs (Pages.API). mailbox adds the mailbox of `iris dev` to the
 // navigation.
 func New(files fs.FS, sessions *scs.SessionManager, apis http.Handler, mailbox bool, log *zap.Logger) (*Pages, error) {
-	p := &Pages{Sessions: sessions, apis: apis, mailbox: mailbox, log: log}
+	p := &Pages{Sessions: sessions, apis: apis, errors: wire.NewErrors(log), mailbox: mailbox, log: log}
 	if err := p.readAssets(files); err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func (p *Pages) Frame(r *http.Request, title, section string) Frame {
 
 // Render executes a template and writes the page. If the template fails, it writes an error page instead.
 func (p *Pages) Render(rw http.ResponseWriter, r *http.Request, status int, name string, data any) {
-	body, ok := p.execute(rw, name, data)
+	body, ok := p.execute(rw, r, name, data)
 	if !ok {
 		return
 	}
@@ -152,11 +153,10 @@ func (p *Pages) Render(rw http.ResponseWriter, r *http.Request, status int, name
 }
 
 // execute executes a template. If it fails, execute has written the answer and returns false.
-func (p *Pages) execute(rw http.ResponseWriter, name string, data any) ([]byte, bool) {
+func (p *Pages) execute(rw http.ResponseWriter, r *http.Request, name string, data any) ([]byte, bool) {
 	var b bytes.Buffer
 	if err := p.templates.ExecuteTemplate(&b, name, data); err != nil {
-		p.log.Error("page cannot be rendered", zap.String("page", name), zap.Error(err))
-		http.Error(rw, "This page cannot be shown. The server log has the reason.", http.StatusInternalServerError)
+		p.errors.Write(rw, r, fmt.Errorf("render the page %s: %w", name, err))
 		return nil, false
 	}
 	return b.Bytes(), true
@@ -168,7 +168,7 @@ func IsRefresh(r *http.Request) bool { return r.Header.Get("HX-Request") != "" }
 // Live renders a part that refreshes itself. If the browser asks for this part only, Live has written the answer (204 when
 // nothing changed) and returns false. Otherwise the caller renders the page around the part.
 func (p *Pages) Live(rw http.ResponseWriter, r *http.Request, name string, data any) (Live, bool) {
-	body, ok := p.execute(rw, name, data)
+	body, ok := p.execute(rw, r, name, data)
 	if !ok {
 		return Live{}, false
 	}

@@ -206,3 +206,30 @@ document.addEventListener("keydown", (e) => {
     menu.querySelector("summary").focus();
   }
 });
+
+// A form is sent once: a second press on a slow connection does nothing.
+document.addEventListener("submit", (e) => {
+  const form = e.target;
+  if (e.defaultPrevented || form.method !== "post" || form.target) return;
+  if (form.dataset.sending) return e.preventDefault();
+  form.dataset.sending = "yes";
+  e.submitter?.setAttribute("aria-busy", "true");
+  setTimeout(() => unlock(form), 10000); // the connection may be lost
+});
+function unlock(form) {
+  delete form.dataset.sending;
+  for (const button of form.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
+}
+addEventListener("pageshow", () => document.querySelectorAll("form[data-sending]").forEach(unlock)); // after Back
+
+// Without a connection every page says so. Forms keep what was typed.
+let offline = null;
+addEventListener("offline", () => {
+  if (offline) return;
+  offline = document.createElement("div");
+  offline.className = "flash bad offline";
+  offline.setAttribute("role", "alert");
+  offline.textContent = "You are offline. This page may be out of date, and nothing can be sent. Pages still reach you as usual.";
+  document.querySelector("main").prepend(offline);
+});
+addEventListener("online", () => { offline?.remove(); offline = null; });
