@@ -67,7 +67,7 @@ func (b *tab) axe() []string {
 // plant checks that axe-core and the check of widths find faults: an image without a text, a grey on grey, and a wide button.
 func plant(b *tab, axe string) {
 	b.t.Helper()
-	b.do("a page", chromedp.Navigate(home+"/plans"), chromedp.WaitVisible(`main`))
+	b.do("a page", chromedp.Navigate(home+"/plans"), chromedp.WaitVisible(`td.title`))
 	ask[bool](b, `(() => { const img = new Image(), text = document.createElement("p"), button = document.createElement("button");
 		text.textContent = "grey"; text.style.cssText = "color: #888; background: #999"; button.textContent = "wide"; button.style.width = "4000px";
 		document.querySelector("main").append(img, text, button); return true; })()`)
