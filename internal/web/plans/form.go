@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
@@ -32,8 +33,9 @@ type targetField struct {
 
 type stepForm struct {
 	Index       int
-	Number      int  // from 1
-	Only        bool // the step has a condition
+	Number      int    // from 1
+	After       string // when it begins, if nobody acknowledges
+	Only        bool   // the step has a condition
 	Team        string
 	Zone        string
 	Windows     []windowForm
@@ -136,16 +138,22 @@ func typedRow(v url.Values, n rowForm) rowForm {
 
 // numbered gives steps, notifications and windows their numbers, after some were added, moved or removed.
 func (f form) numbered() form {
-	dynamic := 0
+	dynamic, read := 0, &reader{}
+	at := read.period("", f.values.Get("delay_seconds"))
 	for i := range f.Steps {
 		s := &f.Steps[i]
+		s.After = "+" + humanize.Duration(seconds(at))
+		var length int64
 		s.Index, s.Number, s.First, s.Last = i, i+1, i == 0, i == len(f.Steps)-1
 		for j := range s.Rows {
-			s.Rows[j].Step, s.Rows[j].Index = i, j
-			if n, err := strconv.Atoi(s.Rows[j].Dynamic); s.Rows[j].Role == dynamicRole && err == nil && n < most {
+			row := &s.Rows[j]
+			row.Step, row.Index = i, j
+			length = max(length, read.period("", row.Wait)*int64(read.number("", row.Repeat)+1))
+			if n, err := strconv.Atoi(row.Dynamic); row.Role == dynamicRole && err == nil && n < most {
 				dynamic = max(dynamic, n+1)
 			}
 		}
+		at += length
 		for j := range s.Windows {
 			s.Windows[j].Step, s.Windows[j].Index = i, j
 		}
