@@ -38,7 +38,7 @@ func (u PlanUse) Warnings() []string {
 	add("no such template: %s", u.LostTemplates)
 	add("nobody is on call now: %s", u.EmptyRoles)
 	if !u.HasFallback {
-		out = append(out, "no fallback of its own")
+		out = append(out, "no fallback")
 	}
 	return out
 }
