@@ -156,7 +156,7 @@ func TestPlanIsPausedTestedAndRetired(t *testing.T) {
 	// A test goes to the reader only, and opens no incident.
 	require.Contains(t, s.do(viewer, get, "/plans/night/test", nil).is(200).body, "nobody else is paged")
 	s.form(bob, "/plans/night/test", url.Values{}).is(303)
-	require.Equal(t, "bob TEST of plan night, priority high", s.text("select string_agg(u.name || ' ' || m.subject, ';') from messages m join users u on u.id = m.user_id"))
+	require.Equal(t, "bob TEST of plan night, priority high", s.text("select string_agg(m.target || ' ' || r.subject, ';') from messages m join notification_requests r on r.id = m.request_id"))
 	require.Zero(t, s.number("select count(*) from incidents"))
 
 	// What is wrong with plans, and what uses them.
