@@ -100,6 +100,8 @@ const (
 	PlanGivenToATeam         Action = "plan given to a team"
 	PlanSettingsChanged      Action = "plan settings changed"
 	PlanFallbackChanged      Action = "plan fallback changed"
+	PlanPaused               Action = "plan paused"
+	PlanResumed              Action = "plan resumed"
 	TemplateSaved            Action = "template saved"
 	TemplateVersionActivated Action = "template version activated"
 	TemplateSwitchedOff      Action = "template switched off"
@@ -227,7 +229,7 @@ func Actions() []Action {
 		TeamMemberRemoved, RosterOrderChanged, TeamSubscribed, TeamUnsubscribed, ServiceAddedToATeam, ServiceRemovedFromATeam,
 		MailingListAdded, MailingListChanged, MailingListSwitchedOn, MailingListSwitchedOff, OnCallRoleCreated, OnCallRoleDeleted,
 		ServiceSaved, ServiceDeleted, PlanSaved, PlanVersionActivated, PlanSwitchedOff, PlanDeleted,
-		PlanGivenToATeam, PlanSettingsChanged, PlanFallbackChanged, TemplateSaved, TemplateVersionActivated, TemplateSwitchedOff,
+		PlanGivenToATeam, PlanSettingsChanged, PlanFallbackChanged, PlanPaused, PlanResumed, TemplateSaved, TemplateVersionActivated, TemplateSwitchedOff,
 		TemplateDeleted, TemplateGivenToATeam, ApplicationAdded, ApplicationRenamed, ApplicationDeleted, ApplicationSettingsChanged,
 		ApplicationGivenToATeam, ApplicationSecondaryKeyAdded, ApplicationSecondaryKeyMadeThePrimaryOne, ApplicationKeysReplaced, ApplicationCategoriesChanged, ApplicationQuotaSet,
 		ApplicationQuotaRemoved, ApplicationIncidentEMailAddressesSet, ApplicationFallbackChanged, DefaultModeSet, TagSet, IntegrationAdded, IntegrationChanged,

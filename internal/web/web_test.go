@@ -46,7 +46,6 @@ type world struct {
 	woken    buckets.Set
 	ann      users.User
 	down     bool // the database is unavailable
-	plans    shelf
 	senders  senders
 	silences silences
 	factors  factors
@@ -204,7 +203,7 @@ func setup(t *testing.T) (*world, *browser) {
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: sections.Deps{
-			Configuration: sections.ConfigurationParts{Plans: sections.PlanParts{Plans: &w.plans, Simulator: &w.plans},
+			Configuration: sections.ConfigurationParts{
 				Silences:     sections.SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
 				Integrations: sections.IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
 			Access: sections.AccessParts{Teams: teams{}, Sessions: sections.SessionParts{Sessions: &w.sessions, People: w},

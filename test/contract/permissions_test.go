@@ -191,6 +191,10 @@ func rights() []right {
 		{get, "/v1/notifications/{notification}", nil, 200, known, nil},
 		{get, "/v1/plans", nil, 200, known, nil},
 		{get, "/v1/plans/pager", nil, 200, known, nil},
+		{get, "/v1/plan-uses?id=1", nil, 200, known, nil},
+		{get, "/v1/plans/pager/uses", nil, 200, known, nil},
+		{post, "/v1/plans/preview", m{"plan": "spare", "creator": "bob", "steps": steps}, 200, "111ooo1o1", spare},
+		{put, "/v1/plans/spare/paused", m{"paused": true}, 200, "133ooo3o3", spare},
 		{get, "/v1/templates", nil, 200, known, nil},
 		{get, "/v1/templates/words", nil, 200, known, nil},
 		{get, "/v1/plans/pager/owner", nil, 200, known, nil},
@@ -399,7 +403,7 @@ func rights() []right {
 // pages lists the routes for browsers. They accept sessions, but no signatures.
 func pages() []right {
 	var out []right
-	for _, path := range []string{"/incidents", "/incidents/1", "/plans", "/plans/pager", "/cluster", "/teams", "/me", "/teams/ops", "/teams/ops/rosters",
+	for _, path := range []string{"/incidents", "/incidents/1", "/cluster", "/teams", "/me", "/teams/ops", "/teams/ops/rosters",
 		"/teams/ops/schedules", "/teams/ops/coverage", "/teams/ops/settings", "/teams/ops/audit"} {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}

@@ -54,6 +54,7 @@ func (d Deps) team(r *http.Request, b jsonbody.Object) (int64, error) {
 type Deps struct {
 	Plans         Versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]
 	PlanStore     catalog.PlanStore
+	PlanUses      PlanUses
 	Templates     Versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]
 	TemplateStore catalog.TemplateStore
 	People        wire.People
@@ -67,14 +68,22 @@ type Deps struct {
 }
 
 // Routes returns the routes on the parts.
-func Routes(d Deps) []routing.Route { return slices.Concat(d.plans().routes(), d.templates().routes()) }
+func Routes(d Deps) []routing.Route {
+	return slices.Concat(d.plans().routes(), d.useRoutes(), d.templates().routes())
+}
 
 func (d Deps) authors() catalog.Authors {
 	return catalog.Authors{People: d.People, Teammates: d.Teammates, Team: d.Teams.ByID}
 }
 
-// versions adds the condition of the parameter versions: active versions, or all.
+// versions adds the conditions of the parameters search, a part of the name, and versions: active versions, or all.
 func versions(q page.Query, to *filters.Query) error {
+	if text, ok := q.Text("search"); ok {
+		if !wire.Storable(text) {
+			return fault.Invalidf("search", "search must be UTF-8 text without NUL characters")
+		}
+		to.Conditions = append(to.Conditions, filters.Condition{Field: "name", Op: filters.Contains, Values: []any{text}})
+	}
 	switch text, ok := q.Text("versions"); {
 	case !ok || text == "active":
 		to.Conditions = append(to.Conditions, page.Equal("active", true))

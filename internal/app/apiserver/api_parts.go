@@ -181,6 +181,8 @@ func (s *apiShared) v1Parts() api.Deps {
 	requests, authenticator := s.calendarEdge()
 	acceptor := s.acceptor.Within(s.Notifications)
 	acceptor.DummyRoles = false
+	plans := api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, PlanUses: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
+		People: s.Users, Teammates: s.Users.Teammates, Teams: s.Owners, MaxPlanLength: s.cfg.MaxPlanLength, ListLimit: s.cfg.MailingLists.MaxMembers}
 	return api.Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
@@ -189,13 +191,11 @@ func (s *apiShared) v1Parts() api.Deps {
 			Responders: s.Responders()},
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
-		Catalog: api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
-			People: s.Users, Teammates: s.Users.Teammates, Teams: s.Owners, MaxPlanLength: s.cfg.MaxPlanLength,
-			ListLimit: s.cfg.MailingLists.MaxMembers},
+		Catalog:      plans,
 		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users},
 		Configuration: api.ConfigurationParts{
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory,
-			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: operator.NewSimulations(s.simulator, s.DB, s.Applications),
+			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: operator.NewSimulations(s.simulator, s.DB, s.Applications), Drafts: plans,
 		},
 		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, s.opener(), s.log)),
 		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications)},

@@ -16,10 +16,6 @@ import (
 type (
 	// ConfigurationParts are what the pages of plans, integrations and silences work on.
 	ConfigurationParts = configuration.Deps
-	// PlanParts are what the pages of plans work on.
-	PlanParts = configuration.PlanParts
-	// Simulator foresees what a plan would do.
-	Simulator = configuration.Simulator
 	// IntegrationParts are what the pages of integrations work on.
 	IntegrationParts = configuration.IntegrationParts
 	// SilenceParts are what the pages of silences work on.

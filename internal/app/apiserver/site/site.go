@@ -26,7 +26,6 @@ import (
 type Deps struct {
 	Config     config.API
 	Stores     *server.Stores
-	Simulator  sections.Simulator
 	Sessions   *scs.SessionManager
 	APIs       http.Handler // the JSON APIs
 	Wake       func(buckets.Set)
@@ -62,7 +61,6 @@ func New(d Deps) (*Site, error) {
 		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: d.Wake},
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
-				Plans:        sections.PlanParts{Plans: s.Plans, Simulator: d.Simulator},
 				Integrations: sections.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, Previewer: receivers.Previewer(d.Config, s, d.Log), PublicURL: d.Config.PublicURL},
 				Silences:     sections.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
 			},
