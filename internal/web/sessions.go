@@ -56,6 +56,10 @@ func toLogin(rw http.ResponseWriter, r *http.Request) {
 		to += "?next=" + url.QueryEscape(r.URL.RequestURI())
 	}
 	if page.IsRefresh(r) {
+		if r.Method == http.MethodPost { // the form stays as it was typed
+			rw.WriteHeader(http.StatusUnauthorized)
+			return
+		}
 		rw.Header().Set("HX-Redirect", to)
 		rw.WriteHeader(http.StatusNoContent)
 		return

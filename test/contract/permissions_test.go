@@ -248,6 +248,7 @@ func rights() []right {
 		{del, "/v1/users/bob/second-factor", nil, 204, "1333333o3", withFactor},
 		{get, "/v1/silences", nil, 200, known, nil},
 		{post, "/v1/silences", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 201, "133333oo3", nil},
+		{post, "/v1/silences/preview", m{"application": "demo"}, 200, writers, nil},
 		{get, "/v1/silences/1", nil, 200, known, (*server).silence},
 		{put, "/v1/silences/1", m{"application": "demo", "for_seconds": 60, "comment": "c"}, 200, "133333oo3", (*server).silence},
 		{del, "/v1/silences/1", nil, 204, "133333oo3", (*server).silence},

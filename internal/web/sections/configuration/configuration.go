@@ -44,6 +44,7 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
 	texts.Handlers{Pages: p}.ChangeRoutes(r)
+	integrations.Handlers{Deps: d.Integrations, Pages: p}.ChangeRoutes(r)
 	silences.Handlers{Deps: d.Silences, Pages: p}.ChangeRoutes(r)
 	applications.Handlers{Pages: p}.ChangeRoutes(r)
 }
