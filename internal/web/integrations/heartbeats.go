@@ -125,14 +125,12 @@ func (h Handlers) heartbeat(rw http.ResponseWriter, r *http.Request) {
 
 func (h Handlers) showBeat(rw http.ResponseWriter, r *http.Request, i integration, v beatView) {
 	var err error
-	if _, v.May, err = h.payloads(r, i); err == nil {
-		v.Plans, err = h.names(r, "/v1/plans")
-	}
-	if err != nil {
+	if _, v.May, err = h.payloads(r, i); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	title := "Add a heartbeat"
+	v.Plans = h.Pages.API(r).Names("/v1/plans")
 	if !v.New {
 		title, v.Address = v.B.Name, h.ping(i, v.B.Name)
 		v.Command = "curl -fsS --retry 5 " + v.Address

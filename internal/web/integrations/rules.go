@@ -173,9 +173,7 @@ func (h Handlers) fillRules(r *http.Request, v *rulesView) (err error) {
 	if v.Payloads, allowed, err = h.payloads(r, v.I); err == nil && !allowed {
 		err = fault.New(fault.Forbidden, "only administrators and owners of the application "+v.I.Application+" may change this integration")
 	}
-	if err == nil {
-		v.Plans, err = h.names(r, "/v1/plans")
-	}
+	v.Plans = h.Pages.API(r).Names("/v1/plans")
 	for _, p := range v.Payloads {
 		v.Sources = append(v.Sources, page.Option{Value: strconv.Itoa(p.N), Label: fmt.Sprintf("delivery %d: %s, %s", p.N, p.At.In(page.Zone(r)).Format("2 Jan 15:04"), p.Outcome)})
 	}

@@ -38,18 +38,6 @@ func severities(none string) []page.Option {
 	return append([]page.Option{{Value: "", Label: none}}, page.Options("critical", "error", "warning", "info")...)
 }
 
-// names reads the first names of a list of /v1, for suggestions.
-func (h Handlers) names(r *http.Request, list string) (names []string, err error) {
-	var found page.Listed[struct {
-		Name string `json:"name"`
-	}]
-	err = h.Pages.API(r).Get(list+"?limit=500", &found)
-	for _, one := range found.Items {
-		names = append(names, one.Name)
-	}
-	return names, err
-}
-
 type addView struct {
 	page.Frame
 	Sources      []source // the choice of the type, before the form
@@ -71,14 +59,8 @@ func (h Handlers) showAdd(rw http.ResponseWriter, r *http.Request, i integration
 	if v.Source = sourceOf(i.Type); v.Source.About == "" {
 		v.Sources = offered()
 	}
-	var err error
-	if v.Plans, err = h.names(r, "/v1/plans"); err == nil {
-		v.Names, err = h.names(r, "/v1/applications")
-	}
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
+	api := h.Pages.API(r)
+	v.Plans, v.Names = api.Names("/v1/plans"), api.Names("/v1/applications")
 	v.Frame = h.Pages.Frame(r, "Add an integration", "integrations")
 	h.Pages.Render(rw, r, refusal.Status, "integration-add", v)
 }
@@ -236,11 +218,7 @@ func (h Handlers) settings(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) showSettings(rw http.ResponseWriter, r *http.Request, v settingsView) {
-	var err error
-	if v.Plans, err = h.names(r, "/v1/plans"); err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
+	v.Plans = h.Pages.API(r).Names("/v1/plans")
 	v.Severities = severities("that of the event, else error")
 	v.Mapping = v.I.Type == integrations.Generic || v.I.Type == integrations.Email
 	v.Signature, v.Amazon = v.I.Type == "grafana", v.I.Type == "sns"
