@@ -197,18 +197,18 @@ func TestASilenceLastsLonger(t *testing.T) {
 		{ID: 1, Content: silence.Content{Match: `team="db"`, From: now, To: now.Add(time.Hour), Comment: "upgrade"}},
 	}
 	_, body := b.get("/silences/1")
-	require.Contains(t, body, `action="/silences/1/extend"`)
+	require.Contains(t, body, `action="/silences/1/longer"`)
 	require.NotContains(t, body, "Next times")
-	_, body = b.post("/silences/1/extend", url.Values{"for": {"1h"}})
+	_, body = b.post("/silences/1/longer", url.Values{"for": {"1h"}})
 	require.Contains(t, body, "Silence 1 lasts longer now.")
 	require.True(t, w.silences.all[1].To.Equal(now.Add(2*time.Hour)))
 	_, body = b.get("/silences/2")
-	require.NotContains(t, body, `/extend"`)
+	require.NotContains(t, body, `/longer"`)
 	require.Contains(t, body, "Next times")
 	require.Equal(t, 8, strings.Count(body, `data-as="full"`))
-	status, _ := b.post("/silences/2/extend", url.Values{"for": {"1h"}})
+	status, _ := b.post("/silences/2/longer", url.Values{"for": {"1h"}})
 	require.Equal(t, http.StatusConflict, status)
-	status, _ = b.post("/silences/1/extend", url.Values{"for": {"soon"}})
+	status, _ = b.post("/silences/1/longer", url.Values{"for": {"soon"}})
 	require.Equal(t, http.StatusBadRequest, status)
 }
 

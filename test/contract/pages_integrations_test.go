@@ -41,7 +41,7 @@ func integrationsPages() []right {
 		{post, "/integrations/heartbeat/heartbeats/default", formOf("every_seconds", "1h", "grace_seconds", "0", "enabled", "true"), 303, owners, has},
 		{post, "/integrations/heartbeat/heartbeats/default/delete", formOf("x", ""), 303, owners, has},
 		{post, "/integrations/generic/delete", formOf("x", ""), 303, owners, has},
-		{post, "/silences/1/extend", formOf("for", "1h"), 303, owners, (*server).silence},
+		{post, "/silences/1/longer", formOf("for", "1h"), 303, owners, (*server).silence},
 	}
 }
 

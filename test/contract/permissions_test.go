@@ -429,7 +429,7 @@ func pages() []right {
 		right{post, "/incidents/1/reassign", formOf("owner", "bob"), 303, "lllllooo3", owned},
 		right{post, "/silences", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "111113oo3", nil},
 		right{post, "/silences/1/edit", formOf("application", "demo", "for", "1h", "comment", "c"), 303, "111113oo3", (*server).silence},
-		right{post, "/silences/1/end", nil, 303, "lllll3oo3", (*server).silence},
+		right{post, "/silences/1/end", nil, 303, "111113oo3", (*server).silence},
 		right{get, "/audit-log", nil, 200, "lllll33o3", nil},
 		right{get, "/sessions", nil, 200, people, nil},
 		right{get, "/sessions?user=bob", nil, 200, "lllllo3o3", nil},

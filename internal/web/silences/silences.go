@@ -69,7 +69,7 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/silences", h.create)
 	r.Post("/silences/{silence}/edit", h.change)
 	r.Post("/silences/{silence}/end", h.end)
-	r.Post("/silences/{silence}/extend", h.extend)
+	r.Post("/silences/{silence}/longer", h.extend)
 }
 
 type tab struct {
