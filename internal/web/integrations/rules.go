@@ -38,6 +38,9 @@ const (
 	toRecord = "record"
 )
 
+// firing is the status of events that rules route.
+const firing = "firing"
+
 // Name is the name of a field of the rule.
 func (r ruleRow) Name(field string) string { return field + "." + strconv.Itoa(r.N) }
 
@@ -315,10 +318,10 @@ func fieldOf(text string) string {
 }
 
 // test asks which of the typed rules matches what is tested.
-func (h Handlers) test(r *http.Request, v *rulesView) error {
-	in := map[string]any{"rules": append([]any{}, ruleBodies(v.I)...)}
+func (h Handlers) test(r *http.Request, v *rulesView) (err error) {
+	rules := append([]any{}, ruleBodies(v.I)...)
+	in := map[string]any{"rules": rules}
 	v.Tried = &tried{}
-	var err error
 	switch v.Source {
 	case "labels":
 		labels := map[string]string{}
@@ -329,16 +332,19 @@ func (h Handlers) test(r *http.Request, v *rulesView) error {
 			}
 			labels[strings.TrimSpace(name)] = strings.Trim(strings.TrimSpace(value), `"`)
 		}
-		in["labels"], in["title"], in["severity"] = labels, v.EventTitle, v.EventSeverity
-		found := route{}
-		err = h.Pages.API(r).Send(http.MethodPost, v.I.Path()+"/route-test", in, &found)
-		v.Tried.Events = []event{{Status: "firing", Title: v.EventTitle, Severity: v.EventSeverity, Labels: labels, Route: &found}}
+		v.Tried.Events = []event{{Status: firing, Title: v.EventTitle, Severity: v.EventSeverity, Labels: labels}}
 	case "payload":
 		in["payload"] = v.Payload
 		*v.Tried, err = h.try(r, v.I, in)
 	default:
 		in["stored"] = number(v.Source)
 		*v.Tried, err = h.try(r, v.I, in)
+	}
+	for k := range v.Tried.Events {
+		if e := &v.Tried.Events[k]; err == nil && e.Route == nil && e.Status == firing { // an open incident takes the event, so no rule ran
+			e.Route = &route{}
+			err = h.Pages.API(r).Send(http.MethodPost, v.I.Path()+"/route-test", map[string]any{"labels": e.Labels, "title": e.Title, "severity": e.Severity, "rules": rules}, e.Route)
+		}
 	}
 	if err != nil {
 		v.Tried = nil
