@@ -48,7 +48,9 @@ func TestAnIntegrationRoutesAndASilenceHides(t *testing.T) {
 	require.Contains(t, b.text(`main`), "Authorization: Bearer "+token)
 
 	b.do("a rule", chromedp.Click(`a[href="/integrations/ci/rules"]`), chromedp.WaitVisible(`#do-add`), chromedp.Click(`#do-add`), chromedp.WaitVisible(`#rule-1`))
-	set := func(name, value string) chromedp.Action[chromedp.Void] { return chromedp.SetValue(chromedp.CSS(`[name="`+name+`"]`), value) }
+	set := func(name, value string) chromedp.Action[chromedp.Void] {
+		return chromedp.SetValue(chromedp.CSS(`[name="`+name+`"]`), value)
+	}
 	b.do("and a further one that is moved up", set("match.1", `team="db"`), set("plan.1", "database"), chromedp.Click(`#do-add`), chromedp.WaitVisible(`#rule-2`),
 		set("match.2", `env="test"`), set("to.2", "record"), chromedp.Click(chromedp.CSS(`[id="do-up.2"]`)))
 	b.until("the rules are exchanged", `document.querySelector("[name='match.1']").value === 'env="test"' && document.querySelector("[name='match.2']").value === 'team="db"'`)

@@ -14,7 +14,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	"github.com/iris-oncall/iris/internal/intake/routing"
 	"github.com/iris-oncall/iris/internal/intake/signatures"
@@ -139,7 +138,7 @@ func (i integration) healthAt(now time.Time) health {
 	case a.LastFailureAt.Add(24 * time.Hour).After(now):
 		return health{"expressions fail", "warn"}
 	case now.Sub(a.LastAcceptedAt) > silent:
-		return health{"silent for " + humanize.Age(now.Sub(a.LastAcceptedAt)), "warn"}
+		return health{fmt.Sprintf("silent for %d days", now.Sub(a.LastAcceptedAt)/(24*time.Hour)), "warn"}
 	}
 	return health{"works", "good"}
 }

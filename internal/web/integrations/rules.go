@@ -91,7 +91,7 @@ func window(text, zone string) (w hours.Window, err error) {
 			continue
 		}
 		if dayName.MatchString(word) {
-			w.Days = append(w.Days, strings.ToLower(word))
+			w.Days = append(w.Days, word)
 			continue
 		}
 		if _, err := time.LoadLocation(word); err != nil || word == "Local" {
