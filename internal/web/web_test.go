@@ -46,7 +46,6 @@ type world struct {
 	woken    buckets.Set
 	ann      users.User
 	down     bool // the database is unavailable
-	senders  senders
 	silences silences
 	factors  factors
 	resets   resets
@@ -205,7 +204,7 @@ func setup(t *testing.T) (*world, *browser) {
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
 				Silences:     sections.SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
-				Integrations: sections.IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
+				Integrations: sections.IntegrationParts{PublicURL: "https://iris.example.com"}},
 			Access: sections.AccessParts{Teams: teams{}, Sessions: sections.SessionParts{Sessions: &w.sessions, People: w},
 				Tokens: sections.TokenParts{Tokens: noTokens{}, Services: sections.ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour}},
 			Operations: sections.OperationParts{Cluster: sections.ClusterParts{Members: w, Queues: w}, Audit: sections.AuditParts{Read: w.audited.list}},

@@ -64,6 +64,18 @@ func (a API) Send(method, path string, in, out any) error {
 	return err
 }
 
+// Names returns the first names of a list of /v1, for suggestions. If the list cannot be read, there are none.
+func (a API) Names(list string) (names []string) {
+	var found Listed[struct {
+		Name string `json:"name"`
+	}]
+	_ = a.Get(list+"?limit=500", &found) // a form works without suggestions
+	for _, one := range found.Items {
+		names = append(names, one.Name)
+	}
+	return names
+}
+
 func (a API) call(method, path string, in, out any) (http.Header, error) {
 	var body bytes.Buffer
 	if in != nil {

@@ -177,7 +177,8 @@ for (const event of ["htmx:sendError", "htmx:timeout"]) {
   document.addEventListener(event, () => warn("No connection to Iris."));
 }
 document.addEventListener("htmx:responseError", (e) => {
-  warn(e.detail.xhr.status === 503 ? "Iris cannot reach its database." : "Iris answered with an error (" + e.detail.xhr.status + ").");
+  if (e.detail.xhr.status === 401) warn("Your session has ended. Save: what you typed is kept through the log-in.");
+  else warn(e.detail.xhr.status === 503 ? "Iris cannot reach its database." : "Iris answered with an error (" + e.detail.xhr.status + ").");
 });
 document.addEventListener("htmx:afterOnLoad", (e) => {
   if (warning && e.detail.xhr.status < 400) { warning.remove(); warning = null; }

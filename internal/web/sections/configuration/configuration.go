@@ -2,8 +2,6 @@
 package configuration
 
 import (
-	"net/http"
-
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/web/applications"
@@ -40,9 +38,7 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
 	plans.Handlers{Pages: p}.ChangeRoutes(r)
 	texts.Handlers{Pages: p}.ChangeRoutes(r)
+	integrations.Handlers{Deps: d.Integrations, Pages: p}.ChangeRoutes(r)
 	silences.Handlers{Deps: d.Silences, Pages: p}.ChangeRoutes(r)
 	applications.Handlers{Pages: p}.ChangeRoutes(r)
 }
-
-// RefuseChange answers a form of somebody without a session, so that its values are not lost. It returns false for other requests.
-func RefuseChange(rw http.ResponseWriter, r *http.Request) bool { return silences.RefuseChange(rw, r) }
