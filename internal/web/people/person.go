@@ -283,7 +283,7 @@ func (h Handlers) test(rw http.ResponseWriter, r *http.Request, notification str
 	err := api.Get(query("/v1/messages", "notification_id", notification, "limit", "5"), &found)
 	for i, m := range found.Items {
 		if err == nil {
-			err = api.Get(page.Path("/v1/messages/%d", m.ID), &found.Items[i])
+			err = api.Get(page.Path("/v1/messages/%v", m.ID), &found.Items[i])
 		}
 	}
 	if err != nil {
