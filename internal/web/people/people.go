@@ -16,7 +16,10 @@ import (
 )
 
 // Handlers serves the pages. It is safe for concurrent use.
-type Handlers struct{ Pages *page.Pages }
+type Handlers struct {
+	Pages     *page.Pages
+	PublicURL string // begins the addresses of calendars, without a final slash
+}
 
 // Routes mounts the pages and the forms. People who may only read may change their own settings, so the APIs alone decide about the forms. The
 // caller must admit only people who have logged in.
@@ -39,9 +42,6 @@ func (h Handlers) Routes(r chi.Router) {
 	r.Post("/on-call-roles", h.changeRoles)
 	r.Post("/held-deactivations", h.decide)
 }
-
-// ChangeRoutes mounts nothing: see Routes.
-func (h Handlers) ChangeRoutes(chi.Router) {}
 
 const maxForm = 64 << 10 // bytes
 

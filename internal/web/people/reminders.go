@@ -86,20 +86,12 @@ func (h Handlers) showReminders(rw http.ResponseWriter, r *http.Request, was ref
 	}
 	p.refused, p.Tabs = was, accountTabs(p.Person.Name, "/reminders", p.Own)
 	v := remindersView{personView: p, Kinds: noticeTypes, Units: []page.Option{{Value: "60", Label: "minutes"}, {Value: "3600", Label: "hours"}, {Value: "86400", Label: "days"}},
-		Origin: origin(r) + "/api/v0/ical/"}
+		Origin: h.PublicURL + "/api/v0/ical/"}
 	if err := v.read(h.Pages.API(r)); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	h.Pages.Render(rw, r, was.status(), "reminders", v)
-}
-
-func origin(r *http.Request) string {
-	scheme := "http"
-	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
-		scheme = "https"
-	}
-	return scheme + "://" + r.Host
 }
 
 func (v *remindersView) read(api page.API) error {
