@@ -69,7 +69,7 @@ func (r Resets) Ask(ctx context.Context, login string) error {
 // SendTo sends a link to a person for an administrator. A person who cannot set a password with a link is a Conflict fault.
 func (r Resets) SendTo(ctx context.Context, u users.User, by string) error {
 	return fault.When(r.send(ctx, u.Name, "An administrator asked", by), fault.NotFound, fault.Newf(fault.Conflict,
-		"%s gets no link: the person needs to be active, with a verified e-mail contact, no password of a directory, and not too many links lately", u.Name))
+		"%s gets no link: the person needs to be active, with a password of Iris and a verified e-mail contact, and not too many links lately", u.Name))
 }
 
 func (r Resets) send(ctx context.Context, login, why, by string) error {

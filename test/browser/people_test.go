@@ -16,10 +16,10 @@ func TestContactsAndRules(t *testing.T) {
 	ana.logIn("demo", "demo")
 	ana.do("open /people/demo", chromedp.Navigate(home+"/people/demo"))
 	ana.do("a wrong number names the field", chromedp.WaitVisible(`#contacts`), chromedp.SetValue(`select[name=mode]`, "webhook"),
-		chromedp.SendKeys(`form[action$="/contacts"] > .fields input[name=destination]`, "no address"), chromedp.Click(`form[action$="/contacts"] > .row button.primary`),
+		chromedp.SendKeys(`form[action$="/contacts"] > .fields input[name=destination]`, "no address"), chromedp.Click(`form:has(select[name=mode]) button.primary`),
 		chromedp.WaitVisible(`#problem`), chromedp.WaitVisible(`label.wrong input[name=destination][aria-invalid]`))
 	require.Contains(t, ana.text(`#problem`), "must be a URL")
-	ana.do("add it", chromedp.SetValue(`label.wrong input[name=destination]`, "https://hooks.example.com/ana"), chromedp.Click(`form[action$="/contacts"] > .row button.primary`),
+	ana.do("add it", chromedp.SetValue(`label.wrong input[name=destination]`, "https://hooks.example.com/ana"), chromedp.Click(`form:has(select[name=mode]) button.primary`),
 		chromedp.WaitVisible(`form[action$="/contacts/webhook/test"]`))
 	ana.do("test the e-mail address", chromedp.Click(`form[action$="/contacts/email/test"] button`), chromedp.WaitVisible(`#test .chip.good`))
 	require.Contains(t, ana.text(`#test`), "demo@example.com")

@@ -93,6 +93,8 @@ func (a API) call(method, path string, in, out any) (http.Header, error) {
 	w := &answer{header: http.Header{}, status: http.StatusOK}
 	a.handler.ServeHTTP(w, r)
 	switch {
+	case fault.Is(refusal, fault.Unauthenticated): // the reader has logged in, and the old APIs answer so to people who may not
+		return w.header, fault.Wrap(fault.Forbidden, refusal, fault.Public(refusal))
 	case refusal != nil:
 		return w.header, refusal
 	case w.status >= http.StatusBadRequest:

@@ -123,7 +123,7 @@ func (h Handlers) add(rw http.ResponseWriter, r *http.Request) {
 	name := form.Get("name")
 	err := h.Pages.API(r).Send(http.MethodPost, "/v1/users", map[string]any{"name": name, "full_name": form.Get("full_name"), "contacts": contacts,
 		"admin": form.Get("role") == users.RoleAdmin, "read_only": form.Get("role") == users.RoleReadOnly}, nil)
-	h.finish(rw, r, name+" is added. Send the person a link for a password, or run iris user passwd.", page.Path("/people/%s", name), err, func(refusal page.Refusal) {
+	h.finish(rw, r, name+" is added, without a password. The person logs in at a provider or with the directory, or iris user passwd sets one.", page.Path("/people/%s", name), err, func(refusal page.Refusal) {
 		h.showList(rw, r, refused{"add", form, refusal})
 	})
 }

@@ -107,6 +107,16 @@ func (h Handlers) open(rw http.ResponseWriter, r *http.Request, title string) (v
 	return v, true
 }
 
+// own is open for pages that only those see who may change the person's settings.
+func (h Handlers) own(rw http.ResponseWriter, r *http.Request, title string) (personView, bool) {
+	v, ok := h.open(rw, r, title)
+	if ok && !v.Mine {
+		h.Pages.Fail(rw, r, fault.New(fault.Forbidden, "only the person and administrators see this page"))
+		return v, false
+	}
+	return v, ok
+}
+
 func (h Handlers) person(rw http.ResponseWriter, r *http.Request) { h.showPerson(rw, r, refused{}) }
 
 func (h Handlers) showPerson(rw http.ResponseWriter, r *http.Request, was refused) {

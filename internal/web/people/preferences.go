@@ -61,7 +61,7 @@ func (h Handlers) preferences(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) showPreferences(rw http.ResponseWriter, r *http.Request, was refused) {
-	p, ok := h.open(rw, r, "Preferences")
+	p, ok := h.own(rw, r, "Preferences")
 	if !ok {
 		return
 	}

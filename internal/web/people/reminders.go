@@ -76,12 +76,8 @@ func (h Handlers) reminders(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) showReminders(rw http.ResponseWriter, r *http.Request, was refused) {
-	p, ok := h.open(rw, r, "Reminders and calendars")
+	p, ok := h.own(rw, r, "Reminders and calendars")
 	if !ok {
-		return
-	}
-	if !p.Mine {
-		h.Pages.Fail(rw, r, fault.New(fault.Forbidden, "only the person and administrators see this page"))
 		return
 	}
 	p.refused, p.Tabs = was, accountTabs(p.Person.Name, "/reminders", p.Own)
