@@ -35,6 +35,7 @@ const (
 	PasswordSet           Action = "password set"
 	PasswordRemoved       Action = "password removed"
 	PasswordReset         Action = "password reset"
+	PasswordLinkSent      Action = "password link sent"
 	SecondFactorSet       Action = "second factor set"
 	SecondFactorRemoved   Action = "second factor removed"
 	RecoveryCodesReplaced Action = "recovery codes replaced"
@@ -52,6 +53,8 @@ const (
 	ContactVerified         Action = "contact verified"
 	ModesSet                Action = "modes set"
 	TimeZoneSet             Action = "time zone set"
+	TimesSet                Action = "time zone and clock set"
+	TestMessageSent         Action = "test message sent"
 	FixedTextSwitchedOn     Action = "fixed text switched on"
 	FixedTextSwitchedOff    Action = "fixed text switched off"
 	NotificationRulesSet    Action = "notification rules set"
@@ -221,9 +224,9 @@ func Actions() []Action {
 		LoggedIn, LoggedOut, LogInRefused, SessionEnded, SessionsEnded, TokenCreated,
 		TokenRevoked, ServiceTokenCreated, ServiceTokenRevoked, CalendarFeedKeyCreated, CalendarFeedKeyDeleted, UserCreated,
 		UserChanged, UserDeleted, UserSwitchedOn, UserSwitchedOff, RoleChanged, PasswordSet,
-		PasswordRemoved, PasswordReset, SecondFactorSet, SecondFactorRemoved, RecoveryCodesReplaced, InvitationAdded,
+		PasswordRemoved, PasswordReset, PasswordLinkSent, SecondFactorSet, SecondFactorRemoved, RecoveryCodesReplaced, InvitationAdded,
 		InvitationSentAgain, InvitationRevoked, InvitationAccepted, AccountLinked, AccountUnlinked, ContactSet,
-		ContactVerified, ModesSet, TimeZoneSet, FixedTextSwitchedOn, FixedTextSwitchedOff, NotificationRulesSet,
+		ContactVerified, ModesSet, TimeZoneSet, TimesSet, TestMessageSent, FixedTextSwitchedOn, FixedTextSwitchedOff, NotificationRulesSet,
 		QuietTimeLimitsSet, ReprioritisationSet, ReprioritisationRemoved, CategoriesSet, CategoriesCleared, DeviceRegistered,
 		DeviceSwitchedOff, RemindersSet, TeamPinned, TeamUnpinned, TeamAdded, TeamMemberAdded,
 		TeamMemberRemoved, RosterOrderChanged, TeamSubscribed, TeamUnsubscribed, ServiceAddedToATeam, ServiceRemovedFromATeam,

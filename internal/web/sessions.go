@@ -34,7 +34,13 @@ func (w *Web) requireReader(next http.Handler) http.Handler {
 			}
 			return
 		}
-		next.ServeHTTP(rw, r.WithContext(page.WithReader(r.Context(), user)))
+		shown, err := w.people.Shown(r.Context(), user.ID)
+		if err != nil {
+			w.pages.Fail(rw, r, err)
+			return
+		}
+		user.TimeZone = shown.TimeZone
+		next.ServeHTTP(rw, r.WithContext(page.WithClock(page.WithReader(r.Context(), user), shown.Clock)))
 	})
 }
 

@@ -169,8 +169,8 @@ func (w *world) ByName(_ context.Context, name string) (users.User, error) {
 	return w.ann, nil
 }
 
-func (w *world) Shown(context.Context, users.ID) (string, string, error) {
-	return "https://example.com/ann.png", w.ann.TimeZone, nil
+func (w *world) Shown(context.Context, users.ID) (users.Display, error) {
+	return users.Display{PhotoURL: "https://example.com/ann.png", TimeZone: w.ann.TimeZone}, nil
 }
 
 func (w *world) Contacts(context.Context, users.ID) (map[users.Mode]string, error) {

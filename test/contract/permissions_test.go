@@ -265,6 +265,12 @@ func rights() []right {
 		{get, "/v1/applications", nil, 200, known, nil},
 		{get, "/v1/applications/demo", nil, 200, known, nil},
 		{get, "/v1/users", nil, 200, known, nil},
+		{post, "/v1/users", m{"name": "zed", "contacts": m{"email": "zed@example.com"}}, 201, "1333333o3", func(s *server) { s.exec("delete from users where name = 'zed'") }},
+		{put, "/v1/users/zed", m{"read_only": true}, 200, "1333333o3", zed},
+		{get, "/v1/reachability", nil, 200, known, nil},
+		{get, "/v1/users/bob/settings", nil, 200, bobs, nil},
+		{put, "/v1/users/bob/settings", m{"time_zone": "Europe/Berlin", "clock": "24"}, 200, bobs, nil},
+		{post, "/v1/users/bob/password-link", nil, 202, "1333333o3", func(s *server) { s.exec("delete from password_resets") }},
 		{get, "/v1/users/bob", nil, 200, known, nil},
 		{get, "/v1/users/bob/quiet-limits", nil, 200, bobs, nil},
 		{put, "/v1/users/bob/quiet-limits", m{"calls_and_texts_per_day": 5, "working_days_only": []string{"low"}}, 200, bobs, nil},
@@ -483,6 +489,11 @@ func pages() []right {
 		right{post, "/logout", nil, 200, everybody, nil},
 		right{post, "/logout/", nil, 302, everybody, nil},
 	)
+}
+
+// zed adds a person whom nothing uses.
+func zed(s *server) {
+	s.exec("insert into users (name) values ('zed') on conflict do nothing; update users set active = true, read_only = false where name = 'zed'")
 }
 
 // withInvitation makes the invitation 1.

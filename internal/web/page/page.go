@@ -36,6 +36,7 @@ type Frame struct {
 	Flash    string // a message that is shown once
 	Mailbox  bool   // the navigation shows the mailbox of `iris dev`
 	Zone     string // time zone that the reader chose; "" = none
+	Clock    string // "12" or "24"; "" = as the browser does
 	Refresh  string // address that the browser goes on to; "" = none
 	Scripts  *Scripts
 	// Modules are scripts in static/console that the page loads, such as "keys.js".
@@ -135,7 +136,7 @@ func Get(r chi.Router, path string, h http.HandlerFunc) {
 // Frame returns the frame of a page for the reader. It consumes the session's flash message.
 func (p *Pages) Frame(r *http.Request, title, section string) Frame {
 	u := Reader(r)
-	return Frame{Title: title, Section: section, User: u.Name, ReadOnly: u.ReadOnly, Admin: u.Admin, Zone: u.TimeZone, Mailbox: p.mailbox,
+	return Frame{Title: title, Section: section, User: u.Name, ReadOnly: u.ReadOnly, Admin: u.Admin, Zone: u.TimeZone, Clock: Clock(r), Mailbox: p.mailbox,
 		Flash: p.Sessions.PopString(r.Context(), "flash")}
 }
 
@@ -256,6 +257,19 @@ func WithReader(ctx context.Context, u users.User) context.Context {
 func Reader(r *http.Request) users.User {
 	u, _ := r.Context().Value(readerKey{}).(users.User)
 	return u
+}
+
+type clockKey struct{}
+
+// WithClock returns a context with the clock that the reader chose: "12", "24" or "" = none.
+func WithClock(ctx context.Context, clock string) context.Context {
+	return context.WithValue(ctx, clockKey{}, clock)
+}
+
+// Clock returns the clock of the reader: "12", "24" or "" = as the browser does.
+func Clock(r *http.Request) string {
+	clock, _ := r.Context().Value(clockKey{}).(string)
+	return clock
 }
 
 // zoneCookie holds the time zone of the browser. app.js sets it.

@@ -18,7 +18,9 @@ function valid(name) {
     return false;
   }
 }
-const format = (fields) => new Intl.DateTimeFormat([], { ...fields, timeZone: zone });
+// The person's choice of a clock with 12 or 24 hours; without one, the browser decides.
+const hours = { 12: { hour12: true }, 24: { hourCycle: "h23" } }[document.body.dataset.clock] || {};
+const format = (fields) => new Intl.DateTimeFormat([], { ...fields, ...(fields.hour ? hours : {}), timeZone: zone });
 const time = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 const formats = {
   time: format(time),

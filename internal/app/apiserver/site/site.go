@@ -75,7 +75,7 @@ func New(d Deps) (*Site, error) {
 			Access: sections.AccessParts{
 				Tokens:   sections.TokenParts{Tokens: s.Tokens, Services: sections.ServiceTokens{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},
 				Sessions: sections.SessionParts{Sessions: s.Sessions, People: s.Users},
-				Teams:    s.TeamRows,
+				Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
 			},
 			Operations: sections.OperationParts{
 				Audit:   sections.AuditParts{Read: s.Audit.List},
