@@ -54,7 +54,7 @@ func (p *Pages) readAssets(files fs.FS) error {
 			address = "/static/" + dir + "." + modules[dir] + "/" + inner
 		}
 		p.names[name] = address
-		served[address] = asset{body, mime.TypeByExtension(ext)}
+		served[address] = asset{squeeze(name, body), mime.TypeByExtension(ext)}
 		if strings.HasPrefix(name, "images/") { // the addresses of Iris's icon
 			served["/static/"+name] = served[address]
 			served["/static/images/favicon"+ext] = served[address]

@@ -3,8 +3,9 @@ import { bdi, fill, flash, h, field, initial, options, page as read, ready } fro
 import { path, query, v0 } from "./api.js";
 import { form } from "./dialog.js";
 import { pin, pinned } from "./pins.js";
-import { roleBadge } from "./roles.js";
-import { browserZone, stamp, valid, zones } from "./zone.js";
+import { recent } from "./recent.js";
+import { isAway, roleBadge } from "./roles.js";
+import { browserZone, span, stamp, valid, zones } from "./zone.js";
 
 const page = read();
 const zone = page.zone && valid(page.zone) ? page.zone : browserZone;
@@ -52,10 +53,13 @@ function draw() {
     letters.set(key, [...(letters.get(key) || []), n]);
   }
   const live = pins.filter((n) => names.includes(n));
+  const seen = recent().filter((n) => names.includes(n) && !live.includes(n));
   fill(
     all,
     live.length > 0 &&
       h("section", { "aria-label": "Pinned teams" }, h("h2", {}, "Pinned"), h("div", { class: "cards" }, live.map(pinnedCard))),
+    seen.length > 0 &&
+      h("section", { class: "card", "aria-label": "Recently viewed teams" }, h("h2", {}, "Recently viewed"), h("div", { class: "row" }, seen.map(link))),
     h(
       "section",
       { "aria-label": "All teams" },
@@ -167,12 +171,31 @@ function show({ teams = [], services = {}, users = [] }) {
 }
 
 function person(u) {
-  const teams = h("span", { class: "dim small" });
+  const teams = h("span", { class: "dim small" }),
+    shifts = h("ul", { class: "plain small" });
+  const at = Math.floor(Date.now() / 1000);
+  v0.get("/events" + query({ user: u.name, end__gt: at, start__lt: at + shiftsAhead })).then(
+    (list) => fill(shifts, soon(list, at)),
+    () => fill(shifts),
+  );
   v0.get(path`/users/${u.name}/teams`).then(
     (list) => fill(teams, list.length ? list.map((t, i) => [i > 0 && ", ", link(t)]) : "in no team"),
     () => fill(teams),
   );
-  return h("li", {}, h("strong", {}, bdi(u.full_name || u.name)), " ", h("span", { class: "dim" }, bdi(u.name)), " ", teams);
+  return h("li", {}, h("strong", {}, bdi(u.full_name || u.name)), " ", h("span", { class: "dim" }, bdi(u.name)), " ", teams, shifts);
+}
+
+const shiftsAhead = 30 * 86400; // seconds
+const shiftsShown = 3;
+
+// soon returns the first shifts of a person.
+function soon(list, at) {
+  const on = list.filter((s) => !isAway(s.role)).sort((a, b) => a.start - b.start);
+  if (!on.length) return h("li", { class: "dim" }, "no shifts in the next 30 days");
+  return [
+    on.slice(0, shiftsShown).map((s) => h("li", {}, roleBadge(s.role), " ", link(s.team), " ", s.start <= at && h("strong", {}, "now, "), span(s.start, s.end, zone))),
+    on.length > shiftsShown && h("li", { class: "dim" }, `and ${on.length - shiftsShown} more`),
+  ];
 }
 
 async function create() {
