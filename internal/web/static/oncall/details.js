@@ -2,7 +2,8 @@
 import { field, flash, h, options } from "./dom.js";
 import { dialog } from "./dialog.js";
 import { propose } from "./changes.js";
-import { upcoming, worded, requestSwap } from "./requests.js";
+import { requestSwap } from "./requestswap.js";
+import { upcoming, worded } from "./requests.js";
 import { contact, roleBadge } from "./roles.js";
 import { addOrReplace, edit, unchanged } from "./shiftform.js";
 import { length, span } from "./zone.js";

@@ -1,8 +1,7 @@
 // The page of the reader: shifts, swap requests, reminders, time zone, calendar feed.
-import { bdi, card, field, fill, flash, h, options, page as read, ready, working } from "./dom.js";
+import { bdi, card, field, fill, flash, h, lazy, options, page as read, ready, working } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
 import { contactsCard } from "./contacts.js";
-import { feedLinks } from "./feeds.js";
 import { reminderCard } from "./reminders.js";
 import { concerns, openRequests, requestList } from "./requests.js";
 import { roleBadge, unavailable } from "./roles.js";
@@ -47,7 +46,7 @@ function draw() {
       "div",
       { class: "row spread" },
       h("h1", { dir: "auto" }, page.fullName || page.user),
-      h("div", { class: "row" }, feedLinks(page, "user", page.user), zone.el),
+      h("div", { class: "row" }, h("button", { type: "button", onclick: () => lazy(() => import("./feeds.js")).then((m) => m?.openFeed("user", page.user)) }, "Calendar feed…"), zone.el),
     ),
     h(
       "div",

@@ -1,7 +1,6 @@
 // The calendar of a team: who is on call now, and the shifts by month, by week, by person and as a list.
 import { announce, fill, flash, h, lazy, options, page as read, ready } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
-import { feedLinks } from "./feeds.js";
 import { grid } from "./grid.js";
 import { list } from "./list.js";
 import { nowPanel } from "./now.js";
@@ -56,7 +55,7 @@ ready(async () => {
   });
   now = nowPanel({ team, roles, zone: zone.zone, page, taken: reload });
   requests = h("section", { class: "card", hidden: true });
-  fill(document.getElementById("team-actions"), pinButton(page), feedLinks(page, "team", team.name));
+  fill(document.getElementById("team-actions"), pinButton(page), h("button", { type: "button", onclick: () => lazy(() => import("./feeds.js")).then((m) => m?.openFeed("team", team.name)) }, "Calendar feed…"));
   if (!page.readOnly && team.iris_enabled) lazy(() => import("./escalate.js")).then((m) => m?.escalateButton(team, document.getElementById("team-actions")));
   fill(
     page.el,
