@@ -40,7 +40,7 @@ func TestDialogs(t *testing.T) {
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			b := b.in(t)
-			b.do("a small window", chromedp.EmulateViewport(360, 480), chromedp.Navigate(home+d.path), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`), settled)
+			b.do("a small window", chromedp.EmulateViewport(360, 480), chromedp.Navigate(home+d.path), chromedp.WaitVisible(`#oncall:not([aria-busy])`), settled)
 			ask[bool](b, d.open)
 			const buttons = `[...document.querySelectorAll("dialog[open] :is(.dialog-foot, form > .row:last-child, .dialog-acts) button")]`
 			b.until("it is open", buttons+`.length > 0`)
