@@ -163,7 +163,7 @@ func TestTeamCalendar(t *testing.T) {
 		sent, whole := sum("encodedBodySize"), sum("decodedBodySize")
 		t.Logf("the team's calendar: %d bytes sent, %d before compression", sent, whole)
 		require.Less(t, sent, 120_000)
-		require.Less(t, whole, 280_000)
+		require.Less(t, whole, 250_000)
 	})
 	t.Run("Enter and Space open the same", func(t *testing.T) {
 		b := b.in(t)

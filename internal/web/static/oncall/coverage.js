@@ -233,14 +233,14 @@ function gapChart(found, from, to) {
   return h(
     "figure",
     { class: "chart card-note" },
-    h("figcaption", { class: "small" }, "Red: nobody is on call. Grey: not populated yet."),
+    h("figcaption", { class: "hint" }, "Red: nobody is on call. Grey: not populated yet."),
     h("div", { "aria-hidden": "true" }, [...new Set(found.map((g) => g.role))].map(line), h("div", { class: "row spread dim small bar-ends" }, h("span", {}, date(from, zone.zone())), h("span", {}, date(to, zone.zone())))),
   );
 }
 
 const chartLength = 30; // people
 
-// shareChart draws the hours of each person; the darker part is at night or on a weekend.
+// shareChart draws the hours of each person; the striped part is at night or on a weekend.
 function shareChart(found) {
   const most = Math.max(1, ...found.map((p) => p.hours));
   const rows = [...found].sort((a, b) => b.hours - a.hours).slice(0, chartLength);
@@ -248,7 +248,7 @@ function shareChart(found) {
   return h(
     "figure",
     { class: "chart card-note" },
-    h("figcaption", { class: "small" }, "Hours on call. Striped: at night or on weekends, at least."),
+    h("figcaption", { class: "hint" }, "Hours on call. Striped: at night or on weekends, at least."),
     h(
       "div",
       { "aria-hidden": "true" },

@@ -5,12 +5,12 @@ import { form } from "./dialog.js";
 import { pin, pinned } from "./pins.js";
 import { recent } from "./recent.js";
 import { isAway, roleBadge } from "./roles.js";
-import { browserZone, span, stamp, valid, zones } from "./zone.js";
+import { span, stamp, zones } from "./zone.js";
+import { zoneSwitch } from "./zoneswitch.js";
 
 const page = read();
-const zone = page.zone && valid(page.zone) ? page.zone : browserZone;
 const pause = 200; // milliseconds after the last keystroke
-let names, pins, results, all;
+let names, pins, results, all, zone;
 
 ready(async () => {
   [names, pins] = await Promise.all([v0.get("/teams"), pinned(page.user)]);
@@ -19,6 +19,11 @@ ready(async () => {
     placeholder: "Search teams, services and people",
     "aria-label": "Search teams, services and people",
     value: new URLSearchParams(location.search).get("q") || "",
+  });
+  const look = () => find(search.value.trim());
+  zone = zoneSwitch(page, () => {
+    draw();
+    look();
   });
   results = h("div", { class: "page", "aria-live": "polite" });
   all = h("div", { class: "page" });
@@ -31,12 +36,12 @@ ready(async () => {
       !page.readOnly && h("button", { type: "button", onclick: create }, "New team…"),
     ),
     h("div", { class: "search" }, search),
+    zone.el,
     results,
     all,
   );
   draw();
   let timer;
-  const look = () => find(search.value.trim());
   search.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(look, pause);
@@ -121,7 +126,7 @@ function pinnedCard(name) {
         primary.length
           ? [
               h("strong", { dir: "auto" }, primary.map((p) => p.full_name || p.user).join(", ")),
-              h("div", { class: "dim" }, "until " + stamp(primary[0].end, zone) + ", " + zone.replaceAll("_", " ")),
+              h("div", { class: "dim" }, "until " + stamp(primary[0].end, zone.zone())),
             ]
           : h("span", { class: "nobody" }, "nobody"),
       );
@@ -193,7 +198,7 @@ function soon(list, at) {
   const on = list.filter((s) => !isAway(s.role)).sort((a, b) => a.start - b.start);
   if (!on.length) return h("li", { class: "dim" }, "no shifts in the next 30 days");
   return [
-    on.slice(0, shiftsShown).map((s) => h("li", {}, roleBadge(s.role), " ", link(s.team), " ", s.start <= at && h("strong", {}, "now, "), span(s.start, s.end, zone))),
+    on.slice(0, shiftsShown).map((s) => h("li", {}, roleBadge(s.role), " ", link(s.team), " ", s.start <= at && h("strong", {}, "now, "), span(s.start, s.end, zone.zone()))),
     on.length > shiftsShown && h("li", { class: "dim" }, `and ${on.length - shiftsShown} more`),
   ];
 }
@@ -205,7 +210,7 @@ async function create() {
     label: "Create",
     fields: [
       field("Name", h("input", { name: "name", required: true, maxlength: 255 })),
-      field("Time zone", h("select", { name: "zone" }, options(zones(zone), zone)), "Hand-offs happen at the wall-clock times of this zone."),
+      field("Time zone", h("select", { name: "zone" }, options(zones(zone.zone()), zone.zone())), "Hand-offs happen at the wall-clock times of this zone."),
       field("E-mail", h("input", { name: "email", type: "email" })),
       field("Slack channel", h("input", { name: "slack", placeholder: "#team" })),
       field("Description", h("textarea", { name: "description", rows: 2 })),
