@@ -184,6 +184,7 @@ const (
 	ShiftChanged          Action = "shift changed"
 	ShiftDeleted          Action = "shift deleted"
 	ShiftsSwapped         Action = "shifts swapped"
+	ShiftEditUndone       Action = "edit of shifts undone"
 	ShiftOverridden       Action = "shift overridden"
 	PagerTaken            Action = "pager taken"
 	CoverageChanged       Action = "coverage changed"
@@ -210,7 +211,7 @@ var calendar = map[string]Action{
 	"roster_created": RosterCreated, "roster_edited": RosterRenamed, "roster_deleted": RosterDeleted, "roster_user_added": RosterUserAdded,
 	"roster_user_edited": RosterUserChanged, "roster_user_deleted": RosterUserRemoved, "schedule_created": ScheduleCreated, "schedule_edited": ScheduleChanged,
 	"schedule_deleted": ScheduleDeleted, "schedule_populated": SchedulePopulated, "schedule_filled": ScheduleFilled, "calendar_imported": CalendarImported,
-	"event_created": ShiftCreated, "event_edited": ShiftChanged, "event_deleted": ShiftDeleted, "event_swapped": ShiftsSwapped, "event_substituted": ShiftOverridden,
+	"event_created": ShiftCreated, "event_edited": ShiftChanged, "event_deleted": ShiftDeleted, "event_swapped": ShiftsSwapped, "event_substituted": ShiftOverridden, "edit_undone": ShiftEditUndone,
 	"pager_taken": PagerTaken, "coverage_edited": CoverageChanged, "holidays_edited": HolidaysChanged, "holidays_deleted": HolidaysDeleted,
 	"swap_requested": SwapRequested, "swap_accepted": SwapAccepted, "swap_declined": SwapDeclined, "swap_withdrawn": SwapWithdrawn, "swap_expired": SwapExpired,
 }
@@ -242,7 +243,7 @@ func Actions() []Action {
 		DeactivationConfirmed, DeactivationRejected, TeamCreated, TeamChanged, TeamDeleted, TeamAdminAdded,
 		TeamAdminRemoved, RosterCreated, RosterRenamed, RosterDeleted, RosterUserAdded, RosterUserChanged,
 		RosterUserRemoved, ScheduleCreated, ScheduleChanged, ScheduleDeleted, SchedulePopulated, ScheduleFilled,
-		CalendarImported, ShiftCreated, ShiftChanged, ShiftDeleted, ShiftsSwapped, ShiftOverridden,
+		CalendarImported, ShiftCreated, ShiftChanged, ShiftDeleted, ShiftsSwapped, ShiftOverridden, ShiftEditUndone,
 		PagerTaken, CoverageChanged, HolidaysChanged, HolidaysDeleted, SwapRequested, SwapAccepted,
 		SwapDeclined, SwapWithdrawn, SwapExpired, UnavailabilityAdded, UnavailabilityRemoved,
 		ImportedFromIris, ImportedFromOncall,

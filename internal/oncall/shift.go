@@ -36,8 +36,8 @@ type Shift struct {
 	End    time.Time
 	// Schedule made the shift; 0 = made by hand. Schedules may be deleted; their shifts stay.
 	Schedule ScheduleID
-	// Covers is the schedule of the shift that this one overrides, or of which this one is a part; 0 = none. Never on
-	// the wire.
+	// Covers is the schedule of the shift that this one overrides, or of which this one is a part; 0 = none. On the
+	// wire only for an undo.
 	Covers ScheduleID
 	Link   string // 32 hex digits shared by shifts that were made together; "" = alone
 	Note   string

@@ -123,7 +123,7 @@ func TestScriptsImportExistingModules(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	b.login()
-	imports := regexp.MustCompile(`import[^;"]*"(\./[^"]+)"`)
+	imports, later := regexp.MustCompile(`import[^;"(]*"(\./[^"]+)"`), regexp.MustCompile(`import\("(\./[^"]+)"\)`)
 	seen := map[string]bool{}
 	var follow func(string)
 	follow = func(address string) {
@@ -135,7 +135,7 @@ func TestScriptsImportExistingModules(t *testing.T) {
 		require.Equal(t, http.StatusOK, status, address)
 		require.NotContains(t, script, "innerHTML", "data is never parsed as HTML")
 		require.Len(t, imports.FindAllString(script, -1), strings.Count(script, "}from\"")+strings.Count(script, "import\""), address)
-		for _, m := range imports.FindAllStringSubmatch(script, -1) {
+		for _, m := range append(imports.FindAllStringSubmatch(script, -1), later.FindAllStringSubmatch(script, -1)...) {
 			follow(path.Join(path.Dir(address), m[1]))
 		}
 	}
@@ -152,6 +152,40 @@ func TestScriptsImportExistingModules(t *testing.T) {
 	scripts, err := fs.ReadDir(files, "static/oncall")
 	require.NoError(t, err)
 	require.Len(t, seen, len(scripts), "every script is used")
+}
+
+// The test counts what a browser loads for a page at once, uncompressed: the page, its style sheets, and its scripts with their imports.
+// Dialogs load their scripts when they are opened.
+func TestCalendarPagesAreBelow250Kilobytes(t *testing.T) {
+	t.Parallel()
+	_, b := setup(t)
+	b.login()
+	links, imports := regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`), regexp.MustCompile(`(?m)^import .* from "(\./[^"]+)";$`)
+	pages := []string{"/teams", "/me"}
+	for p := range teamPages() {
+		pages = append(pages, opsPath+p)
+	}
+	for _, p := range pages {
+		_, body := b.get(p)
+		seen, total := map[string]bool{}, len(body)
+		var load func(string)
+		load = func(address string) {
+			if seen[address] {
+				return
+			}
+			seen[address] = true
+			_, file := b.get(address)
+			total += len(file)
+			for _, m := range imports.FindAllStringSubmatch(file, -1) {
+				load(path.Join(path.Dir(address), m[1]))
+			}
+		}
+		for _, m := range links.FindAllStringSubmatch(body, -1) {
+			load(m[1])
+		}
+		require.Less(t, total, 250_000, p)
+		t.Log(p, total)
+	}
 }
 
 func TestVendoredFilesMatchTheirChecksums(t *testing.T) {

@@ -191,6 +191,7 @@ func TestCalendar(t *testing.T) {
 	t.Run("roster", func(t *testing.T) { roster(t, b.in(t), api) })
 	t.Run("schedule", func(t *testing.T) { schedule(t, b.in(t)) })
 	t.Run("unavailable", func(t *testing.T) { unavailable(t, b.in(t), api) })
+	t.Run("import", func(t *testing.T) { importFile(t, b.in(t), api) })
 	t.Run("phone", func(t *testing.T) { phone(t, b.in(t), api) })
 	t.Run("notification rules", func(t *testing.T) { notificationRules(t, b.in(t)) })
 }
@@ -353,14 +354,18 @@ func unavailable(t *testing.T, b *tab, api *client) {
 
 	b.do("my own", chromedp.Navigate(home+"/me"), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`), settled)
 	ask[bool](b, fmt.Sprintf(`(() => { [...%s.querySelectorAll("button")].find((e) => e.textContent === "Add…").click(); return true; })()`, mine))
-	b.do("tomorrow for four hours", chromedp.WaitVisible(`dialog[open] input[aria-label=Starts]`), chromedp.Click(`dialog[open] button.primary`),
+	b.do("the dialog flags it", chromedp.WaitVisible(`dialog[open] input[aria-label=Starts]`), chromedp.WaitVisible(`dialog[open] .conflicts`))
+	require.Contains(t, b.text(`dialog[open] .conflicts`), "shadow")
+	b.do("tomorrow for four hours", chromedp.Click(`dialog[open] button.primary`),
 		chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note.bad`))
 	require.Contains(t, b.text(`#note`), "You are on call in this time: ")
 	require.Contains(t, b.text(`#note`), "shadow of "+team)
+	b.do("my shifts flag it", chromedp.WaitVisible(`.shifts .chip.bad`))
 	b.shot("47-me-unavailable")
 
 	b.do("the team's page flags it", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(banner), settled)
 	require.Regexp(t, `^On call and unavailable: Demo.* \(shadow, .*\)`, b.text(banner))
+	b.do("the shift is flagged", chromedp.WaitVisible(`.ec-event.role-shadow.conflict .mark`))
 	b.shot("48-team-unavailable")
 	b.do("the coverage page lists it", chromedp.Click(banner+` a`), chromedp.WaitVisible(`#oncall:not([aria-busy]) .card`), settled)
 	rows := ask[[]string](b, `[...[...document.querySelectorAll("section.card")].find((c) => c.querySelector("h2").textContent === "On call and unavailable").querySelectorAll("tbody tr")].map((e) => e.textContent)`)
@@ -373,6 +378,34 @@ func unavailable(t *testing.T, b *tab, api *client) {
 	b.until("it is removed", mine+`.textContent.includes("Nothing entered: schedules may choose you at any time.")`)
 	b.do("nothing is flagged", chromedp.Navigate(home+"/teams/"+team), chromedp.WaitVisible(`.ec-event.role-shadow`), settled)
 	require.True(t, ask[bool](b, fmt.Sprintf(`document.querySelector(%q).hidden`, banner)))
+}
+
+// importFile imports an iCalendar text. Nothing may be stored before the preview was seen.
+func importFile(t *testing.T, b *tab, api *client) {
+	at := time.Now().UTC().AddDate(0, 0, 40)
+	text := fmt.Sprintf("BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:VEVENT\nUID:imported-1\nDTSTAMP:%[1]s\nDTSTART:%[1]s\nDTEND:%[2]s\nSUMMARY:chloe\nEND:VEVENT\n"+
+		"BEGIN:VEVENT\nUID:imported-2\nDTSTAMP:%[1]s\nDTSTART:%[1]s\nDTEND:%[2]s\nSUMMARY:Nobody Known\nEND:VEVENT\nEND:VCALENDAR\n", at.Format("20060102T150405Z"), at.Add(8*time.Hour).Format("20060102T150405Z"))
+	imported := func() (found []shift) {
+		for _, s := range api.of("manager") {
+			if s.Start == at.Unix() {
+				found = append(found, s)
+			}
+		}
+		return found
+	}
+	b.do("schedules", chromedp.Navigate(home+"/teams/"+team+"/schedules"), chromedp.WaitVisible(`#oncall:not([aria-busy]) .row.spread button`), settled)
+	ask[bool](b, `[...document.querySelectorAll("#oncall .row.spread button")].find((e) => e.textContent === "Import a calendar…").click() === undefined`)
+	b.do("a form", chromedp.WaitVisible(`dialog[open] textarea`))
+	b.choose(`dialog[open] select`, "manager")
+	ask[bool](b, fmt.Sprintf(`(() => { const t = document.querySelector("dialog[open] textarea"); t.value = %q; return t.dispatchEvent(new Event("input", { bubbles: true })); })()`, text))
+	b.do("what would change", chromedp.WaitVisible(`dialog[open] .change-list .added`), chromedp.WaitVisible(`dialog[open] .dialog-foot button.primary:not(:disabled)`))
+	require.Contains(t, b.text(`dialog[open] .flash:not([hidden])`), "Nobody Known")
+	require.Empty(t, imported(), "nothing was stored yet")
+	b.shot("49-import")
+	b.do("import", chromedp.Click(`dialog[open] .dialog-foot button.primary`), chromedp.WaitNotPresent(`dialog[open]`), chromedp.WaitVisible(`#note:not(.bad)`))
+	all := imported()
+	require.Len(t, all, 1)
+	require.Equal(t, "chloe", all[0].User)
 }
 
 // notificationRules adds a later notification to a priority, on a small screen.

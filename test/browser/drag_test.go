@@ -90,6 +90,27 @@ func drags(t *testing.T, b *tab, api *client) {
 	moves("a day longer", edge, point{edge.X + b.noon("Ana", 3).X - b.noon("Ana", 2).X, edge.Y}, func(is shift) bool {
 		return is.User == "demo" && is.Start == made.Start+86400 && is.End == made.End+2*86400
 	})
+	longer := api.of("manager")[0]
+	undone := func(what string, undo func()) {
+		undo()
+		b.do(what, chromedp.WaitNotPresent(`.undo-bar`))
+		b.until("the calendar shows it", `document.getElementById("announce").textContent === "Undone"`)
+	}
+	require.Contains(t, b.text(`.undo-bar`), "Changed the shift of Demo")
+	undone("press Undo", func() { b.do("undo", chromedp.Click(`.undo-bar button`)) })
+	require.Equal(t, longer.End-86400, api.of("manager")[0].End, "the end is as it was before")
+	moves("two days later", b.middle(event), onto(2, "Demo"), func(is shift) bool { return is.Start == longer.Start+2*86400 })
+	require.Contains(t, b.text(`.undo-bar`), "Moved the shift of Demo")
+	undone("press Ctrl+Z", func() {
+		ask[bool](b, `document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "z", ctrlKey: true, bubbles: true }))`)
+	})
+	require.Equal(t, longer.Start, api.of("manager")[0].Start)
+	moves("a day later again", b.middle(event), onto(1, "Demo"), func(is shift) bool { return is.Start == longer.Start+86400 })
+	api.call(http.MethodPut, fmt.Sprintf("/api/v0/events/%d", longer.ID), object{"note": "by somebody else"}, nil)
+	b.do("an undo of something that somebody changed", chromedp.Click(`.undo-bar button`))
+	b.until("is refused", `document.querySelector(".undo-bar").textContent.includes("somebody changed these shifts")`)
+	b.shot("29-undo-refused")
+	require.Equal(t, longer.Start+86400, api.of("manager")[0].Start)
 	before := api.of("manager")
 	b.drag("and back", b.middle(event), onto(-1, "Ana"))
 	b.do("cancel", chromedp.WaitVisible(saved), chromedp.KeyEvent("\u001b"), chromedp.WaitNotPresent(`dialog[open]`))

@@ -173,6 +173,7 @@ var permissions = []permission{
 	{post, "/v1/teams/{team}/take", "401 403 201 403 403 201 201 201 400", `{"role": "manager", "user": "pat", "until": $day1}`, nil}, // the administrator of Iris is not a member
 	{post, "/v1/events/swap", "401 403 204 403 403 204 204 204 204", `{"events": [{"id": $id}, {"id": $id}]}`, aShift},
 	{post, "/v1/events/preview", "401 403 200 403 403 200 200 200 200", `{"action": "delete", "id": $id}`, aShift},
+	{post, "/v1/events/edit", "401 403 200 403 403 200 200 200 200", `{"action": "delete", "id": $id}`, aShift},
 	// This is the last row, because a deleted person is logged out.
 	{del, "/api/v0/users/{user}", "401 403 200 403 403 403 200 403 200", "", patBack},
 }

@@ -3,10 +3,14 @@ package calendar
 import (
 	"context"
 	"net/http"
+	"slices"
+	"time"
 
+	"github.com/iris-oncall/iris/internal/api/calendar/reading"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -15,6 +19,7 @@ import (
 func (a edits) routes() []routing.Route {
 	return []routing.Route{
 		routing.Post("/v1/events/preview", routing.Write, a.previewEdit),
+		routing.Post("/v1/events/edit", routing.Write, a.makeEdit),
 		routing.Post("/v1/events/swap", routing.Write, a.swapFromNow),
 		routing.Post("/v1/teams/{team}/take", routing.Write, a.takePager),
 	}
@@ -29,6 +34,16 @@ func (a edits) swapFromNow(w http.ResponseWriter, r *http.Request) error {
 // The body is the body of the edit plus the field action. It also has id, link_id or team if the path of the edit has them.
 // Callers who may not make the edit get the same refusal.
 func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
+	return a.run(w, r, true)
+}
+
+// makeEdit makes an edit and answers with its changes. The body is the one of the preview. With the changes as the body and the action
+// undo, it reverses the edit. If-Match of one changed or deleted shift that does not match is a 412.
+func (a edits) makeEdit(w http.ResponseWriter, r *http.Request) error {
+	return a.run(w, r, false)
+}
+
+func (a edits) run(w http.ResponseWriter, r *http.Request, rehearse bool) error {
 	b, err := jsonbody.Read(w, r, "")
 	if err != nil {
 		return err
@@ -41,10 +56,15 @@ func (a edits) previewEdit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	e.Rehearse = true
+	e.Rehearse, e.IfMatch = rehearse, routing.IfMatch(r)
 	o, err := a.Run(r, e)
 	if err != nil {
 		return err
+	}
+	if rehearse {
+		for i := range o.Add {
+			o.Add[i].ID = 0 // the preview was rolled back, so its numbers mean nothing
+		}
 	}
 	out, err := a.changesObject(r.Context(), o.Changes)
 	return routing.Reply(w, http.StatusOK, out, err)
@@ -95,17 +115,15 @@ func (a edits) previewed(ctx context.Context, action string, b jsonbody.Object) 
 			return editing.Edit{}, err
 		}
 		return a.taking(ctx, team, plain)
+	case "undo":
+		return a.undoing(ctx, b)
 	}
-	return editing.Edit{}, fault.Invalidf("action", "action must be one of create, link, edit, edit_link, delete, delete_link, swap, swap_from_now, override, take")
+	return editing.Edit{}, fault.Invalidf("action", "action must be one of create, link, edit, edit_link, delete, delete_link, swap, swap_from_now, override, take, undo")
 }
 
-// changesObject returns the changes of an edit for the answer. New shifts have the id 0.
+// changesObject returns the changes of an edit for the answer. What only an undo reads is in edited and covers_id.
 func (a edits) changesObject(ctx context.Context, c oncall.Changes) (map[string]any, error) {
-	all := append([]oncall.Shift{}, c.Add...)
-	for i := range all {
-		all[i].ID = 0
-	}
-	all = append(all, c.Delete...)
+	all := append(append([]oncall.Shift{}, c.Add...), c.Delete...)
 	for _, u := range c.Update {
 		all = append(all, u.Before, u.After)
 	}
@@ -114,12 +132,37 @@ func (a edits) changesObject(ctx context.Context, c oncall.Changes) (map[string]
 		return nil, err
 	}
 	objects := calendars.EventObjects(rows, calendars.EventFields)
-	added, removed := objects[:len(c.Add)], objects[len(c.Add):len(c.Add)+len(c.Delete)]
-	changed := []map[string]any{}
-	for i := len(c.Add) + len(c.Delete); i < len(objects); i += 2 {
-		changed = append(changed, map[string]any{"before": objects[i], "after": objects[i+1]})
+	for i, row := range rows {
+		objects[i]["edited"], objects[i]["covers_id"] = row.Edited, row.Covers
 	}
-	return map[string]any{"added": added, "removed": removed, "changed": changed}, nil
+	kept := len(c.Add) + len(c.Delete)
+	added, removed, made := objects[:len(c.Add)], objects[len(c.Add):kept], slices.Clone(rows[:len(c.Add)])
+	changed := []map[string]any{}
+	for i := kept; i < len(objects); i += 2 {
+		changed, made = append(changed, map[string]any{"before": objects[i], "after": objects[i+1]}), append(made, rows[i+1])
+	}
+	conflicts, err := a.conflictsWith(ctx, made)
+	return map[string]any{"added": added, "removed": removed, "changed": changed, "conflicts": conflicts}, err
+}
+
+// conflictsWith returns those of the shifts whose person is unavailable during the shift.
+func (a edits) conflictsWith(ctx context.Context, shifts []oncall.ShiftRow) ([]conflict, error) {
+	var people []users.ID
+	var from, to time.Time
+	for i, s := range shifts {
+		people = append(people, s.User)
+		if i == 0 || s.Start.Before(from) {
+			from = s.Start
+		}
+		if s.End.After(to) {
+			to = s.End
+		}
+	}
+	if len(people) == 0 || to.Sub(from) > reading.MaxWindow {
+		return []conflict{}, nil
+	}
+	absences, err := a.Unavailability.Absences(ctx, people)
+	return overlaps(absences, shifts, from, to), err
 }
 
 // taking reads an edit that puts a person on call for a role from now on.

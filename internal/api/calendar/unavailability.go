@@ -63,10 +63,14 @@ const maxAbsences = 200
 
 // addAbsence stores a time in which a person cannot be on call. It counts in every team if the person, an administrator of Iris
 // or an application adds it; if an administrator of the team adds it, it counts in that team only. The answer has the shifts
-// that it overlaps.
+// that it overlaps. With preview=true it stores nothing.
 func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	t, b, err := calendars.WithBody(w, r, "", a.Team)
+	if err != nil {
+		return err
+	}
+	preview, err := reading.Flag(r, "preview")
 	if err != nil {
 		return err
 	}
@@ -103,18 +107,11 @@ func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error
 	if err := absence.Check(); err != nil {
 		return err
 	}
-	known, err := a.Unavailability.Absences(ctx, []users.ID{u.ID})
-	if err != nil {
-		return err
+	if !preview {
+		if absence.ID, err = a.storeAbsence(ctx, absence, u.Name); err != nil {
+			return err
+		}
 	}
-	if len(known) >= maxAbsences {
-		return fault.Invalidf("user", "%s has %d unavailabilities; remove those that are over first", u.Name, len(known))
-	}
-	id, err := a.Unavailability.AddAbsence(ctx, absence)
-	if err != nil {
-		return err
-	}
-	absence.ID, absence.UserName = id, u.Name
 	now, err := a.People.Clock(ctx)
 	if err != nil {
 		return err
@@ -123,7 +120,22 @@ func (a unavailability) addAbsence(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	return routing.Answer(w, http.StatusCreated, map[string]any{"id": id, "conflicts": conflicts})
+	if preview {
+		return routing.Answer(w, http.StatusOK, map[string]any{"id": 0, "conflicts": conflicts})
+	}
+	return routing.Answer(w, http.StatusCreated, map[string]any{"id": absence.ID, "conflicts": conflicts})
+}
+
+// storeAbsence stores an unavailability of a person and returns its number.
+func (a unavailability) storeAbsence(ctx context.Context, absence scheduling.StoredAbsence, name string) (int64, error) {
+	known, err := a.Unavailability.Absences(ctx, []users.ID{absence.User})
+	if err != nil {
+		return 0, err
+	}
+	if len(known) >= maxAbsences {
+		return 0, fault.Invalidf("user", "%s has %d unavailabilities; remove those that are over first", name, len(known))
+	}
+	return a.Unavailability.AddAbsence(ctx, absence)
 }
 
 // absentee returns the person whose unavailability the body adds: the user that the body names, else the caller.
@@ -203,9 +215,8 @@ func (a unavailability) listConflicts(w http.ResponseWriter, r *http.Request) er
 // conflictsOf returns the shifts between from and to that overlap an unavailability of their person, by start. Without teams it
 // searches all teams.
 func (a unavailability) conflictsOf(ctx context.Context, absences []scheduling.StoredAbsence, teams []int64, from, to time.Time) ([]conflict, error) {
-	out := []conflict{}
 	if len(absences) == 0 {
-		return out, nil
+		return []conflict{}, nil
 	}
 	var away []users.ID
 	for _, s := range absences {
@@ -218,6 +229,12 @@ func (a unavailability) conflictsOf(ctx context.Context, absences []scheduling.S
 	if err != nil {
 		return nil, err
 	}
+	return overlaps(absences, shifts, from, to), nil
+}
+
+// overlaps returns the shifts that overlap an unavailability of their person between from and to, by start.
+func overlaps(absences []scheduling.StoredAbsence, shifts []oncall.ShiftRow, from, to time.Time) []conflict {
+	out := []conflict{}
 	for _, s := range absences {
 		spans, err := s.Between(from, to)
 		if err != nil {
@@ -232,5 +249,5 @@ func (a unavailability) conflictsOf(ctx context.Context, absences []scheduling.S
 		}
 	}
 	slices.SortStableFunc(out, func(a, b conflict) int { return cmp.Compare(a.Start, b.Start) })
-	return out, nil
+	return out
 }

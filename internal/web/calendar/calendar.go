@@ -1,5 +1,5 @@
 // Package calendar serves the pages of the on-call calendar, and redirects from the addresses of Oncall's pages. The web site
-// mounts it. Its pages are frames: the scripts in static/oncall fill them with data of the JSON API.
+// mounts it. Its pages are frames: the scripts in static/oncall fill them with data of the JSON API. The same as lists is there without scripts.
 package calendar
 
 import (
@@ -29,6 +29,7 @@ type Handlers struct {
 type calendarView struct {
 	page.Frame
 	Page     string
+	List     string // address of the same as a list
 	Team     oncall.Team
 	TeamPath string
 	Tabs     []tab
@@ -59,8 +60,9 @@ func teamPages() []teamPage {
 
 // Routes mounts the pages and the redirects. The addresses of Oncall's pages are in bookmarks and old messages.
 func (h Handlers) Routes(r chi.Router) {
-	page.Get(r, "/teams", h.show(calendarView{Frame: page.Frame{Title: "On call", Section: "oncall", Scripts: &page.Scripts{Main: "teams.js"}}, Page: "teams"}))
-	page.Get(r, "/me", h.show(calendarView{Frame: page.Frame{Title: "My shifts", Section: "me", Scripts: &page.Scripts{Main: "me.js"}}, Page: "me"}))
+	page.Get(r, "/teams", h.show(calendarView{Frame: page.Frame{Title: "On call", Section: "oncall", Scripts: &page.Scripts{Main: "teams.js"}}, Page: "teams", List: "/oncall/teams"}))
+	page.Get(r, "/me", h.show(calendarView{Frame: page.Frame{Title: "My shifts", Section: "me", Scripts: &page.Scripts{Main: "me.js"}}, Page: "me", List: "/oncall/me"}))
+	h.listRoutes(r)
 	for _, t := range teamPages() {
 		page.Get(r, "/teams/{team}"+t.path, h.team(t))
 	}
@@ -80,17 +82,23 @@ func toPerson(rw http.ResponseWriter, r *http.Request) {
 
 func teamPath(name string) string { return "/teams/" + url.PathEscape(name) }
 
+// found returns the team of the path.
+func (h Handlers) found(r *http.Request) (oncall.Team, error) {
+	team, err := h.Teams.ByName(r.Context(), wire.Param(r, "team"))
+	if err == nil && !team.Active {
+		err = fault.New(fault.NotFound, "no such team")
+	}
+	return team, err
+}
+
 func (h Handlers) team(current teamPage) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		team, err := h.Teams.ByName(r.Context(), wire.Param(r, "team"))
-		if err == nil && !team.Active {
-			err = fault.New(fault.NotFound, "no such team")
-		}
+		team, err := h.found(r)
 		if err != nil {
 			h.Pages.Fail(rw, r, err)
 			return
 		}
-		v := calendarView{Page: current.label, Team: team, TeamPath: teamPath(team.Name),
+		v := calendarView{Page: current.label, Team: team, TeamPath: teamPath(team.Name), List: listPath(team.Name),
 			Frame: page.Frame{Title: team.Name, Section: "oncall", Scripts: &page.Scripts{Main: current.script, Grid: current.grid}}}
 		for _, t := range teamPages() {
 			v.Tabs = append(v.Tabs, tab{t.label, v.TeamPath + t.path, t == current})

@@ -114,10 +114,10 @@ function client(base) {
   return {
     get: (p) => call("GET", base + p),
     see: (p) => call("GET", base + p, undefined, { tagged: true }),
-    post: (p, body) => call("POST", base + p, body),
+    post: (p, body, match) => call("POST", base + p, body, { match }),
     put: (p, body, match) => call("PUT", base + p, body, { match }),
     remove: (p, match) => call("DELETE", base + p, undefined, { match }),
-    calendar: (p, text) => call("PUT", base + p, text, { type: "text/calendar" }),
+    calendar: (p, text, method = "PUT") => call(method, base + p, text, { type: "text/calendar" }),
   };
 }
 export const v0 = client("/api/v0");

@@ -3,13 +3,15 @@ import { announce, fill, h, isolated, problem, working } from "./dom.js";
 import { dialog } from "./dialog.js";
 import { v1 } from "./api.js";
 import { roleBadge } from "./roles.js";
+import { offerUndo } from "./undo.js";
 import { length, span } from "./zone.js";
 
 const wait = 250; // milliseconds after the last keystroke
 
-// propose opens a dialog with a form and a preview of the change. ask returns the body of the preview request, or a text that says what
-// is missing. save makes the change. propose resolves to true if the change was saved.
-export async function propose({ title, form, ask, save, label = "Save", zone, near, extra = [] }) {
+// propose opens a dialog with a form and a preview of the edit. ask returns the body of the edit, or a text that says what is missing.
+// check may throw before the edit is made, and returns the ETag that the shift must have. propose resolves to true if the edit was made,
+// and then offers to undo it.
+export async function propose({ title, form, ask, check, label = "Save", zone, near, extra = [] }) {
   const result = h("div", { class: "changes", "aria-live": "polite" });
   const button = h("button", { type: "submit", class: "primary", disabled: true }, label);
   let timer,
@@ -42,6 +44,12 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
       );
       if (!e.text) throw e;
     }
+  };
+  let made;
+  const save = async () => {
+    const body = ask();
+    const changes = await v1.post("/events/edit", body, await check?.());
+    made = () => offerUndo(body.action, changes);
   };
   const later = () => {
     clearTimeout(timer);
@@ -79,7 +87,10 @@ export async function propose({ title, form, ask, save, label = "Save", zone, ne
   const saved = await d.done;
   removeEventListener("focus", back);
   clearTimeout(timer);
-  if (saved === true) announce("Saved");
+  if (saved === true) {
+    announce("Saved");
+    made();
+  }
   return saved;
 }
 
@@ -96,8 +107,8 @@ function line(kind, sign, shift, zone, note) {
 }
 
 // showChanges lists added, removed and changed shifts, and the hours that each person gains or loses.
-function showChanges(changes, zone) {
-  const { added = [], removed = [], changed = [] } = changes;
+export function showChanges(changes, zone) {
+  const { added = [], removed = [], changed = [], conflicts = [] } = changes;
   const rows = [
     ...removed.map((s) => [s, line("removed", "−", s, zone)]),
     ...changed.map(({ before: was, after: is }) => [is, line("changed", "~", is, zone, difference(was, is, zone))]),
@@ -105,6 +116,7 @@ function showChanges(changes, zone) {
   ].sort(([a], [b]) => a.start - b.start);
   if (!rows.length) return h("p", { class: "dim" }, "This changes nothing.");
   return [
+    warnConflicts(conflicts, zone),
     h(
       "ul",
       { class: "change-list" },
@@ -112,6 +124,18 @@ function showChanges(changes, zone) {
     ),
     balance(added, removed, changed),
   ];
+}
+
+// warnConflicts says which shifts are during an unavailability of their person.
+export function warnConflicts(conflicts, zone) {
+  if (!conflicts.length) return null;
+  const some = conflicts.slice(0, 3).map((c) => h("li", {}, h("bdi", {}, c.full_name || c.user), `, ${c.role}, ${span(c.start, c.end, zone)}`));
+  return h(
+    "div",
+    { class: "flash conflicts", role: "status" },
+    h("strong", {}, "On call and unavailable: "),
+    h("ul", {}, some, conflicts.length > 3 && h("li", {}, `and ${conflicts.length - 3} more`)),
+  );
 }
 
 function difference(was, is, zone) {

@@ -3,10 +3,11 @@ import { field, fill, flash, h, options, page as read, ready, table, working } f
 import { path, query, v0, v1 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { loadTeam } from "./rights.js";
+import { onUndo } from "./undo.js";
 import { isAway, roleBadge } from "./roles.js";
 import { addOrReplace } from "./shiftform.js";
 import { describeWindow, windowsForm } from "./windows.js";
-import { length, span } from "./zone.js";
+import { date, length, span } from "./zone.js";
 import { zoneSwitch } from "./zoneswitch.js";
 
 const page = read();
@@ -69,6 +70,7 @@ ready(async () => {
       shares,
     ),
   );
+  onUndo(load);
   await load();
 });
 
@@ -80,6 +82,7 @@ async function loadGaps() {
     const found = await v1.get(path`/teams/${team.name}/gaps` + query({ start: now(), end: now() + Number(ahead.value) * day }));
     fill(
       gaps,
+      found.length > 0 && gapChart(found, now(), now() + Number(ahead.value) * day),
       table(
         ["Role", "When", "#Length", "Why", ""],
         found.map((g) => [
@@ -117,7 +120,6 @@ async function loadConflicts() {
 async function close(g) {
   const saved = await addOrReplace({ team, roles, shifts: [], zone: zone.zone(), start: g.start, end: g.end, role: g.role });
   if (!saved) return;
-  flash("The gap is filled.");
   load();
 }
 
@@ -193,11 +195,11 @@ async function loadShares() {
     const found = await v1.get(
       path`/teams/${team.name}/fairness` + query({ start: now() - Number(back.value) * day, end: now(), role: role.value }),
     );
-    const most = Math.max(1, ...found.map((p) => p.hours));
     fill(
       shares,
+      found.length > 0 && shareChart(found),
       table(
-        ["Person", "#Shifts", "#Hours", "#Night hours", "#Weekend hours", "#Holiday hours", "Compared"],
+        ["Person", "#Shifts", "#Hours", "#Night hours", "#Weekend hours", "#Holiday hours"],
         found
           .sort((a, b) => b.hours - a.hours)
           .map((p) => [
@@ -207,7 +209,6 @@ async function loadShares() {
             figure(p.nights),
             figure(p.weekends),
             figure(p.holidays),
-            bar(p.hours / most),
           ]),
         "Nobody was on call in this time.",
       ),
@@ -219,6 +220,49 @@ async function loadShares() {
 
 const figure = (n) => String(Math.round(n * 10) / 10);
 
-function bar(share) {
-  return h("meter", { min: 0, max: 1, value: Math.round(share * 100) / 100, "aria-label": Math.round(share * 100) + " % of the most" });
+// gapChart draws a line of time for each role, with its gaps. The table below has the same.
+function gapChart(found, from, to) {
+  const at = (t) => (Math.min(Math.max(t, from), to) - from) / (to - from);
+  const line = (role) =>
+    h(
+      "div",
+      { class: "bar-row" },
+      roleBadge(role),
+      h("div", { class: "bar" }, found.filter((g) => g.role === role).map((g) => segment(at(g.start), at(g.end), g.kind === "nobody" ? "gap" : "open"))),
+    );
+  return h(
+    "figure",
+    { class: "chart card-note" },
+    h("figcaption", { class: "hint" }, "Red: nobody is on call. Grey: not populated yet."),
+    h("div", { "aria-hidden": "true" }, [...new Set(found.map((g) => g.role))].map(line), h("div", { class: "row spread dim small bar-ends" }, h("span", {}, date(from, zone.zone())), h("span", {}, date(to, zone.zone())))),
+  );
+}
+
+const chartLength = 30; // people
+
+// shareChart draws the hours of each person; the striped part is at night or on a weekend.
+function shareChart(found) {
+  const most = Math.max(1, ...found.map((p) => p.hours));
+  const rows = [...found].sort((a, b) => b.hours - a.hours).slice(0, chartLength);
+  const odd = (p) => Math.min(p.hours, Math.max(p.nights, p.weekends));
+  return h(
+    "figure",
+    { class: "chart card-note" },
+    h("figcaption", { class: "hint" }, "Hours on call. Striped: at night or on weekends, at least."),
+    h(
+      "div",
+      { "aria-hidden": "true" },
+      rows.map((p) =>
+        h("div", { class: "bar-row" }, h("bdi", {}, p.full_name || p.user), h("div", { class: "bar" }, segment(0, p.hours / most), segment(0, odd(p) / most, "odd")), h("span", { class: "small" }, figure(p.hours) + " h")),
+      ),
+    ),
+  );
+}
+
+// segment is a part of a bar. from and to are between 0 and 1.
+function segment(from, to, kind) {
+  const el = h("span", { class: kind });
+  el.style.left = from * 100 + "%";
+  el.style.width = Math.max(0.4, (to - from) * 100) + "%";
+  return el;
 }

@@ -1,11 +1,11 @@
 // The details of a shift, and its actions.
 import { field, flash, h, options } from "./dom.js";
-import { path, v0 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { propose } from "./changes.js";
-import { upcoming, worded, requestSwap } from "./requests.js";
-import { roleBadge } from "./roles.js";
-import { addOrReplace, edit, send, unchanged } from "./shiftform.js";
+import { requestSwap } from "./requestswap.js";
+import { upcoming, worded } from "./requests.js";
+import { contact, roleBadge } from "./roles.js";
+import { addOrReplace, edit, unchanged } from "./shiftform.js";
 import { length, span } from "./zone.js";
 
 // details opens the details of a shift next to it on the calendar. done is called after a change.
@@ -30,6 +30,7 @@ export function details({ shift, near, team, roles, shifts, zone, page, done }) 
     ["Who", shift.full_name || shift.user],
     ["When", span(shift.start, shift.end, zone)],
     ["Length", length(shift.end - shift.start)],
+    shift.conflict && ["Conflict", "unavailable in this time, as entered by " + (shift.conflict.set_by || "the person")],
     shift.note && ["Note", shift.note],
     !own && shift.id > 0 && ["From", "the calendar of team " + shift.team],
     shift.schedule_id && ["Made by", "schedule " + shift.schedule_id],
@@ -71,12 +72,6 @@ export function details({ shift, near, team, roles, shifts, zone, page, done }) 
   });
 }
 
-export function contact(mode, to) {
-  if (mode === "email") return h("a", { href: "mailto:" + to }, to);
-  if (mode === "call" || mode === "sms") return h("a", { href: (mode === "call" ? "tel:" : "sms:") + to }, to);
-  return to;
-}
-
 async function remove({ shift, zone }) {
   const all = h("input", { type: "checkbox" });
   const request = () => (all.checked ? { action: "delete_link", link_id: shift.link_id } : { action: "delete", id: shift.id });
@@ -91,10 +86,7 @@ async function remove({ shift, zone }) {
       h("p", {}, "Nobody takes the place of this person. Check who else is on call."),
       shift.link_id && h("label", { class: "check" }, all, h("span", {}, "All linked shifts")),
     ),
-    save: async () => {
-      const tag = await unchanged(shift, zone);
-      return all.checked ? v0.remove(path`/events/link/${shift.link_id}`) : send(request(), tag);
-    },
+    check: () => unchanged(shift, zone, all.checked),
   });
 }
 
@@ -125,7 +117,6 @@ async function swap(context) {
     label: "Swap",
     zone,
     ask: request,
-    save: () => send(request()),
     form: h(
       "div",
       { class: "stack" },

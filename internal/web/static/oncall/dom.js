@@ -122,6 +122,15 @@ export async function working(button, run) {
   }
 }
 
+// lazy loads a script when it is needed. If that fails, it says why and returns undefined.
+export async function lazy(load) {
+  try {
+    return await load();
+  } catch {
+    flash("Iris cannot be reached, or has a newer version. Reload the page and try again.", true);
+  }
+}
+
 export function card(title, ...children) {
   return h("section", { class: "card" }, title && h("h2", {}, title), children);
 }

@@ -5,12 +5,8 @@ import { orNone, path, v0 } from "./api.js";
 
 const address = (key) => location.origin + "/api/v0/ical/" + key;
 
-// feedLinks returns a button that opens the reader's feed of a team (kind "team") or of a person (kind "user").
-export function feedLinks(page, kind, name) {
-  return h("button", { type: "button", onclick: () => open(kind, name) }, "Calendar feed…");
-}
-
-async function open(kind, name) {
+// openFeed opens the feed of a team (kind "team") or of a person (kind "user").
+export async function openFeed(kind, name) {
   const at = kind === "team" ? path`/ical_key/team/${name}` : path`/ical_key/user/${name}`;
   const body = h("div", { class: "stack" });
   const d = dialog({ title: "Calendar feed", body });
@@ -75,7 +71,7 @@ async function open(kind, name) {
         `Subscribe to the shifts of ${name} in another calendar (iCal). Everybody who knows the address can read them. Only you can see this address here; you can revoke it.`,
       ),
       key && h("div", { class: "row nowrap" }, shown, copy),
-      h("div", { class: "row" }, make, revoke),
+      h("div", { class: "row dialog-acts" }, make, revoke),
     );
   }
   try {

@@ -1,7 +1,7 @@
 // The grid of the calendar, drawn by the library EventCalendar. The library has no time zones: it gets and returns wall-clock times of
 // the chosen zone. A drag is a difference of wall-clock times.
 import { h } from "./dom.js";
-import { isAway, letter, roleClass } from "./roles.js";
+import { isAway, letter, roleClass, unavailable } from "./roles.js";
 import { instant, iso, shift as shifted, span, time, wall } from "./zone.js";
 
 const library = globalThis.EventCalendar;
@@ -13,7 +13,7 @@ const peopleWeeks = 2,
 const seconds = (d) => (d ? d.days * 86400 + d.seconds : 0); // undefined if the pointer left the grid at once
 
 // grid draws into el. on: {range(start, end, title), pick(start, end, user, el), open(shift, el), move(shift, {start, end, user}), changeable(shift)}
-export function grid(el, { zone, view, date, editable, on }) {
+export function grid(el, { zone, view, date, monday, editable, on }) {
   const now = () => Date.now() / 1000;
   const ranged = (start, end, user) => on.pick?.(instant(start, zone), instant(end, zone), user);
   const dropped = (info, startDelta, endDelta) => {
@@ -30,7 +30,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     view: views[view] || views.month,
     date: wall(date || now(), zone).slice(0, 10),
     timeZone: iso(zone, now()),
-    firstDay: view === "week" ? new Date(wall(now(), zone).slice(0, 10) + "T00:00:00Z").getUTCDay() : 1, // a week is the next seven days
+    firstDay: monday || (view !== "week" && view !== "people") ? 1 : new Date(wall(now(), zone).slice(0, 10) + "T00:00:00Z").getUTCDay(), // else today
     headerToolbar: { start: "", center: "", end: "" },
     height: "auto",
     nowIndicator: true,
@@ -45,7 +45,7 @@ export function grid(el, { zone, view, date, editable, on }) {
     eventStartEditable: editable,
     eventDurationEditable: editable,
     eventResizableFromStart: editable,
-    slotLabelFormat: { hour: "numeric", minute: "2-digit" },
+    slotLabelFormat: { hour: "2-digit", minute: "2-digit" },
     dayHeaderFormat: { weekday: "short", day: "numeric", month: "short" },
     scrollTime: "00:00",
     views: {
@@ -147,7 +147,7 @@ function plainRoles(el) {
 // slotWidth returns the width of half a day, so that all days fit next to the names.
 function slotWidth(el) {
   const names = el.querySelector(".ec-row-head")?.offsetWidth || 200;
-  return Math.max(24, Math.floor((el.clientWidth - names - 4) / (peopleWeeks * 14)));
+  return Math.max(20, Math.floor((el.clientWidth - names - 4) / (peopleWeeks * 14)));
 }
 
 function entry(s, i, zone, changeable) {
@@ -164,6 +164,7 @@ function entry(s, i, zone, changeable) {
       s.id === 0 && "planned",
       s.end < Date.now() / 1000 && "past",
       s.foreign && "foreign",
+      s.conflict && "conflict",
     ].filter(Boolean),
     extendedProps: { shift: s },
   };
@@ -175,6 +176,7 @@ function content(s, zone) {
     h("span", { class: "swatch", "aria-hidden": "true" }, letter(s.role)),
     h("span", { class: "unseen" }, s.role + ": "),
     h("bdi", { class: "who" }, s.full_name || s.user),
+    s.conflict && h("span", { class: "tag mark", title: unavailable }, "!", h("span", { class: "unseen" }, unavailable)),
     h("span", { class: "from" }, time(s.start, zone)),
     h("span", { class: "till" }, "– " + time(s.end, zone)),
     s.link_id && h("span", { class: "tag linked", title: "One of several linked shifts" }),

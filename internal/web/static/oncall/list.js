@@ -1,6 +1,6 @@
 // The list view: the shifts of a month, each under the day on which it begins.
-import { fill, h } from "./dom.js";
-import { roleBadge } from "./roles.js";
+import { bdi, fill, h } from "./dom.js";
+import { roleBadge, unavailable } from "./roles.js";
 import { date as dayName, instant, length, span, wall } from "./zone.js";
 
 // list has the same methods as grid; nothing can be dragged.
@@ -70,7 +70,7 @@ function row(s, zone, now, on) {
       onclick: (e) => on.open(s, e.currentTarget),
     },
     roleBadge(s.role),
-    h("bdi", { class: "who" }, s.full_name || s.user),
+    h("span", { class: "who" }, bdi(s.full_name || s.user), s.conflict && [" ", h("span", { class: "chip bad" }, unavailable)]),
     h("span", { class: "dim small" }, span(s.start, s.end, zone), " · ", length(s.end - s.start)),
   );
 }

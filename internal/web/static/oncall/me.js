@@ -1,18 +1,17 @@
 // The page of the reader: shifts, swap requests, reminders, time zone, calendar feed.
-import { bdi, card, field, fill, flash, h, options, page as read, ready, working } from "./dom.js";
-import { path, v0 } from "./api.js";
+import { bdi, card, field, fill, flash, h, lazy, options, page as read, ready, working } from "./dom.js";
+import { path, query, v0, v1 } from "./api.js";
 import { contactsCard } from "./contacts.js";
-import { feedLinks } from "./feeds.js";
 import { reminderCard } from "./reminders.js";
 import { concerns, openRequests, requestList } from "./requests.js";
-import { roleBadge } from "./roles.js";
+import { roleBadge, unavailable } from "./roles.js";
 import { quietCard, rulesCard } from "./rules.js";
 import { unavailabilityCard } from "./unavailability.js";
 import { away, browserZone, length, span, zones } from "./zone.js";
 import { zoneSwitch } from "./zoneswitch.js";
 
 const page = read();
-let teams, upcoming, current, zone, requests;
+let teams, upcoming, current, zone, requests, conflicts, shifts;
 
 ready(async () => {
   zone = zoneSwitch(page, draw);
@@ -27,7 +26,15 @@ async function load() {
     v0.get(`/events?user=${encodeURIComponent(page.user)}&start__le=${now}&end__gt=${now}`),
     openRequests(teams),
   ]);
+  conflicts = await myConflicts(now);
   draw();
+}
+
+// myConflicts returns the numbers of the reader's shifts during an unavailability.
+async function myConflicts(now) {
+  const end = Math.max(now + 86400, ...upcoming.map((s) => s.end), ...current.map((s) => s.end));
+  const found = await Promise.all(teams.map((t) => v1.get(path`/teams/${t}/conflicts` + query({ start: now, end })).catch(() => [])));
+  return new Set(found.flat().map((c) => c.event_id));
 }
 
 function draw() {
@@ -39,35 +46,12 @@ function draw() {
       "div",
       { class: "row spread" },
       h("h1", { dir: "auto" }, page.fullName || page.user),
-      h("div", { class: "row" }, feedLinks(page, "user", page.user), zone.el),
+      h("div", { class: "row" }, h("button", { type: "button", onclick: () => lazy(() => import("./feeds.js")).then((m) => m?.openFeed("user", page.user)) }, "Calendar feed…"), zone.el),
     ),
     h(
       "div",
       { class: "calendar-page" },
-      h(
-        "div",
-        { class: "page" },
-        card(
-          "Now",
-          current.length
-            ? h(
-                "ul",
-                { class: "plain shifts" },
-                current.map((s) => row(s, z, "for another " + away(s.end).replace("in ", ""))),
-              )
-            : h("p", { class: "dim" }, "You are not on call."),
-        ),
-        card(
-          "Coming up",
-          upcoming.length
-            ? h(
-                "ul",
-                { class: "plain shifts" },
-                upcoming.map((s) => row(s, z, away(s.start))),
-              )
-            : h("p", { class: "dim" }, "You have no future shifts."),
-        ),
-      ),
+      (shifts = h("div", { class: "page" }, shiftCards())),
       h(
         "div",
         { class: "page" },
@@ -76,7 +60,7 @@ function draw() {
         rulesCard(page),
         quietCard(page),
         zoneCard(),
-        teams.length > 0 && [reminderCard(page, teams), unavailabilityCard(page, teams[0], z)],
+        teams.length > 0 && [reminderCard(page, teams), unavailabilityCard(page, teams[0], z, flagged)],
         card(
           "My teams",
           teams.length
@@ -92,11 +76,43 @@ function draw() {
   );
 }
 
+// flagged marks the shifts again. The cards with forms stay as they are.
+async function flagged() {
+  conflicts = await myConflicts(Math.floor(Date.now() / 1000));
+  fill(shifts, shiftCards());
+}
+
+function shiftCards() {
+  const z = zone.zone();
+  return [
+    card(
+      "Now",
+      current.length
+        ? h(
+            "ul",
+            { class: "plain shifts" },
+            current.map((s) => row(s, z, "for another " + away(s.end).replace("in ", ""))),
+          )
+        : h("p", { class: "dim" }, "You are not on call."),
+    ),
+    card(
+      "Coming up",
+      upcoming.length
+        ? h(
+            "ul",
+            { class: "plain shifts" },
+            upcoming.map((s) => row(s, z, away(s.start))),
+          )
+        : h("p", { class: "dim" }, "You have no future shifts."),
+    ),
+  ];
+}
+
 function row(s, z, when) {
   return h(
     "li",
     {},
-    h("div", {}, roleBadge(s.role), " ", h("a", { href: path`/teams/${s.team}` }, bdi(s.team)), h("span", { class: "dim" }, " · ", when)),
+    h("div", {}, roleBadge(s.role), " ", h("a", { href: path`/teams/${s.team}` }, bdi(s.team)), h("span", { class: "dim" }, " · ", when), conflicts.has(s.id) && [" ", h("span", { class: "chip bad" }, unavailable)]),
     h(
       "div",
       {},

@@ -1,10 +1,7 @@
 // Who is on call now, until when, and who is next. Here people take the pager.
-import { bdi, fill, h, options, field, flash } from "./dom.js";
-import { path, v0, v1 } from "./api.js";
-import { propose } from "./changes.js";
-import { contact } from "./details.js";
-import { byOrder, isAway, roleBadge } from "./roles.js";
-import { moments } from "./shiftform.js";
+import { bdi, fill, h, lazy } from "./dom.js";
+import { path, v0 } from "./api.js";
+import { byOrder, contact, isAway, roleBadge } from "./roles.js";
 import { away, stamp } from "./zone.js";
 
 // nowPanel draws the panel and returns a function that refreshes it.
@@ -19,10 +16,8 @@ export function nowPanel({ team, roles, zone, page, taken }) {
         type: "button",
         class: "primary take",
         onclick: async () => {
-          if (await takePager({ team, roles, zone: zone(), page, summary })) {
-            flash("You are on call now.");
-            taken();
-          }
+          const dialog = await lazy(() => import("./take.js"));
+          if (await dialog?.takePager({ team, roles, zone: zone(), page, summary })) taken();
         },
       },
       "Take the pager now",
@@ -90,55 +85,4 @@ function contacts(all) {
       known.map(([mode, to]) => h("span", {}, h("span", { class: "dim" }, mode + " "), contact(mode, to))),
     )
   );
-}
-
-const hour = 3600;
-
-// takePager puts the reader on call from now until a chosen time.
-async function takePager({ team, roles, zone, page, summary }) {
-  const now = Math.floor(Date.now() / 1000);
-  const paging = roles.filter((r) => !isAway(r.name));
-  const role = h(
-    "select",
-    { "aria-label": "Role" },
-    options(
-      paging.map((r) => r.name),
-      "primary",
-    ),
-  );
-  const handOff = () => (summary.current[role.value] || [])[0]?.end;
-  const choices = () =>
-    [
-      [now + hour, "for 1 hour"],
-      [now + 4 * hour, "for 4 hours"],
-      [now + 12 * hour, "for 12 hours"],
-      handOff() && [handOff(), `until the hand-off, ${stamp(handOff(), zone)}`],
-      ["other", "until another time…"],
-    ].filter(Boolean);
-  const until = h("select", { "aria-label": "How long" });
-  const when = moments(now, now + 4 * hour, zone);
-  const [, end] = when.el.children;
-  const other = h("div", { hidden: true }, end);
-  const refresh = () => {
-    const chosen = until.value;
-    until.replaceChildren(...options(choices(), chosen || choices()[0][0]));
-    other.hidden = until.value !== "other";
-  };
-  refresh();
-  const body = () => ({ role: role.value, until: until.value === "other" ? when.end() : Number(until.value) });
-  return propose({
-    title: "Take the pager now",
-    label: "Take the pager",
-    zone,
-    ask: () => (body().until > now ? { action: "take", team: team.name, ...body() } : "Choose a time in the future."),
-    save: () => v1.post(path`/teams/${team.name}/take`, body()),
-    form: h(
-      "div",
-      { class: "stack", onchange: refresh },
-      h("p", {}, `Pages for the role go to you, ${page.fullName}, as soon as this is saved.`),
-      field("Role", role),
-      field("How long", until),
-      other,
-    ),
-  });
 }

@@ -1,8 +1,6 @@
 // Swap requests: the reader asks others to take a shift, in exchange or not. Nothing changes until another person accepts.
-import { bdi, field, flash, h, isolated, options, working } from "./dom.js";
+import { bdi, flash, h, isolated, working } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
-import { form } from "./dialog.js";
-import { name } from "./rights.js";
 import { span, stamp } from "./zone.js";
 
 export const worded = (s, zone) => `${isolated(s.full_name || s.user)}, ${s.role}, ${span(s.start, s.end, zone)}`;
@@ -26,51 +24,6 @@ export async function openRequests(teams) {
     ),
   );
   return all.flat();
-}
-
-// requestSwap asks one colleague, or everybody in the team.
-export async function requestSwap({ shift, zone, team }) {
-  let list;
-  try {
-    list = (await upcoming(team.name)).filter((s) => s.start > Date.now() / 1000);
-  } catch (e) {
-    flash(e.text || String(e), true);
-    return false;
-  }
-  const to = h(
-    "select",
-    { "aria-label": "Whom" },
-    h("option", { value: "" }, "Everybody: the first person to accept gets it"),
-    options(team.people.filter((p) => p.name !== shift.user).map((p) => [p.name, name(p)])),
-  );
-  const take = h("select", { "aria-label": "In exchange for" });
-  const refresh = () =>
-    take.replaceChildren(
-      h("option", { value: "" }, "Nothing"),
-      ...options(list.filter((s) => s.user === to.value).map((s) => [s.id, worded(s, zone)])),
-    );
-  to.addEventListener("change", refresh);
-  refresh();
-  const note = h("input", { maxlength: 1000 });
-  const sent = await form({
-    title: "Ask for a swap",
-    label: "Ask",
-    fields: [
-      h("p", {}, "Yours: " + worded(shift, zone)),
-      field("Whom", to),
-      field("In exchange for", take, "Nothing changes until the other person accepts."),
-      field("Message", note),
-    ],
-    save: () =>
-      v1.post(path`/teams/${team.name}/swap-requests`, {
-        ...(to.value && { to: to.value }),
-        give: [shift.id],
-        take: take.value ? [Number(take.value)] : [],
-        note: note.value,
-      }),
-  });
-  if (sent) flash(to.value ? "The request was sent, and the person is notified. You see it here and under My shifts." : "The request was sent, and the team is notified. You see it here and under My shifts.");
-  return sent;
 }
 
 // requestList shows swap requests with the actions of the reader.

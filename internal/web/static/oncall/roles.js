@@ -21,6 +21,9 @@ export function roleBadge(role) {
   return h("span", { class: [roleClass(role), "badge"] }, h("span", { class: "swatch", "aria-hidden": "true" }, letter(role)), bdi(role));
 }
 
+// unavailable marks a shift during an unavailability of its person.
+export const unavailable = "unavailable in this time";
+
 // isAway reports whether a role is an absence.
 export const isAway = (role) => role === "vacation" || role === "unavailable";
 
@@ -32,4 +35,11 @@ export function byOrder(roles) {
       y = place.get(b) || [99, 0];
     return x[0] - y[0] || x[1] - y[1] || (a < b ? -1 : 1);
   };
+}
+
+// contact returns the address of a person as a link, if the mode has one.
+export function contact(mode, to) {
+  if (mode === "email") return h("a", { href: "mailto:" + to }, to);
+  if (mode === "call" || mode === "sms") return h("a", { href: (mode === "call" ? "tel:" : "sms:") + to }, to);
+  return to;
 }

@@ -1,5 +1,6 @@
 // The editors of weekly schedules and of rotations.
 import { announce, field, fill, flash, h, options, working } from "./dom.js";
+import { algorithms } from "./algorithms.js";
 import { path, v0, v1 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { layersForm, newLayer } from "./layers.js";
@@ -8,28 +9,6 @@ import { populate } from "./populate.js";
 import { previewGrid } from "./preview.js";
 import { sortable } from "./sortable.js";
 
-export const algorithms = [
-  {
-    name: "default",
-    label: "Default",
-    text: "Chooses the person who was on call in this role longest ago, new people first. Skips people who are away or have another shift. Keeps shifts that are already on the calendar.",
-  },
-  {
-    name: "round-robin",
-    label: "Round-robin",
-    text: "Follows a fixed order and ignores everything else on the calendar, vacations included.",
-  },
-  {
-    name: "no-skip-matching",
-    label: "Default (allow duplicate)",
-    text: "As Default, but fills a time even if somebody already has exactly that shift. For several people at once.",
-  },
-  {
-    name: "multi-team",
-    label: "Default (multi-team aware)",
-    text: "As Default (allow duplicate), but a shift in any other team also counts as busy.",
-  },
-];
 const usualThreshold = 21;
 
 const common = ({ roles, rosters }, role, roster, threshold) => ({

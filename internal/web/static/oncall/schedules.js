@@ -1,15 +1,15 @@
 // The schedules and rotations of a team.
-import { announce, bdi, fill, h, page as read, ready } from "./dom.js";
+import { announce, bdi, fill, h, lazy, page as read, ready } from "./dom.js";
+import { algorithms } from "./algorithms.js";
 import { path, v0, v1 } from "./api.js";
 import { confirm } from "./dialog.js";
 import { describe as describeLayer } from "./layers.js";
 import { describe } from "./pattern.js";
 import { loadTeam } from "./rights.js";
 import { roleBadge } from "./roles.js";
-import { populate } from "./populate.js";
-import { algorithms, rotationForm, scheduleForm } from "./scheduleform.js";
 
 const page = read();
+const forms = (use) => lazy(() => import("./scheduleform.js")).then((m) => m && use(m));
 let team, roles, rosters, schedules, rotations;
 
 ready(load);
@@ -43,8 +43,9 @@ async function load() {
         h(
           "div",
           { class: "row" },
-          h("button", { type: "button", class: "primary", disabled: none, onclick: () => rotationForm(context) }, "Add rotation…"),
-          h("button", { type: "button", disabled: none, onclick: () => scheduleForm(context) }, "Add weekly schedule…"),
+          h("button", { type: "button", class: "primary", disabled: none, onclick: () => forms((f) => f.rotationForm(context)) }, "Add rotation…"),
+          h("button", { type: "button", disabled: none, onclick: () => forms((f) => f.scheduleForm(context)) }, "Add weekly schedule…"),
+          h("button", { type: "button", onclick: () => lazy(() => import("./import.js")).then((m) => m?.importCalendar(context)) }, "Import a calendar…"),
         ),
     ),
     none &&
@@ -72,7 +73,7 @@ function acts(id, edit, remove) {
     { class: "row" },
     h(
       "button",
-      { type: "button", class: "primary", onclick: () => populate({ id, team, page, done: load }) },
+      { type: "button", class: "primary", onclick: () => lazy(() => import("./populate.js")).then((m) => m?.populate({ id, team, page, done: load })) },
       "Preview and populate…",
     ),
     h("button", { type: "button", onclick: edit }, "Edit"),
@@ -108,7 +109,7 @@ function scheduleCard(s, may, context) {
     may &&
       acts(
         s.id,
-        () => scheduleForm({ ...context, schedule: s }),
+        () => forms((f) => f.scheduleForm({ ...context, schedule: s })),
         () => drop("schedule", () => v0.remove(path`/schedules/${s.id}`)),
       ),
   );
@@ -138,7 +139,7 @@ function rotationCard(r, may, context) {
     may &&
       acts(
         r.id,
-        () => rotationForm({ ...context, rotation: r }),
+        () => forms((f) => f.rotationForm({ ...context, rotation: r })),
         () => drop("rotation", () => v1.remove(path`/rotations/${r.id}`)),
       ),
   );

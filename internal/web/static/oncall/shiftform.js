@@ -1,6 +1,6 @@
 // The forms that add, override and edit shifts. They preview the change before it is saved.
 import { bdi, field, h, isolated, options } from "./dom.js";
-import { Failure, path, v0, v1 } from "./api.js";
+import { Failure, path, v0 } from "./api.js";
 import { propose } from "./changes.js";
 import { name } from "./rights.js";
 import { instant, span, wall } from "./zone.js";
@@ -121,27 +121,7 @@ export function addOrReplace({ team, roles, shifts, zone, start, end, user, repl
     };
     return daily.checked ? { action: "link", events: halves(one, zone) } : { action: "create", ...one };
   };
-  return propose({ title: replace ? "Override" : "Add or override", form, ask: request, save: () => send(request()), zone });
-}
-
-// send makes the previewed change. With the ETag of a shift it fails if somebody else has changed the shift.
-export function send({ action, id, ...body }, tag) {
-  switch (action) {
-    case "create":
-      return v0.post("/events", body);
-    case "link":
-      return v0.post("/events/link", body.events);
-    case "override":
-      return v0.post("/events/override", body);
-    case "swap_from_now":
-      return v1.post("/events/swap", body);
-    case "edit":
-      return v0.put(path`/events/${id}`, body, tag);
-    case "delete":
-      return v0.remove(path`/events/${id}`, tag);
-    default:
-      throw new Error("no way to save " + action);
-  }
+  return propose({ title: replace ? "Override" : "Add or override", form, ask: request, zone });
 }
 
 // covered groups the shifts of a time by person and role.
@@ -207,20 +187,14 @@ export function edit({ team, roles, zone, shift, change = {} }) {
     if (all.checked) return { action: "edit_link", link_id: shift.link_id, ...asked };
     return when.problem() || { action: "edit", id: shift.id, ...asked };
   };
-  const save = async () => {
-    const r = request();
-    const tag = await unchanged(shift, zone);
-    if (r.action !== "edit_link") return send(r, tag);
-    return v0.put(path`/events/link/${shift.link_id}`, whole());
-  };
-  return propose({ title: "Edit shift", form, ask: request, save, zone });
+  return propose({ title: "Edit shift", form, ask: request, check: () => unchanged(shift, zone, all.checked), zone });
 }
 
 // unchanged throws if another person has changed the shift since the reader saw it. It returns the ETag of the shift, so that the server
-// refuses the edit if the shift changes after this read.
-export async function unchanged(shift, zone) {
+// refuses the edit if the shift changes after this read. An edit of all linked shifts has no ETag.
+export async function unchanged(shift, zone, linked) {
   const { value: is, tag } = await v0.see(path`/events/${shift.id}`);
-  if (["user", "role", "start", "end", "note"].every((k) => (is[k] ?? "") === (shift[k] ?? ""))) return tag;
+  if (["user", "role", "start", "end", "note"].every((k) => (is[k] ?? "") === (shift[k] ?? ""))) return linked ? undefined : tag;
   throw new Failure(409, `Somebody changed this shift meanwhile: ${is.full_name || is.user}, ${is.role}, ${span(is.start, is.end, zone)}. Close this and open the shift again.`);
 }
 
@@ -286,7 +260,7 @@ export function moved({ team, zone, shift, to, onto, roles }) {
     title: onto ? "Swap or move" : to.user !== shift.user ? "Give to somebody else" : longer ? "Change the times" : "Move shift",
     form,
     ask: request,
-    save: () => unchanged(shift, zone).then((tag) => send(request(), tag)),
+    check: () => unchanged(shift, zone, swapping),
     zone,
     extra: [
       h(

@@ -1,9 +1,6 @@
 // The calendar of a team: who is on call now, and the shifts by month, by week, by person and as a list.
-import { announce, fill, flash, h, page as read, ready } from "./dom.js";
+import { announce, fill, flash, h, lazy, options, page as read, ready } from "./dom.js";
 import { path, query, v0, v1 } from "./api.js";
-import { details } from "./details.js";
-import { escalateButton } from "./escalate.js";
-import { feedLinks } from "./feeds.js";
 import { grid } from "./grid.js";
 import { list } from "./list.js";
 import { nowPanel } from "./now.js";
@@ -11,7 +8,7 @@ import { pinButton } from "./pins.js";
 import { openRequests, requestList } from "./requests.js";
 import { loadTeam } from "./rights.js";
 import { byOrder, letter, roleClass } from "./roles.js";
-import { addOrReplace, moved } from "./shiftform.js";
+import { onUndo } from "./undo.js";
 import { instant, span, wall } from "./zone.js";
 import { zoneSwitch } from "./zoneswitch.js";
 
@@ -25,6 +22,7 @@ const viewKey = narrow.matches ? "view.narrow" : "view"; // phones have a choice
 const state = {
   view: views.find((v) => v === remembered(viewKey)) || (narrow.matches ? "list" : "month"),
   hidden: new Set(remembered("hidden", "").split("\n").filter(Boolean)),
+  monday: remembered("week") === "monday",
   shifts: [],
   from: 0,
   to: 0,
@@ -45,7 +43,7 @@ function remember(key, value) {
   }
 }
 
-let team, roles, zone, now, calendar, title, picker, legend, requests, holder, steps, conflicts;
+let team, roles, zone, now, calendar, title, picker, legend, requests, holder, steps, conflicts, week;
 
 ready(async () => {
   [team, roles] = await Promise.all([loadTeam(page), v0.get("/roles")]);
@@ -57,14 +55,14 @@ ready(async () => {
   });
   now = nowPanel({ team, roles, zone: zone.zone, page, taken: reload });
   requests = h("section", { class: "card", hidden: true });
-  fill(document.getElementById("team-actions"), pinButton(page), feedLinks(page, "team", team.name));
-  if (!page.readOnly) escalateButton(team, document.getElementById("team-actions"));
+  fill(document.getElementById("team-actions"), pinButton(page), h("button", { type: "button", onclick: () => lazy(() => import("./feeds.js")).then((m) => m?.openFeed("team", team.name)) }, "Calendar feed…"));
+  if (!page.readOnly && team.iris_enabled) lazy(() => import("./escalate.js")).then((m) => m?.escalateButton(team, document.getElementById("team-actions")));
   fill(
     page.el,
     h(
       "div",
       { class: "calendar-page" },
-      h("div", { class: "side" }, now.el, requests, about()),
+      h("div", { class: "aside" }, now.el, requests, about()),
       h(
         "section",
         { class: "card calendar-card", "aria-label": "Calendar" },
@@ -76,6 +74,7 @@ ready(async () => {
       ),
     ),
   );
+  onUndo(reload);
   build();
   await Promise.all([now.load(), loadRequests()]);
   setInterval(() => {
@@ -148,6 +147,24 @@ function toolbar() {
       team.mayEdit && h("button", { type: "button", class: "primary add", onclick: () => add() }, "Add or override…"),
     ),
     zone.el,
+    (week = h(
+      "select",
+      {
+        "aria-label": "Weeks begin",
+        onchange: () => {
+          state.monday = week.value === "monday";
+          remember("week", week.value);
+          build();
+        },
+      },
+      options(
+        [
+          ["today", "Weeks begin today"],
+          ["monday", "Weeks begin on Monday"],
+        ],
+        state.monday ? "monday" : "today",
+      ),
+    )),
   );
 }
 
@@ -161,11 +178,13 @@ function choose(view) {
 // build makes a new calendar. It is called when the page opens and when the view or the time zone changes.
 function build() {
   const date = calendar ? middle() : undefined;
+  week.hidden = state.view !== "week" && state.view !== "people";
   calendar?.destroy();
   calendar = (state.view === "list" ? list : grid)(fill(holder), {
     zone: zone.zone(),
     view: state.view,
     date,
+    monday: state.monday,
     editable: team.mayEdit,
     on: {
       range(from, to, text) {
@@ -174,11 +193,16 @@ function build() {
         load();
       },
       pick: (start, end, user) => add(atHandOff(start, end), user),
-      open: (shift, near) => shift && details({ shift, near, team, roles, shifts: state.shifts, zone: zone.zone(), page, done: reload }),
+      open,
       move: (shift, to) => move(shift, to),
       changeable: (s) => s.id > 0 && s.team === team.name && s.end > Date.now() / 1000,
     },
   });
+}
+
+async function open(shift, near) {
+  const dialog = shift && (await lazy(() => import("./details.js")));
+  dialog?.details({ shift, near, team, roles, shifts: state.shifts, zone: zone.zone(), page, done: reload });
 }
 
 const middle = () => {
@@ -208,6 +232,11 @@ async function flag(mine) {
   const from = Math.max(Math.floor(state.from), Math.floor(Date.now() / 1000));
   const found = from < state.to ? await v1.get(path`/teams/${team.name}/conflicts` + query({ start: from, end: Math.ceil(state.to) })) : [];
   if (mine !== asked) return;
+  if (found.length) {
+    const of = new Map(found.map((c) => [c.event_id, c]));
+    state.shifts = state.shifts.map((s) => ({ ...s, conflict: of.get(s.id) }));
+    show();
+  }
   conflicts.hidden = found.length === 0;
   fill(
     conflicts,
@@ -297,7 +326,8 @@ async function add(time, user) {
   const hour = Math.floor(Date.now() / 3600000) * 3600;
   const { start, end } = time || { start: hour, end: hour + 86400 };
   const overlapping = time && state.shifts.some((s) => s.id > 0 && !s.foreign && s.role === "primary" && s.start < end && s.end > start);
-  const saved = await addOrReplace({
+  const forms = await lazy(() => import("./shiftform.js"));
+  const saved = await forms?.addOrReplace({
     team,
     roles,
     shifts: state.shifts,
@@ -326,7 +356,8 @@ async function move(shift, to) {
           (to.user === shift.user || s.user === to.user) &&
           overlap(s, to) * 2 > Math.min(s.end - s.start, to.end - to.start),
       );
-  if (await moved({ team, roles, zone: zone.zone(), shift, to, onto })) reload();
+  const forms = await lazy(() => import("./shiftform.js"));
+  if (await forms?.moved({ team, roles, zone: zone.zone(), shift, to, onto })) reload();
 }
 
 const overlap = (a, b) => Math.min(a.end, b.end) - Math.max(a.start, b.start);

@@ -3,13 +3,14 @@ import { bdi, fill, flash, h, field, initial, options, page as read, ready } fro
 import { path, query, v0 } from "./api.js";
 import { form } from "./dialog.js";
 import { pin, pinned } from "./pins.js";
-import { roleBadge } from "./roles.js";
-import { browserZone, stamp, valid, zones } from "./zone.js";
+import { recent } from "./recent.js";
+import { isAway, roleBadge } from "./roles.js";
+import { span, stamp, zones } from "./zone.js";
+import { zoneSwitch } from "./zoneswitch.js";
 
 const page = read();
-const zone = page.zone && valid(page.zone) ? page.zone : browserZone;
 const pause = 200; // milliseconds after the last keystroke
-let names, pins, results, all;
+let names, pins, results, all, zone;
 
 ready(async () => {
   [names, pins] = await Promise.all([v0.get("/teams"), pinned(page.user)]);
@@ -18,6 +19,11 @@ ready(async () => {
     placeholder: "Search teams, services and people",
     "aria-label": "Search teams, services and people",
     value: new URLSearchParams(location.search).get("q") || "",
+  });
+  const look = () => find(search.value.trim());
+  zone = zoneSwitch(page, () => {
+    draw();
+    look();
   });
   results = h("div", { class: "page", "aria-live": "polite" });
   all = h("div", { class: "page" });
@@ -30,12 +36,12 @@ ready(async () => {
       !page.readOnly && h("button", { type: "button", onclick: create }, "New team…"),
     ),
     h("div", { class: "search" }, search),
+    zone.el,
     results,
     all,
   );
   draw();
   let timer;
-  const look = () => find(search.value.trim());
   search.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(look, pause);
@@ -52,10 +58,13 @@ function draw() {
     letters.set(key, [...(letters.get(key) || []), n]);
   }
   const live = pins.filter((n) => names.includes(n));
+  const seen = recent().filter((n) => names.includes(n) && !live.includes(n));
   fill(
     all,
     live.length > 0 &&
       h("section", { "aria-label": "Pinned teams" }, h("h2", {}, "Pinned"), h("div", { class: "cards" }, live.map(pinnedCard))),
+    seen.length > 0 &&
+      h("section", { class: "card", "aria-label": "Recently viewed teams" }, h("h2", {}, "Recently viewed"), h("div", { class: "row" }, seen.map(link))),
     h(
       "section",
       { "aria-label": "All teams" },
@@ -117,7 +126,7 @@ function pinnedCard(name) {
         primary.length
           ? [
               h("strong", { dir: "auto" }, primary.map((p) => p.full_name || p.user).join(", ")),
-              h("div", { class: "dim" }, "until " + stamp(primary[0].end, zone) + ", " + zone.replaceAll("_", " ")),
+              h("div", { class: "dim" }, "until " + stamp(primary[0].end, zone.zone())),
             ]
           : h("span", { class: "nobody" }, "nobody"),
       );
@@ -167,12 +176,31 @@ function show({ teams = [], services = {}, users = [] }) {
 }
 
 function person(u) {
-  const teams = h("span", { class: "dim small" });
+  const teams = h("span", { class: "dim small" }),
+    shifts = h("ul", { class: "plain small" });
+  const at = Math.floor(Date.now() / 1000);
+  v0.get("/events" + query({ user: u.name, end__gt: at, start__lt: at + shiftsAhead })).then(
+    (list) => fill(shifts, soon(list, at)),
+    () => fill(shifts),
+  );
   v0.get(path`/users/${u.name}/teams`).then(
     (list) => fill(teams, list.length ? list.map((t, i) => [i > 0 && ", ", link(t)]) : "in no team"),
     () => fill(teams),
   );
-  return h("li", {}, h("strong", {}, bdi(u.full_name || u.name)), " ", h("span", { class: "dim" }, bdi(u.name)), " ", teams);
+  return h("li", {}, h("strong", {}, bdi(u.full_name || u.name)), " ", h("span", { class: "dim" }, bdi(u.name)), " ", teams, shifts);
+}
+
+const shiftsAhead = 30 * 86400; // seconds
+const shiftsShown = 3;
+
+// soon returns the first shifts of a person.
+function soon(list, at) {
+  const on = list.filter((s) => !isAway(s.role)).sort((a, b) => a.start - b.start);
+  if (!on.length) return h("li", { class: "dim" }, "no shifts in the next 30 days");
+  return [
+    on.slice(0, shiftsShown).map((s) => h("li", {}, roleBadge(s.role), " ", link(s.team), " ", s.start <= at && h("strong", {}, "now, "), span(s.start, s.end, zone.zone()))),
+    on.length > shiftsShown && h("li", { class: "dim" }, `and ${on.length - shiftsShown} more`),
+  ];
 }
 
 async function create() {
@@ -182,7 +210,7 @@ async function create() {
     label: "Create",
     fields: [
       field("Name", h("input", { name: "name", required: true, maxlength: 255 })),
-      field("Time zone", h("select", { name: "zone" }, options(zones(zone), zone)), "Hand-offs happen at the wall-clock times of this zone."),
+      field("Time zone", h("select", { name: "zone" }, options(zones(zone.zone()), zone.zone())), "Hand-offs happen at the wall-clock times of this zone."),
       field("E-mail", h("input", { name: "email", type: "email" })),
       field("Slack channel", h("input", { name: "slack", placeholder: "#team" })),
       field("Description", h("textarea", { name: "description", rows: 2 })),

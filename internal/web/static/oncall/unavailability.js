@@ -1,6 +1,7 @@
 // Unavailability of the reader, once or repeated. Schedules skip an unavailable person.
 import { card, field, fill, flash, h, options, removeButton } from "./dom.js";
 import { path, v1 } from "./api.js";
+import { warnConflicts } from "./changes.js";
 import { form } from "./dialog.js";
 import { moments } from "./shiftform.js";
 import { span, wall } from "./zone.js";
@@ -27,7 +28,7 @@ function describe(u) {
 }
 
 // unavailabilityCard lists the reader's unavailabilities, which count in all teams, and adds and removes them.
-export function unavailabilityCard(page, team, zone) {
+export function unavailabilityCard(page, team, zone, changed) {
   const list = h("div", {}, h("p", { class: "dim" }, "…"));
   const at = path`/teams/${team}/unavailability`;
   async function load() {
@@ -48,7 +49,7 @@ export function unavailabilityCard(page, team, zone) {
                   describe(u),
                   h("div", { class: "dim small" }, u.timezone.replaceAll("_", " "), u.note && " · " + u.note, u.scope === "team" && " · in one team, entered by " + u.set_by),
                 ),
-                removeButton("Remove: " + describe(u), () => v1.remove(path`/unavailability/${u.id}`).then(load, (e) => flash(e.text || String(e), true))),
+                removeButton("Remove: " + describe(u), () => v1.remove(path`/unavailability/${u.id}`).then(() => Promise.all([load(), changed()]), (e) => flash(e.text || String(e), true))),
               ),
             ),
           )
@@ -67,14 +68,25 @@ export function unavailabilityCard(page, team, zone) {
     };
     when.el.addEventListener("change", refresh);
     refresh();
+    const body = () => ({ user: page.user, start: when.start(), end: when.end(), timezone: zone, rule: repeat.value, note: note.value });
+    const found = h("div", { "aria-live": "polite" });
+    let asked = 0;
+    const preview = async () => {
+      const mine = ++asked;
+      const { conflicts } = when.problem() ? { conflicts: [] } : await v1.post(at + "?preview=true", body()).catch(() => ({ conflicts: [] })); // saving shows the error
+      if (mine === asked) fill(found, warnConflicts(conflicts, zone));
+    };
+    when.el.addEventListener("change", preview);
+    repeat.addEventListener("change", preview);
+    preview();
     let made;
     const saved = await form({
       title: "When I cannot be on call",
       label: "Add",
-      fields: [when.el, field("Repeats", repeat), field("Note", note, "Your team can read it.")],
+      fields: [when.el, field("Repeats", repeat), field("Note", note, "Your team can read it."), found],
       save: async () => {
         if (when.problem()) throw Object.assign(new Error(when.problem()), { text: when.problem() });
-        made = await v1.post(at, { user: page.user, start: when.start(), end: when.end(), timezone: zone, rule: repeat.value, note: note.value });
+        made = await v1.post(at, body());
       },
     });
     if (!saved) return;
@@ -90,6 +102,7 @@ export function unavailabilityCard(page, team, zone) {
         true,
       );
     await load();
+    changed();
   }
   load().catch((e) => fill(list, h("div", { class: "flash bad", role: "alert" }, e.text || String(e))));
   return card(

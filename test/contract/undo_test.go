@@ -1,0 +1,82 @@
+package contract
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Each edit is made, undone, and compared with the calendar before it.
+func TestUndoRestoresTheCalendar(t *testing.T) {
+	t.Parallel()
+	s := newCalendar(t)
+	s.roster()
+	now := time.Now().Unix()
+	s.event("ann", "primary", now-3600, now+day)
+	s.event("bob", "primary", now+day, now+2*day)
+	linked := decode[m](s.do(bob, post, "/api/v0/events/link", []m{
+		{"team": "ops", "role": "shadow", "user": "bob", "start": now + day, "end": now + 2*day}, {"team": "ops", "role": "shadow", "user": "bob", "start": now + 2*day, "end": now + 3*day}}).is(201))["link_id"]
+	// calendar has the shifts without their numbers, because a deleted shift comes back with a new one. ids has those of the primaries.
+	var ids []any
+	calendar := func() (all []m) {
+		ids = nil
+		for _, e := range decode[[]m](s.do(bob, get, "/api/v0/events?team=ops", nil).is(200)) {
+			if e["role"] == "primary" {
+				ids = append(ids, e["id"])
+			}
+			delete(e, "id")
+			all = append(all, e)
+		}
+		return all
+	}
+	for _, edit := range []func() m{
+		func() m {
+			return m{"action": "create", "team": "ops", "role": "manager", "user": "ann", "start": now + day, "end": now + 2*day, "note": "new"}
+		},
+		func() m {
+			return m{"action": "edit", "id": ids[1], "user": "ann", "start": now + 3*day, "end": now + 4*day, "note": "moved"}
+		},
+		func() m {
+			return m{"action": "override", "user": "bob", "start": now, "end": now + 3600, "event_ids": ids[:1]}
+		},
+		func() m { return m{"action": "swap_from_now", "events": []m{{"id": ids[0]}, {"id": ids[1]}}} },
+		func() m { return m{"action": "take", "team": "ops", "role": "primary", "until": now + day + 3600} },
+		func() m { return m{"action": "edit_link", "link_id": linked, "user": "ann"} },
+		func() m { return m{"action": "delete_link", "link_id": linked} },
+		func() m { return m{"action": "delete", "id": ids[1]} },
+	} {
+		before := calendar()
+		body := edit()
+		undo := decode[m](s.do(bob, post, "/v1/events/edit", body).is(200))
+		require.NotElementsMatch(t, before, calendar(), body)
+		undo["action"] = "undo"
+		preview := decode[m](s.do(bob, post, "/v1/events/preview", undo).is(200))
+		require.Len(t, preview["added"], len(undo["removed"].([]any)), body)
+		s.do(viewer, post, "/v1/events/edit", undo).problem(403, "")
+		s.do(bob, post, "/v1/events/edit", undo).is(200)
+		require.ElementsMatch(t, before, calendar(), body)
+		if len(undo["removed"].([]any)) == 0 {
+			s.do(bob, post, "/v1/events/edit", undo).problem(412, "") // it is undone already
+		}
+	}
+	require.Contains(t, s.do(bob, get, "/api/v0/audit?team=ops", nil).is(200).body, "edit_undone")
+}
+
+func TestUndoLeavesEditsOfOthers(t *testing.T) {
+	t.Parallel()
+	s := newCalendar(t)
+	s.roster()
+	now := time.Now().Unix()
+	id := s.event("bob", "primary", now+day, now+2*day)
+	moved := decode[m](s.do(bob, post, "/v1/events/edit", m{"action": "edit", "id": id, "end": now + 3*day}).is(200))
+	s.do(owner, post, "/v1/events/edit", m{"action": "edit", "id": id, "note": "with care"}).is(200)
+	moved["action"] = "undo"
+	s.do(bob, post, "/v1/events/edit", moved).problem(412, "")
+	s.do(bob, post, "/v1/events/edit", m{"action": "undo"}).problem(400, "changed")
+	s.do(bob, post, "/v1/events/edit", m{"action": "undo", "added": "all"}).problem(400, "changed")
+	s.do(bob, post, "/v1/events/edit", m{"action": "delete", "id": id}, "If-Match", `"old"`).problem(412, "")
+	forged := moved["changed"].([]any)[0].(m)
+	forged["before"].(m)["schedule_id"] = 4711
+	s.do(bob, post, "/v1/events/edit", moved).problem(409, "")
+}
