@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -14,7 +15,7 @@ import (
 // PlanUses reads how plans are used.
 type PlanUses interface {
 	// Uses leaves out numbers that do not exist.
-	Uses(ctx context.Context, ids []escalation.PlanID) ([]escalation.PlanUse, error)
+	Uses(ctx context.Context, ids []escalation.PlanID) ([]catalog.PlanUse, error)
 	// UsedBy names the applications, integrations, quotas and escalating incidents that use a plan.
 	UsedBy(ctx context.Context, name string) ([]string, error)
 }
@@ -36,7 +37,7 @@ type use struct {
 	UsedBy     []string `json:"used_by,omitempty"`
 }
 
-func showUse(u escalation.PlanUse) use {
+func showUse(u catalog.PlanUse) use {
 	return use{ID: int64(u.ID), LastUsedAt: page.Time(u.LastAt), Escalating: u.Escalating, Steps: u.Steps, Warnings: append([]string{}, u.Warnings()...)}
 }
 

@@ -89,6 +89,14 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 	}
 	f := formOf(p, s)
 	f.Plan = p.Name
+	if !p.Active { // the new version begins with the content of an older one
+		var active plan
+		if err := h.Pages.API(r).Get(page.Path("/v1/plans/%s", p.Name), &active); err != nil {
+			h.Pages.Fail(rw, r, fault.When(err, fault.NotFound, fault.New(fault.Conflict, "The plan is retired. Make a version of it active, then edit it.")))
+			return
+		}
+		f.Base = strconv.FormatInt(active.ID, 10)
+	}
 	h.editor(rw, r, http.StatusOK, f, draftView{})
 }
 
@@ -139,7 +147,7 @@ func (h Handlers) edited(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-var stepNumber = regexp.MustCompile(`\bstep (\d{1,3})\b`)
+var stepNumber = regexp.MustCompile(`(?i)\bstep (\d{1,3})\b`)
 
 // refused returns the view of a refusal, with the step that it is about.
 func refused(refusal page.Refusal) draftView {
@@ -148,7 +156,7 @@ func refused(refusal page.Refusal) draftView {
 	if m := stepField.FindStringSubmatch(refusal.Field); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		d.Step = n + 1
-	} else if m := stepNumber.FindStringSubmatch(strings.ToLower(refusal.Text)); m != nil {
+	} else if m := stepNumber.FindStringSubmatch(refusal.Text); m != nil {
 		d.Step, _ = strconv.Atoi(m[1])
 	}
 	return d
@@ -203,7 +211,7 @@ func (h Handlers) check(r *http.Request, f form) (draftView, error) {
 	for _, w := range answer.Warnings {
 		d.Warnings = append(d.Warnings, page.Warning{Text: w})
 	}
-	d.Sim.fill(answer.Simulation, zone)
+	d.Sim.fill(answer.Simulation, zone, len(f.Steps), s.Repeat)
 	return d, nil
 }
 

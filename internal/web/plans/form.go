@@ -321,7 +321,7 @@ func (r *reader) wrong(field, format string, args ...any) {
 
 // period reads a time such as 5m, 1h 30m or 90 (seconds); "" = 0.
 func (r *reader) period(field, text string) int64 {
-	text = strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(text), " ", ""), "min", "m")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, " ", ""), "min", "m")
 	if text == "" {
 		return 0
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -33,7 +34,12 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	sim, err := h.simulate(r, p)
+	s, err := h.settingsOf(r, p)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	sim, err := h.simulate(r, p, s.Repeat)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -42,11 +48,8 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Render(rw, r, http.StatusOK, "plan-simulation", sim)
 		return
 	}
-	s, err := h.settingsOf(r, p)
 	view := planView{P: p, Self: p.Path(), Sim: sim, Assumptions: assumptions(), Facts: p.facts(s), Line: line(p, seconds(s.Delay))}
-	if err == nil {
-		err = h.Pages.API(r).Get(page.Path("/v1/plans/%s/uses", p.ID), &view.Use)
-	}
+	err = h.Pages.API(r).Get(page.Path("/v1/plans/%s/uses", p.ID), &view.Use)
 	var versions page.Listed[plan]
 	if err == nil {
 		err = h.Pages.API(r).Get("/v1/plans?versions=all&limit=10&name="+url.QueryEscape(p.Name), &versions)
@@ -58,7 +61,7 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	view.Versions = versions.Items[:min(len(versions.Items), shownVersions)]
 	if p.Active {
 		for _, text := range view.Use.Warnings {
-			view.Warnings = append(view.Warnings, page.Warning{Text: text})
+			view.Warnings = append(view.Warnings, page.Warning{Text: humanize.Sentence(text)})
 		}
 	} else if at := slices.IndexFunc(versions.Items, func(v plan) bool { return v.Active }); at >= 0 {
 		view.Warnings = []page.Warning{{Text: "This is not the active version. New incidents use another one.", Href: versions.Items[at].Path(), Action: "Open the active version"}}

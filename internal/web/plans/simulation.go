@@ -66,7 +66,7 @@ type simulatedLine struct {
 const momentFormat = "Mon 2 Jan 2006 15:04:05 -07:00"
 
 // simulate answers the form on the page of a plan. Errors in the form are part of the view.
-func (h Handlers) simulate(r *http.Request, p plan) (simulationView, error) {
+func (h Handlers) simulate(r *http.Request, p plan, repeat int) (simulationView, error) {
 	zone := page.Zone(r)
 	v := r.URL.Query()
 	view := simulationView{Self: p.Path(), Zone: zone.String(), At: v.Get("at"), Application: strings.TrimSpace(v.Get("application")), Assume: v.Get("assume")}
@@ -104,7 +104,7 @@ func (h Handlers) simulate(r *http.Request, p plan) (simulationView, error) {
 	if view.At == "" {
 		view.At = time.Unix(report.At, 0).In(zone).Format("2006-01-02T15:04:05")
 	}
-	view.fill(report, zone)
+	view.fill(report, zone, len(p.Steps), repeat)
 	return view, nil
 }
 
@@ -121,23 +121,34 @@ func (p plan) dynamicTargets() int {
 	return n
 }
 
-func (v *simulationView) fill(r simulation.Report, zone *time.Location) {
+// round returns the step of the plan that a step of a simulation is, and the round after the first; the last step of all may be the fallback.
+func round(step, steps, repeat int) string {
+	switch {
+	case step == 0:
+		return "before step 1"
+	case steps == 0 || step > steps*(repeat+1):
+		return "after the last step"
+	case step <= steps:
+		return fmt.Sprintf("step %d", step)
+	}
+	return fmt.Sprintf("step %d in repeat %d", (step-1)%steps+1, (step-1)/steps)
+}
+
+// fill shows a report. steps and repeat are those of the plan.
+func (v *simulationView) fill(r simulation.Report, zone *time.Location, steps, repeat int) {
 	at := func(unix int64) moment {
 		t := time.Unix(unix, 0)
 		return moment{t.UTC().Format(time.RFC3339), t.In(zone).Format(momentFormat)}
 	}
 	v.Opened, v.Notes = at(r.At), r.Notes
 	for _, p := range r.Pages {
-		row := simulatedRow{After: "+" + humanize.Duration(time.Duration(p.After)*time.Second), At: at(p.At), Who: p.Target, Mode: p.Mode, Why: p.Rule, Step: fmt.Sprint(p.Step)}
+		row := simulatedRow{After: "+" + humanize.Duration(time.Duration(p.After)*time.Second), At: at(p.At), Who: p.Target, Mode: p.Mode, Why: p.Rule, Step: round(p.Step, steps, repeat)}
 		if p.ModeRule != "" {
 			row.Why += fmt.Sprintf("; %s: %s", p.Priority, p.ModeRule)
 		}
 		var notes []string
-		if p.Step == 0 {
-			row.Step = "before"
-		}
 		if p.Repeat > 0 {
-			notes = append(notes, fmt.Sprintf("repeat %d", p.Repeat))
+			notes = append(notes, "again")
 		}
 		if p.Purpose == "fallback" {
 			notes = append(notes, "fallback")

@@ -463,10 +463,11 @@ func (q *Queries) PlanNotifications(ctx context.Context, planID int64) ([]PlanNo
 }
 
 const planUses = `-- name: PlanUses :many
+with escalating as (select i.plan_id, count(*) as n from incidents i where i.active group by i.plan_id)
 select p.id, p.paused, (p.fallback_target_id is not null)::bool as has_fallback,
     coalesce((select max(r.at) from plans v cross join lateral (select max(i.created_at) as at from incidents i where i.plan_id = v.id) r
         where lower(v.name) = lower(p.name)), 'epoch')::timestamptz as used_at,
-    (select count(*) from incidents i join plans v on v.id = i.plan_id where i.active and lower(v.name) = lower(p.name))::int as escalating,
+    coalesce((select sum(e.n) from plans v join escalating e on e.plan_id = v.id where lower(v.name) = lower(p.name)), 0)::int as escalating,
     coalesce((select max(n.step) from plan_notifications n where n.plan_id = p.id), 0)::int as steps,
     array(select distinct n.template from plan_notifications n where n.plan_id = p.id
         and not exists (select from template_active a where a.name_key = lower(n.template)) order by 1)::text[] as lost_templates,

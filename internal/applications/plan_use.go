@@ -1,4 +1,4 @@
-package escalation
+package applications
 
 import (
 	"fmt"
@@ -6,17 +6,13 @@ import (
 	"time"
 )
 
-// PlanUse is how a version of a plan is used, and what is wrong with it now.
+// PlanUse is how the incidents of applications use a version of a plan now. LastAt (zero = never) and Escalating are of incidents of any version.
+// EmptyRoles are on-call roles that nobody holds; lost targets and templates are not active.
 type PlanUse struct {
-	ID PlanID
-	// LastAt is when the last incident of any version was opened; zero = never.
-	LastAt time.Time
-	// Escalating is how many incidents of any version escalate now.
-	Escalating  int
-	Paused      bool
-	HasFallback bool
-	Steps       int
-	// LostTemplates have no active version. LostTargets are inactive or deleted. EmptyRoles are on-call roles that nobody holds now.
+	ID                                     int64
+	LastAt                                 time.Time
+	Escalating, Steps                      int
+	Paused, HasFallback                    bool
 	LostTemplates, LostTargets, EmptyRoles []string
 }
 
