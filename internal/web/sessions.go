@@ -62,6 +62,7 @@ func toLogin(rw http.ResponseWriter, r *http.Request) {
 	}
 	if page.IsRefresh(r) {
 		if r.Method == http.MethodPost { // the form stays as it was typed
+			rw.Header().Set("Content-Type", "text/html; charset=utf-8")
 			rw.WriteHeader(http.StatusUnauthorized)
 			return
 		}

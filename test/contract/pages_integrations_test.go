@@ -261,6 +261,39 @@ func TestHeartbeatsAreKeptOnPages(t *testing.T) {
 	s.do(owner, get, one, nil).is(404)
 }
 
+// The database searches and pages the list, and a test of a route may have other rules.
+func TestIntegrationsAreSearchedInTheAPI(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for _, name := range []string{"beta", "Alpha", "gamma %_", "délta"} {
+		s.do(owner, put, "/v1/integrations/"+url.PathEscape(name), m{"type": "generic", "application": "demo", "default_plan": "pager"}).is(201)
+	}
+	s.do(admin, put, "/v1/integrations/zabbix", m{"type": "zabbix", "application": "other"}).is(201)
+	type list struct {
+		Items []struct{ Name string }
+		Next  string
+	}
+	var seen []string
+	at := "/v1/integrations?limit=2"
+	for next := at; next != ""; {
+		found := decode[list](s.do(viewer, get, next, nil).is(200))
+		for _, i := range found.Items {
+			seen = append(seen, i.Name)
+		}
+		if next = ""; found.Next != "" {
+			next = at + "&cursor=" + found.Next
+		}
+	}
+	require.Equal(t, []string{"Alpha", "beta", "délta", "gamma %_", "zabbix"}, seen)
+	for text, want := range map[string]int{"ALP": 1, "%": 1, "_": 1, "other": 1, "demo": 4, "generic": 4, "gener": 0, "DÉL": 1, "none": 0} {
+		require.Len(t, decode[list](s.do(viewer, get, "/v1/integrations?text="+url.QueryEscape(text), nil).is(200)).Items, want, text)
+	}
+	found := decode[m](s.do(bob, post, "/v1/integrations/beta/route-test", m{"labels": m{"a": "b"}, "rules": []m{{"match": "a=b", "record_only": true}}}).is(200))
+	require.Equal(t, true, found["record_only"])
+	s.do(bob, post, "/v1/integrations/beta/route-test", m{"rules": []m{{"match": "a=b"}}}).is(400)
+	s.do(anonymous, post, "/integrations/beta/rules", formOf("do", "add"), "Content-Type", "application/x-www-form-urlencoded", "HX-Request", "true").is(401)
+}
+
 func TestASilenceIsPreviewed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -26,7 +26,7 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 	switch body := strings.TrimSpace(string(r.Body)); {
 	case body == "":
 		return nil, fault.New(fault.Invalid, "the body is empty")
-	case form && !json.Valid(r.Body): // curl calls JSON a form unless it is told otherwise
+	case form && (!strings.ContainsAny(body[:1], "{[") || !json.Valid(r.Body)): // curl calls JSON a form unless it is told otherwise
 		return ofForm(r.Body, x)
 	case body[0] == '{':
 		m, err := object(r.Body)

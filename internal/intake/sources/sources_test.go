@@ -112,6 +112,11 @@ func TestGeneric(t *testing.T) {
 	events, err = Generic(form)
 	require.NoError(t, err)
 	require.Equal(t, "x y", events[0].Title)
+	form.Body = []byte(`{"id": "job-17", "title": "x+y"}`)
+	events, err = Generic(form)
+	require.NoError(t, err)
+	require.Equal(t, "x+y", events[0].Title, "curl calls JSON a form")
+	require.Equal(t, "job-17", events[0].Key)
 	for _, wrong := range []string{"", " ", "{", "[]", "[1]", "[" + strings.Repeat(`{},`, maxEvents) + "{}]"} {
 		_, err := Generic(request(wrong))
 		require.True(t, fault.Is(err, fault.Invalid), wrong)

@@ -78,6 +78,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 	h.showToken(rw, r, made, true)
 }
 
+// made adds the typed integration. A name in use is an Invalid fault.
 func (h Handlers) made(r *http.Request, i integration) (made integration, err error) {
 	if i.Name == "" {
 		return made, fault.Invalidf("name", "the integration needs a name")
@@ -90,8 +91,8 @@ func (h Handlers) made(r *http.Request, i integration) (made integration, err er
 		return made, err
 	}
 	made = integration{}
-	return made, api.Send(http.MethodPut, i.Path(), map[string]any{"type": i.Type, "application": i.Application, "default_plan": i.Plan,
-		"default_severity": i.Severity}, &made)
+	err = api.Send(http.MethodPut, i.Path(), map[string]any{"type": i.Type, "application": i.Application, "default_plan": i.Plan, "default_severity": i.Severity}, &made)
+	return made, err
 }
 
 type tokenView struct {
