@@ -54,7 +54,7 @@ type refused struct {
 
 // Value returns what was typed into a field of the form, or the stored value.
 func (f refused) Value(form, field, stored string) string {
-	if f.Form == form && f.Refusal.Text != "" {
+	if f.Form == form && f.Refusal.Text != "" && f.Typed.Has(field) {
 		return f.Typed.Get(field)
 	}
 	return stored
