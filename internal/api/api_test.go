@@ -101,7 +101,7 @@ func newFixture(t *testing.T) *fixture {
 			catalog.Routes(catalog.Deps{Plans: plans, PlanStore: plans, PlanUses: plans, Templates: templates, TemplateStore: templates, People: users,
 				Teammates: users.Teammates, Teams: pgcatalog.NewOwners(db), MaxPlanLength: 24 * time.Hour}),
 			applications.Routes(applications.Deps{Applications: apps, People: users}),
-			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil), Rules: pgpeople.NewSettings(db), Quiet: pgpeople.NewSettings(db), OnCall: operator.NewOnCall(db, apps)}),
+			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil), Accounts: operator.NewAccounts(db), Rules: pgpeople.NewSettings(db), Quiet: pgpeople.NewSettings(db), Display: pgpeople.NewSettings(db), OnCall: operator.NewOnCall(db, apps)}),
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps,
 				Removals: operator.NewRemovals(db, plans, "")}),
 			auditlog.Routes(auditlog.Deps{Read: access.NewAudit(db).List}),

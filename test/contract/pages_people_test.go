@@ -58,6 +58,9 @@ func TestContactsOfAPerson(t *testing.T) {
 	require.Contains(t, refused.body, "must be a phone number with its country code")
 	require.Contains(t, refused.body, `value="12"`, "what was typed stays")
 	require.Contains(t, refused.body, `aria-invalid="true"`, "the field is named")
+	changed := s.post(bob, "/people/bob/contacts", "mode", "email", "change", "true", "destination", "nowhere").is(400)
+	require.Contains(t, changed.body, `value="nowhere"`)
+	require.Equal(t, 1, strings.Count(changed.body, `aria-invalid="true"`))
 	s.post(owner, "/people/bob/contacts", "mode", "sms", "destination", "+15552220002").is(403)
 	s.post(viewer, "/people/viewer/contacts", "mode", "phone", "destination", "+15552220009").is(303) // read-only people change their own settings
 	s.post(bob, "/people/bob/contacts", "mode", "phone", "destination", "+15552220002").is(303)

@@ -767,7 +767,7 @@ var resources = []string{
 	"/v1/users/{user}",
 	"/v1/users/{user}/notification-rules",
 	"/v1/users/{user}/quiet-limits",
-	"/v1/invitations", "/v1/invitations/", "/v1/users/{user}/second-factor",
+	"/v1/invitations", "/v1/invitations/", "/v1/reachability", "/v1/users/{user}/settings", "/v1/users/{user}/password-link", "/v1/users/{user}/second-factor",
 }
 
 // ofOncall reports whether a route belongs to the on-call API, or is a page. These have their own tests.

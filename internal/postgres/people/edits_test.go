@@ -34,9 +34,9 @@ func TestConcurrentEditsOfOtherFieldsAreKept(t *testing.T) {
 	off, name, none := false, "Ann Lee", ""
 	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{Active: &off}))
 	require.NoError(t, people.Update(t.Context(), ann, oncall.PersonChange{FullName: &name})) // from a form that was loaded before
-	photo, _, err := pgpeople.NewUsers(db).Shown(t.Context(), ann.ID)
+	shown, err := pgpeople.NewUsers(db).Shown(t.Context(), ann.ID)
 	require.NoError(t, err)
-	require.Equal(t, ann.PhotoURL, photo)
+	require.Equal(t, ann.PhotoURL, shown.PhotoURL)
 	after, err := people.ByName(t.Context(), "ann")
 	require.NoError(t, err)
 	require.False(t, after.Active, "whoever was switched off stays so")

@@ -27,7 +27,7 @@ func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/people", h.list)
 	r.Post("/people", h.add)
 	page.Get(r, "/people/{user}", h.person)
-	r.Post("/people/{user}/contacts", h.act(h.showPerson, fixed("contact"), setContact))
+	r.Post("/people/{user}/contacts", h.act(h.showPerson, contactForm, setContact))
 	r.Post("/people/{user}/contacts/{mode}/{action}", h.contact)
 	r.Post("/people/{user}/rules", h.act(h.showPerson, fixed("rules"), setRules))
 	r.Post("/people/{user}/quiet", h.act(h.showPerson, fixed("quiet"), setQuiet))
@@ -54,7 +54,7 @@ type refused struct {
 
 // Value returns what was typed into a field of the form, or the stored value.
 func (f refused) Value(form, field, stored string) string {
-	if f.Form == form && f.Refusal.Text != "" {
+	if f.Form == form && f.Refusal.Text != "" && f.Typed.Has(field) {
 		return f.Typed.Get(field)
 	}
 	return stored

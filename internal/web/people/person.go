@@ -207,6 +207,14 @@ func defaultModes(api page.API) (map[users.Priority]users.Mode, error) {
 	return out, err
 }
 
+// contactForm returns the name of the form that adds a contact, or of the one that changes a contact.
+func contactForm(form url.Values) string {
+	if form.Get("change") != "" {
+		return "contact-" + form.Get("mode")
+	}
+	return "contact"
+}
+
 // setContact adds or replaces a contact. The choice phone means calls and texts.
 func setContact(api page.API, user string, form url.Values) (done, to string, err error) {
 	modes := []string{form.Get("mode")}
