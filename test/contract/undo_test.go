@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"html"
 	"regexp"
 	"testing"
 	"time"
@@ -124,15 +125,15 @@ func TestListOfTeams(t *testing.T) {
 	t.Parallel()
 	s := newCalendar(t)
 	for i := range 60 {
-		s.do(owner, post, "/api/v0/teams", m{"name": fmt.Sprintf("t%02d <b>", i), "scheduling_timezone": "UTC"}).is(201)
+		s.do(owner, post, "/api/v0/teams", m{"name": fmt.Sprintf("t%02d 🚒", i), "scheduling_timezone": "UTC"}).is(201)
 	}
 	first := s.do(bob, get, "/oncall/teams", nil).is(200).body
-	require.Contains(t, first, `<a href="/oncall/teams/t00%20%3Cb%3E"><bdi>t00 &lt;b&gt;</bdi></a>`)
+	require.Contains(t, first, `<a href="/oncall/teams/t00%20%F0%9F%9A%92"><bdi>t00 🚒</bdi></a>`)
 	more := regexp.MustCompile(`href="(/oncall/teams\?after=[^"]+)">More`).FindStringSubmatch(first)
 	require.Len(t, more, 2, first)
-	rest := s.do(bob, get, more[1], nil).is(200).body
-	require.Contains(t, rest, "t59 &lt;b&gt;")
-	require.NotContains(t, rest, "t00 &lt;b&gt;")
+	rest := s.do(bob, get, html.UnescapeString(more[1]), nil).is(200).body
+	require.Contains(t, rest, "t59 🚒")
+	require.NotContains(t, rest, "t00 🚒")
 	found := s.do(bob, get, "/oncall/teams?q=bob", nil).is(200).body
 	require.Contains(t, found, `<a href="/people/bob">`)
 	require.Contains(t, found, "No team has this in its name.")
