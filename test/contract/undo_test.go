@@ -1,6 +1,9 @@
 package contract
 
 import (
+	"fmt"
+	"html"
+	"regexp"
 	"testing"
 	"time"
 
@@ -79,4 +82,59 @@ func TestUndoLeavesEditsOfOthers(t *testing.T) {
 	forged := moved["changed"].([]any)[0].(m)
 	forged["before"].(m)["schedule_id"] = 4711
 	s.do(bob, post, "/v1/events/edit", moved).problem(409, "")
+}
+
+func TestConflictsAreShownBeforeAnythingIsStored(t *testing.T) {
+	t.Parallel()
+	s := newCalendar(t)
+	s.roster()
+	now := time.Now().Unix()
+	id := s.event("bob", "primary", now+day, now+2*day)
+	away := m{"user": "bob", "start": now + day + 3600, "end": now + day + 7200}
+	of := func(a answer) (roles []any) {
+		for _, c := range decode[m](a)["conflicts"].([]any) {
+			roles = append(roles, c.(m)["role"])
+		}
+		return roles
+	}
+	const at = "/v1/teams/ops/unavailability"
+	require.Equal(t, []any{"primary"}, of(s.do(bob, post, at+"?preview=true", away).is(200)))
+	s.do(bob, post, at+"?preview=perhaps", away).problem(400, "preview")
+	s.do(bob, get, at, nil).says(200, `[]`)
+	s.do(bob, post, at, away).is(201)
+
+	shifted := m{"action": "edit", "id": id, "start": now + day + 3600}
+	require.Equal(t, []any{"primary"}, of(s.do(bob, post, "/v1/events/preview", shifted).is(200)))
+	shifted["start"] = now + day + 7200
+	require.Empty(t, of(s.do(bob, post, "/v1/events/preview", shifted).is(200)))
+	added := m{"action": "create", "team": "ops", "role": "vacation", "user": "bob", "start": now + day, "end": now + 2*day}
+	require.Empty(t, of(s.do(bob, post, "/v1/events/preview", added).is(200)), "vacation is not on call")
+
+	// The same mark is in the lists without JavaScript.
+	s.event("ann", "secondary", now-60, now+day)
+	list := s.do(bob, get, "/oncall/teams/OPS", nil).is(200).body
+	require.Regexp(t, `(?s)On call now.*<bdi>ann</bdi>.*Next 14 days.*<bdi>bob</bdi></strong> <span class="chip bad">unavailable`, list)
+	own := s.do(bob, get, "/oncall/me", nil).is(200).body
+	require.Contains(t, own, "You are not on call.")
+	require.Contains(t, own, `<span class="chip bad">unavailable`)
+	require.NotContains(t, own, "<bdi>ann</bdi>")
+	s.do(bob, get, "/oncall/teams/none", nil).is(404)
+}
+
+func TestListOfTeams(t *testing.T) {
+	t.Parallel()
+	s := newCalendar(t)
+	for i := range 60 {
+		s.do(owner, post, "/api/v0/teams", m{"name": fmt.Sprintf("t%02d 🚒", i), "scheduling_timezone": "UTC"}).is(201)
+	}
+	first := s.do(bob, get, "/oncall/teams", nil).is(200).body
+	require.Contains(t, first, `<a href="/oncall/teams/t00%20%F0%9F%9A%92"><bdi>t00 🚒</bdi></a>`)
+	more := regexp.MustCompile(`href="(/oncall/teams\?after=[^"]+)">More`).FindStringSubmatch(first)
+	require.Len(t, more, 2, first)
+	rest := s.do(bob, get, html.UnescapeString(more[1]), nil).is(200).body
+	require.Contains(t, rest, "t59 🚒")
+	require.NotContains(t, rest, "t00 🚒")
+	found := s.do(bob, get, "/oncall/teams?q=bob", nil).is(200).body
+	require.Contains(t, found, `<a href="/people/bob">`)
+	require.Contains(t, found, "No team has this in its name.")
 }
