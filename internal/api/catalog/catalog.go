@@ -64,17 +64,27 @@ type Deps struct {
 	MaxPlanLength time.Duration
 	// ListLimit is the number of members from which a mailing list is not paged; 0 = no limit.
 	ListLimit int
+	// Preview renders a draft of a template.
+	Preview routing.Handler
 }
 
 // Routes returns the routes on the parts.
-func Routes(d Deps) []routing.Route { return slices.Concat(d.plans().routes(), d.templates().routes()) }
+func Routes(d Deps) []routing.Route {
+	return append(slices.Concat(d.plans().routes(), d.templates().routes()), routing.Post("/v1/templates/preview", routing.Write, d.Preview))
+}
 
 func (d Deps) authors() catalog.Authors {
 	return catalog.Authors{People: d.People, Teammates: d.Teammates, Team: d.Teams.ByID}
 }
 
-// versions adds the condition of the parameter versions: active versions, or all.
+// versions adds the conditions of the parameters versions (active versions, or all) and search (a part of the name).
 func versions(q page.Query, to *filters.Query) error {
+	if text, ok := q.Text("search"); ok {
+		if !wire.Storable(text) {
+			return fault.Invalidf("search", "search must be UTF-8 text without NUL characters")
+		}
+		to.Conditions = append(to.Conditions, filters.Condition{Field: "name", Op: filters.Contains, Values: []any{text}})
+	}
 	switch text, ok := q.Text("versions"); {
 	case !ok || text == "active":
 		to.Conditions = append(to.Conditions, page.Equal("active", true))

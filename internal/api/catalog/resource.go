@@ -36,7 +36,7 @@ func (a resource[V, D, ID]) path() string { return "/v1/" + a.kind + "s" }
 
 func (a resource[V, D, ID]) routes() []routing.Route {
 	one := a.path() + "/{" + a.kind + "}"
-	all := page.List[V]{Read: a.List, Show: a.row, Place: a.place, Texts: []string{"name", "creator", "team"}, More: []string{"versions"}, Further: versions}
+	all := page.List[V]{Read: a.List, Show: a.row, Place: a.place, Texts: []string{"name", "creator", "team"}, More: []string{"versions", "search"}, Further: versions}
 	return []routing.Route{
 		routing.Get(a.path(), routing.Someone, all.Answer),
 		routing.Post(a.path(), routing.Write, a.create),
