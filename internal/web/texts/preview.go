@@ -69,6 +69,12 @@ func (p preview) of(c content) preview {
 			e.Mark = strings.Repeat(" ", max(e.Column-1, 0))
 		}
 	}
+	if _, why, cut := strings.Cut(p.Problem, "went out as plain text: "); cut {
+		p.Problem = "Such a message gets the built-in text: " + why
+	}
+	if len(p.Errors) > 0 {
+		p.Problem = "Until this is corrected, messages get the built-in text:"
+	}
 	if p.Slack != nil {
 		p.Blocks = drawn(*p.Slack)
 	}

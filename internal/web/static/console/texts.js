@@ -3,6 +3,8 @@
 const form = document.getElementById("text-form");
 
 function ask(mode) {
+  if (mode.dataset.asked) return;
+  mode.dataset.asked = "true";
   if ([...mode.querySelectorAll("textarea")].some((area) => area.value)) window.htmx.trigger(mode, "open-mode");
 }
 
