@@ -11,14 +11,14 @@ import (
 
 // applicationsPages are the rows of pages (see pages).
 func applicationsPages() []right {
-	const owners = "lllll3oo3" // ann owns demo
+	const owners = "111113oo3" // ann owns demo
 	var out []right
 	for _, path := range []string{"/applications", "/applications?name=d", "/applications/new", "/applications/demo", "/applications/demo/edit"} {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
 	withSecond := func(s *server) { s.do(admin, post, "/v0/applications/demo/secondary", nil) }
 	return append(out,
-		right{post, "/applications/new", formOf("name", "spare2"), 303, "lllll33o3", func(s *server) { s.exec("delete from applications where name = 'spare2'") }},
+		right{post, "/applications/new", formOf("name", "spare2"), 303, "1111133o3", func(s *server) { s.exec("delete from applications where name = 'spare2'") }},
 		right{post, "/applications/demo/edit", formOf("variables", "host\nmessage", "owners", "ann", "modes", "email"), 303, owners, nil},
 		right{post, "/applications/demo/key", nil, 200, owners, nil},
 		right{post, "/applications/demo/second-key", nil, 200, owners, func(s *server) { s.exec("update applications set secondary_key_sealed = null where name = 'demo'") }},

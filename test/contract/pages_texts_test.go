@@ -3,6 +3,7 @@ package contract
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -17,14 +18,19 @@ func textsPages() []right {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
 	return append(out,
-		right{post, "/templates/new", formOf(append([]string{"name", "new words"}, text...)...), 303, "lllllooo3", func(s *server) { s.exec("delete from template_active where name_key = 'new words'") }},
-		right{post, "/templates/preview", formOf(append([]string{"mode", "email"}, text...)...), 200, "lllllooo3", nil},
-		right{post, "/templates/spare/edit", formOf(append([]string{"base", ""}, text...)...), 303, "lllllooo3", nil},
-		right{post, "/templates/{spare template}/activate", nil, 303, "lllllooo3", nil},
-		right{post, "/templates/spare/owner", formOf("team", ""), 303, "lllllo3o3", nil},
-		right{post, "/templates/spare words/delete", nil, 303, "lllllo3o3", spareWords},
+		right{post, "/templates/new", formOf(append([]string{"name", "new words"}, text...)...), 303, "11111ooo3", func(s *server) { s.exec("delete from template_active where name_key = 'new words'") }},
+		right{post, "/templates/preview", formOf(append([]string{"mode", "email"}, text...)...), 200, "11111ooo3", nil},
+		right{post, "/templates/spare/edit", formOf(append([]string{"base", ""}, text...)...), 303, "11111ooo3", nil},
+		right{post, "/templates/{spare template}/activate", nil, 303, "11111ooo3", spareOfBob},
+		right{post, "/templates/spare/owner", formOf("team", ""), 303, "11111o3o3", spareOfBob},
+		right{post, "/templates/spare words/delete", nil, 303, "11111o3o3", spareWords},
 		right{post, "/v1/templates/preview", m{"application": "demo", "mode": "email", "body": "b"}, 200, "1333oooo3", nil},
 	)
+}
+
+// spareOfBob makes bob the author of all versions of the template spare again.
+func spareOfBob(s *server) {
+	s.exec("update templates set creator_id = (select id from users where name = 'bob') where name = 'spare'")
 }
 
 // spareWords makes a template of bob.
@@ -33,10 +39,14 @@ func spareWords(s *server) {
 		with t as (insert into templates (name, creator_id) select 'spare words', id from users where name = 'bob' returning id, name) insert into template_active select name, id from t`)
 }
 
-// submit sends a form of a page.
+// submit sends a form of a page. A name may be given several times.
 func (s *server) submit(as caller, path string, pairs ...string) answer {
 	s.Helper()
-	return s.do(as, post, path, formOf(pairs...), "Content-Type", form)
+	v := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		v.Add(pairs[i], pairs[i+1])
+	}
+	return s.do(as, post, path, v.Encode(), "Content-Type", form)
 }
 
 // follow opens the address that a form leads to.

@@ -58,6 +58,9 @@ func (h Handlers) typed(rw http.ResponseWriter, r *http.Request) (url.Values, bo
 
 // refused shows the page of the application again, with what was typed and why it is refused.
 func (h Handlers) refused(rw http.ResponseWriter, r *http.Request, typed url.Values, err error) {
+	if fault.Is(err, fault.Unauthenticated) { // how some routes of /v0 refuse people
+		err = fault.New(fault.Forbidden, fault.Public(err))
+	}
 	refusal, ok := h.Pages.Refused(rw, r, err)
 	if !ok {
 		return
