@@ -99,7 +99,9 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	if mine {
 		actor := wire.Actor(r.Context())
-		all = slices.DeleteFunc(all, func(a applications.Application) bool { return !slices.Contains(a.OwnerIDs, actor.UserID) && !actor.InTeam(a.Team) })
+		all = slices.DeleteFunc(all, func(a applications.Application) bool {
+			return !slices.Contains(a.OwnerIDs, actor.UserID) && !actor.InTeam(a.Team)
+		})
 	}
 	page.Sort(all, func(a applications.Application) string { return a.Name })
 	return page.AnswerNamed(w, q, all, func(a applications.Application) any { return showApplication(a) }, func(a applications.Application) string { return a.Name })

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/messages/drafts"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
@@ -34,8 +35,6 @@ type Facts interface {
 type Deps struct {
 	Applications Applications
 	Facts        Facts
-	// Sample returns the context of an incident of an alert source. An unknown source is a NotFound fault.
-	Sample func(source string) (json.RawMessage, error)
 	// Address is the public address of Iris, without a slash at its end.
 	Address string
 }
@@ -60,18 +59,22 @@ func Handler(d Deps) routing.Handler {
 			return fault.Wrap(fault.Unavailable, r.Context().Err(), "too many previews are being rendered: try again")
 		}
 		defer func() { <-slots }()
-		return routing.Answer(w, http.StatusOK, show(messages.RenderDraft(draft), draft))
+		p, err := drafts.Render(r.Context(), draft)
+		if err != nil {
+			return err
+		}
+		return routing.Answer(w, http.StatusOK, show(p, draft))
 	}
 }
 
 // read reads the draft of a body, and the facts of its message.
-func (d Deps) read(w http.ResponseWriter, r *http.Request) (draft messages.Draft, err error) {
+func (d Deps) read(w http.ResponseWriter, r *http.Request) (draft drafts.Draft, err error) {
 	b, err := jsonbody.ReadKnown(w, r, "name", "application", "mode", "subject", "body", "email_html", "priority", "incident", "source", "context")
 	if err != nil {
 		return draft, err
 	}
 	actor := wire.Actor(r.Context())
-	draft = messages.Draft{Target: actor.Username, AckURL: d.Address + "/a/preview", IncidentURL: d.Address + "/incidents/1", Plan: "example plan"}
+	draft = drafts.Draft{Target: actor.Username, AckURL: d.Address + "/a/preview", IncidentURL: d.Address + "/incidents/1", Plan: "example plan"}
 	for name, into := range map[string]*string{"name": &draft.Template, "subject": &draft.Subject, "body": &draft.Body, "email_html": &draft.EmailHTML} {
 		if *into, err = b.Text(name); err != nil {
 			return draft, err
@@ -100,7 +103,7 @@ func (d Deps) read(w http.ResponseWriter, r *http.Request) (draft messages.Draft
 
 // readFacts reads the application, and the incident: a real one, one of an alert source, one with the context of the body, or one with the
 // sample context of the application.
-func (d Deps) readFacts(ctx context.Context, b jsonbody.Object, draft *messages.Draft) error {
+func (d Deps) readFacts(ctx context.Context, b jsonbody.Object, draft *drafts.Draft) error {
 	name, err := b.Required("application")
 	if err != nil {
 		return err
@@ -129,7 +132,7 @@ func (d Deps) readFacts(ctx context.Context, b jsonbody.Object, draft *messages.
 		if err != nil {
 			return err
 		}
-		if data.Context, err = d.Sample(source); err != nil {
+		if data.Context, err = sources.Sample(source); err != nil {
 			return fault.When(err, fault.NotFound, b.Fault("source", "there is no alert source %.60q with a sample", source))
 		}
 	case b.Given("context"):
@@ -147,7 +150,7 @@ func (d Deps) readFacts(ctx context.Context, b jsonbody.Object, draft *messages.
 }
 
 // incident reads the incident of the body, and the name of its plan.
-func (d Deps) incident(ctx context.Context, b jsonbody.Object, draft *messages.Draft) (data messages.IncidentData, err error) {
+func (d Deps) incident(ctx context.Context, b jsonbody.Object, draft *drafts.Draft) (data messages.IncidentData, err error) {
 	n, ok := jsonbody.ParseWhole(b.Members["incident"])
 	if !ok || n < 1 {
 		return data, b.Fault("incident", "incident must be the number of an incident")
@@ -193,22 +196,23 @@ type partError struct {
 	Message string `json:"message"`
 }
 
-func show(p messages.Preview, of messages.Draft) preview {
-	out := preview{Subject: p.Subject, Body: p.Body, EmailHTML: page.OrNull(p.EmailHTML), Characters: p.Characters, Segments: p.Segments,
-		Problem: page.OrNull(p.Problem), Errors: make([]partError, len(p.Errors)), Context: of.Incident.Context}
+func show(p drafts.Preview, of drafts.Draft) preview {
+	out := preview{Subject: p.Subject, Body: p.Body, EmailHTML: orNull(p.EmailHTML), Characters: p.Characters, Segments: p.Segments,
+		Problem: orNull(p.Problem), Errors: make([]partError, len(p.Errors)), Context: of.Incident.Context}
 	if of.Mode == users.Slack {
 		out.Slack = &slack{p.Slack.Subject, p.Slack.Body, p.Slack.Custom}
 	}
 	for i, e := range p.Errors {
-		out.Errors[i] = partError{Part: e.Part, Line: known(e.Line), Column: known(e.Column), Message: e.Message}
+		out.Errors[i] = partError{Part: e.Part, Line: orNull(e.Line), Column: orNull(e.Column), Message: e.Message}
 	}
 	return out
 }
 
-// known returns nil for 0.
-func known(n int) *int {
-	if n == 0 {
+// orNull returns nil for the zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
 		return nil
 	}
-	return &n
+	return &v
 }

@@ -6,14 +6,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/iris-oncall/iris/internal/api"
-	"github.com/iris-oncall/iris/internal/api/previews"
 	"github.com/iris-oncall/iris/internal/app/apiserver/callbacks"
 	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
 	"github.com/iris-oncall/iris/internal/app/apiserver/site"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/config"
-	"github.com/iris-oncall/iris/internal/intake/sources"
 	"github.com/iris-oncall/iris/internal/irisapi"
 	"github.com/iris-oncall/iris/internal/load"
 	"github.com/iris-oncall/iris/internal/login"
@@ -194,7 +192,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		Catalog: api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
 			People: s.Users, Teammates: s.Users.Teammates, Teams: s.Owners, MaxPlanLength: s.cfg.MaxPlanLength,
 			ListLimit: s.cfg.MailingLists.MaxMembers,
-			Preview: previews.Handler(previews.Deps{Applications: s.Applications, Facts: s.QueueLoader, Sample: sources.Sample, Address: s.cfg.PublicURL})},
+			Preview:   callbacks.Preview(s.Stores, s.cfg.PublicURL)},
 		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users},
 		Configuration: api.ConfigurationParts{
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory,

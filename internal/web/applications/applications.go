@@ -264,7 +264,7 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 		v.Plans = append(v.Plans, p.Name)
 	}
 	for _, i := range integrations.Items {
-		if strings.EqualFold(i.Application, name) {
+		if i.Application == name {
 			v.Integrations = append(v.Integrations, i.Name)
 		}
 	}
@@ -283,8 +283,7 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 // may reports whether the reader may change the application. The API decides; this one shows or hides the forms.
 func may(r *http.Request, a application, teams []string) bool {
 	u := page.Reader(r)
-	mine := func(name string) bool { return strings.EqualFold(name, u.Name) }
-	return !u.ReadOnly && (u.Admin || slices.ContainsFunc(a.Owners, mine) || a.Team != "" && slices.Contains(teams, a.Team))
+	return !u.ReadOnly && (u.Admin || slices.Contains(a.Owners, u.Name) || a.Team != "" && slices.Contains(teams, a.Team))
 }
 
 // figures reads the statistics of the last week.

@@ -95,7 +95,7 @@ func (m reader) owns(r *http.Request, v version) bool {
 	case v.Team != "":
 		return slices.Contains(m.Teams, v.Team)
 	}
-	return strings.EqualFold(v.Creator, u.Name)
+	return v.Creator == u.Name
 }
 
 type listView struct {
