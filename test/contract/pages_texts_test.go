@@ -156,7 +156,7 @@ func TestTheEditorShowsPreviews(t *testing.T) {
 	id := int64(decode[m](made)["id"].(float64))
 	all := s.submit(owner, "/templates/words/edit", "do", "preview", "application", "demo", "incident", fmt.Sprint(id), "email.subject", "{{ host }}", "email.body", "{{ message }}",
 		"sms.body", "{{ host }}: {{ message }}", "slack.body", `{"blocks": [{"type": "header", "text": {"type": "plain_text", "text": "{{ host }} down"}}, {"type": "divider"}]}`,
-		"call.body", "{{ hots }}")
+		"call.body", "{{ hots.x }}")
 	require.Contains(t, all.is(200).body, "web7: slow", "the real incident")
 	require.Contains(t, all.body, "<iframe sandbox ")
 	require.Contains(t, all.body, "default-src &#39;none&#39;; style-src", "the frame may load nothing")
