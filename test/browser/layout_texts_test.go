@@ -10,7 +10,7 @@ import (
 
 // textsLayout adds a template of 200 lines with a long name, and returns pages for TestLayout.
 func textsLayout(api *client) []layoutPage {
-	long := strings.Repeat("{{ iris.title }} "+unbroken+" "+odd+"\n", 200)
+	long := strings.Repeat("{{ iris.title }} "+odd+"\n", 199) + unbroken
 	name := "t" + unbroken[:199]
 	content := []object{
 		{"application": "demo", "mode": "email", "subject": "{{ iris.title }} " + unbroken, "body": long, "email_html": "<p>" + unbroken + "</p><img src='http://127.0.0.1:1/x.png'><script>1</script>"},
