@@ -98,16 +98,16 @@ func editing(t whole) editView {
 // modesOf returns all modes, with the texts of an application. Modes with a text are open.
 func modesOf(all []content, application string) []modeView {
 	out := make([]modeView, len(users.Modes))
-	any := false
+	has := false
 	for i, m := range users.Modes {
 		out[i] = modeView{content: content{Application: application, Mode: string(m)}, Label: labels[string(m)][0], Hint: labels[string(m)][1]}
 		for _, c := range all {
 			if c.Mode == string(m) && strings.EqualFold(c.Application, application) {
-				out[i].content, out[i].Open, any = c, true, true
+				out[i].content, out[i].Open, has = c, true, true
 			}
 		}
 	}
-	out[0].Open = out[0].Open || !any
+	out[0].Open = out[0].Open || !has
 	return out
 }
 

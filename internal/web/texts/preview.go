@@ -100,11 +100,10 @@ func (p preview) Frame() template.HTMLAttr {
 // Variables is the context as the page shows it.
 func (p preview) Variables() string {
 	var out strings.Builder
-	var any json.RawMessage = p.Context
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if enc.Encode(any) != nil {
+	if enc.Encode(p.Context) != nil {
 		return string(p.Context)
 	}
 	return out.String()
