@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -21,6 +22,8 @@ type benchCommand struct {
 	For           time.Duration `help:"Duration of --rate." default:"1m"`
 	Notifications int           `help:"Post N out-of-band notifications as fast as possible." placeholder:"N"`
 	Storm         int           `help:"Post N groups of alerts 20 times as two Alertmanagers do, and new incidents meanwhile." placeholder:"N"`
+
+	Pages int `help:"Request each page of the console N times, one at a time." placeholder:"N"`
 
 	URL  string `name:"url" help:"Address of a running iris-api. Without it, the bench starts its own servers." placeholder:"URL"`
 	App  string `help:"Application at the running server." placeholder:"NAME"`
@@ -66,6 +69,10 @@ func (c benchCommand) Run(ctx context.Context, e *env) error {
 		if err := e.refuseInUse(ctx); err != nil {
 			return err
 		}
+	}
+	if c.Pages > 0 {
+		pages, err := bench.Pages(ctx, o, c.Pages)
+		return errors.Join(err, bench.PrintPages(e.stdout, pages))
 	}
 	if c.Fill > 0 && c.Burst == 0 && c.Rate == "" && c.Notifications == 0 && c.Storm == 0 {
 		return bench.Fill(ctx, o.DatabaseURL, c.Fill, e.stderr)

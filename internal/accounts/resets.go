@@ -25,8 +25,8 @@ type Addressee struct {
 // ResetStore stores the links of password resets by the hashes of their tokens.
 type ResetStore interface {
 	// Add stores a link for the person with that name or verified e-mail contact. Nobody who may reset a password, and somebody who asked too
-	// often, is a NotFound fault.
-	Add(ctx context.Context, login string, hash []byte, life time.Duration) (Addressee, error)
+	// often, is a NotFound fault. by is the author in the audit log; "" = nobody has logged in, and there is no entry.
+	Add(ctx context.Context, login string, hash []byte, life time.Duration, by string) (Addressee, error)
 	// Find returns the person of a valid link, else ErrLink.
 	Find(ctx context.Context, hash []byte) (Addressee, error)
 	// Use stores the new password, ends the sessions, and makes the link void; ErrLink if it is not valid.
@@ -60,15 +60,25 @@ type Resets struct {
 
 // Ask sends a link to the person with that name or address. Without such a person it does nothing, and returns nil too.
 func (r Resets) Ask(ctx context.Context, login string) error {
-	token := newToken()
-	to, err := r.Store.Add(ctx, login, hashToken(token), ResetLife)
-	if fault.Is(err, fault.NotFound) {
-		return nil
+	if err := r.send(ctx, login, "Somebody asked", ""); !fault.Is(err, fault.NotFound) {
+		return err
 	}
+	return nil
+}
+
+// SendTo sends a link to a person for an administrator. A person who cannot set a password with a link is a Conflict fault.
+func (r Resets) SendTo(ctx context.Context, u users.User, by string) error {
+	return fault.When(r.send(ctx, u.Name, "An administrator asked", by), fault.NotFound, fault.Newf(fault.Conflict,
+		"%s gets no link: the person needs to be active, with a password of Iris and a verified e-mail contact, and not too many links lately", u.Name))
+}
+
+func (r Resets) send(ctx context.Context, login, why, by string) error {
+	token := newToken()
+	to, err := r.Store.Add(ctx, login, hashToken(token), ResetLife, by)
 	if err != nil {
 		return err
 	}
-	return r.Mail.Send(ctx, to.Address, "Iris: set a new password", "Somebody asked for a new password of your account "+to.User.Name+
+	return r.Mail.Send(ctx, to.Address, "Iris: set a new password", why+" for a new password of your account "+to.User.Name+
 		". To set one, open this link within 30 minutes. It works once.\n\n"+r.PublicURL+"/login/password/"+r.Keys.SealForRecipient(token, to.Address)+
 		"\n\nIf you did not ask for it, ignore this mail: your password stays as it is.", ResetLife)
 }

@@ -98,7 +98,7 @@ func newFixture(t *testing.T) *fixture {
 			messages.Routes(messages.Deps{Messages: pgincidents.NewMessages(db), Notifications: pgincidents.NewRequests(db), Wake: wake,
 				Acceptor: notifications.New(notifications.Deps{Store: pgnotifications.New(db), Directory: directory,
 					Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
-			catalog.Routes(catalog.Deps{Plans: plans, PlanStore: plans, Templates: templates, TemplateStore: templates, People: users,
+			catalog.Routes(catalog.Deps{Plans: plans, PlanStore: plans, PlanUses: plans, Templates: templates, TemplateStore: templates, People: users,
 				Teammates: users.Teammates, Teams: pgcatalog.NewOwners(db), MaxPlanLength: 24 * time.Hour}),
 			applications.Routes(applications.Deps{Applications: apps, People: users}),
 			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil), Rules: pgpeople.NewSettings(db), Quiet: pgpeople.NewSettings(db), OnCall: operator.NewOnCall(db, apps)}),

@@ -35,6 +35,7 @@ const (
 	PasswordSet           Action = "password set"
 	PasswordRemoved       Action = "password removed"
 	PasswordReset         Action = "password reset"
+	PasswordLinkSent      Action = "password link sent"
 	SecondFactorSet       Action = "second factor set"
 	SecondFactorRemoved   Action = "second factor removed"
 	RecoveryCodesReplaced Action = "recovery codes replaced"
@@ -52,6 +53,8 @@ const (
 	ContactVerified         Action = "contact verified"
 	ModesSet                Action = "modes set"
 	TimeZoneSet             Action = "time zone set"
+	TimesSet                Action = "time zone and clock set"
+	TestMessageSent         Action = "test message sent"
 	FixedTextSwitchedOn     Action = "fixed text switched on"
 	FixedTextSwitchedOff    Action = "fixed text switched off"
 	NotificationRulesSet    Action = "notification rules set"
@@ -100,6 +103,8 @@ const (
 	PlanGivenToATeam         Action = "plan given to a team"
 	PlanSettingsChanged      Action = "plan settings changed"
 	PlanFallbackChanged      Action = "plan fallback changed"
+	PlanPaused               Action = "plan paused"
+	PlanResumed              Action = "plan resumed"
 	TemplateSaved            Action = "template saved"
 	TemplateVersionActivated Action = "template version activated"
 	TemplateSwitchedOff      Action = "template switched off"
@@ -219,15 +224,15 @@ func Actions() []Action {
 		LoggedIn, LoggedOut, LogInRefused, SessionEnded, SessionsEnded, TokenCreated,
 		TokenRevoked, ServiceTokenCreated, ServiceTokenRevoked, CalendarFeedKeyCreated, CalendarFeedKeyDeleted, UserCreated,
 		UserChanged, UserDeleted, UserSwitchedOn, UserSwitchedOff, RoleChanged, PasswordSet,
-		PasswordRemoved, PasswordReset, SecondFactorSet, SecondFactorRemoved, RecoveryCodesReplaced, InvitationAdded,
+		PasswordRemoved, PasswordReset, PasswordLinkSent, SecondFactorSet, SecondFactorRemoved, RecoveryCodesReplaced, InvitationAdded,
 		InvitationSentAgain, InvitationRevoked, InvitationAccepted, AccountLinked, AccountUnlinked, ContactSet,
-		ContactVerified, ModesSet, TimeZoneSet, FixedTextSwitchedOn, FixedTextSwitchedOff, NotificationRulesSet,
+		ContactVerified, ModesSet, TimeZoneSet, TimesSet, TestMessageSent, FixedTextSwitchedOn, FixedTextSwitchedOff, NotificationRulesSet,
 		QuietTimeLimitsSet, ReprioritisationSet, ReprioritisationRemoved, CategoriesSet, CategoriesCleared, DeviceRegistered,
 		DeviceSwitchedOff, RemindersSet, TeamPinned, TeamUnpinned, TeamAdded, TeamMemberAdded,
 		TeamMemberRemoved, RosterOrderChanged, TeamSubscribed, TeamUnsubscribed, ServiceAddedToATeam, ServiceRemovedFromATeam,
 		MailingListAdded, MailingListChanged, MailingListSwitchedOn, MailingListSwitchedOff, OnCallRoleCreated, OnCallRoleDeleted,
 		ServiceSaved, ServiceDeleted, PlanSaved, PlanVersionActivated, PlanSwitchedOff, PlanDeleted,
-		PlanGivenToATeam, PlanSettingsChanged, PlanFallbackChanged, TemplateSaved, TemplateVersionActivated, TemplateSwitchedOff,
+		PlanGivenToATeam, PlanSettingsChanged, PlanFallbackChanged, PlanPaused, PlanResumed, TemplateSaved, TemplateVersionActivated, TemplateSwitchedOff,
 		TemplateDeleted, TemplateGivenToATeam, ApplicationAdded, ApplicationRenamed, ApplicationDeleted, ApplicationSettingsChanged,
 		ApplicationGivenToATeam, ApplicationSecondaryKeyAdded, ApplicationSecondaryKeyMadeThePrimaryOne, ApplicationKeysReplaced, ApplicationCategoriesChanged, ApplicationQuotaSet,
 		ApplicationQuotaRemoved, ApplicationIncidentEMailAddressesSet, ApplicationFallbackChanged, DefaultModeSet, TagSet, IntegrationAdded, IntegrationChanged,

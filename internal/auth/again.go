@@ -22,7 +22,10 @@ var dangerous = [...]struct{ method, path string }{
 	{http.MethodPost, "/v1/held-deactivations/*/confirm"},
 	{http.MethodPost, "/v1/identities"},
 	{http.MethodPost, "/v1/invitations"},
+	{http.MethodPost, "/v1/users"},
+	{http.MethodPut, "/v1/users/*"},
 	{http.MethodDelete, "/v1/users/*"},
+	{http.MethodPost, "/v1/users/*/password-link"},
 	{http.MethodDelete, "/v1/users/*/second-factor"},
 	{http.MethodPost, "/v1/users/*/contacts/*/verify"}, // a verified address gets links that set the password
 	{http.MethodDelete, "/v1/teams/*"},

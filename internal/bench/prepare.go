@@ -2,10 +2,12 @@ package bench
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/apiclient"
+	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
@@ -26,9 +28,14 @@ func (s *stand) prepare(ctx context.Context, secretKey string) error {
 		return err
 	}
 	s.app = NamePrefix + buckets.NewProcessID()[:10]
+	s.password = rand.Text()
+	hash, err := auth.NewPasswords().Hash(ctx, s.password)
+	if err != nil {
+		return err
+	}
 	people := pgpeople.NewUsers(s.db)
 	user, err := people.Create(ctx, pgpeople.NewUser{
-		Name: s.app, FullName: "Bench", Contacts: map[users.Mode]string{users.Email: s.app + "@bench.invalid"},
+		Name: s.app, FullName: "Bench", Admin: true, PasswordHash: hash, Contacts: map[users.Mode]string{users.Email: s.app + "@bench.invalid"},
 	})
 	if err != nil {
 		return err

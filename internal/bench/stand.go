@@ -103,6 +103,7 @@ func (s *sinkProcess) stop() {
 // stand is the set of servers that the bench started.
 type stand struct {
 	url, app, key, plan string
+	password            string // of the user app, an administrator
 
 	db         *postgres.DB
 	stopServer func()

@@ -66,19 +66,28 @@ func IsNumber(name string) bool {
 // in. creator is the result of Creator. tracking is nil for a plan without tracking notifications. The warnings name targets that
 // reach nobody. A wrong plan is an Invalid fault. An actor who may not replace the active version gets a Forbidden fault.
 func (p Plans) Save(ctx context.Context, actor auth.Actor, creator users.User, content escalation.PlanContent, tracking *Tracking) (id escalation.PlanID, warnings []string, err error) {
-	content.CreatorID = creator.ID
-	if err := CheckShape(content.Steps, p.MaxLength); err != nil {
+	if warnings, err = p.Check(ctx, actor, creator, &content, tracking); err != nil {
 		return 0, nil, err
 	}
+	id, err = p.Store.Create(ctx, content)
+	return id, warnings, err
+}
+
+// Check is Save without storing the version. It completes content as Save would store it.
+func (p Plans) Check(ctx context.Context, actor auth.Actor, creator users.User, content *escalation.PlanContent, tracking *Tracking) (warnings []string, err error) {
+	content.CreatorID = creator.ID
+	if err := CheckShape(content.Steps, p.MaxLength); err != nil {
+		return nil, err
+	}
 	if warnings, err = p.checkSteps(ctx, content.Steps); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	if !creator.Active {
 		warnings = append(warnings, "the creator "+creator.Name+" is not active, so nobody is the last resort")
 	}
 	if tracking != nil {
 		if content.Tracking, err = tracking.Check(p.Syntax); err != nil {
-			return 0, nil, err
+			return nil, err
 		}
 		if content.Tracking.Mode == users.Call {
 			warnings = append(warnings, "a tracking notification is never a call, so none is sent")
@@ -86,13 +95,12 @@ func (p Plans) Save(ctx context.Context, actor auth.Actor, creator users.User, c
 	}
 	active, found := p.Store.ByName(ctx, content.Name)
 	if err := p.mayReplace(ctx, actor, Version{"plan", active.Name, active.Creator, active.CreatorID, active.Team}, found); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	if content.Team == 0 {
 		content.Team = actor.ServiceTeam()
 	}
-	id, err = p.Store.Create(ctx, content)
-	return id, warnings, err
+	return warnings, nil
 }
 
 // CheckShape returns an Invalid fault if steps break a rule that needs no stored data. longest = 0 allows any length.
@@ -154,7 +162,7 @@ func (p Plans) checkSteps(ctx context.Context, steps []escalation.Step) ([]strin
 			if !fits {
 				return nil, invalid("conditions", InvalidPlan, fmt.Sprintf("the condition of step %d: there is no team %.100q", i+1, c.Team))
 			}
-			c.TeamID = t.TargetID
+			c.TeamID, c.Zone = t.TargetID, t.Zone
 		}
 		needed := false
 		for j := range steps[i].Notifications {

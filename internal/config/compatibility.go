@@ -59,6 +59,15 @@ func (l *loader) intake(in Intake) Intake {
 	return in
 }
 
+// MailDomain returns the domain of the addresses of integrations of type email: the configured one, else the host of public_url; "" = any.
+func (c API) MailDomain() string {
+	domain := c.Intake.SMTP.Domain
+	if u, err := url.Parse(c.PublicURL); err == nil && domain == "" && net.ParseIP(u.Hostname()) == nil && u.Hostname() != "localhost" {
+		domain = u.Hostname()
+	}
+	return domain
+}
+
 // intakeSMTP checks the SMTP server. The addresses of integrations are secrets, so they must not pass a network in clear text.
 func (l *loader) intakeSMTP(at string, s IntakeSMTP) {
 	l.address(at+".addr", s.Addr, true)

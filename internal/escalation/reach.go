@@ -21,6 +21,7 @@ type ReachTarget struct {
 	// People counts its active people, Reachable those with at least one contact.
 	People    int
 	Reachable int
+	Zone      string // time zone of a team
 	// Size is how many members a mailing list has in all, as far as known.
 	Size int
 }

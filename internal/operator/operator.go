@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/escalation"
@@ -64,8 +63,8 @@ type NewUser struct {
 
 // AddUser adds a user. It returns a Conflict fault if the name exists.
 func (o *Operator) AddUser(ctx context.Context, n NewUser) error {
-	if strings.ContainsFunc(n.Name, func(r rune) bool { return unicode.IsSpace(r) || r == '/' }) {
-		return fault.Invalidf("name", "user name %.100q must not contain spaces or slashes: give the full name with --full-name", n.Name)
+	if err := checkName(n.Name); err != nil {
+		return err
 	}
 	for _, mode := range users.Modes {
 		if destination, given := n.Contacts[mode]; given {

@@ -26,8 +26,10 @@ func (s Simulations) Ask(ctx context.Context, a simulation.TypedQuestion) (simul
 	if err == nil {
 		return sim, nil
 	}
-	if _, missing := s.names.PlanNumber(ctx, a.Plan); fault.Is(missing, fault.NotFound) {
-		return sim, unknown(ctx, s.names, "there is no active plan ", "plan", a.Plan)
+	if a.Draft == nil {
+		if _, missing := s.names.PlanNumber(ctx, a.Plan); fault.Is(missing, fault.NotFound) {
+			return sim, unknown(ctx, s.names, "there is no active plan ", "plan", a.Plan)
+		}
 	}
 	if a.Application != "" {
 		if _, missing := s.names.ApplicationNumber(ctx, a.Application); fault.Is(missing, fault.Invalid) {

@@ -71,8 +71,7 @@ func (c Content) Check() error {
 	if _, err := matchers.Parse(c.Match); err != nil {
 		return err
 	}
-	zone, err := time.LoadLocation(c.Zone)
-	if err != nil || c.Zone == "Local" {
+	if _, err := time.LoadLocation(c.Zone); err != nil || c.Zone == "Local" {
 		return fault.Invalidf("zone", "%.60q is no time zone: give an IANA name such as Europe/Berlin", c.Zone)
 	}
 	if c.Recurrence == "" {
@@ -84,7 +83,12 @@ func (c Content) Check() error {
 	if c.To.Sub(c.From) > longestOne {
 		return fault.Invalidf("to", "an occurrence lasts at most 31 days")
 	}
-	r, err := rule(c.Recurrence, c.From.In(zone))
+	return c.Occurs()
+}
+
+// Occurs returns an Invalid fault for a recurrence that is wrong or has no occurrence.
+func (c Content) Occurs() error {
+	r, err := rule(c.Recurrence, c.local(c.From))
 	if err != nil {
 		return err
 	}

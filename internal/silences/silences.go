@@ -2,9 +2,11 @@ package silences
 
 import (
 	"context"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/incidents"
+	"github.com/iris-oncall/iris/internal/matchers"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -15,6 +17,15 @@ type Reader interface {
 	ByID(ctx context.Context, id ID) (Silence, error)
 	// Incidents returns at most so many incidents that a silence hides, newest first, that are older than one; 0 = from the newest.
 	Incidents(ctx context.Context, id ID, before incidents.ID, most int) ([]incidents.ID, error)
+	// Candidates returns the newest incidents that escalate, and the newest that were opened since an instant, with the application and plans of
+	// a silence; at most so many of each. A name that does not exist is an Invalid fault.
+	Candidates(ctx context.Context, c Content, since time.Time, most int) ([]Candidate, error)
+}
+
+// Candidate is an incident that a silence may hide.
+type Candidate struct {
+	Subject
+	Escalating, Recent bool
 }
 
 // Editor stores silences. A change of a silence that is over is a Conflict fault.
@@ -73,6 +84,51 @@ func (s Silences) End(ctx context.Context, actor auth.Actor, id ID) error {
 		return err
 	}
 	return s.Editor.End(ctx, before, actor.String())
+}
+
+// Foreseen says what a silence would hide if it was in force now.
+type Foreseen struct {
+	Escalating []incidents.ID // newest first
+	Recent     int            // of the incidents of the last seven days
+	Partial    bool           // only the newest incidents were compared
+}
+
+// mostCompared is how many incidents of each kind Preview compares.
+const mostCompared = 500
+
+// Preview returns what a silence would hide. Only the conditions of the content count.
+func (s Silences) Preview(ctx context.Context, c Content) (out Foreseen, err error) {
+	now := time.Now()
+	c.From, c.To, c.Recurrence, c.Zone, c.Comment = now, now.Add(time.Hour), "", "", "preview"
+	if err := c.Check(); err != nil {
+		return out, err
+	}
+	m, err := matchers.Parse(c.Match)
+	if err != nil {
+		return out, err
+	}
+	found, err := s.Candidates(ctx, c, now.Add(-7*24*time.Hour), mostCompared)
+	escalating, recent := 0, 0
+	for k := range found {
+		one := &found[k]
+		escalating, recent = escalating+count(one.Escalating), recent+count(one.Recent)
+		if !m.Match(one.label) {
+			continue
+		}
+		out.Recent += count(one.Recent)
+		if one.Escalating {
+			out.Escalating = append(out.Escalating, one.ID)
+		}
+	}
+	out.Partial = max(escalating, recent) >= mostCompared
+	return out, err
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 func (s Silences) check(ctx context.Context, actor auth.Actor, c Content) error {

@@ -72,6 +72,7 @@ type Contact struct {
 	Mode        Mode
 	Destination string
 	Verified    bool // it identifies the sender of a reply
+	Managed     bool // a directory gave it
 }
 
 // Identifies reports whether contacts of a mode identify senders of replies, so that they have to be verified.

@@ -106,7 +106,7 @@ func TestOncallAddressesRedirect(t *testing.T) {
 	const team = "/team/Ops%20%2F%2024x7%20%3Cb%3E"
 	for from, to := range map[string]string{
 		team: opsPath, team + "/": opsPath, team + "/info": opsPath + "/rosters", team + "/schedules": opsPath + "/schedules",
-		team + "/subscriptions": opsPath + "/settings", team + "/audit": opsPath + "/audit", "/user/ann": "/me", "/user/ann/notifications": "/me",
+		team + "/subscriptions": opsPath + "/settings", team + "/audit": opsPath + "/audit",
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.base+from, nil)
 		require.NoError(t, err)
@@ -123,7 +123,7 @@ func TestScriptsImportExistingModules(t *testing.T) {
 	t.Parallel()
 	_, b := setup(t)
 	b.login()
-	imports := regexp.MustCompile(`(?m)^import .* from "(\./[^"]+)";$`)
+	imports := regexp.MustCompile(`import[^;"]*"(\./[^"]+)"`)
 	seen := map[string]bool{}
 	var follow func(string)
 	follow = func(address string) {
@@ -134,7 +134,7 @@ func TestScriptsImportExistingModules(t *testing.T) {
 		status, script := b.get(address)
 		require.Equal(t, http.StatusOK, status, address)
 		require.NotContains(t, script, "innerHTML", "data is never parsed as HTML")
-		require.Len(t, imports.FindAllString(script, -1), strings.Count(script, "\nimport ")+strings.Count(script[:7], "import "), address)
+		require.Len(t, imports.FindAllString(script, -1), strings.Count(script, "}from\"")+strings.Count(script, "import\""), address)
 		for _, m := range imports.FindAllStringSubmatch(script, -1) {
 			follow(path.Join(path.Dir(address), m[1]))
 		}

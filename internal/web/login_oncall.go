@@ -57,12 +57,12 @@ func (w *Web) beginOncall(r *http.Request) (out oncallUser, err error) {
 	if err != nil {
 		return out, err
 	}
-	photo, zone, err := w.people.Shown(r.Context(), user.ID)
+	shown, err := w.people.Shown(r.Context(), user.ID)
 	if err != nil {
 		return out, err
 	}
 	token, err := wire.BeginSession(r.Context(), w.pages.Sessions, w.userKey, user, "password")
-	out = oncallUser{ID: user.OncallID, Name: user.Name, FullName: orNull(user.FullName), TimeZone: orNull(zone), PhotoURL: orNull(photo), Active: 1,
+	out = oncallUser{ID: user.OncallID, Name: user.Name, FullName: orNull(user.FullName), TimeZone: orNull(shown.TimeZone), PhotoURL: orNull(shown.PhotoURL), Active: 1,
 		Contacts: contacts, CSRFToken: token}
 	if user.Admin {
 		out.God = 1

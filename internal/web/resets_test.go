@@ -31,7 +31,7 @@ type resets struct {
 
 var annReset = accounts.Addressee{User: users.User{ID: 1, Name: "ann"}, Address: "ann@example.com"}
 
-func (s *resets) Add(_ context.Context, login string, hash []byte, _ time.Duration) (accounts.Addressee, error) {
+func (s *resets) Add(_ context.Context, login string, hash []byte, _ time.Duration, _ string) (accounts.Addressee, error) {
 	if login != "ann" {
 		return accounts.Addressee{}, fault.New(fault.NotFound, "nobody")
 	}

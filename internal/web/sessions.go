@@ -9,7 +9,6 @@ import (
 	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
-	"github.com/iris-oncall/iris/internal/web/sections"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
@@ -30,12 +29,18 @@ func (w *Web) requireReader(next http.Handler) http.Handler {
 			if w.pages.Sessions.Exists(r.Context(), w.userKey) {
 				_ = w.pages.Sessions.Destroy(r.Context())
 			}
-			if !w.incidents.RefuseChange(rw, r) && !sections.RefuseChange(rw, r) && !w.pages.KeepForm(rw, r) {
+			if !w.incidents.RefuseChange(rw, r) && !w.pages.KeepForm(rw, r) {
 				toLogin(rw, r)
 			}
 			return
 		}
-		next.ServeHTTP(rw, r.WithContext(page.WithReader(r.Context(), user)))
+		shown, err := w.people.Shown(r.Context(), user.ID)
+		if err != nil {
+			w.pages.Fail(rw, r, err)
+			return
+		}
+		user.TimeZone = shown.TimeZone
+		next.ServeHTTP(rw, r.WithContext(page.WithClock(page.WithReader(r.Context(), user), shown.Clock)))
 	})
 }
 
@@ -56,6 +61,10 @@ func toLogin(rw http.ResponseWriter, r *http.Request) {
 		to += "?next=" + url.QueryEscape(r.URL.RequestURI())
 	}
 	if page.IsRefresh(r) {
+		if r.Method == http.MethodPost { // the form stays as it was typed
+			rw.WriteHeader(http.StatusUnauthorized)
+			return
+		}
 		rw.Header().Set("HX-Redirect", to)
 		rw.WriteHeader(http.StatusNoContent)
 		return

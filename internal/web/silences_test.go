@@ -87,7 +87,7 @@ func TestASilenceIsAddedFromAnIncidentAndEnded(t *testing.T) {
 	require.Contains(t, body, `href="/silences/new?incident=257"`)
 	_, body = b.get("/silences/new?incident=257")
 	require.Contains(t, body, `host=&#34;h1&#34;, team=&#34;&lt;db&gt;&#34;`)
-	require.Contains(t, body, `name="application" value="db"`)
+	require.Contains(t, body, `name="application" type="text" value="db"`)
 	status, _ := b.get("/silences/new?incident=1")
 	require.Equal(t, http.StatusNotFound, status)
 
@@ -135,8 +135,8 @@ func TestASilenceIsChanged(t *testing.T) {
 	require.NoError(t, err)
 	const local = "2006-01-02T15:04:05"
 	form := url.Values{"match": {`team="db"`}, "from": {from.In(berlin).Format(local)}, "until": {from.Add(2 * time.Hour).In(berlin).Format(local)}, "comment": {"upgrade"}}
-	require.Contains(t, body, `name="from" value="`+form.Get("from")+`"`)
-	require.Contains(t, body, `name="until" value="`+form.Get("until")+`"`)
+	require.Contains(t, body, `name="from" type="datetime-local" value="`+form.Get("from")+`"`)
+	require.Contains(t, body, `name="until" type="datetime-local" value="`+form.Get("until")+`"`)
 	status, _ := b.post("/silences/1/edit", form)
 	require.Equal(t, http.StatusOK, status)
 	now := w.silences.all[1]
@@ -157,7 +157,7 @@ func TestASilenceIsChanged(t *testing.T) {
 	require.Contains(t, body, "Change silence 1")
 
 	_, body = b.get("/silences/2/edit")
-	require.Contains(t, body, `name="from" value="2026-01-04T12:00:00"`, "a window stays in its zone")
+	require.Contains(t, body, `name="from" type="datetime-local" value="2026-01-04T12:00:00"`, "a window stays in its zone")
 	require.Contains(t, body, `<option value="FREQ=WEEKLY" selected>`)
 	_, _ = b.post("/silences/2/edit", url.Values{"team": {"db"}, "from": {"2026-01-04T12:00:00"}, "for": {"1h"}, "repeat": {"FREQ=WEEKLY"}, "comment": {"shorter"}})
 	window := w.silences.all[0]
@@ -170,27 +170,46 @@ func TestASilenceIsChanged(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, status)
 }
 
-// The session ended while somebody filled in the form: after the log-in the form has what was typed.
+// The session ended while somebody filled in the form: after the log-in the same form can be sent again.
 func TestATypedSilenceIsKeptThroughTheLogIn(t *testing.T) {
 	t.Parallel()
 	w, b := setup(t)
-	w.silences.all = []silence.Silence{{ID: 1, Content: silence.Content{Match: `a="b"`, From: time.Now(), To: time.Now().Add(time.Hour), Comment: "c"}}}
 	form := url.Values{"application": {"db"}, "match": {`host=~"h[1-3]&?"`}, "for": {"4h"}, "comment": {"the <upgrade>"}}
-	for path, back := range map[string]string{"/silences": "/silences/new", "/silences/1/edit": "/silences/1/edit"} {
-		status, body := b.post(path, form)
-		require.Equal(t, http.StatusOK, status)
-		require.Contains(t, body, `name="password"`)
-		next := b.at.Query().Get("next")
-		require.Contains(t, next, back+"?")
-		require.Len(t, w.silences.all, 1, "nothing is stored")
-		status, body = b.post("/login/?next="+url.QueryEscape(next), url.Values{"username": {"ann"}, "password": {"right"}})
-		require.Equal(t, http.StatusOK, status)
-		require.Contains(t, body, "Your session had ended")
-		require.Contains(t, body, `host=~&#34;h[1-3]&amp;?&#34;`)
-		require.Contains(t, body, `value="the &lt;upgrade&gt;"`)
-		require.Contains(t, body, `<option value="4h" selected>`)
-		_, _ = b.post("/logout/", nil)
+	status, body := b.post("/silences", form)
+	require.Equal(t, http.StatusUnauthorized, status)
+	require.Contains(t, body, "Your session has ended")
+	require.Contains(t, body, `name="match" value="host=~&#34;h[1-3]&amp;?&#34;"`)
+	require.Contains(t, body, `name="comment" value="the &lt;upgrade&gt;"`)
+	require.Empty(t, w.silences.all, "nothing is stored")
+	b.login()
+	status, _ = b.post("/silences", form)
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, "the <upgrade>", w.silences.all[0].Comment)
+}
+
+func TestASilenceLastsLonger(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	now := time.Now().UTC().Truncate(time.Second)
+	w.silences.all = []silence.Silence{
+		{ID: 2, Content: silence.Content{Team: "db", From: now.Add(-48 * time.Hour), To: now.Add(-47 * time.Hour), Recurrence: "FREQ=DAILY", Zone: "UTC", Comment: "backups"}},
+		{ID: 1, Content: silence.Content{Match: `team="db"`, From: now, To: now.Add(time.Hour), Comment: "upgrade"}},
 	}
+	_, body := b.get("/silences/1")
+	require.Contains(t, body, `action="/silences/1/longer"`)
+	require.NotContains(t, body, "Next times")
+	_, body = b.post("/silences/1/longer", url.Values{"for": {"1h"}})
+	require.Contains(t, body, "Silence 1 lasts longer now.")
+	require.True(t, w.silences.all[1].To.Equal(now.Add(2*time.Hour)))
+	_, body = b.get("/silences/2")
+	require.NotContains(t, body, `/longer"`)
+	require.Contains(t, body, "Next times")
+	require.Equal(t, 8, strings.Count(body, `data-as="full"`))
+	status, _ := b.post("/silences/2/longer", url.Values{"for": {"1h"}})
+	require.Equal(t, http.StatusConflict, status)
+	status, _ = b.post("/silences/1/longer", url.Values{"for": {"soon"}})
+	require.Equal(t, http.StatusBadRequest, status)
 }
 
 func TestASilencedIncidentSaysWhyItCannotEscalate(t *testing.T) {
@@ -223,7 +242,7 @@ func TestARefusedSilenceKeepsItsForm(t *testing.T) {
 		status, body := b.post("/silences", form)
 		require.Contains(t, []int{http.StatusBadRequest, http.StatusForbidden}, status, problem)
 		require.Contains(t, body, problem)
-		require.Contains(t, body, `name="team" value="kept"`, problem)
+		require.Contains(t, body, `name="team" type="text" value="kept"`, problem)
 	}
 	require.Empty(t, w.silences.all)
 	w.ann.ReadOnly = true

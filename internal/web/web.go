@@ -41,8 +41,8 @@ type People interface {
 	Authenticate(ctx context.Context, name, password string) (users.User, error)
 	ByName(ctx context.Context, name string) (users.User, error)
 	Contacts(ctx context.Context, id users.ID) (map[users.Mode]string, error)
-	// Shown returns the address of the person's picture and the time zone that was set for the person; "" = none.
-	Shown(ctx context.Context, id users.ID) (photoURL, timeZone string, err error)
+	// Shown returns the picture of a person, and how times are shown to the person.
+	Shown(ctx context.Context, id users.ID) (users.Display, error)
 }
 
 // Deps are the parts that the site works on.

@@ -46,8 +46,6 @@ type world struct {
 	woken    buckets.Set
 	ann      users.User
 	down     bool // the database is unavailable
-	plans    shelf
-	senders  senders
 	silences silences
 	factors  factors
 	resets   resets
@@ -171,8 +169,8 @@ func (w *world) ByName(_ context.Context, name string) (users.User, error) {
 	return w.ann, nil
 }
 
-func (w *world) Shown(context.Context, users.ID) (string, string, error) {
-	return "https://example.com/ann.png", w.ann.TimeZone, nil
+func (w *world) Shown(context.Context, users.ID) (users.Display, error) {
+	return users.Display{PhotoURL: "https://example.com/ann.png", TimeZone: w.ann.TimeZone}, nil
 }
 
 func (w *world) Contacts(context.Context, users.ID) (map[users.Mode]string, error) {
@@ -204,9 +202,9 @@ func setup(t *testing.T) (*world, *browser) {
 		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Wake: func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: sections.Deps{
-			Configuration: sections.ConfigurationParts{Plans: sections.PlanParts{Plans: &w.plans, Simulator: &w.plans},
+			Configuration: sections.ConfigurationParts{
 				Silences:     sections.SilenceParts{Silences: &w.silences, Changes: &w.silences, Incidents: w},
-				Integrations: sections.IntegrationParts{Integrations: &w.senders, Applications: &w.senders, Previewer: &w.senders, PublicURL: "https://iris.example.com"}},
+				Integrations: sections.IntegrationParts{PublicURL: "https://iris.example.com"}},
 			Access: sections.AccessParts{Teams: teams{}, Sessions: sections.SessionParts{Sessions: &w.sessions, People: w},
 				Tokens: sections.TokenParts{Tokens: noTokens{}, Services: sections.ServiceTokens{Store: noTokens{}, Teams: noTokens{}, Most: time.Hour}, Grants: noTokens{}, Most: time.Hour}},
 			Operations: sections.OperationParts{Cluster: sections.ClusterParts{Members: w, Queues: w}, Audit: sections.AuditParts{Read: w.audited.list}},

@@ -140,6 +140,9 @@ var permissions = []permission{
 	{get, "/api/v0/teams/{team}/ical", "401 403 200 200 200 200 200 200 200", "", nil},
 	// Routes that Oncall did not have.
 	{get, "/v1/users/{user}/contacts", "401 403 200 403 403 403 200 403 200", "", nil},
+	{put, "/v1/users/{user}/contacts/{mode}", "401 403 204 403 403 403 204 403 204", `{"destination": "+15550001112"}`, newNumber},
+	{del, "/v1/users/{user}/contacts/{mode}", "401 403 204 403 403 403 204 403 204", "", newNumber},
+	{post, "/v1/users/{user}/contacts/{mode}/test", "401 403 202 403 403 403 202 403 202", "", newNumber},
 	{post, "/v1/users/{user}/contacts/{mode}/code", "401 403 202 403 403 403 202 403 202", "", newNumber},
 	{post, "/v1/users/{user}/contacts/{mode}/verify", "401 403 400 403 403 403 400 403 400", `{"code": "00000000"}`, newNumber}, // a wrong code
 	{get, "/v1/teams/{team}/rotations", "401 403 200 200 200 200 200 200 200", "", nil},

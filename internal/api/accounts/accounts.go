@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
@@ -21,11 +22,19 @@ type Factors interface {
 	RemoveOf(ctx context.Context, u users.User, by string) error
 }
 
+// Resets sends links for new passwords. A person who cannot use one is a Conflict fault.
+type Resets interface {
+	SendTo(ctx context.Context, u users.User, by string) error
+}
+
 // Deps are the parts that the routes work on.
 type Deps struct {
 	People      People
 	Factors     Factors
 	Invitations Invitations
+	Resets      Resets
+	// Mails reports whether Iris can send mails now.
+	Mails func(ctx context.Context) (bool, error)
 }
 
 type routes struct{ Deps }
@@ -35,6 +44,7 @@ func Routes(d Deps) []routing.Route {
 	a := routes{d}
 	return []routing.Route{
 		routing.Delete("/v1/users/{user}/second-factor", routing.Write, a.removeFactor),
+		routing.Post("/v1/users/{user}/password-link", routing.Write, a.sendLink),
 		routing.Get("/v1/invitations", routing.Someone, a.list),
 		routing.Post("/v1/invitations", routing.Write, a.invite),
 		routing.Post("/v1/invitations/{invitation}/send", routing.Write, a.resend),
@@ -56,4 +66,23 @@ func (a routes) removeFactor(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// sendLink sends a person the link of a new password by mail.
+func (a routes) sendLink(w http.ResponseWriter, r *http.Request) error {
+	by := wire.Actor(r.Context())
+	if err := by.MayAdminister(); err != nil {
+		return err
+	}
+	u, err := a.People.ByName(r.Context(), wire.Param(r, "user"))
+	if err != nil {
+		return err
+	}
+	switch sends, err := a.Mails(r.Context()); {
+	case err != nil:
+		return err
+	case !sends:
+		return fault.New(fault.Conflict, "this installation sends no mails: set the password with iris user passwd")
+	}
+	return routing.Done(w, http.StatusAccepted, a.Resets.SendTo(r.Context(), u, by.String()))
 }

@@ -3,6 +3,7 @@ package calendar
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
@@ -12,9 +13,13 @@ import (
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Contacts verifies contacts of people. Only a verified contact identifies the sender of a reply.
+// Contacts stores, verifies and tests contacts of people. Only a verified contact identifies the sender of a reply.
 type Contacts interface {
 	List(ctx context.Context, id users.ID) ([]users.Contact, error)
+	// Set stores a contact; an empty destination removes it. trusted: the destination needs no verification.
+	Set(ctx context.Context, id users.ID, to users.Contact, trusted bool, by string) error
+	// SendTest sends a test message in the name of an application, and returns the number of the notification.
+	SendTest(ctx context.Context, application int64, u users.User, mode users.Mode, by string) (int64, error)
 	// SendCode sends a code to an unverified contact in the name of an application.
 	SendCode(ctx context.Context, application int64, id users.ID, mode users.Mode) error
 	// Verify marks the contact as verified if the code is right.
@@ -24,6 +29,9 @@ type Contacts interface {
 func (a contacts) routes() []routing.Route {
 	return []routing.Route{
 		routing.Get("/v1/users/{user}/contacts", routing.Self, a.listContacts),
+		routing.Put("/v1/users/{user}/contacts/{mode}", routing.Self, a.setContact),
+		routing.Delete("/v1/users/{user}/contacts/{mode}", routing.Self, a.removeContact),
+		routing.Post("/v1/users/{user}/contacts/{mode}/test", routing.Self, a.testContact),
 		routing.Post("/v1/users/{user}/contacts/{mode}/code", routing.Self, a.sendContactCode),
 		routing.Post("/v1/users/{user}/contacts/{mode}/verify", routing.Self, a.verifyContact),
 	}
@@ -42,10 +50,62 @@ func (a contacts) listContacts(w http.ResponseWriter, r *http.Request) error {
 	out := []map[string]any{}
 	for _, c := range found {
 		out = append(out, map[string]any{
-			"mode": c.Mode, "destination": c.Destination, "verified": c.Verified, "verifiable": users.Identifies(c.Mode),
+			"mode": c.Mode, "destination": c.Destination, "verified": c.Verified, "verifiable": users.Identifies(c.Mode), "managed": c.Managed,
 		})
 	}
 	return routing.Answer(w, http.StatusOK, out)
+}
+
+// setContact adds or replaces a contact. One from an administrator or an application counts as verified. A destination that cannot be one of
+// the mode is a 400.
+func (a contacts) setContact(w http.ResponseWriter, r *http.Request) error {
+	u, mode, err := a.contactOfAny(r)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.Read(w, r, "invalid payload")
+	if err != nil {
+		return err
+	}
+	to, err := b.Required("destination")
+	if err != nil {
+		return err
+	}
+	to = strings.TrimSpace(to)
+	if err := users.CheckContact(mode, to); err != nil {
+		return fault.Invalidf("destination", "%s", fault.Public(err))
+	}
+	actor := wire.Actor(r.Context())
+	return routing.Done(w, http.StatusNoContent, a.Contacts.Set(r.Context(), u.ID, users.Contact{Mode: mode, Destination: to}, actor.Admin || actor.Username == "", actor.String()))
+}
+
+func (a contacts) removeContact(w http.ResponseWriter, r *http.Request) error {
+	u, mode, err := a.contactOfAny(r)
+	if err != nil {
+		return err
+	}
+	return routing.Done(w, http.StatusNoContent, a.Contacts.Set(r.Context(), u.ID, users.Contact{Mode: mode}, false, wire.Actor(r.Context()).String()))
+}
+
+// testContact sends a test message to a contact. The answer has the number of the notification, whose message shows what became of it.
+func (a contacts) testContact(w http.ResponseWriter, r *http.Request) error {
+	u, mode, err := a.contactOfAny(r)
+	if err != nil {
+		return err
+	}
+	actor := wire.Actor(r.Context())
+	id, err := a.Contacts.SendTest(r.Context(), actor.ApplicationID, u.User, mode, actor.String())
+	return routing.Reply(w, http.StatusAccepted, map[string]any{"notification_id": id}, err)
+}
+
+// contactOfAny finds the user and mode of the path. A mode that has no contacts is an Invalid fault.
+func (a contacts) contactOfAny(r *http.Request) (oncall.Person, users.Mode, error) {
+	u, err := a.contactOwner(r)
+	mode, known := users.ParseMode(routing.Param(r, "mode"))
+	if err == nil && (!known || mode == users.Drop) {
+		err = fault.Invalidf("mode", "nobody can be reached by %.40q: use email, sms, call, slack, push or webhook", routing.Param(r, "mode"))
+	}
+	return u, mode, err
 }
 
 // sendContactCode sends a code to an unverified contact and answers 202. It is for callers who may change the person's settings.

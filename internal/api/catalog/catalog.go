@@ -54,6 +54,7 @@ func (d Deps) team(r *http.Request, b jsonbody.Object) (int64, error) {
 type Deps struct {
 	Plans         Versions[escalation.Plan, escalation.PlanSteps, escalation.PlanID]
 	PlanStore     catalog.PlanStore
+	PlanUses      PlanUses
 	Templates     Versions[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]
 	TemplateStore catalog.TemplateStore
 	People        wire.People
@@ -70,14 +71,14 @@ type Deps struct {
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return append(slices.Concat(d.plans().routes(), d.templates().routes()), routing.Post("/v1/templates/preview", routing.Write, d.Preview))
+	return append(slices.Concat(d.plans().routes(), d.useRoutes(), d.templates().routes()), routing.Post("/v1/templates/preview", routing.Write, d.Preview))
 }
 
 func (d Deps) authors() catalog.Authors {
 	return catalog.Authors{People: d.People, Teammates: d.Teammates, Team: d.Teams.ByID}
 }
 
-// versions adds the conditions of the parameters versions (active versions, or all) and search (a part of the name).
+// versions adds the conditions of the parameters search, a part of the name, and versions: active versions, or all.
 func versions(q page.Query, to *filters.Query) error {
 	if text, ok := q.Text("search"); ok {
 		if !wire.Storable(text) {

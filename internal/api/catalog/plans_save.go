@@ -17,16 +17,27 @@ import (
 
 // savePlan stores a version of a plan. replaces is as in resource.save.
 func (d Deps) savePlan(r *http.Request, b jsonbody.Object, name string, creator users.User, replaces *escalation.PlanID) (escalation.PlanID, []string, error) {
-	content, tracking, err := readPlan(b)
+	content, tracking, err := d.readPlan(r, b, name)
 	if err != nil {
 		return 0, nil, err
 	}
-	if content.Team, err = d.team(r, b); err != nil {
-		return 0, nil, err
+	content.Replaces = replaces
+	return d.planSaver().Save(r.Context(), wire.Actor(r.Context()), creator, content, tracking)
+}
+
+func (d Deps) planSaver() catalog.Plans {
+	return catalog.Plans{Store: d.PlanStore, Authors: d.authors(), Syntax: messages.CheckSyntax, MaxLength: d.MaxPlanLength, ListLimit: d.ListLimit}
+}
+
+// readPlan reads the content of a version of a plan and the team that owns a new plan.
+func (d Deps) readPlan(r *http.Request, b jsonbody.Object, name string) (escalation.PlanContent, *catalog.Tracking, error) {
+	content, tracking, err := readPlan(b)
+	if err != nil {
+		return content, nil, err
 	}
-	content.Name, content.Replaces = name, replaces
-	save := catalog.Plans{Store: d.PlanStore, Authors: d.authors(), Syntax: messages.CheckSyntax, MaxLength: d.MaxPlanLength, ListLimit: d.ListLimit}
-	return save.Save(r.Context(), wire.Actor(r.Context()), creator, content, tracking)
+	content.Name = name
+	content.Team, err = d.team(r, b)
+	return content, tracking, err
 }
 
 // readPlan reads the content of a version of a plan.

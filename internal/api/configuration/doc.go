@@ -19,6 +19,8 @@ type Plans interface {
 	SetFallback(ctx context.Context, plan string, to *escalation.Target) error
 	// SetSettings stores the settings that are given. by is the actor of the audit log.
 	SetSettings(ctx context.Context, plan string, p escalation.SettingsPatch, by string) error
+	// SetPaused pauses all versions of a plan, or lets them go on. by is the actor of the audit log.
+	SetPaused(ctx context.Context, plan string, paused bool, by string) error
 }
 
 // Applications reads applications and stores their fallbacks. A nil fallback removes the stored one. An application that does
@@ -51,6 +53,7 @@ type Deps struct {
 	Fallbacks    Fallbacks
 	Removals     Removals
 	Simulator    Simulator
+	Drafts       Drafts
 }
 
 // The routes by resource.

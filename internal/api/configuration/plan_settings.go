@@ -15,7 +15,35 @@ import (
 
 func (a planSettings) routes() []routing.Route {
 	const path = "/v1/plans/{plan}/settings"
-	return []routing.Route{routing.Get(path, routing.Someone, a.read), routing.Put(path, routing.Write, a.replace)}
+	return []routing.Route{
+		routing.Get(path, routing.Someone, a.read), routing.Put(path, routing.Write, a.replace),
+		routing.Put("/v1/plans/{plan}/paused", routing.Write, a.pause),
+	}
+}
+
+// pause pauses the plan, or lets it go on.
+func (a planSettings) pause(w http.ResponseWriter, r *http.Request) error {
+	p, err := changeablePlan(r, a.Plans)
+	if err != nil {
+		return err
+	}
+	b, err := jsonbody.ReadKnown(w, r, "paused")
+	if err != nil {
+		return err
+	}
+	paused, given, err := b.Flag("paused")
+	if err != nil {
+		return err
+	}
+	if !given {
+		return b.Missing("paused")
+	}
+	if err := a.Plans.SetPaused(r.Context(), p.Name, paused, wire.Actor(r.Context()).String()); err != nil {
+		return err
+	}
+	return routing.Answer(w, http.StatusOK, struct {
+		Paused bool `json:"paused"`
+	}{paused})
 }
 
 func (a planSettings) read(w http.ResponseWriter, r *http.Request) error {
@@ -32,7 +60,11 @@ func (a planSettings) replace(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	settings, err := readSettings(w, r)
+	b, err := jsonbody.ReadKnown(w, r, Settings...)
+	if err != nil {
+		return err
+	}
+	settings, err := ReadSettings(b)
 	if err != nil {
 		return err
 	}
@@ -45,13 +77,12 @@ func (a planSettings) replace(w http.ResponseWriter, r *http.Request) error {
 	return answerSettings(w, p.Settings)
 }
 
-func readSettings(w http.ResponseWriter, r *http.Request) (p escalation.SettingsPatch, err error) {
+// Settings are the names of the settings of a plan.
+var Settings = []string{"repeat", "delay_seconds", "wait_for_on_call", "repage_after_seconds", "acknowledgement_timeout_seconds", "notify_owner", "resolved_notice"}
+
+// ReadSettings reads all settings of a plan. Those that the body leaves out have their standard.
+func ReadSettings(b jsonbody.Object) (p escalation.SettingsPatch, err error) {
 	p = escalation.StandardSettings().Patch()
-	b, err := jsonbody.ReadKnown(w, r, "repeat", "delay_seconds", "wait_for_on_call", "repage_after_seconds", "acknowledgement_timeout_seconds",
-		"notify_owner", "resolved_notice")
-	if err != nil {
-		return p, err
-	}
 	for name, into := range map[string]**int64{"delay_seconds": &p.DelaySeconds, "repage_after_seconds": &p.RepageAfterSeconds,
 		"acknowledgement_timeout_seconds": &p.AcknowledgementTimeoutSeconds} {
 		if n, given, err := b.Number(name); err != nil {

@@ -17,7 +17,9 @@ type Simulator interface {
 }
 
 func (s simulations) routes() []routing.Route {
-	return []routing.Route{routing.Get("/v1/plans/{plan}/simulation", routing.Someone, s.simulate)}
+	return []routing.Route{
+		routing.Get("/v1/plans/{plan}/simulation", routing.Someone, s.simulate), routing.Post("/v1/plans/preview", routing.Someone, s.preview),
+	}
 }
 
 // simulationTimeout limits the database time of one simulation.

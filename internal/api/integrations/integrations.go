@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/iris-oncall/iris/internal/api/page"
@@ -25,7 +23,8 @@ import (
 // Integrations stores integrations. Methods that change one check that it is as it was read; otherwise they return a Stale fault. A name
 // that does not exist is a NotFound fault, a name or token in use a Conflict fault.
 type Integrations interface {
-	List(ctx context.Context, after integrations.ID, most int) ([]integrations.Integration, error)
+	// List returns the selected integrations by name, upper case as lower case.
+	List(ctx context.Context, q integrations.Query) ([]integrations.Integration, error)
 	ByName(ctx context.Context, name string) (integrations.Integration, error)
 	Create(ctx context.Context, application auth.Application, c integrations.Content, token, actor string) (integrations.ID, error)
 	Replace(ctx context.Context, before integrations.Integration, c integrations.Content, actor string) error
@@ -154,24 +153,19 @@ func shown(i integrations.Integration, made string) integration {
 	return out
 }
 
-// maxListed is how many integrations the list reads.
-const maxListed = 10_000
-
+// list answers with integrations by name.
 func (a routes) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := page.Read(r, "team")
+	q, err := page.Read(r, "team", "text")
 	if err != nil {
 		return err
 	}
-	all, err := a.Integrations.List(r.Context(), 0, maxListed)
+	team, _ := q.Text("team")
+	part, _ := q.Text("text")
+	found, err := a.Integrations.List(r.Context(), integrations.Query{After: q.AfterName(), Part: part, Team: team, Most: q.Size + 1})
 	if err != nil {
 		return err
 	}
-	if team, given := q.Text("team"); given {
-		all = slices.DeleteFunc(all, func(i integrations.Integration) bool { return !strings.EqualFold(i.Team, team) })
-	}
-	name := func(i integrations.Integration) string { return i.Name }
-	page.Sort(all, name)
-	return page.AnswerNamed(w, q, all, show, name)
+	return page.AnswerFrom(w, q, found, show, func(i integrations.Integration) string { return i.Name })
 }
 
 func (a routes) get(w http.ResponseWriter, r *http.Request) error {

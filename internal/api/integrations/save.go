@@ -127,13 +127,20 @@ func (a routes) content(ctx context.Context, b jsonbody.Object, name, kind strin
 	return c, a.Previewer.Chooser.CheckPlans(ctx, c)
 }
 
-// testRoute answers which plan a firing event would use now if no incident is open with its key, and why.
+// testRoute answers which plan a firing event would use now if no incident is open with its key, and why. The body may have other rules than
+// the stored ones.
 func (a routes) testRoute(w http.ResponseWriter, r *http.Request) error {
 	found, err := a.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
 	if err != nil {
 		return err
 	}
-	b, err := jsonbody.ReadKnown(w, r, "labels", "severity", "title", "at")
+	b, err := jsonbody.ReadKnown(w, r, "labels", "severity", "title", "at", "rules")
+	if err == nil {
+		err = edited(b, &found.Content)
+	}
+	if err == nil {
+		err = found.Check(a.Types)
+	}
 	if err != nil {
 		return err
 	}

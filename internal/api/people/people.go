@@ -17,7 +17,6 @@ import (
 
 // People reads people. A person who does not exist is a NotFound fault.
 type People interface {
-	All(ctx context.Context) ([]oncall.Person, error)
 	ByName(ctx context.Context, name string) (oncall.Person, error)
 	Teams(ctx context.Context, id users.ID) ([]oncall.TeamName, error)
 }
@@ -31,11 +30,13 @@ type Teams interface {
 
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
-	People People
-	Teams  Teams
-	Rules  Rules
-	Quiet  Quiet
-	OnCall OnCall
+	People   People
+	Accounts Accounts
+	Teams    Teams
+	Rules    Rules
+	Quiet    Quiet
+	Display  Display
+	OnCall   OnCall
 }
 
 // The routes by resource.
@@ -46,76 +47,7 @@ type (
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(persons{d}.routes(), rules{d}.routes(), quiet{d}.routes(), teams{d}.routes(), onCall{d}.routes())
-}
-
-func (a persons) routes() []routing.Route {
-	return []routing.Route{
-		routing.Get("/v1/users", routing.Someone, a.list),
-		routing.Get("/v1/users/{user}", routing.Someone, a.get),
-	}
-}
-
-// person is a person as lists show them.
-type person struct {
-	Name     string  `json:"name"`
-	FullName *string `json:"full_name"`
-	TimeZone *string `json:"time_zone"`
-	Active   bool    `json:"active"`
-	Admin    bool    `json:"admin"`
-	ReadOnly bool    `json:"read_only"`
-}
-
-// wholePerson is a person as their own route shows them.
-type wholePerson struct {
-	person
-	Teams []string `json:"teams"`
-}
-
-func showPerson(p oncall.Person) person {
-	return person{Name: p.Name, FullName: page.OrNull(p.FullName), TimeZone: page.OrNull(p.TimeZone), Active: p.Active, Admin: p.Admin,
-		ReadOnly: p.ReadOnly}
-}
-
-// list answers with active people, or with active=false with those who are switched off.
-func (a persons) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := page.Read(r, "active")
-	if err != nil {
-		return err
-	}
-	active, err := q.Flag("active", true)
-	if err != nil {
-		return err
-	}
-	all, err := a.People.All(r.Context())
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(all, func(p oncall.Person) bool { return p.Active != active })
-	name := func(p oncall.Person) string { return p.Name }
-	page.Sort(all, name)
-	return page.AnswerNamed(w, q, all, func(p oncall.Person) any { return showPerson(p) }, name)
-}
-
-func (a persons) get(w http.ResponseWriter, r *http.Request) error {
-	gone := fault.New(fault.NotFound, "there is no such user")
-	name := wire.Param(r, "user")
-	if !wire.Storable(name) {
-		return gone
-	}
-	p, err := a.People.ByName(r.Context(), name)
-	if err != nil {
-		return fault.When(err, fault.NotFound, gone)
-	}
-	found, err := a.People.Teams(r.Context(), p.ID)
-	if err != nil {
-		return err
-	}
-	body := wholePerson{person: showPerson(p), Teams: make([]string, len(found))}
-	for i, t := range found {
-		body.Teams[i] = t.Name
-	}
-	return routing.Answer(w, http.StatusOK, body)
+	return slices.Concat(persons{d}.routes(), display{d}.routes(), rules{d}.routes(), quiet{d}.routes(), teams{d}.routes(), onCall{d}.routes())
 }
 
 func (a teams) routes() []routing.Route {

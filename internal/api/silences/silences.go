@@ -29,6 +29,7 @@ func Routes(s silences.Silences) []routing.Route {
 	return []routing.Route{
 		routing.Get("/v1/silences", routing.Someone, a.list),
 		routing.Post("/v1/silences", routing.Write, a.create),
+		routing.Post("/v1/silences/preview", routing.Write, a.preview),
 		routing.Get(one, routing.Someone, a.get),
 		routing.Put(one, routing.Write, a.replace),
 		routing.Delete(one, routing.Write, a.end),
@@ -185,6 +186,32 @@ func (a routes) incidents(w http.ResponseWriter, r *http.Request) error {
 		func(id incidents.ID) string { return strconv.FormatInt(int64(id), 10) })
 }
 
+// preview answers what a silence with the conditions of the body would hide.
+func (a routes) preview(w http.ResponseWriter, r *http.Request) error {
+	b, err := jsonbody.ReadKnown(w, r, "match", "application", "plan", "team")
+	if err != nil {
+		return err
+	}
+	c, err := conditions(b)
+	if err != nil {
+		return err
+	}
+	found, err := a.Preview(r.Context(), c)
+	return routing.Reply(w, http.StatusOK, struct {
+		Escalating any  `json:"escalating"` // []incidents.ID
+		Recent     int  `json:"recent"`
+		Partial    bool `json:"partial"`
+	}{routing.OrEmpty(found.Escalating), found.Recent, found.Partial}, err)
+}
+
+func conditions(b jsonbody.Object) (c silences.Content, err error) {
+	c.Match = jsonbody.Next(&err, b.Text, "match")
+	c.Application = jsonbody.Next(&err, b.Text, "application")
+	c.Plan = jsonbody.Next(&err, b.Text, "plan")
+	c.Team = jsonbody.Next(&err, b.Text, "team")
+	return c, err
+}
+
 func number(r *http.Request) (silences.ID, error) {
 	n, err := strconv.ParseInt(wire.Param(r, "silence"), 10, 64)
 	if err != nil || n <= 0 {
@@ -199,8 +226,10 @@ func content(w http.ResponseWriter, r *http.Request) (c silences.Content, err er
 	if err != nil {
 		return c, err
 	}
-	for name, into := range map[string]*string{"match": &c.Match, "application": &c.Application, "plan": &c.Plan, "team": &c.Team,
-		"recurrence": &c.Recurrence, "zone": &c.Zone, "comment": &c.Comment} {
+	if c, err = conditions(b); err != nil {
+		return c, err
+	}
+	for name, into := range map[string]*string{"recurrence": &c.Recurrence, "zone": &c.Zone, "comment": &c.Comment} {
 		if *into, err = b.Text(name); err != nil {
 			return c, err
 		}

@@ -239,7 +239,7 @@ func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := site.New(site.Deps{Config: s.cfg, Stores: s.Stores, Simulator: s.simulator, Sessions: s.sessions, APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, Log: s.log, Registerer: s.reg})
+	pages, err := site.New(site.Deps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions, APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, Log: s.log, Registerer: s.reg})
 	if err != nil {
 		return nil, err
 	}

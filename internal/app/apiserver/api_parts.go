@@ -181,6 +181,8 @@ func (s *apiShared) v1Parts() api.Deps {
 	requests, authenticator := s.calendarEdge()
 	acceptor := s.acceptor.Within(s.Notifications)
 	acceptor.DummyRoles = false
+	plans := api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, PlanUses: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
+		People: s.Users, Teammates: s.Users.Teammates, Teams: s.Owners, MaxPlanLength: s.cfg.MaxPlanLength, ListLimit: s.cfg.MailingLists.MaxMembers, Preview: callbacks.Preview(s.Stores, s.cfg.PublicURL)}
 	return api.Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,
@@ -189,17 +191,14 @@ func (s *apiShared) v1Parts() api.Deps {
 			Responders: s.Responders()},
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
-		Catalog: api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
-			People: s.Users, Teammates: s.Users.Teammates, Teams: s.Owners, MaxPlanLength: s.cfg.MaxPlanLength,
-			ListLimit: s.cfg.MailingLists.MaxMembers,
-			Preview:   callbacks.Preview(s.Stores, s.cfg.PublicURL)},
+		Catalog:      plans,
 		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users},
 		Configuration: api.ConfigurationParts{
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory,
-			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: operator.NewSimulations(s.simulator, s.DB, s.Applications),
+			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: operator.NewSimulations(s.simulator, s.DB, s.Applications), Drafts: plans,
 		},
 		Integrations: site.WithAccounts(s.cfg, s.Stores, receivers.Routes(s.cfg, s.Stores, s.opener(), s.log)),
-		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Rules: s.Settings, Quiet: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications)},
+		People:       api.PeopleParts{People: s.People, Teams: s.Teams, Accounts: operator.NewAccounts(s.DB), Rules: s.Settings, Quiet: s.Settings, Display: s.Settings, OnCall: operator.NewOnCall(s.DB, s.Applications)},
 		Calendar: api.CalendarParts{
 			Requests: requests, Calendars: s.Calendars, Members: s.Teams, Rotations: s.Schedules, Unavailability: s.Absences,
 			Holidays: s.Absences, Swaps: s.Absences, Coverage: s.Coverage, Imports: s.Shifts,

@@ -27,9 +27,10 @@ type Clock interface {
 // TypedQuestion is a question as people type it: in an address, on a command line or in a form.
 type TypedQuestion struct {
 	Plan        string
-	Application string // "" = none
-	At          string // see oncall.ParseInstant; "" = now
-	Assume      string // no-ack or ack-after=DURATION; "" = no-ack
+	Draft       *escalation.Plan // simulated instead of Plan; nil = none
+	Application string           // "" = none
+	At          string           // see oncall.ParseInstant; "" = now
+	Assume      string           // no-ack or ack-after=DURATION; "" = no-ack
 	// Targets are the targets that the incident names, "role:name", by dynamic index.
 	Targets []string
 	// Zone is the time zone of clock times in At.
@@ -61,8 +62,10 @@ func (s *Simulator) read(ctx context.Context, a TypedQuestion, now time.Time) (Q
 	if q.AcknowledgedAfter, err = assumption(a.Assume); err != nil {
 		return q, err
 	}
-	if q.Plan, err = s.deps.Names.PlanNumber(ctx, a.Plan); err != nil {
-		return q, err
+	if q.Draft = a.Draft; q.Draft == nil {
+		if q.Plan, err = s.deps.Names.PlanNumber(ctx, a.Plan); err != nil {
+			return q, err
+		}
 	}
 	if name := strings.TrimSpace(a.Application); name != "" {
 		if q.Application, err = s.deps.Names.ApplicationNumber(ctx, name); err != nil {

@@ -79,6 +79,8 @@ func NewSimulator(d SimulatorDeps) (*Simulator, error) {
 // Question is the input of a simulation.
 type Question struct {
 	Plan escalation.PlanID
+	// Draft is a plan that is not stored. It is simulated instead of Plan; nil = none.
+	Draft *escalation.Plan
 	// Application opens the incident; 0 = an application that may use every mode and sets nothing for its people.
 	Application int64
 	// Dynamic are the targets that the incident names, by dynamic index.
@@ -148,22 +150,8 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 		floods: map[escalation.AggregationKey]*floods.Flood{}, counts: map[users.ID]map[users.Mode]*messages.Window{},
 		latest: map[int]escalation.RoundFact{}, beyond: map[string]bool{},
 	}
-	plans, err := s.deps.Reader.Plans(ctx, []escalation.PlanID{q.Plan})
-	if err != nil {
-		return Simulation{}, fmt.Errorf("read the plan: %w", err)
-	}
-	var ok bool
-	if run.Plan, ok = plans[q.Plan]; !ok {
-		return Simulation{}, fault.New(fault.NotFound, "no such plan")
-	}
-	if q.Application != 0 {
-		apps, err := s.deps.Reader.Applications(ctx, []int64{q.Application})
-		if err != nil {
-			return Simulation{}, fmt.Errorf("read the application: %w", err)
-		}
-		if run.Application, ok = apps[q.Application]; !ok {
-			return Simulation{}, fault.New(fault.NotFound, "no such application")
-		}
+	if err := s.load(ctx, run); err != nil {
+		return Simulation{}, err
 	}
 	if err := s.vendors(ctx, run); err != nil {
 		return Simulation{}, err
@@ -179,6 +167,33 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 	slices.SortStableFunc(run.Pages, func(a, b SimulatedPage) int { return a.At.Compare(b.At) })
 	run.addNotes()
 	return run.Simulation, nil
+}
+
+// load reads the plan and the application of the question.
+func (s *Simulator) load(ctx context.Context, run *simulation) error {
+	q, ok := run.Question, false
+	if q.Draft != nil {
+		run.Plan = *q.Draft
+	} else {
+		plans, err := s.deps.Reader.Plans(ctx, []escalation.PlanID{q.Plan})
+		if err != nil {
+			return fmt.Errorf("read the plan: %w", err)
+		}
+		if run.Plan, ok = plans[q.Plan]; !ok {
+			return fault.New(fault.NotFound, "no such plan")
+		}
+	}
+	if q.Application == 0 {
+		return nil
+	}
+	apps, err := s.deps.Reader.Applications(ctx, []int64{q.Application})
+	if err != nil {
+		return fmt.Errorf("read the application: %w", err)
+	}
+	if run.Application, ok = apps[q.Application]; !ok {
+		return fault.New(fault.NotFound, "no such application")
+	}
+	return nil
 }
 
 // vendors removes modes without a vendor from the application's modes, as delivery does.

@@ -79,6 +79,14 @@ func CheckSecrets(kind string, secrets []string) error {
 	return nil
 }
 
+// Query selects integrations, by name.
+type Query struct {
+	After string // the name after which the list begins; "" = the first
+	Part  string // of the name, of the application or of its team, or the type; "" = any
+	Team  string // that owns the application; "" = any
+	Most  int
+}
+
 // Content is the part of an integration that people edit.
 type Content struct {
 	Name            string

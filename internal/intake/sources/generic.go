@@ -22,12 +22,12 @@ func Generic(r intake.Request) ([]intake.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(r.Header("Content-Type"), "application/x-www-form-urlencoded") {
-		return ofForm(r.Body, x)
-	}
+	form := strings.HasPrefix(r.Header("Content-Type"), "application/x-www-form-urlencoded")
 	switch body := strings.TrimSpace(string(r.Body)); {
 	case body == "":
 		return nil, fault.New(fault.Invalid, "the body is empty")
+	case form && !json.Valid(r.Body): // curl calls JSON a form unless it is told otherwise
+		return ofForm(r.Body, x)
 	case body[0] == '{':
 		m, err := object(r.Body)
 		if err != nil {

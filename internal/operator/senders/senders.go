@@ -84,5 +84,5 @@ const maxIntegrations = 10_000
 
 // List returns all integrations.
 func (s *Senders) List(ctx context.Context) ([]integrations.Integration, error) {
-	return s.store.List(ctx, 0, maxIntegrations)
+	return s.store.List(ctx, integrations.Query{Most: maxIntegrations})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -34,7 +35,7 @@ var _ accounts.ResetStore = (*Resets)(nil)
 func NewResets(d *postgres.DB) *Resets { return &Resets{db: d} }
 
 // Add implements accounts.ResetStore.
-func (r *Resets) Add(ctx context.Context, login string, hash []byte, life time.Duration) (out accounts.Addressee, err error) {
+func (r *Resets) Add(ctx context.Context, login string, hash []byte, life time.Duration, by string) (out accounts.Addressee, err error) {
 	login = postgres.Storable(login)
 	err = r.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
 		found, err := q.ResettableUser(ctx, login)
@@ -59,6 +60,11 @@ func (r *Resets) Add(ctx context.Context, login string, hash []byte, life time.D
 			return err
 		}
 		out = accounts.Addressee{User: users.User{ID: users.ID(u.ID), Name: u.Name}, Address: u.Destination}
+		if by != "" {
+			if err := auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: audit.PasswordLinkSent, Object: "user " + u.Name}); err != nil {
+				return err
+			}
+		}
 		return q.AddReset(ctx, db.AddResetParams{Hash: hash, UserID: u.ID, Destination: u.Destination, LoginEpoch: u.LoginEpoch,
 			LifeSeconds: int64(life / time.Second)})
 	})

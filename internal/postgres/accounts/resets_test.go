@@ -42,18 +42,18 @@ func TestWhoGetsALinkForAPassword(t *testing.T) {
 	t.Parallel()
 	s, exec, _ := newResets(t)
 	for _, login := range []string{"cat", "dan", "eve", "nobody", "", "cat@example.com", "dan@example.com", "an%", "ann\x00"} {
-		_, err := s.Add(t.Context(), login, []byte(login), time.Hour)
+		_, err := s.Add(t.Context(), login, []byte(login), time.Hour, "")
 		require.True(t, fault.Is(err, fault.NotFound), "%q: %v", login, err)
 	}
 	for login, name := range map[string]string{"ANN ": "Ann", "Bob@Example.com": "bob"} {
-		to, err := s.Add(t.Context(), login, []byte(login), time.Hour)
+		to, err := s.Add(t.Context(), login, []byte(login), time.Hour, "")
 		require.NoError(t, err, login)
 		require.Equal(t, name, to.User.Name)
 		require.Equal(t, map[string]string{"Ann": "ann@example.com", "bob": "bob@example.com"}[name], to.Address)
 	}
 	exec(`update password_resets set created_at = created_at - interval '2 minutes';
 		update user_contacts set destination = 'ann@example.com' where user_id = 902`)
-	to, err := s.Add(t.Context(), "ann@example.com", []byte("again"), time.Hour)
+	to, err := s.Add(t.Context(), "ann@example.com", []byte("again"), time.Hour, "")
 	require.NoError(t, err)
 	require.Equal(t, "Ann", to.User.Name, "an address that bob has not verified is not his")
 }
@@ -63,7 +63,7 @@ func TestLinksForAPasswordAreLimited(t *testing.T) {
 	s, exec, text := newResets(t)
 	sent := 0
 	try := func() {
-		if _, err := s.Add(t.Context(), "ann", []byte{byte(sent)}, time.Hour); err == nil {
+		if _, err := s.Add(t.Context(), "ann", []byte{byte(sent)}, time.Hour, ""); err == nil {
 			sent++
 		}
 	}
@@ -90,7 +90,7 @@ func TestLinksForAPasswordAreLimited(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 4 {
 		all.Go(func() {
-			if _, err := s.Add(context.WithoutCancel(t.Context()), "ann", []byte{100, byte(n)}, time.Hour); err == nil {
+			if _, err := s.Add(context.WithoutCancel(t.Context()), "ann", []byte{100, byte(n)}, time.Hour, ""); err == nil {
 				accepted.Add(1)
 			}
 		})
@@ -106,7 +106,7 @@ func TestALinkForAPasswordWorksOnce(t *testing.T) {
 	add := func() {
 		t.Helper()
 		exec(`delete from password_resets`)
-		_, err := s.Add(t.Context(), "ann", hash, time.Hour)
+		_, err := s.Add(t.Context(), "ann", hash, time.Hour, "")
 		require.NoError(t, err)
 		_, err = s.Find(t.Context(), hash)
 		require.NoError(t, err)

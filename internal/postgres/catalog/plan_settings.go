@@ -28,6 +28,23 @@ func (p *Plans) SetSettings(ctx context.Context, name string, patch escalation.S
 	})
 }
 
+// SetPaused pauses a plan, or lets it go on, and adds an entry to the audit log. It applies to every version of the plan, later ones
+// included. by is the actor of the audit log. Unknown: NotFound.
+func (p *Plans) SetPaused(ctx context.Context, name string, paused bool, by string) error {
+	defer p.active.Clear()
+	name = strings.TrimRight(postgres.Storable(name), " ")
+	action := audit.PlanPaused
+	if !paused {
+		action = audit.PlanResumed
+	}
+	return p.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		return auditedPlan.changing(ctx, q, action, name, by, func() error {
+			n, err := q.SetPlanPaused(ctx, db.SetPlanPausedParams{Name: name, Paused: paused})
+			return postgres.Named(postgres.RequireRow(n, err), "there is no plan "+name)
+		})
+	})
+}
+
 func int32Of(n *int64) *int32 {
 	if n == nil {
 		return nil

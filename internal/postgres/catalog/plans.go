@@ -129,7 +129,9 @@ var planColumns = map[string]postgres.Column{
 	"created":            {Expr: "p.created_at", Kind: filters.Time},
 	"creator":            {Expr: "u.name", Kind: filters.Text},
 	"team":               {Expr: "o.name", Kind: filters.Text},
-	"active":             {Expr: "(pa.plan_id is not null)", Kind: filters.Bool},
+	// The person who wrote the version, or a member of the team that owns the plan.
+	"member": {Expr: "w.name", Kind: filters.Text, Within: "exists (select from users w where (w.id = p.creator_id or w.id = any(o.members)) and %)"},
+	"active": {Expr: "(pa.plan_id is not null)", Kind: filters.Bool},
 	"target": {Expr: "t.name", Kind: filters.Text, Within: "exists (select from plan_notifications n " +
 		"join target_roles r on r.name = n.role join targets t on t.target_id = n.target_id and t.kind = r.target_kind " +
 		"where n.plan_id = p.id and %)"},
@@ -171,7 +173,7 @@ func (p *Plans) Reach(ctx context.Context, targets, templates []string) (escalat
 		}
 		for _, row := range found {
 			r.Targets[row.Asked] = append(r.Targets[row.Asked], escalation.ReachTarget{Kind: row.Kind, TargetID: row.TargetID,
-				Name: row.Name, Active: row.Active, People: int(row.People), Reachable: int(row.Reachable), Size: int(row.Size)})
+				Name: row.Name, Active: row.Active, People: int(row.People), Reachable: int(row.Reachable), Zone: row.Zone, Size: int(row.Size)})
 		}
 		contents, err := q.ReachOfTemplates(ctx, templates)
 		if err != nil {

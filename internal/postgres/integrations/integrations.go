@@ -85,9 +85,9 @@ func (s *Integrations) SetSecrets(ctx context.Context, i integrations.Integratio
 	})
 }
 
-// List returns at most so many integrations by number, beginning after one.
-func (s *Integrations) List(ctx context.Context, after integrations.ID, most int) ([]integrations.Integration, error) {
-	return s.read(ctx, db.IntegrationsParams{After: int64(after), Most: int32(most)})
+// List returns the selected integrations by name, upper case as lower case.
+func (s *Integrations) List(ctx context.Context, q integrations.Query) ([]integrations.Integration, error) {
+	return s.read(ctx, db.IntegrationsParams{After: postgres.Storable(q.After), Part: postgres.Storable(q.Part), Team: postgres.Storable(q.Team), Most: int32(q.Most)})
 }
 
 // ByName returns an integration, ignoring case. An unknown name is a NotFound fault.

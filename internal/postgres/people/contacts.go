@@ -31,6 +31,13 @@ const (
 	codesADay    = 10
 )
 
+// Limits of test messages.
+const (
+	testPause   = 15 * time.Second // to one contact
+	testsAnHour = 20               // of one person
+	testsADay   = 10               // to one contact
+)
+
 // errMailbox refuses a contact whose mail would open incidents.
 var errMailbox = fault.Invalidf("email", "this address is an application's incident mailbox and cannot be somebody's contact")
 
@@ -94,8 +101,83 @@ func NewContacts(db *postgres.DB, keys *auth.Keys, notifications notifier) *Cont
 func (c *Contacts) List(ctx context.Context, id users.ID) ([]users.Contact, error) {
 	rows, err := postgres.Query(ctx, c.db, (*db.Queries).ContactsWithMarks, int64(id))
 	return postgres.Convert(rows, func(r db.ContactsWithMarksRow) users.Contact {
-		return users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Verified: r.Verified}
+		return users.Contact{Mode: users.Mode(r.Mode), Destination: r.Destination, Verified: r.Verified, Managed: r.Managed}
 	}), err
+}
+
+// Set stores the contact of a person in a mode; "" removes it. A contact that the caller verified (trusted) counts as verified unless another
+// person has it. A contact that a directory gave is a Conflict fault.
+func (c *Contacts) Set(ctx context.Context, id users.ID, to users.Contact, trusted bool, by string) error {
+	return auditlog.Change(ctx, c.db, auditlog.User(id), audit.Entry{Actor: by, Action: audit.ContactSet}, func(ctx context.Context, q *db.Queries) error {
+		switch now, err := contactIn(ctx, q, id, to.Mode); {
+		case fault.Is(err, fault.NotFound) && to.Destination != "":
+		case err != nil:
+			return err
+		case now.Managed:
+			return fault.Newf(fault.Conflict, "a directory gives this %s contact: change it there", to.Mode)
+		}
+		return setContact(ctx, q, id, to.Mode, postgres.Storable(to.Destination), trusted)
+	})
+}
+
+// SendTest sends a test message to a contact of a person on behalf of the application, and returns the number of its notification. A Throttled
+// fault when too many were sent.
+func (c *Contacts) SendTest(ctx context.Context, application int64, u users.User, mode users.Mode, by string) (int64, error) {
+	var destination string
+	err := c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
+		to, err := contactIn(ctx, q, u.ID, mode)
+		if err != nil {
+			return err
+		}
+		destination = to.Destination
+		if err := q.LockContacts(ctx, db.LockContactsParams{Mode: "code", Destination: fmt.Sprint(u.ID)}); err != nil {
+			return err
+		}
+		sent, err := q.TestsSent(ctx, db.TestsSentParams{UserID: int64(u.ID), Mode: string(mode), Destination: destination})
+		if err != nil {
+			return err
+		}
+		age := time.Duration(sent.NewestSeconds * float64(time.Second))
+		switch {
+		case age < testPause:
+			return tooManyTests("a moment ago", testPause-age)
+		case sent.Hour >= testsAnHour:
+			return tooManyTests("in the last hour", time.Hour)
+		case sent.Day >= testsADay:
+			return tooManyTests("to this contact today", 24*time.Hour)
+		}
+		if err := auditlog.Write(ctx, q, audit.Entry{Actor: by, Action: audit.TestMessageSent, Object: "user " + u.Name, Detail: string(mode)}); err != nil {
+			return err
+		}
+		return q.AddContactCode(ctx, db.AddContactCodeParams{UserID: int64(u.ID), Mode: string(mode), Destination: destination, CodeHash: []byte{}})
+	})
+	if err != nil {
+		return 0, err
+	}
+	return c.notifications.Create(ctx, messages.Notification{
+		ApplicationID: application, Subject: "Iris: test message", Priority: users.High, Lifetime: codeLife, Bare: true,
+		Body: "This is a test message of Iris for " + u.Name + ". It shows that this " + string(mode) +
+			" contact works. Nothing is wrong, and there is nothing to do.",
+		Recipients: []messages.NotificationRecipient{{Recipient: messages.ToLiteral(destination), Target: u.Name, UserID: u.ID, Mode: mode, Literal: destination}},
+	})
+}
+
+func tooManyTests(when string, wait time.Duration) error {
+	return &fault.Error{Kind: fault.Throttled, Message: "a test message was sent " + when + ": try again later", RetryAfter: wait}
+}
+
+// contactIn returns the contact of a person in a mode; a NotFound fault if there is none.
+func contactIn(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode) (users.Contact, error) {
+	rows, err := q.ContactsWithMarks(ctx, int64(id))
+	for _, r := range rows {
+		if r.Mode == string(mode) {
+			return users.Contact{Mode: mode, Destination: r.Destination, Verified: r.Verified, Managed: r.Managed}, nil
+		}
+	}
+	if err == nil {
+		err = fault.Newf(fault.NotFound, "there is no %s contact", mode)
+	}
+	return users.Contact{}, err
 }
 
 // SendCode sends a code to a contact of a person on behalf of the application. A Throttled fault when too many codes were sent; a
@@ -167,20 +249,11 @@ func unverified(ctx context.Context, q *db.Queries, id users.ID, mode users.Mode
 	if !users.Identifies(mode) {
 		return "", fault.Invalidf("mode", "contacts of the mode %s need no verification", mode)
 	}
-	rows, err := q.ContactsWithMarks(ctx, int64(id))
-	if err != nil {
-		return "", err
+	found, err := contactIn(ctx, q, id, mode)
+	if err == nil && found.Verified {
+		err = fault.Newf(fault.Conflict, "the %s contact is verified already", mode)
 	}
-	for _, r := range rows {
-		switch {
-		case r.Mode != string(mode):
-		case r.Verified:
-			return "", fault.Newf(fault.Conflict, "the %s contact is verified already", mode)
-		default:
-			return r.Destination, nil
-		}
-	}
-	return "", fault.Newf(fault.NotFound, "there is no %s contact", mode)
+	return found.Destination, err
 }
 
 // Verify marks a contact as verified when the code is the newest that was sent to it. A wrong, used or expired code is Invalid; a

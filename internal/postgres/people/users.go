@@ -157,10 +157,10 @@ func (u *Users) Contacts(ctx context.Context, id users.ID) (map[users.Mode]strin
 	return out, err
 }
 
-// Shown returns the address of a person's picture and the time zone that was set for them; "" = none.
-func (u *Users) Shown(ctx context.Context, id users.ID) (photoURL, timeZone string, err error) {
+// Shown returns the picture of a person, and how times are shown to the person.
+func (u *Users) Shown(ctx context.Context, id users.ID) (users.Display, error) {
 	row, err := postgres.Query(ctx, u.db, (*db.Queries).ShownOfUser, int64(id))
-	return row.PhotoUrl, row.TimeZone, err
+	return users.Display{PhotoURL: row.PhotoUrl, TimeZone: row.TimeZone, Clock: row.Clock}, err
 }
 
 // newUserName trims and checks the name of a user who is created or renamed.

@@ -17,7 +17,8 @@ delete from user_contacts where user_id = @user_id and mode = @mode;
 select mode, destination from user_contacts where user_id = @user_id order by mode;
 
 -- name: ContactsWithMarks :many
-select c.mode, c.destination, coalesce(c.verified_destination = c.destination, false)::bool as verified
+select c.mode, c.destination, coalesce(c.verified_destination = c.destination, false)::bool as verified,
+    exists (select from directory_contacts d where d.user_id = c.user_id and d.mode = c.mode and d.destination = c.destination) as managed
 from user_contacts c join modes m on m.name = c.mode
 where c.user_id = @user_id order by m.id;
 
@@ -57,7 +58,16 @@ select count(*) filter (where created_at > clock_timestamp() - interval '1 hour'
     coalesce(extract(epoch from clock_timestamp() - max(created_at)), 1e9)::float8 as newest_seconds
 from contact_codes
 where (user_id = @user_id or contact_key(mode, destination) = contact_key(@mode, @destination))
-  and created_at > clock_timestamp() - interval '1 day';
+  and code_hash <> '' and created_at > clock_timestamp() - interval '1 day';
+
+-- name: TestsSent :one
+-- How many test messages went to the contact, and to all contacts of the person. They are codes without a hash.
+select count(*) filter (where user_id = @user_id and created_at > clock_timestamp() - interval '1 hour')::int as hour,
+    count(*) filter (where contact_key(mode, destination) = contact_key(@mode, @destination))::int as day,
+    coalesce(extract(epoch from clock_timestamp() - max(created_at) filter (where contact_key(mode, destination) = contact_key(@mode, @destination))), 1e9)::float8 as newest_seconds
+from contact_codes
+where (user_id = @user_id or contact_key(mode, destination) = contact_key(@mode, @destination))
+  and code_hash = '' and created_at > clock_timestamp() - interval '1 day';
 
 -- name: AddContactCode :exec
 insert into contact_codes (user_id, mode, destination, code_hash) values (@user_id, @mode, @destination, @code_hash);
@@ -65,7 +75,7 @@ insert into contact_codes (user_id, mode, destination, code_hash) values (@user_
 -- name: TryContactCode :one
 -- Counts an attempt on the newest code for the contact, if it may still be used.
 update contact_codes k set attempts = attempts + 1
-where k.id = (select n.id from contact_codes n where n.user_id = @user_id and n.mode = @mode and n.destination = @destination
+where k.id = (select n.id from contact_codes n where n.user_id = @user_id and n.mode = @mode and n.destination = @destination and n.code_hash <> ''
         order by n.id desc limit 1)
   and k.attempts < sqlc.arg(max_attempts)::int and k.created_at > clock_timestamp() - make_interval(secs => @life_seconds::float8)
 returning k.id, k.code_hash;

@@ -20,8 +20,12 @@ from integrations i
 join applications a on a.id = i.application_id
 left join owning_teams o on o.id = a.team_id
 left join integration_activity c on c.integration_id = i.id
-where (sqlc.arg(name)::text = '' or lower(i.name) = lower(sqlc.arg(name)::text)) and i.id > sqlc.arg(after)::bigint
-order by i.id
+where (sqlc.arg(name)::text = '' or lower(i.name) = lower(sqlc.arg(name)::text))
+  and (sqlc.arg(after)::text = '' or (lower(i.name) collate "C") > (lower(sqlc.arg(after)::text) collate "C"))
+  and (sqlc.arg(team)::text = '' or lower(o.name) = lower(sqlc.arg(team)::text))
+  and (sqlc.arg(part)::text = '' or strpos(lower(i.name), lower(sqlc.arg(part)::text)) > 0 or strpos(lower(a.name), lower(sqlc.arg(part)::text)) > 0
+    or strpos(lower(o.name), lower(sqlc.arg(part)::text)) > 0 or i.type = lower(sqlc.arg(part)::text))
+order by lower(i.name) collate "C"
 limit sqlc.arg(most);
 
 -- name: IntegrationTokens :many

@@ -24,7 +24,8 @@ where id = @id;
 update users set time_zone_given = false where id = @id;
 
 -- name: ShownOfUser :one
-select coalesce(photo_url, '')::text as photo_url, (case when time_zone_given or time_zone <> 'UTC' then time_zone else '' end)::text as time_zone
+select coalesce(photo_url, '')::text as photo_url, (case when time_zone_given or time_zone <> 'UTC' then time_zone else '' end)::text as time_zone,
+    coalesce((select s.value from user_settings s where s.user_id = users.id and s.name = 'clock'), '')::text as clock
 from users where id = @id;
 
 -- name: DeleteUser :execrows

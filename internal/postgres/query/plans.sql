@@ -45,14 +45,14 @@ order by n.step, n.position;
 -- The settings of a plan's name are copied from its newest version. Its conditions too, if none are given and it has as many steps.
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
                    aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, acknowledgement_timeout,
-                   settings, conditions, fallback_role, fallback_target_id)
+                   settings, conditions, fallback_role, fallback_target_id, paused)
 select @name, @creator_id, @description, @threshold_window, @threshold_count, @aggregation_window,
     @aggregation_reset, sqlc.narg(tracking_type), sqlc.narg(tracking_key), sqlc.narg(tracking_template),
     coalesce(o.repage_after, 3600), coalesce(o.acknowledgement_timeout, 0), coalesce(o.settings, '{}'), coalesce(sqlc.narg(conditions)::jsonb, case when o.steps = @steps::int then o.conditions end, '[]'),
-    o.fallback_role, o.fallback_target_id
+    o.fallback_role, o.fallback_target_id, coalesce(o.paused, false)
 from (select) as new
 left join lateral (
-    select v.repage_after, v.acknowledgement_timeout, v.settings, v.conditions, v.fallback_role, v.fallback_target_id,
+    select v.repage_after, v.acknowledgement_timeout, v.settings, v.conditions, v.fallback_role, v.fallback_target_id, v.paused,
         (select max(n.step) from plan_notifications n where n.plan_id = v.id)::int as steps
     from plans v where lower(v.name) = lower(@name) order by v.id desc limit 1
 ) o on true
@@ -65,6 +65,33 @@ set repage_after = coalesce(sqlc.narg(repage_after)::int, repage_after),
     acknowledgement_timeout = coalesce(sqlc.narg(acknowledgement_timeout)::int, acknowledgement_timeout),
     settings = settings || @settings::jsonb
 where lower(name) = lower(rtrim(@name::text));
+
+-- name: SetPlanPaused :execrows
+-- Of all versions, so that it holds for incidents that are open.
+update plans set paused = @paused where lower(name) = lower(rtrim(@name::text));
+
+-- name: PlanUses :many
+-- How plans are used, by the number of a version. Incidents count for all versions of its name. Targets and templates that no longer exist are
+-- those of the version. An on-call role is empty if the team has no shift of the role now.
+select p.id, p.paused, (p.fallback_target_id is not null)::bool as has_fallback,
+    coalesce((select max(r.at) from plans v cross join lateral (select max(i.created_at) as at from incidents i where i.plan_id = v.id) r
+        where lower(v.name) = lower(p.name)), 'epoch')::timestamptz as used_at,
+    (select count(*) from incidents i join plans v on v.id = i.plan_id where i.active and lower(v.name) = lower(p.name))::int as escalating,
+    coalesce((select max(n.step) from plan_notifications n where n.plan_id = p.id), 0)::int as steps,
+    array(select distinct n.template from plan_notifications n where n.plan_id = p.id
+        and not exists (select from template_active a where a.name_key = lower(n.template)) order by 1)::text[] as lost_templates,
+    array(select distinct concat(r.target_kind, ' ', t.name) from plan_notifications n join target_roles r on r.name = n.role
+        left join named_targets t on t.target_id = n.target_id and t.kind = r.target_kind
+        where n.plan_id = p.id and not exists (select from targets a where a.target_id = n.target_id and a.kind = r.target_kind and a.active)
+        order by 1)::text[] as lost_targets,
+    array(select distinct concat(n.role, ' of ', w.name) from plan_notifications n join teams w on w.target_id = n.target_id and w.active
+        join oncall_roles o on n.role = concat('oncall-', o.name)
+        where n.plan_id = p.id and not exists (select from shifts s where s.team_id = w.id and s.role_id = o.id
+            and s.starts_at <= clock_timestamp() and s.ends_at > clock_timestamp())
+        order by 1)::text[] as empty_roles
+from plans p
+where p.id = any(@ids::bigint[])
+order by p.id;
 
 -- name: SetPlanFallback :execrows
 -- Of all versions, so that it holds for incidents that are open.
@@ -125,6 +152,7 @@ select name, target_kind from target_roles where in_v0 order by position, name;
 -- name: ReachOfTargets :many
 -- The targets of these names, the number of their people, and the number of those with a contact.
 select asked.name::text as asked, t.kind, t.target_id, t.name, t.active,
+       coalesce((select w.time_zone from teams w where t.kind = 'team' and w.id = t.kind_id), '')::text as zone,
        (select count(*) from users u
         where u.active and (t.kind = 'user' and u.id = t.kind_id
            or t.kind = 'team' and u.id in (select m.user_id from team_members m where m.team_id = t.kind_id)

@@ -53,8 +53,9 @@ delete from user_application_modes where user_id = @user_id and application_id =
 -- name: ApplicationID :one
 select id from applications where lower(name) = lower(rtrim(@name::text));
 
+-- The clock is a setting of the pages, which clients of Iris do not know.
 -- name: SettingsOfUser :many
-select name, value from user_settings where user_id = @user_id;
+select name, value from user_settings where user_id = @user_id and name <> 'clock';
 
 -- name: SetTimeZone :execrows
 update users set time_zone = @time_zone, time_zone_given = true where id = @id;

@@ -120,6 +120,33 @@ update incidents
 set silence_id = sqlc.narg(silence_id)::bigint, silenced_until = silenced_until + (id * 7919 % 121) * interval '1 second'
 where id = any (sqlc.arg(ids)::bigint[]);
 
+-- Incidents that escalate, and those that were opened since an instant, with the application and the plans of a silence; the newest of each.
+-- name: CandidatesOfSilence :many
+with named as (
+    select p.id from plans p where sqlc.arg(plan)::text <> '' and lower(p.name) = lower(sqlc.arg(plan)::text)
+    union
+    select n.plan_id from plan_notifications n
+    join target_roles r on r.name = n.role and r.target_kind = 'team'
+    join targets g on g.target_id = n.target_id and g.kind = 'team' and g.kind_id = sqlc.arg(team_id)::bigint
+    where sqlc.arg(team_id)::bigint <> 0
+), found as (
+    (select i.id from incidents i
+        where i.active and (sqlc.arg(application_id)::bigint = 0 or i.application_id = sqlc.arg(application_id)::bigint)
+          and (sqlc.arg(plan)::text = '' and sqlc.arg(team_id)::bigint = 0 or i.plan_id in (select id from named))
+        order by i.created_at desc, i.id desc limit sqlc.arg(most))
+    union
+    (select i.id from incidents i
+        where i.created_at >= sqlc.arg(since) and (sqlc.arg(application_id)::bigint = 0 or i.application_id = sqlc.arg(application_id)::bigint)
+          and (sqlc.arg(plan)::text = '' and sqlc.arg(team_id)::bigint = 0 or i.plan_id in (select id from named))
+        order by i.created_at desc, i.id desc limit sqlc.arg(most))
+)
+select i.id, coalesce(c.severity, '')::text as severity, coalesce(c.context, '{}')::json as context, coalesce(i.active, false)::boolean as active,
+    (i.created_at >= sqlc.arg(since))::boolean as recent
+from found f
+join incidents i on i.id = f.id
+left join incident_contexts c on c.incident_id = i.id
+order by i.id desc;
+
 -- name: HiddenBySilence :many
 select i.id from incidents i where i.silence_id = sqlc.arg(silence_id)::bigint and i.id < sqlc.arg(before)::bigint order by i.id desc limit sqlc.arg(most);
 

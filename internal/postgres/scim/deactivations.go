@@ -60,11 +60,8 @@ func keepAdmin(ctx context.Context, q *db.Queries, u users.User) error {
 	if !u.Admin {
 		return nil
 	}
-	if err := q.LockAdmins(ctx); err != nil {
-		return err
-	}
-	others, err := q.OtherAdmins(ctx, int64(u.ID))
-	if err == nil && others == 0 {
+	last, err := people.LastAdmin(ctx, q, u)
+	if last {
 		err = scim.ErrLastAdmin
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/auth"
@@ -134,6 +135,21 @@ func (s *Silences) Incidents(ctx context.Context, id silences.ID, before inciden
 	}
 	ids, err := postgres.Query(ctx, s.db, (*db.Queries).HiddenBySilence, db.HiddenBySilenceParams{SilenceID: int64(id), Before: int64(before), Most: int32(most)})
 	return postgres.Convert(ids, func(n int64) incidents.ID { return incidents.ID(n) }), err
+}
+
+// Candidates implements silences.Reader.
+func (s *Silences) Candidates(ctx context.Context, c silences.Content, since time.Time, most int) ([]silences.Candidate, error) {
+	return postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) ([]silences.Candidate, error) {
+		names, err := resolve(ctx, q, c)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := q.CandidatesOfSilence(ctx, db.CandidatesOfSilenceParams{Plan: names.Plan, TeamID: names.TeamID, ApplicationID: names.ApplicationID,
+			Since: since, Most: int32(most)})
+		return postgres.Convert(rows, func(r db.CandidatesOfSilenceRow) silences.Candidate {
+			return silences.Candidate{Subject: silences.Subject{ID: incidents.ID(r.ID), Severity: r.Severity, Context: r.Context}, Escalating: r.Active, Recent: r.Recent}
+		}), err
+	})
 }
 
 // Rights implements silences.Editor.

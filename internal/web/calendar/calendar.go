@@ -69,9 +69,13 @@ func (h Handlers) Routes(r chi.Router) {
 			http.Redirect(rw, r, teamPath(wire.Param(r, "team"))+to, http.StatusMovedPermanently)
 		})
 	}
-	toMe := http.RedirectHandler("/me", http.StatusFound).ServeHTTP
-	page.Get(r, "/user/{user}", toMe)
-	page.Get(r, "/user/{user}/{part}", toMe)
+	page.Get(r, "/user/{user}", toPerson)
+	page.Get(r, "/user/{user}/{part}", toPerson)
+}
+
+// toPerson redirects to the page of a person.
+func toPerson(rw http.ResponseWriter, r *http.Request) {
+	http.Redirect(rw, r, "/people/"+url.PathEscape(wire.Param(r, "user")), http.StatusFound)
 }
 
 func teamPath(name string) string { return "/teams/" + url.PathEscape(name) }

@@ -1,54 +1,30 @@
-// Package integrations serves the list of integrations, and the page of one integration with its settings, rules and latest payloads. The
-// web site mounts it. Its pages change nothing. They read through the same interfaces as /v1.
+// Package integrations serves the pages of integrations: the list with their health, the form that adds one, and of one integration its set-up,
+// settings, tokens, rules, latest deliveries and heartbeats. The web site mounts it. The pages read and change through /v1, which decides who may.
 package integrations
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/applications"
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/intake/integrations"
-	"github.com/iris-oncall/iris/internal/intake/receiving"
+	"github.com/iris-oncall/iris/internal/intake/heartbeats"
 	"github.com/iris-oncall/iris/internal/intake/routing"
+	"github.com/iris-oncall/iris/internal/intake/signatures"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Integrations reads integrations. A name that does not exist is a NotFound fault.
-type Integrations interface {
-	List(ctx context.Context, after integrations.ID, most int) ([]integrations.Integration, error)
-	ByName(ctx context.Context, name string) (integrations.Integration, error)
-	// Payloads returns the latest deliveries, newest first.
-	Payloads(ctx context.Context, id integrations.ID) ([]integrations.Payload, error)
-}
-
-// Applications finds the owners of an application.
-type Applications interface {
-	Describe(ctx context.Context, name string) (applications.Application, error)
-}
-
-// Previewer answers what a delivery would do now. A delivery that cannot be decoded is an Invalid fault.
-type Previewer interface {
-	Preview(ctx context.Context, from integrations.Integration, d receiving.Delivery) ([]receiving.Preview, error)
-}
-
-// Deps are the parts that the pages work on.
+// Deps are the parts that the pages work on, besides the APIs.
 type Deps struct {
-	Integrations Integrations
-	Applications Applications
-	Previewer    Previewer
-	PublicURL    string // address of this server for senders, without a final slash
+	PublicURL  string // address of this server for senders, without a final slash
+	MailDomain string `optional:"true"` // domain of the addresses of integrations of type email; "" = this server receives no mails
 }
 
 // Handlers serves the pages. It is safe for concurrent use.
@@ -57,156 +33,282 @@ type Handlers struct {
 	Pages *page.Pages
 }
 
+const one = "/integrations/{integration}"
+
 // Routes mounts the pages.
 func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/integrations", h.list)
-	page.Get(r, "/integrations/{integration}", h.show)
+	page.Get(r, "/add-integration", h.newForm)
+	page.Get(r, "/heartbeats", h.heartbeats)
+	page.Get(r, one, h.show)
+	page.Get(r, one+"/settings", h.settings)
+	page.Get(r, one+"/rules", h.rules)
+	page.Get(r, one+"/add-heartbeat", h.newHeartbeat)
+	page.Get(r, one+"/heartbeats/{heartbeat}", h.heartbeat)
 }
+
+// ChangeRoutes mounts the forms. The caller must admit only people who may write.
+func (h Handlers) ChangeRoutes(r chi.Router) {
+	r.Post("/add-integration", h.create)
+	r.Post(one+"/settings", h.saveSettings)
+	r.Post(one+"/rules", h.changeRules)
+	r.Post(one+"/token", h.addToken)
+	r.Post(one+"/token/revoke", h.revokeTokens)
+	r.Post(one+"/secrets", h.setSecrets)
+	r.Post(one+"/delete", h.remove)
+	r.Post(one+"/add-heartbeat", h.addHeartbeat)
+	r.Post(one+"/heartbeats/{heartbeat}", h.saveHeartbeat)
+	r.Post(one+"/heartbeats/{heartbeat}/delete", h.removeHeartbeat)
+}
+
+// integration is an integration of /v1.
+type integration struct {
+	Name         string          `json:"name"`
+	Type         string          `json:"type"`
+	Application  string          `json:"application"`
+	Team         string          `json:"team"`
+	Plan         string          `json:"default_plan"`
+	Severity     string          `json:"default_severity"`
+	Rules        []routing.Rule  `json:"rules"`
+	Settings     json.RawMessage `json:"settings"`
+	Rate         int             `json:"rate_per_minute"`
+	Enabled      bool            `json:"enabled"`
+	ResolveAfter int             `json:"resolve_after_seconds"`
+	CloseAfter   *int            `json:"close_after_seconds"`
+	CreatedBy    string          `json:"created_by"`
+	CreatedAt    time.Time       `json:"created_at"`
+	Tokens       []struct {
+		CreatedAt  time.Time `json:"created_at"`
+		LastUsedAt time.Time `json:"last_used_at"`
+	} `json:"tokens"`
+	Secrets []struct {
+		CreatedAt time.Time `json:"created_at"`
+	} `json:"secrets"`
+	Activity activity `json:"activity"`
+	Token    string   `json:"token"` // only when it was made
+}
+
+type activity struct {
+	Accepted          int64     `json:"accepted"`
+	Refused           int64     `json:"refused"`
+	LastAcceptedAt    time.Time `json:"last_accepted_at"`
+	LastRefusedAt     time.Time `json:"last_refused_at"`
+	LastRefusal       string    `json:"last_refusal"`
+	FailedExpressions int64     `json:"failed_expressions"`
+	LastFailureAt     time.Time `json:"last_failure_at"`
+	LastFailure       string    `json:"last_failure"`
+}
+
+// Path is the path of the integration's API.
+func (i integration) Path() string { return page.Path("/v1/integrations/%s", i.Name) }
+
+// Href is the address of the integration's page.
+func (i integration) Href() string { return page.Path("/integrations/%s", i.Name) }
+
+// PlanHref is the address of the page of a plan.
+func (integration) PlanHref(plan string) string { return page.Path("/plans/%s", plan) }
+
+// Label is the name of the type for people.
+func (i integration) Label() string { return sourceOf(i.Type).Label }
+
+// HasHeartbeats and HasSecrets say what integrations of the type have.
+func (i integration) HasHeartbeats() bool { return slices.Contains(heartbeats.Types(), i.Type) }
+
+// HasSecrets reports whether the integration can check signatures.
+func (i integration) HasSecrets() bool { return slices.Contains(signatures.Types(), i.Type) }
+
+// health is a state of an integration with the kind of its chip.
+type health struct{ Text, Kind string }
+
+// silent is the time without a delivery after which the list marks an integration. Senders without alerts send nothing, so it is long.
+const silent = 30 * 24 * time.Hour
+
+// healthAt says what needs attention, the worst first.
+func (i integration) healthAt(now time.Time) health {
+	a := i.Activity
+	switch {
+	case !i.Enabled:
+		return health{"switched off", "warn"}
+	case len(i.Tokens) == 0:
+		return health{"no token", "bad"}
+	case a.LastRefusedAt.After(a.LastAcceptedAt):
+		return health{"last delivery refused", "bad"}
+	case a.LastAcceptedAt.IsZero():
+		return health{"nothing received yet", "info"}
+	case a.LastFailureAt.Add(24 * time.Hour).After(now):
+		return health{"expressions fail", "warn"}
+	case now.Sub(a.LastAcceptedAt) > silent:
+		return health{fmt.Sprintf("silent for %d days", now.Sub(a.LastAcceptedAt)/(24*time.Hour)), "warn"}
+	}
+	return health{"works", "good"}
+}
+
+// Health is healthAt now, for templates.
+func (i integration) Health() health { return i.healthAt(time.Now()) }
 
 type listView struct {
 	page.Frame
+	Tabs []page.Tab
 	Text string // the reader's filter
-	Rows []row
+	Rows []integration
 	More string // address of the next rows; "" = there are none
 }
 
-type row struct {
-	integrations.Integration
-	Href string
+func tabs(current string) []page.Tab {
+	all := []page.Tab{{Label: "Integrations", Href: "/integrations"}, {Label: "Heartbeats", Href: "/heartbeats"}}
+	for k := range all {
+		all[k].Current = all[k].Href == current
+	}
+	return all
 }
 
-// maxRead is how many integrations the list reads.
-const maxRead = 10_000
-
-// list shows the integrations by name. The filter is a part of the name or of the application.
+// list shows the integrations by name.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
-	v := r.URL.Query()
-	view := listView{Frame: h.Pages.Frame(r, "Integrations", "integrations"), Text: strings.TrimSpace(v.Get("text"))}
-	all, err := h.Integrations.List(r.Context(), 0, maxRead)
-	if err != nil {
+	v := listView{Tabs: tabs("/integrations"), Text: page.Storable(strings.TrimSpace(r.URL.Query().Get("text")))}
+	var found page.Listed[integration]
+	q := listQuery(r)
+	if v.Text != "" {
+		q.Set("text", v.Text)
+	}
+	if err := h.Pages.API(r).Get("/v1/integrations?"+q.Encode(), &found); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	slices.SortFunc(all, func(a, b integrations.Integration) int { return strings.Compare(fold(a.Name), fold(b.Name)) })
-	wanted, after := fold(view.Text), v.Get("after")
-	for _, i := range all {
-		name := fold(i.Name)
-		if name <= after || !strings.Contains(name, wanted) && !strings.Contains(fold(i.Application), wanted) {
-			continue
-		}
-		if len(view.Rows) == page.ListLength {
-			last := fold(view.Rows[len(view.Rows)-1].Name)
-			view.More = "/integrations?" + url.Values{"text": {view.Text}, "after": {last}}.Encode()
-			break
-		}
-		view.Rows = append(view.Rows, row{i, "/integrations/" + url.PathEscape(i.Name)})
+	v.Rows, v.Frame = found.Items, h.Pages.Frame(r, "Integrations", "integrations")
+	if found.Next != "" {
+		v.More = "/integrations?" + url.Values{"text": {v.Text}, "after": {found.Next}}.Encode()
 	}
-	h.Pages.Render(rw, r, http.StatusOK, "integrations", view)
+	h.Pages.Render(rw, r, http.StatusOK, "integrations", v)
 }
 
-// fold returns a name in the form by which the list is ordered and searched.
-func fold(name string) string { return strings.ToLower(name) }
+// listQuery is the query for a page of a list: ?after= is the cursor of its first row.
+func listQuery(r *http.Request) url.Values {
+	q := url.Values{"limit": {"50"}}
+	if after := r.URL.Query().Get("after"); after != "" {
+		q.Set("cursor", after)
+	}
+	return q
+}
 
 type showView struct {
 	page.Frame
-	I        integrations.Integration
-	Team     string // the team that owns the application; "" = none
-	Address  string
-	Plan     planLink // the default plan
-	InPath   bool     // senders that can set no header put the token at the end of the address
-	Settings string
-	Rules    []ruleView
-	Payloads []payloadView
-	MaySee   bool // the reader may see payloads
+	I          integration
+	Settings   string
+	Setup      setup
+	Payloads   []payload
+	May        bool // the reader may change the integration
+	Heartbeats []beat
+	MoreBeats  bool
+	Now        []page.Field // of the form that revokes all other tokens
+	Lost       string       // what a deletion loses
 }
 
-// payloadView is a payload. N is its number, from 1. Asked says that the reader asked to preview it; then Events are its events, and Refusal
-// says why it has none.
-type payloadView struct {
-	integrations.Payload
+// payload is a stored delivery. N is its number, from 1. Asked says that the reader asked to preview it.
+type payload struct {
+	At      time.Time `json:"at"`
+	Outcome string    `json:"outcome"`
+	Body    string    `json:"body"`
 	N       int
 	Asked   bool
-	Events  []receiving.Preview
-	Refusal string
+	Tried   tried
 }
-
-type ruleView struct {
-	routing.Rule
-	To    planLink
-	Times []string
-}
-
-type planLink struct{ Name, Href string }
-
-func linkTo(plan string) planLink { return planLink{plan, "/plans/" + url.PathEscape(plan)} }
 
 // show shows an integration. Payloads may have secrets of the sender, so only owners of the application and administrators see them.
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
-	view, err := h.read(r)
+	v := showView{}
+	var err error
+	if v.I, _, err = h.read(r); err == nil {
+		v.Payloads, v.May, err = h.payloads(r, v.I)
+	}
+	if err == nil && v.I.HasHeartbeats() {
+		var found page.Listed[beat]
+		err = h.Pages.API(r).Get(v.I.Path()+"/heartbeats?limit=50", &found)
+		v.Heartbeats, v.MoreBeats = found.Items, found.Next != ""
+	}
+	if n := number(r.URL.Query().Get("preview")); err == nil && n > 0 && n <= len(v.Payloads) {
+		p := &v.Payloads[n-1]
+		p.Asked = true
+		p.Tried, err = h.try(r, v.I, map[string]any{"stored": n})
+	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	h.Pages.Render(rw, r, http.StatusOK, "integration", view)
+	v.Settings, v.Setup, v.Now, v.Lost = indented(v.I.Settings), h.setup(v.I, ""), []page.Field{{Name: "now", Value: "true"}}, v.lost()
+	v.Frame = h.Pages.Frame(r, v.I.Name, "integrations")
+	v.May = v.May && !v.ReadOnly
+	h.Pages.Render(rw, r, http.StatusOK, "integration", v)
 }
 
-func (h Handlers) read(r *http.Request) (view showView, err error) {
-	i, err := h.Integrations.ByName(r.Context(), wire.Param(r, "integration"))
-	if err != nil {
-		return view, err
-	}
-	path, withToken := integrations.Address(i.Type, "")
-	view = showView{I: i, Address: h.PublicURL + path, InPath: withToken != "", Settings: settings(i.Settings),
-		Plan: linkTo(i.DefaultPlan)}
-	for _, rule := range i.Rules {
-		v := ruleView{Rule: rule, To: linkTo(rule.Plan)}
-		for _, w := range rule.Times {
-			v.Times = append(v.Times, w.String())
-		}
-		view.Rules = append(view.Rules, v)
-	}
-	app, err := h.Applications.Describe(r.Context(), i.Application)
-	if err != nil {
-		return view, err
-	}
-	view.Team = app.Team.Name
-	reader := (auth.Actor{}).As(page.Reader(r)).Owning(app.ID, app.OwnerIDs, app.Team)
-	if view.MaySee = reader.MayEditApplication(app.ID) == nil; view.MaySee {
-		payloads, err := h.Integrations.Payloads(r.Context(), i.ID)
-		if err != nil {
-			return view, err
-		}
-		for k, p := range payloads {
-			view.Payloads = append(view.Payloads, payloadView{Payload: p, N: k + 1})
+// lost says what a deletion loses.
+func (v showView) lost() string {
+	beats := ""
+	if n := len(v.Heartbeats); n > 0 {
+		beats = fmt.Sprintf(", %d heartbeats", n)
+		if v.MoreBeats {
+			beats = ", all its heartbeats"
 		}
 	}
-	if err := h.preview(r, &view); err != nil {
-		return view, err
-	}
-	view.Frame = h.Pages.Frame(r, i.Name, "integrations")
-	return view, nil
+	return fmt.Sprintf("%d tokens, %d rules%s and the stored deliveries are lost. The sender is refused from now on. Incidents stay, but its deliveries no longer resolve them.",
+		len(v.I.Tokens), len(v.I.Rules), beats)
 }
 
-// preview adds what the payload with the number of the query would do now. It does nothing for a reader who may not see payloads.
-func (h Handlers) preview(r *http.Request, view *showView) error {
-	n, err := strconv.Atoi(r.URL.Query().Get("preview"))
-	if err != nil || n < 1 || n > len(view.Payloads) {
-		return nil
+// read reads the integration of the path, with its ETag.
+func (h Handlers) read(r *http.Request) (i integration, etag string, err error) {
+	etag, err = h.Pages.API(r).Read(page.Path("/v1/integrations/%s", wire.Param(r, "integration")), &i)
+	return i, etag, err
+}
+
+// payloads reads the latest deliveries. allowed is false if the reader may not change the integration and so not see them.
+func (h Handlers) payloads(r *http.Request, i integration) (all []payload, allowed bool, err error) {
+	err = h.Pages.API(r).Get(i.Path()+"/payloads", &all)
+	for k := range all {
+		all[k].N = k + 1
 	}
-	p := &view.Payloads[n-1]
-	p.Asked = true
-	p.Events, err = h.Previewer.Preview(r.Context(), view.I, receiving.Delivery{Body: []byte(p.Body), ContentType: p.ContentType, At: time.Now()})
+	if fault.Is(err, fault.Forbidden) {
+		return nil, false, nil
+	}
+	return all, true, err
+}
+
+// tried is what an event or a payload would do now. Refusal says why it cannot be read.
+type tried struct {
+	Events  []event
+	Refusal string
+}
+
+// event is an event of a preview of /v1.
+type event struct {
+	Status   string            `json:"status"`
+	Key      string            `json:"dedup_key"`
+	Title    string            `json:"title"`
+	Summary  string            `json:"summary"`
+	Severity string            `json:"severity"`
+	Labels   map[string]string `json:"labels"`
+	Failures []struct {
+		Field  string `json:"field"`
+		Reason string `json:"reason"`
+	} `json:"failures"`
+	Incident int64  `json:"incident"`
+	Route    *route `json:"route"`
+}
+
+// route is the choice of a plan of /v1.
+type route struct {
+	Plan       string           `json:"plan"`
+	PlanOf     string           `json:"plan_of"`
+	Targets    []routing.Target `json:"targets"`
+	Rule       int              `json:"rule"`
+	RecordOnly bool             `json:"record_only"`
+	Reason     string           `json:"reason"`
+	Refusal    string           `json:"refusal"`
+}
+
+// try asks what a payload would do. in is the body of the preview.
+func (h Handlers) try(r *http.Request, i integration, in map[string]any) (out tried, err error) {
+	err = h.Pages.API(r).Send(http.MethodPost, i.Path()+"/preview", in, &out.Events)
 	if fault.Is(err, fault.Invalid) {
-		p.Refusal, err = fault.Public(err), nil
+		out.Refusal, err = fault.Public(err), nil
 	}
-	return err
-}
-
-// settings formats the settings of a decoder; "" = there are none.
-func settings(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if err := json.Indent(&b, raw, "", "  "); err != nil || b.String() == "{}" {
-		return ""
-	}
-	return b.String()
+	return out, err
 }

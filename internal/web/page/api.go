@@ -19,11 +19,14 @@ import (
 type API struct {
 	handler http.Handler
 	r       *http.Request
+	token   string // the CSRF token of the session, which the calendar's APIs want
 	match   string
 }
 
 // API returns the APIs for the reader of r. Its calls end when r ends.
-func (p *Pages) API(r *http.Request) API { return API{handler: p.apis, r: r} }
+func (p *Pages) API(r *http.Request) API {
+	return API{handler: p.apis, r: r, token: wire.SessionToken(r.Context(), p.Sessions)}
+}
 
 // Listed is a page of a list of /v1.
 type Listed[T any] struct {
@@ -64,6 +67,18 @@ func (a API) Send(method, path string, in, out any) error {
 	return err
 }
 
+// Names returns the first names of a list of /v1, for suggestions. If the list cannot be read, there are none.
+func (a API) Names(list string) (names []string) {
+	var found Listed[struct {
+		Name string `json:"name"`
+	}]
+	_ = a.Get(list+"?limit=500", &found) // a form works without suggestions
+	for _, one := range found.Items {
+		names = append(names, one.Name)
+	}
+	return names
+}
+
 func (a API) call(method, path string, in, out any) (http.Header, error) {
 	var body bytes.Buffer
 	if in != nil {
@@ -79,6 +94,7 @@ func (a API) call(method, path string, in, out any) (http.Header, error) {
 	}
 	r.RequestURI, r.Host, r.RemoteAddr = path, a.r.Host, a.r.RemoteAddr
 	r.Header.Set("Cookie", a.r.Header.Get("Cookie")) // has the session. Pages check for themselves that no other site sent the request
+	r.Header.Set("X-CSRF-TOKEN", a.token)
 	r.Header.Set("Accept", "application/json")
 	if in != nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -89,6 +105,8 @@ func (a API) call(method, path string, in, out any) (http.Header, error) {
 	w := &answer{header: http.Header{}, status: http.StatusOK}
 	a.handler.ServeHTTP(w, r)
 	switch {
+	case fault.Is(refusal, fault.Unauthenticated): // the reader has logged in, and the old APIs answer so to people who may not
+		return w.header, fault.Wrap(fault.Forbidden, refusal, fault.Public(refusal))
 	case refusal != nil:
 		return w.header, refusal
 	case w.status >= http.StatusBadRequest:

@@ -5,12 +5,21 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/tdewolff/minify/v2"
+	"github.com/tdewolff/minify/v2/css"
+	"github.com/tdewolff/minify/v2/js"
 )
 
 // moduleDirs hold the scripts that import each other by their plain names. The addresses of a folder contain the hash of all its files, so
@@ -18,11 +27,13 @@ import (
 var moduleDirs = [...]string{"oncall", "console"}
 
 type asset struct {
-	body        []byte
-	contentType string
+	contentType  string
+	body         func() []byte
+	brotli, gzip func() []byte // the compressed body; nil = it is too small or compressed already
 }
 
-// assets serves files under addresses that contain their hash, so that browsers may cache them for ever.
+// assets serves files under addresses that contain their hash, so that browsers may cache them for ever. Each file is minified and compressed
+// once, when it is first requested.
 type assets map[string]asset
 
 // readAssets reads the folder "static" of files.
@@ -54,13 +65,53 @@ func (p *Pages) readAssets(files fs.FS) error {
 			address = "/static/" + dir + "." + modules[dir] + "/" + inner
 		}
 		p.names[name] = address
-		served[address] = asset{body, mime.TypeByExtension(ext)}
+		served[address] = newAsset(body, ext, !strings.HasPrefix(name, "vendor/"))
 		if strings.HasPrefix(name, "images/") { // the addresses of Iris's icon
 			served["/static/"+name] = served[address]
 			served["/static/images/favicon"+ext] = served[address]
 		}
 		return nil
 	})
+}
+
+// minifiers are by the ending of the file.
+var minifiers = map[string]minify.MinifierFunc{".js": js.Minify, ".css": css.Minify}
+
+// smallest is the size in bytes from which a file is compressed.
+const smallest = 512
+
+// newAsset returns a file. minified: comments and blanks are left out of scripts and styles.
+func newAsset(source []byte, ext string, minified bool) asset {
+	a := asset{body: func() []byte { return source }, contentType: mime.TypeByExtension(ext)}
+	if minify := minifiers[ext]; minify != nil && minified {
+		a.body = sync.OnceValue(func() []byte {
+			var b bytes.Buffer
+			if err := minify(nil, &b, bytes.NewReader(source), nil); err != nil {
+				return source // the browser reports what is wrong
+			}
+			return b.Bytes()
+		})
+	}
+	if len(source) >= smallest && ext != ".png" {
+		a.brotli = sync.OnceValue(func() []byte {
+			return compressed(a.body(), func(w io.Writer) io.WriteCloser { return brotli.NewWriterLevel(w, brotli.BestCompression) })
+		})
+		a.gzip = sync.OnceValue(func() []byte {
+			return compressed(a.body(), func(w io.Writer) io.WriteCloser {
+				z, _ := gzip.NewWriterLevel(w, gzip.BestCompression) // the level is valid
+				return z
+			})
+		})
+	}
+	return a
+}
+
+func compressed(body []byte, writer func(io.Writer) io.WriteCloser) []byte {
+	var b bytes.Buffer
+	w := writer(&b)
+	_, _ = w.Write(body) // writes to a buffer do not fail
+	_ = w.Close()
+	return b.Bytes()
 }
 
 func modulesHash(static fs.FS, dir string) (string, error) {
@@ -90,8 +141,37 @@ func (a assets) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		http.NotFound(rw, r)
 		return
 	}
-	rw.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	rw.Header().Set("X-Content-Type-Options", "nosniff")
-	rw.Header().Set("Content-Type", f.contentType)
-	http.ServeContent(rw, r, "", time.Time{}, bytes.NewReader(f.body))
+	h := rw.Header()
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Type", f.contentType)
+	if f.brotli != nil {
+		h.Set("Vary", "Accept-Encoding")
+		if coding, body := f.coded(r.Header.Get("Accept-Encoding")); coding != "" && r.Header.Get("Range") == "" {
+			h.Set("Content-Encoding", coding)
+			h.Set("Content-Length", strconv.Itoa(len(body)))
+			if r.Method != http.MethodHead {
+				_, _ = rw.Write(body)
+			}
+			return
+		}
+	}
+	http.ServeContent(rw, r, "", time.Time{}, bytes.NewReader(f.body()))
+}
+
+// coded returns the smallest form of a file that the client accepts; "" = only the plain one. A coding with q=0 is refused (RFC 9110, 12.5.3).
+func (a asset) coded(accepted string) (coding string, body []byte) {
+	accepts := map[string]bool{}
+	for _, part := range strings.Split(accepted, ",") {
+		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
+		weight, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(q), "q="), 64)
+		accepts[strings.TrimSpace(name)] = err != nil || weight > 0
+	}
+	switch {
+	case accepts["br"]:
+		return "br", a.brotli()
+	case accepts["gzip"]:
+		return "gzip", a.gzip()
+	}
+	return "", nil
 }

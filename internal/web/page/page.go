@@ -36,6 +36,7 @@ type Frame struct {
 	Flash    string // a message that is shown once
 	Mailbox  bool   // the navigation shows the mailbox of `iris dev`
 	Zone     string // time zone that the reader chose; "" = none
+	Clock    string // "12" or "24"; "" = as the browser does
 	Refresh  string // address that the browser goes on to; "" = none
 	Scripts  *Scripts
 	// Modules are scripts in static/console that the page loads, such as "keys.js".
@@ -66,6 +67,7 @@ type Pages struct {
 	// LogInAgain asks the reader for the password, or a log-in at a provider, and then sends the form of the request again.
 	LogInAgain func(rw http.ResponseWriter, r *http.Request)
 	apis       http.Handler
+	errors     *wire.Errors
 	mailbox    bool
 	log        *zap.Logger
 
@@ -76,7 +78,7 @@ type Pages struct {
 // New reads the folders "templates" and "static" of files. apis serves the JSON APIs (Pages.API). mailbox adds the mailbox of `iris dev` to the
 // navigation.
 func New(files fs.FS, sessions *scs.SessionManager, apis http.Handler, mailbox bool, log *zap.Logger) (*Pages, error) {
-	p := &Pages{Sessions: sessions, apis: apis, mailbox: mailbox, log: log}
+	p := &Pages{Sessions: sessions, apis: apis, errors: wire.NewErrors(log), mailbox: mailbox, log: log}
 	if err := p.readAssets(files); err != nil {
 		return nil, err
 	}
@@ -134,13 +136,13 @@ func Get(r chi.Router, path string, h http.HandlerFunc) {
 // Frame returns the frame of a page for the reader. It consumes the session's flash message.
 func (p *Pages) Frame(r *http.Request, title, section string) Frame {
 	u := Reader(r)
-	return Frame{Title: title, Section: section, User: u.Name, ReadOnly: u.ReadOnly, Admin: u.Admin, Zone: u.TimeZone, Mailbox: p.mailbox,
+	return Frame{Title: title, Section: section, User: u.Name, ReadOnly: u.ReadOnly, Admin: u.Admin, Zone: u.TimeZone, Clock: Clock(r), Mailbox: p.mailbox,
 		Flash: p.Sessions.PopString(r.Context(), "flash")}
 }
 
 // Render executes a template and writes the page. If the template fails, it writes an error page instead.
 func (p *Pages) Render(rw http.ResponseWriter, r *http.Request, status int, name string, data any) {
-	body, ok := p.execute(rw, name, data)
+	body, ok := p.execute(rw, r, name, data)
 	if !ok {
 		return
 	}
@@ -152,11 +154,10 @@ func (p *Pages) Render(rw http.ResponseWriter, r *http.Request, status int, name
 }
 
 // execute executes a template. If it fails, execute has written the answer and returns false.
-func (p *Pages) execute(rw http.ResponseWriter, name string, data any) ([]byte, bool) {
+func (p *Pages) execute(rw http.ResponseWriter, r *http.Request, name string, data any) ([]byte, bool) {
 	var b bytes.Buffer
 	if err := p.templates.ExecuteTemplate(&b, name, data); err != nil {
-		p.log.Error("page cannot be rendered", zap.String("page", name), zap.Error(err))
-		http.Error(rw, "This page cannot be shown. The server log has the reason.", http.StatusInternalServerError)
+		p.errors.Write(rw, r, fmt.Errorf("render the page %s: %w", name, err))
 		return nil, false
 	}
 	return b.Bytes(), true
@@ -168,7 +169,7 @@ func IsRefresh(r *http.Request) bool { return r.Header.Get("HX-Request") != "" }
 // Live renders a part that refreshes itself. If the browser asks for this part only, Live has written the answer (204 when
 // nothing changed) and returns false. Otherwise the caller renders the page around the part.
 func (p *Pages) Live(rw http.ResponseWriter, r *http.Request, name string, data any) (Live, bool) {
-	body, ok := p.execute(rw, name, data)
+	body, ok := p.execute(rw, r, name, data)
 	if !ok {
 		return Live{}, false
 	}
@@ -256,6 +257,19 @@ func WithReader(ctx context.Context, u users.User) context.Context {
 func Reader(r *http.Request) users.User {
 	u, _ := r.Context().Value(readerKey{}).(users.User)
 	return u
+}
+
+type clockKey struct{}
+
+// WithClock returns a context with the clock that the reader chose: "12", "24" or "" = none.
+func WithClock(ctx context.Context, clock string) context.Context {
+	return context.WithValue(ctx, clockKey{}, clock)
+}
+
+// Clock returns the clock of the reader: "12", "24" or "" = as the browser does.
+func Clock(r *http.Request) string {
+	clock, _ := r.Context().Value(clockKey{}).(string)
+	return clock
 }
 
 // zoneCookie holds the time zone of the browser. app.js sets it.

@@ -1,17 +1,173 @@
-// Package people serves the pages of people: contacts, modes, notification rules, and for administrators users and roles. The web site mounts it.
+// Package people serves the pages of people: contacts, modes, notification rules, reminders, and for administrators accounts, roles, and who
+// can be reached. The web site mounts it. The JSON APIs decide who may do what.
 package people
 
 import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // Handlers serves the pages. It is safe for concurrent use.
-type Handlers struct{ Pages *page.Pages }
+type Handlers struct {
+	Pages     *page.Pages
+	PublicURL string // begins the addresses of calendars, without a final slash
+}
 
-// Routes mounts the pages. The caller must admit only people who have logged in.
-func (h Handlers) Routes(r chi.Router) {}
+// Routes mounts the pages and the forms. People who may only read may change their own settings, so the APIs alone decide about the forms. The
+// caller must admit only people who have logged in.
+func (h Handlers) Routes(r chi.Router) {
+	page.Get(r, "/people", h.list)
+	r.Post("/people", h.add)
+	page.Get(r, "/people/{user}", h.person)
+	r.Post("/people/{user}/contacts", h.act(h.showPerson, fixed("contact"), setContact))
+	r.Post("/people/{user}/contacts/{mode}/{action}", h.contact)
+	r.Post("/people/{user}/rules", h.act(h.showPerson, fixed("rules"), setRules))
+	r.Post("/people/{user}/quiet", h.act(h.showPerson, fixed("quiet"), setQuiet))
+	r.Post("/people/{user}/account", h.act(h.showPerson, fixed("account"), changeAccount))
+	page.Get(r, "/people/{user}/preferences", h.preferences)
+	r.Post("/people/{user}/preferences", h.act(h.showPreferences, chosen, setPreference))
+	page.Get(r, "/people/{user}/reminders", h.reminders)
+	r.Post("/people/{user}/reminders", h.act(h.showReminders, chosen, setReminder))
+	page.Get(r, "/reachability", h.reachability)
+	r.Post("/reachability", h.changeTeams)
+	page.Get(r, "/on-call-roles", h.roles)
+	r.Post("/on-call-roles", h.changeRoles)
+	r.Post("/held-deactivations", h.decide)
+}
 
-// ChangeRoutes mounts the forms. The caller must admit only people who may write.
-func (h Handlers) ChangeRoutes(r chi.Router) {}
+const maxForm = 64 << 10 // bytes
+
+// refused is a form that the API refused, as typed.
+type refused struct {
+	Form    string
+	Typed   url.Values
+	Refusal page.Refusal
+}
+
+// Value returns what was typed into a field of the form, or the stored value.
+func (f refused) Value(form, field, stored string) string {
+	if f.Form == form && f.Refusal.Text != "" {
+		return f.Typed.Get(field)
+	}
+	return stored
+}
+
+// Problem returns the refusal of a form.
+func (f refused) Problem(form string) page.Refusal {
+	if f.Form != form {
+		return page.Refusal{}
+	}
+	return f.Refusal
+}
+
+// status is the status of the page around the form.
+func (f refused) status() int {
+	if f.Refusal.Text == "" {
+		return http.StatusOK
+	}
+	return f.Refusal.Status
+}
+
+// change carries out a form about a person. It returns the text of the success, and where the browser goes on to; "" = the page of the form.
+type change func(api page.API, user string, form url.Values) (done, to string, err error)
+
+// show renders the page of a form.
+type show func(rw http.ResponseWriter, r *http.Request, was refused)
+
+func fixed(form string) func(url.Values) string { return func(url.Values) string { return form } }
+
+// chosen returns the name of the form that its field "form" has.
+func chosen(form url.Values) string { return form.Get("form") }
+
+// act returns the handler of a form. A refusal shows the page again with what was typed.
+func (h Handlers) act(again show, name func(url.Values) string, do change) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		form, ok := h.form(rw, r)
+		if !ok {
+			return
+		}
+		user := wire.Param(r, "user")
+		done, to, err := do(h.Pages.API(r), user, form)
+		if to == "" {
+			to = strings.TrimSuffix(r.URL.EscapedPath(), "/")
+			for _, part := range []string{"/contacts", "/rules", "/quiet", "/account"} {
+				to = strings.TrimSuffix(to, part)
+			}
+		}
+		h.finish(rw, r, done, to, err, func(refusal page.Refusal) { again(rw, r, refused{Form: name(form), Typed: form, Refusal: refusal}) })
+	}
+}
+
+// finish answers a form: a success leads to another page, a refusal shows the form again.
+func (h Handlers) finish(rw http.ResponseWriter, r *http.Request, done, to string, err error, again func(page.Refusal)) {
+	if err != nil {
+		if refusal, ok := h.Pages.Refused(rw, r, err); ok {
+			again(refusal)
+		}
+		return
+	}
+	h.Pages.Sessions.Put(r.Context(), "flash", done)
+	http.Redirect(rw, r, to, http.StatusSeeOther)
+}
+
+// form reads a form. If it is too large, form has answered the request and returns false.
+func (h Handlers) form(rw http.ResponseWriter, r *http.Request) (url.Values, bool) {
+	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		kind := fault.Invalid
+		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+			kind = fault.TooLarge
+		}
+		h.Pages.Fail(rw, r, fault.New(kind, "the form cannot be read"))
+		return nil, false
+	}
+	out := url.Values{}
+	for name, values := range r.PostForm {
+		for _, v := range values {
+			out.Add(name, strings.TrimSpace(page.Storable(v)))
+		}
+	}
+	return out, true
+}
+
+// query returns the path of an API with parameters; empty ones are left out.
+func query(path string, pairs ...string) string {
+	v := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			v.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(v) == 0 {
+		return path
+	}
+	return path + "?" + v.Encode()
+}
+
+// orNil returns nil for "", which is null on the wire.
+func orNil(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// peopleTabs are the links between the pages about all people.
+func peopleTabs(f page.Frame, current string) []page.Tab {
+	tabs := []page.Tab{{Label: "People", Href: "/people"}, {Label: "Teams and reachability", Href: "/reachability"}, {Label: "On-call roles", Href: "/on-call-roles"}}
+	if f.Admin {
+		tabs = append(tabs, page.Tab{Label: "Invitations", Href: "/invitations"})
+	}
+	for i := range tabs {
+		tabs[i].Current = tabs[i].Href == current
+	}
+	return tabs
+}

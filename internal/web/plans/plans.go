@@ -1,225 +1,175 @@
-// Package plans serves the list of plans, and the page of one plan version with its simulation. The web site mounts it. Its pages
-// change nothing and send nothing.
+// Package plans serves the list of plans, the page of a plan with its versions and their differences, and the editor, which previews what a
+// plan would do. The web site mounts it. The pages read and change plans through the APIs, which check what the reader may do.
 package plans
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/escalation"
-	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/filters"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
 )
 
-// Plans reads plan versions.
-type Plans interface {
-	List(ctx context.Context, q filters.Query) ([]escalation.Plan, error)
-	ByID(ctx context.Context, id escalation.PlanID) (escalation.PlanSteps, error)
-	ByName(ctx context.Context, name string) (escalation.PlanSteps, error)
-}
-
-// Simulator computes what would happen to an incident. It writes and sends nothing.
-type Simulator interface {
-	Ask(ctx context.Context, a simulation.TypedQuestion) (simulation.Simulation, error)
-}
-
-// Deps are the parts that the pages work on.
-type Deps struct {
-	Plans     Plans
-	Simulator Simulator
-}
-
 // Handlers serves the pages. It is safe for concurrent use.
-type Handlers struct {
-	Deps
-	Pages *page.Pages
-}
+type Handlers struct{ Pages *page.Pages }
 
 // Routes mounts the pages.
 func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/plans", h.list)
+	page.Get(r, "/plans/new", h.create)
 	page.Get(r, "/plans/{plan}", h.show)
+	page.Get(r, "/plans/{plan}/edit", h.edit)
+	page.Get(r, "/plans/{plan}/versions", h.versions)
+	page.Get(r, "/plans/{plan}/test", h.askTest)
 }
+
+// ChangeRoutes mounts the forms. The caller must admit only people who may write.
+func (h Handlers) ChangeRoutes(r chi.Router) {
+	r.Post("/plans/new", h.edited)
+	r.Post("/plans/{plan}/edit", h.edited)
+	r.Post("/plans/{plan}/paused", h.pause)
+	r.Post("/plans/{plan}/retire", h.retire)
+	r.Post("/plans/{plan}/activate", h.activate)
+	r.Post("/plans/{plan}/test", h.test)
+}
+
+// plan is a version of a plan as /v1 shows it. Lists leave the steps and what follows them out.
+type plan struct {
+	ID          int64            `json:"id"`
+	Name        string           `json:"name"`
+	Active      bool             `json:"active"`
+	Creator     string           `json:"creator"`
+	Team        string           `json:"team"`
+	CreatedAt   time.Time        `json:"created_at"`
+	Description string           `json:"description"`
+	Paused      bool             `json:"paused"`
+	Steps       [][]notification `json:"steps"`
+	Conditions  []condition      `json:"conditions"`
+	Flood       flood            `json:"flood"`
+	Fallback    *target          `json:"fallback"`
+	Tracking    *tracking        `json:"tracking"`
+}
+
+// use is how a plan is used.
+type use struct {
+	ID         int64     `json:"id"`
+	LastUsedAt time.Time `json:"last_used_at"`
+	Escalating int       `json:"escalating_incidents"`
+	Warnings   []string  `json:"warnings"`
+	UsedBy     []string  `json:"used_by"`
+}
+
+// Path returns the address of the page of a version.
+func (p plan) Path() string { return versionPath(p.ID) }
+
+func versionPath(id int64) string { return "/plans/" + strconv.FormatInt(id, 10) }
 
 type listView struct {
 	page.Frame
-	Name  string
-	Plans []planRow
-	Older string
+	Search, Team string
+	Mine         bool
+	Tabs         []page.Tab
+	Plans        []planRow
+	Next         string
 }
 
 type planRow struct {
-	escalation.Plan
-	Href string
+	plan
+	Use use
 }
 
-// versionPath returns the address of the page of one version.
-func versionPath(id escalation.PlanID) string { return "/plans/" + strconv.FormatInt(int64(id), 10) }
-
-// list shows the active plans, the newest first.
+// list shows the active plans, the newest first: those of the reader, or all.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
-	view := listView{Frame: h.Pages.Frame(r, "Plans", "plans"), Name: strings.TrimSpace(v.Get("name"))}
-	q := filters.Query{Limit: page.ListLength + 1, Conditions: []filters.Condition{{Field: "active", Op: filters.Eq, Values: []any{true}}}}
-	if view.Name != "" {
-		q.Conditions = append(q.Conditions, filters.Condition{Field: "name", Op: filters.Contains, Values: []any{page.Storable(view.Name)}})
+	view := listView{Frame: h.Pages.Frame(r, "Plans", "plans"), Search: strings.TrimSpace(page.Storable(v.Get("name"))), Team: strings.TrimSpace(page.Storable(v.Get("team")))}
+	// Without a choice, the reader's plans are shown if there are any.
+	view.Mine = v.Get("show") == "mine" || v.Get("show") == "" && len(v) == 0
+	found, err := h.plansOf(r, view, v.Get("cursor"))
+	if err == nil && view.Mine && v.Get("show") == "" && len(found.Items) == 0 {
+		view.Mine = false
+		found, err = h.plansOf(r, view, "")
 	}
-	if before, err := strconv.ParseInt(v.Get("before"), 10, 64); err == nil {
-		q.Conditions = append(q.Conditions, filters.Condition{Field: "id", Op: filters.Lt, Values: []any{before}})
+	if err == nil {
+		view.Plans, err = h.withUse(r, found.Items)
 	}
-	found, err := h.Plans.List(r.Context(), q)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	if len(found) > page.ListLength {
-		found = found[:page.ListLength]
-		older := url.Values{"name": {view.Name}, "before": {strconv.FormatInt(int64(found[len(found)-1].ID), 10)}}
-		view.Older = "/plans?" + older.Encode()
-	}
-	for _, p := range found {
-		view.Plans = append(view.Plans, planRow{p, versionPath(p.ID)})
+	here := url.Values{"name": {view.Search}, "team": {view.Team}, "show": {"all"}}
+	all := "/plans?" + here.Encode()
+	here.Set("show", "mine")
+	mine := "/plans?" + here.Encode()
+	view.Tabs = []page.Tab{{Label: "Mine and my teams'", Href: mine, Current: view.Mine}, {Label: "All", Href: all, Current: !view.Mine}}
+	if found.Next != "" {
+		if !view.Mine {
+			here.Set("show", "all")
+		}
+		here.Set("cursor", found.Next)
+		view.Next = "/plans?" + here.Encode()
 	}
 	h.Pages.Render(rw, r, http.StatusOK, "plans", view)
 }
 
-type planView struct {
-	page.Frame
-	P        escalation.PlanSteps
-	Steps    [][]string // texts of the notifications of each step
-	Versions []planRow
-	Facts    []string
-	Self     string
-	Sim      simulationView
-	// Assumptions are the choices of the form in addition to "never".
-	Assumptions []assumption
+func (h Handlers) plansOf(r *http.Request, view listView, cursor string) (found page.Listed[plan], err error) {
+	q := url.Values{"limit": {strconv.Itoa(page.ListLength)}}
+	for name, value := range map[string]string{"search": view.Search, "team": view.Team, "cursor": cursor} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if view.Mine {
+		q.Set("member", page.Reader(r).Name)
+	}
+	return found, h.Pages.API(r).Get("/v1/plans?"+q.Encode(), &found)
 }
 
-// maxVersions is how many versions of a plan are listed.
-const maxVersions = 20
-
-// show shows a plan version as text, the other versions, and the simulation.
-func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
-	p, err := h.find(r.Context(), wire.Param(r, "plan"))
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
+// withUse adds to plans how they are used.
+func (h Handlers) withUse(r *http.Request, found []plan) ([]planRow, error) {
+	if len(found) == 0 {
+		return nil, nil
 	}
-	sim, err := h.simulate(r, p)
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
+	q := url.Values{}
+	rows := make([]planRow, len(found))
+	for i, p := range found {
+		rows[i].plan = p
+		q.Add("id", strconv.FormatInt(p.ID, 10))
 	}
-	if page.IsRefresh(r) {
-		h.Pages.Render(rw, r, http.StatusOK, "plan-simulation", sim)
-		return
+	var uses page.Listed[use]
+	err := h.Pages.API(r).Get("/v1/plan-uses?"+q.Encode(), &uses)
+	for i := range rows {
+		if at := slices.IndexFunc(uses.Items, func(u use) bool { return u.ID == rows[i].ID }); at >= 0 {
+			rows[i].Use = uses.Items[at]
+		}
 	}
-	versions, err := h.Plans.List(r.Context(), filters.Query{Limit: maxVersions,
-		Conditions: []filters.Condition{{Field: "name", Op: filters.Eq, Values: []any{p.Name}}}})
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	view := planView{Frame: h.Pages.Frame(r, p.Name, "plans"), P: p, Steps: describeSteps(p), Facts: planFacts(p.Plan), Self: versionPath(p.ID), Sim: sim, Assumptions: assumptions()}
-	for _, v := range versions {
-		view.Versions = append(view.Versions, planRow{v, versionPath(v.ID)})
-	}
-	status := http.StatusOK
-	if sim.Problem != "" {
-		status = http.StatusBadRequest
-	}
-	h.Pages.Render(rw, r, status, "plan", view)
+	return rows, err
 }
 
-// find returns a plan by its number (any version) or by its name (the active version, else the newest).
-func (h Handlers) find(ctx context.Context, numberOrName string) (escalation.PlanSteps, error) {
-	if id, err := strconv.ParseInt(numberOrName, 10, 64); err == nil {
-		return h.Plans.ByID(ctx, escalation.PlanID(id))
-	}
-	name := page.Storable(numberOrName)
-	p, err := h.Plans.ByName(ctx, name)
+// find returns the plan that the path names, by its number (any version) or by its name: the active version, else the newest.
+func (h Handlers) find(r *http.Request) (plan, error) {
+	return h.named(r, wire.Param(r, "plan"))
+}
+
+func (h Handlers) named(r *http.Request, numberOrName string) (p plan, err error) {
+	numberOrName = page.Storable(numberOrName)
+	api := h.Pages.API(r)
+	err = api.Get(page.Path("/v1/plans/%s", numberOrName), &p)
 	if !fault.Is(err, fault.NotFound) {
 		return p, err
 	}
-	newest, err := h.Plans.List(ctx, filters.Query{Limit: 1,
-		Conditions: []filters.Condition{{Field: "name", Op: filters.Eq, Values: []any{name}}}})
-	if err != nil {
+	var newest page.Listed[plan]
+	if err := api.Get("/v1/plans?versions=all&limit=1&name="+url.QueryEscape(numberOrName), &newest); err != nil {
 		return p, err
 	}
-	if len(newest) == 0 {
+	if len(newest.Items) == 0 {
 		return p, fault.New(fault.NotFound, "no such plan")
 	}
-	return h.Plans.ByID(ctx, newest[0].ID)
-}
-
-// describeSteps describes the notifications of each step.
-func describeSteps(p escalation.PlanSteps) [][]string {
-	out := make([][]string, len(p.Steps))
-	for i, s := range p.Steps {
-		for _, n := range s.Notifications {
-			out[i] = append(out[i], describeNotification(n, p.Lost[n.Template]))
-		}
-		if len(s.Notifications) == 0 {
-			out[i] = []string{"Nobody is paged; the next step follows at once."}
-		}
-	}
-	return out
-}
-
-func describeNotification(n escalation.Notification, noTemplate bool) string {
-	who := "nobody"
-	switch {
-	case n.DynamicIndex != nil:
-		who = fmt.Sprintf("target number %d of the incident", *n.DynamicIndex)
-	case n.Target != nil:
-		who = n.Target.String()
-	}
-	text := fmt.Sprintf("Page %s, priority %s, with template %s", who, n.Priority, n.Template)
-	if noTemplate {
-		text += " (which has no active version)"
-	}
-	text += "."
-	if n.Repeat > 0 {
-		text += fmt.Sprintf(" Again after %s, %s.", humanize.Duration(n.Wait), timesText(n.Repeat))
-	}
-	if n.Wait > 0 {
-		text += fmt.Sprintf(" Then wait %s.", humanize.Duration(n.Wait))
-	}
-	if n.Optional {
-		text += " Skipped if nobody can be reached."
-	}
-	return text
-}
-
-func timesText(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
-}
-
-// planFacts describes the other settings of the plan.
-func planFacts(p escalation.Plan) []string {
-	var out []string
-	if p.Tracking != nil {
-		out = append(out, fmt.Sprintf("Before step 1, a message goes to %s by %s.", p.Tracking.Key, p.Tracking.Mode))
-	}
-	if a, ok := p.Aggregation(); ok {
-		out = append(out, fmt.Sprintf("If one person gets more than %d pages within %s, further pages are held and sent together every %s. This ends after %s without a page.",
-			a.Threshold, humanize.Duration(a.Window), humanize.Duration(a.Every), humanize.Duration(a.Reset)))
-	}
-	if p.Fallback != nil {
-		out = append(out, fmt.Sprintf("A person who cannot be reached is replaced by %s.", p.Fallback))
-	}
-	return out
+	return p, api.Get(page.Path("/v1/plans/%s", newest.Items[0].ID), &p)
 }

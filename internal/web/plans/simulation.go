@@ -3,13 +3,14 @@ package plans
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/oncall"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -24,6 +25,7 @@ type simulationView struct {
 	Problem     string // why the form was refused; "" = it was not
 	Opened      moment
 	Rows        []simulatedRow
+	Groups      []simulatedGroup // the rows, by instant
 	Lines       []simulatedLine
 	// EndBefore, EndAt and EndAfter are the sentence about the end.
 	EndBefore, EndAfter string
@@ -41,17 +43,18 @@ func assumptions() []assumption {
 	return []assumption{{"ack-after=5m", "after 5 min"}, {"ack-after=15m", "after 15 min"}, {"ack-after=1h", "after 1 h"}}
 }
 
-// targetField is the field of a dynamic target.
-type targetField struct {
-	Number int
-	Value  string
-}
-
 type simulatedRow struct {
 	After, Who, Mode, Note, Why string
 	At                          moment
 	Held                        *moment // when the digest with this page is sent; nil = the page is not held
 	Step                        string
+}
+
+// simulatedGroup is what happens at one instant.
+type simulatedGroup struct {
+	After string
+	At    moment
+	Rows  []simulatedRow
 }
 
 type simulatedLine struct {
@@ -63,25 +66,34 @@ type simulatedLine struct {
 const momentFormat = "Mon 2 Jan 2006 15:04:05 -07:00"
 
 // simulate answers the form on the page of a plan. Errors in the form are part of the view.
-func (h Handlers) simulate(r *http.Request, p escalation.PlanSteps) (simulationView, error) {
+func (h Handlers) simulate(r *http.Request, p plan) (simulationView, error) {
 	zone := page.Zone(r)
 	v := r.URL.Query()
-	view := simulationView{Self: versionPath(p.ID), Zone: zone.String(), At: v.Get("at"), Application: strings.TrimSpace(v.Get("application")),
-		Assume: v.Get("assume")}
-	asked := simulation.TypedQuestion{Plan: fmt.Sprint(int64(p.ID)), Application: page.Storable(view.Application), At: view.At, Assume: view.Assume, Zone: zone}
-	given := v["target"]
-	for i := range p.DynamicTargets() {
+	view := simulationView{Self: p.Path(), Zone: zone.String(), At: v.Get("at"), Application: strings.TrimSpace(v.Get("application")), Assume: v.Get("assume")}
+	q := url.Values{}
+	for i := range p.dynamicTargets() {
 		f := targetField{Number: i}
-		if i < len(given) {
+		if given := v["target"]; i < len(given) {
 			f.Value = strings.TrimSpace(given[i])
 		}
 		view.Targets = append(view.Targets, f)
-		asked.Targets = append(asked.Targets, page.Storable(f.Value))
+		q.Add("target", page.Storable(f.Value))
 	}
-	for n := len(asked.Targets); n > 0 && asked.Targets[n-1] == ""; n-- {
-		asked.Targets = asked.Targets[:n-1] // empty targets at the end are not given
+	for given := q["target"]; len(given) > 0 && given[len(given)-1] == ""; given = q["target"] {
+		q["target"] = given[:len(given)-1] // empty targets at the end are not given
 	}
-	sim, err := h.Simulator.Ask(r.Context(), asked)
+	at, err := oncall.ParseInstant(view.At, zone, time.Now())
+	if err != nil {
+		view.Problem = fault.Public(err)
+		return view, nil
+	}
+	q.Set("application", page.Storable(view.Application))
+	q.Set("assume", view.Assume)
+	if view.At != "" {
+		q.Set("at", at.UTC().Format(time.RFC3339))
+	}
+	var report simulation.Report
+	err = h.Pages.API(r).Get(page.Path("/v1/plans/%s/simulation", p.ID)+"?"+q.Encode(), &report)
 	switch {
 	case fault.Is(err, fault.Invalid), fault.Is(err, fault.NotFound):
 		view.Problem = fault.Public(err)
@@ -90,10 +102,23 @@ func (h Handlers) simulate(r *http.Request, p escalation.PlanSteps) (simulationV
 		return view, err
 	}
 	if view.At == "" {
-		view.At = time.Unix(sim.Report().At, 0).In(zone).Format("2006-01-02T15:04:05")
+		view.At = time.Unix(report.At, 0).In(zone).Format("2006-01-02T15:04:05")
 	}
-	view.fill(sim.Report(), zone)
+	view.fill(report, zone)
 	return view, nil
+}
+
+// dynamicTargets returns how many targets an incident of the plan names.
+func (p plan) dynamicTargets() int {
+	n := 0
+	for _, s := range p.Steps {
+		for _, one := range s {
+			if one.DynamicIndex != nil {
+				n = max(n, *one.DynamicIndex+1)
+			}
+		}
+	}
+	return n
 }
 
 func (v *simulationView) fill(r simulation.Report, zone *time.Location) {
@@ -126,6 +151,11 @@ func (v *simulationView) fill(r simulation.Report, zone *time.Location) {
 		}
 		row.Note = strings.Join(notes, ", ")
 		v.Rows = append(v.Rows, row)
+		if n := len(v.Groups); n > 0 && v.Groups[n-1].At == row.At {
+			v.Groups[n-1].Rows = append(v.Groups[n-1].Rows, row)
+		} else {
+			v.Groups = append(v.Groups, simulatedGroup{row.After, row.At, []simulatedRow{row}})
+		}
 	}
 	for _, l := range r.Timeline {
 		v.Lines = append(v.Lines, simulatedLine{at(l.At), l.Kind, l.Text})

@@ -2,8 +2,6 @@
 package sections
 
 import (
-	"net/http"
-
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/web/home"
@@ -16,10 +14,6 @@ import (
 type (
 	// ConfigurationParts are what the pages of plans, integrations and silences work on.
 	ConfigurationParts = configuration.Deps
-	// PlanParts are what the pages of plans work on.
-	PlanParts = configuration.PlanParts
-	// Simulator foresees what a plan would do.
-	Simulator = configuration.Simulator
 	// IntegrationParts are what the pages of integrations work on.
 	IntegrationParts = configuration.IntegrationParts
 	// SilenceParts are what the pages of silences work on.
@@ -60,9 +54,4 @@ func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
 	d.Configuration.ChangeRoutes(r, p)
 	d.Access.ChangeRoutes(r, p)
 	d.Operations.ChangeRoutes(r, p)
-}
-
-// RefuseChange answers a form of somebody without a session, so that its values are not lost. It returns false for other requests.
-func RefuseChange(rw http.ResponseWriter, r *http.Request) bool {
-	return configuration.RefuseChange(rw, r)
 }

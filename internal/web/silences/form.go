@@ -1,9 +1,9 @@
 package silences
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,20 +15,29 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// option is a choice of a select.
-type option struct{ Value, Label string }
-
 // formView has the typed values as texts, so that a refused form keeps them.
 type formView struct {
 	page.Frame
 	ID                                   silences.ID // of the silence that the form changes; 0 = it adds one
-	Problem                              string
+	Refusal                              page.Refusal
 	Match, Application, Plan, Team       string
 	From, For, Until, Repeat, Rule, Zone string
 	Comment                              string
-	Periods, Repeats                     []option
-	Repeating                            bool // the part about repetition is open
+	Periods, Repeats                     []page.Option
+	Applications, Plans, Teams           []string // suggestions
+	Repeating                            bool     // the part about repetition is open
 	Incident                             incidents.ID
+	Foreseen                             *foreseen
+}
+
+// foreseen is what the typed silence would hide. Problem says why it cannot be told.
+type foreseen struct {
+	Problem    string
+	Escalating []hidden
+	Count      int // of Escalating, which has the newest
+	Recent     int
+	Partial    bool
+	Spans      []silences.Span // the next occurrences of a window
 }
 
 // typed returns the values of a form that field reads.
@@ -38,26 +47,10 @@ func typed(field func(name string) string) formView {
 		For: clean("for"), Until: clean("until"), Repeat: clean("repeat"), Rule: clean("rule"), Comment: clean("comment")}
 }
 
-// keptForm is the parameter of a form whose values are in the query, because the session ended before they were stored.
-const keptForm = "kept"
-
-const lostForm = "Your session had ended, and nothing was stored. Check what you typed and send it again."
-
-// kept returns the typed values in the query; false = there are none.
-func kept(r *http.Request) (formView, bool) {
-	q := r.URL.Query()
-	v := typed(q.Get)
-	v.Problem = lostForm
-	return v, q.Has(keptForm)
-}
-
-// form shows the form. ?incident=ID fills in the application and the labels of an incident.
+// form shows the form. ?incident=ID fills in the application and the labels of an incident; the fields of the form fill in themselves.
 func (h Handlers) form(rw http.ResponseWriter, r *http.Request) {
-	if v, ok := kept(r); ok {
-		h.render(rw, r, http.StatusOK, v)
-		return
-	}
-	v := formView{For: "2h"}
+	v := typed(r.URL.Query().Get)
+	v.For = cmp.Or(v.For, "2h")
 	if text := r.URL.Query().Get("incident"); text != "" {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -73,34 +66,45 @@ func (h Handlers) form(rw http.ResponseWriter, r *http.Request) {
 		}
 		v.Incident, v.Application, v.Match = i.ID, i.Application, silences.Suggest(i.Context)
 	}
-	h.render(rw, r, http.StatusOK, v)
+	h.render(rw, r, v)
 }
 
-func (h Handlers) render(rw http.ResponseWriter, r *http.Request, status int, v formView) {
+// render shows the form.
+func (h Handlers) render(rw http.ResponseWriter, r *http.Request, v formView) {
 	title := "Add a silence"
 	if v.ID != 0 {
 		title = fmt.Sprintf("Change silence %d", v.ID)
-		v.Periods = []option{{"", "keep the end"}}
+		v.Periods = []page.Option{{Value: "", Label: "keep the end"}}
 	}
 	v.Frame = h.Pages.Frame(r, title, "silences")
-	if v.Zone == "" {
-		v.Zone = page.Zone(r).String()
-	}
-	v.Periods = append(v.Periods, []option{{"30m", "30 minutes"}, {"1h", "1 hour"}, {"2h", "2 hours"}, {"4h", "4 hours"}, {"8h", "8 hours"}, {"24h", "1 day"}, {"72h", "3 days"}, {"168h", "7 days"}}...)
-	v.Repeats = repeats()
+	v.Zone = cmp.Or(v.Zone, page.Zone(r).String())
+	v.Periods, v.Repeats = append(v.Periods, periods...), repeats()
 	v.Repeating = v.Repeat != "" || v.Rule != ""
-	h.Pages.Render(rw, r, status, "silence-form", v)
+	api := h.Pages.API(r)
+	for list, into := range map[string]*[]string{"applications": &v.Applications, "plans": &v.Plans, "teams": &v.Teams} {
+		*into = api.Names("/v1/" + list)
+	}
+	h.Pages.Render(rw, r, max(v.Refusal.Status, http.StatusOK), "silence-form", v)
 }
 
+// periods are the offered lengths of a silence.
+var periods = []page.Option{{Value: "30m", Label: "30 minutes"}, {Value: "1h", Label: "1 hour"}, {Value: "2h", Label: "2 hours"}, {Value: "4h", Label: "4 hours"},
+	{Value: "8h", Label: "8 hours"}, {Value: "24h", Label: "1 day"}, {Value: "72h", Label: "3 days"}, {Value: "168h", Label: "7 days"}}
+
 // repeats are the recurrences that need no RRULE.
-func repeats() []option {
-	return []option{{"", "never"}, {"FREQ=DAILY", "every day"}, {"FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "every working day"}, {"FREQ=WEEKLY", "every week"}, {"FREQ=MONTHLY", "every month"}}
+func repeats() []page.Option {
+	return []page.Option{{Value: "", Label: "never"}, {Value: "FREQ=DAILY", Label: "every day"}, {Value: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", Label: "every working day"},
+		{Value: "FREQ=WEEKLY", Label: "every week"}, {Value: "FREQ=MONTHLY", Label: "every month"}}
 }
 
 // create adds a silence.
 func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 	v := typed(r.PostFormValue)
 	c, err := v.content(time.Now(), page.Zone(r))
+	if r.PostFormValue("do") == doPreview {
+		h.preview(rw, r, v, c, err)
+		return
+	}
 	var made silences.Silence
 	if err == nil {
 		made, err = h.Changes.Create(r.Context(), actor(r), c)
@@ -115,17 +119,13 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v, ok := kept(r)
-	if !ok {
-		const local = "2006-01-02T15:04:05"
-		v = formView{Match: s.Match, Application: s.Application, Plan: s.Plan, Team: s.Team, Comment: s.Comment, Rule: s.Recurrence,
-			From: s.From.In(zone).Format(local), Until: s.To.In(zone).Format(local)}
-		if slices.ContainsFunc(repeats(), func(o option) bool { return o.Value == s.Recurrence }) {
-			v.Repeat, v.Rule = s.Recurrence, ""
-		}
+	const local = "2006-01-02T15:04:05"
+	v := formView{ID: s.ID, Zone: zone.String(), Match: s.Match, Application: s.Application, Plan: s.Plan, Team: s.Team, Comment: s.Comment, Rule: s.Recurrence,
+		From: s.From.In(zone).Format(local), Until: s.To.In(zone).Format(local)}
+	if slices.ContainsFunc(repeats(), func(o page.Option) bool { return o.Value == s.Recurrence }) {
+		v.Repeat, v.Rule = s.Recurrence, ""
 	}
-	v.ID, v.Zone = s.ID, zone.String()
-	h.render(rw, r, http.StatusOK, v)
+	h.render(rw, r, v)
 }
 
 // change stores the typed content of a silence. A period is that of Content.EndAfter.
@@ -144,6 +144,10 @@ func (h Handlers) change(rw http.ResponseWriter, r *http.Request) {
 	c, err := v.content(now, zone)
 	if v.For != "" {
 		c.To = c.EndAfter(c.To.Sub(c.From), now)
+	}
+	if r.PostFormValue("do") == doPreview {
+		h.preview(rw, r, v, c, err)
+		return
 	}
 	if err == nil {
 		_, err = h.Changes.Replace(r.Context(), actor(r), s.ID, c)
@@ -169,49 +173,76 @@ func (h Handlers) editable(r *http.Request) (silences.Silence, *time.Location, e
 
 // answer redirects to the silence that a form stored. A form that is refused is shown again with its values.
 func (h Handlers) answer(rw http.ResponseWriter, r *http.Request, v formView, stored silences.ID, err error) {
-	status := http.StatusBadRequest
-	switch fault.KindOf(err) {
-	case fault.Invalid:
-	case fault.Forbidden:
-		status = http.StatusForbidden
-	case fault.Conflict:
-		status = http.StatusConflict
-	default:
-		if err != nil {
-			h.Pages.Fail(rw, r, err)
-			return
-		}
+	if err == nil {
 		http.Redirect(rw, r, fmt.Sprintf("/silences/%d", stored), http.StatusSeeOther)
 		return
 	}
-	v.Problem = fault.Public(err)
-	h.render(rw, r, status, v)
+	refusal, ok := h.Pages.Refused(rw, r, err)
+	if !ok {
+		return
+	}
+	if field := map[string]string{"to": "until", "recurrence": "rule"}[refusal.Field]; field != "" {
+		refusal.Field = field
+	}
+	v.Refusal = refusal
+	h.render(rw, r, v)
 }
 
-// maxForm is the largest form that is kept through a log-in, in bytes. Its values must fit into an address twice escaped.
-const maxForm = 4 << 10
+// doPreview is the value of the button that shows what the silence would hide.
+const doPreview = "preview"
 
-// RefuseChange answers a form of somebody without a session: with the log-in page, which leads back to the form with its values. It
-// returns false if the request is no form of a silence.
-func RefuseChange(rw http.ResponseWriter, r *http.Request) bool {
-	to, ok := strings.CutPrefix(r.URL.Path, "/silences")
-	if r.Method != http.MethodPost || !ok {
-		return false
+// preview shows the form with what the typed silence c would hide. err says why c cannot be read.
+func (h Handlers) preview(rw http.ResponseWriter, r *http.Request, v formView, c silences.Content, err error) {
+	v.Foreseen = &foreseen{}
+	if err == nil {
+		err = h.foresee(r, c, v.Foreseen)
 	}
-	switch {
-	case to == "" || to == "/":
-		to = "/new"
-	case !strings.HasSuffix(to, "/edit"):
-		return false
+	if err != nil && !fault.Is(err, fault.Invalid) {
+		h.Pages.Fail(rw, r, err)
+		return
 	}
-	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
-	next := "/silences" + to
-	if r.ParseForm() == nil {
-		r.PostForm.Set(keptForm, "")
-		next += "?" + r.PostForm.Encode()
+	v.Foreseen.Problem = fault.Public(err)
+	h.render(rw, r, v)
+}
+
+func (h Handlers) foresee(r *http.Request, c silences.Content, out *foreseen) error {
+	var found struct {
+		Escalating []incidents.ID `json:"escalating"`
+		Recent     int            `json:"recent"`
+		Partial    bool           `json:"partial"`
 	}
-	http.Redirect(rw, r, "/login/?next="+url.QueryEscape(next), http.StatusSeeOther)
-	return true
+	in := map[string]string{"match": c.Match, "application": c.Application, "plan": c.Plan, "team": c.Team}
+	err := h.Pages.API(r).Send(http.MethodPost, "/v1/silences/preview", in, &found)
+	if err != nil {
+		return err
+	}
+	out.Count, out.Recent, out.Partial = len(found.Escalating), found.Recent, found.Partial
+	out.Escalating, err = h.titles(r.Context(), found.Escalating[:min(len(found.Escalating), shownForeseen)])
+	if c.Recurrence != "" && c.Occurs() == nil {
+		out.Spans = upcoming(c, time.Now(), shownSpans)
+	}
+	return err
+}
+
+// How many incidents and occurrences are shown.
+const (
+	shownForeseen = 10
+	shownSpans    = 8
+)
+
+// upcoming returns the next occurrences of a window, the present one first.
+func upcoming(c silences.Content, now time.Time, most int) (out []silences.Span) {
+	if span, current := c.At(now); current {
+		out = append(out, span)
+	}
+	for at := now; len(out) < most; {
+		span, ok := c.Next(at)
+		if !ok {
+			break
+		}
+		out, at = append(out, span), span.From
+	}
+	return out
 }
 
 // content returns the typed silence. Times without a zone are in the reader's. No begin means now.

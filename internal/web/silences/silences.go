@@ -69,6 +69,7 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/silences", h.create)
 	r.Post("/silences/{silence}/edit", h.change)
 	r.Post("/silences/{silence}/end", h.end)
+	r.Post("/silences/{silence}/longer", h.extend)
 }
 
 type tab struct {
@@ -163,7 +164,8 @@ type showView struct {
 	page.Frame
 	S      row
 	Hidden []hidden
-	May    bool // the page offers to change and end the silence
+	Spans  []silences.Span // the next occurrences of a window
+	May    bool            // the page offers to change and end the silence
 }
 
 type hidden struct {
@@ -190,13 +192,24 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	}
 	v := showView{Frame: h.Pages.Frame(r, fmt.Sprintf("Silence %d", id), "silences"), S: view(s, time.Now()), Hidden: list}
 	v.May = !v.ReadOnly && v.S.State != "over"
+	if v.S.State != "over" && s.Recurrence != "" {
+		v.Spans = upcoming(s.Content, time.Now(), shownSpans)
+	}
 	h.Pages.Render(rw, r, http.StatusOK, "silence", v)
 }
 
 func (h Handlers) hidden(ctx context.Context, id silences.ID) (out []hidden, err error) {
 	ids, err := h.Silences.Incidents(ctx, id, 0, page.ListLength)
-	if err != nil || len(ids) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	return h.titles(ctx, ids)
+}
+
+// titles reads the titles of incidents.
+func (h Handlers) titles(ctx context.Context, ids []incidents.ID) (out []hidden, err error) {
+	if len(ids) == 0 {
+		return nil, nil
 	}
 	q := filters.Query{Conditions: []filters.Condition{{Field: "id", Op: filters.In}}, Limit: page.ListLength}
 	for _, n := range ids {
@@ -221,6 +234,28 @@ func (h Handlers) end(rw http.ResponseWriter, r *http.Request) {
 	}
 	h.Pages.Sessions.Put(r.Context(), "flash", fmt.Sprintf("Silence %d has ended. The incidents that it hid escalate within two minutes if their source still reports them.", id))
 	http.Redirect(rw, r, fmt.Sprintf("/silences/%d", id), http.StatusSeeOther)
+}
+
+// extend makes a silence that does not repeat last longer, by the period in the field for.
+func (h Handlers) extend(rw http.ResponseWriter, r *http.Request) {
+	s, _, err := h.editable(r)
+	d, wrong := time.ParseDuration(r.PostFormValue("for"))
+	switch {
+	case err != nil:
+	case wrong != nil || d <= 0:
+		err = fault.Invalidf("for", "%.40q is no period such as 1h", r.PostFormValue("for"))
+	case s.Recurrence != "":
+		err = fault.New(fault.Conflict, "the window repeats: change it instead")
+	default:
+		s.To = s.To.Add(d)
+		_, err = h.Changes.Replace(r.Context(), actor(r), s.ID, s.Content)
+	}
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	h.Pages.Sessions.Put(r.Context(), "flash", fmt.Sprintf("Silence %d lasts longer now.", s.ID))
+	http.Redirect(rw, r, fmt.Sprintf("/silences/%d", s.ID), http.StatusSeeOther)
 }
 
 func actor(r *http.Request) auth.Actor { return (auth.Actor{}).As(page.Reader(r)) }

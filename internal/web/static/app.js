@@ -18,7 +18,9 @@ function valid(name) {
     return false;
   }
 }
-const format = (fields) => new Intl.DateTimeFormat([], { ...fields, timeZone: zone });
+// The person's choice of a clock with 12 or 24 hours; without one, the browser decides.
+const hours = { 12: { hour12: true }, 24: { hourCycle: "h23" } }[document.body.dataset.clock] || {};
+const format = (fields) => new Intl.DateTimeFormat([], { ...fields, ...(fields.hour ? hours : {}), timeZone: zone });
 const time = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 const formats = {
   time: format(time),
@@ -177,7 +179,8 @@ for (const event of ["htmx:sendError", "htmx:timeout"]) {
   document.addEventListener(event, () => warn("No connection to Iris."));
 }
 document.addEventListener("htmx:responseError", (e) => {
-  warn(e.detail.xhr.status === 503 ? "Iris cannot reach its database." : "Iris answered with an error (" + e.detail.xhr.status + ").");
+  if (e.detail.xhr.status === 401) warn("Your session has ended. Save: what you typed is kept through the log-in.");
+  else warn(e.detail.xhr.status === 503 ? "Iris cannot reach its database." : "Iris answered with an error (" + e.detail.xhr.status + ").");
 });
 document.addEventListener("htmx:afterOnLoad", (e) => {
   if (warning && e.detail.xhr.status < 400) { warning.remove(); warning = null; }
@@ -206,3 +209,30 @@ document.addEventListener("keydown", (e) => {
     menu.querySelector("summary").focus();
   }
 });
+
+// A form is sent once: a second press on a slow connection does nothing.
+document.addEventListener("submit", (e) => {
+  const form = e.target;
+  if (e.defaultPrevented || form.method !== "post" || form.target) return;
+  if (form.dataset.sending) return e.preventDefault();
+  form.dataset.sending = "yes";
+  e.submitter?.setAttribute("aria-busy", "true");
+  setTimeout(() => unlock(form), 10000); // the connection may be lost
+});
+function unlock(form) {
+  delete form.dataset.sending;
+  for (const button of form.querySelectorAll("button[aria-busy]")) button.removeAttribute("aria-busy");
+}
+addEventListener("pageshow", () => document.querySelectorAll("form[data-sending]").forEach(unlock)); // after Back
+
+// Without a connection every page says so. Forms keep what was typed.
+let offline = null;
+addEventListener("offline", () => {
+  if (offline) return;
+  offline = document.createElement("div");
+  offline.className = "flash bad offline";
+  offline.setAttribute("role", "alert");
+  offline.textContent = "You are offline. This page may be out of date, and nothing can be sent. Pages still reach you as usual.";
+  document.querySelector("main").prepend(offline);
+});
+addEventListener("online", () => { offline?.remove(); offline = null; });

@@ -2,6 +2,7 @@
 package site
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 
@@ -10,7 +11,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
-	"github.com/iris-oncall/iris/internal/app/apiserver/receivers"
 	"github.com/iris-oncall/iris/internal/app/apiserver/site/local"
 	"github.com/iris-oncall/iris/internal/app/apiserver/site/providers"
 	"github.com/iris-oncall/iris/internal/app/server"
@@ -26,12 +26,19 @@ import (
 type Deps struct {
 	Config     config.API
 	Stores     *server.Stores
-	Simulator  sections.Simulator
 	Sessions   *scs.SessionManager
 	APIs       http.Handler // the JSON APIs
 	Wake       func(buckets.Set)
 	Log        *zap.Logger
 	Registerer prometheus.Registerer
+}
+
+// mailDomain returns the domain for addresses of integrations; "" = this server receives no mails.
+func mailDomain(c config.API) string {
+	if c.Intake.SMTP.Addr == "" {
+		return ""
+	}
+	return cmp.Or(c.MailDomain(), "localhost")
 }
 
 // Site is the web site, and the edge for directories that push people.
@@ -62,14 +69,13 @@ func New(d Deps) (*Site, error) {
 		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: d.Wake},
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
-				Plans:        sections.PlanParts{Plans: s.Plans, Simulator: d.Simulator},
-				Integrations: sections.IntegrationParts{Integrations: s.Integrations, Applications: s.Applications, Previewer: receivers.Previewer(d.Config, s, d.Log), PublicURL: d.Config.PublicURL},
+				Integrations: sections.IntegrationParts{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
 				Silences:     sections.SilenceParts{Silences: hide, Changes: hide, Incidents: s.Incidents},
 			},
 			Access: sections.AccessParts{
 				Tokens:   sections.TokenParts{Tokens: s.Tokens, Services: sections.ServiceTokens{Store: s.Tokens, Teams: s.Teams, Most: d.Config.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: d.Config.Tokens.PersonalMaxLife},
 				Sessions: sections.SessionParts{Sessions: s.Sessions, People: s.Users},
-				Teams:    s.TeamRows,
+				Teams:    s.TeamRows, PublicURL: d.Config.PublicURL,
 			},
 			Operations: sections.OperationParts{
 				Audit:   sections.AuditParts{Read: s.Audit.List},

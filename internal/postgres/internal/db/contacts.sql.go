@@ -36,7 +36,7 @@ select count(*) filter (where created_at > clock_timestamp() - interval '1 hour'
     coalesce(extract(epoch from clock_timestamp() - max(created_at)), 1e9)::float8 as newest_seconds
 from contact_codes
 where (user_id = $1 or contact_key(mode, destination) = contact_key($2, $3))
-  and created_at > clock_timestamp() - interval '1 day'
+  and code_hash <> '' and created_at > clock_timestamp() - interval '1 day'
 `
 
 type CodesSentParams struct {
@@ -122,7 +122,8 @@ func (q *Queries) Contacts(ctx context.Context, userID int64) ([]ContactsRow, er
 }
 
 const contactsWithMarks = `-- name: ContactsWithMarks :many
-select c.mode, c.destination, coalesce(c.verified_destination = c.destination, false)::bool as verified
+select c.mode, c.destination, coalesce(c.verified_destination = c.destination, false)::bool as verified,
+    exists (select from directory_contacts d where d.user_id = c.user_id and d.mode = c.mode and d.destination = c.destination) as managed
 from user_contacts c join modes m on m.name = c.mode
 where c.user_id = $1 order by m.id
 `
@@ -131,6 +132,7 @@ type ContactsWithMarksRow struct {
 	Mode        string
 	Destination string
 	Verified    bool
+	Managed     bool
 }
 
 func (q *Queries) ContactsWithMarks(ctx context.Context, userID int64) ([]ContactsWithMarksRow, error) {
@@ -142,7 +144,12 @@ func (q *Queries) ContactsWithMarks(ctx context.Context, userID int64) ([]Contac
 	items := []ContactsWithMarksRow{}
 	for rows.Next() {
 		var i ContactsWithMarksRow
-		if err := rows.Scan(&i.Mode, &i.Destination, &i.Verified); err != nil {
+		if err := rows.Scan(
+			&i.Mode,
+			&i.Destination,
+			&i.Verified,
+			&i.Managed,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -238,9 +245,38 @@ func (q *Queries) SettleImportedContacts(ctx context.Context) error {
 	return err
 }
 
+const testsSent = `-- name: TestsSent :one
+select count(*) filter (where user_id = $1 and created_at > clock_timestamp() - interval '1 hour')::int as hour,
+    count(*) filter (where contact_key(mode, destination) = contact_key($2, $3))::int as day,
+    coalesce(extract(epoch from clock_timestamp() - max(created_at) filter (where contact_key(mode, destination) = contact_key($2, $3))), 1e9)::float8 as newest_seconds
+from contact_codes
+where (user_id = $1 or contact_key(mode, destination) = contact_key($2, $3))
+  and code_hash = '' and created_at > clock_timestamp() - interval '1 day'
+`
+
+type TestsSentParams struct {
+	UserID      int64
+	Mode        string
+	Destination string
+}
+
+type TestsSentRow struct {
+	Hour          int32
+	Day           int32
+	NewestSeconds float64
+}
+
+// How many test messages went to the contact, and to all contacts of the person. They are codes without a hash.
+func (q *Queries) TestsSent(ctx context.Context, arg TestsSentParams) (TestsSentRow, error) {
+	row := q.db.QueryRow(ctx, testsSent, arg.UserID, arg.Mode, arg.Destination)
+	var i TestsSentRow
+	err := row.Scan(&i.Hour, &i.Day, &i.NewestSeconds)
+	return i, err
+}
+
 const tryContactCode = `-- name: TryContactCode :one
 update contact_codes k set attempts = attempts + 1
-where k.id = (select n.id from contact_codes n where n.user_id = $1 and n.mode = $2 and n.destination = $3
+where k.id = (select n.id from contact_codes n where n.user_id = $1 and n.mode = $2 and n.destination = $3 and n.code_hash <> ''
         order by n.id desc limit 1)
   and k.attempts < $4::int and k.created_at > clock_timestamp() - make_interval(secs => $5::float8)
 returning k.id, k.code_hash

@@ -362,14 +362,20 @@ from integrations i
 join applications a on a.id = i.application_id
 left join owning_teams o on o.id = a.team_id
 left join integration_activity c on c.integration_id = i.id
-where ($1::text = '' or lower(i.name) = lower($1::text)) and i.id > $2::bigint
-order by i.id
-limit $3
+where ($1::text = '' or lower(i.name) = lower($1::text))
+  and ($2::text = '' or (lower(i.name) collate "C") > (lower($2::text) collate "C"))
+  and ($3::text = '' or lower(o.name) = lower($3::text))
+  and ($4::text = '' or strpos(lower(i.name), lower($4::text)) > 0 or strpos(lower(a.name), lower($4::text)) > 0
+    or strpos(lower(o.name), lower($4::text)) > 0 or i.type = lower($4::text))
+order by lower(i.name) collate "C"
+limit $5
 `
 
 type IntegrationsParams struct {
 	Name  string
-	After int64
+	After string
+	Team  string
+	Part  string
 	Most  int32
 }
 
@@ -402,7 +408,13 @@ type IntegrationsRow struct {
 }
 
 func (q *Queries) Integrations(ctx context.Context, arg IntegrationsParams) ([]IntegrationsRow, error) {
-	rows, err := q.db.Query(ctx, integrations, arg.Name, arg.After, arg.Most)
+	rows, err := q.db.Query(ctx, integrations,
+		arg.Name,
+		arg.After,
+		arg.Team,
+		arg.Part,
+		arg.Most,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -451,19 +451,21 @@ func (q *Queries) Services(ctx context.Context) ([]Service, error) {
 }
 
 const shownOfUser = `-- name: ShownOfUser :one
-select coalesce(photo_url, '')::text as photo_url, (case when time_zone_given or time_zone <> 'UTC' then time_zone else '' end)::text as time_zone
+select coalesce(photo_url, '')::text as photo_url, (case when time_zone_given or time_zone <> 'UTC' then time_zone else '' end)::text as time_zone,
+    coalesce((select s.value from user_settings s where s.user_id = users.id and s.name = 'clock'), '')::text as clock
 from users where id = $1
 `
 
 type ShownOfUserRow struct {
 	PhotoUrl string
 	TimeZone string
+	Clock    string
 }
 
 func (q *Queries) ShownOfUser(ctx context.Context, id int64) (ShownOfUserRow, error) {
 	row := q.db.QueryRow(ctx, shownOfUser, id)
 	var i ShownOfUserRow
-	err := row.Scan(&i.PhotoUrl, &i.TimeZone)
+	err := row.Scan(&i.PhotoUrl, &i.TimeZone, &i.Clock)
 	return i, err
 }
 

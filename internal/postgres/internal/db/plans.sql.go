@@ -96,14 +96,14 @@ func (q *Queries) DisownPlan(ctx context.Context, name string) error {
 const insertPlan = `-- name: InsertPlan :one
 insert into plans (name, creator_id, description, threshold_window, threshold_count, aggregation_window,
                    aggregation_reset, tracking_type, tracking_key, tracking_template, repage_after, acknowledgement_timeout,
-                   settings, conditions, fallback_role, fallback_target_id)
+                   settings, conditions, fallback_role, fallback_target_id, paused)
 select $1, $2, $3, $4, $5, $6,
     $7, $8, $9, $10,
     coalesce(o.repage_after, 3600), coalesce(o.acknowledgement_timeout, 0), coalesce(o.settings, '{}'), coalesce($11::jsonb, case when o.steps = $12::int then o.conditions end, '[]'),
-    o.fallback_role, o.fallback_target_id
+    o.fallback_role, o.fallback_target_id, coalesce(o.paused, false)
 from (select) as new
 left join lateral (
-    select v.repage_after, v.acknowledgement_timeout, v.settings, v.conditions, v.fallback_role, v.fallback_target_id,
+    select v.repage_after, v.acknowledgement_timeout, v.settings, v.conditions, v.fallback_role, v.fallback_target_id, v.paused,
         (select max(n.step) from plan_notifications n where n.plan_id = v.id)::int as steps
     from plans v where lower(v.name) = lower($1) order by v.id desc limit 1
 ) o on true
@@ -462,6 +462,72 @@ func (q *Queries) PlanNotifications(ctx context.Context, planID int64) ([]PlanNo
 	return items, nil
 }
 
+const planUses = `-- name: PlanUses :many
+select p.id, p.paused, (p.fallback_target_id is not null)::bool as has_fallback,
+    coalesce((select max(r.at) from plans v cross join lateral (select max(i.created_at) as at from incidents i where i.plan_id = v.id) r
+        where lower(v.name) = lower(p.name)), 'epoch')::timestamptz as used_at,
+    (select count(*) from incidents i join plans v on v.id = i.plan_id where i.active and lower(v.name) = lower(p.name))::int as escalating,
+    coalesce((select max(n.step) from plan_notifications n where n.plan_id = p.id), 0)::int as steps,
+    array(select distinct n.template from plan_notifications n where n.plan_id = p.id
+        and not exists (select from template_active a where a.name_key = lower(n.template)) order by 1)::text[] as lost_templates,
+    array(select distinct concat(r.target_kind, ' ', t.name) from plan_notifications n join target_roles r on r.name = n.role
+        left join named_targets t on t.target_id = n.target_id and t.kind = r.target_kind
+        where n.plan_id = p.id and not exists (select from targets a where a.target_id = n.target_id and a.kind = r.target_kind and a.active)
+        order by 1)::text[] as lost_targets,
+    array(select distinct concat(n.role, ' of ', w.name) from plan_notifications n join teams w on w.target_id = n.target_id and w.active
+        join oncall_roles o on n.role = concat('oncall-', o.name)
+        where n.plan_id = p.id and not exists (select from shifts s where s.team_id = w.id and s.role_id = o.id
+            and s.starts_at <= clock_timestamp() and s.ends_at > clock_timestamp())
+        order by 1)::text[] as empty_roles
+from plans p
+where p.id = any($1::bigint[])
+order by p.id
+`
+
+type PlanUsesRow struct {
+	ID            int64
+	Paused        bool
+	HasFallback   bool
+	UsedAt        time.Time
+	Escalating    int32
+	Steps         int32
+	LostTemplates []string
+	LostTargets   []string
+	EmptyRoles    []string
+}
+
+// How plans are used, by the number of a version. Incidents count for all versions of its name. Targets and templates that no longer exist are
+// those of the version. An on-call role is empty if the team has no shift of the role now.
+func (q *Queries) PlanUses(ctx context.Context, ids []int64) ([]PlanUsesRow, error) {
+	rows, err := q.db.Query(ctx, planUses, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PlanUsesRow{}
+	for rows.Next() {
+		var i PlanUsesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Paused,
+			&i.HasFallback,
+			&i.UsedAt,
+			&i.Escalating,
+			&i.Steps,
+			&i.LostTemplates,
+			&i.LostTargets,
+			&i.EmptyRoles,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const planVersions = `-- name: PlanVersions :many
 select id from plans where lower(name) = lower(rtrim($1::text)) order by id for update
 `
@@ -488,6 +554,7 @@ func (q *Queries) PlanVersions(ctx context.Context, name string) ([]int64, error
 
 const reachOfTargets = `-- name: ReachOfTargets :many
 select asked.name::text as asked, t.kind, t.target_id, t.name, t.active,
+       coalesce((select w.time_zone from teams w where t.kind = 'team' and w.id = t.kind_id), '')::text as zone,
        (select count(*) from users u
         where u.active and (t.kind = 'user' and u.id = t.kind_id
            or t.kind = 'team' and u.id in (select m.user_id from team_members m where m.team_id = t.kind_id)
@@ -511,6 +578,7 @@ type ReachOfTargetsRow struct {
 	TargetID  int64
 	Name      string
 	Active    bool
+	Zone      string
 	People    int32
 	Reachable int32
 	Size      int64
@@ -532,6 +600,7 @@ func (q *Queries) ReachOfTargets(ctx context.Context, names []string) ([]ReachOf
 			&i.TargetID,
 			&i.Name,
 			&i.Active,
+			&i.Zone,
 			&i.People,
 			&i.Reachable,
 			&i.Size,
@@ -608,6 +677,24 @@ type SetPlanFallbackParams struct {
 // Of all versions, so that it holds for incidents that are open.
 func (q *Queries) SetPlanFallback(ctx context.Context, arg SetPlanFallbackParams) (int64, error) {
 	result, err := q.db.Exec(ctx, setPlanFallback, arg.Role, arg.TargetID, arg.Name)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setPlanPaused = `-- name: SetPlanPaused :execrows
+update plans set paused = $1 where lower(name) = lower(rtrim($2::text))
+`
+
+type SetPlanPausedParams struct {
+	Paused bool
+	Name   string
+}
+
+// Of all versions, so that it holds for incidents that are open.
+func (q *Queries) SetPlanPaused(ctx context.Context, arg SetPlanPausedParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setPlanPaused, arg.Paused, arg.Name)
 	if err != nil {
 		return 0, err
 	}

@@ -575,7 +575,7 @@ func (q *Queries) SetUserApplicationMode(ctx context.Context, arg SetUserApplica
 }
 
 const settingsOfUser = `-- name: SettingsOfUser :many
-select name, value from user_settings where user_id = $1
+select name, value from user_settings where user_id = $1 and name <> 'clock'
 `
 
 type SettingsOfUserRow struct {
@@ -583,6 +583,7 @@ type SettingsOfUserRow struct {
 	Value string
 }
 
+// The clock is a setting of the pages, which clients of Iris do not know.
 func (q *Queries) SettingsOfUser(ctx context.Context, userID int64) ([]SettingsOfUserRow, error) {
 	rows, err := q.db.Query(ctx, settingsOfUser, userID)
 	if err != nil {

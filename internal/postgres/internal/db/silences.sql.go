@@ -103,6 +103,82 @@ func (q *Queries) AddSilence(ctx context.Context, arg AddSilenceParams) (int64, 
 	return id, err
 }
 
+const candidatesOfSilence = `-- name: CandidatesOfSilence :many
+with named as (
+    select p.id from plans p where $2::text <> '' and lower(p.name) = lower($2::text)
+    union
+    select n.plan_id from plan_notifications n
+    join target_roles r on r.name = n.role and r.target_kind = 'team'
+    join targets g on g.target_id = n.target_id and g.kind = 'team' and g.kind_id = $3::bigint
+    where $3::bigint <> 0
+), found as (
+    (select i.id from incidents i
+        where i.active and ($4::bigint = 0 or i.application_id = $4::bigint)
+          and ($2::text = '' and $3::bigint = 0 or i.plan_id in (select id from named))
+        order by i.created_at desc, i.id desc limit $5)
+    union
+    (select i.id from incidents i
+        where i.created_at >= $1 and ($4::bigint = 0 or i.application_id = $4::bigint)
+          and ($2::text = '' and $3::bigint = 0 or i.plan_id in (select id from named))
+        order by i.created_at desc, i.id desc limit $5)
+)
+select i.id, coalesce(c.severity, '')::text as severity, coalesce(c.context, '{}')::json as context, coalesce(i.active, false)::boolean as active,
+    (i.created_at >= $1)::boolean as recent
+from found f
+join incidents i on i.id = f.id
+left join incident_contexts c on c.incident_id = i.id
+order by i.id desc
+`
+
+type CandidatesOfSilenceParams struct {
+	Since         time.Time
+	Plan          string
+	TeamID        int64
+	ApplicationID int64
+	Most          int32
+}
+
+type CandidatesOfSilenceRow struct {
+	ID       int64
+	Severity string
+	Context  []byte
+	Active   bool
+	Recent   bool
+}
+
+// Incidents that escalate, and those that were opened since an instant, with the application and the plans of a silence; the newest of each.
+func (q *Queries) CandidatesOfSilence(ctx context.Context, arg CandidatesOfSilenceParams) ([]CandidatesOfSilenceRow, error) {
+	rows, err := q.db.Query(ctx, candidatesOfSilence,
+		arg.Since,
+		arg.Plan,
+		arg.TeamID,
+		arg.ApplicationID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CandidatesOfSilenceRow{}
+	for rows.Next() {
+		var i CandidatesOfSilenceRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Severity,
+			&i.Context,
+			&i.Active,
+			&i.Recent,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const changeSilences = `-- name: ChangeSilences :exec
 update silence_version set version = version + 1
 `

@@ -25,11 +25,13 @@ type Deps struct {
 	Tokens   TokenParts
 	Sessions SessionParts
 	Teams    calendar.Teams
+	// PublicURL is the address of the installation, without a final slash.
+	PublicURL string
 }
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
 func (d Deps) Routes(r chi.Router, p *page.Pages) {
-	people.Handlers{Pages: p}.Routes(r)
+	people.Handlers{Pages: p, PublicURL: d.PublicURL}.Routes(r)
 	calendar.Handlers{Teams: d.Teams, Pages: p}.Routes(r)
 	tokens.Handlers{Deps: d.Tokens, Pages: p}.Routes(r)
 	sessions.Handlers{Deps: d.Sessions, Pages: p}.Routes(r)
@@ -37,6 +39,5 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
-	people.Handlers{Pages: p}.ChangeRoutes(r)
 	tokens.Handlers{Deps: d.Tokens, Pages: p}.ChangeRoutes(r)
 }

@@ -2,8 +2,6 @@
 package configuration
 
 import (
-	"net/http"
-
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/web/applications"
@@ -15,10 +13,6 @@ import (
 )
 
 type (
-	// PlanParts are what the pages of plans work on.
-	PlanParts = plans.Deps
-	// Simulator foresees what a plan would do.
-	Simulator = plans.Simulator
 	// IntegrationParts are what the pages of integrations work on.
 	IntegrationParts = integrations.Deps
 	// SilenceParts are what the pages of silences work on.
@@ -27,14 +21,13 @@ type (
 
 // Deps are the parts that the pages work on, besides the APIs.
 type Deps struct {
-	Plans        PlanParts
 	Integrations IntegrationParts
 	Silences     SilenceParts
 }
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
 func (d Deps) Routes(r chi.Router, p *page.Pages) {
-	plans.Handlers{Deps: d.Plans, Pages: p}.Routes(r)
+	plans.Handlers{Pages: p}.Routes(r)
 	texts.Handlers{Pages: p}.Routes(r)
 	integrations.Handlers{Deps: d.Integrations, Pages: p}.Routes(r)
 	silences.Handlers{Deps: d.Silences, Pages: p}.Routes(r)
@@ -43,10 +36,9 @@ func (d Deps) Routes(r chi.Router, p *page.Pages) {
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (d Deps) ChangeRoutes(r chi.Router, p *page.Pages) {
+	plans.Handlers{Pages: p}.ChangeRoutes(r)
 	texts.Handlers{Pages: p}.ChangeRoutes(r)
+	integrations.Handlers{Deps: d.Integrations, Pages: p}.ChangeRoutes(r)
 	silences.Handlers{Deps: d.Silences, Pages: p}.ChangeRoutes(r)
 	applications.Handlers{Pages: p}.ChangeRoutes(r)
 }
-
-// RefuseChange answers a form of somebody without a session, so that its values are not lost. It returns false for other requests.
-func RefuseChange(rw http.ResponseWriter, r *http.Request) bool { return silences.RefuseChange(rw, r) }

@@ -6,8 +6,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"net"
-	"net/url"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
@@ -67,10 +65,7 @@ func New(d Deps) (*Deliveries, error) {
 // mailConfig translates the configuration of the SMTP server.
 func mailConfig(c config.API) smtpd.Config {
 	in := c.Intake.SMTP
-	out := smtpd.Config{Addr: in.Addr, Domain: in.Domain, MaxSize: int64(in.MaxSize), PerMinute: in.PerMinute}
-	if u, err := url.Parse(c.PublicURL); err == nil && out.Domain == "" && net.ParseIP(u.Hostname()) == nil && u.Hostname() != "localhost" {
-		out.Domain = u.Hostname()
-	}
+	out := smtpd.Config{Addr: in.Addr, Domain: c.MailDomain(), MaxSize: int64(in.MaxSize), PerMinute: in.PerMinute}
 	if in.CertFile != "" {
 		out.RequireTLS = !in.Insecure
 		out.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {

@@ -32,7 +32,7 @@ func New(c config.API, s *server.Stores, log *zap.Logger, reg prometheus.Registe
 	parts := web.AccountParts{
 		Factors: factors(c, s), Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }, Pause: time.Second,
 		Invitations: invitations(c, s, passwords),
-		Resets:      accounts.Resets{Store: pgaccounts.NewResets(s.DB), Mail: pgaccounts.NewMail(s.Applications, s.Notifications), Keys: s.Keys, Passwords: passwords, PublicURL: c.PublicURL},
+		Resets:      resets(c, s, passwords),
 	}
 	out, err := login.WithDirectory(out, c, s.DirectorySync("log-in with the directory's password"), log, reg)
 	return out, parts, err
@@ -55,7 +55,13 @@ func factors(c config.API, s *server.Stores) *accounts.Factors {
 
 // Routes returns the routes of /v1 about accounts that Iris keeps.
 func Routes(c config.API, s *server.Stores) []routing.Route {
-	return api.Routes(api.Deps{People: s.Users, Factors: factors(c, s), Invitations: invitations(c, s, nil)})
+	return api.Routes(api.Deps{People: s.Users, Factors: factors(c, s), Invitations: invitations(c, s, nil), Resets: resets(c, s, nil),
+		Mails: func(ctx context.Context) (bool, error) { return mails(ctx, s) }})
+}
+
+// resets returns the links of passwords; without a hasher, they cannot be used.
+func resets(c config.API, s *server.Stores, passwords accounts.Hasher) accounts.Resets {
+	return accounts.Resets{Store: pgaccounts.NewResets(s.DB), Mail: pgaccounts.NewMail(s.Applications, s.Notifications), Keys: s.Keys, Passwords: passwords, PublicURL: c.PublicURL}
 }
 
 // invitations returns the invitations; without a hasher, they cannot be accepted.

@@ -1,0 +1,159 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// Page is what one page of the console costs.
+type Page struct {
+	Path     string
+	Status   int
+	P50, P95 time.Duration // of the answer of the server
+	// Bytes is the size of the page with its scripts and styles, before compression. Scripts that other scripts import count too.
+	Bytes int
+}
+
+// visited are the pages that Pages visits. A * stands for the first object to which the list before it has a link.
+var visited = []string{"/", "/incidents", "/incidents?show=all", "/incidents?show=mine", "/incidents/*", "/incidents/new", "/plans", "/plans/*", "/plans/new", "/templates", "/templates/new", "/integrations",
+	"/integrations/new", "/silences", "/silences/new", "/applications", "/applications/*", "/people", "/people/*", "/teams", "/teams/bench-fill-team-1", "/teams/bench-fill-team-1/coverage", "/me", "/messages", "/messages/*", "/statistics",
+	"/system", "/cluster", "/tokens", "/service-tokens", "/sessions", "/audit-log"}
+
+// Pages starts servers over a filled database and requests each page of the console as an administrator, one request at a time.
+func Pages(ctx context.Context, o Options, rounds int) ([]Page, error) {
+	o = o.withDefaults()
+	sink, err := startSink(ctx, o, func(delivery) {})
+	if err != nil {
+		return nil, err
+	}
+	defer sink.stop()
+	s, err := startStand(ctx, o, sink.addr)
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop(false)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	v := &visitor{base: s.url, client: &http.Client{Jar: jar, Timeout: 30 * time.Second}, sizes: map[string]int{}}
+	if _, status, err := v.do(ctx, http.MethodPost, "/login/", url.Values{"username": {s.app}, "password": {s.password}}); err != nil || status != http.StatusOK {
+		return nil, errors.Join(err, fmt.Errorf("log in: status %d", status))
+	}
+	var pages []Page
+	var list []byte
+	for _, path := range visited {
+		if prefix, ok := strings.CutSuffix(path, "*"); ok {
+			if path = firstLink(list, prefix); path == "" {
+				continue
+			}
+		}
+		p, body, err := v.visit(ctx, path, rounds)
+		if err != nil {
+			return pages, err
+		}
+		pages = append(pages, p)
+		list = body
+	}
+	return pages, nil
+}
+
+// firstLink returns the first address in a page that begins with prefix and is an object; "" = there is none.
+func firstLink(body []byte, prefix string) string {
+	for _, m := range regexp.MustCompile(`href="(`+regexp.QuoteMeta(prefix)+`[^"?#/]+)"`).FindAllSubmatch(body, -1) {
+		if path := string(m[1]); path != prefix+"new" {
+			return path
+		}
+	}
+	return ""
+}
+
+// visitor is a browser that measures. It is not safe for concurrent use.
+type visitor struct {
+	base   string
+	client *http.Client
+	sizes  map[string]int // bytes of static files by address
+}
+
+func (v *visitor) do(ctx context.Context, method, path string, form url.Values) ([]byte, int, error) {
+	req, err := http.NewRequestWithContext(ctx, method, v.base+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, 0, err
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	resp, err := v.client.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return body, resp.StatusCode, err
+}
+
+func (v *visitor) visit(ctx context.Context, path string, rounds int) (Page, []byte, error) {
+	p := Page{Path: path}
+	var took []time.Duration
+	var body []byte
+	for range rounds {
+		begun := time.Now()
+		var err error
+		if body, p.Status, err = v.do(ctx, http.MethodGet, path, nil); err != nil {
+			return p, nil, fmt.Errorf("%s: %w", path, err)
+		}
+		took = append(took, time.Since(begun))
+	}
+	slices.Sort(took)
+	p.P50, p.P95 = took[len(took)/2], took[min(len(took)-1, len(took)*95/100)]
+	p.Bytes = len(body)
+	files := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`).FindAllSubmatch(body, -1) {
+		if err := v.files(ctx, string(m[1]), files); err != nil {
+			return p, nil, err
+		}
+	}
+	for file := range files {
+		p.Bytes += v.sizes[file]
+	}
+	return p, body, nil
+}
+
+// files adds a static file, and what it imports, to all.
+func (v *visitor) files(ctx context.Context, address string, all map[string]bool) error {
+	if all[address] {
+		return nil
+	}
+	all[address] = true
+	body, _, err := v.do(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	v.sizes[address] = len(body)
+	for _, m := range regexp.MustCompile(`(?:import|from)"\./([^"]+)"`).FindAllSubmatch(body, -1) {
+		if err := v.files(ctx, address[:strings.LastIndex(address, "/")+1]+string(m[1]), all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PrintPages prints the figures as a table.
+func PrintPages(out io.Writer, pages []Page) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "status\tp50 ms\tp95 ms\tkB in all\tpage\t")
+	for _, p := range pages {
+		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%d\t%s\t\n", p.Status, float64(p.P50.Microseconds())/1000, float64(p.P95.Microseconds())/1000, p.Bytes/1000, p.Path)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,64 @@
+package page
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+func TestAPICallsHandlersInTheProcess(t *testing.T) {
+	t.Parallel()
+	errs := wire.NewErrors(zap.NewNop())
+	mux := http.NewServeMux()
+	mux.HandleFunc("PUT /v1/plans/{plan}", func(w http.ResponseWriter, r *http.Request) {
+		require.Equal(t, "iris-auth=secret", r.Header.Get("Cookie"))
+		require.Equal(t, `"7"`, r.Header.Get("If-Match"))
+		require.Equal(t, "db/on call", r.PathValue("plan"))
+		var in map[string]int
+		require.NoError(t, json.NewDecoder(r.Body).Decode(&in))
+		w.Header().Set("ETag", `"8"`)
+		require.NoError(t, json.NewEncoder(w).Encode(in["wait"]+1))
+	})
+	mux.HandleFunc("GET /v1/wrong", func(w http.ResponseWriter, r *http.Request) {
+		errs.Write(w, r, fault.Invalidf("steps[0].wait", "wait must be a number"))
+	})
+	mux.HandleFunc("GET /v0/gone", func(w http.ResponseWriter, r *http.Request) {
+		errs.Write(w, r, fault.New(fault.NotFound, "no such plan"))
+	})
+	mux.HandleFunc("GET /v1/empty", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET /v1/odd", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	r := httptest.NewRequest(http.MethodPost, "/plans/x", nil)
+	r.Header.Set("Cookie", "iris-auth=secret")
+	api := (&Pages{apis: mux}).API(r)
+
+	var out int
+	require.NoError(t, api.IfMatch(`"7"`).Send(http.MethodPut, Path("/v1/plans/%s", "db/on call"), map[string]int{"wait": 4}, &out))
+	require.Equal(t, 5, out)
+	err := api.Get("/v1/wrong", &out)
+	require.Equal(t, fault.Invalid, fault.KindOf(err))
+	require.Equal(t, "steps[0].wait", fault.FieldOf(err))
+	require.Equal(t, fault.NotFound, fault.KindOf(api.Get("/v0/gone", &out)), "Iris's body of a 404 is empty, but the fault is not lost")
+	require.NoError(t, api.Get("/v1/empty", &out))
+	require.ErrorContains(t, api.Get("/v1/odd", &out), "status 418")
+}
+
+func TestRefusedFormsAreShownAgain(t *testing.T) {
+	t.Parallel()
+	p := &Pages{}
+	for kind, status := range map[fault.Kind]int{fault.Invalid: 400, fault.Conflict: 409, fault.Stale: 412, fault.Forbidden: 403, fault.Throttled: 429} {
+		refusal, ok := p.Refused(nil, nil, fault.New(kind, "text"))
+		require.True(t, ok, kind)
+		require.Equal(t, status, refusal.Status)
+		require.NotEmpty(t, refusal.Text)
+	}
+	refusal, ok := p.Refused(nil, nil, &fault.Error{Kind: fault.NotFound, Field: "team", Message: "there is no team x"})
+	require.True(t, ok, "a form may name an object that does not exist")
+	require.Equal(t, "team", refusal.Field)
+}

@@ -1,0 +1,271 @@
+package people
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// person is a person of /v1.
+type person struct {
+	Name        string       `json:"name"`
+	FullName    string       `json:"full_name"`
+	TimeZone    string       `json:"time_zone"`
+	Active      bool         `json:"active"`
+	Admin       bool         `json:"admin"`
+	ReadOnly    bool         `json:"read_only"`
+	Modes       []users.Mode `json:"modes"`
+	ManagedBy   string       `json:"managed_by"`
+	LastLoginAt time.Time    `json:"last_login_at"`
+	Teams       []string     `json:"teams"`
+}
+
+// Role returns the role as text.
+func (p person) Role() string {
+	switch {
+	case p.Admin:
+		return users.RoleAdmin
+	case p.ReadOnly:
+		return users.RoleReadOnly
+	}
+	return users.RoleMember
+}
+
+// NoPhone reports whether neither calls nor texts reach the person.
+func (p person) NoPhone() bool {
+	for _, m := range p.Modes {
+		if m == users.SMS || m == users.Call {
+			return false
+		}
+	}
+	return true
+}
+
+// held is a deactivation that a directory asked for and that waits for an administrator.
+type held struct {
+	ID          int64     `json:"id"`
+	Connection  string    `json:"connection"`
+	User        string    `json:"user"`
+	RequestedAt time.Time `json:"requested_at"`
+}
+
+type listView struct {
+	page.Frame
+	refused
+	Tabs                        []page.Tab
+	Rows                        []person
+	More                        string
+	Held                        []held
+	Roles, States, Withouts     []page.Option
+	Q, Role, State, Team, Lacks string
+}
+
+func roleOptions() []page.Option {
+	return []page.Option{{Value: users.RoleMember, Label: "member"}, {Value: users.RoleAdmin, Label: "administrator"}, {Value: users.RoleReadOnly, Label: "may only read"}}
+}
+
+// RoleChoices are the roles of a new person.
+func (v listView) RoleChoices() []page.Option { return roleOptions() }
+
+// list shows people by name, with a search and filters in the address.
+func (h Handlers) list(rw http.ResponseWriter, r *http.Request) { h.showList(rw, r, refused{}) }
+
+func (h Handlers) showList(rw http.ResponseWriter, r *http.Request, was refused) {
+	api, q := h.Pages.API(r), r.URL.Query()
+	v := listView{Frame: h.Pages.Frame(r, "People", "people"), refused: was, Q: page.Storable(q.Get("q")), Role: q.Get("role"), State: q.Get("state"),
+		Team: page.Storable(q.Get("team")), Lacks: q.Get("without")}
+	v.Tabs = peopleTabs(v.Frame, "/people")
+	v.Roles = append([]page.Option{{Label: "any role"}}, roleOptions()...)
+	v.States = []page.Option{{Label: "active"}, {Value: "off", Label: "switched off"}}
+	v.Withouts = []page.Option{{Label: "anybody"}, {Value: "phone", Label: "people without a phone"}, {Value: "contact", Label: "people without any contact"}}
+	active := "true"
+	if v.State == "off" {
+		active = "false"
+	}
+	var found page.Listed[person]
+	err := api.Get(query("/v1/users", "active", active, "q", v.Q, "role", v.Role, "team", v.Team, "without", v.Lacks, "limit", "50", "cursor", q.Get("cursor")), &found)
+	if err == nil && v.Admin && q.Get("cursor") == "" {
+		var waiting page.Listed[held]
+		err = api.Get("/v1/held-deactivations", &waiting)
+		v.Held = waiting.Items
+	}
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	v.Rows = found.Items
+	if found.Next != "" {
+		v.More = query("/people", "q", v.Q, "role", v.Role, "state", v.State, "team", v.Team, "without", v.Lacks, "cursor", found.Next)
+	}
+	h.Pages.Render(rw, r, was.status(), "people", v)
+}
+
+// add adds a person.
+func (h Handlers) add(rw http.ResponseWriter, r *http.Request) {
+	form, ok := h.form(rw, r)
+	if !ok {
+		return
+	}
+	contacts := map[string]string{}
+	for _, m := range []users.Mode{users.Email, users.SMS} {
+		if to := form.Get("contacts." + string(m)); to != "" {
+			contacts[string(m)] = to
+		}
+	}
+	if phone := contacts[string(users.SMS)]; phone != "" {
+		contacts[string(users.Call)] = phone
+	}
+	name := form.Get("name")
+	err := h.Pages.API(r).Send(http.MethodPost, "/v1/users", map[string]any{"name": name, "full_name": form.Get("full_name"), "contacts": contacts,
+		"admin": form.Get("role") == users.RoleAdmin, "read_only": form.Get("role") == users.RoleReadOnly}, nil)
+	h.finish(rw, r, name+" is added, without a password. The person logs in at a provider or with the directory, or iris user passwd sets one.", page.Path("/people/%s", name), err, func(refusal page.Refusal) {
+		h.showList(rw, r, refused{"add", form, refusal})
+	})
+}
+
+// decide confirms or rejects a held deactivation.
+func (h Handlers) decide(rw http.ResponseWriter, r *http.Request) {
+	form, ok := h.form(rw, r)
+	if !ok {
+		return
+	}
+	method, path, done := http.MethodDelete, page.Path("/v1/held-deactivations/%s", form.Get("id")), " stays active."
+	if form.Get("decision") == "confirm" {
+		method, path, done = http.MethodPost, path+"/confirm", " is switched off."
+	}
+	err := h.Pages.API(r).Send(method, path, nil, nil)
+	h.finish(rw, r, form.Get("user")+done, "/people", err, func(refusal page.Refusal) { h.showList(rw, r, refused{"held", form, refusal}) })
+}
+
+// reach is how many people of a team can be reached.
+type reach struct {
+	Team           string             `json:"team"`
+	People         int                `json:"people"`
+	WithoutPhone   int                `json:"without_phone"`
+	WithoutContact int                `json:"without_contact"`
+	Modes          map[users.Mode]int `json:"modes"`
+}
+
+type reachView struct {
+	page.Frame
+	refused
+	Tabs  []page.Tab
+	All   reach
+	Teams []reach
+	Empty []string // teams without members
+	Modes []users.Mode
+	Zone  string
+}
+
+// People returns the address of the members of a team, or of those without something.
+func (v reachView) People(team, without string) string {
+	return query("/people", "team", team, "without", without)
+}
+
+// reachability shows who can be reached, of everybody and by team.
+func (h Handlers) reachability(rw http.ResponseWriter, r *http.Request) {
+	h.showReach(rw, r, refused{})
+}
+
+func (h Handlers) showReach(rw http.ResponseWriter, r *http.Request, was refused) {
+	v := reachView{Frame: h.Pages.Frame(r, "Teams and reachability", "people"), refused: was, Modes: users.Modes[:len(users.Modes)-1], Zone: page.Zone(r).String()}
+	v.Tabs = peopleTabs(v.Frame, "/reachability")
+	var found []reach
+	var names page.Listed[struct {
+		Name string `json:"name"`
+	}]
+	api := h.Pages.API(r)
+	err := api.Get("/v1/reachability", &found)
+	if err == nil {
+		err = api.Get("/v1/teams?limit=500", &names)
+	}
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	counted := map[string]bool{}
+	for _, f := range found {
+		counted[f.Team] = true
+		if f.Team == "" {
+			v.All = f
+		} else {
+			v.Teams = append(v.Teams, f)
+		}
+	}
+	for _, t := range names.Items {
+		if !counted[t.Name] {
+			v.Empty = append(v.Empty, t.Name)
+		}
+	}
+	h.Pages.Render(rw, r, was.status(), "reachability", v)
+}
+
+// changeTeams creates or deletes a team. Its own settings have its members and administrators.
+func (h Handlers) changeTeams(rw http.ResponseWriter, r *http.Request) {
+	form, ok := h.form(rw, r)
+	if !ok {
+		return
+	}
+	api, name, to, done := h.Pages.API(r), form.Get("name"), "/reachability", ""
+	var err error
+	if form.Get("form") == "delete" {
+		done = "The team " + name + " is deleted."
+		err = api.Send(http.MethodDelete, query(page.Path("/v1/teams/%s", name), "force", form.Get("force")), nil, nil)
+	} else {
+		done, to = "The team "+name+" is created. Add its members and rosters.", page.Path("/teams/%s/settings", name)
+		err = api.Send(http.MethodPost, "/api/v0/teams", map[string]any{"name": url.QueryEscape(name), "scheduling_timezone": form.Get("scheduling_timezone")}, nil)
+	}
+	h.finish(rw, r, done, to, err, func(refusal page.Refusal) { h.showReach(rw, r, refused{form.Get("form"), form, refusal}) })
+}
+
+type rolesView struct {
+	page.Frame
+	refused
+	Tabs []page.Tab
+	Rows []string
+}
+
+// roles shows the names of on-call roles.
+func (h Handlers) roles(rw http.ResponseWriter, r *http.Request) { h.showRoles(rw, r, refused{}) }
+
+func (h Handlers) showRoles(rw http.ResponseWriter, r *http.Request, was refused) {
+	v := rolesView{Frame: h.Pages.Frame(r, "On-call roles", "people"), refused: was}
+	v.Tabs = peopleTabs(v.Frame, "/on-call-roles")
+	var found []struct {
+		Name string `json:"name"`
+	}
+	if err := h.Pages.API(r).Get("/api/v0/roles", &found); err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	for _, f := range found {
+		v.Rows = append(v.Rows, f.Name)
+	}
+	h.Pages.Render(rw, r, was.status(), "on-call-roles", v)
+}
+
+func (h Handlers) changeRoles(rw http.ResponseWriter, r *http.Request) {
+	form, ok := h.form(rw, r)
+	if !ok {
+		return
+	}
+	api, name, done := h.Pages.API(r), form.Get("name"), ""
+	var err error
+	if form.Get("form") == "delete" {
+		done, err = "The role "+name+" is deleted.", api.Send(http.MethodDelete, page.Path("/api/v0/roles/%s", name), nil, nil)
+	} else {
+		done, err = "The role "+name+" is added.", api.Send(http.MethodPost, "/api/v0/roles", map[string]string{"name": name}, nil)
+	}
+	h.finish(rw, r, done, "/on-call-roles", err, func(refusal page.Refusal) { h.showRoles(rw, r, refused{form.Get("form"), form, refusal}) })
+}
+
+// path returns the person of the path and the address of the person's page.
+func path(r *http.Request) (user, at string) {
+	user = strings.TrimSpace(wire.Param(r, "user"))
+	return user, page.Path("/people/%s", user)
+}
