@@ -93,7 +93,7 @@ func failure(r any, line int) *Error {
 	if e.Line > 0 {
 		line = e.Line
 	}
-	return &Error{Kind: e.Kind, Message: e.Message, Line: line}
+	return &Error{Kind: e.Kind, Message: e.Message, Line: line, Column: e.Column}
 }
 
 // Render renders the template. The error, if any, is an *Error. If it is Truncated, Render also returns the output up to the

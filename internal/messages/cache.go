@@ -53,9 +53,7 @@ func (c *templateCache) entry(src string, marks jinja.Marks) *cachedTemplate {
 	if e, ok := c.compiled.Lookup(key); ok {
 		return e
 	}
-	t, err := jinja.CompileWith(src, jinja.Options{
-		Limits: jinja.Limits{Output: maxRendered}, Marks: marks, Metadata: "iris", MetadataTitle: "title",
-	})
+	t, err := jinja.CompileWith(src, jinja.Options{Limits: jinja.Limits{Output: maxRendered}, Marks: marks, Metadata: "iris", MetadataTitle: "title"})
 	e := &cachedTemplate{template: t, err: err}
 	c.compiled.Put(key, e)
 	return e

@@ -263,11 +263,7 @@ func (r *Renderer) parts(s *source, content TemplateContent, what string) render
 	for _, part := range []struct {
 		name, src string
 		out       *string
-	}{
-		{partSubject, content.Subject, &d.subject},
-		{partBody, content.Body, &d.body},
-		{partHTML, content.EmailHTML, &d.html},
-	} {
+	}{{partSubject, content.Subject, &d.subject}, {partBody, content.Body, &d.body}, {partHTML, content.EmailHTML, &d.html}} {
 		if part.src == "" || part.name == partHTML && s.Mode != users.Email && s.Mode != users.Drop {
 			continue
 		}

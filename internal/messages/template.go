@@ -22,6 +22,7 @@ type TemplateVersion struct {
 	CreatedAt time.Time
 	Active    bool
 	Team      users.OwningTeam
+	PlanCount int // active plans that name the template; only lists with a limit have it
 }
 
 // Match returns etag.ErrStale unless the number of the version is one of the wanted tags. A nil wanted allows every version.

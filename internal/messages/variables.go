@@ -12,6 +12,11 @@ import (
 // timeLayout is the format of instants in templates: UTC, to the second.
 const timeLayout = "2006-01-02 15:04:05"
 
+// Variables are the variables of the template of a message about an incident.
+func Variables(q Request, about IncidentData, plan PlanData) (jinja.Vars, error) {
+	return variables(&source{Request: q, incident: about, plan: plan, application: about.Application})
+}
+
 // variables are the variables of a template: the context's keys, and iris.
 func variables(s *source) (jinja.Vars, error) {
 	context := s.incident.Context

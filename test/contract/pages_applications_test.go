@@ -1,6 +1,180 @@
 package contract
 
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
 // applicationsPages are the rows of pages (see pages).
 func applicationsPages() []right {
-	return nil
+	const owners = "111113oo3" // ann owns demo
+	var out []right
+	for _, path := range []string{"/applications", "/applications?name=d", "/applications/new", "/applications/demo", "/applications/demo/edit"} {
+		out = append(out, right{get, path, nil, 200, people, nil})
+	}
+	withSecond := func(s *server) { s.do(admin, post, "/v0/applications/demo/secondary", nil) }
+	return append(out,
+		right{post, "/applications/new", formOf("name", "spare2"), 303, "1111133o3", func(s *server) { s.exec("delete from applications where name = 'spare2'") }},
+		right{post, "/applications/demo/edit", formOf("variables", "host\nmessage", "owners", "ann", "modes", "email"), 303, owners, nil},
+		right{post, "/applications/demo/key", nil, 200, owners, nil},
+		right{post, "/applications/demo/second-key", nil, 200, owners, func(s *server) { s.exec("update applications set secondary_key_sealed = null where name = 'demo'") }},
+		right{post, "/applications/demo/secondary", nil, 200, owners, withSecond},
+		right{post, "/applications/demo/quota", quotaForm("plan_name", "pager"), 303, owners, nil},
+		right{post, "/applications/demo/quota/remove", nil, 303, owners, nil},
+		right{post, "/applications/demo/categories", formOf("name", "news", "mode", "email", "description", "d"), 303, owners, nil},
+		right{post, "/applications/demo/addresses", formOf("email", "in2@example.com", "plan", "pager"), 303, owners, nil},
+		right{post, "/applications/demo/fallback", formOf("role", "user", "target", "bob"), 303, owners, nil},
+		right{post, "/applications/demo/owner", formOf("team", ""), 303, owners, nil},
+		right{post, "/applications/demo/rename", formOf("new_name", "demo3"), 303, owners, demoAgain},
+		right{post, "/applications/spare3/delete", nil, 303, owners, func(s *server) {
+			demoAgain(s)
+			s.exec(`insert into applications (name) values ('spare3') on conflict do nothing;
+				insert into application_owners select a.id, u.id from applications a, users u where a.name = 'spare3' and u.name = 'ann' on conflict do nothing`)
+		}},
+		right{post, "/applications/demo/rekey", nil, 303, owners, func(s *server) {
+			s.exec("update applications set key_sealed = key_sealed where name = 'demo'")
+			withSecond(s)
+		}},
+		right{get, "/v1/applications?mine=true", nil, 200, known, func(s *server) { // the key has changed
+			s.keys["demo"] = decode[map[string]string](s.do(admin, get, "/v0/applications/demo/key", nil).is(200))["key"]
+		}},
+	)
+}
+
+// demoAgain gives the application demo its name back.
+func demoAgain(s *server) { s.exec("update applications set name = 'demo' where name = 'demo3'") }
+
+// quotaForm returns the form of a quota with other values for some fields.
+func quotaForm(pairs ...string) string {
+	all := []string{"soft_quota_threshold", "5", "soft_quota_duration", "1", "hard_quota_threshold", "10", "hard_quota_duration", "2", "plan_name", "pager", "target_name", "ann", "wait_time", "3"}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		for j := 0; j < len(all); j += 2 {
+			if all[j] == pairs[i] {
+				all[j+1] = pairs[i+1]
+			}
+		}
+	}
+	return formOf(all...)
+}
+
+var shownKey = regexp.MustCompile(`<div class="flash secret"[^>]*>(?s:.*?)<pre[^>]*>([^<]+)</pre>`)
+
+// key returns the key that a page shows once.
+func (a answer) key() string {
+	a.Helper()
+	found := shownKey.FindStringSubmatch(a.is(200).body)
+	require.Len(a, found, 2, "the page shows a key: %.400s", a.body)
+	return found[1]
+}
+
+func TestAKeyIsRotatedInTheBrowser(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	works := func(key string) bool {
+		s.keys["demo"] = key
+		return s.do(demo, get, "/v1/applications/demo", nil).status == http.StatusOK
+	}
+	old := s.keys["demo"]
+	require.NotContains(t, s.do(owner, get, "/applications/demo", nil).is(200).body, old, "the page shows no key by itself")
+	require.Equal(t, old, s.submit(owner, "/applications/demo/key").key())
+	require.Contains(t, s.submit(owner, "/applications/demo/secondary").is(409).body, "has no second key")
+	require.Contains(t, s.submit(owner, "/applications/demo/rekey").is(400).body, "secondary key does not exist")
+	fresh := s.submit(owner, "/applications/demo/second-key").key()
+	require.NotEqual(t, old, fresh)
+	page := s.do(owner, get, "/applications/demo", nil).is(200).body
+	require.NotContains(t, page, fresh, "it is shown once")
+	require.Contains(t, page, "Two keys are valid")
+	require.Contains(t, s.submit(owner, "/applications/demo/second-key").is(400).body, "Secondary key already exists")
+	require.True(t, works(old))
+	require.True(t, works(fresh))
+	require.Contains(t, s.submit(owner, "/applications/demo/rekey").follow(owner).body, "The old key is removed")
+	require.False(t, works(old))
+	require.True(t, works(fresh))
+	for _, as := range []caller{bob, viewer} {
+		refused := s.submit(as, "/applications/demo/key").is(403)
+		require.NotContains(t, refused.body, fresh)
+		require.NotContains(t, s.do(as, get, "/applications/demo", nil).is(200).body, "Show the key", "who may not sees no button")
+	}
+}
+
+func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	require.Contains(t, s.submit(bob, "/applications/new", "name", "shop").is(403).body, `value="shop"`)
+	require.Contains(t, s.submit(admin, "/applications/new", "name", " ").is(400).body, `aria-invalid="true"`)
+	require.Contains(t, s.submit(admin, "/applications/new", "name", "demo").is(409).body, `value="demo"`)
+	require.Contains(t, s.submit(admin, "/applications/new", "name", "shop").follow(admin).body, "Settings of shop")
+
+	etag := func() string { return s.do(owner, get, "/v1/applications/demo", nil).header.Get("ETag") }
+	before := etag()
+	save := func(as caller, pairs ...string) answer {
+		return s.submit(as, "/applications/demo/edit", append([]string{"etag", etag(), "variables", "host\nmessage", "owners", "ann"}, pairs...)...)
+	}
+	saved := save(owner, "title_variable", "message", "sample_context", `{"host": "db1"}`, "sender_email", "shop@example.com", "summary_template", "{{host}}").follow(owner).body
+	for _, want := range []string{"The settings are saved", "shop@example.com", "&#34;host&#34;: &#34;db1&#34;"} {
+		require.Contains(t, saved, want)
+	}
+	require.Contains(t, s.do(owner, get, "/v0/applications/demo", nil).body, `"summary_template":"{{host}}"`)
+	require.Contains(t, s.do(owner, get, "/applications/demo/edit", nil).body, "{{host}}")
+	s.do(owner, put, "/v1/applications/demo", m{"variables": []string{"host", "message"}}).is(200)
+	require.Contains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"host":"db1"`, "clients that do not know the sample context do not clear it")
+	for want, pairs := range map[string][]string{
+		"line 2, column 11":                    {"sample_context", "{\n  \"host\": db1\n}"},
+		"it must be an object":                 {"sample_context", "[1]"},
+		"there is text after":                  {"sample_context", "{} x"},
+		"title_variable must be one of":        {"title_variable", "none"},
+		"sender_email must be an e-mail":       {"sender_email", "nowhere"},
+		"must be a mode that the application ": {"mode.high", "drop"},
+		"there is no user":                     {"owners", "ann, nobody-there"},
+	} {
+		if pairs[0] == "owners" {
+			pairs = []string{"etag", etag(), "variables", "typed", pairs[0], pairs[1]}
+			refused := s.submit(owner, "/applications/demo/edit", pairs...).is(400)
+			require.Contains(t, refused.body, want)
+			require.Regexp(t, `name="owners"[^>]*aria-invalid="true"`, refused.body)
+			continue
+		}
+		refused := save(owner, pairs...).is(400)
+		require.Contains(t, refused.body, want)
+		if !strings.HasPrefix(pairs[0], "mode") {
+			require.Regexp(t, `name="`+pairs[0]+`"[^>]*aria-invalid="true"`, refused.body, "the field is named")
+		}
+	}
+	require.Contains(t, s.submit(owner, "/applications/demo/edit", "etag", before, "variables", "typed", "owners", "ann").is(412).body, "typed")
+	require.Contains(t, save(bob, "title_variable", "message").is(403).body, `value="message"`)
+	save(owner, "modes", "drop").follow(owner)
+	require.NotContains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"drop"`, "only administrators change modes")
+	save(admin, "modes", "email", "modes", "drop", "mode.low", "drop").follow(admin)
+	require.Contains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"low":"drop"`)
+
+	at := "/applications/demo"
+	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm(), "Content-Type", form).follow(owner).body, "10 messages in 2 min")
+	bad := s.do(owner, post, at+"/quota", quotaForm("hard_quota_threshold", "3"), "Content-Type", form).is(400)
+	require.Contains(t, bad.body, "Hard threshold must be bigger")
+	require.Regexp(t, `name="hard_quota_threshold"[^>]*value="3"[^>]*aria-invalid="true"`, bad.body)
+	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("wait_time", "soon"), "Content-Type", form).is(400).body, "must be a whole number")
+	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm("plan_name", "none"), "Content-Type", form).is(400).body, `value="none"`)
+	require.Contains(t, s.submit(owner, at+"/quota/remove").follow(owner).body, "no quota of its own")
+
+	require.Contains(t, s.submit(owner, at+"/categories", "name", "news", "mode", "sms", "description", "What is new", "name", "", "mode", "email", "description", "").follow(owner).body, "What is new")
+	require.Contains(t, s.submit(owner, at+"/categories", "name", "a", "mode", "sms", "description", "d", "name", "A", "mode", "email", "description", "typed").is(400).body, `value="typed"`)
+	require.Contains(t, s.submit(owner, at+"/addresses", "email", "db@example.com", "plan", "pager").follow(owner).body, "db@example.com")
+	require.Contains(t, s.submit(owner, at+"/addresses", "email", "db", "plan", "pager").is(400).body, "is not an e-mail address")
+	require.Contains(t, s.submit(owner, at+"/addresses", "email", "db@example.com", "plan", "none").is(400).body, `value="none"`)
+	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "bob").follow(owner).body, "<bdi>bob</bdi> is paged")
+	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "nobody-there").is(400).body, `value="nobody-there"`)
+	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "").follow(owner).body, "no fallback now")
+	require.Contains(t, s.submit(admin, at+"/owner", "team", "ops").follow(admin).body, "Team ops owns the application now")
+	require.Contains(t, s.do(bob, get, "/applications", nil).body, "Yours and your teams")
+	require.Contains(t, s.submit(bob, at+"/owner", "team", "none").body, `value="none"`)
+	require.Contains(t, s.submit(owner, at+"/delete").is(409).body, "problem")
+	require.Contains(t, s.submit(owner, at+"/rename", "new_name", "other").is(400).body, `value="other"`)
+	require.Contains(t, s.submit(owner, at+"/rename", "new_name", "demo shop").follow(owner).body, "<h1 dir=\"auto\">demo shop</h1>")
+	require.Contains(t, s.submit(admin, "/applications/shop/delete").follow(admin).body, "is deleted")
+	require.Contains(t, s.do(bob, get, "/applications?name=mo+sh", nil).is(200).body, "demo shop")
+	s.do(bob, get, "/applications/none", nil).is(404)
 }

@@ -1,7 +1,9 @@
 package applications
 
 import (
+	"encoding/json"
 	"net/http"
+	"slices"
 
 	"github.com/iris-oncall/iris/internal/api/page"
 	"github.com/iris-oncall/iris/internal/applications"
@@ -39,7 +41,24 @@ type application struct {
 	CreatedAt         *string           `json:"created_at"`
 }
 
-func showApplication(a applications.Application) any {
+// wholeApplication is an application as its own route shows it.
+type wholeApplication struct {
+	application
+	SampleContext   json.RawMessage `json:"sample_context"`
+	ContextTemplate *string         `json:"context_template"` // this one and the next two: of Iris's own pages
+	SummaryTemplate *string         `json:"summary_template"`
+	MobileTemplate  *string         `json:"mobile_template"`
+}
+
+func showWhole(a applications.Application) any {
+	out := wholeApplication{application: showApplication(a), ContextTemplate: a.ContextTemplate, SummaryTemplate: a.SummaryTemplate, MobileTemplate: a.MobileTemplate}
+	if a.SampleContext != nil && json.Valid([]byte(*a.SampleContext)) {
+		out.SampleContext = json.RawMessage(*a.SampleContext)
+	}
+	return out
+}
+
+func showApplication(a applications.Application) application {
 	out := application{ID: a.ID, Name: a.Name, TitleVariable: page.OrNull(a.TitleVariable), Variables: routing.OrEmpty(a.Variables),
 		RequiredVariables: routing.OrEmpty(a.RequiredVariables), Modes: make([]string, len(a.Modes)), DefaultModes: map[string]string{},
 		Owners: routing.OrEmpty(a.Owners), Team: page.OrNull(a.Team.Name), SenderEmail: page.OrNull(a.SenderAddresses[users.Email]), CreatedAt: page.Time(a.CreatedAt)}
@@ -53,7 +72,7 @@ func showApplication(a applications.Application) any {
 }
 
 func (a routes) list(w http.ResponseWriter, r *http.Request) error {
-	q, err := page.Read(r, "team")
+	q, err := page.Read(r, "team", "search", "mine")
 	if err != nil {
 		return err
 	}
@@ -64,12 +83,28 @@ func (a routes) list(w http.ResponseWriter, r *http.Request) error {
 		}
 		wanted.Conditions = append(wanted.Conditions, page.Equal("team", team))
 	}
+	if part, given := q.Text("search"); given {
+		if !wire.Storable(part) {
+			return fault.Invalidf("search", "search must be UTF-8 text without NUL characters")
+		}
+		wanted.Conditions = append(wanted.Conditions, filters.Condition{Field: "name", Op: filters.Contains, Values: []any{part}})
+	}
+	mine, err := q.Flag("mine", false)
+	if err != nil {
+		return err
+	}
 	all, err := a.Applications.List(r.Context(), wanted)
 	if err != nil {
 		return err
 	}
+	if mine {
+		actor := wire.Actor(r.Context())
+		all = slices.DeleteFunc(all, func(a applications.Application) bool {
+			return !slices.Contains(a.OwnerIDs, actor.UserID) && !actor.InTeam(a.Team)
+		})
+	}
 	page.Sort(all, func(a applications.Application) string { return a.Name })
-	return page.AnswerNamed(w, q, all, showApplication, func(a applications.Application) string { return a.Name })
+	return page.AnswerNamed(w, q, all, func(a applications.Application) any { return showApplication(a) }, func(a applications.Application) string { return a.Name })
 }
 
 func (a routes) get(w http.ResponseWriter, r *http.Request) error {
@@ -78,7 +113,7 @@ func (a routes) get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	routing.ShowTag(w, found.Tag())
-	return routing.Answer(w, http.StatusOK, showApplication(found))
+	return routing.Answer(w, http.StatusOK, showWhole(found))
 }
 
 // find reads the application of the path. It returns a NotFound fault if there is none.

@@ -1,6 +1,7 @@
 package applications
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -50,7 +51,7 @@ func (a routes) create(w http.ResponseWriter, r *http.Request) error {
 	}
 	routing.ShowTag(w, made.Tag())
 	w.Header().Set("Location", "/v1/applications/"+url.PathEscape(made.Name))
-	return routing.Answer(w, http.StatusCreated, showApplication(made))
+	return routing.Answer(w, http.StatusCreated, showWhole(made))
 }
 
 // replace replaces the settings of an application. Its owners and administrators may.
@@ -60,7 +61,8 @@ func (a routes) replace(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, err := jsonbody.ReadKnown(w, r, "title_variable", "variables", "modes", "default_modes", "owners", "sender_email")
+	b, err := jsonbody.ReadKnown(w, r, "title_variable", "variables", "modes", "default_modes", "owners", "sender_email",
+		"sample_context", "context_template", "summary_template", "mobile_template")
 	if err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (a routes) replace(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	routing.ShowTag(w, now.Tag())
-	return routing.Answer(w, http.StatusOK, showApplication(now))
+	return routing.Answer(w, http.StatusOK, showWhole(now))
 }
 
 // remove deletes an application. An application that has variables, template texts, incidents or messages is not deleted: 409.
@@ -106,11 +108,14 @@ func (a routes) owned(r *http.Request) (applications.Application, auth.Actor, er
 	return found, actor, err
 }
 
-// readSettings reads the new settings of an application. Settings that the body does not have are cleared, except owners, and
-// modes, which only administrators may change.
+// readSettings reads the new settings of an application. Settings that the body does not have are cleared, except owners, the sample
+// context, the templates of Iris's own pages, and modes, which only administrators may change.
 func (a routes) readSettings(r *http.Request, b jsonbody.Object, found applications.Application, actor auth.Actor) (c applications.Change, err error) {
 	c = applications.Change{ContextTemplate: found.ContextTemplate, SummaryTemplate: found.SummaryTemplate, MobileTemplate: found.MobileTemplate,
 		SampleContext: found.SampleContext, IfMatch: routing.IfMatch(r)}
+	if err := readTexts(b, &c); err != nil {
+		return c, err
+	}
 	if c.Variables, _, err = b.Names("variables", maxVariables); err != nil {
 		return c, err
 	}
@@ -137,6 +142,36 @@ func (a routes) readSettings(r *http.Request, b jsonbody.Object, found applicati
 	}
 	c.SenderAddresses = map[users.Mode]string{users.Email: strings.TrimSpace(sender)}
 	return c, readModes(b, found, actor, &c)
+}
+
+// readTexts reads the sample context and the templates of Iris's own pages; null clears one.
+func readTexts(b jsonbody.Object, c *applications.Change) (err error) {
+	for _, t := range []struct {
+		name string
+		into **string
+	}{{"context_template", &c.ContextTemplate}, {"summary_template", &c.SummaryTemplate}, {"mobile_template", &c.MobileTemplate}} {
+		if b.Has(t.name) {
+			if *t.into, err = b.TextPtr(t.name); err != nil {
+				return err
+			}
+			if **t.into == "" {
+				*t.into = nil
+			}
+		}
+	}
+	if !b.Has("sample_context") {
+		return nil
+	}
+	if c.SampleContext = nil; !b.Given("sample_context") {
+		return nil
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(b.Members["sample_context"], &object) != nil {
+		return fault.Invalidf("sample_context", "sample_context must be an object")
+	}
+	text := string(b.Members["sample_context"])
+	c.SampleContext = &text
+	return nil
 }
 
 // readOwners reads the owners of the application. An owner who changes the owners stays an owner.

@@ -65,11 +65,13 @@ type Deps struct {
 	MaxPlanLength time.Duration
 	// ListLimit is the number of members from which a mailing list is not paged; 0 = no limit.
 	ListLimit int
+	// Preview renders a draft of a template.
+	Preview routing.Handler
 }
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return slices.Concat(d.plans().routes(), d.useRoutes(), d.templates().routes())
+	return append(slices.Concat(d.plans().routes(), d.useRoutes(), d.templates().routes()), routing.Post("/v1/templates/preview", routing.Write, d.Preview))
 }
 
 func (d Deps) authors() catalog.Authors {

@@ -10,12 +10,18 @@ import (
 func (d Deps) templates() resource[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID] {
 	return resource[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]{
 		Versions: d.Templates, authors: d.authors(), kind: "template", members: []string{"content"},
-		row: func(t messages.TemplateVersion) any { return showTemplate(t) }, show: showWholeTemplate, name: templateName, save: d.saveTemplate,
+		row: func(t messages.TemplateVersion) any { return templateRow{showTemplate(t), t.PlanCount} }, show: showWholeTemplate, name: templateName, save: d.saveTemplate,
 		place: func(t messages.TemplateVersion) filters.Place { return filters.Place{At: t.CreatedAt, ID: int64(t.ID)} },
 		head: func(t messages.TemplateDetails) (messages.TemplateID, catalog.Version) {
 			return t.ID, catalog.Version{Kind: "template", Name: t.Name, Creator: t.Creator, CreatorID: t.CreatorID, Team: t.Team}
 		},
 	}
+}
+
+// templateRow is a template as lists show it.
+type templateRow struct {
+	version
+	PlanCount int `json:"plan_count"`
 }
 
 // wholeTemplate is a template as its own route shows it.

@@ -182,7 +182,7 @@ func (s *apiShared) v1Parts() api.Deps {
 	acceptor := s.acceptor.Within(s.Notifications)
 	acceptor.DummyRoles = false
 	plans := api.CatalogParts{Plans: s.Plans, PlanStore: s.Plans, PlanUses: s.Plans, Templates: s.Templates, TemplateStore: s.Templates,
-		People: s.Users, Teammates: s.Users.Teammates, Teams: s.Owners, MaxPlanLength: s.cfg.MaxPlanLength, ListLimit: s.cfg.MailingLists.MaxMembers}
+		People: s.Users, Teammates: s.Users.Teammates, Teams: s.Owners, MaxPlanLength: s.cfg.MaxPlanLength, ListLimit: s.cfg.MailingLists.MaxMembers, Preview: callbacks.Preview(s.Stores, s.cfg.PublicURL)}
 	return api.Deps{
 		Authenticator:         s.strict,
 		CalendarAuthenticator: authenticator, Errors: s.errors, Observe: s.requests.Observe,

@@ -10,6 +10,7 @@ type Error struct {
 	Kind      string // class of the exception, for example TemplateSyntaxError, UndefinedError or TypeError
 	Message   string
 	Line      int  // in the template, from 1; 0 = unknown
+	Column    int  // in the line, in characters from 1; 0 = unknown. Only syntax errors have one
 	Truncated bool // the output reached its limit, and rendering returned the output up to the limit
 }
 

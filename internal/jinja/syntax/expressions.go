@@ -162,7 +162,7 @@ func (p *parser) parsePrimary(namespace bool) Node {
 		})
 		return n
 	}
-	p.failAt(t.line, "unexpected '%s'", t.describe())
+	p.failAt(t, "unexpected '%s'", t.describe())
 	return nil
 }
 
@@ -224,7 +224,7 @@ func (p *parser) parseTuple(o tupleOptions) Node {
 	case !isTuple && items != nil:
 		return items[0]
 	case !isTuple && !o.parens:
-		p.failAt(p.cur().line, "Expected an expression, got '%s'", p.cur().describe())
+		p.failAt(p.cur(), "Expected an expression, got '%s'", p.cur().describe())
 	}
 	return &Tuple{sequence{at(line), items}}
 }
@@ -253,7 +253,7 @@ func (p *parser) parseDot(n Node) Node {
 	case tokInteger:
 		return &GetItem{at: line, Obj: n, Arg: &Const{at: at(attr.line), Value: attr.value}}
 	}
-	p.failAt(attr.line, "expected a name or a number after the dot, got '%s'", attr.describe())
+	p.failAt(attr, "expected a name or a number after the dot, got '%s'", attr.describe())
 	return nil
 }
 
@@ -308,7 +308,7 @@ func (p *parser) parseArguments() (a Arguments) {
 			a.Args = append(a.Args, p.parseExpression(true))
 		}
 		if !ok {
-			p.failAt(line, "the arguments are in the wrong order")
+			p.failAt(token{line: line}, "the arguments are in the wrong order")
 		}
 	})
 	return a
@@ -349,7 +349,7 @@ func (p *parser) parseTest(n Node) Node {
 	case t.kind == "(":
 		test.Arguments = p.parseArguments()
 	case t.is("name:is"):
-		p.failAt(t.line, "one test cannot follow another")
+		p.failAt(t, "one test cannot follow another")
 	case t.isAny(tokName, tokString, tokInteger, tokFloat, "[", "{") && !t.isAny("name:else", "name:or", "name:and"):
 		test.Args = []Node{p.parsePostfix(p.parsePrimary(false))}
 	}

@@ -28,6 +28,7 @@ const (
 // token is a lexical unit. For operators, kind is the operator itself.
 type token struct {
 	line  int
+	col   int // in the line, in characters from 1
 	kind  string
 	text  string
 	value py.Value  // of string, integer and float
@@ -76,6 +77,7 @@ var (
 type lexer struct {
 	rest   string // of the source
 	line   int
+	col    int
 	tokens []token
 	open   []byte // brackets to be closed
 }
@@ -84,37 +86,44 @@ type lexer struct {
 // become \n, and one at the end is dropped, as Jinja2 does by default.
 func tokenize(src string) (tokens []token) {
 	src = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(src)
-	l := &lexer{rest: strings.TrimSuffix(src, "\n"), line: 1}
+	l := &lexer{rest: strings.TrimSuffix(src, "\n"), line: 1, col: 1}
 	defer func() {
 		if r := recover(); r != nil {
 			err, ok := r.(*py.Error)
 			if !ok {
 				panic(r)
 			}
-			tokens = append(l.tokens, token{line: err.Line, err: err})
+			tokens = append(l.tokens, token{line: err.Line, col: err.Column, err: err})
 		}
 	}()
 	for l.rest != "" {
 		l.tag()
 	}
-	line := 1 // the end of the template is reported at the line of the last token
+	end := token{line: 1, col: 1, kind: tokEOF} // the end of the template is reported at the last token
 	if n := len(l.tokens); n > 0 {
-		line = l.tokens[n-1].line
+		end.line, end.col = l.tokens[n-1].line, l.tokens[n-1].col
 	}
-	return append(l.tokens, token{line: line, kind: tokEOF})
+	return append(l.tokens, end)
 }
 
-func (l *lexer) fail(format string, args ...any) { panic(mistake(l.line, format, args...)) }
+func (l *lexer) fail(format string, args ...any) {
+	panic(mistake(token{line: l.line, col: l.col}, format, args...))
+}
 
-// skip skips n bytes and counts their lines.
+// skip skips n bytes and counts their lines and columns.
 func (l *lexer) skip(n int) {
-	l.line += strings.Count(l.rest[:n], "\n")
+	skipped := l.rest[:n]
+	l.line += strings.Count(skipped, "\n")
+	if end := strings.LastIndexByte(skipped, '\n'); end >= 0 {
+		l.col, skipped = 1, skipped[end+1:]
+	}
+	l.col += utf8.RuneCountInString(skipped)
 	l.rest = l.rest[n:]
 }
 
 // emit makes a token of the next n bytes.
 func (l *lexer) emit(kind string, n int, value py.Value) {
-	l.tokens = append(l.tokens, token{line: l.line, kind: kind, text: l.rest[:n], value: value})
+	l.tokens = append(l.tokens, token{line: l.line, col: l.col, kind: kind, text: l.rest[:n], value: value})
 	l.skip(n)
 }
 

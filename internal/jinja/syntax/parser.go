@@ -64,17 +64,17 @@ func (p *parser) skipIf(expr string) bool {
 
 func (p *parser) expect(expr string) token {
 	if t := p.cur(); !t.is(expr) {
-		p.failAt(t.line, "expected '%s', got '%s'", describe(expr), t.describe())
+		p.failAt(t, "expected '%s', got '%s'", describe(expr), t.describe())
 	}
 	return p.next()
 }
 
-func (p *parser) failAt(line int, format string, args ...any) {
-	panic(mistake(line, format, args...))
+func (p *parser) failAt(t token, format string, args ...any) {
+	panic(mistake(t, format, args...))
 }
 
-func mistake(line int, format string, args ...any) *py.Error {
-	return &py.Error{Kind: "TemplateSyntaxError", Message: fmt.Sprintf(format, args...), Line: line}
+func mistake(at token, format string, args ...any) *py.Error {
+	return &py.Error{Kind: "TemplateSyntaxError", Message: fmt.Sprintf(format, args...), Line: at.line, Column: at.col}
 }
 
 // enter bounds the recursion; each call is paired with leave.
@@ -129,7 +129,7 @@ func (p *parser) parseStatements(ends ...string) []Node {
 	p.expect(tokBlockEnd)
 	body := p.subparse(ends...)
 	if p.cur().kind == tokEOF {
-		p.failAt(p.cur().line, "unexpected end of template: the tag '%s' is not closed", p.tags[len(p.tags)-1])
+		p.failAt(p.cur(), "unexpected end of template: the tag '%s' is not closed", p.tags[len(p.tags)-1])
 	}
 	return body
 }
@@ -144,7 +144,7 @@ func (p *parser) parseBody(end string) []Node {
 func (p *parser) parseStatement() Node {
 	t := p.cur()
 	if t.kind != tokName {
-		p.failAt(t.line, "expected the name of a tag, got '%s'", t.describe())
+		p.failAt(t, "expected the name of a tag, got '%s'", t.describe())
 	}
 	parse, ok := map[string]func(*parser) Node{
 		"for": (*parser).parseFor, "if": (*parser).parseIf, "print": (*parser).parsePrint, "macro": (*parser).parseMacro,
@@ -153,9 +153,9 @@ func (p *parser) parseStatement() Node {
 	}[t.text]
 	switch {
 	case !ok && len(p.tags) > 0:
-		p.failAt(t.line, "unexpected tag '%s': the tag '%s' is still open", t.text, p.tags[len(p.tags)-1])
+		p.failAt(t, "unexpected tag '%s': the tag '%s' is still open", t.text, p.tags[len(p.tags)-1])
 	case !ok:
-		p.failAt(t.line, "unknown tag '%s'", t.text)
+		p.failAt(t, "unknown tag '%s'", t.text)
 	}
 	p.tags = append(p.tags, t.text)
 	n := parse(p)
@@ -241,7 +241,7 @@ func (p *parser) parseSignature(m *Macro) {
 		if p.skipIf("=") {
 			m.Defaults = append(m.Defaults, p.parseExpression(true))
 		} else if m.Defaults != nil {
-			p.failAt(p.cur().line, "the argument '%s' needs a default, since one before it has one", arg.Name)
+			p.failAt(p.cur(), "the argument '%s' needs a default, since one before it has one", arg.Name)
 		}
 		m.Args = append(m.Args, arg)
 	})
@@ -264,7 +264,7 @@ func (p *parser) parseCallBlock() Node {
 	}
 	call, ok := p.parseExpression(true).(*Call)
 	if !ok {
-		p.failAt(line, "expected a call")
+		p.failAt(token{line: line}, "expected a call")
 	}
 	n.Call = call
 	n.Macro.Body = p.parseBody("name:endcall")
@@ -311,5 +311,5 @@ func (p *parser) assign(n Node, use Use) {
 		}
 		return
 	}
-	p.failAt(n.Line(), "only names can be set, not %s", strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", n), "*syntax.")))
+	p.failAt(token{line: n.Line()}, "only names can be set, not %s", strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", n), "*syntax.")))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -73,7 +74,42 @@ func (t *Templates) List(ctx context.Context, q filters.Query) ([]messages.Templ
 	if err != nil {
 		return nil, err
 	}
-	return postgres.Convert(found, templateHead), nil
+	out := postgres.Convert(found, templateHead)
+	if q.Limit > 0 {
+		err = t.countPlans(ctx, out)
+	}
+	return out, err
+}
+
+const countPlansOfTemplates = `-- name: CountPlansOfTemplates :many
+select lower(n.template), count(distinct n.plan_id)
+from plan_active pa
+join plan_notifications n on n.plan_id = pa.plan_id
+where lower(n.template) = any($1::text[])
+group by 1`
+
+// countPlans fills PlanCount.
+func (t *Templates) countPlans(ctx context.Context, to []messages.TemplateVersion) error {
+	names := make([]string, len(to))
+	for i, v := range to {
+		names[i] = strings.ToLower(v.Name)
+	}
+	type row struct {
+		Name  string
+		Plans int
+	}
+	found, err := postgres.List(ctx, t.db, countPlansOfTemplates, []any{names}, pgx.RowToStructByPos[row])
+	if err != nil {
+		return err
+	}
+	for i := range to {
+		for _, r := range found {
+			if r.Name == names[i] {
+				to[i].PlanCount = r.Plans
+			}
+		}
+	}
+	return nil
 }
 
 // Create saves a new version of a template and makes it the active one of its name. An application that does not exist

@@ -1,17 +1,317 @@
-// Package applications serves the pages of applications: settings, keys, quotas. The web site mounts it.
+// Package applications serves the pages of applications: the list, and the page of one with its keys, quota, categories, addresses and
+// settings. The web site mounts it. Everything is read and changed through /v1 and /v0.
 package applications
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/wire"
 )
 
 // Handlers serves the pages. It is safe for concurrent use.
 type Handlers struct{ Pages *page.Pages }
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
-func (h Handlers) Routes(r chi.Router) {}
+func (h Handlers) Routes(r chi.Router) {
+	page.Get(r, "/applications", h.list)
+	page.Get(r, "/applications/new", h.create)
+	page.Get(r, "/applications/{app}", h.show)
+	page.Get(r, "/applications/{app}/edit", h.edit)
+}
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
-func (h Handlers) ChangeRoutes(r chi.Router) {}
+func (h Handlers) ChangeRoutes(r chi.Router) {
+	r.Post("/applications/new", h.saveNew)
+	r.Post("/applications/{app}/edit", h.save)
+	r.Post("/applications/{app}/key", h.showKey("key"))
+	r.Post("/applications/{app}/secondary", h.showKey("secondary"))
+	r.Post("/applications/{app}/second-key", h.addKey)
+	for name, f := range map[string]form{
+		"rekey": rekey, "quota": setQuota, "quota/remove": removeQuota, "categories": setCategories, "addresses": setAddresses,
+		"fallback": setFallback, "owner": give, "rename": rename, "delete": remove,
+	} {
+		r.Post("/applications/{app}/"+name, h.submit(f))
+	}
+}
+
+// application is an application as /v1 shows it.
+type application struct {
+	Name            string            `json:"name"`
+	TitleVariable   string            `json:"title_variable"`
+	Variables       []string          `json:"variables"`
+	Required        []string          `json:"required_variables"`
+	Modes           []string          `json:"modes"`
+	DefaultModes    map[string]string `json:"default_modes"`
+	Owners          []string          `json:"owners"`
+	Team            string            `json:"team"`
+	SenderEmail     string            `json:"sender_email"`
+	CreatedAt       time.Time         `json:"created_at"`
+	SampleContext   json.RawMessage   `json:"sample_context"`
+	ContextTemplate string            `json:"context_template"`
+	SummaryTemplate string            `json:"summary_template"`
+	MobileTemplate  string            `json:"mobile_template"`
+}
+
+// IsRequired reports whether incidents must have the variable.
+func (a application) IsRequired(name string) bool { return slices.Contains(a.Required, name) }
+
+// Sample is the sample context as people edit it; "" = none.
+func (a application) Sample() string {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if len(a.SampleContext) == 0 || string(a.SampleContext) == "null" || enc.Encode(a.SampleContext) != nil {
+		return ""
+	}
+	return strings.TrimSpace(out.String())
+}
+
+type listView struct {
+	page.Frame
+	Search    string
+	Mine, All []application
+	More      string
+}
+
+// list shows the applications of the reader, then all by name. With a search it shows one list.
+func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	v := listView{Frame: h.Pages.Frame(r, "Applications", "applications"), Search: strings.TrimSpace(page.Storable(q.Get("name")))}
+	wanted := url.Values{"limit": {fmt.Sprint(page.ListLength)}}
+	if v.Search != "" {
+		wanted.Set("search", v.Search)
+	}
+	if cursor := q.Get("cursor"); cursor != "" {
+		wanted.Set("cursor", cursor)
+	}
+	var found, mine page.Listed[application]
+	err := h.Pages.API(r).Get("/v1/applications?"+wanted.Encode(), &found)
+	if err == nil && v.Search == "" && !wanted.Has("cursor") {
+		err = h.Pages.API(r).Get("/v1/applications?mine=true", &mine)
+	}
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	v.Mine, v.All = mine.Items, found.Items
+	if found.Next != "" {
+		v.More = "/applications?" + url.Values{"name": {v.Search}, "cursor": {found.Next}}.Encode()
+	}
+	h.Pages.Render(rw, r, http.StatusOK, "applications", v)
+}
+
+type quota struct {
+	Hard         int    `json:"hard_quota_threshold"`
+	Soft         int    `json:"soft_quota_threshold"`
+	HardDuration int    `json:"hard_quota_duration"`
+	SoftDuration int    `json:"soft_quota_duration"`
+	Plan         string `json:"plan_name"`
+	Wait         int    `json:"wait_time"`
+	Target       string `json:"target_name"`
+}
+
+type category struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Mode        string `json:"mode"`
+}
+
+// Modes are the choices for the mode of the category.
+func (c category) Modes() []page.Option { return modeOptions("") }
+
+type address struct{ Email, Plan string }
+
+type target struct {
+	Role   string `json:"role"`
+	Target string `json:"target"`
+}
+
+// figure is a statistic of the last week.
+type figure struct{ Label, Value string }
+
+type showView struct {
+	page.Frame
+	A            application
+	May          bool // the reader may change it
+	Quota        quota
+	Categories   []category
+	Addresses    []address
+	Fallback     target
+	Plans        []string
+	Integrations []string
+	Figures      []figure
+	SecondKey    bool
+	Teams        []string
+	Roles        []page.Option
+	// Secret is a key that is shown once, and what it is.
+	Secret, What string
+	form         string // the refused form; "" = none
+	refusal      page.Refusal
+	typed        url.Values
+}
+
+// Problem is the refusal of a form, if that form was refused.
+func (v showView) Problem(form string) page.Refusal {
+	if v.form == form {
+		return v.refusal
+	}
+	return page.Refusal{}
+}
+
+// moreRows is how many empty rows a table of fields has.
+const moreRows = 2
+
+// CategoryRows are the rows of the form of categories.
+func (v showView) CategoryRows() (out []category) {
+	out = slices.Clone(v.Categories)
+	if v.form == "categories" {
+		out = nil
+		for _, row := range rows(v.typed, "name", "mode", "description") {
+			out = append(out, category{Name: row[0], Mode: row[1], Description: row[2]})
+		}
+	}
+	return append(out, make([]category, moreRows)...)
+}
+
+// AddressRows are the rows of the form of addresses.
+func (v showView) AddressRows() (out []address) {
+	out = slices.Clone(v.Addresses)
+	if v.form == "addresses" {
+		out = nil
+		for _, row := range rows(v.typed, "email", "plan") {
+			out = append(out, address{row[0], row[1]})
+		}
+	}
+	return append(out, make([]address, moreRows)...)
+}
+
+// Minutes is a duration of the quota in minutes.
+func (q quota) Minutes(seconds int) int { return seconds / 60 }
+
+// Typed is the value of a field of a form: what was typed if the form was refused, else what is stored.
+func (v showView) Typed(form, field string, stored any) string {
+	if v.form == form {
+		return v.typed.Get(field)
+	}
+	if n, ok := stored.(int); ok && n == 0 {
+		return ""
+	}
+	return fmt.Sprint(stored)
+}
+
+// show shows an application.
+func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
+	h.render(rw, r, http.StatusOK, showView{})
+}
+
+// render shows the application of the address. v has a refused form or a secret.
+func (h Handlers) render(rw http.ResponseWriter, r *http.Request, status int, v showView) {
+	if err := h.read(r, &v); err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	v.Frame = h.Pages.Frame(r, v.A.Name, "applications")
+	v.Roles = page.Options("user", "team", "mailing-list")
+	h.Pages.Render(rw, r, status, "application", v)
+}
+
+// read reads what the page shows.
+func (h Handlers) read(r *http.Request, v *showView) error {
+	api, name := h.Pages.API(r), wire.Param(r, "app")
+	if err := api.Get(page.Path("/v1/applications/%s", name), &v.A); err != nil {
+		return err
+	}
+	name = v.A.Name
+	var me struct {
+		Teams []string `json:"teams"`
+	}
+	var emails map[string]string
+	var plans []struct {
+		Name string `json:"name"`
+	}
+	var integrations page.Listed[struct {
+		Name        string `json:"name"`
+		Application string `json:"application"`
+	}]
+	for _, read := range []struct {
+		path string
+		into any
+	}{
+		{page.Path("/v1/users/%s", page.Reader(r).Name), &me}, {page.Path("/v0/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
+		{page.Path("/v0/applications/%s/incident_emails", name), &emails}, {page.Path("/v1/applications/%s/fallback", name), &v.Fallback},
+		{page.Path("/v0/applications/%s/plans?fields=name", name), &plans}, {"/v1/integrations?limit=500", &integrations},
+	} {
+		if err := api.Get(read.path, read.into); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	for _, email := range sortedKeys(emails) {
+		v.Addresses = append(v.Addresses, address{email, emails[email]})
+	}
+	for _, p := range plans {
+		v.Plans = append(v.Plans, p.Name)
+	}
+	for _, i := range integrations.Items {
+		if i.Application == name {
+			v.Integrations = append(v.Integrations, i.Name)
+		}
+	}
+	v.Teams, v.May = me.Teams, may(r, v.A, me.Teams)
+	if err := h.figures(r, name, v); err != nil || !v.May {
+		return err
+	}
+	var second struct {
+		Key string `json:"key"`
+	}
+	err := api.Get(page.Path("/v0/applications/%s/secondary", name), &second)
+	v.SecondKey = second.Key != ""
+	return fault.When(err, fault.LogInAgain, nil)
+}
+
+// may reports whether the reader may change the application. The API decides; this one shows or hides the forms.
+func may(r *http.Request, a application, teams []string) bool {
+	u := page.Reader(r)
+	return !u.ReadOnly && (u.Admin || slices.Contains(a.Owners, u.Name) || a.Team != "" && slices.Contains(teams, a.Team))
+}
+
+// figures reads the statistics of the last week.
+func (h Handlers) figures(r *http.Request, name string, v *showView) error {
+	var all map[string][]map[string]float64
+	fields := []figure{{"Incidents", "total_incidents_last_week"}, {"Messages sent", "total_messages_sent_last_week"},
+		{"Incidents of high priority", "high_priority_incidents_last_week"}}
+	err := h.Pages.API(r).Get(page.Path("/v0/applications/%s/stats?fields=total_incidents_last_week&fields=total_messages_sent_last_week&fields=high_priority_incidents_last_week", name), &all)
+	if err != nil {
+		return fault.When(err, fault.Unavailable, nil) // the figures are computed once an hour
+	}
+	for _, f := range fields {
+		if points := all[f.Value]; len(points) > 0 {
+			for _, n := range points[0] {
+				v.Figures = append(v.Figures, figure{f.Label, fmt.Sprint(int64(n))})
+			}
+		}
+	}
+	return nil
+}
+
+func modeOptions(none string) []page.Option {
+	var out []page.Option
+	if none != "" {
+		out = append(out, page.Option{Value: "", Label: none})
+	}
+	for _, m := range users.Modes {
+		out = append(out, page.Option{Value: string(m), Label: string(m)})
+	}
+	return out
+}

@@ -1,0 +1,367 @@
+package texts
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/intake/sources"
+	"github.com/iris-oncall/iris/internal/users"
+	"github.com/iris-oncall/iris/internal/web/page"
+)
+
+// editView has the typed values, so that a refused form keeps them.
+type editView struct {
+	page.Frame
+	New          bool
+	Name, Team   string
+	Self         string // address of the form
+	Base         int64  // number of the version that was opened; 0 = of a new template
+	Application  string
+	Applications []string // that can be chosen
+	Others       []string // applications that have texts too
+	Modes        []modeView
+	Sample       string
+	Samples      []page.Option
+	Incident     string
+	Refusal      page.Refusal
+}
+
+// modeView is the text in one mode, with its preview.
+type modeView struct {
+	content
+	Label, Hint string
+	Open        bool
+	Preview     *preview // nil = not asked for
+	Refusal     page.Refusal
+}
+
+// labels name the modes, and say what becomes of the parts of a text.
+var labels = map[string][2]string{
+	"email":   {"E-mail", "Without HTML, the body is sent as text and as simple HTML."},
+	"sms":     {"SMS", "Subject and body become one text. How to acknowledge is added."},
+	"call":    {"Call", "Subject and body are spoken, without addresses and markup."},
+	"slack":   {"Slack", "Slack's markup, or a JSON object with blocks or attachments."},
+	"push":    {"Push", "The subject is the title of the notification."},
+	"webhook": {"Webhook", "Subject and body are members of the JSON that is sent."},
+	"drop":    {"Drop", "Nothing is sent; the text is kept as a record."},
+}
+
+// create shows the form of a new template. ?from=NAME fills in the texts of another template for the application of ?application=.
+func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	v := editView{New: true, Self: "/templates/new", Application: page.Storable(q.Get("application"))}
+	var texts []content
+	if from := q.Get("from"); from != "" {
+		var t whole
+		if err := h.Pages.API(r).Get(page.Path("/v1/templates/%s", from), &t); err != nil {
+			h.Pages.Fail(rw, r, err)
+			return
+		}
+		texts = t.Content
+		if v.Application == "" && len(texts) > 0 {
+			v.Application = texts[0].Application
+		}
+	}
+	v.Modes = modesOf(texts, v.Application)
+	h.form(rw, r, http.StatusOK, v)
+}
+
+// edit shows the editor for one application: that of ?application=, else the first that the template has.
+func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
+	t, err := h.find(r)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	v := editing(t)
+	if v.Application = page.Storable(r.URL.Query().Get("application")); v.Application == "" && len(t.Content) > 0 {
+		v.Application = t.Content[0].Application
+	}
+	v.Modes = modesOf(t.Content, v.Application)
+	h.form(rw, r, http.StatusOK, v)
+}
+
+// editing returns the editor of a template without an application.
+func editing(t whole) editView {
+	v := editView{Name: t.Name, Team: t.Team, Base: t.ID, Self: page.Path("/templates/%s/edit", t.Name)}
+	for _, a := range byApplication(t.Content) {
+		v.Others = append(v.Others, a.Application)
+	}
+	return v
+}
+
+// modesOf returns all modes, with the texts of an application. Modes with a text are open.
+func modesOf(all []content, application string) []modeView {
+	out := make([]modeView, len(users.Modes))
+	has := false
+	for i, m := range users.Modes {
+		out[i] = modeView{content: content{Application: application, Mode: string(m)}, Label: labels[string(m)][0], Hint: labels[string(m)][1]}
+		for _, c := range all {
+			if c.Mode == string(m) && strings.EqualFold(c.Application, application) {
+				out[i].content, out[i].Open, has = c, true, true
+			}
+		}
+	}
+	out[0].Open = out[0].Open || !has
+	return out
+}
+
+// typed reads the form.
+func typed(r *http.Request, v editView) editView {
+	field := func(name string) string { return page.Storable(r.PostFormValue(name)) }
+	v.Application, v.Sample, v.Incident = strings.TrimSpace(field("application")), field("sample"), strings.TrimSpace(field("incident"))
+	if v.New {
+		v.Name, v.Team = field("name"), strings.TrimSpace(field("team"))
+	}
+	v.Modes = modesOf(nil, v.Application)
+	for i := range v.Modes {
+		m := &v.Modes[i]
+		m.Subject, m.Body, m.EmailHTML = field(m.Mode+".subject"), lines(field(m.Mode+".body")), lines(field(m.Mode+".email_html"))
+		m.Open = m.given()
+	}
+	return v
+}
+
+// lines replaces the line ends of a form by those that templates are stored with.
+func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// given reports whether the mode has a text.
+func (m modeView) given() bool { return m.Subject+m.Body+m.EmailHTML != "" }
+
+// form renders the editor, with the lists that it offers.
+func (h Handlers) form(rw http.ResponseWriter, r *http.Request, status int, v editView) {
+	var err error
+	if v.Applications, err = h.applications(r); err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	if v.Samples, err = h.samples(r, v.Application); err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	title := "Edit " + v.Name
+	if v.New {
+		title = "New template"
+	}
+	v.Frame = h.Pages.Frame(r, title, "templates")
+	v.Modules = []string{"texts.js"}
+	// The frame with an e-mail takes over this policy. E-mails have inline styles.
+	rw.Header().Set("Content-Security-Policy", strings.Replace(rw.Header().Get("Content-Security-Policy"), "style-src 'self'", "style-src 'self' 'unsafe-inline'", 1))
+	h.Pages.Render(rw, r, status, "text-form", v)
+}
+
+// maxApplications is how many applications the form suggests.
+const maxApplications = 500
+
+func (h Handlers) applications(r *http.Request) (out []string, err error) {
+	var found page.Listed[struct {
+		Name string `json:"name"`
+	}]
+	err = h.Pages.API(r).Get("/v1/applications?limit="+strconv.Itoa(maxApplications), &found)
+	for _, a := range found.Items {
+		out = append(out, a.Name)
+	}
+	return out, err
+}
+
+// recentIncidents is how many incidents of the application the form offers.
+const recentIncidents = 10
+
+// samples returns the contexts that a preview can use: the sample of the application, alert sources, and incidents of the application.
+func (h Handlers) samples(r *http.Request, application string) ([]page.Option, error) {
+	out := []page.Option{{Value: "", Label: "Sample context of the application"}}
+	if application != "" {
+		var found page.Listed[struct {
+			ID    int64  `json:"id"`
+			Title string `json:"title"`
+		}]
+		q := url.Values{"application": {application}, "limit": {strconv.Itoa(recentIncidents)}}
+		if err := h.Pages.API(r).Get("/v1/incidents?"+q.Encode(), &found); err != nil && !fault.Is(err, fault.Invalid) {
+			return nil, err
+		}
+		for _, i := range found.Items {
+			out = append(out, page.Option{Value: fmt.Sprintf("incident:%d", i.ID), Label: fmt.Sprintf("Incident %d: %s", i.ID, short(i.Title))})
+		}
+	}
+	for _, s := range sources.Samples() {
+		out = append(out, page.Option{Value: "source:" + s, Label: "Alert of " + strings.ReplaceAll(s, "_", " ")})
+	}
+	return out, nil
+}
+
+// short cuts a title for a choice.
+func short(title string) string {
+	const most = 60
+	if r := []rune(title); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return title
+}
+
+// saveNew stores a new template, or previews it.
+func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
+	v := typed(r, editView{New: true, Self: "/templates/new"})
+	if r.PostFormValue("do") == "preview" {
+		h.previewAll(rw, r, v)
+		return
+	}
+	in := struct {
+		Name    string    `json:"name"`
+		Team    string    `json:"team,omitempty"`
+		Content []content `json:"content"`
+	}{v.Name, v.Team, v.contents()}
+	var made version
+	err := h.send(r, "", http.MethodPost, "/v1/templates", in.Content, in, &made)
+	h.saved(rw, r, v, in.Content, made, err)
+}
+
+// send sends texts to /v1. A template without a text is refused, because every message would get the built-in text.
+func (h Handlers) send(r *http.Request, etag, method, path string, texts []content, in, out any) error {
+	if len(texts) == 0 {
+		return fault.Invalidf("email.body", "write a text in at least one mode")
+	}
+	api := h.Pages.API(r)
+	if etag != "" {
+		api = api.IfMatch(etag)
+	}
+	return api.Send(method, path, in, out)
+}
+
+// contents returns the texts of the form that are not empty.
+func (v editView) contents() (out []content) {
+	for _, m := range v.Modes {
+		if m.given() {
+			m.content.Application = v.Application
+			out = append(out, m.content)
+		}
+	}
+	return out
+}
+
+// save stores a new version, or previews it. The texts of other applications stay as they are in the version that was opened.
+func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
+	t, err := h.find(r)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	v := typed(r, editing(t))
+	if base, err := strconv.ParseInt(r.PostFormValue("base"), 10, 64); err == nil {
+		v.Base = base
+	}
+	if r.PostFormValue("do") == "preview" {
+		h.previewAll(rw, r, v)
+		return
+	}
+	all := append(v.contents(), slices.DeleteFunc(t.Content, func(c content) bool { return strings.EqualFold(c.Application, v.Application) })...)
+	var made version
+	err = h.send(r, fmt.Sprintf(`"%d"`, v.Base), http.MethodPut, page.Path("/v1/templates/%s", t.Name), all, map[string]any{"content": all}, &made)
+	h.saved(rw, r, v, all, made, err)
+}
+
+// saved answers a form: with a redirect to the template, or with the form and the reason of the refusal.
+func (h Handlers) saved(rw http.ResponseWriter, r *http.Request, v editView, texts []content, made version, err error) {
+	if err == nil {
+		h.Pages.Sessions.Put(r.Context(), "flash", fmt.Sprintf("Saved as version %d, which is active now.", made.ID))
+		http.Redirect(rw, r, page.Path("/templates/%s", made.Name), http.StatusSeeOther)
+		return
+	}
+	refusal, ok := h.Pages.Refused(rw, r, err)
+	if !ok {
+		return
+	}
+	refusal.Field = formField(refusal.Field, texts)
+	v.Refusal = refusal
+	for i := range v.Modes {
+		if strings.HasPrefix(refusal.Field, v.Modes[i].Mode+".") {
+			v.Modes[i].Open = true
+		}
+		v.Modes[i].Refusal = refusal
+	}
+	h.form(rw, r, refusal.Status, v)
+}
+
+// formField returns the field of the form for a field of the API: content[2].body is the body of the mode of the text.
+func formField(field string, texts []content) string {
+	var n int
+	var part string
+	if _, err := fmt.Sscanf(field, "content[%d].%s", &n, &part); err != nil || n >= len(texts) {
+		return field
+	}
+	if part == "application" {
+		return part
+	}
+	return texts[n].Mode + "." + part
+}
+
+// previewAll shows the form again with the previews of all modes that have a text.
+func (h Handlers) previewAll(rw http.ResponseWriter, r *http.Request, v editView) {
+	status := http.StatusOK
+	for i := range v.Modes {
+		if !v.Modes[i].given() {
+			continue
+		}
+		p, err := h.rendered(r, v, v.Modes[i].content)
+		if err != nil {
+			refusal, ok := h.Pages.Refused(rw, r, err)
+			if !ok {
+				return
+			}
+			v.Refusal, status = refusal, refusal.Status
+			break
+		}
+		v.Modes[i].Preview = &p
+	}
+	h.form(rw, r, status, v)
+}
+
+// preview answers with the preview of one mode, for the script of the editor.
+func (h Handlers) preview(rw http.ResponseWriter, r *http.Request) {
+	v := typed(r, editView{New: true})
+	i := slices.IndexFunc(v.Modes, func(m modeView) bool { return m.Mode == r.PostFormValue("mode") })
+	if i < 0 {
+		h.Pages.Fail(rw, r, fault.Invalidf("mode", "there is no mode %.40q", r.PostFormValue("mode")))
+		return
+	}
+	m := v.Modes[i]
+	if m.given() {
+		p, err := h.rendered(r, v, m.content)
+		if err != nil {
+			refusal, ok := h.Pages.Refused(rw, r, err)
+			if !ok {
+				return
+			}
+			p = preview{Refused: refusal.Text}
+		}
+		m.Preview = &p
+	}
+	h.Pages.Render(rw, r, http.StatusOK, "text-preview", m)
+}
+
+// rendered renders one text with the chosen context.
+func (h Handlers) rendered(r *http.Request, v editView, c content) (p preview, err error) {
+	in := map[string]any{"name": v.Name, "application": v.Application, "mode": c.Mode, "subject": c.Subject, "body": c.Body, "email_html": c.EmailHTML}
+	kind, value, _ := strings.Cut(v.Sample, ":")
+	if v.Incident != "" {
+		kind, value = "incident", v.Incident
+	}
+	switch kind {
+	case "incident":
+		id, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			return p, fault.Invalidf("incident", "type the number of an incident, such as 12")
+		}
+		in["incident"] = id
+	case "source":
+		in["source"] = value
+	}
+	if err := h.Pages.API(r).Send(http.MethodPost, "/v1/templates/preview", in, &p); err != nil {
+		return p, err
+	}
+	return p.of(c), nil
+}
