@@ -181,6 +181,9 @@ type Message struct {
 	Destination   string
 	Subject       string
 	Body          string
+	EmailHTML     string // of an e-mail
+	Plan          string
+	Template      string // "" = the built-in text
 	Batch         string // the digest that it belongs to, or is; "" = none
 	CreatedAt     time.Time
 	SentAt        time.Time // zero if it was not sent

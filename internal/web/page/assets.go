@@ -54,7 +54,11 @@ func (p *Pages) readAssets(files fs.FS) error {
 			address = "/static/" + dir + "." + modules[dir] + "/" + inner
 		}
 		p.names[name] = address
-		served[address] = asset{body, mime.TypeByExtension(ext)}
+		kind := mime.TypeByExtension(ext)
+		if kind == "" { // licences
+			kind = "text/plain; charset=utf-8"
+		}
+		served[address] = asset{body, kind}
 		if strings.HasPrefix(name, "images/") { // the addresses of Iris's icon
 			served["/static/"+name] = served[address]
 			served["/static/images/favicon"+ext] = served[address]
