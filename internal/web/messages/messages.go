@@ -88,7 +88,7 @@ func (m message) Chip() string {
 type search struct {
 	Given    map[string]string
 	From, To string // as typed
-	Zone     *time.Location
+	in       *time.Location
 }
 
 var filterNames = []string{
@@ -97,7 +97,7 @@ var filterNames = []string{
 
 // read reads a search. The query of the API has the filters without a page.
 func read(r *http.Request) (s search, query url.Values, wrong page.Refusal) {
-	s, query = search{Given: map[string]string{}, Zone: page.Zone(r)}, url.Values{}
+	s, query = search{Given: map[string]string{}, in: page.Zone(r)}, url.Values{}
 	given := r.URL.Query()
 	for _, name := range filterNames {
 		if value := page.Storable(strings.TrimSpace(given.Get(name))); value != "" {
@@ -110,7 +110,7 @@ func read(r *http.Request) (s search, query url.Values, wrong page.Refusal) {
 		if at.text == "" {
 			continue
 		}
-		instant, err := time.ParseInLocation(typed, at.text, s.Zone)
+		instant, err := time.ParseInLocation(typed, at.text, s.in)
 		if err != nil {
 			wrong = page.Refusal{Status: http.StatusBadRequest, Field: at.name, Text: at.name + " must be a time, such as 2026-11-22T09:30."}
 			continue
@@ -150,7 +150,7 @@ type listView struct {
 
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	s, query, wrong := read(r)
-	v := listView{search: s, Chosen: len(s.own()) > 0, Refusal: wrong, ZoneName: s.Zone.String(),
+	v := listView{search: s, Chosen: len(s.own()) > 0, Refusal: wrong, ZoneName: s.in.String(),
 		Modes: either("mode", "email", "sms", "call", "slack", "push", "webhook", "drop"), Priorities: either("priority", "urgent", "high", "medium", "low"),
 		States:   either("state", "pending", "taken", "sending", "sent", "delivered", "failed", "cancelled", "aggregated", "dropped"),
 		Purposes: either("purpose", "primary", "copy", "fallback", "tracking", "direct", "digest", "resolved-notice", "owner-notice")}

@@ -71,7 +71,7 @@ type pageFigure struct {
 type period struct {
 	Name     string // day, week, month, quarter or custom
 	From, To string // as typed: the first and the last day
-	Zone     *time.Location
+	in       *time.Location
 	begin    time.Time
 	end      time.Time
 	unit     string
@@ -82,11 +82,11 @@ var days = map[string]int{"day": 1, "week": 7, "month": 30, "quarter": 91}
 
 func readPeriod(r *http.Request, now time.Time) (p period, err error) {
 	given := r.URL.Query()
-	p = period{Name: given.Get("period"), From: given.Get("from"), To: given.Get("to"), Zone: page.Zone(r)}
+	p = period{Name: given.Get("period"), From: given.Get("from"), To: given.Get("to"), in: page.Zone(r)}
 	if p.From != "" || p.To != "" {
 		p.Name = "custom"
 	}
-	now = now.In(p.Zone)
+	now = now.In(p.in)
 	p.end = now
 	if p.Name == "custom" {
 		return p, p.custom(now)
@@ -117,7 +117,7 @@ func (p *period) custom(now time.Time) error {
 		if day.text == "" {
 			continue
 		}
-		at, err := time.ParseInLocation(time.DateOnly, day.text, p.Zone)
+		at, err := time.ParseInLocation(time.DateOnly, day.text, p.in)
 		if err != nil {
 			return fault.Invalidf(day.name, "%s must be a day, such as 2026-11-22", day.name)
 		}
@@ -150,7 +150,7 @@ func (p period) places() []time.Time {
 	case "week":
 		at, next = at.AddDate(0, 0, -(int(at.Weekday())+6)%7), func(t time.Time) time.Time { return t.AddDate(0, 0, 7) }
 	case "month":
-		at, next = time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, p.Zone), func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }
+		at, next = time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, p.in), func(t time.Time) time.Time { return t.AddDate(0, 1, 0) }
 	}
 	var all []time.Time
 	for ; at.Before(p.end) && len(all) < 1000; at = next(at) {
@@ -166,7 +166,7 @@ type view struct {
 	Application, Plan, Team string
 	Refusal                 page.Refusal
 	Numbers                 []number
-	Charts                  []chart
+	Diagrams                []chart
 	Warnings                []page.Warning
 	ZoneName                string
 	Chosen                  bool
@@ -187,7 +187,7 @@ type chart struct {
 // read reads the figures of a request.
 func (h Handlers) read(r *http.Request, p period) (out figures, filters url.Values, err error) {
 	filters = url.Values{}
-	query := url.Values{"from": {p.begin.UTC().Format(time.RFC3339)}, "to": {p.end.UTC().Format(time.RFC3339)}, "unit": {p.unit}, "zone": {p.Zone.String()}}
+	query := url.Values{"from": {p.begin.UTC().Format(time.RFC3339)}, "to": {p.end.UTC().Format(time.RFC3339)}, "unit": {p.unit}, "zone": {p.in.String()}}
 	for _, name := range []string{"application", "plan", "team"} {
 		if value := page.Storable(strings.TrimSpace(r.URL.Query().Get(name))); value != "" {
 			filters.Set(name, value)
@@ -214,7 +214,7 @@ func (p period) query(filters url.Values) url.Values {
 
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	p, err := readPeriod(r, time.Now())
-	v := view{period: p, ZoneName: p.Zone.String()}
+	v := view{period: p, ZoneName: p.in.String()}
 	filters := url.Values{}
 	if err == nil {
 		var found figures
@@ -241,11 +241,11 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (v *view) fill(f figures, filters url.Values) {
-	v.Charts = charts(f, v.period)
-	for i, c := range v.Charts {
+	v.Diagrams = charts(f, v.period)
+	for i, c := range v.Diagrams {
 		q := v.period.query(filters)
 		q.Set("chart", c.Name)
-		v.Charts[i].Export = address + "/export?" + q.Encode()
+		v.Diagrams[i].Export = address + "/export?" + q.Encode()
 	}
 	v.Numbers = numbers(f)
 	if f.Counting {

@@ -30,8 +30,18 @@ function labelled(labels, width) {
   return (_, at) => at.map((i) => (i % every ? "" : cut(labels[i] || "", every > 1 ? 6 : Math.floor(room / 7))));
 }
 
+// The texts of instants: hours, and the day at midnight or where the places are days.
+function instants(zone) {
+  const hour = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: zone });
+  const day = new Intl.DateTimeFormat([], { day: "numeric", month: "short", timeZone: zone });
+  return (_, at, __, ___, step) => at.map((s) => {
+    const clock = hour.format(s * 1000);
+    return step >= 86400 || clock === "00:00" ? day.format(s * 1000) : clock;
+  });
+}
+
 function draw(figure) {
-  const plot = figure.querySelector(".plot"), table = figure.querySelector("table");
+  const plot = figure.querySelector(".plot"), table = figure.querySelector("details table");
   if (!plot || !table || !window.uPlot) return;
   drawn.get(figure)?.destroy();
   figure.classList.add("drawn"); // shows the plot, so that it has a width
@@ -46,7 +56,7 @@ function draw(figure) {
     scales: { x: { time: timed, range: (_, low, high) => (bars || x.length < 2 ? [low - gap / 2, high + gap / 2] : [low, high]) },
       y: { range: (_, __, max) => [0, Math.max((max || 0) * 1.1, 1)] } },
     legend: { show: names.length > 1 },
-    axes: [timed ? axis : { ...axis, splits: () => x, values: labelled(labels, width) },
+    axes: [timed ? { ...axis, values: instants(zone) } : { ...axis, splits: () => x, values: labelled(labels, width) },
       { ...axis, size: 62, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6], values: (_, at) => at.map((v) => v + (unit ? " " + unit : "")) }],
     series: [{ value: (_, v) => (v === null ? "" : timed ? new Date(v * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short", timeZone: zone }) : labels[v] || "") },
       ...names.map((label, i) => ({ label, stroke: colour[i % colour.length], width: bars ? 0 : 2, points: { show: !bars && x.length < 40 }, spanGaps: true,
