@@ -84,6 +84,24 @@ func (m message) Chip() string {
 	return "info"
 }
 
+// longest is how long the heading of a message is at most, in characters.
+const longest = 160
+
+// Heading is the subject, or the beginning of the text of a message whose subject is only its number.
+func (m message) Heading() string {
+	if strings.Trim(m.Subject, "0123456789 ") != "" {
+		return m.Subject
+	}
+	text := []rune(strings.TrimSpace(m.Body))
+	switch {
+	case len(text) == 0:
+		return "Message " + strconv.FormatInt(m.ID, 10)
+	case len(text) > longest:
+		return string(text[:longest]) + "…"
+	}
+	return string(text)
+}
+
 // search are the filters of a search, in the names of the API.
 type search struct {
 	Given    map[string]string
