@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/postgres"
@@ -29,35 +30,50 @@ func (s *Statistics) Figures(ctx context.Context, f applications.FigureQuery) (a
 			out.CountedTo, out.HoursFrom = at.CountedTo, at.DaysTo
 		}
 		out.Counting = at.Waiting > 0 || at.CountedTo.Before(hour)
-		if out.Times, err = incidentFigures(ctx, q, f, "time", mostPlaces); err != nil {
+		if err = incidentFigures(ctx, q, f, &out); err != nil {
 			return out, err
 		}
-		if out.Plans, err = incidentFigures(ctx, q, f, "plan", mostNames); err != nil {
-			return out, err
-		}
-		if out.Teams, err = incidentFigures(ctx, q, f, "team", mostNames); err != nil {
-			return out, err
-		}
-		if out.Hours, err = pageFigures(ctx, q, f, "hour", 24); err != nil {
-			return out, err
-		}
-		if out.People, err = pageFigures(ctx, q, f, "person", mostNames); err != nil {
+		if err = pageFigures(ctx, q, f, &out); err != nil {
 			return out, err
 		}
 		return out, sendingFigures(ctx, q, f, &out)
 	})
 }
 
-func incidentFigures(ctx context.Context, q *db.Queries, f applications.FigureQuery, by string, most int32) ([]applications.IncidentFigure, error) {
-	rows, err := q.IncidentFigures(ctx, db.IncidentFiguresParams{By: by, Most: most, After: f.From, Until: f.To, Unit: string(f.Unit), Zone: f.Zone,
+func incidentFigures(ctx context.Context, q *db.Queries, f applications.FigureQuery, out *applications.PeriodFigures) error {
+	rows, err := q.IncidentFigures(ctx, db.IncidentFiguresParams{After: f.From, Until: f.To, Unit: string(f.Unit), Zone: f.Zone,
 		Application: postgres.NullText(f.Application), Plan: postgres.NullText(f.Plan), Team: postgres.NullText(f.Team)})
-	return postgres.Convert(rows, func(r db.IncidentFiguresRow) applications.IncidentFigure { return applications.IncidentFigure(r) }), err
+	for _, r := range rows {
+		of, most, key := &out.Times, mostPlaces, r.Name
+		switch r.Kind {
+		case 0:
+			key = time.Unix(r.ID, 0).UTC().Format(time.RFC3339)
+		case 1:
+			of, most = &out.Plans, mostNames
+		case 2:
+			of, most = &out.Teams, mostNames
+		}
+		if len(*of) < most {
+			*of = append(*of, applications.IncidentFigure{Key: key, Incidents: r.Incidents, Acknowledged: r.Acknowledged, Resolved: r.Resolved,
+				AcknowledgeMedian: r.AcknowledgeMedian, AcknowledgeP90: r.AcknowledgeP90, ResolveMedian: r.ResolveMedian, ResolveP90: r.ResolveP90})
+		}
+	}
+	return err
 }
 
-func pageFigures(ctx context.Context, q *db.Queries, f applications.FigureQuery, by string, most int32) ([]applications.PageFigure, error) {
-	rows, err := q.PageFigures(ctx, db.PageFiguresParams{By: by, Most: most, After: f.From, Until: f.To,
+func pageFigures(ctx context.Context, q *db.Queries, f applications.FigureQuery, out *applications.PeriodFigures) error {
+	rows, err := q.PageFigures(ctx, db.PageFiguresParams{After: f.From, Until: f.To,
 		Application: postgres.NullText(f.Application), Plan: postgres.NullText(f.Plan), Team: postgres.NullText(f.Team)})
-	return postgres.Convert(rows, func(r db.PageFiguresRow) applications.PageFigure { return applications.PageFigure(r) }), err
+	for _, r := range rows {
+		of := &out.Hours
+		if r.Kind == 1 {
+			of = &out.People
+		}
+		if len(*of) < mostNames {
+			*of = append(*of, applications.PageFigure{Key: r.Key, Pages: r.Pages, Interruptions: r.Interruptions, Outside: r.Outside, Weekend: r.Weekend})
+		}
+	}
+	return err
 }
 
 // sendingFigures reads the figures of messages and of vendors. They do not know plans.
