@@ -12,6 +12,7 @@ import (
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/overview"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
@@ -35,10 +36,10 @@ type Queues interface {
 
 // Sending reads what happened with vendors and limits.
 type Sending interface {
-	Vendors(ctx context.Context, since time.Time) ([]messages.VendorCalls, error)
-	Pauses(ctx context.Context) ([]messages.Pause, error)
-	Limits(ctx context.Context) ([]messages.LimitUse, error)
-	Unreached(ctx context.Context, since time.Time, before int64, most int) ([]messages.Unreached, error)
+	Vendors(ctx context.Context, since time.Time) ([]overview.VendorCalls, error)
+	Pauses(ctx context.Context) ([]overview.Pause, error)
+	Limits(ctx context.Context) ([]overview.LimitUse, error)
+	Unreached(ctx context.Context, since time.Time, before int64, most int) ([]overview.Unreached, error)
 	// Schema returns the newest migration of the database and of this release.
 	Schema(ctx context.Context) (have, want int64, err error)
 }
@@ -163,7 +164,7 @@ func (d Deps) limits(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return items(w, found, func(l messages.LimitUse) limit { return limit{l.Key, l.Ahead.Seconds()} })
+	return items(w, found, func(l overview.LimitUse) limit { return limit{l.Key, l.Ahead.Seconds()} })
 }
 
 type vendor struct {
@@ -229,10 +230,10 @@ func (d Deps) unreached(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	show := func(u messages.Unreached) any {
+	show := func(u overview.Unreached) any {
 		return unreached{u.IncidentID, page.Time(u.At), u.Text, u.Application, u.Plan}
 	}
-	return page.AnswerFrom(w, q, found, show, func(u messages.Unreached) string { return strconv.FormatInt(u.ID, 10) })
+	return page.AnswerFrom(w, q, found, show, func(u overview.Unreached) string { return strconv.FormatInt(u.ID, 10) })
 }
 
 // configuration answers administrators with the settings of this process.

@@ -231,9 +231,9 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		v.Refusal, status = refusal, refusal.Status
 	}
 	v.Application, v.Plan, v.Team, v.Chosen = filters.Get("application"), filters.Get("plan"), filters.Get("team"), len(filters) > 0 || p.Name == "custom"
-	for _, name := range []string{"day", "week", "month", "quarter"} {
-		q := period{Name: name}.query(filters)
-		v.Periods = append(v.Periods, page.Tab{Label: strings.ToUpper(name[:1]) + name[1:], Href: address + "?" + q.Encode(), Current: name == p.Name})
+	for _, o := range []page.Option{{Value: "day", Label: "Day"}, {Value: "week", Label: "Week"}, {Value: "month", Label: "Month"}, {Value: "quarter", Label: "Quarter"}} {
+		q := period{Name: o.Value}.query(filters)
+		v.Periods = append(v.Periods, page.Tab{Label: o.Label, Href: address + "?" + q.Encode(), Current: o.Value == p.Name})
 	}
 	v.Frame = h.Pages.Frame(r, "Statistics", "statistics")
 	v.Frame.Charts = true

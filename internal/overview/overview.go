@@ -1,4 +1,5 @@
-package messages
+// Package overview has what operators see of vendors, limits and unreached people. Storage reads it and the API shows it.
+package overview
 
 import "time"
 
