@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"context"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -13,12 +14,13 @@ import (
 // Charts are drawn in both themes, each with the colours of the theme, and each has its table.
 func TestChartsAreDrawnInBothThemes(t *testing.T) {
 	startDev(t)
-	newClient(t).setUp()
 	b := openTab(t)
 	b.logIn("demo", "demo")
 	for _, theme := range []string{"light", "dark"} {
-		b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
-			chromedp.Navigate(b.url("/dev/components")), chromedp.WaitVisible(`.chart.drawn canvas`))
+		media := func(ctx context.Context, t *chromedp.Target) (v chromedp.Void, err error) {
+			return v, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}).Do(ctx, t)
+		}
+		b.do(theme, media, chromedp.Navigate(home+"/dev/components"), chromedp.WaitVisible(`.chart.drawn canvas`))
 		require.True(t, ask[bool](b, `[...document.querySelectorAll("figure.chart:has(.plot)")].every((f) => f.querySelector("canvas").width > 100 && f.querySelectorAll("details tbody tr").length > 0)`), theme)
 		require.True(t, ask[bool](b, `[...document.querySelectorAll("figure.chart canvas")].every((c) => c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some((v) => v !== 0))`), theme)
 	}
