@@ -358,6 +358,8 @@ type API struct {
 	SCIM      SCIM
 	// SecondFactor is optional, admins or everybody.
 	SecondFactor string
+	// InForce lists every setting without secrets, for administrators.
+	InForce []Setting
 }
 
 // Processor is the configuration of message-processor.

@@ -60,6 +60,7 @@ func (c *Config) API() (API, error) {
 			l.warning(l.where(index("twilio", i)+".auth_token"), "is not set: replies, keys and receipts from Twilio are refused")
 		}
 	}
+	out.InForce = c.inForce(out)
 	return out, l.err()
 }
 

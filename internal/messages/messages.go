@@ -167,26 +167,26 @@ type Attempt struct {
 
 // Message is a message as the API and the pages show it, queued or settled.
 type Message struct {
-	ID            ID
-	State         State
-	IncidentID    incidents.ID
-	RequestID     int64
-	Application   string
-	Target        string
-	Mode          users.Mode
-	Priority      users.Priority
-	Purpose       Purpose
-	Step          int
-	Repeat        int
-	Destination   string
-	Subject       string
-	Body          string
-	Batch         string // the digest that it belongs to, or is; "" = none
-	CreatedAt     time.Time
-	SentAt        time.Time // zero if it was not sent
-	ModeChanged   bool
-	TargetChanged bool
-	Attempts      []Attempt
+	ID                       ID
+	State                    State
+	IncidentID               incidents.ID
+	RequestID                int64
+	Application              string
+	Target                   string
+	Mode                     users.Mode
+	Priority                 users.Priority
+	Purpose                  Purpose
+	Step                     int
+	Repeat                   int
+	Destination              string
+	Subject, Body, EmailHTML string
+	Plan, Template           string // Template "" = the built-in text
+	Batch                    string // the digest that it belongs to, or is; "" = none
+	CreatedAt                time.Time
+	SentAt                   time.Time // zero if it was not sent
+	ModeChanged              bool
+	TargetChanged            bool
+	Attempts                 []Attempt
 }
 
 // Change is one line of a message's audit log.

@@ -246,7 +246,7 @@ func (s spec) requestBody(short string) (object, error) {
 
 // bodies has the media types of bodies that are not JSON.
 var bodies = map[string]string{"text": "text/plain", "html": "text/html", "calendar": "text/calendar", "twiml": "application/xml", "bytes": "application/octet-stream",
-	"jsonl": "application/jsonl"}
+	"jsonl": "application/jsonl", "csv": "text/csv"}
 
 func (s spec) responses(method, path string, op operation) (object, error) {
 	out := object{}

@@ -2,7 +2,11 @@
 
 package browser
 
-// systemLayout adds hostile data with api and returns pages for TestLayout.
+// systemLayout returns the tabs of the system for TestLayout.
 func systemLayout(*client) []layoutPage {
-	return nil
+	return []layoutPage{
+		{"system", "/system", `.buckets`}, {"system-queues", "/system?tab=queues", `h2`}, {"system-vendors", "/system?tab=vendors", `h2`},
+		{"system-unreached", "/system?tab=unreached", `h2`}, {"system-refused", "/system?tab=refused", `h2`},
+		{"system-configuration", "/system?tab=configuration", `td.title`}, {"system-versions", "/system?tab=versions", `.facts`},
+	}
 }

@@ -755,6 +755,8 @@ var resources = []string{
 	"/v1/sessions/",
 	"/v1/service-tokens/",
 	"/v1/silences",
+	"/v1/statistics",
+	"/v1/system/",
 	"/v1/silences/",
 	"/v1/oncall",
 	"/v1/teams",

@@ -22,6 +22,10 @@ import (
 type Messages interface {
 	List(ctx context.Context, q filters.Query) ([]messages.Message, error)
 	Get(ctx context.Context, id messages.ID) (messages.Message, error)
+	// Changes returns what changed about a message, newest first.
+	Changes(ctx context.Context, id messages.ID) ([]messages.Change, error)
+	// ReceiptStatus returns the last status in the words of the vendor; "" = there is no receipt.
+	ReceiptStatus(ctx context.Context, id messages.ID, vendor string) (string, error)
 }
 
 // Notifications reads notifications. A notification that does not exist is a NotFound fault.
@@ -66,6 +70,7 @@ type object struct {
 	NotificationID *int64      `json:"notification_id"`
 	Application    string      `json:"application"`
 	Target         string      `json:"target"`
+	Plan           *string     `json:"plan"`
 	Mode           string      `json:"mode"`
 	Priority       *string     `json:"priority"`
 	Step           int         `json:"step"`
@@ -79,23 +84,42 @@ type object struct {
 // whole is a message as its own route shows it.
 type whole struct {
 	object
-	Attempts []attempt `json:"attempts"`
+	Purpose     string    `json:"purpose"`
+	Repeat      int       `json:"repeat"`
+	Template    *string   `json:"template"`
+	Batch       *string   `json:"batch"`
+	ModeChanged bool      `json:"mode_changed"`
+	EmailHTML   *string   `json:"email_html"`
+	Attempts    []attempt `json:"attempts"`
+	Changes     []change  `json:"changes"`
+}
+
+// change is a change of the mode, the target, the text or the outcome.
+type change struct {
+	At          *string `json:"at"`
+	Type        string  `json:"type"`
+	Old         string  `json:"old"`
+	New         string  `json:"new"`
+	Description string  `json:"description"`
 }
 
 // attempt is one call of a vendor.
 type attempt struct {
 	Vendor     string  `json:"vendor"`
+	Account    string  `json:"account"`
 	Mode       string  `json:"mode"`
 	Outcome    *string `json:"outcome"`
 	InDoubt    bool    `json:"in_doubt"`
 	Detail     *string `json:"detail"`
 	StartedAt  *string `json:"started_at"`
 	FinishedAt *string `json:"finished_at"`
+	VendorID   *string `json:"vendor_message_id"`
+	Receipt    *string `json:"receipt"`
 }
 
 func show(m messages.Message) object {
 	return object{ID: m.ID, State: string(m.State), IncidentID: id(int64(m.IncidentID)), NotificationID: id(m.RequestID),
-		Application: m.Application, Target: m.Target, Mode: string(m.Mode), Priority: page.OrNull(string(m.Priority)), Step: m.Step,
+		Application: m.Application, Target: m.Target, Plan: page.OrNull(m.Plan), Mode: string(m.Mode), Priority: page.OrNull(string(m.Priority)), Step: m.Step,
 		Destination: page.OrNull(m.Destination), Subject: m.Subject, Body: m.Body, CreatedAt: page.Time(m.CreatedAt), SentAt: page.Time(m.SentAt)}
 }
 
@@ -109,14 +133,23 @@ func id(n int64) *int64 {
 
 func (a sent) all() page.List[messages.Message] {
 	return page.List[messages.Message]{
-		Read: a.Messages.List, Texts: []string{"application", "target", "mode", "priority"}, More: []string{"incident_id", "notification_id"},
-		Further: ofNumbers, Endless: true, Show: func(m messages.Message) any { return show(m) },
+		Read: a.Messages.List, Texts: []string{"application", "target", "mode", "priority", "plan", "state", "purpose", "vendor", "batch"}, More: []string{"incident_id", "notification_id", "subject", "body", "destination"},
+		Further: further, Endless: true, Show: func(m messages.Message) any { return show(m) },
 		Place: func(m messages.Message) filters.Place { return filters.Place{At: m.CreatedAt, ID: int64(m.ID)} },
 	}
 }
 
-// ofNumbers adds the conditions of the parameters incident_id and notification_id.
-func ofNumbers(q page.Query, to *filters.Query) error {
+// further adds the conditions of the parameters with numbers, and of those with a part of a text.
+func further(q page.Query, to *filters.Query) error {
+	for _, name := range []string{"subject", "body", "destination"} {
+		part, err := q.StorableText(name)
+		if err != nil {
+			return err
+		}
+		if part != "" {
+			to.Conditions = append(to.Conditions, filters.Condition{Field: name, Op: filters.Contains, Values: []any{part}})
+		}
+	}
 	for name, field := range map[string]string{"incident_id": "incident_id", "notification_id": "request_id"} {
 		n, ok, err := q.Number(name)
 		if err != nil {
@@ -146,9 +179,25 @@ func (a sent) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body := whole{object: show(m), Attempts: make([]attempt, len(m.Attempts))}
+	changes, err := a.Messages.Changes(r.Context(), messages.ID(n))
+	if err != nil {
+		return err
+	}
+	body := whole{object: show(m), Purpose: string(m.Purpose), Repeat: m.Repeat, Template: page.OrNull(m.Template), Batch: page.OrNull(m.Batch), ModeChanged: m.ModeChanged,
+		EmailHTML: page.OrNull(m.EmailHTML), Attempts: make([]attempt, len(m.Attempts)), Changes: make([]change, len(changes))}
+	for i, c := range changes {
+		body.Changes[i] = change{page.Time(c.At), c.Type, c.Old, c.New, c.Description}
+	}
+	receipts := map[string]string{} // by vendor
+	for _, t := range m.Attempts {
+		if _, known := receipts[t.Vendor]; !known {
+			if receipts[t.Vendor], err = a.Messages.ReceiptStatus(r.Context(), m.ID, t.Vendor); err != nil {
+				return err
+			}
+		}
+	}
 	for i, t := range m.Attempts {
-		body.Attempts[i] = attempt{Vendor: t.Vendor, Mode: string(t.Mode), Outcome: page.OrNull(string(t.Outcome)), InDoubt: t.InDoubt,
+		body.Attempts[i] = attempt{Vendor: t.Vendor, Account: t.Account, VendorID: page.OrNull(t.VendorMessageID), Receipt: page.OrNull(receipts[t.Vendor]), Mode: string(t.Mode), Outcome: page.OrNull(string(t.Outcome)), InDoubt: t.InDoubt,
 			Detail: page.OrNull(t.Detail), StartedAt: page.Time(t.StartedAt), FinishedAt: page.Time(t.FinishedAt)}
 	}
 	return routing.Answer(w, http.StatusOK, body)

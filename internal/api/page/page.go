@@ -109,15 +109,24 @@ func (q Query) Time(name string) (at time.Time, ok bool, err error) {
 	return at, true, nil
 }
 
+// StorableText returns a parameter that the database can compare; "" if the query does not have it.
+func (q Query) StorableText(name string) (string, error) {
+	text, _ := q.Text(name)
+	if !wire.Storable(text) {
+		return "", fault.Invalidf(name, "%s must be UTF-8 text without NUL characters", name)
+	}
+	return text, nil
+}
+
 // texts adds an equality condition for each of the fields that the query has.
 func (q Query) texts(to *filters.Query, fields []string) error {
 	for _, name := range fields {
-		text, ok := q.Text(name)
-		if !ok {
+		if _, ok := q.Text(name); !ok {
 			continue
 		}
-		if !wire.Storable(text) {
-			return fault.Invalidf(name, "%s must be UTF-8 text without NUL characters", name)
+		text, err := q.StorableText(name)
+		if err != nil {
+			return err
 		}
 		to.Conditions = append(to.Conditions, Equal(name, text))
 	}

@@ -126,5 +126,11 @@ func count(ctx context.Context, q *db.Queries, after, until time.Time, part time
 	if err := q.CountIncidents(ctx, db.CountIncidentsParams{After: after, Until: until, PartSeconds: seconds}); err != nil {
 		return err
 	}
-	return q.CountMessages(ctx, db.CountMessagesParams{After: after, Until: until, PartSeconds: seconds})
+	if err := q.CountMessages(ctx, db.CountMessagesParams{After: after, Until: until, PartSeconds: seconds}); err != nil {
+		return err
+	}
+	if err := q.CountAttempts(ctx, db.CountAttemptsParams{After: after, Until: until, PartSeconds: seconds}); err != nil {
+		return err
+	}
+	return q.CountPages(ctx, db.CountPagesParams{After: after, Until: until, PartSeconds: seconds})
 }

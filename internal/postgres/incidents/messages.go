@@ -83,6 +83,10 @@ func messageColumns(contents string) map[string]postgres.Column {
 		"application_id": {Expr: "m.application_id", Kind: filters.Int},
 		"priority":       {Expr: "m.priority", Kind: filters.Text},
 		"target":         {Expr: "m.target", Kind: filters.Text},
+		"state":          {Expr: "m.state", Kind: filters.Text},
+		"purpose":        {Expr: "m.purpose", Kind: filters.Text},
+		"plan_id":        {Expr: "m.plan_id", Kind: filters.Int},
+		"vendor":         {Expr: "v.vendor", Kind: filters.Text, Within: "exists (select from attempts v where v.message_id = m.id and %)"},
 	}
 }
 
@@ -211,6 +215,7 @@ func (s *Messages) read(ctx context.Context, name, which string, q filters.Query
 	l.Order(q.Limit, "m.created_at", "m.id")
 	l.SQL.WriteString(") union all (" + pastMessages + which)
 	past := messageColumns("m")
+	past["vendor"] = postgres.Column{Expr: "(v.value ->> 'vendor')", Kind: filters.Text, Within: "exists (select from jsonb_array_elements(m.attempts) v where %)"}
 	past["active"] = postgres.Column{Expr: "false", Kind: filters.Flag} // only settled messages move to history
 	if err := l.Filter(q, past); err != nil {
 		return nil, err
@@ -238,7 +243,7 @@ func (r messageRow) message() messages.Message {
 		RequestID: r.RequestID, Application: r.Application, Target: r.Target,
 		Mode: users.Mode(r.Mode), Priority: users.Priority(r.Priority),
 		Purpose: messages.Purpose(r.Purpose), Step: r.Step, Repeat: r.Repeat, Destination: r.Destination,
-		Subject: r.Subject, Body: r.Body, Batch: r.Batch, CreatedAt: r.CreatedAt, ModeChanged: r.ModeChanged,
+		Subject: r.Subject, Body: r.Body, EmailHTML: r.EmailHTML, Plan: r.Plan, Template: r.Template, Batch: r.Batch, CreatedAt: r.CreatedAt, ModeChanged: r.ModeChanged,
 		TargetChanged: messages.Purpose(r.Purpose) == messages.Fallback, SentAt: postgres.Deref(r.SentAt)}
 }
 

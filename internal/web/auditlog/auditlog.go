@@ -31,14 +31,15 @@ func (h Handlers) Routes(r chi.Router) { page.Get(r, "/audit-log", h.list) }
 const address = "/audit-log"
 
 // field is a filter of the form.
-type field struct{ Name, Label, Value string }
+type field struct{ Name, Label, Hint, Value string }
 
 type listView struct {
 	page.Frame
 	Fields  []field
 	Kind    string
-	Kinds   []audit.Kind
-	Actions []audit.Action
+	Kinds   []page.Option
+	Actions []page.Option
+	From    string // the entries from the beginning of this day, in UTC; "" = from the first
 	Action  string
 	Day     string // the entries until the end of this day, in UTC; "" = until now
 	Rows    []audit.Record
@@ -53,7 +54,8 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	given := r.URL.Query()
-	v := listView{Kinds: audit.Kinds(), Kind: given.Get("actor_kind"), Actions: audit.Actions(), Action: given.Get("action"), Day: given.Get("until")}
+	v := listView{Kinds: choices("anybody", audit.Kinds()), Kind: given.Get("actor_kind"), Actions: choices("any action", audit.Actions()), Action: given.Get("action"),
+		From: given.Get("from"), Day: given.Get("until")}
 	q, exported := filters.Query{Limit: page.ListLength}, url.Values{}
 	add := func(name string, value string) {
 		if value = page.Storable(strings.TrimSpace(value)); value != "" {
@@ -61,13 +63,17 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 			exported.Set(name, value)
 		}
 	}
-	for _, f := range []field{{"actor", "Actor", ""}, {"object", "Object", ""}, {"address", "Address", ""}, {"request_id", "Request", ""}} {
+	for _, f := range []field{{"actor", "Who", "A whole name.", ""}, {"object", "Object", "Such as: user ann.", ""}, {"address", "Address", "Of the client.", ""}, {"request_id", "Request", "", ""}} {
 		f.Value = given.Get(f.Name)
 		v.Fields = append(v.Fields, f)
 		add(f.Name, f.Value)
 	}
 	add("actor_kind", v.Kind)
 	add("action", v.Action)
+	if day, err := time.Parse(time.DateOnly, v.From); err == nil {
+		q.Conditions = append(q.Conditions, filters.Condition{Field: "created", Op: filters.Ge, Values: []any{day}})
+		exported.Set("created_after", day.Format(time.RFC3339))
+	}
 	if day, err := time.Parse(time.DateOnly, v.Day); err == nil {
 		end := day.AddDate(0, 0, 1)
 		q.Conditions = append(q.Conditions, filters.Condition{Field: "created", Op: filters.Lt, Values: []any{end}})
@@ -89,4 +95,13 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	}
 	v.Frame = h.Pages.Frame(r, "Audit log", "audit")
 	h.Pages.Render(rw, r, http.StatusOK, "audit-log", v)
+}
+
+// choices returns the choices of a filter, with one that does not filter.
+func choices[T ~string](none string, values []T) []page.Option {
+	all := []page.Option{{Label: none}}
+	for _, v := range values {
+		all = append(all, page.Option{Value: string(v), Label: strings.ReplaceAll(string(v), "_", " ")})
+	}
+	return all
 }

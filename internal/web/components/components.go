@@ -28,6 +28,8 @@ type view struct {
 	Line     page.Chart
 	Bars     page.Chart
 	Nothing  page.Chart
+	Stack    page.Chart
+	Ranking  page.Rank
 	At       time.Time
 }
 
@@ -49,6 +51,8 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 			{Label: "database", Values: []float64{42}}, {Label: "network", Values: []float64{75}}, {Label: "storage", Values: []float64{18}}}},
 		Nothing: page.Chart{Title: "Failures"},
 	}
+	v.Stack = page.Chart{Title: "Sent messages by mode", Kind: "stack", Names: []string{"e-mail", "calls"}, Rows: line.Rows[:12]}
+	v.Ranking = page.Rank{Title: "Incidents by team", Axis: "Team", Names: []string{"incidents"}, Rows: []page.RankRow{{Label: "database", Share: 100, Values: []string{"40"}}, {Label: "network", Share: 25, Values: []string{"10"}}}}
 	v.Charts = true
 	h.Pages.Render(rw, r, http.StatusOK, "dev-components", v)
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -82,7 +83,7 @@ const smallest = 512
 
 // newAsset returns a file. minified: comments and blanks are left out of scripts and styles.
 func newAsset(source []byte, ext string, minified bool) asset {
-	a := asset{body: func() []byte { return source }, contentType: mime.TypeByExtension(ext)}
+	a := asset{body: func() []byte { return source }, contentType: cmp.Or(mime.TypeByExtension(ext), "text/plain; charset=utf-8")} // licences have an ending of their own
 	if minify := minifiers[ext]; minify != nil && minified {
 		a.body = sync.OnceValue(func() []byte {
 			var b bytes.Buffer

@@ -27,7 +27,7 @@ type Warning struct{ Text, Href, Action string }
 // Chart is a diagram, with its table behind it. A row has one value for each name.
 type Chart struct {
 	Title string
-	Kind  string // "line" or "bar"
+	Kind  string // "line", "bar", or "stack": bars on each other
 	Unit  string // such as "s"; "" = a count
 	Axis  string // heading of the first column; "" = Time
 	Names []string
@@ -39,5 +39,21 @@ type Chart struct {
 type ChartRow struct {
 	At     time.Time
 	Label  string
-	Values []float64
+	Values []float64 // NaN = there is none
+}
+
+// Rank is a table of names with figures, and a bar for the first one.
+type Rank struct {
+	Title string
+	Axis  string // heading of the names
+	Names []string
+	Rows  []RankRow
+	Empty string // text without rows
+}
+
+// RankRow is a row of a ranking.
+type RankRow struct {
+	Label  string
+	Share  float64 // length of the bar, in percent
+	Values []string
 }

@@ -1,9 +1,17 @@
-// Package system serves the pages for operators: members and buckets, queues, limits, vendors, configuration. The web site mounts it.
+// Package system serves the pages for operators: members and buckets, queues, limits, vendors, pages that reached nobody, refused alerts,
+// the configuration and the versions. Everything is read from the APIs. The web site mounts it.
 package system
 
 import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -11,7 +19,315 @@ import (
 type Handlers struct{ Pages *page.Pages }
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
-func (h Handlers) Routes(r chi.Router) {}
+func (h Handlers) Routes(r chi.Router) { page.Get(r, "/system", h.show) }
 
-// ChangeRoutes mounts the forms. The caller must admit only people who may write.
-func (h Handlers) ChangeRoutes(r chi.Router) {}
+// ChangeRoutes mounts the forms. There are none: the APIs have no verbs for operators yet.
+func (h Handlers) ChangeRoutes(chi.Router) {}
+
+const address = "/system"
+
+// tab is a tab of the page. It reads its data, which its template shows.
+type tab struct {
+	name, label string
+	live        bool // refreshes itself
+	admin       bool // for administrators
+	read        func(h Handlers, r *http.Request) (any, error)
+}
+
+var tabs = []tab{
+	{"members", "Members", true, false, Handlers.members},
+	{"queues", "Queues", true, false, Handlers.queues},
+	{"vendors", "Vendors", true, false, Handlers.vendors},
+	{"unreached", "Reached nobody", false, false, Handlers.unreached},
+	{"refused", "Refused alerts", false, false, Handlers.refused},
+	{"configuration", "Configuration", false, true, Handlers.configuration},
+	{"versions", "Versions", false, false, Handlers.versions},
+}
+
+func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
+	chosen := tabs[0]
+	if i := slices.IndexFunc(tabs, func(t tab) bool { return t.name == r.URL.Query().Get("tab") }); i >= 0 {
+		chosen = tabs[i]
+	}
+	data, err := chosen.read(h, r)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	template := "system-" + chosen.name
+	live, whole := h.Pages.Live(rw, r, template, data)
+	if !whole {
+		return
+	}
+	v := struct {
+		page.Frame
+		Tabs []page.Tab
+		Live page.Live
+		Self bool // the tab refreshes itself
+		Tab  string
+	}{h.Pages.Frame(r, "System", "system"), nil, live, chosen.live, chosen.label}
+	for _, t := range tabs {
+		if !t.admin || v.Admin {
+			v.Tabs = append(v.Tabs, page.Tab{Label: t.label, Href: address + "?tab=" + t.name, Current: t.name == chosen.name})
+		}
+	}
+	h.Pages.Render(rw, r, http.StatusOK, "system", v)
+}
+
+// age returns a duration of the API as people read it.
+func age(seconds float64) string { return humanize.Age(time.Duration(seconds * float64(time.Second))) }
+
+type member struct {
+	ProcessID string `json:"process_id"`
+	Host      string
+	Gossip    string `json:"gossip_address"`
+	Version   string
+	StartedAt time.Time `json:"started_at"`
+	Beat      float64   `json:"heartbeat_age_seconds"`
+	State     string
+	Buckets   int
+	Colour    int `json:"-"` // class of the owner on the map
+}
+
+// Short is the beginning of the number of the process.
+func (m member) Short() string { return m.ProcessID[:min(8, len(m.ProcessID))] }
+
+// Heartbeat is how long ago the process was heard of.
+func (m member) Heartbeat() string { return age(m.Beat) }
+
+// Chip is the kind of chip for the state.
+func (m member) Chip() string {
+	return map[string]string{"running": "good", "draining": "warn"}[m.State] + map[bool]string{true: "bad"}[m.State == "dead"]
+}
+
+type membersAnswer struct {
+	Members []member
+	Buckets []struct {
+		Owner string
+		Epoch int64
+	}
+	Version string
+	Schema  int64
+	Wanted  int64 `json:"schema_wanted"`
+}
+
+type bucket struct {
+	Number       int
+	Class, Owner string
+	Epoch        int64
+}
+
+type membersView struct {
+	Members []member
+	Buckets []bucket
+	Owned   int
+	Missing int
+}
+
+func (h Handlers) members(r *http.Request) (any, error) {
+	var found membersAnswer
+	if err := h.Pages.API(r).Get("/v1/system/members", &found); err != nil {
+		return nil, err
+	}
+	v := membersView{Members: found.Members}
+	owners := map[string]member{}
+	for i := range v.Members {
+		v.Members[i].Colour = i % 8
+		if m := v.Members[i]; m.State != "dead" {
+			owners[m.ProcessID] = m
+		}
+	}
+	for n, b := range found.Buckets {
+		row := bucket{n, "unowned", "no running owner", b.Epoch}
+		if m, ok := owners[b.Owner]; ok {
+			row.Class, row.Owner = "m"+string(rune('0'+m.Colour)), m.Short()+" on "+m.Host
+			v.Owned++
+		}
+		v.Buckets = append(v.Buckets, row)
+	}
+	v.Missing = len(v.Buckets) - v.Owned
+	return v, nil
+}
+
+type queue struct {
+	Mode, Application, Class string
+	Waiting                  int64
+	InFlight                 int64   `json:"in_flight"`
+	Oldest                   float64 `json:"oldest_seconds"`
+}
+
+// Age is how long the oldest message waits.
+func (q queue) Age() string { return age(q.Oldest) }
+
+type limit struct {
+	Key   string
+	Ahead float64 `json:"ahead_seconds"`
+}
+
+// Wait is how long the next call waits.
+func (l limit) Wait() string { return age(l.Ahead) }
+
+type queuesView struct {
+	Queues []queue
+	Limits []limit
+}
+
+func (h Handlers) queues(r *http.Request) (any, error) {
+	var waiting page.Listed[queue]
+	if err := h.Pages.API(r).Get("/v1/system/queues", &waiting); err != nil {
+		return nil, err
+	}
+	var used page.Listed[limit]
+	err := h.Pages.API(r).Get("/v1/system/limits", &used)
+	return queuesView{waiting.Items, used.Items}, err
+}
+
+type vendor struct {
+	Vendor, Account, Mode string
+	Calls, Failed         int64
+	InDoubt               int64     `json:"in_doubt"`
+	LastSentAt            time.Time `json:"last_sent_at"`
+	LastFailedAt          time.Time `json:"last_failed_at"`
+	LastFailure           string    `json:"last_failure"`
+}
+
+// Health says how the account does, by its calls of the last hour.
+func (v vendor) Health() page.Option {
+	switch {
+	case v.Failed == 0:
+		return page.Option{Value: "good", Label: "works"}
+	case v.LastFailedAt.After(v.LastSentAt):
+		return page.Option{Value: "bad", Label: "last call failed"}
+	}
+	return page.Option{Value: "warn", Label: "some calls failed"}
+}
+
+type pause struct {
+	Key, Reason string
+	Seconds     float64 `json:"left_seconds"`
+}
+
+// Left is how long the pause lasts.
+func (p pause) Left() string { return age(p.Seconds) }
+
+type vendorsView struct {
+	Items  []vendor
+	Pauses []pause
+}
+
+func (h Handlers) vendors(r *http.Request) (any, error) {
+	var v vendorsView
+	err := h.Pages.API(r).Get("/v1/system/vendors", &v)
+	return v, err
+}
+
+type unreached struct {
+	IncidentID              int64 `json:"incident_id"`
+	At                      time.Time
+	Text, Application, Plan string
+}
+
+type unreachedView struct {
+	Rows []unreached
+	More string
+}
+
+func (h Handlers) unreached(r *http.Request) (any, error) {
+	query := url.Values{"limit": {"50"}}
+	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	var found page.Listed[unreached]
+	if err := h.Pages.API(r).Get("/v1/system/unreached?"+query.Encode(), &found); err != nil {
+		return nil, err
+	}
+	v := unreachedView{Rows: found.Items}
+	if found.Next != "" {
+		v.More = address + "?" + url.Values{"tab": {"unreached"}, "cursor": {found.Next}}.Encode()
+	}
+	return v, nil
+}
+
+type integration struct {
+	Name, Type, Application string
+	Enabled                 bool
+	Activity                struct {
+		Accepted, Refused int64
+		LastRefusedAt     time.Time `json:"last_refused_at"`
+		LastRefusal       string    `json:"last_refusal"`
+		Failed            int64     `json:"failed_expressions"`
+		LastFailureAt     time.Time `json:"last_failure_at"`
+		LastFailure       string    `json:"last_failure"`
+	}
+}
+
+// mostPages is how many pages of integrations the tab reads.
+const mostPages = 10
+
+func (h Handlers) refused(r *http.Request) (any, error) {
+	var all []integration
+	query := url.Values{"limit": {"500"}}
+	for range mostPages {
+		var found page.Listed[integration]
+		if err := h.Pages.API(r).Get("/v1/integrations?"+query.Encode(), &found); err != nil {
+			return nil, err
+		}
+		for _, i := range found.Items {
+			if i.Activity.Refused > 0 || i.Activity.Failed > 0 {
+				all = append(all, i)
+			}
+		}
+		if found.Next == "" {
+			break
+		}
+		query.Set("cursor", found.Next)
+	}
+	slices.SortFunc(all, func(a, b integration) int { return b.Activity.LastRefusedAt.Compare(a.Activity.LastRefusedAt) })
+	return all, nil
+}
+
+type setting struct{ Key, Value, Source string }
+
+type settingGroup struct {
+	Name string
+	Rows []setting
+}
+
+func (h Handlers) configuration(r *http.Request) (any, error) {
+	var found page.Listed[setting]
+	if err := h.Pages.API(r).Get("/v1/system/configuration", &found); err != nil {
+		return nil, err
+	}
+	var groups []settingGroup
+	for _, s := range found.Items {
+		name, _, nested := strings.Cut(s.Key, ".")
+		if name, _, _ = strings.Cut(name, "["); !nested {
+			name = "general"
+		}
+		i := slices.IndexFunc(groups, func(g settingGroup) bool { return g.Name == name })
+		if i < 0 {
+			i, groups = len(groups), append(groups, settingGroup{Name: name})
+		}
+		groups[i].Rows = append(groups[i].Rows, s)
+	}
+	return groups, nil
+}
+
+type library struct{ Name, Version, Licence, File string }
+
+type versionsView struct {
+	Version        string
+	Schema, Wanted int64
+	Members        []member
+	Bundled        []library
+}
+
+func (h Handlers) versions(r *http.Request) (any, error) {
+	var found membersAnswer
+	err := h.Pages.API(r).Get("/v1/system/members", &found)
+	return versionsView{found.Version, found.Schema, found.Wanted, found.Members, []library{
+		{"htmx", "2.0.11", "Zero-Clause BSD", "vendor/htmx.LICENSE"},
+		{"EventCalendar", "5.10.1", "MIT", "vendor/event-calendar.LICENSE"},
+		{"uPlot", "1.6.32", "MIT", "vendor/uplot.LICENSE"},
+	}}, err
+}

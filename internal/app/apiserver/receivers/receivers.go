@@ -78,7 +78,7 @@ func New(cfg config.API, open webhooks.Openings, s *server.Stores, l Limits, wak
 // with the buckets that they changed.
 func Routes(cfg config.API, s *server.Stores, o resources.Opener, log *zap.Logger) func(wake receiving.Wake) []routing.Route {
 	return func(wake receiving.Wake) []routing.Route {
-		return resources.Routes(s, resources.Lives{Personal: cfg.Tokens.PersonalMaxLife, Service: cfg.Tokens.ServiceMaxLife}, o, Previewer(cfg, s, log), s.Silences(wake, log), wake)
+		return resources.Routes(cfg, s, o, Previewer(cfg, s, log), s.Silences(wake, log), wake)
 	}
 }
 

@@ -1192,6 +1192,17 @@ type SlidingCount struct {
 	TouchedAt time.Time
 }
 
+// calls of vendors by hour in which their message settled; by day when they are older than seven weeks
+type StatisticsAttempt struct {
+	At            time.Time
+	ApplicationID int64
+	Mode          string
+	Vendor        string
+	Account       string
+	Attempts      int32
+	Failed        int32
+}
+
 // hours to be counted again, because one of their incidents or messages has changed
 type StatisticsChange struct {
 	DueAt time.Time
@@ -1207,6 +1218,8 @@ type StatisticsIncident struct {
 	Claimed       int32
 	// from opening to acknowledgement, of each claimed incident; empty in days
 	ClaimSeconds []float64
+	// from opening to the resolve, of each resolved incident; empty in days
+	ResolveSeconds []float64
 }
 
 // messages by hour in which they settled; by day when they are older than seven weeks
@@ -1218,6 +1231,17 @@ type StatisticsMessage struct {
 	Delivered     int32
 	Failed        int32
 	Tried         int32
+}
+
+// sent messages of incidents by hour and person; by day when they are older than seven weeks
+type StatisticsPage struct {
+	At            time.Time
+	UserID        int64
+	ApplicationID int64
+	PlanID        *int64
+	Pages         int32
+	// pages by another mode than e-mail
+	Interruptions int32
 }
 
 // hours up to counted_to are counted, those up to days_to by day; without its row all hours are counted anew

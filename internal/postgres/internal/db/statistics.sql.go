@@ -46,6 +46,10 @@ with incidents_gone as (
     delete from statistics_incidents
 ), messages_gone as (
     delete from statistics_messages
+), attempts_gone as (
+    delete from statistics_attempts
+), pages_gone as (
+    delete from statistics_pages
 ), changes_gone as (
     delete from statistics_changes
 )
@@ -159,69 +163,87 @@ func (q *Queries) ClaimMedians(ctx context.Context, hour time.Time) ([]ClaimMedi
 	return items, nil
 }
 
+const countAttempts = `-- name: CountAttempts :exec
+with gone as (
+    delete from statistics_attempts s where s.at > $1::timestamptz and s.at <= $2::timestamptz
+)
+insert into statistics_attempts (at, application_id, mode, vendor, account, attempts, failed)
+select c.at, c.application_id, c.mode, c.vendor, c.account, c.attempts, c.failed
+from counted_attempts($1::timestamptz, $2::timestamptz, $3::int) c
+`
+
+type CountAttemptsParams struct {
+	After       time.Time
+	Until       time.Time
+	PartSeconds int32
+}
+
+// Counts the calls of vendors of a span anew, in parts of an hour or a day.
+func (q *Queries) CountAttempts(ctx context.Context, arg CountAttemptsParams) error {
+	_, err := q.db.Exec(ctx, countAttempts, arg.After, arg.Until, arg.PartSeconds)
+	return err
+}
+
 const countIncidents = `-- name: CountIncidents :exec
 with gone as (
-    delete from statistics_incidents s where s.at > $2::timestamptz and s.at <= $3::timestamptz
+    delete from statistics_incidents s where s.at > $1::timestamptz and s.at <= $2::timestamptz
 )
-insert into statistics_incidents (at, application_id, plan_id, incidents, claimed, claim_seconds)
-select x.at, x.application_id, x.plan_id, count(*), count(x.owner_id), coalesce(array_agg(x.seconds) filter (where x.seconds is not null), '{}')
-from (
-    select i.application_id, i.plan_id, i.owner_id,
-        date_bin($1::int * interval '1 second', i.created_at - interval '1 microsecond', '2000-01-01 00:00+00')
-            + $1::int * interval '1 second' as at,
-        case when i.owner_id is not null and $1::int = 3600 then greatest(0, extract(epoch from coalesce(
-            (select min(t.at) from timeline_entries t where t.incident_id = i.id and t.kind = 'acknowledged'), i.updated_at
-        ) - i.created_at))::float8 end as seconds
-    from incidents i
-    where i.created_at > $2::timestamptz and i.created_at <= $3::timestamptz
-) x
-group by 1, 2, 3
+insert into statistics_incidents (at, application_id, plan_id, incidents, claimed, claim_seconds, resolve_seconds)
+select c.at, c.application_id, c.plan_id, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds
+from counted_incidents($1::timestamptz, $2::timestamptz, $3::int) c
 `
 
 type CountIncidentsParams struct {
-	PartSeconds int32
 	After       time.Time
 	Until       time.Time
+	PartSeconds int32
 }
 
 // Counts the incidents of a span anew, in parts of an hour or a day.
 func (q *Queries) CountIncidents(ctx context.Context, arg CountIncidentsParams) error {
-	_, err := q.db.Exec(ctx, countIncidents, arg.PartSeconds, arg.After, arg.Until)
+	_, err := q.db.Exec(ctx, countIncidents, arg.After, arg.Until, arg.PartSeconds)
 	return err
 }
 
 const countMessages = `-- name: CountMessages :exec
 with gone as (
-    delete from statistics_messages s where s.at > $2::timestamptz and s.at <= $3::timestamptz
+    delete from statistics_messages s where s.at > $1::timestamptz and s.at <= $2::timestamptz
 )
 insert into statistics_messages (at, application_id, mode, sent, delivered, failed, tried)
-select date_bin($1::int * interval '1 second', x.at - interval '1 microsecond', '2000-01-01 00:00+00')
-        + $1::int * interval '1 second',
-    x.application_id, x.mode,
-    count(*) filter (where x.state in ('sent', 'delivered') or x.mode = 'drop' and x.state = 'dropped'),
-    count(*) filter (where x.state = 'delivered'),
-    count(*) filter (where x.state = 'failed' and x.attempt > 0),
-    count(*) filter (where x.attempt > 0)
-from (
-    select m.application_id, m.mode, m.state, m.attempt, m.settled_at as at from messages m
-    where m.settled_at > $2::timestamptz and m.settled_at <= $3::timestamptz
-      and m.state not in ('pending', 'taken', 'sending')
-    union all
-    select h.application_id, h.mode, h.state, h.attempt, coalesce(h.settled_at, h.created_at) from message_history h
-    where coalesce(h.settled_at, h.created_at) > $2::timestamptz and coalesce(h.settled_at, h.created_at) <= $3::timestamptz
-) x
-group by 1, 2, 3
+select c.at, c.application_id, c.mode, c.sent, c.delivered, c.failed, c.tried
+from counted_messages($1::timestamptz, $2::timestamptz, $3::int) c
 `
 
 type CountMessagesParams struct {
-	PartSeconds int32
 	After       time.Time
 	Until       time.Time
+	PartSeconds int32
 }
 
 // Counts the messages of a span anew, in parts of an hour or a day.
 func (q *Queries) CountMessages(ctx context.Context, arg CountMessagesParams) error {
-	_, err := q.db.Exec(ctx, countMessages, arg.PartSeconds, arg.After, arg.Until)
+	_, err := q.db.Exec(ctx, countMessages, arg.After, arg.Until, arg.PartSeconds)
+	return err
+}
+
+const countPages = `-- name: CountPages :exec
+with gone as (
+    delete from statistics_pages s where s.at > $1::timestamptz and s.at <= $2::timestamptz
+)
+insert into statistics_pages (at, user_id, application_id, plan_id, pages, interruptions)
+select c.at, c.user_id, c.application_id, c.plan_id, c.pages, c.interruptions
+from counted_pages($1::timestamptz, $2::timestamptz, $3::int) c
+`
+
+type CountPagesParams struct {
+	After       time.Time
+	Until       time.Time
+	PartSeconds int32
+}
+
+// Counts the pages of people of a span anew, in parts of an hour or a day.
+func (q *Queries) CountPages(ctx context.Context, arg CountPagesParams) error {
+	_, err := q.db.Exec(ctx, countPages, arg.After, arg.Until, arg.PartSeconds)
 	return err
 }
 
@@ -232,6 +254,114 @@ delete from statistics_snapshots where hour < $1
 func (q *Queries) ForgetStatistics(ctx context.Context, hour time.Time) error {
 	_, err := q.db.Exec(ctx, forgetStatistics, hour)
 	return err
+}
+
+const incidentFigures = `-- name: IncidentFigures :many
+with now as materialized (
+    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to
+), counted as (
+    select c.at, c.application_id, c.plan_id, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds
+    from statistics_incidents c, now n
+    where c.at > $1::timestamptz and c.at <= $2::timestamptz and c.at <= n.counted_to
+    union all
+    select c.at, c.application_id, c.plan_id, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds
+    from now n, counted_incidents(greatest(n.counted_to, $1::timestamptz), $2::timestamptz, 3600) c
+), named as materialized (
+    select p.id, min(p.id) over (partition by lower(p.name)) as key, lower(p.name) as name, o.team_id
+    from plans p left join plan_owners o on o.name_key = lower(p.name)
+), chosen as materialized (
+    select array[4 * extract(epoch from date_trunc($3::text, c.at - interval '1 microsecond', $4::text))::bigint,
+            4 * coalesce(n.key, 0) + 1, 4 * coalesce(n.team_id, a.team_id, 0) + 2] as keys, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds
+    from counted c
+    join applications a on a.id = c.application_id
+    left join named n on n.id = c.plan_id
+    where ($5::text is null or lower(a.name) = lower($5::text))
+      and ($6::text is null or n.name = lower($6::text))
+      and ($7::text is null or coalesce(n.team_id, a.team_id) in (select t.id from teams t where lower(t.name) = lower($7::text)))
+), sums as (
+    select k, sum(c.incidents)::bigint as incidents, sum(c.claimed)::bigint as acknowledged, sum(cardinality(c.resolve_seconds))::bigint as resolved
+    from chosen c cross join lateral unnest(c.keys) k group by 1
+), claims as (
+    select k, percentile_cont(0.5) within group (order by v) as median, percentile_cont(0.9) within group (order by v) as p90
+    from chosen c cross join lateral unnest(c.claim_seconds) v cross join lateral unnest(c.keys) k group by 1
+), resolves as (
+    select k, percentile_cont(0.5) within group (order by v) as median, percentile_cont(0.9) within group (order by v) as p90
+    from chosen c cross join lateral unnest(c.resolve_seconds) v cross join lateral unnest(c.keys) k group by 1
+)
+select (s.k % 4)::int as kind, (s.k / 4)::bigint as id,
+    coalesce(case s.k % 4 when 1 then (select p.name from plans p where p.id = s.k / 4) when 2 then (select t.name from teams t where t.id = s.k / 4) end, '')::text as name,
+    s.incidents, s.acknowledged, s.resolved,
+    coalesce(c.median, -1)::float8 as acknowledge_median, coalesce(c.p90, -1)::float8 as acknowledge_p90,
+    coalesce(r.median, -1)::float8 as resolve_median, coalesce(r.p90, -1)::float8 as resolve_p90
+from sums s
+left join claims c on c.k = s.k
+left join resolves r on r.k = s.k
+order by 1, case when s.k % 4 = 0 then s.k else -s.incidents end, 3
+`
+
+type IncidentFiguresParams struct {
+	After       time.Time
+	Until       time.Time
+	Unit        string
+	Zone        string
+	Application *string
+	Plan        *string
+	Team        *string
+}
+
+type IncidentFiguresRow struct {
+	Kind              int32
+	ID                int64
+	Name              string
+	Incidents         int64
+	Acknowledged      int64
+	Resolved          int64
+	AcknowledgeMedian float64
+	AcknowledgeP90    float64
+	ResolveMedian     float64
+	ResolveP90        float64
+}
+
+// The incidents of a period by time (kind 0; id is the beginning in Unix seconds), plan (1) and team (2): how many, and how long they waited.
+// Hours after those that are counted are read from the incidents, at most two hours. It groups by numbers: sorting by names took ten times as
+// long.
+func (q *Queries) IncidentFigures(ctx context.Context, arg IncidentFiguresParams) ([]IncidentFiguresRow, error) {
+	rows, err := q.db.Query(ctx, incidentFigures,
+		arg.After,
+		arg.Until,
+		arg.Unit,
+		arg.Zone,
+		arg.Application,
+		arg.Plan,
+		arg.Team,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IncidentFiguresRow{}
+	for rows.Next() {
+		var i IncidentFiguresRow
+		if err := rows.Scan(
+			&i.Kind,
+			&i.ID,
+			&i.Name,
+			&i.Incidents,
+			&i.Acknowledged,
+			&i.Resolved,
+			&i.AcknowledgeMedian,
+			&i.AcknowledgeP90,
+			&i.ResolveMedian,
+			&i.ResolveP90,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const incidentWeeks = `-- name: IncidentWeeks :many
@@ -305,6 +435,80 @@ func (q *Queries) LockStatistics(ctx context.Context) error {
 	return err
 }
 
+const messageFigures = `-- name: MessageFigures :many
+with now as materialized (
+    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to
+), counted as (
+    select c.at, c.application_id, c.mode, c.sent, c.delivered, c.failed
+    from statistics_messages c, now n
+    where c.at > $5::timestamptz and c.at <= $6::timestamptz and c.at <= n.counted_to
+    union all
+    select c.at, c.application_id, c.mode, c.sent, c.delivered, c.failed
+    from now n, counted_messages(greatest(n.counted_to, $5::timestamptz), $6::timestamptz, 3600) c
+)
+select date_trunc($1::text, c.at - interval '1 microsecond', $2::text)::timestamptz as at, c.mode::text as mode,
+    sum(c.sent)::bigint as sent, sum(c.delivered)::bigint as delivered, sum(c.failed)::bigint as failed
+from counted c
+join applications a on a.id = c.application_id
+left join teams t on t.id = a.team_id
+where c.mode <> ''
+  and ($3::text is null or lower(a.name) = lower($3::text))
+  and ($4::text is null or lower(t.name) = lower($4::text))
+group by 1, 2
+order by 1, 2
+`
+
+type MessageFiguresParams struct {
+	Unit        string
+	Zone        string
+	Application *string
+	Team        *string
+	After       time.Time
+	Until       time.Time
+}
+
+type MessageFiguresRow struct {
+	At        time.Time
+	Mode      string
+	Sent      int64
+	Delivered int64
+	Failed    int64
+}
+
+// The settled messages of a period by time and mode.
+func (q *Queries) MessageFigures(ctx context.Context, arg MessageFiguresParams) ([]MessageFiguresRow, error) {
+	rows, err := q.db.Query(ctx, messageFigures,
+		arg.Unit,
+		arg.Zone,
+		arg.Application,
+		arg.Team,
+		arg.After,
+		arg.Until,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []MessageFiguresRow{}
+	for rows.Next() {
+		var i MessageFiguresRow
+		if err := rows.Scan(
+			&i.At,
+			&i.Mode,
+			&i.Sent,
+			&i.Delivered,
+			&i.Failed,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const messageWeeks = `-- name: MessageWeeks :many
 select s.application_id, s.mode, least(7, floor(extract(epoch from $1::timestamptz - s.at) / 604800))::int as week,
     sum(s.sent)::bigint as sent, sum(s.delivered)::bigint as delivered, sum(s.failed)::bigint as failed, sum(s.tried)::bigint as tried
@@ -351,6 +555,97 @@ func (q *Queries) MessageWeeks(ctx context.Context, hour time.Time) ([]MessageWe
 	return items, nil
 }
 
+const pageFigures = `-- name: PageFigures :many
+with now as materialized (
+    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to,
+        coalesce((select p.days_to from statistics_progress p), '-infinity') as days_to
+), counted as (
+    select c.at, c.user_id, c.application_id, c.plan_id, c.pages, c.interruptions
+    from statistics_pages c, now n
+    where c.at > greatest($1::timestamptz, n.days_to) and c.at <= $2::timestamptz and c.at <= n.counted_to
+    union all
+    select c.at, c.user_id, c.application_id, c.plan_id, c.pages, c.interruptions
+    from now n, counted_pages(greatest(n.counted_to, $1::timestamptz), $2::timestamptz, 3600) c
+), chosen as (
+    select c.at, c.user_id, c.pages, c.interruptions
+    from counted c
+    where ($3::text is null or c.application_id in (select a.id from applications a where lower(a.name) = lower($3::text)))
+      and ($4::text is null or c.plan_id in (select p.id from plans p where lower(p.name) = lower($4::text)))
+      and ($5::text is null or (select t.id from teams t where lower(t.name) = lower($5::text)) = coalesce(
+            (select o.team_id from plans p join plan_owners o on o.name_key = lower(p.name) where p.id = c.plan_id), (select a.team_id from applications a where a.id = c.application_id)))
+), merged as materialized (
+    select u.time_zone, c.at, c.user_id, sum(c.pages) as pages, sum(c.interruptions) as interruptions
+    from chosen c join users u on u.id = c.user_id group by 1, 2, 3
+), local as materialized ( -- few zones, so that few instants are converted
+    select z.time_zone, z.at, extract(hour from l.local)::int as hour, extract(isodow from l.local) >= 6 as weekend,
+        extract(isodow from l.local) >= 6 or extract(hour from l.local) < 8 or extract(hour from l.local) >= 18 as outside
+    from (select distinct m.time_zone, m.at from merged m) z cross join lateral (select (z.at - interval '1 hour') at time zone z.time_zone as local) l
+), sums as (
+    select k, sum(m.pages)::bigint as pages, sum(m.interruptions)::bigint as interruptions,
+        coalesce(sum(m.interruptions) filter (where l.outside), 0)::bigint as outside,
+        coalesce(sum(m.interruptions) filter (where l.weekend), 0)::bigint as weekend
+    from merged m join local l on l.time_zone = m.time_zone and l.at = m.at
+    cross join lateral unnest(array[2 * l.hour::bigint, 2 * m.user_id + 1]) k
+    group by 1
+)
+select (s.k % 2)::int as kind, coalesce(case s.k % 2 when 0 then lpad((s.k / 2)::text, 2, '0') else (select u.name from users u where u.id = s.k / 2) end, '')::text as key,
+    s.pages, s.interruptions, s.outside, s.weekend
+from sums s
+order by 1, case when s.k % 2 = 0 then 0 else -s.interruptions end, case when s.k % 2 = 0 then 0 else -s.pages end, 2
+`
+
+type PageFiguresParams struct {
+	After       time.Time
+	Until       time.Time
+	Application *string
+	Plan        *string
+	Team        *string
+}
+
+type PageFiguresRow struct {
+	Kind          int32
+	Key           string
+	Pages         int64
+	Interruptions int64
+	Outside       int64
+	Weekend       int64
+}
+
+// The pages of people in a period, by hour of the day (kind 0; id is the hour) and by person (1), in the zone of each person. Days of more
+// than seven weeks ago are left out, because their hours are not known.
+func (q *Queries) PageFigures(ctx context.Context, arg PageFiguresParams) ([]PageFiguresRow, error) {
+	rows, err := q.db.Query(ctx, pageFigures,
+		arg.After,
+		arg.Until,
+		arg.Application,
+		arg.Plan,
+		arg.Team,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PageFiguresRow{}
+	for rows.Next() {
+		var i PageFiguresRow
+		if err := rows.Scan(
+			&i.Kind,
+			&i.Key,
+			&i.Pages,
+			&i.Interruptions,
+			&i.Outside,
+			&i.Weekend,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const recountHour = `-- name: RecountHour :exec
 insert into statistics_changes (due_at, at)
 select $1::timestamptz + interval '10 minutes', $1::timestamptz
@@ -361,6 +656,25 @@ where clock_timestamp() < $1::timestamptz + interval '10 minutes'
 func (q *Queries) RecountHour(ctx context.Context, at time.Time) error {
 	_, err := q.db.Exec(ctx, recountHour, at)
 	return err
+}
+
+const statisticsCountedTo = `-- name: StatisticsCountedTo :one
+select coalesce((select p.counted_to from statistics_progress p), to_timestamp(0))::timestamptz as counted_to,
+    coalesce((select p.days_to from statistics_progress p), to_timestamp(0))::timestamptz as days_to,
+    (select count(*) from statistics_changes c where c.due_at <= clock_timestamp())::bigint as waiting
+`
+
+type StatisticsCountedToRow struct {
+	CountedTo time.Time
+	DaysTo    time.Time
+	Waiting   int64
+}
+
+func (q *Queries) StatisticsCountedTo(ctx context.Context) (StatisticsCountedToRow, error) {
+	row := q.db.QueryRow(ctx, statisticsCountedTo)
+	var i StatisticsCountedToRow
+	err := row.Scan(&i.CountedTo, &i.DaysTo, &i.Waiting)
+	return i, err
 }
 
 const statisticsProgress = `-- name: StatisticsProgress :one
@@ -462,6 +776,81 @@ func (q *Queries) TotalsAt(ctx context.Context, points []time.Time) ([]TotalsAtR
 			&i.Plans,
 			&i.Users,
 			&i.Applications,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const vendorFigures = `-- name: VendorFigures :many
+with now as materialized (
+    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to
+), counted as (
+    select c.at, c.application_id, c.mode, c.vendor, c.account, c.attempts, c.failed
+    from statistics_attempts c, now n
+    where c.at > $5::timestamptz and c.at <= $6::timestamptz and c.at <= n.counted_to
+    union all
+    select c.at, c.application_id, c.mode, c.vendor, c.account, c.attempts, c.failed
+    from now n, counted_attempts(greatest(n.counted_to, $5::timestamptz), $6::timestamptz, 3600) c
+)
+select date_trunc($1::text, c.at - interval '1 microsecond', $2::text)::timestamptz as at,
+    c.vendor::text as vendor, c.account::text as account, c.mode::text as mode, sum(c.attempts)::bigint as attempts, sum(c.failed)::bigint as failed
+from counted c
+join applications a on a.id = c.application_id
+left join teams t on t.id = a.team_id
+where ($3::text is null or lower(a.name) = lower($3::text))
+  and ($4::text is null or lower(t.name) = lower($4::text))
+group by 1, 2, 3, 4
+order by 1, 2, 3, 4
+`
+
+type VendorFiguresParams struct {
+	Unit        string
+	Zone        string
+	Application *string
+	Team        *string
+	After       time.Time
+	Until       time.Time
+}
+
+type VendorFiguresRow struct {
+	At       time.Time
+	Vendor   string
+	Account  string
+	Mode     string
+	Attempts int64
+	Failed   int64
+}
+
+// The calls of vendors of a period by time and account.
+func (q *Queries) VendorFigures(ctx context.Context, arg VendorFiguresParams) ([]VendorFiguresRow, error) {
+	rows, err := q.db.Query(ctx, vendorFigures,
+		arg.Unit,
+		arg.Zone,
+		arg.Application,
+		arg.Team,
+		arg.After,
+		arg.Until,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []VendorFiguresRow{}
+	for rows.Next() {
+		var i VendorFiguresRow
+		if err := rows.Scan(
+			&i.At,
+			&i.Vendor,
+			&i.Account,
+			&i.Mode,
+			&i.Attempts,
+			&i.Failed,
 		); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 // Draws the charts of a page from their tables, with the colours of the theme. Without this script people read the tables.
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const colours = () => ["--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6"].map(style);
+const drawn = new Map(); // figure -> chart
 
 function read(table) {
   const rows = [...table.tBodies[0].rows];
@@ -8,35 +9,67 @@ function read(table) {
   const times = rows.map((r) => r.cells[0].querySelector("time"));
   const labels = rows.map((r) => r.cells[0].textContent);
   const x = times[0] ? times.map((t) => new Date(t.dateTime) / 1000) : rows.map((_, i) => i);
-  const series = names.map((_, i) => rows.map((r) => Number(r.cells[i + 1].textContent)));
+  const number = (cell) => (cell.textContent.trim() === "" ? null : Number(cell.textContent));
+  const series = names.map((_, i) => rows.map((r) => number(r.cells[i + 1])));
   return { names, x, labels, series, timed: Boolean(times[0]) };
 }
 
+// Each series of a stack begins where the next one ends, so that the first one is drawn first and is the highest.
+function stacked(series) {
+  const sums = series.map((values) => [...values]);
+  for (let i = sums.length - 2; i >= 0; i--) sums[i] = sums[i].map((v, at) => (v || 0) + (sums[i + 1][at] || 0));
+  return sums;
+}
+
+const cut = (text, length) => (text.length > length ? text.slice(0, Math.max(1, length - 1)) + "…" : text);
+
+// The texts below the places of a chart without times: as many as fit.
+function labelled(labels, width) {
+  const room = Math.max(1, Math.floor((width - 70) / Math.max(1, labels.length))), longest = Math.max(...labels.map((l) => l.length));
+  const every = longest < 6 ? Math.ceil(34 / room) : 1;
+  return (_, at) => at.map((i) => (i % every ? "" : cut(labels[i] || "", every > 1 ? 6 : Math.floor(room / 7))));
+}
+
+// The texts of instants: hours, and the day at midnight or where the places are days.
+function instants(zone) {
+  const hour = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: zone });
+  const day = new Intl.DateTimeFormat([], { day: "numeric", month: "short", timeZone: zone });
+  return (_, at, __, ___, step) => at.map((s) => {
+    const clock = hour.format(s * 1000);
+    return step >= 86400 || clock === "00:00" ? day.format(s * 1000) : clock;
+  });
+}
+
 function draw(figure) {
-  const plot = figure.querySelector(".plot"), table = figure.querySelector("table");
+  const plot = figure.querySelector(".plot"), table = figure.querySelector("details table");
   if (!plot || !table || !window.uPlot) return;
-  const { names, x, labels, series, timed } = read(table), colour = colours(), unit = figure.dataset.unit;
-  const bars = figure.dataset.kind === "bar" ? window.uPlot.paths.bars({ size: [0.6 / 1, 48] }) : undefined;
-  const axis = { stroke: style("--dim"), grid: { stroke: style("--line"), width: 1 }, ticks: { stroke: style("--line"), width: 1 } };
+  drawn.get(figure)?.destroy();
+  figure.classList.add("drawn"); // shows the plot, so that it has a width
+  const { names, x, labels, series, timed } = read(table), colour = colours(), unit = figure.dataset.unit, kind = figure.dataset.kind;
+  const width = plot.clientWidth, bars = kind === "bar" || kind === "stack" ? window.uPlot.paths.bars({ size: [0.7, 48] }) : undefined;
+  const axis = { stroke: style("--dim"), font: "12px system-ui, sans-serif", grid: { stroke: style("--line"), width: 1 }, ticks: { stroke: style("--line"), width: 1 } };
   const zone = document.body.dataset.zone || undefined;
+  const gap = x.length > 1 ? x[1] - x[0] : 3600;
   const options = {
-    width: plot.clientWidth, height: 220,
+    width, height: 220,
     tzDate: zone ? (s) => window.uPlot.tzDate(new Date(s * 1000), zone) : undefined,
-    scales: { x: { time: timed, range: timed ? undefined : [-0.5, x.length - 0.5] }, y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
+    scales: { x: { time: timed, range: (_, low, high) => (bars || x.length < 2 ? [low - gap / 2, high + gap / 2] : [low, high]) },
+      y: { range: (_, __, max) => [0, Math.max((max || 0) * 1.1, 1)] } },
     legend: { show: names.length > 1 },
-    axes: [timed ? axis : { ...axis, splits: () => x, values: (_, at) => at.map((i) => labels[i] || "") },
-      { ...axis, size: 60, values: (_, at) => at.map((v) => v + (unit ? " " + unit : "")) }],
-    series: [{}, ...names.map((label, i) => ({ label, stroke: colour[i % colour.length], width: 2, points: { show: x.length < 40 },
-      fill: bars && colour[i % colour.length], paths: bars }))],
+    axes: [timed ? { ...axis, values: instants(zone) } : { ...axis, splits: () => x, values: labelled(labels, width) },
+      { ...axis, size: 62, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6], values: (_, at) => at.map((v) => v + (unit ? " " + unit : "")) }],
+    series: [{ value: (_, v) => (v === null ? "" : timed ? new Date(v * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short", timeZone: zone }) : labels[v] || "") },
+      ...names.map((label, i) => ({ label, stroke: colour[i % colour.length], width: bars ? 0 : 2, points: { show: !bars && x.length < 40 }, spanGaps: true,
+        value: (_, __, ___, at) => (at === null || series[i][at] === null ? "" : series[i][at] + (unit ? " " + unit : "")), fill: bars && colour[i % colour.length], paths: bars }))],
   };
-  plot.replaceChildren();
-  return new window.uPlot(options, [x, ...series], plot);
+  drawn.set(figure, new window.uPlot(options, [x, ...(kind === "stack" ? stacked(series) : series)], plot));
 }
 
 function all() {
   for (const figure of document.querySelectorAll("figure.chart")) draw(figure);
 }
-addEventListener("load", all);
+if (document.readyState === "complete") all();
+else addEventListener("load", all);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", all);
 let resized;
 addEventListener("resize", () => { clearTimeout(resized); resized = setTimeout(all, 200); });

@@ -1,0 +1,248 @@
+// Package system answers /v1/system: what operators need to see of the members, queues, limits and vendors, and the configuration. It
+// changes nothing. api mounts its routes.
+package system
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/api/page"
+	"github.com/iris-oncall/iris/internal/buckets"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/overview"
+	"github.com/iris-oncall/iris/internal/wire"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+const (
+	// callsFor is how far back the calls of vendors are counted.
+	callsFor = time.Hour
+	// unreachedFor is how far back unreached people are listed.
+	unreachedFor = 30 * 24 * time.Hour
+)
+
+// Members returns the running processes and the owners of the buckets.
+type Members interface {
+	View(ctx context.Context) (buckets.View, error)
+}
+
+// Queues returns the number of messages that wait for delivery.
+type Queues interface {
+	Depths(ctx context.Context) ([]messages.QueueDepth, error)
+}
+
+// Sending reads what happened with vendors and limits.
+type Sending interface {
+	Vendors(ctx context.Context, since time.Time) ([]overview.VendorCalls, error)
+	Pauses(ctx context.Context) ([]overview.Pause, error)
+	Limits(ctx context.Context) ([]overview.LimitUse, error)
+	Unreached(ctx context.Context, since time.Time, before int64, most int) ([]overview.Unreached, error)
+	// Schema returns the newest migration of the database and of this release.
+	Schema(ctx context.Context) (have, want int64, err error)
+}
+
+// Setting is a key of the configuration. Nothing in it is secret.
+type Setting struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Source string `json:"source"`
+}
+
+// Deps are the parts that the routes work on. All are required.
+type Deps struct {
+	Members  Members
+	Queues   Queues
+	Sending  Sending
+	Settings []Setting // in force in this process
+	Version  string    // of this process
+}
+
+// Routes returns the routes on the parts.
+func Routes(d Deps) []routing.Route {
+	return []routing.Route{
+		routing.Get("/v1/system/members", routing.Someone, d.members),
+		routing.Get("/v1/system/queues", routing.Someone, d.queues),
+		routing.Get("/v1/system/limits", routing.Someone, d.limits),
+		routing.Get("/v1/system/vendors", routing.Someone, d.vendors),
+		routing.Get("/v1/system/unreached", routing.Someone, d.unreached),
+		routing.Get("/v1/system/configuration", routing.Someone, d.configuration),
+	}
+}
+
+type member struct {
+	ProcessID string  `json:"process_id"`
+	Host      string  `json:"host"`
+	Gossip    *string `json:"gossip_address"`
+	Version   string  `json:"version"`
+	StartedAt *string `json:"started_at"`
+	Age       float64 `json:"heartbeat_age_seconds"`
+	State     string  `json:"state"` // running, draining or dead
+	Buckets   int     `json:"buckets"`
+}
+
+type bucket struct {
+	Owner *string `json:"owner"`
+	Epoch int64   `json:"epoch"`
+}
+
+func (d Deps) members(w http.ResponseWriter, r *http.Request) error {
+	found, err := d.Members.View(r.Context())
+	if err != nil {
+		return err
+	}
+	have, want, err := d.Sending.Schema(r.Context())
+	if err != nil {
+		return err
+	}
+	owned := map[string]int{}
+	owners := make([]bucket, len(found.Leases))
+	for i, l := range found.Leases {
+		owned[l.Owner]++
+		owners[i] = bucket{page.OrNull(l.Owner), int64(l.Epoch)}
+	}
+	all := make([]member, len(found.Members))
+	for i, m := range found.Members {
+		state := "running"
+		switch {
+		case m.Age >= buckets.DefaultLimits().Fresh:
+			state = "dead"
+		case m.Draining:
+			state = "draining"
+		}
+		all[i] = member{m.ProcessID, m.Host, page.OrNull(m.GossipAddr), m.Version, page.Time(m.StartedAt), m.Age.Seconds(), state, owned[m.ProcessID]}
+	}
+	return routing.Answer(w, http.StatusOK, struct {
+		Members      []member `json:"members"`
+		Buckets      []bucket `json:"buckets"`
+		Version      string   `json:"version"`
+		Schema       int64    `json:"schema"`
+		SchemaWanted int64    `json:"schema_wanted"`
+	}{all, owners, d.Version, have, want})
+}
+
+type queue struct {
+	Mode        string  `json:"mode"`
+	Application string  `json:"application"`
+	Class       string  `json:"class"`
+	Waiting     int64   `json:"waiting"`
+	InFlight    int64   `json:"in_flight"`
+	Oldest      float64 `json:"oldest_seconds"`
+}
+
+func (d Deps) queues(w http.ResponseWriter, r *http.Request) error {
+	depths, err := d.Queues.Depths(r.Context())
+	if err != nil {
+		return err
+	}
+	classes := map[messages.Class]string{messages.ClassUrgent: "urgent", messages.ClassRoutine: "routine", messages.ClassOutOfBand: "out of band"}
+	return items(w, depths, func(q messages.QueueDepth) queue {
+		return queue{string(q.Mode), q.Application, classes[q.Class], q.Waiting, q.InFlight, q.OldestAge.Seconds()}
+	})
+}
+
+// items answers with a list that is never long.
+func items[T, W any](w http.ResponseWriter, rows []T, show func(T) W) error {
+	out := make([]W, len(rows))
+	for i, row := range rows {
+		out[i] = show(row)
+	}
+	return routing.Answer(w, http.StatusOK, struct {
+		Items []W `json:"items"`
+	}{out})
+}
+
+type limit struct {
+	Key   string  `json:"key"`
+	Ahead float64 `json:"ahead_seconds"`
+}
+
+func (d Deps) limits(w http.ResponseWriter, r *http.Request) error {
+	found, err := d.Sending.Limits(r.Context())
+	if err != nil {
+		return err
+	}
+	return items(w, found, func(l overview.LimitUse) limit { return limit{l.Key, l.Ahead.Seconds()} })
+}
+
+type vendor struct {
+	Vendor       string  `json:"vendor"`
+	Account      string  `json:"account"`
+	Mode         string  `json:"mode"`
+	Calls        int64   `json:"calls"`
+	Failed       int64   `json:"failed"`
+	InDoubt      int64   `json:"in_doubt"`
+	LastSentAt   *string `json:"last_sent_at"`
+	LastFailedAt *string `json:"last_failed_at"`
+	LastFailure  *string `json:"last_failure"`
+}
+
+type pause struct {
+	Key    string  `json:"key"`
+	Left   float64 `json:"left_seconds"`
+	Reason string  `json:"reason"`
+}
+
+func (d Deps) vendors(w http.ResponseWriter, r *http.Request) error {
+	calls, err := d.Sending.Vendors(r.Context(), time.Now().Add(-callsFor))
+	if err != nil {
+		return err
+	}
+	pauses, err := d.Sending.Pauses(r.Context())
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Items  []vendor `json:"items"`
+		Pauses []pause  `json:"pauses"`
+	}{make([]vendor, len(calls)), make([]pause, len(pauses))}
+	for i, c := range calls {
+		out.Items[i] = vendor{c.Vendor, c.Account, c.Mode, c.Calls, c.Failed, c.InDoubt, page.Time(c.LastSentAt), page.Time(c.LastFailedAt), page.OrNull(c.LastFailure)}
+	}
+	for i, p := range pauses {
+		out.Pauses[i] = pause{p.Key, p.Left.Seconds(), p.Reason}
+	}
+	return routing.Answer(w, http.StatusOK, out)
+}
+
+type unreached struct {
+	IncidentID  int64   `json:"incident_id"`
+	At          *string `json:"at"`
+	Text        string  `json:"text"`
+	Application string  `json:"application"`
+	Plan        string  `json:"plan"`
+}
+
+func (d Deps) unreached(w http.ResponseWriter, r *http.Request) error {
+	q, err := page.Read(r)
+	if err != nil {
+		return err
+	}
+	var before int64
+	if place := q.AfterName(); place != "" {
+		if before, err = strconv.ParseInt(place, 10, 64); err != nil || before < 1 {
+			return page.BadCursor()
+		}
+	}
+	found, err := d.Sending.Unreached(r.Context(), time.Now().Add(-unreachedFor), before, q.Size+1)
+	if err != nil {
+		return err
+	}
+	show := func(u overview.Unreached) any {
+		return unreached{u.IncidentID, page.Time(u.At), u.Text, u.Application, u.Plan}
+	}
+	return page.AnswerFrom(w, q, found, show, func(u overview.Unreached) string { return strconv.FormatInt(u.ID, 10) })
+}
+
+// configuration answers administrators with the settings of this process.
+func (d Deps) configuration(w http.ResponseWriter, r *http.Request) error {
+	if err := wire.Actor(r.Context()).MayAdminister(); err != nil {
+		return err
+	}
+	if len(r.URL.Query()) > 0 {
+		return fault.Invalidf("", "this address takes no parameters")
+	}
+	return items(w, d.Settings, func(s Setting) Setting { return s })
+}

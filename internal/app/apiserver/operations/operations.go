@@ -1,0 +1,27 @@
+// Package operations builds the routes of /v1 for operators: owners, tokens, statistics, and the state of the system. Package resources calls it.
+package operations
+
+import (
+	"slices"
+
+	"github.com/iris-oncall/iris/internal/api/owners"
+	"github.com/iris-oncall/iris/internal/api/statistics"
+	api "github.com/iris-oncall/iris/internal/api/system"
+	"github.com/iris-oncall/iris/internal/api/tokens"
+	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/config"
+	"github.com/iris-oncall/iris/internal/postgres/system"
+	"github.com/iris-oncall/iris/internal/wire/routing"
+)
+
+// Routes returns the routes.
+func Routes(c config.API, s *server.Stores) []routing.Route {
+	settings := make([]api.Setting, len(c.InForce))
+	for i, set := range c.InForce {
+		settings[i] = api.Setting(set)
+	}
+	owned := owners.Deps{Store: s.Owners, Plan: s.Plans.ByName, Template: s.Templates.ByName, Application: s.Applications.Describe}
+	keys := tokens.Deps{Tokens: s.Tokens, Services: tokens.Services{Store: s.Tokens, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: c.Tokens.PersonalMaxLife}
+	state := api.Deps{Members: s.Cluster, Queues: s.Queues, Sending: system.New(s.DB), Settings: settings, Version: server.Version()}
+	return slices.Concat(owners.Routes(owned), tokens.Routes(keys), statistics.Routes(s.Statistics), api.Routes(state))
+}

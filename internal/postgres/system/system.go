@@ -1,0 +1,60 @@
+// Package system reads what operators see of vendors, limits and unreached people. The system routes of /v1 call it.
+package system
+
+import (
+	"context"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/overview"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// System reads from a database. It is safe for concurrent use.
+type System struct{ db *postgres.DB }
+
+// New returns the adapter over d.
+func New(d *postgres.DB) *System { return &System{d} }
+
+// Vendors returns the calls of each account since an instant.
+func (s *System) Vendors(ctx context.Context, since time.Time) ([]overview.VendorCalls, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).VendorCalls, since)
+	return postgres.Convert(rows, func(r db.VendorCallsRow) overview.VendorCalls {
+		return overview.VendorCalls{Vendor: r.Vendor, Account: r.Account, Mode: r.Mode, Calls: r.Calls, Failed: r.Failed, InDoubt: r.InDoubt,
+			LastSentAt: postgres.OrZero(r.LastSentAt), LastFailedAt: postgres.OrZero(r.LastFailedAt), LastFailure: r.LastFailure}
+	}), err
+}
+
+// Pauses returns the accounts and modes that are paused.
+func (s *System) Pauses(ctx context.Context) ([]overview.Pause, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) ([]overview.Pause, error) {
+		rows, err := q.ListPauses(ctx)
+		return postgres.Convert(rows, func(r db.ListPausesRow) overview.Pause {
+			return overview.Pause{Key: r.Account, Left: postgres.Micros(r.LeftUs), Reason: r.Reason}
+		}), err
+	})
+}
+
+// Limits returns the limits that were used in the last hour, those with the longest wait first.
+func (s *System) Limits(ctx context.Context) ([]overview.LimitUse, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) ([]overview.LimitUse, error) {
+		rows, err := q.LimitUses(ctx)
+		return postgres.Convert(rows, func(r db.LimitUsesRow) overview.LimitUse {
+			return overview.LimitUse{Key: r.Key, Ahead: postgres.FloatSeconds(r.AheadSeconds)}
+		}), err
+	})
+}
+
+// Unreached returns notifications that reached nobody since an instant, newest first: those before a number, 0 = from the newest.
+func (s *System) Unreached(ctx context.Context, since time.Time, before int64, most int) ([]overview.Unreached, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Unreached, db.UnreachedParams{Since: since, Before: before, Most: int32(most)})
+	return postgres.Convert(rows, func(r db.UnreachedRow) overview.Unreached {
+		return overview.Unreached{ID: r.ID, IncidentID: r.IncidentID, At: r.At, Text: r.Text, Application: r.Application, Plan: r.Plan}
+	}), err
+}
+
+// Schema returns the number of the newest migration in the database, and of this release.
+func (s *System) Schema(ctx context.Context) (have, want int64, err error) {
+	state, err := s.db.SchemaState(ctx)
+	return state.Have, state.Want, err
+}

@@ -1,0 +1,91 @@
+package contract
+
+import (
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The search of messages has the filters of the API, and its export has no formula.
+func TestMessagesAreSearchedAndExported(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, everythingServed(t))
+	incident, _ := s.page("sms")
+	s.exec(`insert into messages (bucket, incident_id, application_id, plan_id, step, position, repeat, recipient, purpose, user_id, target, class, mode, priority, state, settled_at)
+		select 1, i.id, i.application_id, i.plan_id, 1, 90 + n, 0, 'user:' || u.id, 'fallback', u.id, 'bob', 1, 'sms', 'low', 'failed', clock_timestamp() from incidents i, users u, generate_series(1, 60) n where u.name = 'bob';
+		insert into message_contents (message_id, destination, subject, body)
+		select m.id, '+15551110002', '=HYPERLINK("https://evil.example")', 'tap https://iris.example.com/ack/secret_token_of_a_link_1234' from messages m where m.purpose = 'fallback';
+		insert into attempts (message_id, attempt, mode, vendor, account, destination, process_id, finished_at, outcome, detail)
+		select m.id, 1, 'sms', 'twilio', 'main', '+15551110002', 'p', clock_timestamp(), 'rejected', 'no <b>credit</b>' from messages m where m.purpose = 'fallback'`)
+	count := func(query string) int {
+		t.Helper()
+		return len(decode[struct{ Items []any }](s.do(bob, get, "/v1/messages?limit=500&"+query, nil).is(200)).Items)
+	}
+	for _, query := range []string{"state=failed", "purpose=fallback", "vendor=TWILIO", "subject=hyperlink", "body=tap", "destination=1110002", "plan=pager&state=failed", "target=bob&mode=sms&priority=low&incident_id=" + fmt.Sprint(incident)} {
+		require.Equal(t, 60, count(query), query)
+		page := s.do(bob, get, "/messages?"+query, nil).is(200).body
+		require.Contains(t, page, "Older messages", query)
+		require.Contains(t, page, "/messages/export?", query)
+	}
+	for _, query := range []string{"state=sent&vendor=twilio", "vendor=nobody", "subject=100%25", "body=secret_token_of_a_link", "plan=none"} {
+		require.Zero(t, count(query), query)
+		require.Contains(t, s.do(bob, get, "/messages?"+query, nil).is(200).body, "No message matches.", query)
+	}
+	for _, wrong := range []string{"incident_id=x", "from=yesterday"} {
+		require.Contains(t, s.do(bob, get, "/messages?"+wrong, nil).is(400).body, `role="alert"`, wrong)
+	}
+	file := s.do(viewer, get, "/messages/export?vendor=twilio", nil).is(200)
+	require.Equal(t, "text/csv; charset=utf-8", file.header.Get("Content-Type"))
+	rows, err := csv.NewReader(strings.NewReader(file.body)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 61)
+	require.Equal(t, []string{"'+15551110002", `'=HYPERLINK("https://evil.example")`}, []string{rows[1][6], rows[1][12]})
+	require.NotContains(t, file.body, "secret_token", "the API hides the links that answer in another person's name")
+
+	one := s.do(viewer, get, "/messages/"+rows[1][0], nil).is(200).body
+	require.Contains(t, one, "no &lt;b&gt;credit&lt;/b&gt;")
+	require.Contains(t, one, "This person is a fallback")
+	require.Contains(t, one, fmt.Sprintf(`href="/incidents/%d"`, incident))
+	require.NotContains(t, one, "secret_token")
+	s.do(viewer, get, "/messages/999999", nil).is(404)
+	s.do(viewer, get, "/messages/none", nil).is(404)
+}
+
+// The HTML of an e-mail is shown in a frame that runs and loads nothing.
+func TestMailsAreShownInASandbox(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, everythingServed(t))
+	_, message := s.page("email")
+	s.exec(`update message_contents set email_html = '<p>down</p><script>alert(1)</script>"><img src="https://evil.example/x">' where message_id = $1`, message)
+	a := s.do(bob, get, fmt.Sprintf("/messages/%d", message), nil).is(http.StatusOK)
+	require.Contains(t, a.body, `<iframe class="mail" sandbox="" referrerpolicy="no-referrer"`)
+	require.Contains(t, a.body, "srcdoc=\"&lt;p&gt;down")
+	require.NotContains(t, a.body, "<script>alert")
+	require.NotContains(t, a.body, `<img src="https://evil`)
+	require.Contains(t, a.header.Get("Content-Security-Policy"), "default-src 'none'")
+}
+
+// Operators see what went wrong, and administrators the configuration, without a secret.
+func TestTheSystemShowsNoSecret(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, everythingServed(t))
+	s.exec(`insert into timeline_entries (incident_id, kind, actor, text)
+		values ($1, 'fallback', '', 'Step 1: bob has no contact, and no fallback can be paged either (<b>none</b>): this notification reaches NOBODY'), ($1, 'fallback', '', 'another')`, s.open())
+	found := decode[struct{ Items []struct{ Text string } }](s.do(bob, get, "/v1/system/unreached", nil).is(200)).Items
+	require.Len(t, found, 1)
+	require.Contains(t, s.do(bob, get, "/system?tab=unreached", nil).is(200).body, "&lt;b&gt;none&lt;/b&gt;")
+
+	settings := s.do(admin, get, "/v1/system/configuration", nil).is(200).body
+	shown := s.do(admin, get, "/system?tab=configuration", nil).is(200).body
+	require.Contains(t, settings, `"key":"database.url","value":"set"`)
+	for _, body := range []string{settings, shown} {
+		require.NotContains(t, body, "postgres://")
+		require.Contains(t, body, "http.session_ttl")
+	}
+	require.NotContains(t, s.do(bob, get, "/system", nil).is(200).body, "configuration", "a member is not offered the tab")
+	s.do(bob, get, "/system?tab=configuration", nil).is(403)
+}
