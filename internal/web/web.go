@@ -60,7 +60,7 @@ type Deps struct {
 	Mailbox     bool          // `iris dev` serves a mailbox at /dev/mailbox
 	// Version returns a text that changes when incidents have changed, for pages that refresh themselves.
 	Version func(ctx context.Context) (string, error) `optional:"true"`
-	Log         *zap.Logger
+	Log     *zap.Logger
 }
 
 // Web serves the site. It is safe for concurrent use.

@@ -59,9 +59,9 @@ type Pages struct {
 	// Version returns a text that changes when live parts may have changed; nil = nobody knows. See Run.
 	Version func(ctx context.Context) (string, error)
 	streams streams
-	apis       http.Handler
-	mailbox    bool
-	log        *zap.Logger
+	apis    http.Handler
+	mailbox bool
+	log     *zap.Logger
 
 	templates *template.Template
 	names     map[string]string // static file -> address
