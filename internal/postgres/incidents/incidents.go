@@ -76,12 +76,6 @@ var incidentColumns = map[string]postgres.Column{
 	"context":        {Expr: "c.context::text", Kind: filters.Text},
 	"owner_id":       {Expr: "i.owner_id", Kind: filters.Int},
 	"current_step":   {Expr: "i.current_step", Kind: filters.Int},
-	"teams_of": {Expr: "m.user_id", Kind: filters.Int, Within: `i.application_id in (
-    select a.id from applications a join team_members m on m.team_id = a.team_id where (m.member or m.admin) and %)
-or i.plan_id in (
-    select p.id from plan_owners o join plans p on lower(p.name) = o.name_key join team_members m on m.team_id = o.team_id where (m.member or m.admin) and %
-    union all
-    select n.plan_id from plan_notifications n join teams t on t.target_id = n.target_id join team_members m on m.team_id = t.id where (m.member or m.admin) and %)`}, // whose teams own the application or the plan, or are paged by the plan
 	"target": {Expr: "m.target", Kind: filters.Text, Within: `exists (
     select 1 from messages m where m.incident_id = i.id and %) or exists (
     select 1 from message_history m where m.incident_id = i.id and %)`},
@@ -112,6 +106,12 @@ func incidentList(q filters.Query) (sql string, args []any, err error) {
 		selection += newestIncidents
 	}
 	l := postgres.NewListQuery("ListIncidents", selection).Tagged("incident", "i.id")
+	q.Conditions = slices.DeleteFunc(slices.Clone(q.Conditions), func(c filters.Condition) bool {
+		if c.Field == ofTeams {
+			l.Where("i.application_id = any(" + l.Arg(c.Values[0]) + "::bigint[]) or i.plan_id = any(" + l.Arg(c.Values[1]) + "::bigint[])")
+		}
+		return c.Field == ofTeams
+	})
 	if err := l.Filter(q, incidentColumns); err != nil {
 		return "", nil, err
 	}

@@ -40,7 +40,8 @@ func (i *Incidents) Outlooks(ctx context.Context, ids []incidents.ID) (map[incid
 func (i *Incidents) Version(ctx context.Context) (version string, err error) {
 	err = i.db.DoRaw(ctx, func(ctx context.Context, conn db.DBTX) error {
 		rows, err := conn.Query(ctx, `-- name: LiveVersion :one
-select concat_ws(' ', (select last_value from incidents_id_seq), (select last_value from timeline_entries_id_seq), (select last_value from receipts_id_seq),
+select concat_ws(' ', (select last_value + is_called::int from incidents_id_seq), (select last_value + is_called::int from timeline_entries_id_seq),
+    (select last_value + is_called::int from receipts_id_seq),
     (select max(settled_at) from messages where settled_at is not null))`)
 		if err != nil {
 			return fmt.Errorf("read the version of incidents: %w", err)

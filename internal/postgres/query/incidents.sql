@@ -289,3 +289,13 @@ cross join lateral (
     ) then 0 else 1 end
 ) following
 where i.id = any(sqlc.arg(ids)::bigint[]);
+
+-- The applications and plans of a person's teams: owned by them, or paging them. All versions of a plan count.
+-- name: ConcernsOfPerson :one
+with mine as (select m.team_id from team_members m where m.user_id = @person::bigint and (m.member or m.admin))
+select array(select a.id from applications a where a.team_id in (select team_id from mine))::bigint[] as applications,
+    array(
+        select p.id from plan_owners o join plans p on lower(p.name) = o.name_key where o.team_id in (select team_id from mine)
+        union
+        select n.plan_id from plan_notifications n join teams t on t.target_id = n.target_id where t.id in (select team_id from mine)
+    )::bigint[] as plans;

@@ -142,6 +142,29 @@ func (q *Queries) Comments(ctx context.Context, incidentID int64) ([]CommentsRow
 	return items, nil
 }
 
+const concernsOfPerson = `-- name: ConcernsOfPerson :one
+with mine as (select m.team_id from team_members m where m.user_id = $1::bigint and (m.member or m.admin))
+select array(select a.id from applications a where a.team_id in (select team_id from mine))::bigint[] as applications,
+    array(
+        select p.id from plan_owners o join plans p on lower(p.name) = o.name_key where o.team_id in (select team_id from mine)
+        union
+        select n.plan_id from plan_notifications n join teams t on t.target_id = n.target_id where t.id in (select team_id from mine)
+    )::bigint[] as plans
+`
+
+type ConcernsOfPersonRow struct {
+	Applications []int64
+	Plans        []int64
+}
+
+// The applications and plans of a person's teams: owned by them, or paging them. All versions of a plan count.
+func (q *Queries) ConcernsOfPerson(ctx context.Context, person int64) (ConcernsOfPersonRow, error) {
+	row := q.db.QueryRow(ctx, concernsOfPerson, person)
+	var i ConcernsOfPersonRow
+	err := row.Scan(&i.Applications, &i.Plans)
+	return i, err
+}
+
 const lockForChange = `-- name: LockForChange :many
 select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
 from incidents i
