@@ -115,7 +115,7 @@ function receive(e) {
   const to = known.cloneNode(false);
   to.setAttribute("hx-headers", JSON.stringify({ "X-Seen": data.seen }));
   if (data.frame === undefined) to.append(...[...known.childNodes].map((n) => n.cloneNode(true)));
-  else to.innerHTML = data.frame;
+  else to.innerHTML = "\n" + data.frame + "\n"; // as in the page, so that update finds the same nodes
   to.querySelector("#rows")?.replaceChildren(...(data.order || []).map((id) => rows.get(id)));
   known = to;
   change(live(), to.cloneNode(true));
