@@ -8,7 +8,9 @@ import (
 
 func TestOnlyChangedRowsAreSent(t *testing.T) {
 	t.Parallel()
-	table := func(rows string) string { return `<table><tbody id="rows">` + "\n" + rows + "\n</tbody></table><p>older</p>" }
+	table := func(rows string) string {
+		return `<table><tbody id="rows">` + "\n" + rows + "\n</tbody></table><p>older</p>"
+	}
 	a, b, c := `<tr id="a"><td>1</td></tr>`, `<tr id="b"><td><time data-as="age">2 s</time></td></tr>`, `<tr id="c"></tr>`
 	before := split(table(a + b))
 	require.Equal(t, []string{"a", "b"}, before.order)
