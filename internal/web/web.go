@@ -58,7 +58,9 @@ type Deps struct {
 	// RecentLogin is how recent a log-in must be for dangerous changes; 0 = any.
 	RecentLogin time.Duration `optional:"true"`
 	Mailbox     bool          // `iris dev` serves a mailbox at /dev/mailbox
-	Log         *zap.Logger
+	// Version returns a text that changes when incidents have changed, for pages that refresh themselves.
+	Version func(ctx context.Context) (string, error) `optional:"true"`
+	Log     *zap.Logger
 }
 
 // Web serves the site. It is safe for concurrent use.
@@ -88,6 +90,7 @@ func New(d Deps) (*Web, error) {
 	if w.pages, err = page.New(files, &sessions, d.APIs, d.Mailbox, log); err != nil {
 		return nil, err
 	}
+	w.pages.Version = d.Version
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
 	w.account = account.New(d.Account, d.People, w.pages, d.UserKey, log)
 	w.signOn = signon.New(d.SignOn, &sessions, d.UserKey, log)
@@ -98,12 +101,15 @@ func New(d Deps) (*Web, error) {
 // Asset returns the address of a static file, for pages of other packages that use the same stylesheet.
 func (w *Web) Asset(name string) string { return w.pages.Asset(name) }
 
+// Run serves the streams of pages that refresh themselves, until ctx ends. Without it they look for changes every few seconds.
+func (w *Web) Run(ctx context.Context) error { return w.pages.Run(ctx) }
+
 // Routes mounts the site. The log-in has two addresses: clients of Iris use the one with a trailing slash, clients of Oncall the
 // one without. A request that changes something is refused when another site sent it; the session cookie is SameSite=Lax too.
 func (w *Web) Routes(r chi.Router) {
 	r.Handle("/static/*", w.pages.Assets)
 	r.Group(func(r chi.Router) {
-		r.Use(headers, http.NewCrossOriginProtection().Handler, w.pages.Sessions.LoadAndSave, w.signOn.FollowProxy)
+		r.Use(w.pages.Stream, headers, http.NewCrossOriginProtection().Handler, w.pages.Sessions.LoadAndSave, w.signOn.FollowProxy)
 		r.Get("/", w.home)
 		r.Head("/", w.home)
 		page.Get(r, "/login", w.showLogin)

@@ -41,14 +41,17 @@ func (c *client) acknowledge(id int64, owner string) {
 	c.call(http.MethodPost, fmt.Sprintf("/v0/incidents/%d", id), object{"owner": owner}, nil)
 }
 
-// freeze stops the page from refreshing itself, so that it shows an old state.
+// freeze stops the page from refreshing itself, so that it shows an old state: a hidden tab has no stream.
 func (b *tab) freeze() {
 	b.t.Helper()
-	ask[bool](b, `(() => { XMLHttpRequest.prototype.send = () => {}; return true; })()`)
+	ask[bool](b, `(() => { XMLHttpRequest.prototype.send = () => {}; Object.defineProperty(document, "hidden", { get: () => true });
+		document.dispatchEvent(new Event("visibilitychange")); return true; })()`)
 }
 
+// endSession ends the session at the server, as an administrator or a log-out in another tab does, and in the browser.
 func (b *tab) endSession() {
 	b.t.Helper()
+	ask[bool](b, `fetch("/logout/", { method: "POST" }).then((r) => r.ok)`)
 	ctx, cancel := withTimeout(b)
 	defer cancel()
 	_, err := chromedp.Call(ctx, network.ClearBrowserCookies, cdp.Empty{})
@@ -63,6 +66,10 @@ func TestIncidentPages(t *testing.T) {
 	t.Run("live", func(t *testing.T) { liveRows(t, b.in(t), api) })
 	t.Run("takeover", func(t *testing.T) { takeOver(t, b.in(t), api) })
 	t.Run("session", func(t *testing.T) { lostAcknowledgement(t, b.in(t), api) })
+	t.Run("bulk", func(t *testing.T) { bulkAction(t, b.in(t), api) })
+	t.Run("keys", func(t *testing.T) { keyboard(t, b.in(t), api) })
+	t.Run("phone", func(t *testing.T) { phoneStory(t, b.in(t), api) })
+	t.Run("by hand", func(t *testing.T) { openByHand(t, b.in(t)) })
 	t.Run("comment", func(t *testing.T) { keptComment(t, b.in(t), api) })
 	t.Run("team", func(t *testing.T) { deleteTeam(t, b.in(t), api) })
 }

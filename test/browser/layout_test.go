@@ -109,6 +109,7 @@ func TestLayout(t *testing.T) {
 	at := "/teams/" + url.PathEscape(emojiTeam)
 	pages := []layoutPage{
 		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident), `.timeline`}, {"resolved", "/incidents?show=resolved", `.empty`},
+		{"filtered", "/incidents?show=all&severity=critical&owner=" + unbroken, `.chips`}, {"open-incident", "/incidents/new?plan=" + unbroken, `#foreseen`}, {"keys", "/incidents#keys", `.sheet`},
 		{"offer", fmt.Sprintf("/incidents/%d?offer=acknowledge", incident), `#offer`},
 		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`}, {"cluster", "/cluster", `.buckets`},
 		{"integrations", "/integrations", `td.title`}, {"integration", "/integrations/" + unbroken, `.facts`}, {"no-integration", "/integrations?text=none", `.empty`}, {"missing", "/incidents/999999", `h1`},

@@ -414,7 +414,7 @@ func pages() []right {
 		"/teams/ops/schedules", "/teams/ops/coverage", "/teams/ops/settings", "/teams/ops/audit"} {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
-	for _, more := range []func() []right{homePages, plansPages, textsPages, integrationsPages, calendarPages, peoplePages, applicationsPages, messagesPages, systemPages} {
+	for _, more := range []func() []right{homePages, incidentsPages, plansPages, textsPages, integrationsPages, calendarPages, peoplePages, applicationsPages, messagesPages, systemPages} {
 		out = append(out, more()...)
 	}
 	out = append(out, right{get, "/session-ready", nil, 200, people, nil}, right{get, "/dev/components", nil, 200, people, nil})

@@ -2,7 +2,6 @@ package incidents
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -45,24 +44,6 @@ type object struct {
 type whole struct {
 	object
 	Context json.RawMessage `json:"context"`
-}
-
-// states are the values of the filter state and their conditions, as incidents.Status defines the states.
-var states = map[string][]filters.Condition{
-	"escalating":   {page.Equal("active", true)},
-	"exhausted":    append(paused(false), page.Equal("snoozed", false), page.Equal("acknowledged", false), page.Equal("silenced", false)),
-	"acknowledged": append(paused(false), page.Equal("snoozed", false), page.Equal("acknowledged", true)),
-	"snoozed":      append(paused(false), page.Equal("snoozed", true)),
-	"silenced":     append(paused(false), page.Equal("snoozed", false), page.Equal("acknowledged", false), page.Equal("silenced", true)),
-	"merged":       paused(true),
-	"resolved":     {page.Equal("resolved", true)},
-	"closed":       {page.Equal("resolved", false), page.Equal("closed", true)},
-	"open":         {page.Equal("resolved", false), page.Equal("closed", false)},
-}
-
-// paused returns the conditions of open incidents that do not escalate.
-func paused(merged bool) []filters.Condition {
-	return []filters.Condition{page.Equal("resolved", false), page.Equal("closed", false), page.Equal("active", false), page.Equal("merged", merged)}
 }
 
 func show(i incidents.Incident) object {
@@ -112,9 +93,9 @@ func further(q page.Query, to *filters.Query) error {
 	if !ok {
 		return nil
 	}
-	conditions, known := states[name]
+	conditions, known := incidents.InState(name)
 	if !known {
-		return fault.Invalidf("state", "state must be one of %s", strings.Join(slices.Sorted(maps.Keys(states)), ", "))
+		return fault.Invalidf("state", "state must be one of %s", strings.Join(incidents.StateFilters(), ", "))
 	}
 	to.Conditions = append(to.Conditions, conditions...)
 	return nil

@@ -207,10 +207,11 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	if err != nil {
 		return err
 	}
-	router, err := s.build(alerts)
+	router, pages, err := s.build(alerts)
 	if err != nil {
 		return err
 	}
+	bg.Go(func() error { return pages.Run(ctx) }) // its streams must end before the server stops
 	for _, run := range []func(context.Context) error{
 		s.notifier.Run, s.load.Run, alerts.Run, jobs.Expire("sessions", s.Sessions.DeleteExpired, a.log),
 		jobs.Expire("audit log", func(ctx context.Context) (int64, error) { return s.Audit.Expire(ctx, a.cfg.History.AuditRetention) }, a.log),
@@ -225,37 +226,37 @@ func (a *API) start(ctx, background context.Context, bg *errgroup.Group) error {
 	return nil
 }
 
-// build creates the other edges and returns all routes.
-func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, error) {
+// build creates the other edges. It returns all routes, and the site.
+func (s *apiShared) build(alerts *receivers.Receivers) (*chi.Mux, *site.Site, error) {
 	v0, err := irisapi.New(s.irisParts())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	calendars, err := s.oncallAPI()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	v1, err := api.New(s.v1Parts())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	pages, err := site.New(site.Deps{Config: s.cfg, Stores: s.Stores, Sessions: s.sessions, APIs: s.inProcess(v0, calendars, v1), Wake: s.notifier.Wake, Log: s.log, Registerer: s.reg})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	answers, err := s.responses(pages.Asset)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	docs, err := openapi.New(server.Version(), pages.Asset)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	zip, err := compress()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return s.routes(zip, docs, v0, calendars, v1, alerts, answers, pages), nil
+	return s.routes(zip, docs, v0, calendars, v1, alerts, answers, pages), pages, nil
 }
 
 // inProcess returns the handler of the APIs for requests of the pages.

@@ -34,6 +34,9 @@ func (m *httpMetrics) middleware(next http.Handler) http.Handler {
 		begun := time.Now()
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		next.ServeHTTP(ww, r)
+		if ww.Header().Get("Content-Type") == "text/event-stream" {
+			return // it lasts as long as a page is open
+		}
 		route := "none"
 		if c := chi.RouteContext(r.Context()); c != nil && c.RoutePattern() != "" {
 			route = c.RoutePattern()

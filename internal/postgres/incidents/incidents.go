@@ -106,6 +106,12 @@ func incidentList(q filters.Query) (sql string, args []any, err error) {
 		selection += newestIncidents
 	}
 	l := postgres.NewListQuery("ListIncidents", selection).Tagged("incident", "i.id")
+	q.Conditions = slices.DeleteFunc(slices.Clone(q.Conditions), func(c filters.Condition) bool {
+		if c.Field == ofTeams {
+			l.Where("i.application_id = any(" + l.Arg(c.Values[0]) + "::bigint[]) or i.plan_id = any(" + l.Arg(c.Values[1]) + "::bigint[])")
+		}
+		return c.Field == ofTeams
+	})
 	if err := l.Filter(q, incidentColumns); err != nil {
 		return "", nil, err
 	}

@@ -13,12 +13,23 @@ import (
 // tables are the tables of the names in filters. The column of the ids is the field with "_id".
 var tables = map[string]string{"plan": "plans", "application": "applications", "owner": "users", "integration": "integrations"}
 
-// withIDs replaces conditions on names by conditions on the ids of the rows that have these names. So the planner knows the values,
+// ofTeams is a condition with two lists, the numbers of applications and of plans: an incident has one of either. It replaces "teams_of", the
+// number of a person whose teams own the application or the plan, or are paged by the plan.
+const ofTeams = "of teams"
+
+// withIDs replaces conditions on names and on a person's teams by conditions on the ids of the rows that have these names. So the planner knows the values,
 // and whether few or many rows of a list match. A name may belong to several versions of a plan.
 func withIDs(ctx context.Context, d *postgres.DB, q filters.Query) (filters.Query, error) {
 	given := q.Conditions
 	q.Conditions = make([]filters.Condition, len(given))
 	for i, c := range given {
+		if c.Field == "teams_of" {
+			found, err := postgres.Query(ctx, d, (*db.Queries).ConcernsOfPerson, c.Values[0].(int64))
+			if err != nil {
+				return q, err
+			}
+			c = filters.Condition{Field: ofTeams, Op: filters.In, Values: []any{found.Applications, found.Plans}}
+		}
 		if table, ok := tables[c.Field]; ok {
 			ids, err := named(ctx, d, table, c)
 			if err != nil {

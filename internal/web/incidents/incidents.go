@@ -61,6 +61,8 @@ type Deps struct {
 	Snoozes     Snoozes
 	Merges      Merges
 	Messages    Messages
+	// Outlooks returns what the list shows besides the rows of incidents.
+	Outlooks func(ctx context.Context, ids []incidents.ID) (map[incidents.ID]incidents.Outlook, error)
 	// Steps returns the number of steps of a plan version; 0 = unknown.
 	Steps func(ctx context.Context, planID int64) int
 	// Wake notifies the processors of changed buckets. It never blocks.
@@ -77,10 +79,13 @@ type Handlers struct {
 func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/incidents", h.list)
 	page.Get(r, "/incidents/{id}", h.show)
+	page.Get(r, "/incidents/new", h.blank)
 }
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
 func (h Handlers) ChangeRoutes(r chi.Router) {
+	r.Post("/incidents/bulk", h.bulk)
+	r.Post("/incidents/new", h.open)
 	r.Post("/incidents/{id}/acknowledge", h.acknowledge)
 	r.Post("/incidents/{id}/reopen", h.reopen)
 	r.Post("/incidents/{id}/resolve", h.resolve)

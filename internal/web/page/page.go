@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -51,14 +50,6 @@ type Scripts struct {
 	Token string
 }
 
-// Live is a part of a page that refreshes itself: the browser requests the address Self again and sends Seen, the hash of the part
-// that it shows.
-type Live struct {
-	Self string
-	Seen string
-	Body template.HTML
-}
-
 // Pages renders pages. It is safe for concurrent use.
 type Pages struct {
 	// Assets serves the static files below /static/.
@@ -66,10 +57,13 @@ type Pages struct {
 	Sessions *scs.SessionManager
 	// LogInAgain asks the reader for the password, or a log-in at a provider, and then sends the form of the request again.
 	LogInAgain func(rw http.ResponseWriter, r *http.Request)
-	apis       http.Handler
-	errors     *wire.Errors
-	mailbox    bool
-	log        *zap.Logger
+	// Version returns a text that changes when live parts may have changed; nil = nobody knows. See Run.
+	Version func(ctx context.Context) (string, error)
+	streams streams
+	apis    http.Handler
+	errors  *wire.Errors
+	mailbox bool
+	log     *zap.Logger
 
 	templates *template.Template
 	names     map[string]string // static file -> address
@@ -78,7 +72,7 @@ type Pages struct {
 // New reads the folders "templates" and "static" of files. apis serves the JSON APIs (Pages.API). mailbox adds the mailbox of `iris dev` to the
 // navigation.
 func New(files fs.FS, sessions *scs.SessionManager, apis http.Handler, mailbox bool, log *zap.Logger) (*Pages, error) {
-	p := &Pages{Sessions: sessions, apis: apis, errors: wire.NewErrors(log), mailbox: mailbox, log: log}
+	p := &Pages{Sessions: sessions, apis: apis, errors: wire.NewErrors(log), mailbox: mailbox, log: log, streams: newStreams()}
 	if err := p.readAssets(files); err != nil {
 		return nil, err
 	}
@@ -96,9 +90,18 @@ func (p *Pages) functions() template.FuncMap {
 		"path":  url.PathEscape,
 		"day":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 		"ago":   func(t time.Time) string { return humanize.Age(time.Since(t)) },
+		"until": until,
 		"dict":  dict,
 		"list":  func(items ...any) []any { return items },
 	}
+}
+
+// until says how long it is until t.
+func until(t time.Time) string {
+	if left := time.Until(t); left > 0 {
+		return "in " + humanize.Age(left)
+	}
+	return "now"
 }
 
 // dict returns the arguments of a component: names and values in turns.
@@ -161,47 +164,6 @@ func (p *Pages) execute(rw http.ResponseWriter, r *http.Request, name string, da
 		return nil, false
 	}
 	return b.Bytes(), true
-}
-
-// IsRefresh reports whether the browser asks for a part of a page and not for the page.
-func IsRefresh(r *http.Request) bool { return r.Header.Get("HX-Request") != "" }
-
-// Live renders a part that refreshes itself. If the browser asks for this part only, Live has written the answer (204 when
-// nothing changed) and returns false. Otherwise the caller renders the page around the part.
-func (p *Pages) Live(rw http.ResponseWriter, r *http.Request, name string, data any) (Live, bool) {
-	body, ok := p.execute(rw, r, name, data)
-	if !ok {
-		return Live{}, false
-	}
-	h := fnv.New64a()
-	_, _ = h.Write(withoutAges(body))
-	l := Live{Self: r.URL.RequestURI(), Seen: fmt.Sprintf("%016x", h.Sum64()), Body: template.HTML(body)} // html/template has escaped it
-	if !IsRefresh(r) {
-		return l, true
-	}
-	if r.Header.Get("X-Seen") == l.Seen {
-		rw.WriteHeader(http.StatusNoContent)
-		return Live{}, false
-	}
-	p.Render(rw, r, http.StatusOK, "live", l)
-	return Live{}, false
-}
-
-// withoutAges removes the texts of ages. The browser updates ages itself, so a new age is no reason to send a part again.
-func withoutAges(b []byte) []byte {
-	var out []byte
-	for {
-		i := bytes.Index(b, []byte(`data-as="age">`))
-		if i < 0 {
-			return append(out, b...)
-		}
-		i += len(`data-as="age">`)
-		out = append(out, b[:i]...)
-		b = b[i:]
-		if j := bytes.IndexByte(b, '<'); j >= 0 {
-			b = b[j:]
-		}
-	}
 }
 
 // DatabaseUnavailable says what a reader can expect while the database cannot be reached.

@@ -66,7 +66,7 @@ func New(d Deps) (*Site, error) {
 	}
 	hide := s.Silences(d.Wake, d.Log)
 	pages, err := web.New(web.Deps{
-		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Wake: d.Wake},
+		Incidents: web.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Responders: s.Responders(), Snoozes: s.Incidents, Merges: s.Incidents, Messages: s.Messages, Steps: s.Plans.StepCount, Outlooks: s.Incidents.Outlooks, Wake: d.Wake},
 		Sections: sections.Deps{
 			Configuration: sections.ConfigurationParts{
 				Integrations: sections.IntegrationParts{PublicURL: d.Config.PublicURL, MailDomain: mailDomain(d.Config)},
@@ -85,7 +85,7 @@ func New(d Deps) (*Site, error) {
 		People:   login.NewPeople(s.Users, accounts, s.KnownAddresses, s.Attempts, d.Log),
 		SignOn:   signOn,
 		Account:  account,
-		Sessions: d.Sessions, APIs: d.APIs, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Log: d.Log,
+		Sessions: d.Sessions, APIs: d.APIs, UserKey: login.UserKey, RecentLogin: d.Config.HTTP.SessionConfirm, Mailbox: d.Config.HTTP.MailboxURL != "", Version: s.Incidents.Version, Log: d.Log,
 	})
 	return &Site{pages, providers.SCIM(d.Config, s, d.Log)}, err
 }

@@ -142,6 +142,29 @@ func (q *Queries) Comments(ctx context.Context, incidentID int64) ([]CommentsRow
 	return items, nil
 }
 
+const concernsOfPerson = `-- name: ConcernsOfPerson :one
+with mine as (select m.team_id from team_members m where m.user_id = $1::bigint and (m.member or m.admin))
+select array(select a.id from applications a where a.team_id in (select team_id from mine))::bigint[] as applications,
+    array(
+        select p.id from plan_owners o join plans p on lower(p.name) = o.name_key where o.team_id in (select team_id from mine)
+        union
+        select n.plan_id from plan_notifications n join teams t on t.target_id = n.target_id where t.id in (select team_id from mine)
+    )::bigint[] as plans
+`
+
+type ConcernsOfPersonRow struct {
+	Applications []int64
+	Plans        []int64
+}
+
+// The applications and plans of a person's teams: owned by them, or paging them. All versions of a plan count.
+func (q *Queries) ConcernsOfPerson(ctx context.Context, person int64) (ConcernsOfPersonRow, error) {
+	row := q.db.QueryRow(ctx, concernsOfPerson, person)
+	var i ConcernsOfPersonRow
+	err := row.Scan(&i.Applications, &i.Plans)
+	return i, err
+}
+
 const lockForChange = `-- name: LockForChange :many
 select i.id, i.bucket, i.plan_id, i.application_id, i.created_at, i.updated_at, i.active, i.resolved, i.owner_id, i.current_step, i.reopen_count, i.version, i.due_at, i.step_at, i.progress, i.dedup_key, i.plan_key, i.exhausted_at, i.integration_id, i.source_acknowledged, i.snoozed_until, i.silenced_until, i.merged_into, i.closed_at, i.delivered_at, i.silence_id
 from incidents i
@@ -610,6 +633,93 @@ func (q *Queries) OpenIncidents(ctx context.Context, arg OpenIncidentsParams) ([
 	for rows.Next() {
 		var i OpenIncidentsRow
 		if err := rows.Scan(&i.Ord, &i.ID, &i.Bucket); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const outlooks = `-- name: Outlooks :many
+select i.id, i.active, i.due_at, i.current_step, alerts.known, alerts.firing,
+    coalesce(w.target, '')::text as waiting_target, coalesce(w.mode, '')::text as waiting_mode, coalesce(w.available_at, i.created_at)::timestamptz as waiting_at,
+    following.step::int as next_step, following.roles::text[] as roles, following.names::text[] as names, following.mode::text as mode
+from incidents i
+cross join lateral (
+    select count(*) as known, count(*) filter (where a.status = 'firing') as firing from incident_alerts a where a.incident_id = i.id
+) alerts
+left join lateral (
+    select m.target, m.mode, m.available_at from messages m
+    where i.active and m.incident_id = i.id and m.settled_at is null
+    order by m.available_at, m.id limit 1
+) w on true
+cross join lateral (
+    select coalesce(min(n.step), 0) as step, coalesce(array_agg(n.role order by n.position) filter (where n.role is not null), '{}') as roles,
+        coalesce(array_agg(coalesce(t.name, '') order by n.position) filter (where n.role is not null), '{}') as names,
+        coalesce((array_agg(coalesce(uc.mode, '') order by n.position) filter (where n.role is not null))[1], '') as mode
+    from plan_notifications n
+    join priorities p on p.name = n.priority
+    left join named_targets t on t.target_id = n.target_id
+    left join users u on u.target_id = n.target_id and n.role = 'user'
+    left join user_application_modes ua on ua.user_id = u.id and ua.application_id = i.application_id and ua.priority = n.priority
+    left join application_default_modes ad on ad.application_id = i.application_id and ad.priority = n.priority
+    left join user_modes um on um.user_id = u.id and um.priority = n.priority
+    left join user_contacts uc on uc.user_id = u.id and uc.mode = coalesce(ua.mode, ad.mode, um.mode, p.default_mode)
+    where i.active and n.plan_id = i.plan_id and n.step = i.current_step + case when exists (
+        select from plan_notifications c
+        where c.plan_id = i.plan_id and c.step = i.current_step
+          and coalesce((i.progress -> 'n' -> c.position::int ->> 'm')::int, 0) between 1 and c.repeat
+          and i.progress -> 'n' -> c.position::int ->> 's' is null
+    ) then 0 else 1 end
+) following
+where i.id = any($1::bigint[])
+`
+
+type OutlooksRow struct {
+	ID            int64
+	Active        bool
+	DueAt         *time.Time
+	CurrentStep   int16
+	Known         int64
+	Firing        int64
+	WaitingTarget string
+	WaitingMode   string
+	WaitingAt     time.Time
+	NextStep      int32
+	Roles         []string
+	Names         []string
+	Mode          string
+}
+
+// What lists show besides the rows of incidents: alerts, the message that waits, and whom the plan pages next. The mode of a person is the one
+// that users.ModeFor finds, if the person has a contact for it: for the application, the application's default, the person's own, that of the priority.
+func (q *Queries) Outlooks(ctx context.Context, ids []int64) ([]OutlooksRow, error) {
+	rows, err := q.db.Query(ctx, outlooks, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OutlooksRow{}
+	for rows.Next() {
+		var i OutlooksRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Active,
+			&i.DueAt,
+			&i.CurrentStep,
+			&i.Known,
+			&i.Firing,
+			&i.WaitingTarget,
+			&i.WaitingMode,
+			&i.WaitingAt,
+			&i.NextStep,
+			&i.Roles,
+			&i.Names,
+			&i.Mode,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
