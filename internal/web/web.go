@@ -16,6 +16,7 @@ import (
 
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/account"
+	"github.com/iris-oncall/iris/internal/web/home"
 	"github.com/iris-oncall/iris/internal/web/incidents"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/sections"
@@ -66,6 +67,7 @@ type Web struct {
 	people    People
 	userKey   string
 	pages     *page.Pages
+	start     home.Handlers
 	incidents incidents.Handlers
 	sections  sections.Deps
 	signOn    *signon.SignOn
@@ -88,6 +90,7 @@ func New(d Deps) (*Web, error) {
 	if w.pages, err = page.New(files, &sessions, d.APIs, d.Mailbox, log); err != nil {
 		return nil, err
 	}
+	w.start = home.Handlers{Pages: w.pages, PublicURL: d.Sections.Configuration.Integrations.PublicURL}
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
 	w.account = account.New(d.Account, d.People, w.pages, d.UserKey, log)
 	w.signOn = signon.New(d.SignOn, &sessions, d.UserKey, log)
@@ -104,8 +107,7 @@ func (w *Web) Routes(r chi.Router) {
 	r.Handle("/static/*", w.pages.Assets)
 	r.Group(func(r chi.Router) {
 		r.Use(headers, http.NewCrossOriginProtection().Handler, w.pages.Sessions.LoadAndSave, w.signOn.FollowProxy)
-		r.Get("/", w.home)
-		r.Head("/", w.home)
+		page.Get(r, "/", w.home)
 		page.Get(r, "/login", w.showLogin)
 		w.signOn.Routes(r)
 		w.account.LoginRoutes(r)
@@ -145,14 +147,14 @@ func headers(next http.Handler) http.Handler {
 	})
 }
 
-// home redirects to the incidents, or to the log-in and from there to the incidents.
+// home shows the home page, or redirects to the log-in and from there to the home page.
 func (w *Web) home(rw http.ResponseWriter, r *http.Request) {
-	_, loggedIn, err := w.sessionUser(r)
+	user, loggedIn, err := w.sessionUser(r)
 	switch {
 	case err != nil:
 		w.pages.Fail(rw, r, err)
 	case loggedIn:
-		http.Redirect(rw, r, "/incidents", http.StatusFound)
+		w.start.Show(rw, r.WithContext(page.WithReader(r.Context(), user)))
 	default:
 		toLogin(rw, r)
 	}

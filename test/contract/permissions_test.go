@@ -152,6 +152,7 @@ func rights() []right {
 		{get, "/v0/queues", nil, 200, known, nil},
 		{get, "/v1/plans/pager/simulation", nil, 200, known, nil},
 		{get, "/v1/incidents/1/timeline", nil, 200, known, nil},
+		{get, "/v1/incidents/1/next", nil, 200, known, nil},
 		{get, "/v1/audit", nil, 200, "1333333o3", nil},
 		{get, "/v1/audit/export", nil, 200, "1333333o3", nil},
 		{get, "/v1/incidents?state=open", nil, 200, known, nil},

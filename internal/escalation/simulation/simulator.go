@@ -138,9 +138,23 @@ func anyApplication(priorities map[users.Priority]users.Mode) escalation.Applica
 
 // Simulate answers q. A plan or application that does not exist is a NotFound fault.
 func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error) {
+	run, err := s.prepare(ctx, q)
+	if err != nil {
+		return Simulation{}, err
+	}
+	if err := run.run(ctx); err != nil {
+		return Simulation{}, err
+	}
+	slices.SortStableFunc(run.Pages, func(a, b SimulatedPage) int { return a.At.Compare(b.At) })
+	run.addNotes()
+	return run.Simulation, nil
+}
+
+// prepare reads what the simulation of q needs.
+func (s *Simulator) prepare(ctx context.Context, q Question) (*simulation, error) {
 	priorities, err := s.deps.Rules.DefaultModes(ctx)
 	if err != nil {
-		return Simulation{}, fmt.Errorf("read the default modes: %w", err)
+		return nil, fmt.Errorf("read the default modes: %w", err)
 	}
 	run := &simulation{
 		limits: s.deps.Rules, days: map[users.ID]*floods.DayCount{},
@@ -150,35 +164,30 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 	}
 	plans, err := s.deps.Reader.Plans(ctx, []escalation.PlanID{q.Plan})
 	if err != nil {
-		return Simulation{}, fmt.Errorf("read the plan: %w", err)
+		return nil, fmt.Errorf("read the plan: %w", err)
 	}
 	var ok bool
 	if run.Plan, ok = plans[q.Plan]; !ok {
-		return Simulation{}, fault.New(fault.NotFound, "no such plan")
+		return nil, fault.New(fault.NotFound, "no such plan")
 	}
 	if q.Application != 0 {
 		apps, err := s.deps.Reader.Applications(ctx, []int64{q.Application})
 		if err != nil {
-			return Simulation{}, fmt.Errorf("read the application: %w", err)
+			return nil, fmt.Errorf("read the application: %w", err)
 		}
 		if run.Application, ok = apps[q.Application]; !ok {
-			return Simulation{}, fault.New(fault.NotFound, "no such application")
+			return nil, fault.New(fault.NotFound, "no such application")
 		}
 	}
 	if err := s.vendors(ctx, run); err != nil {
-		return Simulation{}, err
+		return nil, err
 	}
 	if s.deps.Populated != nil {
 		run.populated = s.deps.Populated()
 	}
 	run.responders = oncall.NewRecent(simulatedKeep, s.deps.Reader.Responders)
 	run.decider = escalation.NewDecider(s.deps.Resolver(), run.responders, func(incidents.ID) bool { return false })
-	if err := run.run(ctx); err != nil {
-		return Simulation{}, err
-	}
-	slices.SortStableFunc(run.Pages, func(a, b SimulatedPage) int { return a.At.Compare(b.At) })
-	run.addNotes()
-	return run.Simulation, nil
+	return run, nil
 }
 
 // vendors removes modes without a vendor from the application's modes, as delivery does.

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,7 +126,7 @@ func Get(r chi.Router, path string, h http.HandlerFunc) {
 		defer cancel()
 		h(rw, r.WithContext(ctx))
 	}
-	for _, pattern := range []string{path, path + "/"} {
+	for _, pattern := range slices.Compact([]string{path, strings.TrimSuffix(path, "/") + "/"}) {
 		r.Get(pattern, limited)
 		r.Head(pattern, limited)
 	}

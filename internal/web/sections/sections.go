@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/web/home"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/sections/access"
 	"github.com/iris-oncall/iris/internal/web/sections/configuration"
@@ -49,7 +48,6 @@ type Deps struct {
 
 // Routes mounts the sections. The caller must admit only people who have logged in.
 func (d Deps) Routes(r chi.Router, p *page.Pages) {
-	home.Handlers{Pages: p}.Routes(r)
 	d.Configuration.Routes(r, p)
 	d.Access.Routes(r, p)
 	d.Operations.Routes(r, p)
