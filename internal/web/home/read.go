@@ -169,7 +169,8 @@ func (h Handlers) read(r *http.Request) (*data, error) {
 func (h Handlers) readTeams(r *http.Request, d *data) (missing []string, err error) {
 	api, shown := h.Pages.API(r), d.teams[:min(len(d.teams), maxTeams)]
 	d.onCall = make([]onCall, len(shown))
-	senders := make([][]integration, len(shown))
+	senders := make([][]integration, len(shown)+1)
+	every := len(shown) == 0 || page.Reader(r).Admin // a newcomer sends the test alert with any integration
 	reads := map[string]func() error{}
 	for i, team := range shown {
 		reads["team "+team] = func() error {
@@ -181,12 +182,13 @@ func (h Handlers) readTeams(r *http.Request, d *data) (missing []string, err err
 			}
 			return err
 		}
-		reads["integrations of team "+team] = func() error {
-			return list(api, "/v1/integrations?team="+url.QueryEscape(team), &senders[i])
+		if !every {
+			reads["integrations of team "+team] = func() error {
+				return list(api, "/v1/integrations?team="+url.QueryEscape(team), &senders[i])
+			}
 		}
 	}
-	if len(shown) == 0 || page.Reader(r).Admin { // a newcomer gets a test alert from any integration
-		senders = append(senders, nil)
+	if every {
 		reads["integrations"] = func() error { return list(api, "/v1/integrations?limit=100", &senders[len(shown)]) }
 	}
 	missing, err = together(reads)

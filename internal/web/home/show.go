@@ -14,7 +14,27 @@ import (
 
 type incidentRow struct {
 	incident
-	Mine bool // the reader has acknowledged it
+	Mine      bool // the reader has acknowledged it
+	StateText string
+}
+
+// maxTitle is the length of a title in characters.
+const maxTitle = 160
+
+func row(i incident, mine bool) incidentRow {
+	i.Title = shortened(i.Title, maxTitle)
+	text := i.State
+	switch {
+	case mine && i.State == "acknowledged":
+		text = "acknowledged by you"
+	case mine:
+		text += ", yours"
+	case i.State == "escalating" && i.Step > 0:
+		text = fmt.Sprintf("escalating, step %d", i.Step)
+	case i.State == "exhausted":
+		text = "nobody acknowledged"
+	}
+	return incidentRow{i, mine, text}
 }
 
 // incidentRows returns the open incidents that concern the reader: first those that nobody owns, then those of the reader.
@@ -22,11 +42,11 @@ func (d *data) incidentRows() (rows []incidentRow, more bool) {
 	seen := map[int64]bool{}
 	for _, i := range d.owned {
 		seen[i.ID] = true
-		rows = append(rows, incidentRow{i, true})
+		rows = append(rows, row(i, true))
 	}
 	for _, i := range d.paged {
 		if !seen[i.ID] && i.Owner == "" && i.State != "merged" {
-			rows = append(rows, incidentRow{i, false})
+			rows = append(rows, row(i, false))
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b incidentRow) int {

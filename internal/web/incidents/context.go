@@ -17,6 +17,7 @@ const (
 	maxLabels  = 40
 	maxLinks   = 12
 	maxText    = 600  // characters of a summary
+	maxName    = 60   // characters of the name of a label or link
 	maxValue   = 300  // characters of a label
 	maxAddress = 2000 // bytes of a link
 )
@@ -121,7 +122,7 @@ func (f *facts) label(o object) {
 			f.More++
 			continue
 		}
-		f.Labels = append(f.Labels, label{shortened(name, maxValue), shortened(value, maxValue)})
+		f.Labels = append(f.Labels, label{shortened(name, maxName), shortened(value, maxValue)})
 	}
 }
 
@@ -137,7 +138,7 @@ func (f *facts) link(text, value string) {
 	if to == "" || slices.ContainsFunc(f.Links, func(l link) bool { return l.URL == to }) {
 		return
 	}
-	f.Links = append(f.Links, link{shortened(cmp.Or(text, to), maxValue), to})
+	f.Links = append(f.Links, link{shortened(cmp.Or(text, to), maxName), to})
 }
 
 func (f *facts) listedLinks(raw json.RawMessage, names ...string) {
@@ -225,9 +226,9 @@ const maxAlerts = 100
 
 // alertsView is the list of the alerts of a group.
 type alertsView struct {
-	First, Rest    []alertView
-	Count, Resolve int // all that were read, and how many of them are resolved
-	Cut            bool
+	First, Rest     []alertView
+	Count, Resolved int // all that were read, and how many of them are resolved
+	Cut             bool
 }
 
 // shownAlerts is how many alerts are not folded.
@@ -259,11 +260,11 @@ func viewAlerts(all []incidents.Alert) alertsView {
 		for _, name := range labels[i].names() {
 			value := labels[i].text(name)
 			if shared[label{name, value}] < len(all) && len(row.Labels) < maxAlertLabels {
-				row.Labels = append(row.Labels, label{shortened(name, 60), shortened(value, maxAlertLabel)})
+				row.Labels = append(row.Labels, label{shortened(name, maxName), shortened(value, maxAlertLabel)})
 			}
 		}
 		if !a.Firing {
-			v.Resolve++
+			v.Resolved++
 		}
 		if i < shownAlerts {
 			v.First = append(v.First, row)

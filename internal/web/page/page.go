@@ -92,6 +92,7 @@ func (p *Pages) functions() template.FuncMap {
 		"asset": p.Asset,
 		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
 		"clock": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"short": func(t time.Time) string { return t.UTC().Format("Mon 2 Jan 15:04") },
 		"path":  url.PathEscape,
 		"day":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 		"ago":   func(t time.Time) string { return humanize.Age(time.Since(t)) },
