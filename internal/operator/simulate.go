@@ -5,27 +5,24 @@ import (
 
 	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/catalog"
-	"github.com/iris-oncall/iris/internal/postgres/engine"
 )
 
 // Simulations answers questions as people type them. For a plan or application that does not exist, the error suggests a similar name.
 type Simulations struct {
-	simulator *simulation.Simulator
-	names     *catalog.Names
-	runner    *engine.Runner
+	*Simulator
+	names *catalog.Names
 }
 
 // NewSimulations returns Simulations on the database.
 func NewSimulations(s *simulation.Simulator, db *postgres.DB, apps *catalog.Applications) Simulations {
-	return Simulations{s, catalog.NewNames(db, apps), engine.NewRunner(db)}
+	return Simulations{s, catalog.NewNames(db, apps)}
 }
 
 // Ask predicts what would happen to an incident. It stores and sends nothing.
 func (s Simulations) Ask(ctx context.Context, a simulation.TypedQuestion) (simulation.Simulation, error) {
-	sim, err := s.simulator.Ask(ctx, a)
+	sim, err := s.Simulator.Ask(ctx, a)
 	if err == nil {
 		return sim, nil
 	}
@@ -39,15 +36,6 @@ func (s Simulations) Ask(ctx context.Context, a simulation.TypedQuestion) (simul
 		}
 	}
 	return sim, err
-}
-
-// Next returns what happens next to an incident. It returns a NotFound fault if there is no such incident.
-func (s Simulations) Next(ctx context.Context, id incidents.ID) (simulation.Next, error) {
-	due, err := s.runner.Ahead(ctx, id)
-	if err != nil || !due.Active {
-		return simulation.Next{}, err
-	}
-	return s.simulator.Next(ctx, due)
 }
 
 // unknown returns a NotFound fault for a name that does not exist. It suggests the known name that is most similar.

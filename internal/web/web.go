@@ -16,7 +16,6 @@ import (
 
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/account"
-	"github.com/iris-oncall/iris/internal/web/home"
 	"github.com/iris-oncall/iris/internal/web/incidents"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/sections"
@@ -67,7 +66,6 @@ type Web struct {
 	people    People
 	userKey   string
 	pages     *page.Pages
-	start     home.Handlers
 	incidents incidents.Handlers
 	sections  sections.Deps
 	signOn    *signon.SignOn
@@ -90,7 +88,6 @@ func New(d Deps) (*Web, error) {
 	if w.pages, err = page.New(files, &sessions, d.APIs, d.Mailbox, log); err != nil {
 		return nil, err
 	}
-	w.start = home.Handlers{Pages: w.pages, PublicURL: d.Sections.Configuration.Integrations.PublicURL}
 	w.incidents = incidents.Handlers{Deps: d.Incidents, Pages: w.pages}
 	w.account = account.New(d.Account, d.People, w.pages, d.UserKey, log)
 	w.signOn = signon.New(d.SignOn, &sessions, d.UserKey, log)
@@ -154,7 +151,7 @@ func (w *Web) home(rw http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		w.pages.Fail(rw, r, err)
 	case loggedIn:
-		w.start.Show(rw, r.WithContext(page.WithReader(r.Context(), user)))
+		w.sections.Home(w.pages)(rw, r.WithContext(page.WithReader(r.Context(), user)))
 	default:
 		toLogin(rw, r)
 	}

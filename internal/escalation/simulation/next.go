@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/escalation"
+	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
 )
 
@@ -23,8 +24,13 @@ type Next struct {
 // maxAhead bounds how often Next decides. Decisions without pages are few: a step that nobody can be paged in is over at once.
 const maxAhead = 100
 
-// Next returns what happens next to an incident that escalates. Messages that are being sent count as sent.
-func (s *Simulator) Next(ctx context.Context, due escalation.Due) (Next, error) {
+// Next returns what happens next to an incident if nobody does anything. Messages that are being sent count as sent. It returns a NotFound
+// fault if there is no such incident.
+func (s *Simulator) Next(ctx context.Context, id incidents.ID) (Next, error) {
+	due, err := s.deps.Waiting.Ahead(ctx, id)
+	if err != nil || !due.Active {
+		return Next{}, err
+	}
 	if due.PlanPaused || due.ApplicationPaused {
 		return Next{Paused: true}, nil
 	}

@@ -49,14 +49,21 @@ type Populated interface {
 	NotPopulated(ctx context.Context, team escalation.Target, role string, at time.Time) (bool, error)
 }
 
+// Waiting reads incidents that wait for their next step.
+type Waiting interface {
+	// Ahead returns an incident as it would be decided now; a NotFound fault if there is no such incident.
+	Ahead(ctx context.Context, id incidents.ID) (escalation.Due, error)
+}
+
 // SimulatorDeps are the simulator's collaborators. All are required but Vendors and Populated, whose checks are then
-// skipped.
+// skipped, and Waiting, which only Next needs.
 type SimulatorDeps struct {
 	Reader  escalation.Reader
 	Rules   Rules
 	Names   Names
 	Clock   Clock
 	Vendors Vendors
+	Waiting Waiting
 	// Populated returns a reader of how far calendars are populated, for one simulation.
 	Populated func() Populated
 	// Resolver returns a resolver for one simulation. It may cache what it reads as long as it is used, so that a

@@ -31,6 +31,7 @@ type data struct {
 	paged   []incident
 	contact []contact
 	rules   []rule
+	usual   []usual // modes of priorities without a rule
 	senders []integration
 	sent    []message
 	plans   []plan
@@ -93,6 +94,11 @@ type rule struct {
 	} `json:"follow_ups"`
 }
 
+type usual struct {
+	Name string `json:"name"`
+	Mode string `json:"default_mode"`
+}
+
 type integration struct {
 	Name     string `json:"name"`
 	Address  string `json:"address"`
@@ -137,6 +143,7 @@ func (h Handlers) read(r *http.Request) (*data, error) {
 			d.rules = answer.Rules
 			return err
 		},
+		"the modes of priorities": func() error { return api.Get("/v0/priorities", &d.usual) },
 		"your incidents": func() error {
 			return list(api, fmt.Sprintf("/v1/incidents?state=open&limit=%d&owner=%s", maxIncidents, url.QueryEscape(me.Name)), &d.owned)
 		},

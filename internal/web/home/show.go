@@ -155,15 +155,25 @@ func (d *data) contactWarnings(name string) []page.Warning {
 	var out []page.Warning
 	lacking := map[string][]string{}
 	var modes []string
+	lacks := func(priority, mode string) {
+		if mode == "" || mode == "drop" || has[mode] || slices.Contains(lacking[mode], priority) {
+			return
+		}
+		if lacking[mode] == nil {
+			modes = append(modes, mode)
+		}
+		lacking[mode] = append(lacking[mode], priority)
+	}
+	chosen := map[string]bool{}
 	for _, r := range d.rules {
+		chosen[r.Priority] = true
 		for _, mode := range append([]string{r.Mode}, followUps(r)...) {
-			if mode == "" || mode == "drop" || has[mode] || slices.Contains(lacking[mode], r.Priority) {
-				continue
-			}
-			if lacking[mode] == nil {
-				modes = append(modes, mode)
-			}
-			lacking[mode] = append(lacking[mode], r.Priority)
+			lacks(r.Priority, mode)
+		}
+	}
+	for _, u := range d.usual { // a person chose nothing here: only a missing phone number is worth a warning
+		if !chosen[u.Name] && slices.Contains(phoneModes, u.Mode) {
+			lacks(u.Name, u.Mode)
 		}
 	}
 	for _, mode := range modes {

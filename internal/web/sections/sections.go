@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/iris-oncall/iris/internal/web/home"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/web/sections/access"
 	"github.com/iris-oncall/iris/internal/web/sections/configuration"
@@ -44,6 +45,11 @@ type Deps struct {
 	Configuration configuration.Deps
 	Access        access.Deps
 	Operations    operations.Deps
+}
+
+// Home returns the home page. The caller must admit only people who have logged in.
+func (d Deps) Home(p *page.Pages) http.HandlerFunc {
+	return home.Handlers{Pages: p, PublicURL: d.Configuration.Integrations.PublicURL}.Show
 }
 
 // Routes mounts the sections. The caller must admit only people who have logged in.
