@@ -88,7 +88,7 @@ type contact struct {
 
 type rule struct {
 	Priority  string `json:"priority"`
-	Mode      string `json:"mode"`
+	Mode      string `json:"mode"` // "" = that of the installation
 	FollowUps []struct {
 		Mode string `json:"mode"`
 	} `json:"follow_ups"`

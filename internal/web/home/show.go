@@ -166,7 +166,7 @@ func (d *data) contactWarnings(name string) []page.Warning {
 	}
 	chosen := map[string]bool{}
 	for _, r := range d.rules {
-		chosen[r.Priority] = true
+		chosen[r.Priority] = r.Mode != ""
 		for _, mode := range append([]string{r.Mode}, followUps(r)...) {
 			lacks(r.Priority, mode)
 		}

@@ -67,6 +67,8 @@ func TestWarnings(t *testing.T) {
 	}, texts(d.warnings("ann", time.UTC)))
 	d = data{contact: []contact{{Mode: "sms", Destination: "+1"}}, usual: []usual{{"urgent", "call"}, {"high", "sms"}, {"medium", "slack"}}}
 	require.Equal(t, []string{"Pages with priority urgent come by call, and you have no phone number for call."}, texts(d.warnings("ann", time.UTC)))
+	d.rules = []rule{{Priority: "urgent"}}
+	require.Len(t, d.warnings("ann", time.UTC), 1, "the person chose nothing")
 	d.rules = []rule{{Priority: "urgent", Mode: "sms"}}
 	require.Empty(t, d.warnings("ann", time.UTC))
 	require.Equal(t, []string{"You have no contact: no page can reach you."}, texts((&data{rules: rules}).warnings("ann", time.UTC)))
