@@ -24,7 +24,7 @@ func homeLayout(api *client) []layoutPage {
 		api.call(http.MethodPost, at+"/comments", object{"content": fmt.Sprintf("%d %s %s", i, odd, unbroken)}, nil)
 	}
 	resolved := api.open(object{"title": "resolved " + odd})
-	api.call(http.MethodPost, fmt.Sprintf("/v1/incidents/%d/resolve", resolved), nil, nil)
+	api.call(http.MethodPost, fmt.Sprintf("/v1/incidents/%d/resolve", resolved), object{}, nil)
 	return []layoutPage{
 		{"home", "/", `#on-call-now`}, {"incident-hostile", fmt.Sprintf("/incidents/%d", hostile), `.earlier`},
 		{"incident-resolved", fmt.Sprintf("/incidents/%d", resolved), `.chip.resolved`},

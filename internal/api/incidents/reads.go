@@ -28,6 +28,7 @@ type object struct {
 	ID           incidents.ID    `json:"id"`
 	State        incidents.State `json:"state"`
 	Title        *string         `json:"title"`
+	Heading      string          `json:"heading"` // never empty
 	Application  string          `json:"application"`
 	Plan         string          `json:"plan"`
 	PlanID       int64           `json:"plan_id"`
@@ -66,7 +67,7 @@ func paused(merged bool) []filters.Condition {
 }
 
 func show(i incidents.Incident) object {
-	out := object{ID: i.ID, State: i.State(), Title: title(i), Application: i.Application, Plan: i.Plan, PlanID: i.PlanID,
+	out := object{ID: i.ID, State: i.State(), Title: title(i), Heading: i.Title(), Application: i.Application, Plan: i.Plan, PlanID: i.PlanID,
 		Owner: page.OrNull(i.Owner), Step: i.CurrentStep, Integration: page.OrNull(i.Integration), Severity: page.OrNull(i.Severity), CreatedAt: page.Time(i.CreatedAt), UpdatedAt: page.Time(i.UpdatedAt),
 		SnoozedUntil: page.Time(i.SnoozedUntil)}
 	if i.MergedInto != 0 {

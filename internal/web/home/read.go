@@ -72,7 +72,7 @@ type shift struct {
 type incident struct {
 	ID       int64     `json:"id"`
 	State    string    `json:"state"`
-	Title    string    `json:"title"`
+	Title    string    `json:"heading"`
 	Owner    string    `json:"owner"`
 	Severity string    `json:"severity"`
 	Step     int       `json:"step"`
