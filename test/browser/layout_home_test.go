@@ -55,7 +55,7 @@ func TestIncidentOnAPhone(t *testing.T) {
 	b.do("home", chromedp.Navigate(home+"/"), chromedp.WaitVisible(chromedp.CSS(fmt.Sprintf(`form[action="/incidents/%d/acknowledge"] button`, id))))
 	b.shot("130-home-phone")
 	require.Empty(t, ask[[]string](b, overflowing))
-	b.do("the incident", chromedp.Navigate(at), chromedp.WaitVisible(`.next time[data-as=left]`))
+	b.do("the incident", chromedp.Navigate(at), chromedp.WaitVisible(`.next time[data-as=until]`))
 	b.until("it counts down", `/^in \d+ s$/.test(document.querySelector(".next time").textContent)`)
 	b.shot("131-incident-phone")
 	require.Empty(t, ask[[]string](b, overflowing))

@@ -287,9 +287,10 @@ func shortened(s string, length int) string {
 
 // firstSteps are what a newcomer does.
 type firstSteps struct {
-	Contact, Plan, Alert    bool // what is done
-	Contacts, Planned, Send string
-	Integrations            bool // there is one that can receive the test alert
+	Contact, Plan, Alert bool   // what is done
+	Contacts, Planned    string // addresses of pages
+	Contacted, Send      string // commands
+	Integrations         bool   // there is one that can receive the test alert
 }
 
 // firstSteps returns the steps for a reader without a team, or for an installation without a plan; nil for others.
@@ -301,6 +302,7 @@ func (d *data) firstSteps(name, address string, readOnly bool) *firstSteps {
 	for _, i := range d.senders {
 		s.Alert = s.Alert || i.Activity.Accepted > 0
 	}
+	s.Contacted = "iris contact set '" + shellSafe(name) + "' sms +12025550100"
 	s.Send = `curl -H "Authorization: Bearer TOKEN" ` + address + `/v1/hooks/generic -d '{"id": "test", "title": "Test alert of ` + shellSafe(name) + `", "severity": "high"}'`
 	return s
 }

@@ -100,6 +100,7 @@ func TestFirstSteps(t *testing.T) {
 	require.False(t, s.Contact || s.Plan || s.Alert)
 	require.Contains(t, s.Send, "https://iris.example.com/v1/hooks/generic")
 	require.Contains(t, s.Send, "Test alert of oneil", "a quote would end the text in the shell")
+	require.Equal(t, "iris contact set 'oneil' sms +12025550100", s.Contacted)
 	d := data{contact: []contact{{}}, plans: []plan{{}}, senders: make([]integration, 1)}
 	d.senders[0].Activity.Accepted = 1
 	s = d.firstSteps("ann", "", false)

@@ -17,8 +17,8 @@ type nextView struct {
 	At   time.Time // zero = at an unknown time
 }
 
-// ahead is the answer of /v1 about what an incident waits for.
-type ahead struct {
+// nextAnswer is the answer of /v1 about what an incident waits for.
+type nextAnswer struct {
 	At    time.Time `json:"at"`
 	Step  int       `json:"step"`
 	Pages []struct {
@@ -37,7 +37,7 @@ func (h Handlers) next(r *http.Request, i incidentView) nextView {
 	case incidents.StateSilenced:
 		return nextView{"The silence ends. If the alert still fires, the plan begins", i.SilencedUntil}
 	case incidents.StateEscalating:
-		var a ahead
+		var a nextAnswer
 		if err := h.Pages.API(r).Get(page.Path("/v1/incidents/%s/next", i.ID), &a); err == nil {
 			return viewNext(a)
 		}
@@ -48,7 +48,7 @@ func (h Handlers) next(r *http.Request, i incidentView) nextView {
 // maxNamed is how many recipients of the next page are named.
 const maxNamed = 3
 
-func viewNext(a ahead) nextView {
+func viewNext(a nextAnswer) nextView {
 	switch {
 	case a.Paused:
 		return nextView{Text: "The plan or the application is paused: nobody is paged until an administrator resumes it"}

@@ -7,10 +7,6 @@ function age(seconds) {
   if (seconds < 86400) return Math.floor(seconds / 3600) + " h " + Math.floor((seconds % 3600) / 60) + " min";
   return Math.floor(seconds / 86400) + " d";
 }
-// left returns the time until an instant: "in 4 min".
-function left(seconds) {
-  return seconds <= 0 ? "now" : "in " + age(seconds);
-}
 const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 const ownZone = valid(document.body.dataset.zone) ? document.body.dataset.zone : "";
 const zone = ownZone || browserZone; // of all times on the page
@@ -46,7 +42,7 @@ function show(root) {
     const at = new Date(t.dateTime);
     let text = clock(at);
     if (t.dataset.as === "age") text = age((Date.now() - at) / 1000);
-    else if (t.dataset.as === "left") text = left((at - Date.now()) / 1000);
+    else if (t.dataset.as === "until") text = at > Date.now() ? "in " + age((at - Date.now()) / 1000) : "now";
     else if (t.dataset.as === "short") text = short(at);
     else if (t.dataset.as === "full") text = formats.full.format(at);
     if (t.textContent === text) continue;
