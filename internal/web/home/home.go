@@ -38,6 +38,7 @@ func (h Handlers) Show(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := view{Frame: h.Pages.Frame(r, "Home", "home"), Pinned: d.pinned, Missing: d.missing}
+	v.Modules = []string{"home.js"}
 	v.Incidents, v.More = d.incidentRows()
 	v.Teams, v.OtherTeams = viewTeams(d.onCall), len(d.teams)-len(d.onCall)
 	v.Shifts = viewShifts(d.shifts, d.onCall, v.User, d.now)
@@ -46,13 +47,19 @@ func (h Handlers) Show(rw http.ResponseWriter, r *http.Request) {
 	h.Pages.Render(rw, r, http.StatusOK, "home", v)
 }
 
+// parallel is how many reads of a page run at the same time. More would take too many connections of the database from other requests.
+const parallel = 4
+
 // together runs reads at the same time. It returns the error of one that the whole page depends on: the database is away, or the session
 // is over. Other errors leave out the part, whose name is returned.
 func together(reads map[string]func() error) (missing []string, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
+	slots := make(chan struct{}, parallel)
 	for name, read := range reads {
+		slots <- struct{}{}
 		all.Go(func() {
+			defer func() { <-slots }()
 			failed := read()
 			if failed == nil {
 				return
