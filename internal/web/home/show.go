@@ -303,7 +303,7 @@ func (d *data) firstSteps(name, address string, readOnly bool) *firstSteps {
 		s.Alert = s.Alert || i.Activity.Accepted > 0
 	}
 	s.Contacted = "iris contact set '" + shellSafe(name) + "' sms +12025550100"
-	s.Send = `curl -H "Authorization: Bearer TOKEN" ` + address + `/v1/hooks/generic -d '{"id": "test", "title": "Test alert of ` + shellSafe(name) + `", "severity": "high"}'`
+	s.Send = `curl -H "Authorization: Bearer TOKEN" -H "Content-Type: application/json" ` + address + `/v1/hooks/generic -d '{"id": "test", "title": "Test alert of ` + shellSafe(name) + `", "severity": "high"}'`
 	return s
 }
 
