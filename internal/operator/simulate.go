@@ -11,8 +11,8 @@ import (
 
 // Simulations answers questions as people type them. For a plan or application that does not exist, the error suggests a similar name.
 type Simulations struct {
-	simulator *simulation.Simulator
-	names     *catalog.Names
+	*Simulator
+	names *catalog.Names
 }
 
 // NewSimulations returns Simulations on the database.
@@ -22,7 +22,7 @@ func NewSimulations(s *simulation.Simulator, db *postgres.DB, apps *catalog.Appl
 
 // Ask predicts what would happen to an incident. It stores and sends nothing.
 func (s Simulations) Ask(ctx context.Context, a simulation.TypedQuestion) (simulation.Simulation, error) {
-	sim, err := s.simulator.Ask(ctx, a)
+	sim, err := s.Simulator.Ask(ctx, a)
 	if err == nil {
 		return sim, nil
 	}

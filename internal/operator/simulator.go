@@ -30,7 +30,7 @@ type SimulatorConfig struct {
 func NewSimulator(db *postgres.DB, apps *catalog.Applications, c SimulatorConfig) (*simulation.Simulator, error) {
 	directory := engine.NewDirectory(db).WithDailyLimit(c.PerDay)
 	return simulation.NewSimulator(simulation.SimulatorDeps{
-		Reader: directory, Rules: directory, Names: catalog.NewNames(db, apps), Clock: db,
+		Reader: directory, Rules: directory, Names: catalog.NewNames(db, apps), Clock: db, Waiting: engine.NewRunner(db),
 		Vendors: engine.NewCluster(db),
 		Populated: func() simulation.Populated {
 			return &populated{db: db, directory: directory, known: map[int64]scheduling.Coverage{}}

@@ -43,6 +43,10 @@ func TestFailedCommentKeepsItsText(t *testing.T) {
 	require.Contains(t, body, "the disk is &lt;full&gt;</textarea>")
 	require.Contains(t, body, `action="/incidents/257/comments"`)
 	require.Contains(t, body, "Log in (another tab)")
+	status, body = b.post("/incidents/257/snooze", url.Values{"for": {"at"}, "until": {"2030-01-01T09:00"}})
+	require.Equal(t, http.StatusUnauthorized, status)
+	require.Contains(t, body, `action="/incidents/257/snooze"`)
+	require.Contains(t, body, `name="until" value="2030-01-01T09:00"`)
 
 	b.login()
 	status, body = b.post("/incidents/257/comments", url.Values{"content": {"the database is away"}})
@@ -54,6 +58,50 @@ func TestFailedCommentKeepsItsText(t *testing.T) {
 	require.Equal(t, "the disk is <full>", w.entries[len(w.entries)-1].Text)
 	_, body = b.get("/incidents/257")
 	require.NotContains(t, body, "data-done")
+}
+
+func TestRefusedActionKeepsItsValues(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	status, body := b.post("/incidents/257/merge", url.Values{"into": {"257"}, "comment": {"the same <disk>"}})
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, body, "cannot be merged into itself")
+	require.Contains(t, body, `value="the same &lt;disk&gt;"`)
+	require.Regexp(t, `<details name="more" open><summary>Merge`, body)
+	require.Regexp(t, `name="into"[^>]*aria-invalid="true"`, body)
+	require.Contains(t, body, `hx-get="/incidents/257"`, "the page refreshes that of the incident")
+
+	status, body = b.post("/incidents/257/snooze", url.Values{"for": {"at"}, "until": {"soon"}})
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, body, "date and time at which the snooze ends")
+	status, body = b.post("/incidents/257/escalate", nil)
+	require.Equal(t, http.StatusConflict, status)
+	require.Contains(t, body, "use restart to begin the plan again")
+	status, _ = b.post("/incidents/257/restart", nil)
+	require.Equal(t, http.StatusOK, status)
+	require.True(t, w.woken.Has(1))
+}
+
+func TestResolveCanBeUndone(t *testing.T) {
+	t.Parallel()
+	w, b := setup(t)
+	b.login()
+	_, body := b.post("/incidents/257/resolve", nil)
+	require.True(t, w.incident.Resolved)
+	require.Contains(t, body, `id="undo"`)
+	_, body = b.get("/incidents/257")
+	require.Contains(t, body, `id="undo"`, "a reload keeps the offer")
+	w.incident.Active = false
+	_, body = b.post("/incidents/257/unresolve", nil)
+	require.False(t, w.incident.Resolved)
+	require.True(t, w.incident.Active, "nobody owned it, so that it escalates again")
+	require.NotContains(t, body, `id="undo"`)
+
+	w.incident.Active, w.incident.Owner = false, "ann"
+	b.post("/incidents/257/resolve", nil)
+	b.post("/incidents/257/unresolve", nil)
+	require.False(t, w.incident.Active, "its owner has it again")
 }
 
 func TestTakingOverAnIncidentNeedsConfirmation(t *testing.T) {

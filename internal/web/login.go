@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -46,7 +47,7 @@ func (w *Web) showLogin(rw http.ResponseWriter, r *http.Request) {
 	if !ok {
 		problem = w.pages.Sessions.PopString(r.Context(), "flash")
 	}
-	w.renderLogin(rw, r, http.StatusOK, loginView{Next: next, Lost: incidents.LostChange(next), Problem: problem})
+	w.renderLogin(rw, r, http.StatusOK, loginView{Next: cmp.Or(next, "/"), Lost: incidents.LostChange(next), Problem: problem})
 }
 
 func (w *Web) renderLogin(rw http.ResponseWriter, r *http.Request, status int, v loginView) {
@@ -57,7 +58,8 @@ func (w *Web) renderLogin(rw http.ResponseWriter, r *http.Request, status int, v
 // maxLogin is the largest body of a log-in, in bytes.
 const maxLogin = 16 << 10
 
-// login answers as Iris does (docs/reference/people.md 1): with a redirect to the next page, or back to the form with a message.
+// login answers as Iris does (docs/reference/people.md 1): with a redirect to the next page, or back to the form with a message. Without a
+// next page it is the list of incidents, as in Iris. The form of the log-in page names the home page.
 func (w *Web) login(rw http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxLogin)
 	next := r.URL.Query().Get("next")

@@ -25,7 +25,7 @@ func TestIrisAddressesRedirect(t *testing.T) {
 	b.CheckRedirect = nil
 	b.login()
 	for from, to := range map[string]string{
-		"/": "/incidents", "/user": "/me", "/user/": "/me", "/stats": "/statistics", "/stats/demo": "/applications/demo", "/singlestats/total_incidents": "/statistics",
+		"/user": "/me", "/user/": "/me", "/stats": "/statistics", "/stats/demo": "/applications/demo", "/singlestats/total_incidents": "/statistics",
 		"/validate/jinja": "/templates",
 	} {
 		require.Equal(t, to, where(from), from)

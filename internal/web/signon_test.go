@@ -175,7 +175,7 @@ func TestAttacksOnTheLogIn(t *testing.T) {
 		resp, err := b.Do(req)
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
-		require.Equal(t, "/incidents", resp.Header.Get("Location"), next)
+		require.Equal(t, "/", resp.Header.Get("Location"), next)
 		b.CheckRedirect = nil
 	}
 }

@@ -110,8 +110,7 @@ func (w *Web) Routes(r chi.Router) {
 	r.Handle("/static/*", w.pages.Assets)
 	r.Group(func(r chi.Router) {
 		r.Use(w.pages.Stream, headers, http.NewCrossOriginProtection().Handler, w.pages.Sessions.LoadAndSave, w.signOn.FollowProxy)
-		r.Get("/", w.home)
-		r.Head("/", w.home)
+		page.Get(r, "/", w.home)
 		page.Get(r, "/login", w.showLogin)
 		w.signOn.Routes(r)
 		w.account.LoginRoutes(r)
@@ -151,14 +150,14 @@ func headers(next http.Handler) http.Handler {
 	})
 }
 
-// home redirects to the incidents, or to the log-in and from there to the incidents.
+// home shows the home page, or redirects to the log-in and from there to the home page.
 func (w *Web) home(rw http.ResponseWriter, r *http.Request) {
-	_, loggedIn, err := w.sessionUser(r)
+	user, loggedIn, err := w.sessionUser(r)
 	switch {
 	case err != nil:
 		w.pages.Fail(rw, r, err)
 	case loggedIn:
-		http.Redirect(rw, r, "/incidents", http.StatusFound)
+		w.sections.Home(w.pages)(rw, r.WithContext(page.WithReader(r.Context(), user)))
 	default:
 		toLogin(rw, r)
 	}

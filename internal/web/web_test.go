@@ -41,6 +41,7 @@ type world struct {
 	incident incidents.Incident
 	merged   []incidents.Incident // into incident
 	entries  []incidents.Entry
+	alerts   []incidents.Alert
 	view     buckets.View
 	asked    filters.Query
 	woken    buckets.Set
@@ -124,6 +125,19 @@ func (w *world) Unmerge(_ context.Context, c incidents.Change) ([]incidents.Ackn
 	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
 }
 
+func (w *world) Escalate(_ context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	return nil, fault.New(fault.Conflict, "step 2 is the last one of the plan: use restart to begin the plan again")
+}
+
+func (w *world) Restart(_ context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	w.incident.CurrentStep = 1
+	return []incidents.Acknowledged{{ID: c.IDs[0], Found: true}}, nil
+}
+
+func (w *world) Alerts(context.Context, incidents.ID, string, int) ([]incidents.Alert, error) {
+	return w.alerts, nil
+}
+
 func (w *world) AddComment(_ context.Context, _ incidents.ID, author users.User, content string) (int64, error) {
 	if strings.Contains(content, "away") {
 		return 0, fault.New(fault.Unavailable, "the database cannot be reached")
@@ -199,7 +213,7 @@ func setup(t *testing.T) (*world, *browser) {
 	manager := scs.New()
 	manager.Cookie.Secure = false
 	site, err := New(Deps{
-		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
+		Incidents: IncidentParts{Incidents: w, Transitions: w, Responders: w, Snoozes: w, Escalations: w, Merges: w, Messages: w, Steps: func(context.Context, int64) int { return 2 },
 			Outlooks: func(context.Context, []incidents.ID) (map[incidents.ID]incidents.Outlook, error) { return nil, nil },
 			Wake:     func(s buckets.Set) { w.woken.Union(s) }},
 		Sections: sections.Deps{

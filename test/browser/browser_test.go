@@ -89,8 +89,9 @@ func TestPages(t *testing.T) {
 		chromedp.Click(`button.primary`), chromedp.WaitVisible(`[role=alert]`))
 	b.shot("2-login-refused")
 	b.do("log in", chromedp.SendKeys(`input[name=username]`, "demo"), chromedp.SendKeys(`input[name=password]`, "demo"),
-		chromedp.Click(`button.primary`), chromedp.WaitVisible(`.tabs`))
-	b.shot("3-incidents-empty")
+		chromedp.Click(`button.primary`), chromedp.WaitVisible(`#on-call-now`))
+	b.shot("3-home")
+	b.do("the list", chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`.tabs`))
 
 	fire(t, "disk of db1 is full")
 	b.do("the list shows a new incident by itself", chromedp.WaitVisible(`td.title a`))

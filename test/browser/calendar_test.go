@@ -68,7 +68,7 @@ func (b *tab) middle(selector string) point {
 func (b *tab) logIn(name, password string) {
 	b.t.Helper()
 	b.do("log in", chromedp.Navigate(home+"/login"), chromedp.SendKeys(`input[name=username]`, name), chromedp.SendKeys(`input[name=password]`, password),
-		chromedp.Click(`button.primary`), chromedp.WaitVisible(`.tabs`))
+		chromedp.Click(`button.primary`), chromedp.WaitVisible(`#on-call-now`))
 }
 
 // client calls the API with its own session.

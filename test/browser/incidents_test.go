@@ -168,7 +168,7 @@ func keptComment(t *testing.T, b *tab, api *client) {
 	require.Equal(t, text, ask[string](b, `document.querySelector("textarea").value`))
 	b.shot("64-comment-kept")
 	require.True(t, ask[bool](b, `fetch("/login", { method: "POST", body: new URLSearchParams({ username: "demo", password: "demo" }) }).then((r) => r.ok)`))
-	b.do("add it again", chromedp.Click(`button.primary`), chromedp.WaitVisible(`.timeline .comment`))
+	b.do("add it again", chromedp.Click(`button.large`), chromedp.WaitVisible(`.timeline .comment`))
 	require.Contains(t, b.text(`.timeline .comment`), "and wait.")
 	require.Empty(t, ask[string](b, `document.querySelector("#comment textarea").value`), "what was saved is no draft")
 

@@ -27,6 +27,7 @@ type object struct {
 	ID           incidents.ID    `json:"id"`
 	State        incidents.State `json:"state"`
 	Title        *string         `json:"title"`
+	Heading      string          `json:"heading"` // never empty
 	Application  string          `json:"application"`
 	Plan         string          `json:"plan"`
 	PlanID       int64           `json:"plan_id"`
@@ -47,7 +48,7 @@ type whole struct {
 }
 
 func show(i incidents.Incident) object {
-	out := object{ID: i.ID, State: i.State(), Title: title(i), Application: i.Application, Plan: i.Plan, PlanID: i.PlanID,
+	out := object{ID: i.ID, State: i.State(), Title: title(i), Heading: i.Title(), Application: i.Application, Plan: i.Plan, PlanID: i.PlanID,
 		Owner: page.OrNull(i.Owner), Step: i.CurrentStep, Integration: page.OrNull(i.Integration), Severity: page.OrNull(i.Severity), CreatedAt: page.Time(i.CreatedAt), UpdatedAt: page.Time(i.UpdatedAt),
 		SnoozedUntil: page.Time(i.SnoozedUntil)}
 	if i.MergedInto != 0 {
@@ -68,7 +69,7 @@ func title(i incidents.Incident) *string {
 
 func (a reads) list(w http.ResponseWriter, r *http.Request) error {
 	return page.List[incidents.Incident]{
-		Read: a.Incidents.List, Texts: []string{"plan", "application", "owner", "integration"}, More: []string{"state", "merged_into", "severity"}, Further: further,
+		Read: a.Incidents.List, Texts: []string{"plan", "application", "owner", "integration", "target"}, More: []string{"state", "merged_into", "severity"}, Further: further,
 		Endless: true, Show: func(i incidents.Incident) any { return show(i) },
 		Place: func(i incidents.Incident) filters.Place { return filters.Place{At: i.CreatedAt, ID: int64(i.ID)} },
 	}.Answer(w, r)

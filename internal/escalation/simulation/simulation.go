@@ -44,7 +44,7 @@ func (s *simulation) run(ctx context.Context) error {
 	due := escalation.Due{
 		PlanID: s.Plan.ID, ApplicationID: s.Application.ID, CreatedAt: at, DueAt: at, ReadAt: at, Active: true, Dynamic: s.Question.Dynamic,
 	}
-	f := escalation.Facts{Plans: map[escalation.PlanID]escalation.Plan{s.Plan.ID: s.Plan}, Applications: map[int64]escalation.Application{s.Application.ID: s.Application}}
+	f := s.facts()
 	for range maxDecisions {
 		if err := ctx.Err(); err != nil {
 			return tooSlow(err)
@@ -79,6 +79,11 @@ func (s *simulation) run(ctx context.Context) error {
 	}
 	s.End = EndCut
 	return nil
+}
+
+// facts returns the plan and application for decisions.
+func (s *simulation) facts() escalation.Facts {
+	return escalation.Facts{Plans: map[escalation.PlanID]escalation.Plan{s.Plan.ID: s.Plan}, Applications: map[int64]escalation.Application{s.Application.ID: s.Application}}
 }
 
 // onCallRole is the prefix of target roles that calendars resolve.

@@ -49,14 +49,21 @@ type Populated interface {
 	NotPopulated(ctx context.Context, team escalation.Target, role string, at time.Time) (bool, error)
 }
 
+// Waiting reads incidents that wait for their next step.
+type Waiting interface {
+	// Ahead returns an incident as it would be decided now; a NotFound fault if there is no such incident.
+	Ahead(ctx context.Context, id incidents.ID) (escalation.Due, error)
+}
+
 // SimulatorDeps are the simulator's collaborators. All are required but Vendors and Populated, whose checks are then
-// skipped.
+// skipped, and Waiting, which only Next needs.
 type SimulatorDeps struct {
 	Reader  escalation.Reader
 	Rules   Rules
 	Names   Names
 	Clock   Clock
 	Vendors Vendors
+	Waiting Waiting
 	// Populated returns a reader of how far calendars are populated, for one simulation.
 	Populated func() Populated
 	// Resolver returns a resolver for one simulation. It may cache what it reads as long as it is used, so that a
@@ -140,9 +147,23 @@ func anyApplication(priorities map[users.Priority]users.Mode) escalation.Applica
 
 // Simulate answers q. A plan or application that does not exist is a NotFound fault.
 func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error) {
+	run, err := s.prepare(ctx, q)
+	if err != nil {
+		return Simulation{}, err
+	}
+	if err := run.run(ctx); err != nil {
+		return Simulation{}, err
+	}
+	slices.SortStableFunc(run.Pages, func(a, b SimulatedPage) int { return a.At.Compare(b.At) })
+	run.addNotes()
+	return run.Simulation, nil
+}
+
+// prepare reads what the simulation of q needs.
+func (s *Simulator) prepare(ctx context.Context, q Question) (*simulation, error) {
 	priorities, err := s.deps.Rules.DefaultModes(ctx)
 	if err != nil {
-		return Simulation{}, fmt.Errorf("read the default modes: %w", err)
+		return nil, fmt.Errorf("read the default modes: %w", err)
 	}
 	run := &simulation{
 		limits: s.deps.Rules, days: map[users.ID]*floods.DayCount{},
@@ -151,22 +172,17 @@ func (s *Simulator) Simulate(ctx context.Context, q Question) (Simulation, error
 		latest: map[int]escalation.RoundFact{}, beyond: map[string]bool{},
 	}
 	if err := s.load(ctx, run); err != nil {
-		return Simulation{}, err
+		return nil, err
 	}
 	if err := s.vendors(ctx, run); err != nil {
-		return Simulation{}, err
+		return nil, err
 	}
 	if s.deps.Populated != nil {
 		run.populated = s.deps.Populated()
 	}
 	run.responders = oncall.NewRecent(simulatedKeep, s.deps.Reader.Responders)
 	run.decider = escalation.NewDecider(s.deps.Resolver(), run.responders, func(incidents.ID) bool { return false })
-	if err := run.run(ctx); err != nil {
-		return Simulation{}, err
-	}
-	slices.SortStableFunc(run.Pages, func(a, b SimulatedPage) int { return a.At.Compare(b.At) })
-	run.addNotes()
-	return run.Simulation, nil
+	return run, nil
 }
 
 // load reads the plan and the application of the question.

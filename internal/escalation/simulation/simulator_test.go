@@ -237,3 +237,42 @@ func TestSimulateFailsIfACalendarDoesNotAnswer(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 	})
 }
+
+// waiting is an incident that a simulator foresees.
+type waiting escalation.Due
+
+func (w waiting) Ahead(context.Context, incidents.ID) (escalation.Due, error) {
+	return escalation.Due(w), nil
+}
+
+func TestNextIsTheFirstPageOrTheEnd(t *testing.T) {
+	t.Parallel()
+	th := small(step(note(users.High, time.Minute, 0)), step(note(users.Low, time.Minute, 0)))
+	next := func(w waiting) Next {
+		s, err := NewSimulator(SimulatorDeps{Reader: th, Rules: th, Names: th, Clock: th, Resolver: th.resolver, Waiting: w})
+		require.NoError(t, err)
+		n, err := s.Next(t.Context(), 1)
+		require.NoError(t, err)
+		return n
+	}
+	w := waiting{PlanID: 3, ApplicationID: 5, CreatedAt: noon, DueAt: noon, ReadAt: noon, Active: true}
+	n := next(w)
+	require.Equal(t, noon, n.At)
+	require.Equal(t, 1, n.Step)
+	require.Len(t, n.Pages, 1)
+
+	w.ReadAt, w.Progress = noon.Add(10*time.Second), escalation.Progress{Step: 1, StepAt: noon, Unsettled: 1, Notifications: []escalation.Rounds{{Made: 1, At: noon, Unsettled: 1}}}
+	n = next(w)
+	require.Equal(t, noon.Add(70*time.Second), n.At, "a message that is being sent counts as sent now")
+	require.Equal(t, 2, n.Step)
+	require.Equal(t, users.Email, n.Pages[0].Mode)
+	require.Equal(t, 1, w.Progress.Notifications[0].Unsettled, "the incident is unchanged")
+
+	w.Progress = escalation.Progress{Step: 2, StepAt: noon, Notifications: []escalation.Rounds{{Made: 1, At: noon, SettledAt: noon}}}
+	n = next(w)
+	require.True(t, n.Ends)
+	require.Equal(t, noon.Add(time.Minute), n.At)
+	w.PlanPaused = true
+	require.Equal(t, Next{Paused: true}, next(w))
+	require.Equal(t, Next{}, next(waiting{}), "it does not escalate")
+}

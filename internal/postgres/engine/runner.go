@@ -66,6 +66,20 @@ func (r *Runner) Due(ctx context.Context, leases []buckets.Lease, ask runner.Ask
 	return out, err
 }
 
+// Ahead returns an incident as Due would, whether or not it is due. It returns a NotFound fault if there is no such incident.
+func (r *Runner) Ahead(ctx context.Context, id incidents.ID) (escalation.Due, error) {
+	due := make([]escalation.Due, 1)
+	err := r.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
+		row, err := q.IncidentAhead(ctx, int64(id))
+		if err != nil {
+			return err
+		}
+		due[0] = dueOf(db.DueIncidentsRow(row), buckets.Lease{})
+		return observe(ctx, q, due)
+	})
+	return due[0], postgres.Named(err, "no such incident")
+}
+
 func dueOf(row db.DueIncidentsRow, lease buckets.Lease) escalation.Due {
 	d := escalation.Due{
 		ID: incidents.ID(row.ID), Lease: lease, PlanID: escalation.PlanID(row.PlanID), ApplicationID: row.ApplicationID,

@@ -193,7 +193,7 @@ func next(r *http.Request) string {
 	if to := r.URL.Query().Get("next"); signon.LocalPath(to) {
 		return to
 	}
-	return "/incidents"
+	return "/"
 }
 
 type askView struct {

@@ -136,7 +136,7 @@ func (a *Account) accept(rw http.ResponseWriter, r *http.Request) {
 	u, err := a.Invitations.Accept(r.Context(), wire.Param(r, "token"), password)
 	to := ""
 	if err == nil {
-		to, err = a.Enter(r, u, "/incidents")
+		to, err = a.Enter(r, u, "/")
 	}
 	switch {
 	case fault.Is(err, fault.Invalid) || fault.Is(err, fault.Conflict):

@@ -1,17 +1,77 @@
-// Package home serves the home page: what needs the reader now. The web site mounts it.
+// Package home serves the home page: what needs the reader now. The web site mounts it. The page reads the APIs as the reader. A part that
+// cannot be read is left out, and the page says so: the rest is what somebody needs who was just woken.
 package home
 
 import (
-	"github.com/go-chi/chi/v5"
+	"net/http"
+	"sync"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
 // Handlers serves the pages. It is safe for concurrent use.
-type Handlers struct{ Pages *page.Pages }
+type Handlers struct {
+	Pages     *page.Pages
+	PublicURL string // address of this server for senders, without a final slash
+}
 
-// Routes mounts the pages. The caller must admit only people who have logged in.
-func (h Handlers) Routes(r chi.Router) {}
+// view is the home page.
+type view struct {
+	page.Frame
+	Incidents  []incidentRow
+	More       bool // there are further incidents
+	Teams      []teamView
+	OtherTeams int // teams of the reader that are not shown
+	Shifts     []shiftView
+	Pinned     []string
+	Warnings   []page.Warning
+	FirstSteps *firstSteps // nil = the reader is no newcomer
+	Missing    string      // what could not be read
+}
 
-// ChangeRoutes mounts the forms. The caller must admit only people who may write.
-func (h Handlers) ChangeRoutes(r chi.Router) {}
+// Show shows the home page. The caller must admit only people who have logged in.
+func (h Handlers) Show(rw http.ResponseWriter, r *http.Request) {
+	d, err := h.read(r)
+	if err != nil {
+		h.Pages.Fail(rw, r, err)
+		return
+	}
+	v := view{Frame: h.Pages.Frame(r, "Home", "home"), Pinned: d.pinned, Missing: d.missing}
+	v.Modules = []string{"home.js"}
+	v.Incidents, v.More = d.incidentRows()
+	v.Teams, v.OtherTeams = viewTeams(d.onCall), len(d.teams)-len(d.onCall)
+	v.Shifts = viewShifts(d.shifts, d.onCall, v.User, d.now)
+	v.Warnings = d.warnings(v.User, page.Zone(r))
+	v.FirstSteps = d.firstSteps(v.User, h.PublicURL, v.ReadOnly)
+	h.Pages.Render(rw, r, http.StatusOK, "home", v)
+}
+
+// parallel is how many reads of a page run at the same time. More would take too many connections of the database from other requests.
+const parallel = 4
+
+// together runs reads at the same time. It returns the error of one that the whole page depends on: the database is away, or the session
+// is over. Other errors leave out the part, whose name is returned.
+func together(reads map[string]func() error) (missing []string, err error) {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	slots := make(chan struct{}, parallel)
+	for name, read := range reads {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			failed := read()
+			if failed == nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			missing = append(missing, name)
+			if fault.Is(failed, fault.Unavailable) || fault.Is(failed, fault.Unauthenticated) {
+				err = failed
+			}
+		})
+	}
+	all.Wait()
+	return missing, err
+}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
@@ -14,70 +15,132 @@ import (
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-// change changes one incident and redirects to the page that the reader came from.
-func (h Handlers) change(rw http.ResponseWriter, r *http.Request, verb string, do func(context.Context, incidents.Change) ([]incidents.Acknowledged, error)) {
+// work makes a change of one incident. It returns the person who has acknowledged the incident if it is to be asked first; nil = the change
+// is made.
+type work func(ctx context.Context, c incidents.Change) (*incidents.Acknowledged, error)
+
+// maxForm is the largest form, in encoded bytes. It is well above the longest comment.
+const maxForm = 1 << 20
+
+// change changes one incident and redirects to the page that the reader came from. A change that fails is offered again with its values.
+func (h Handlers) change(rw http.ResponseWriter, r *http.Request, do work) {
+	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
 	id, err := incidentID(r)
+	if err == nil && r.ParseForm() != nil {
+		err = fault.Invalidf("", "The form is too long or cannot be read")
+	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	replace, _ := strconv.ParseInt(r.PostFormValue("replace"), 10, 64) // 0 replaces nobody
-	done, err := do(r.Context(), incidents.Change{IDs: []incidents.ID{id}, Actor: page.Reader(r).Name, Via: incidents.ViaWeb,
+	owned, err := do(r.Context(), incidents.Change{IDs: []incidents.ID{id}, Actor: page.Reader(r).Name, Via: incidents.ViaWeb,
 		AskFirst: true, Replace: users.ID(replace)})
-	err = found(done, err)
-	back := r.PostFormValue("back") // the list with the reader's filter
-	if back != "/incidents" && !strings.HasPrefix(back, "/incidents?") {
-		back = ""
-	}
-	if err != nil {
-		h.failChange(rw, r, err, confirmation{ID: id, Verb: verb, Label: labels()[verb], Replace: users.ID(replace), Back: back})
+	switch {
+	case err != nil:
+		h.failChange(rw, r, id, err)
 		return
-	}
-	if done[0].OwnedBy != 0 {
-		h.confirmTakeover(rw, r, done[0], back)
+	case owned != nil:
+		h.confirmTakeover(rw, r, *owned)
 		return
 	}
 	h.Wake(buckets.Of(int(int64(id) % buckets.Count)))
-	if back == "" {
+	back := r.PostFormValue("back")
+	if !goesBack(back) {
 		back = fmt.Sprintf("/incidents/%d", id)
 	}
 	http.Redirect(rw, r, back, http.StatusSeeOther)
 }
 
+// goesBack reports whether a change may lead back to an address: the home page, or the list with the reader's filter.
+func goesBack(to string) bool {
+	return to == "/" || to == "/incidents" || strings.HasPrefix(to, "/incidents?")
+}
+
+// made returns the work of a transition.
+func made(do func(context.Context, incidents.Change) ([]incidents.Acknowledged, error)) work {
+	return func(ctx context.Context, c incidents.Change) (*incidents.Acknowledged, error) {
+		done, err := do(ctx, c)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(done) == 0 || !done[0].Found:
+			return nil, fault.New(fault.NotFound, "no such incident")
+		case done[0].OwnedBy != 0:
+			return &done[0], nil
+		}
+		return nil, nil
+	}
+}
+
+// plain returns the work of a change without a result.
+func plain(do func(context.Context, incidents.Change) error) work {
+	return func(ctx context.Context, c incidents.Change) (*incidents.Acknowledged, error) { return nil, do(ctx, c) }
+}
+
 func (h Handlers) acknowledge(rw http.ResponseWriter, r *http.Request) {
-	h.change(rw, r, "acknowledge", func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+	h.change(rw, r, made(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
 		return h.Transitions.Acknowledge(ctx, c, page.Reader(r))
-	})
+	}))
 }
 
 func (h Handlers) reopen(rw http.ResponseWriter, r *http.Request) {
-	h.change(rw, r, "reopen", h.Transitions.Reopen)
+	h.change(rw, r, made(h.Transitions.Reopen))
 }
 
+func (h Handlers) escalate(rw http.ResponseWriter, r *http.Request) {
+	h.change(rw, r, made(h.Escalations.Escalate))
+}
+
+func (h Handlers) restart(rw http.ResponseWriter, r *http.Request) {
+	h.change(rw, r, made(h.Escalations.Restart))
+}
+
+// undoTime is how long after a resolve the page offers to undo it.
+const undoTime = 10 * time.Minute
+
+// resolvedKey is the session key of the last resolve of the reader: the number of the incident and the time.
+const resolvedKey = "resolved"
+
+// resolve resolves an incident. The reader can undo it for some time.
 func (h Handlers) resolve(rw http.ResponseWriter, r *http.Request) {
-	h.change(rw, r, "resolve", func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
-		return h.Transitions.Resolve(ctx, c, true)
-	})
+	h.change(rw, r, made(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+		done, err := h.Transitions.Resolve(ctx, c, true)
+		if err == nil {
+			h.Pages.Sessions.Put(r.Context(), resolvedKey, fmt.Sprintf("%d %d", c.IDs[0], time.Now().Unix()))
+		}
+		return done, err
+	}))
 }
 
-// maxCommentForm is the largest form with a comment, in encoded bytes. It is well above the longest comment.
-const maxCommentForm = 1 << 20
+// mayUndo reports whether the reader has resolved the incident a short time ago.
+func (h Handlers) mayUndo(r *http.Request, id incidents.ID) bool {
+	number, at, _ := strings.Cut(h.Pages.Sessions.GetString(r.Context(), resolvedKey), " ")
+	unix, err := strconv.ParseInt(at, 10, 64)
+	return err == nil && number == strconv.FormatInt(int64(id), 10) && time.Since(time.Unix(unix, 0)) < undoTime
+}
+
+// unresolve undoes a resolve. An incident that nobody owned escalates again, because a resolve by mistake must not end its pages.
+func (h Handlers) unresolve(rw http.ResponseWriter, r *http.Request) {
+	h.change(rw, r, made(func(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error) {
+		done, err := h.Transitions.Resolve(ctx, c, false)
+		if err != nil {
+			return nil, err
+		}
+		i, err := h.Incidents.Get(ctx, c.IDs[0])
+		if err != nil || i.State() != incidents.StateExhausted {
+			return done, err
+		}
+		return h.Transitions.Reopen(ctx, c)
+	}))
+}
 
 func (h Handlers) comment(rw http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(rw, r.Body, maxCommentForm)
-	id, err := incidentID(r)
-	if err == nil && r.ParseForm() != nil {
-		err = fault.Invalidf("content", "The comment is too long or cannot be read")
-	}
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	content := r.PostFormValue("content")
-	if _, err := h.Transitions.AddComment(r.Context(), id, page.Reader(r), content); err != nil {
-		h.failChange(rw, r, err, confirmation{ID: id, Verb: "comments", Label: "Add comment", Content: content})
-		return
-	}
-	h.Pages.Sessions.Put(r.Context(), "commented", true)
-	http.Redirect(rw, r, fmt.Sprintf("/incidents/%d", id), http.StatusSeeOther)
+	h.change(rw, r, plain(func(ctx context.Context, c incidents.Change) error {
+		_, err := h.Transitions.AddComment(ctx, c.IDs[0], page.Reader(r), r.PostFormValue("content"))
+		if err == nil {
+			h.Pages.Sessions.Put(r.Context(), "commented", true)
+		}
+		return err
+	}))
 }

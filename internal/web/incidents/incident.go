@@ -2,10 +2,10 @@ package incidents
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +15,6 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
 	"github.com/iris-oncall/iris/internal/incidents"
-	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
@@ -26,20 +25,40 @@ type entryView struct {
 	By   string
 }
 
-type messageView struct {
-	Target, Mode, State, StateText, Note, Detail string
-	Step, Repeat                                 int
+type bodyView struct {
+	I               incidentView
+	Facts           facts
+	Alerts          alertsView
+	Steps           int
+	Next            nextView
+	Earlier, Recent []entryView // of the timeline
+	People          []personView
+	Merged          []incidentView // into this one
+	Context         string
+	ReadOnly        bool
 }
 
-type bodyView struct {
-	I        incidentView
-	Steps    int
-	Timeline []entryView
-	Messages []messageView
-	Merged   []incidentView // into this one
-	Context  string
-	ReadOnly bool
+// incidentPage is the page around the part that refreshes itself.
+type incidentPage struct {
+	page.Frame
+	I          incidentView
+	Live       page.Live
+	Offer      bool // of the acknowledgement that came without a session
+	Undo       bool // the reader has just resolved the incident
+	Open       bool // actions are possible
+	SnoozeZone string
+	Roles      []page.Option // of people to page
+	Priorities []page.Option
+	Commented  bool // the reader has just added a comment: the browser deletes its draft
+	// Refusal is why an action was refused; Action is the last part of its address, and Typed has its values.
+	Refusal page.Refusal
+	Action  string
+	Typed   url.Values
 }
+
+// pagedRoles are whom a reader can page besides the plan.
+var pagedRoles = []page.Option{{Value: "user", Label: "a person"}, {Value: "oncall-primary", Label: "on call, primary"},
+	{Value: "oncall-secondary", Label: "on call, secondary"}, {Value: "manager", Label: "manager"}, {Value: "team", Label: "everybody in the team"}}
 
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 	id, err := incidentID(r)
@@ -47,26 +66,31 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	body, err := h.body(r.Context(), id)
+	h.showIncident(rw, r, id, incidentPage{})
+}
+
+// showIncident shows the page of an incident. v has what was typed into an action that was refused.
+func (h Handlers) showIncident(rw http.ResponseWriter, r *http.Request, id incidents.ID, v incidentPage) {
+	body, err := h.body(r, id)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	body.ReadOnly = page.Reader(r).ReadOnly
 	live, whole := h.Pages.Live(rw, r, "incident-body", body)
 	if !whole {
 		return
 	}
-	h.Pages.Render(rw, r, http.StatusOK, "incident", struct {
-		page.Frame
-		ID         incidents.ID
-		Live       page.Live
-		Offer      *offer
-		Open       bool // actions are possible
-		Merged     bool
-		SnoozeZone string
-		Commented  bool // the reader has just added a comment: the browser deletes its draft
-	}{h.Pages.Frame(r, body.I.Title, "incidents"), id, live, offered(r, body.I), !body.I.Resolved, body.I.MergedInto != 0, page.Zone(r).String(), h.Pages.Sessions.PopBool(r.Context(), "commented")})
+	live.Self = fmt.Sprintf("/incidents/%d", id)
+	v.Frame, v.I, v.Live, v.Open = h.Pages.Frame(r, body.I.Title, "incidents"), body.I, live, !body.I.Resolved
+	v.Offer = r.URL.Query().Get("offer") == "acknowledge"
+	v.Undo = body.I.Resolved && h.mayUndo(r, id)
+	v.SnoozeZone, v.Roles, v.Priorities = page.Zone(r).String(), pagedRoles, page.Options("urgent", "high", "medium", "low")
+	v.Commented = h.Pages.Sessions.PopBool(r.Context(), "commented")
+	status := http.StatusOK
+	if v.Refusal.Text != "" {
+		status = v.Refusal.Status
+	}
+	h.Pages.Render(rw, r, status, "incident", v)
 }
 
 func incidentID(r *http.Request) (incidents.ID, error) {
@@ -77,7 +101,8 @@ func incidentID(r *http.Request) (incidents.ID, error) {
 	return incidents.ID(id), nil
 }
 
-func (h Handlers) body(ctx context.Context, id incidents.ID) (bodyView, error) {
+func (h Handlers) body(r *http.Request, id incidents.ID) (bodyView, error) {
+	ctx := r.Context()
 	i, err := h.Incidents.Get(ctx, id)
 	if err != nil {
 		return bodyView{}, err
@@ -90,71 +115,43 @@ func (h Handlers) body(ctx context.Context, id incidents.ID) (bodyView, error) {
 	if err != nil {
 		return bodyView{}, err
 	}
-	body := bodyView{I: viewIncident(i), Steps: h.Steps(ctx, i.PlanID), Context: indented(i.Context)}
+	alerts, err := h.Incidents.Alerts(ctx, id, "", maxAlerts+1)
+	if err != nil {
+		return bodyView{}, err
+	}
 	children, err := h.Incidents.List(ctx, filters.Query{Conditions: []filters.Condition{
 		{Field: "merged_into", Op: filters.Eq, Values: []any{int64(id)}},
 	}})
 	if err != nil {
 		return bodyView{}, err
 	}
+	body := bodyView{I: viewIncident(i), Facts: readFacts(i.Context, i.Title()), Alerts: viewAlerts(alerts), Steps: h.Steps(ctx, i.PlanID),
+		People: byPerson(sent), Context: indented(i.Context), ReadOnly: page.Reader(r).ReadOnly}
+	body.Next = h.next(r, body.I)
 	for _, child := range children {
 		body.Merged = append(body.Merged, viewIncident(child))
 	}
+	body.Earlier, body.Recent = viewTimeline(entries)
+	return body, nil
+}
+
+// recentEntries is how many entries of a timeline are not folded.
+const recentEntries = 30
+
+// viewTimeline returns the entries, and separately those that are folded because there are many.
+func viewTimeline(entries []incidents.Entry) (earlier, recent []entryView) {
+	all := make([]entryView, 0, len(entries))
 	for _, e := range entries {
 		v := entryView{Kind: e.Kind, At: e.At, Text: e.Text}
 		if e.Kind == incidents.EntryComment || !strings.Contains(e.Text, e.Actor) { // most texts name the person
 			v.By = e.Actor
 		}
-		body.Timeline = append(body.Timeline, v)
+		all = append(all, v)
 	}
-	for _, m := range sent {
-		body.Messages = append(body.Messages, viewMessage(m))
+	if cut := len(all) - recentEntries; cut > 0 {
+		return all[:cut], all[cut:]
 	}
-	return body, nil
-}
-
-// stateText describes the state of a message. A queued message must not read like a sent one.
-func stateText(s messages.State) string {
-	return map[messages.State]string{
-		messages.Pending: "waiting", messages.Taken: "about to be sent", messages.Sending: "being sent", messages.Sent: "accepted by vendor",
-		messages.Delivered: "delivered", messages.Failed: "failed", messages.Cancelled: "cancelled", messages.Aggregated: "held for a digest",
-		messages.Dropped: "dropped",
-	}[s]
-}
-
-// maxDetail is how much of a vendor's error is shown, in characters.
-const maxDetail = 120
-
-func viewMessage(m messages.Message) messageView {
-	v := messageView{Target: m.Target, Mode: string(m.Mode), State: string(m.State), StateText: stateText(m.State), Step: m.Step, Repeat: m.Repeat}
-	switch m.Purpose.Kind() {
-	case messages.Fallback, messages.FollowUp, messages.ResolvedNotice, messages.OwnerNotice:
-		v.Note = string(m.Purpose.Kind())
-	case messages.TrackingMsg:
-		v.Note = "tracking"
-	}
-	if n := len(m.Attempts); n > 0 {
-		last := m.Attempts[n-1]
-		v.Detail = last.Vendor
-		if n > 1 {
-			v.Detail += fmt.Sprintf(", attempt %d", last.Number)
-		}
-		if last.InDoubt {
-			v.Detail += ", in doubt"
-		}
-		if last.Outcome != messages.OutcomeSent && last.Detail != "" {
-			v.Detail += ": " + shortened(last.Detail, maxDetail)
-		}
-	}
-	return v
-}
-
-func shortened(s string, length int) string {
-	r := []rune(s)
-	if len(r) <= length {
-		return s
-	}
-	return string(r[:length-1]) + "…"
+	return nil, all
 }
 
 // maxIndented is how deep a context may be nested and still be shown indented. The spaces grow with the square of the depth:

@@ -21,6 +21,8 @@ type Incidents interface {
 	List(ctx context.Context, q filters.Query) ([]incidents.Incident, error)
 	Get(ctx context.Context, id incidents.ID) (incidents.Incident, error)
 	Timeline(ctx context.Context, id incidents.ID) ([]incidents.Entry, error)
+	// Alerts returns at most so many alerts, after a fingerprint ("" = from the first one).
+	Alerts(ctx context.Context, id incidents.ID, after string, most int) ([]incidents.Alert, error)
 }
 
 // Transitions changes incidents. A method returns when its change is durable.
@@ -42,6 +44,12 @@ type Snoozes interface {
 	Snooze(ctx context.Context, c incidents.Change, until time.Time) ([]incidents.Acknowledged, error)
 }
 
+// Escalations move an incident on in its plan. Its methods are like those of Transitions. A step that does not exist is a Conflict fault.
+type Escalations interface {
+	Escalate(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+	Restart(ctx context.Context, c incidents.Change) ([]incidents.Acknowledged, error)
+}
+
 // Merges makes one incident stand for others. Its methods are like those of Transitions.
 type Merges interface {
 	Merge(ctx context.Context, c incidents.Change, into incidents.ID, comment string) ([]incidents.Acknowledged, error)
@@ -59,6 +67,7 @@ type Deps struct {
 	Transitions Transitions
 	Responders  Responders
 	Snoozes     Snoozes
+	Escalations Escalations
 	Merges      Merges
 	Messages    Messages
 	// Outlooks returns what the list shows besides the rows of incidents.
@@ -89,6 +98,9 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/incidents/{id}/acknowledge", h.acknowledge)
 	r.Post("/incidents/{id}/reopen", h.reopen)
 	r.Post("/incidents/{id}/resolve", h.resolve)
+	r.Post("/incidents/{id}/unresolve", h.unresolve)
+	r.Post("/incidents/{id}/escalate", h.escalate)
+	r.Post("/incidents/{id}/restart", h.restart)
 	r.Post("/incidents/{id}/comments", h.comment)
 	r.Post("/incidents/{id}/page", h.page)
 	r.Post("/incidents/{id}/reassign", h.reassign)

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,6 +88,7 @@ func (p *Pages) functions() template.FuncMap {
 		"asset": p.Asset,
 		"utc":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
 		"clock": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"short": func(t time.Time) string { return t.UTC().Format("Mon 2 Jan 15:04") },
 		"path":  url.PathEscape,
 		"day":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 		"ago":   func(t time.Time) string { return humanize.Age(time.Since(t)) },
@@ -130,7 +132,7 @@ func Get(r chi.Router, path string, h http.HandlerFunc) {
 		defer cancel()
 		h(rw, r.WithContext(ctx))
 	}
-	for _, pattern := range []string{path, path + "/"} {
+	for _, pattern := range slices.Compact([]string{path, strings.TrimSuffix(path, "/") + "/"}) {
 		r.Get(pattern, limited)
 		r.Head(pattern, limited)
 	}

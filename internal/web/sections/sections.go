@@ -2,6 +2,8 @@
 package sections
 
 import (
+	"net/http"
+
 	"github.com/go-chi/chi/v5"
 
 	"github.com/iris-oncall/iris/internal/web/home"
@@ -41,9 +43,13 @@ type Deps struct {
 	Operations    operations.Deps
 }
 
+// Home returns the home page. The caller must admit only people who have logged in.
+func (d Deps) Home(p *page.Pages) http.HandlerFunc {
+	return home.Handlers{Pages: p, PublicURL: d.Configuration.Integrations.PublicURL}.Show
+}
+
 // Routes mounts the sections. The caller must admit only people who have logged in.
 func (d Deps) Routes(r chi.Router, p *page.Pages) {
-	home.Handlers{Pages: p}.Routes(r)
 	d.Configuration.Routes(r, p)
 	d.Access.Routes(r, p)
 	d.Operations.Routes(r, p)

@@ -183,7 +183,7 @@ func (s *SignOn) callback(rw http.ResponseWriter, r *http.Request) {
 	}
 	next := a.Next
 	if next == "" {
-		next = "/incidents"
+		next = "/"
 	}
 	http.Redirect(rw, r, next, http.StatusFound)
 }

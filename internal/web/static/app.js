@@ -24,6 +24,8 @@ const format = (fields) => new Intl.DateTimeFormat([], { ...fields, ...(fields.h
 const time = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 const formats = {
   time: format(time),
+  short: format({ hour: "2-digit", minute: "2-digit" }),
+  weekday: format({ weekday: "short", day: "numeric", month: "short" }),
   day: format({ day: "numeric", month: "short" }),
   date: format({ dateStyle: "short" }),
   full: format({ weekday: "short", day: "numeric", month: "short", year: "numeric", ...time }),
@@ -32,12 +34,18 @@ function clock(at) {
   const text = formats.time.format(at);
   return formats.date.format(at) === formats.date.format(new Date()) ? text : formats.day.format(at) + ", " + text;
 }
+// short is a time of a calendar, which has no seconds.
+function short(at) {
+  const text = formats.short.format(at);
+  return formats.date.format(at) === formats.date.format(new Date()) ? text : formats.weekday.format(at) + ", " + text;
+}
 function show(root) {
   for (const t of root.querySelectorAll("time[datetime]:not(.ec time)")) { // the grid of the calendar formats its times itself
     const at = new Date(t.dateTime);
     let text = clock(at);
     if (t.dataset.as === "age") text = age((Date.now() - at) / 1000);
     else if (t.dataset.as === "until") text = at > Date.now() ? "in " + age((at - Date.now()) / 1000) : "now";
+    else if (t.dataset.as === "short") text = short(at);
     else if (t.dataset.as === "full") text = formats.full.format(at);
     if (t.textContent === text) continue;
     t.textContent = text;

@@ -335,6 +335,58 @@ func (q *Queries) DynamicTargets(ctx context.Context, incidentIds []int64) ([]Dy
 	return items, nil
 }
 
+const incidentAhead = `-- name: IncidentAhead :one
+select clock_timestamp()::timestamptz as read_at, i.id, i.bucket, i.plan_id, i.application_id, i.created_at,
+    coalesce(i.due_at, clock_timestamp())::timestamptz as due_at, i.active, i.version, i.reopen_count, i.current_step, i.step_at,
+    i.progress, p.paused as plan_paused, a.paused as application_paused
+from incidents i
+join plans p on p.id = i.plan_id
+join applications a on a.id = i.application_id
+where i.id = $1
+`
+
+type IncidentAheadRow struct {
+	ReadAt            time.Time
+	ID                int64
+	Bucket            int16
+	PlanID            int64
+	ApplicationID     int64
+	CreatedAt         time.Time
+	DueAt             time.Time
+	Active            bool
+	Version           int32
+	ReopenCount       int16
+	CurrentStep       int16
+	StepAt            *time.Time
+	Progress          json.RawMessage
+	PlanPaused        bool
+	ApplicationPaused bool
+}
+
+// An incident as DueIncidents would return it, whether or not it is due.
+func (q *Queries) IncidentAhead(ctx context.Context, id int64) (IncidentAheadRow, error) {
+	row := q.db.QueryRow(ctx, incidentAhead, id)
+	var i IncidentAheadRow
+	err := row.Scan(
+		&i.ReadAt,
+		&i.ID,
+		&i.Bucket,
+		&i.PlanID,
+		&i.ApplicationID,
+		&i.CreatedAt,
+		&i.DueAt,
+		&i.Active,
+		&i.Version,
+		&i.ReopenCount,
+		&i.CurrentStep,
+		&i.StepAt,
+		&i.Progress,
+		&i.PlanPaused,
+		&i.ApplicationPaused,
+	)
+	return i, err
+}
+
 const lockIncidents = `-- name: LockIncidents :many
 select id, version, active, (active or (exhausted_at is not null and owner_id is null and not resolved))::boolean as open,
     (resolved or merged_into is not null or coalesce(closed_at, snoozed_until, silenced_until) is not null)::boolean as stopped

@@ -1,0 +1,22 @@
+// The home page names the teams whose calendars were looked at last in this browser, except those it shows anyway.
+const place = document.getElementById("recent");
+const shown = new Set([...document.querySelectorAll("main a[href^='/teams/']")].map((a) => a.getAttribute("href")));
+let teams = [];
+try {
+  teams = JSON.parse(localStorage.getItem("iris.oncall.recent")) || [];
+} catch {
+  /* private windows have no storage */
+}
+for (const team of teams.slice(0, 6)) {
+  const href = "/teams/" + encodeURIComponent(team);
+  if (typeof team !== "string" || shown.has(href)) continue;
+  const name = document.createElement("bdi");
+  name.textContent = team;
+  const link = document.createElement("a");
+  link.href = href;
+  link.append(name);
+  const item = document.createElement("li");
+  item.append(link);
+  place.querySelector("ul").append(item);
+  place.hidden = false;
+}
