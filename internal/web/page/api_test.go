@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/alexedwards/scs/v2"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
@@ -36,12 +37,15 @@ func TestAPICallsHandlersInTheProcess(t *testing.T) {
 	mux.HandleFunc("GET /v1/odd", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	r := httptest.NewRequest(http.MethodPost, "/plans/x", nil)
 	r.Header.Set("Cookie", "iris-auth=secret")
-	api := (&Pages{apis: mux}).API(r)
+	sessions := scs.New()
+	ctx, err := sessions.Load(r.Context(), "")
+	require.NoError(t, err)
+	api := (&Pages{apis: mux, Sessions: sessions}).API(r.WithContext(ctx))
 
 	var out int
 	require.NoError(t, api.IfMatch(`"7"`).Send(http.MethodPut, Path("/v1/plans/%s", "db/on call"), map[string]int{"wait": 4}, &out))
 	require.Equal(t, 5, out)
-	err := api.Get("/v1/wrong", &out)
+	err = api.Get("/v1/wrong", &out)
 	require.Equal(t, fault.Invalid, fault.KindOf(err))
 	require.Equal(t, "steps[0].wait", fault.FieldOf(err))
 	require.Equal(t, fault.NotFound, fault.KindOf(api.Get("/v0/gone", &out)), "Iris's body of a 404 is empty, but the fault is not lost")
