@@ -81,7 +81,11 @@ func TestReadOnlyPeopleChangeNothing(t *testing.T) {
 			continue
 		}
 		a := s.do(viewer, o.method, stand(o.path), m{})
-		require.Contains(t, []int{401, 403}, a.status, "%s: %s", a.what, a.body)
+		refused := []int{401, 403}
+		if strings.HasPrefix(o.path, "/people/") {
+			refused = append(refused, 400, 404) // read-only people may change their own contacts, so the form is read first
+		}
+		require.Contains(t, refused, a.status, "%s: %s", a.what, a.body)
 	}
 }
 

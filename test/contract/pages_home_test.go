@@ -19,7 +19,7 @@ func homePages() []right {
 		out = append(out, right{post, "/incidents/1/" + path, body, 303, "11111ooo3", unresolved})
 	}
 	return append(out,
-		right{post, "/incidents/1/escalate", "", 303, "11111ooo3", unowned},
+		right{post, "/incidents/1/escalate", "", 303, "11111ooo3", unresolved},
 		right{post, "/incidents/1/restart", "", 303, "11111ooo3", unowned},
 		right{post, "/incidents/1/merge", formOf("into", "900"), 303, "11111ooo3", withParent},
 		right{post, "/incidents/1/unmerge", "", 303, "11111ooo3", merged},

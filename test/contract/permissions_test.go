@@ -736,7 +736,7 @@ var resources = []string{
 	"/v1/notifications",
 	"/v1/notifications/",
 	"/v1/plans",
-	"/v1/plans/",
+	"/v1/plan-uses", "/v1/plans/",
 	"/v1/held-deactivations",
 	"/v1/held-deactivations/",
 	"/v1/scim-connections",
