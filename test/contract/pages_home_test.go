@@ -32,7 +32,7 @@ func (s *server) html(as caller, path string) string {
 	s.Helper()
 	a := s.do(as, get, path, nil)
 	require.Equal(s, http.StatusOK, a.status, "%s: %.300s", path, a.body)
-	return string(a.body)
+	return a.body
 }
 
 // press sends a form and returns the page that follows. A refusal is a page too.
@@ -44,7 +44,7 @@ func (s *server) press(as caller, path string, values ...string) (status int, pa
 		require.NoError(s, err)
 		return a.status, s.html(as, to.RequestURI())
 	}
-	return a.status, string(a.body)
+	return a.status, a.body
 }
 
 func TestHomeShowsWhatNeedsTheReader(t *testing.T) {

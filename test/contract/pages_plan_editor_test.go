@@ -169,7 +169,7 @@ func TestPlanIsPausedTestedAndRetired(t *testing.T) {
 	require.Contains(t, s.do(bob, get, "/plans/night", nil).is(200).body, "default plan of application demo")
 	s.do(bob, get, "/v1/plan-uses", nil).problem(400, "id")
 	s.do(bob, get, "/v1/plan-uses?id=x", nil).problem(400, "id")
-	require.Len(t, decode[m](s.do(bob, get, "/v1/plan-uses?id=999999", nil).is(200))["items"], 0)
+	require.Empty(t, decode[m](s.do(bob, get, "/v1/plan-uses?id=999999", nil).is(200))["items"])
 
 	s.form(bob, "/plans/night/retire", url.Values{}).is(409)
 	s.form(bob, "/plans/night/retire", url.Values{"force": {"true"}}).is(303)

@@ -618,7 +618,7 @@ func (s *server) askAs(r right, as caller, mark byte) {
 	}
 	switch {
 	case kept:
-		require.Contains(s, string(a.body), "Send it again", a.what)
+		require.Contains(s, a.body, "Send it again", a.what)
 	case mark == 'l', mark == 'k':
 		require.Contains(s, a.header.Get("Location"), "/login", a.what)
 	case !allowed && strings.HasPrefix(r.path, "/v"):

@@ -38,7 +38,7 @@ type use struct {
 }
 
 func showUse(u catalog.PlanUse) use {
-	return use{ID: int64(u.ID), LastUsedAt: page.Time(u.LastAt), Escalating: u.Escalating, Steps: u.Steps, Warnings: append([]string{}, u.Warnings()...)}
+	return use{ID: u.ID, LastUsedAt: page.Time(u.LastAt), Escalating: u.Escalating, Steps: u.Steps, Warnings: append([]string{}, u.Warnings()...)}
 }
 
 // maxUses is how many plans one request asks about at most.

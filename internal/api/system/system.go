@@ -101,7 +101,7 @@ func (d Deps) members(w http.ResponseWriter, r *http.Request) error {
 	owners := make([]bucket, len(found.Leases))
 	for i, l := range found.Leases {
 		owned[l.Owner]++
-		owners[i] = bucket{page.OrNull(l.Owner), int64(l.Epoch)}
+		owners[i] = bucket{page.OrNull(l.Owner), l.Epoch}
 	}
 	all := make([]member, len(found.Members))
 	for i, m := range found.Members {

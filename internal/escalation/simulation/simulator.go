@@ -187,7 +187,8 @@ func (s *Simulator) prepare(ctx context.Context, q Question) (*simulation, error
 
 // load reads the plan and the application of the question.
 func (s *Simulator) load(ctx context.Context, run *simulation) error {
-	q, ok := run.Question, false
+	q := run.Question
+	var ok bool
 	if q.Draft != nil {
 		run.Plan = *q.Draft
 	} else {

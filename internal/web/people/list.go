@@ -211,7 +211,8 @@ func (h Handlers) changeTeams(rw http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	api, name, to, done := h.Pages.API(r), form.Get("name"), "/reachability", ""
+	api, name, to := h.Pages.API(r), form.Get("name"), "/reachability"
+	var done string
 	var err error
 	if form.Get("form") == "delete" {
 		done = "The team " + name + " is deleted."
@@ -254,7 +255,8 @@ func (h Handlers) changeRoles(rw http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	api, name, done := h.Pages.API(r), form.Get("name"), ""
+	api, name := h.Pages.API(r), form.Get("name")
+	var done string
 	var err error
 	if form.Get("form") == "delete" {
 		done, err = "The role "+name+" is deleted.", api.Send(http.MethodDelete, page.Path("/api/v0/roles/%s", name), nil, nil)
