@@ -16,5 +16,5 @@ trap 'rm -rf "$axe"' EXIT
 npm pack --silent --pack-destination "$axe" "axe-core@$version" >/dev/null
 echo "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745  $axe/axe-core-$version.tgz" | sha256sum --check --quiet
 tar -xzf "$axe/axe-core-$version.tgz" -C "$axe" package/axe.min.js
-IRIS_AXE="$axe/package/axe.min.js" IRIS_SCREENSHOTS=$(cd "$shots" && pwd) go test -count=1 -tags browser -timeout 10m ./test/browser
+IRIS_AXE="$axe/package/axe.min.js" IRIS_SCREENSHOTS=$(cd "$shots" && pwd) go test -count=1 -tags browser -timeout 20m ./test/browser
 ls "$shots"
