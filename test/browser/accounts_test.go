@@ -48,7 +48,7 @@ func TestAccounts(t *testing.T) {
 	startDev(t)
 	root := openTab(t)
 	root.logIn("demo", "demo")
-	root.do("invite", chromedp.Click(`.who a[href="/invitations"]`), chromedp.WaitVisible(`input[name=email]`), chromedp.SendKeys(`input[name=name]`, "zoe"),
+	root.do("invite", chromedp.Navigate(home+"/invitations"), chromedp.WaitVisible(`input[name=email]`), chromedp.SendKeys(`input[name=name]`, "zoe"),
 		chromedp.SendKeys(`input[name=full_name]`, "Zoe Quispe"), chromedp.SendKeys(`input[name=email]`, "zoe@example.com"),
 		chromedp.Click(`form[action="/invitations"] button.primary`), chromedp.WaitVisible(`td.title`))
 	require.Contains(t, root.text(`td.title`), "zoe@example.com")
@@ -70,7 +70,7 @@ func TestAccounts(t *testing.T) {
 	look(b, "102-invitation-phone")
 	b.do("choose a password", chromedp.SendKeys(`input[name=password]`, "first password"), chromedp.SendKeys(`input[name=again]`, "first password"),
 		chromedp.Click(`button.primary`), chromedp.WaitVisible(`#on-call-now`))
-	b.do("the second factor", chromedp.Click(`.who a[href="/account/second-factor"]`), chromedp.WaitVisible(`input[name=password]`))
+	b.do("the second factor", chromedp.Navigate(home+"/account/second-factor"), chromedp.WaitVisible(`input[name=password]`))
 	look(b, "103-second-factor-phone")
 	b.do("set up", chromedp.SendKeys(`input[name=password]`, "first password"), chromedp.Click(`main button.primary`), chromedp.WaitVisible(`img.qr`))
 	require.Equal(t, 240.0, ask[float64](b, `document.querySelector("img.qr").naturalWidth`), "the picture is drawn")
@@ -88,7 +88,7 @@ func TestAccounts(t *testing.T) {
 	b.do("go on", chromedp.Click(`main a.primary`), chromedp.WaitVisible(`form[action="/account/second-factor"]`))
 	look(b, "106-second-factor-on-phone")
 
-	b.do("forget the password", chromedp.Click(`form[action="/logout/"] button`), chromedp.WaitVisible(`a[href="/login/password"]`), chromedp.Click(`a[href="/login/password"]`),
+	b.do("forget the password", chromedp.Click(`.who summary`), chromedp.Click(`form[action="/logout/"] button`), chromedp.WaitVisible(`a[href="/login/password"]`), chromedp.Click(`a[href="/login/password"]`),
 		chromedp.WaitVisible(`input[name=login]`), chromedp.SendKeys(`input[name=login]`, "zoe@example.com"), chromedp.Click(`main button.primary`), chromedp.WaitVisible(`[role=status]`))
 	look(b, "107-forgotten-phone")
 	b.do("the mail", chromedp.Navigate(mailed(t, "/login/password/")), chromedp.WaitVisible(`input[name=again]`))
@@ -104,7 +104,7 @@ func TestAccounts(t *testing.T) {
 	b.do("refused", chromedp.WaitVisible(`[role=alert]`))
 	look(b, "109-code-refused-phone")
 	logIn(code(30 * time.Second))
-	b.do("logged in", chromedp.WaitVisible(`#on-call-now`), chromedp.Click(`form[action="/logout/"] button`), chromedp.WaitVisible(`input[name=password]`))
+	b.do("logged in", chromedp.WaitVisible(`#on-call-now`), chromedp.Click(`.who summary`), chromedp.Click(`form[action="/logout/"] button`), chromedp.WaitVisible(`input[name=password]`))
 	logIn(recovery)
 	b.do("logged in with a recovery code", chromedp.WaitVisible(`#on-call-now`), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/account/second-factor"), chromedp.WaitVisible(`form[action="/account/second-factor"]`))
 	require.Contains(t, b.text(`main`), "9 recovery codes are left")

@@ -255,7 +255,7 @@ func (s *site) iris(stdin string, args ...string) string {
 const (
 	choice = `a[href^="/login/sso/corp"]` // on the log-in page
 	form   = `input[name=password]#password`
-	inside = `form[action="/logout/"] button`
+	inside = `.who summary` // the menu of the person
 )
 
 // atKeycloak logs in with a password in the form of Keycloak.
@@ -306,13 +306,13 @@ func TestKeycloak(t *testing.T) {
 	arrive(b, "ana")
 	require.Equal(t, `["ana"]`, managed("databases"))
 	require.Equal(t, `[]`, managed("web"))
-	require.True(t, ask[bool](b, `!!document.querySelector('.who a[href="/invitations"]')`), "a group made ana an administrator")
+	require.True(t, ask[bool](b, `!!document.querySelector('.side a[href="/audit-log"]')`), "a group made ana an administrator")
 	links := s.iris("", "user", "links", "ana")
 	require.Contains(t, links, ana)
 
 	// A logout from Iris ends the session at Keycloak too.
 	require.Len(t, k.sessions(ana), 1)
-	b.do("log out", chromedp.Click(inside), chromedp.WaitVisible(choice))
+	b.do("log out", chromedp.Click(inside), chromedp.Click(`form[action="/logout/"] button`), chromedp.WaitVisible(choice))
 	require.Empty(t, k.sessions(ana))
 
 	// After a rotation, the new key signs the second log-in, which needs the password and gives the same person.
@@ -345,7 +345,7 @@ func TestKeycloak(t *testing.T) {
 	arrive(b, "ana")
 	require.Equal(t, `[]`, managed("databases"))
 	require.Equal(t, `["ana"]`, managed("web"))
-	require.False(t, ask[bool](b, `!!document.querySelector('.who a[href="/invitations"]')`), "ana is no administrator any more")
+	require.False(t, ask[bool](b, `!!document.querySelector('.side a[href="/audit-log"]')`), "ana is no administrator any more")
 
 	b.do("the team on a phone", chromedp.EmulateViewport(360, 780), chromedp.Navigate(s.url+"/teams/web/rosters"), chromedp.WaitVisible(`.chip.managed`))
 	require.Equal(t, "managed by groups", b.text(`.chip.managed`))

@@ -108,8 +108,8 @@ func TestLayout(t *testing.T) {
 	b.logIn("demo", "demo")
 	at := "/teams/" + url.PathEscape(emojiTeam)
 	pages := []layoutPage{
-		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident), `.timeline`}, {"resolved", "/incidents?show=resolved", `.empty`},
-		{"filtered", "/incidents?show=all&severity=critical&owner=" + unbroken, `.chips`}, {"open-incident", "/incidents/new?plan=" + unbroken, `#foreseen`}, {"keys", "/incidents#keys", `.sheet`},
+		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident), `.timeline`}, {"resolved", "/incidents?show=resolved", `.tabs`},
+		{"filtered", "/incidents?show=all&severity=critical&owner=" + unbroken, `.chips`}, {"open-incident", "/incidents/new?plan=demo-plan", `#foreseen`}, {"keys", "/incidents#keys", `.sheet`},
 		{"offer", fmt.Sprintf("/incidents/%d?offer=acknowledge", incident), `#offer`},
 		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`}, {"cluster", "/cluster", `.buckets`},
 		{"integrations", "/integrations", `td.title`}, {"integration", "/integrations/" + unbroken, `.facts`}, {"no-integration", "/integrations?text=none", `.empty`}, {"missing", "/incidents/999999", `h1`},
@@ -121,7 +121,7 @@ func TestLayout(t *testing.T) {
 		{"rosters", at + "/rosters", `.roster .member`}, {"schedules", at + "/schedules", `#oncall:not([aria-busy]) .card`},
 		{"coverage", at + "/coverage", `.stacks button`}, {"settings", at + "/settings", `#oncall:not([aria-busy]) .card`}, {"audit", at + "/audit", `.stacks summary`},
 	}
-	for _, more := range []func(*client) []layoutPage{homeLayout, plansLayout, textsLayout, integrationsLayout, calendarLayout, peopleLayout, applicationsLayout, messagesLayout, systemLayout} {
+	for _, more := range []func(*client) []layoutPage{integrationsLayout, homeLayout, plansLayout, textsLayout, calendarLayout, peopleLayout, applicationsLayout, messagesLayout, systemLayout} {
 		pages = append(pages, more(api)...)
 	}
 	plant(b.in(t), string(axe))
@@ -256,8 +256,8 @@ func TestTimeZones(t *testing.T) {
 	b.do("an incident", chromedp.Navigate(fmt.Sprintf("%s/incidents/%d", home, id)), chromedp.WaitVisible(`.timeline`))
 	b.until("the zone is named", `document.getElementById("zone-name").textContent === "Asia/Kathmandu, your time zone"`)
 	require.Contains(t, b.text(`.timeline time`), strings.ReplaceAll(time.Now().In(kathmandu).Format("03:"), " ", ""))
-	b.do("a plan", chromedp.Navigate(home+"/plans/demo-plan?at=2027-01-01T14:30:00"), chromedp.WaitVisible(`#simulation table`))
-	require.Regexp(t, `Fri, Jan 1, 2027, 02:30:00.PM`, b.text(`#simulation table`))
+	b.do("a plan", chromedp.Navigate(home+"/plans/demo-plan?at=2027-01-01T14:30:00"), chromedp.WaitVisible(`#simulation .line`))
+	require.Regexp(t, `Fri, Jan 1, 2027, 02:30:00.PM`, b.text(`#simulation`))
 	require.Contains(t, b.text(`.ask`), "Opened at, Asia/Kathmandu")
 	require.Equal(t, "Asia/Kathmandu, your time zone", b.text(`#zone-name`))
 	b.do("a calendar by week", chromedp.Navigate(home+"/teams/demo"), chromedp.WaitVisible(`#zone-name`))

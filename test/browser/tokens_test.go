@@ -82,7 +82,7 @@ func TestTokens(t *testing.T) {
 	require.Regexp(t, `^iris_p_[0-9A-Za-z]{43}[0-9a-f]{8}$`, b.text(`.secret pre`))
 	require.Empty(t, ask[[]string](b, overflowing))
 	b.shot("91-token-created-phone")
-	b.do("wide", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`.who a`), chromedp.Click(`.who a`), chromedp.WaitVisible(`td.title`))
+	b.do("wide", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), chromedp.Click(`.who summary`), chromedp.Click(`.who a[href="/tokens"]`), chromedp.WaitVisible(`td.title`))
 	require.Contains(t, b.text(`td.title`), "backup-script")
 	b.shot("92-tokens")
 	b.do("revoke it", chromedp.Click(`form[action$=revoke] button`), chromedp.WaitVisible(`.flash`))
