@@ -390,7 +390,7 @@ func (s *site) withoutKeycloak(k *keycloak) {
 	resp, err = person.PostForm(s.url+"/login/", url.Values{"username": {"root"}, "password": {"a password of root"}})
 	require.NoError(s.t, err)
 	require.NoError(s.t, resp.Body.Close())
-	require.Equal(s.t, "/", resp.Request.URL.Path, "the administrator is logged in")
+	require.Equal(s.t, "/incidents", resp.Request.URL.Path, "the administrator is logged in")
 
 	k.end(syscall.SIGKILL)
 	b := openTab(s.t)
