@@ -59,7 +59,7 @@ receivers:
 	{integrations.Heartbeat, "Heartbeat", "Programs that say regularly that they work: backups, cron jobs, watchdogs. An incident opens when one stops.",
 		"Add a heartbeat on the page of the integration, then call its address at the end of the job. Without a name it is the heartbeat named default.", `curl -fsS --retry 5 WITHTOKEN`, "", ""},
 	{integrations.Email, "E-mail", "Senders that can only send mails: storage, printers, old monitoring.",
-		"Send the mails to this address. It is a secret: whoever knows it can page.", `TOKEN@DOMAIN`, "", ""},
+		"Send the mails to this address. It is a secret: everybody who knows it can page people.", `TOKEN@DOMAIN`, "", ""},
 	{"sns", "Amazon SNS and CloudWatch", "Alarms of CloudWatch, and every other message of a topic.",
 		"Create an HTTPS subscription of the topic with this address. Iris confirms the subscription by itself. Add an OK action to each alarm, else nothing resolves its incident.", `WITHTOKEN`, "", ""},
 	{"datadog", "Datadog", "Monitors of Datadog, by a webhook.",
