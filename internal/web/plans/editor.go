@@ -87,6 +87,10 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
+	if !p.fits() {
+		h.Pages.Fail(rw, r, fault.Newf(fault.Conflict, "The plan %s has more than %d steps, or notifications in a step. This form would lose some: change it with PUT /v1/plans/%s", p.Name, most, p.Name))
+		return
+	}
 	f := formOf(p, s)
 	f.Plan = p.Name
 	if !p.Active { // the new version begins with the content of an older one

@@ -75,6 +75,11 @@ func (f form) Value(name string) string { return f.values.Get(name) }
 // most bounds the steps of the form, and the notifications and windows of a step. /v1 takes larger plans.
 const most = 100
 
+// fits reports whether the form can hold all steps and notifications of a plan.
+func (p plan) fits() bool {
+	return len(p.Steps) <= most && !slices.ContainsFunc(p.Steps, func(s []notification) bool { return len(s) > most })
+}
+
 var stepField = regexp.MustCompile(`^steps\[(\d{1,3})\](?:\[(\d{1,3})\]|\.windows\[(\d{1,3})\])?`)
 
 // typed reads a form.
