@@ -196,11 +196,11 @@ func (s *simulation) carryOut(ctx context.Context, w escalation.Decided) (time.T
 		} else if why, err = s.holdQuiet(ctx, &p); err != nil {
 			return next, err
 		} else if why != "" {
-			heldPages[escalation.PageOf(m)] = true
 			held = append(held, floods.QuietEntry(m, why, p.HeldUntil, w.At))
 			if followUp {
 				continue // it is left out
 			}
+			heldPages[escalation.PageOf(m)] = true
 		} else if p.Mode != users.Drop {
 			changed, err := s.reprioritise(ctx, &p)
 			if err != nil {
