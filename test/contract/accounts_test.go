@@ -9,7 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/pquerna/otp/totp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -65,6 +67,22 @@ func TestSecondFactorByPolicy(t *testing.T) {
 	s.iris([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "IRIS_DATABASE_URL=" + s.db.Config().ConnString()}, "", "user", "remove-factor", "BOB")
 	s.do(anonymous, post, "/login", formOf("username", "bob", "password", password), form...).is(200)
 	require.Equal(t, "second factor removed user bob", s.text("select action || ' ' || object from audit_log where actor_kind = 'operator' order by id desc limit 1"))
+}
+
+// People set up, renew and remove their second factor on pages, with their password.
+func TestOwnSecondFactor(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	s.do(bob, post, "/account/second-factor", formOf("password", password), form...).is(302)
+	found := regexp.MustCompile(`class="mono secret">([A-Z2-7]+)<`).FindStringSubmatch(s.do(bob, get, "/account/second-factor/set-up", nil).is(200).body)
+	require.Len(t, found, 2)
+	code, err := totp.GenerateCode(found[1], time.Now())
+	require.NoError(t, err)
+	require.Contains(t, s.do(bob, post, "/account/second-factor/set-up", formOf("code", code), form...).is(200).body, "Recovery codes")
+	require.Contains(t, s.do(bob, post, "/account/second-factor/recovery-codes", formOf("password", password), form...).is(200).body, "Recovery codes")
+	s.do(bob, post, "/account/second-factor/remove", formOf("password", password), form...).is(302)
+	require.Zero(t, s.number("select count(*) from second_factors"))
 }
 
 // An invited person creates the account with the link of the mail, which nobody can read in the queue.
