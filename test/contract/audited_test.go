@@ -18,8 +18,9 @@ var unlogged = []struct {
 	{regexp.MustCompile(`^\w+ (/v0|/v1)?/incidents(/|$)|^POST /v0/internal/incident/|^\w+ /v2/alerts|^POST /ack/|/iris_escalate$`), "the timeline of the incident has it"},
 	{regexp.MustCompile(`^\w+ (/v1/hooks/|/v0/webhooks/|/v2/enqueue|/v2/change/enqueue|/generic/)|/heartbeats/{name}/ping$`), "it delivers events"},
 	{regexp.MustCompile(`^POST /(v0/response/|v0/twilio/|api/v0/(twilio|slack|gmail-oneclick)/)`), "the timeline has the answer, the message has the receipt"},
-	{regexp.MustCompile(`^POST /v[01]/notifications$`), "messages have a log of their own"},
+	{regexp.MustCompile(`^POST (/v[01]/notifications|/plans/{plan}/test)$`), "messages have a log of their own"},
 	{regexp.MustCompile(`(preview|/route-test)$`), "it changes nothing"},
+	{regexp.MustCompile(`^POST /applications/{app}/(key|secondary)$`), "it shows a key and changes nothing"},
 	{regexp.MustCompile(`/contacts/{mode}/code$`), "it sends a code; the verification is logged"},
 	{regexp.MustCompile(`^POST (/account/second-factor|/login/(command-line|password|second-factor(/set-up)?)$|/sessions/end-others$)`), "its success here only leads to another page; tests of internal/web and test/browser go on"},
 }
