@@ -72,8 +72,8 @@ update plans set paused = @paused where lower(name) = lower(rtrim(@name::text));
 
 -- name: PlanUses :many
 -- How plans are used, by the number of a version. Incidents count for all versions of its name. Targets and templates that no longer exist are
--- those of the version. An on-call role is empty if the team has no shift of the role now.
-with escalating as (select i.plan_id, count(*) as n from incidents i where i.active group by i.plan_id)
+-- those of the version. An on-call role is empty if the team has no shift of the role now. Escalating incidents are counted once for all plans.
+with escalating as materialized (select i.plan_id, count(*) as n from incidents i where i.active group by i.plan_id)
 select p.id, p.paused, (p.fallback_target_id is not null)::bool as has_fallback,
     coalesce((select max(r.at) from plans v cross join lateral (select max(i.created_at) as at from incidents i where i.plan_id = v.id) r
         where lower(v.name) = lower(p.name)), 'epoch')::timestamptz as used_at,

@@ -97,9 +97,14 @@ func readPeriod(r *http.Request, now time.Time) (p period, err error) {
 	p.begin = midnight(now).AddDate(0, 0, 1-days[p.Name])
 	p.unit = map[string]string{"day": "hour", "week": "day", "month": "day", "quarter": "week"}[p.Name]
 	if p.Name == "day" {
-		p.begin = now.Truncate(time.Hour).Add(-23 * time.Hour)
+		p.begin = hour(now).Add(-23 * time.Hour)
 	}
 	return p, nil
+}
+
+// hour returns the beginning of the hour on the clock of t. Some zones are half an hour apart from others.
+func hour(t time.Time) time.Time {
+	return t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
 }
 
 func midnight(t time.Time) time.Time {
@@ -146,7 +151,7 @@ func (p period) places() []time.Time {
 	at, next := midnight(p.begin), func(t time.Time) time.Time { return t.AddDate(0, 0, 1) }
 	switch p.unit {
 	case "hour":
-		at, next = p.begin.Truncate(time.Hour), func(t time.Time) time.Time { return t.Add(time.Hour) }
+		at, next = hour(p.begin), func(t time.Time) time.Time { return t.Add(time.Hour) }
 	case "week":
 		at, next = at.AddDate(0, 0, -(int(at.Weekday())+6)%7), func(t time.Time) time.Time { return t.AddDate(0, 0, 7) }
 	case "month":

@@ -463,7 +463,7 @@ func (q *Queries) PlanNotifications(ctx context.Context, planID int64) ([]PlanNo
 }
 
 const planUses = `-- name: PlanUses :many
-with escalating as (select i.plan_id, count(*) as n from incidents i where i.active group by i.plan_id)
+with escalating as materialized (select i.plan_id, count(*) as n from incidents i where i.active group by i.plan_id)
 select p.id, p.paused, (p.fallback_target_id is not null)::bool as has_fallback,
     coalesce((select max(r.at) from plans v cross join lateral (select max(i.created_at) as at from incidents i where i.plan_id = v.id) r
         where lower(v.name) = lower(p.name)), 'epoch')::timestamptz as used_at,
@@ -498,7 +498,7 @@ type PlanUsesRow struct {
 }
 
 // How plans are used, by the number of a version. Incidents count for all versions of its name. Targets and templates that no longer exist are
-// those of the version. An on-call role is empty if the team has no shift of the role now.
+// those of the version. An on-call role is empty if the team has no shift of the role now. Escalating incidents are counted once for all plans.
 func (q *Queries) PlanUses(ctx context.Context, ids []int64) ([]PlanUsesRow, error) {
 	rows, err := q.db.Query(ctx, planUses, ids)
 	if err != nil {
