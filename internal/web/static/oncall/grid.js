@@ -2,7 +2,7 @@
 // the chosen zone. A drag is a difference of wall-clock times.
 import { h } from "./dom.js";
 import { isAway, letter, roleClass, unavailable } from "./roles.js";
-import { instant, iso, shift as shifted, span, time, wall } from "./zone.js";
+import { hours, instant, iso, shift as shifted, span, time, wall } from "./zone.js";
 
 const library = globalThis.EventCalendar;
 
@@ -45,7 +45,7 @@ export function grid(el, { zone, view, date, monday, editable, on }) {
     eventStartEditable: editable,
     eventDurationEditable: editable,
     eventResizableFromStart: editable,
-    slotLabelFormat: { hour: "2-digit", minute: "2-digit" },
+    slotLabelFormat: { hour: "2-digit", minute: "2-digit", ...hours },
     dayHeaderFormat: { weekday: "short", day: "numeric", month: "short" },
     scrollTime: "00:00",
     views: {
