@@ -23,7 +23,8 @@ func absenceObject(s scheduling.StoredAbsence) map[string]any {
 	start := s.Start.In(s.Zone)
 	return map[string]any{"id": s.ID, "user": s.UserName, "start": start.Unix(), "end": s.End().Unix(),
 		"timezone": s.Zone.String(), "rule": calendars.OrNull(s.Rule), "note": calendars.OrNull(s.Reason), "set_by": calendars.OrNull(s.SetBy),
-		"scope": map[bool]string{true: "person", false: "team"}[s.TeamID == 0]}
+		"subscription": orNull(s.Subscription),
+		"scope":        map[bool]string{true: "person", false: "team"}[s.TeamID == 0]}
 }
 
 func (a unavailability) routes() []routing.Route {
@@ -58,7 +59,7 @@ func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) err
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// maxAbsences is the approximate limit of unavailabilities of a person. Populating a team reads all of them.
+// maxAbsences is the approximate limit of unavailabilities of a person, besides those of subscribed calendars. Populating a team reads all of them.
 const maxAbsences = 200
 
 // addAbsence stores a time in which a person cannot be on call. It counts in every team if the person, an administrator of Iris
@@ -132,6 +133,7 @@ func (a unavailability) storeAbsence(ctx context.Context, absence scheduling.Sto
 	if err != nil {
 		return 0, err
 	}
+	known = slices.DeleteFunc(known, func(s scheduling.StoredAbsence) bool { return s.Subscription != 0 })
 	if len(known) >= maxAbsences {
 		return 0, fault.Invalidf("user", "%s has %d unavailabilities; remove those that are over first", name, len(known))
 	}
@@ -174,6 +176,9 @@ func (a unavailability) dropAbsence(w http.ResponseWriter, r *http.Request) erro
 	}
 	if err := wire.Actor(ctx).MayEditUnavailability(users.User{ID: s.User, Name: s.UserName}, s.TeamID, a.Openings); err != nil {
 		return err
+	}
+	if s.Subscription != 0 {
+		return fault.Newf(fault.Conflict, "unavailability %d comes from a subscribed calendar: change it there, or remove the subscription", id)
 	}
 	return routing.Done(w, http.StatusNoContent, a.Unavailability.DropAbsence(ctx, id))
 }

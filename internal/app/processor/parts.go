@@ -167,7 +167,8 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 		return err
 	}
 	parts.jobs = map[string]func(context.Context) error{
-		"history": old.Run, "receipts": jobs.MatchReceipts(s.Receipts, engine), "names": jobs.FillNames(s.Users, engine),
+		"calendars": jobs.ReadCalendars(s.Subscribed, s.Shifts, s.Absences, p.cfg.Oncall.PrivateCalendars, log),
+		"history":   old.Run, "receipts": jobs.MatchReceipts(s.Receipts, engine), "names": jobs.FillNames(s.Users, engine),
 		"feed keys": jobs.SealFeedKeys(s.Notices, log), "populate": populate.Run, "remind": remind.Run, "directory": people.Run,
 		"statistics": jobs.CountStatistics(s.Statistics, engine), "heartbeats": heartbeats.Run, "silences": parts.hideSilenced,
 		"end": jobs.EndIncidents(s.DB, p.cfg.CloseAfter, engine),

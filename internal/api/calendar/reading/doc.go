@@ -1,4 +1,4 @@
-// Package reading parses parts of calendar requests: windows of time, and the holidays and shifts of iCalendar texts. The
+// Package reading parses parts of calendar requests: windows of time and flags. The
 // calendar routes of /v1 call it. It stores nothing.
 package reading
 
