@@ -36,12 +36,14 @@ func (a unavailability) routes() []routing.Route {
 	}
 }
 
-// listAbsences answers with the unavailabilities that count in a team. A member also gets their own of other teams.
+// listAbsences answers with the unavailabilities that count in a team. A member also gets their own of other teams. If the query has a
+// start, the answer has each occurrence of the recurring ones in the window.
 func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.Team(r)
+	t, from, to, err := a.teamAndWindow(r, 0, 30)
 	if err != nil {
 		return err
 	}
+	within := r.URL.Query().Has("start")
 	people, err := a.Members.People(r.Context(), t.ID)
 	if err != nil {
 		return err
@@ -52,8 +54,21 @@ func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) err
 	}
 	out := []map[string]any{}
 	for _, s := range absences {
-		if s.CountsIn(t.ID) || s.User == wire.Actor(r.Context()).UserID {
+		if !s.CountsIn(t.ID) && s.User != wire.Actor(r.Context()).UserID {
+			continue
+		}
+		if !within {
 			out = append(out, absenceObject(s))
+			continue
+		}
+		times, err := s.Between(from, to)
+		if err != nil {
+			continue // populate logs the rules that cannot be parsed
+		}
+		for _, at := range times[:min(len(times), maxAbsences)] {
+			one := absenceObject(s)
+			one["start"], one["end"] = at.Start.Unix(), at.End.Unix()
+			out = append(out, one)
 		}
 	}
 	return routing.Answer(w, http.StatusOK, out)

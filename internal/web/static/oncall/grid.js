@@ -83,7 +83,7 @@ export function grid(el, { zone, view, date, monday, editable, on }) {
     eventClick: (info) => on.open(info.event.extendedProps.shift, info.el),
     eventDrop: (info) => dropped(info, seconds(info.delta), seconds(info.delta)),
     eventResize: (info) => dropped(info, seconds(info.startDelta), seconds(info.endDelta)),
-    eventContent: (info) => ({ domNodes: content(info.event.extendedProps.shift, zone) }),
+    eventContent: (info) => ({ domNodes: content(info.event.extendedProps, zone) }),
     resourceLabelContent: (info) => ({ domNodes: [h("bdi", {}, info.resource.title)] }),
   });
   // The library does not stop Enter, so the browser would also press the first button of the dialog that opens.
@@ -93,14 +93,17 @@ export function grid(el, { zone, view, date, monday, editable, on }) {
   el.addEventListener("keydown", enter, true);
   return {
     el,
-    show(shifts, people) {
+    show(shifts, people, marks = []) {
       calendar.setOption(
         "resources",
         people.map((p) => ({ id: p.name, title: p.full_name || p.name })),
       );
       calendar.setOption(
         "events",
-        shifts.map((s, i) => entry(s, i, zone, editable && on.changeable(s))),
+        [
+          ...shifts.map((s, i) => entry(s, i, zone, editable && on.changeable(s))),
+          ...marks.filter((m) => m.day || view === "people").map((m, i) => background(m, i, zone, view, people)),
+        ],
       );
       requestAnimationFrame(() => {
         if (view === "people") calendar.setOption("slotWidth", slotWidth(el));
@@ -147,7 +150,7 @@ function plainRoles(el) {
 // slotWidth returns the width of half a day, so that all days fit next to the names.
 function slotWidth(el) {
   const names = el.querySelector(".ec-row-head")?.offsetWidth || 200;
-  return Math.max(24, Math.floor((el.clientWidth - names - 4) / (peopleWeeks * 14)));
+  return Math.max(20, Math.floor((el.clientWidth - names - 4) / (peopleWeeks * 14)));
 }
 
 function entry(s, i, zone, changeable) {
@@ -170,8 +173,22 @@ function entry(s, i, zone, changeable) {
   };
 }
 
-function content(s, zone) {
-  if (!s) return []; // what is being drawn with the mouse
+// background returns a mark as an event behind the shifts: a holiday of all people, or a time in which one is unavailable.
+function background(m, i, zone, view, people) {
+  return {
+    id: "mark" + i,
+    start: wall(m.start, zone),
+    end: wall(m.end, zone),
+    allDay: view !== "week" && view !== "people",
+    display: "background",
+    resourceIds: m.user ? [m.user] : people.map((p) => p.name),
+    classNames: [m.day ? "holiday" : "absent"],
+    extendedProps: { title: m.title },
+  };
+}
+
+function content({ shift: s, title }, zone) {
+  if (!s) return title ? [h("span", { class: "mark-title", title, dir: "auto" }, title)] : []; // or what is being drawn with the mouse
   return [
     h("span", { class: "swatch", "aria-hidden": "true" }, letter(s.role)),
     h("span", { class: "unseen" }, s.role + ": "),
