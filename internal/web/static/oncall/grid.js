@@ -183,7 +183,7 @@ function background(m, i, zone, view, people) {
     display: "background",
     resourceIds: m.user ? [m.user] : people.map((p) => p.name),
     classNames: [m.day ? "holiday" : "absent"],
-    extendedProps: { title: m.title },
+    extendedProps: { title: view !== "week" && m.title }, // a column of the week has no room for it
   };
 }
 

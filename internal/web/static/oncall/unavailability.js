@@ -51,9 +51,9 @@ export function unavailabilityCard(page, team, zone, changed) {
                   "div",
                   { class: "wraps" },
                   describe(u),
-                  h("div", { class: "dim small" }, u.timezone.replaceAll("_", " "), u.note && " · " + u.note, u.scope === "team" && " · in one team, entered by " + u.set_by),
+                  h("div", { class: "dim small" }, u.timezone.replaceAll("_", " "), u.note && " · " + u.note, u.subscription && " · from a calendar", u.scope === "team" && " · in one team, entered by " + u.set_by),
                 ),
-                u.subscription ? h("span", { class: "chip" }, "from a calendar") : removeButton("Remove: " + describe(u), () => v1.remove(path`/unavailability/${u.id}`).then(() => Promise.all([load(), changed()]), (e) => flash(e.text || String(e), true))),
+                !u.subscription && removeButton("Remove: " + describe(u), () => v1.remove(path`/unavailability/${u.id}`).then(() => Promise.all([load(), changed()]), (e) => flash(e.text || String(e), true))),
               ),
             ),
           )
