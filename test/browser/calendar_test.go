@@ -134,6 +134,7 @@ func (c *client) setUp() {
 	c.t.Helper()
 	v0 := "/api/v0/teams"
 	c.call(http.MethodPost, v0, object{"name": team, "scheduling_timezone": "Europe/Berlin", "description": "Those who keep the shop open"}, nil)
+	c.call(http.MethodPut, "/api/v0/users/demo", object{"time_zone": "Europe/Berlin"}, nil) // the calendar is shown in the reader's zone
 	c.call(http.MethodPost, v0+"/"+team+"/rosters", object{"name": "engineers"}, nil)
 	for _, name := range []string{"ana", "ben", "chloe", "demo"} {
 		c.call(http.MethodPost, v0+"/"+team+"/rosters/engineers/users", object{"name": name}, nil)

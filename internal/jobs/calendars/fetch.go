@@ -28,10 +28,13 @@ func problem(format string, args ...any) error { return fault.Newf(fault.Unavail
 
 // fetch gets a calendar. etag and lastModified are those of the last answer.
 func (r *Reader) fetch(ctx context.Context, address, etag, lastModified string) (answer, error) {
+	if address == "" {
+		return answer{}, problem("the stored address cannot be decrypted: enter it again")
+	}
 	for range maxRedirects + 1 {
 		checked, _, err := editing.CalendarURL(address, r.private)
 		if err != nil {
-			return answer{}, problem("a redirect leads to an address that is not allowed: it must begin with https://")
+			return answer{}, problem("the address, or one to which it redirects, is not allowed: it must begin with https://")
 		}
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, checked, http.NoBody)
 		if err != nil {

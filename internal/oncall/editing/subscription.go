@@ -21,8 +21,8 @@ const (
 	KindUnavailability SubscriptionKind = "unavailability"
 )
 
-// CalendarSubscription is a calendar that is read from a URL at intervals. The URL is a secret, because many programs put a key into it: only its
-// host is shown.
+// CalendarSubscription is a calendar that is read from a URL at intervals. The URL is a secret, because many programs put a key into it:
+// only its host is shown.
 type CalendarSubscription struct {
 	ID        int64
 	Kind      SubscriptionKind

@@ -118,7 +118,7 @@ func (s *Subscriptions) Refresh(ctx context.Context, id int64) error {
 // DueSubscription is a subscription that this process has claimed.
 type DueSubscription struct {
 	editing.CalendarSubscription
-	URL                string
+	URL                string         // "" = it cannot be decrypted
 	Zone               *time.Location // of the team or person
 	ETag, LastModified string         // of the last answer; "" = it must be read as a whole
 	claims             int64
@@ -140,11 +140,10 @@ func (s *Subscriptions) Claim(ctx context.Context, most int, hold time.Duration)
 	var out []DueSubscription
 	for _, r := range rows {
 		d := DueSubscription{CalendarSubscription: subscriptionOf(r), Zone: postgres.Location(r.TimeZone), claims: r.Claims}
-		url, err := s.keys.Unseal(r.UrlSealed, ownerOf(d.CalendarSubscription))
-		if err != nil {
-			return out, fmt.Errorf("calendar subscription %d: %w", r.ID, err)
+		if url, err := s.keys.Unseal(r.UrlSealed, ownerOf(d.CalendarSubscription)); err == nil {
+			d.URL = string(url)
 		}
-		if d.URL = string(url); r.WholeReadAt != nil && time.Since(*r.WholeReadAt) < 24*time.Hour {
+		if r.WholeReadAt != nil && time.Since(*r.WholeReadAt) < 24*time.Hour {
 			d.ETag, d.LastModified = r.Etag, r.LastModified
 		}
 		out = append(out, d)

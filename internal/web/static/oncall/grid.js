@@ -150,7 +150,7 @@ function plainRoles(el) {
 // slotWidth returns the width of half a day, so that all days fit next to the names.
 function slotWidth(el) {
   const names = el.querySelector(".ec-row-head")?.offsetWidth || 200;
-  return Math.max(20, Math.floor((el.clientWidth - names - 4) / (peopleWeeks * 14)));
+  return Math.max(24, Math.floor((el.clientWidth - names - 4) / (peopleWeeks * 14)));
 }
 
 function entry(s, i, zone, changeable) {
