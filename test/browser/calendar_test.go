@@ -298,6 +298,7 @@ func roster(t *testing.T, b *tab, api *client) {
 		return fmt.Sprint(names()) == fmt.Sprint(want) && fmt.Sprint(stored(api, b)) == fmt.Sprint(want)
 	}, 10*time.Second, 100*time.Millisecond)
 	b.shot("30-roster")
+	b.until("the order was saved", announced)
 	ask[string](b, clear)
 	b.do("and back", chromedp.Click(`.roster .member:nth-child(2) [data-move="-1"]`))
 	b.until("the order was saved again", announced)
