@@ -163,23 +163,28 @@ const (
 
 // Calendars of teams.
 const (
-	TeamCreated           Action = "team created"
-	TeamChanged           Action = "team changed"
-	TeamDeleted           Action = "team deleted"
-	TeamAdminAdded        Action = "team administrator added"
-	TeamAdminRemoved      Action = "team administrator removed"
-	RosterCreated         Action = "roster created"
-	RosterRenamed         Action = "roster renamed"
-	RosterDeleted         Action = "roster deleted"
-	RosterUserAdded       Action = "roster member added"
-	RosterUserChanged     Action = "roster member changed"
-	RosterUserRemoved     Action = "roster member removed"
-	ScheduleCreated       Action = "schedule created"
-	ScheduleChanged       Action = "schedule changed"
-	ScheduleDeleted       Action = "schedule deleted"
-	SchedulePopulated     Action = "schedule populated"
-	ScheduleFilled        Action = "schedule filled"
-	CalendarImported      Action = "calendar imported"
+	TeamCreated          Action = "team created"
+	TeamChanged          Action = "team changed"
+	TeamDeleted          Action = "team deleted"
+	TeamAdminAdded       Action = "team administrator added"
+	TeamAdminRemoved     Action = "team administrator removed"
+	RosterCreated        Action = "roster created"
+	RosterRenamed        Action = "roster renamed"
+	RosterDeleted        Action = "roster deleted"
+	RosterUserAdded      Action = "roster member added"
+	RosterUserChanged    Action = "roster member changed"
+	RosterUserRemoved    Action = "roster member removed"
+	ScheduleCreated      Action = "schedule created"
+	ScheduleChanged      Action = "schedule changed"
+	ScheduleDeleted      Action = "schedule deleted"
+	SchedulePopulated    Action = "schedule populated"
+	ScheduleFilled       Action = "schedule filled"
+	CalendarImported     Action = "calendar imported"
+	CalendarSubscribed   Action = "calendar subscribed"
+	CalendarUnsubscribed Action = "calendar subscription removed"
+
+	CalendarSubscriptionChanged Action = "calendar subscription changed"
+
 	ShiftCreated          Action = "shift created"
 	ShiftChanged          Action = "shift changed"
 	ShiftDeleted          Action = "shift deleted"
@@ -210,7 +215,8 @@ var calendar = map[string]Action{
 	"team_created": TeamCreated, "team_edited": TeamChanged, "team_deleted": TeamDeleted, "admin_created": TeamAdminAdded, "admin_deleted": TeamAdminRemoved,
 	"roster_created": RosterCreated, "roster_edited": RosterRenamed, "roster_deleted": RosterDeleted, "roster_user_added": RosterUserAdded,
 	"roster_user_edited": RosterUserChanged, "roster_user_deleted": RosterUserRemoved, "schedule_created": ScheduleCreated, "schedule_edited": ScheduleChanged,
-	"schedule_deleted": ScheduleDeleted, "schedule_populated": SchedulePopulated, "schedule_filled": ScheduleFilled, "calendar_imported": CalendarImported,
+	"schedule_deleted": ScheduleDeleted, "schedule_populated": SchedulePopulated, "schedule_filled": ScheduleFilled, "calendar_imported": CalendarImported, "calendar_subscribed": CalendarSubscribed,
+	"calendar_subscription_edited": CalendarSubscriptionChanged, "calendar_unsubscribed": CalendarUnsubscribed,
 	"event_created": ShiftCreated, "event_edited": ShiftChanged, "event_deleted": ShiftDeleted, "event_swapped": ShiftsSwapped, "event_substituted": ShiftOverridden, "edit_undone": ShiftEditUndone,
 	"pager_taken": PagerTaken, "coverage_edited": CoverageChanged, "holidays_edited": HolidaysChanged, "holidays_deleted": HolidaysDeleted,
 	"swap_requested": SwapRequested, "swap_accepted": SwapAccepted, "swap_declined": SwapDeclined, "swap_withdrawn": SwapWithdrawn, "swap_expired": SwapExpired,
@@ -243,7 +249,7 @@ func Actions() []Action {
 		DeactivationConfirmed, DeactivationRejected, TeamCreated, TeamChanged, TeamDeleted, TeamAdminAdded,
 		TeamAdminRemoved, RosterCreated, RosterRenamed, RosterDeleted, RosterUserAdded, RosterUserChanged,
 		RosterUserRemoved, ScheduleCreated, ScheduleChanged, ScheduleDeleted, SchedulePopulated, ScheduleFilled,
-		CalendarImported, ShiftCreated, ShiftChanged, ShiftDeleted, ShiftsSwapped, ShiftOverridden, ShiftEditUndone,
+		CalendarImported, CalendarSubscribed, CalendarSubscriptionChanged, CalendarUnsubscribed, ShiftCreated, ShiftChanged, ShiftDeleted, ShiftsSwapped, ShiftOverridden, ShiftEditUndone,
 		PagerTaken, CoverageChanged, HolidaysChanged, HolidaysDeleted, SwapRequested, SwapAccepted,
 		SwapDeclined, SwapWithdrawn, SwapExpired, UnavailabilityAdded, UnavailabilityRemoved,
 		ImportedFromIris, ImportedFromOncall,

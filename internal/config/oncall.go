@@ -24,6 +24,8 @@ type Oncall struct {
 	PhoneCheckEvery   time.Duration `koanf:"phone_check_every"`
 	PhoneCheckSubject string        `koanf:"phone_check_subject" default:"You are on call soon and cannot be called"`
 	PhoneCheckBody    string        `koanf:"phone_check_body"`
+	// PrivateCalendars allows subscriptions of calendars at addresses that are not on the public internet, and without TLS.
+	PrivateCalendars bool `koanf:"private_calendars"`
 	// EscalateApplication opens the incidents of the escalate button; "" = no button.
 	EscalateApplication string `koanf:"escalate_application"`
 	// UrgentPlan and MediumPlan are plans that the button offers besides the plan of the team. The targets are for their

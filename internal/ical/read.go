@@ -33,6 +33,8 @@ type Event struct {
 	Start, End time.Time // whole seconds, UTC
 	Summary    string
 	People     []Person // attendees who did not decline
+	WholeDays  bool     // it has dates without times of day
+	Free       bool     // it does not block the time of its owner (TRANSP:TRANSPARENT)
 }
 
 // Problem is an event that could not be read.
@@ -152,7 +154,7 @@ func (r *reader) event(e *ics.VEvent) error {
 	if value(e, ics.ComponentPropertyStatus) == string(ics.ObjectStatusCancelled) {
 		return nil
 	}
-	event := Event{UID: uid, Summary: summary, People: people(e)}
+	event := Event{UID: uid, Summary: summary, People: people(e), WholeDays: days, Free: value(e, ics.ComponentPropertyTransp) == "TRANSPARENT"}
 	if p := e.GetProperty(ics.ComponentPropertyRecurrenceId); p != nil {
 		at, _, err := r.at(p)
 		if err != nil {

@@ -57,6 +57,13 @@ func repeat(ctx context.Context, every time.Duration, pass func(context.Context)
 	}
 }
 
+// Every returns a job that calls pass at the interval every. Of consecutive errors it logs the first one, with the text.
+func Every(every time.Duration, pass func(context.Context) error, text string, log *zap.Logger) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return repeat(ctx, every, pass, func(err error) { log.Warn(text, zap.Error(err)) })
+	}
+}
+
 // safely returns a panic of do as an error.
 func safely(do func() error) (err error) {
 	defer fault.Recover(&err)

@@ -94,7 +94,7 @@ func NullTime(now time.Time) *time.Time {
 }
 
 // NullID returns a user for a nullable column: nil for 0.
-func NullID(id users.ID) *int64 {
+func NullID[T ~int64](id T) *int64 {
 	if id == 0 {
 		return nil
 	}

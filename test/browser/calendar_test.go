@@ -134,6 +134,7 @@ func (c *client) setUp() {
 	c.t.Helper()
 	v0 := "/api/v0/teams"
 	c.call(http.MethodPost, v0, object{"name": team, "scheduling_timezone": "Europe/Berlin", "description": "Those who keep the shop open"}, nil)
+	c.call(http.MethodPut, "/api/v0/users/demo", object{"time_zone": "Europe/Berlin"}, nil) // the calendar is shown in the reader's zone
 	c.call(http.MethodPost, v0+"/"+team+"/rosters", object{"name": "engineers"}, nil)
 	for _, name := range []string{"ana", "ben", "chloe", "demo"} {
 		c.call(http.MethodPost, v0+"/"+team+"/rosters/engineers/users", object{"name": name}, nil)
@@ -297,6 +298,7 @@ func roster(t *testing.T, b *tab, api *client) {
 		return fmt.Sprint(names()) == fmt.Sprint(want) && fmt.Sprint(stored(api, b)) == fmt.Sprint(want)
 	}, 10*time.Second, 100*time.Millisecond)
 	b.shot("30-roster")
+	b.until("the order was saved", announced)
 	ask[string](b, clear)
 	b.do("and back", chromedp.Click(`.roster .member:nth-child(2) [data-move="-1"]`))
 	b.until("the order was saved again", announced)

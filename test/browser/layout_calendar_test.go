@@ -34,9 +34,10 @@ func TestDialogs(t *testing.T) {
 		{"add", at, press + `("Add or override")`}, {"feed", at, press + `("Calendar feed")`}, {"take", at, press + `("Take the pager")`},
 		{"details", at, `document.querySelector(".list-row").click() === undefined`}, {"cover", at + "/coverage", press + `("Change")`}, {"fill", at + "/coverage", press + `("Fill")`},
 		{"schedule", at + "/schedules", press + `("Add weekly")`}, {"rotation", at + "/schedules", press + `("Add rotation")`}, {"import", at + "/schedules", press + `("Import a")`},
-		{"delete", at + "/settings", press + `("Delete the team")`}, {"team", "/teams", press + `("New team")`},
+		{"delete", at + "/settings", press + `("Delete the team")`}, {"subscribe", at + "/settings", press + `("Subscribe")`}, {"team", "/teams", press + `("New team")`},
 		{"reminder", "/me", `[...document.querySelectorAll(".card")].find((c) => c.textContent.startsWith("Reminders")).querySelector(":scope > button").click() === undefined`},
 		{"unavailable", "/me", `[...document.querySelectorAll(".card")].find((c) => c.textContent.startsWith("When I cannot")).querySelector(":scope > button").click() === undefined`},
+		{"absences", "/me", press + `("Subscribe")`},
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			b := b.in(t)

@@ -263,4 +263,9 @@ func TestTimeZones(t *testing.T) {
 	b.do("a calendar by week", chromedp.Navigate(home+"/teams/demo"), chromedp.WaitVisible(`#zone-name`))
 	require.True(t, ask[bool](b, `import(document.querySelector("script[type=module]").src.replace(/[^/]*$/, "zone.js")).then((z) => /1:05.PM/.test(z.time(Date.UTC(2027, 0, 1, 13, 5) / 1000, "UTC")) && /1:05.PM/.test(z.face("13:05")) && z.length(43199) === "12\u00a0h")`),
 		"the clock of texts is that of the browser's own fields")
+	require.Regexp(t, `^Times in Asia/Kathmandu`, b.text(`#zone-name`), "the reader's zone comes first")
+	api.call(http.MethodPut, "/v1/users/demo/settings", object{"time_zone": "Asia/Kathmandu", "clock": "24"}, nil)
+	b.do("with a clock of 24 hours", chromedp.Reload(), chromedp.WaitVisible(`.now .holder`))
+	require.NotRegexp(t, `[AP]M\b`, b.text(`.now`))
+	require.Regexp(t, `until \w+, \w+ \d+, \d\d:45 `, b.text(`.now .holder`), "hand-offs are at 9:00 UTC")
 }

@@ -160,6 +160,15 @@ var permissions = []permission{
 	{post, "/v1/teams/{team}/unavailability", "401 403 201 403 403 403 201 201 201", `{"user": "pat", "start": $day1, "end": $day2}`, nil},
 	{del, "/v1/unavailability/{id}", "401 403 204 403 403 403 204 403 204", "", anAbsence},
 	{get, "/v1/teams/{team}/conflicts", "401 403 200 200 200 200 200 200 200", "", nil},
+	{get, "/v1/teams/{team}/calendar-subscriptions", "401 403 200 200 200 200 200 200 200", "", nil},
+	{post, "/v1/teams/{team}/calendar-subscriptions", "401 403 201 403 403 403 403 201 201", `{"url": "https://calendar.test/a.ics", "kind": "shifts", "role": "primary"}`, noCalendars},
+	{get, "/v1/users/{user}/calendar-subscriptions", "401 403 200 403 403 403 200 403 200", "", nil},
+	{post, "/v1/users/{user}/calendar-subscriptions", "401 403 201 403 403 403 201 403 201", `{"url": "https://calendar.test/a.ics"}`, noCalendars},
+	{put, "/v1/calendar-subscriptions/{id}", "401 403 200 403 403 403 403 200 200", `{"name": "n"}`, aTeamsCalendar},
+	{put, "/v1/calendar-subscriptions/{id}", "401 403 200 403 403 403 200 403 200", `{"name": "n"}`, aPersonsCalendar},
+	{del, "/v1/calendar-subscriptions/{id}", "401 403 204 403 403 403 403 204 204", "", aTeamsCalendar},
+	{del, "/v1/calendar-subscriptions/{id}", "401 403 204 403 403 403 204 403 204", "", aPersonsCalendar},
+	{post, "/v1/calendar-subscriptions/{id}/refresh", "401 403 202 403 403 403 403 202 202", "", aTeamsCalendar},
 	{post, "/v1/teams/{team}/imports", "401 403 200 403 403 403 403 200 200", "?role=shadow&roster=r " + aFeast, nil},
 	{put, "/v1/teams/{team}/holidays", "401 403 204 403 403 403 403 204 204", aFeast, nil},
 	{get, "/v1/teams/{team}/holidays", "401 403 200 200 200 200 200 200 200", "", feasts},
@@ -238,14 +247,17 @@ var (
 		s.exec("insert into user_contacts (user_id, mode, destination) select id, 'sms', '+15550001111' from users where name = 'pat' on conflict (user_id, mode) do update set destination = excluded.destination")
 		return m{"mode": "sms"}
 	}
-	anotherRole    = made("role", "insert into oncall_roles (name) values ('role' || nextval('n')) returning name")
-	anotherService = made("service", "insert into services (name) values ('s' || nextval('n')) returning name")
-	noShop         = done("delete from team_services")
-	aSubscription  = done("insert into team_subscriptions select t.id, c.id, r.id from teams t, teams c, oncall_roles r where t.name = 'ops' and c.name = 'core' and r.name = 'primary'")
-	aKey           = made("key", "insert into ical_keys (key, requester_id, user_id) select gen_random_uuid()::text, u.id, u.id"+ofPat+" returning key")
-	teamKeys       = done("insert into ical_keys (key, requester_id, team_id) select gen_random_uuid()::text, u.id, t.id from users u, teams t where t.name = 'ops'")
-	anAbsence      = made("id", "insert into unavailabilities (user_id, starts_at, ends_at) select u.id, now() + interval '1 day', now() + interval '2 days'"+ofPat+" returning id")
-	feasts         = func(s *server) m {
+	anotherRole      = made("role", "insert into oncall_roles (name) values ('role' || nextval('n')) returning name")
+	anotherService   = made("service", "insert into services (name) values ('s' || nextval('n')) returning name")
+	noShop           = done("delete from team_services")
+	aSubscription    = done("insert into team_subscriptions select t.id, c.id, r.id from teams t, teams c, oncall_roles r where t.name = 'ops' and c.name = 'core' and r.name = 'primary'")
+	aKey             = made("key", "insert into ical_keys (key, requester_id, user_id) select gen_random_uuid()::text, u.id, u.id"+ofPat+" returning key")
+	teamKeys         = done("insert into ical_keys (key, requester_id, team_id) select gen_random_uuid()::text, u.id, t.id from users u, teams t where t.name = 'ops'")
+	anAbsence        = made("id", "insert into unavailabilities (user_id, starts_at, ends_at) select u.id, now() + interval '1 day', now() + interval '2 days'"+ofPat+" returning id")
+	noCalendars      = done("delete from calendar_subscriptions")
+	aTeamsCalendar   = made("id", "insert into calendar_subscriptions (kind, team_id, role_id, name, url_sealed, host, created_by) select 'shifts', t.id, r.id, 'n', '', 'h', 'x' from teams t, oncall_roles r where t.name = 'ops' and r.name = 'primary' returning id")
+	aPersonsCalendar = made("id", "insert into calendar_subscriptions (kind, user_id, name, url_sealed, host, created_by) select 'unavailability', u.id, 'n', '', 'h', 'x'"+ofPat+" returning id")
+	feasts           = func(s *server) m {
 		s.do(scheduler, put, "/v1/teams/ops/holidays", aFeast).empty(204)
 		return nil
 	}
@@ -281,7 +293,7 @@ const everything = `select md5(string_agg(row, ';' order by row)) from (
 	union all select t::text from oncall_roles t union all select t::text from services t union all select t::text from team_services t
 	union all select t::text from notice_settings t union all select t::text from notice_setting_roles t union all select t::text from pinned_teams t
 	union all select t::text from team_subscriptions t union all select t::text from ical_keys t union all select t::text from swap_requests t
-	union all select t::text from unavailabilities t union all select t::text from holidays t union all select t::text from coverage_wishes t
+	union all select t::text from unavailabilities t union all select t::text from calendar_subscriptions t union all select t::text from holidays t union all select t::text from coverage_wishes t
 	union all select t::text from oncall_audit t union all select t::text from notices t union all select t::text from incidents t) x (row)`
 
 // filled replaces the placeholders of a request: numbers, days and objects.

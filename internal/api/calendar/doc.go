@@ -1,5 +1,5 @@
 // Package calendar serves the part of /v1 that is about on-call calendars: rotations, coverage and gaps, unavailability,
-// holidays, swap requests, imports, previews of edits, and the contacts of people. api mounts its routes. An object that
+// holidays, swap requests, imports and subscriptions of external calendars, previews of edits, and the contacts of people. api mounts its routes. An object that
 // Oncall's API also has is the same JSON here.
 //
 // Every authenticated caller may read. A change of a team's rotations, coverage and holidays needs an administrator of the team,
@@ -66,6 +66,22 @@ type Imports interface {
 	TakeOver(ctx context.Context, c editing.ExternalCalendar, by oncall.By, rehearse bool) (editing.CalendarImport, error)
 }
 
+// Subscriptions stores subscriptions of external calendars.
+type Subscriptions interface {
+	ByID(ctx context.Context, id int64) (editing.CalendarSubscription, error)
+	// Save adds a subscription without an id, and changes one with an id. An empty URL stays as it is.
+	Save(ctx context.Context, c editing.CalendarSubscription, url string, by oncall.By) (int64, error)
+	Drop(ctx context.Context, c editing.CalendarSubscription, by oncall.By) error
+	// Refresh makes a calendar due now.
+	Refresh(ctx context.Context, id int64) error
+}
+
+// SubscriptionLists lists the subscriptions of teams and people.
+type SubscriptionLists interface {
+	OfTeam(ctx context.Context, team int64) ([]editing.CalendarSubscription, error)
+	OfPerson(ctx context.Context, person users.ID) ([]editing.CalendarSubscription, error)
+}
+
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
 	calendars.Requests
@@ -78,6 +94,10 @@ type Deps struct {
 	Coverage       Coverage
 	Imports        Imports
 	Contacts       Contacts
+	Subscriptions  Subscriptions
+	Subscribed     SubscriptionLists
+	// PrivateCalendars: calendars at http addresses may be subscribed.
+	PrivateCalendars bool `optional:"true"`
 }
 
 // The routes by resource.
@@ -90,6 +110,7 @@ type (
 	holidays       struct{ Deps }
 	imports        struct{ Deps }
 	rotations      struct{ Deps }
+	subscriptions  struct{ Deps }
 	swaps          struct{ Deps }
 	unavailability struct{ Deps }
 )
@@ -100,7 +121,7 @@ type Authenticator = calendars.Authenticator
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
 	return slices.Concat(contacts{d}.routes(), coverage{d}.routes(), drafts{d}.routes(), edits{d}.routes(), fairness{d}.routes(),
-		holidays{d}.routes(), imports{d}.routes(), rotations{d}.routes(), swaps{d}.routes(), unavailability{d}.routes())
+		holidays{d}.routes(), imports{d}.routes(), rotations{d}.routes(), subscriptions{d}.routes(), swaps{d}.routes(), unavailability{d}.routes())
 }
 
 // Plain removes the title from a fault that both calendar APIs return. Only clients of Oncall expect the title.

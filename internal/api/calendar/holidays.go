@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/iris-oncall/iris/internal/api/calendar/reading"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
 	"github.com/iris-oncall/iris/internal/oncall/scheduling"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/calendars"
@@ -57,11 +57,14 @@ func (a holidays) setHolidays(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := a.ownHolidays(r.Context(), t); err != nil {
+		return err
+	}
 	raw, _, err := wire.Body(w, r, wire.MaxBody)
 	if err != nil {
 		return err
 	}
-	days, err := reading.Holidays(raw)
+	days, err := editing.ReadHolidays(raw)
 	if err != nil {
 		return err
 	}
@@ -74,5 +77,19 @@ func (a holidays) dropHolidays(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := a.ownHolidays(r.Context(), t); err != nil {
+		return err
+	}
 	return routing.Done(w, http.StatusNoContent, a.Holidays.DropHolidays(r.Context(), t, calendars.By(r, nil)))
+}
+
+// ownHolidays returns a Conflict fault if the team's holidays come from a subscribed calendar.
+func (a holidays) ownHolidays(ctx context.Context, t oncall.Profile) error {
+	all, err := a.Subscribed.OfTeam(ctx, t.ID)
+	for _, s := range all {
+		if s.Kind == editing.KindHolidays {
+			return fault.Newf(fault.Conflict, "the holidays of %s come from the calendar subscription %d: remove it first", t.Name, s.ID)
+		}
+	}
+	return err
 }

@@ -63,7 +63,7 @@ func (a imports) importCalendar(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	c.Since = from
-	unmatched, err := reading.Shifts(&c, raw, candidates, a.ZoneOf(t), until)
+	unmatched, err := editing.ReadShifts(&c, raw, candidates, a.ZoneOf(t), until)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (a imports) candidates(ctx context.Context, t oncall.Profile, roster string
 }
 
 // answerImport answers with the changes of an import, or of its preview.
-func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan editing.CalendarImport, unmatched []reading.Unmatched, preview bool) error {
+func (a imports) answerImport(w http.ResponseWriter, r *http.Request, plan editing.CalendarImport, unmatched []editing.UnmatchedEvent, preview bool) error {
 	after := make([]oncall.Shift, len(plan.Update))
 	for i, u := range plan.Update {
 		after[i] = u.After

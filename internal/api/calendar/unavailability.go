@@ -23,7 +23,8 @@ func absenceObject(s scheduling.StoredAbsence) map[string]any {
 	start := s.Start.In(s.Zone)
 	return map[string]any{"id": s.ID, "user": s.UserName, "start": start.Unix(), "end": s.End().Unix(),
 		"timezone": s.Zone.String(), "rule": calendars.OrNull(s.Rule), "note": calendars.OrNull(s.Reason), "set_by": calendars.OrNull(s.SetBy),
-		"scope": map[bool]string{true: "person", false: "team"}[s.TeamID == 0]}
+		"subscription": orNull(s.Subscription),
+		"scope":        map[bool]string{true: "person", false: "team"}[s.TeamID == 0]}
 }
 
 func (a unavailability) routes() []routing.Route {
@@ -35,12 +36,14 @@ func (a unavailability) routes() []routing.Route {
 	}
 }
 
-// listAbsences answers with the unavailabilities that count in a team. A member also gets their own of other teams.
+// listAbsences answers with the unavailabilities that count in a team. A member also gets their own of other teams. If the query has a
+// start, the answer has each occurrence of the recurring ones in the window.
 func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) error {
-	t, err := a.Team(r)
+	t, from, to, err := a.teamAndWindow(r, 0, 30)
 	if err != nil {
 		return err
 	}
+	within := r.URL.Query().Has("start")
 	people, err := a.Members.People(r.Context(), t.ID)
 	if err != nil {
 		return err
@@ -51,14 +54,27 @@ func (a unavailability) listAbsences(w http.ResponseWriter, r *http.Request) err
 	}
 	out := []map[string]any{}
 	for _, s := range absences {
-		if s.CountsIn(t.ID) || s.User == wire.Actor(r.Context()).UserID {
+		if !s.CountsIn(t.ID) && s.User != wire.Actor(r.Context()).UserID {
+			continue
+		}
+		if !within {
 			out = append(out, absenceObject(s))
+			continue
+		}
+		times, err := s.Between(from, to)
+		if err != nil {
+			continue // populate logs the rules that cannot be parsed
+		}
+		for _, at := range times[:min(len(times), maxAbsences)] {
+			one := absenceObject(s)
+			one["start"], one["end"] = at.Start.Unix(), at.End.Unix()
+			out = append(out, one)
 		}
 	}
 	return routing.Answer(w, http.StatusOK, out)
 }
 
-// maxAbsences is the approximate limit of unavailabilities of a person. Populating a team reads all of them.
+// maxAbsences is the approximate limit of unavailabilities of a person, besides those of subscribed calendars. Populating a team reads all of them.
 const maxAbsences = 200
 
 // addAbsence stores a time in which a person cannot be on call. It counts in every team if the person, an administrator of Iris
@@ -132,6 +148,7 @@ func (a unavailability) storeAbsence(ctx context.Context, absence scheduling.Sto
 	if err != nil {
 		return 0, err
 	}
+	known = slices.DeleteFunc(known, func(s scheduling.StoredAbsence) bool { return s.Subscription != 0 })
 	if len(known) >= maxAbsences {
 		return 0, fault.Invalidf("user", "%s has %d unavailabilities; remove those that are over first", name, len(known))
 	}
@@ -174,6 +191,9 @@ func (a unavailability) dropAbsence(w http.ResponseWriter, r *http.Request) erro
 	}
 	if err := wire.Actor(ctx).MayEditUnavailability(users.User{ID: s.User, Name: s.UserName}, s.TeamID, a.Openings); err != nil {
 		return err
+	}
+	if s.Subscription != 0 {
+		return fault.Newf(fault.Conflict, "unavailability %d comes from a subscribed calendar: change it there, or remove the subscription", id)
 	}
 	return routing.Done(w, http.StatusNoContent, a.Unavailability.DropAbsence(ctx, id))
 }

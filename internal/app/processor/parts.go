@@ -2,19 +2,20 @@ package processor
 
 import (
 	"context"
+	"maps"
 	"net"
 	"os"
 	"slices"
 
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/app/processor/outside"
 	"github.com/iris-oncall/iris/internal/app/server"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
 	"github.com/iris-oncall/iris/internal/delivery"
 	"github.com/iris-oncall/iris/internal/delivery/history"
 	"github.com/iris-oncall/iris/internal/delivery/rate"
-	"github.com/iris-oncall/iris/internal/directory/connect"
 	"github.com/iris-oncall/iris/internal/escalation/runner"
 	"github.com/iris-oncall/iris/internal/jobs"
 	"github.com/iris-oncall/iris/internal/messages"
@@ -157,21 +158,21 @@ func (p *Processor) buildJobs(parts *processorParts, s *server.Stores, log *zap.
 	remind := jobs.NewReminder(jobs.OpenReminders(s.Applications, s.Notifications, p.cfg.PublicURL), reminders.PhoneCheck{
 		Every: p.cfg.Oncall.PhoneCheckEvery, Subject: p.cfg.Oncall.PhoneCheckSubject, Body: p.cfg.Oncall.PhoneCheckBody,
 	}, engine)
-	syncer, err := connect.Syncer(p.cfg.Sync, p.cfg.LDAP, p.cfg.Slack)
+	others, err := outside.Jobs(p.cfg, s, engine, log)
 	if err != nil {
 		return err
 	}
-	people := jobs.NewDirectorySync(syncer, p.cfg.Sync.From, p.cfg.Sync.Every, s.DirectorySync(jobs.SyncActor), engine)
 	heartbeats, err := p.heartbeats(parts, s, log)
 	if err != nil {
 		return err
 	}
 	parts.jobs = map[string]func(context.Context) error{
 		"history": old.Run, "receipts": jobs.MatchReceipts(s.Receipts, engine), "names": jobs.FillNames(s.Users, engine),
-		"feed keys": jobs.SealFeedKeys(s.Notices, log), "populate": populate.Run, "remind": remind.Run, "directory": people.Run,
+		"feed keys": jobs.SealFeedKeys(s.Notices, log), "populate": populate.Run, "remind": remind.Run,
 		"statistics": jobs.CountStatistics(s.Statistics, engine), "heartbeats": heartbeats.Run, "silences": parts.hideSilenced,
 		"end": jobs.EndIncidents(s.DB, p.cfg.CloseAfter, engine),
 	}
+	maps.Copy(parts.jobs, others)
 	return nil
 }
 

@@ -51,6 +51,7 @@ type Records struct {
 	Calendars     *calendar.Calendars
 	Coverage      *calendar.Coverage
 	Absences      *calendar.Requests
+	Subscribed    *calendar.Subscriptions
 	Directory     *engine.Directory
 	Audit         *access.Audit
 	Tokens        *access.Tokens
@@ -119,7 +120,7 @@ func (s *Stores) records(d *postgres.DB, plans *catalog.Plans, n *notifications.
 		Users: people.NewUsers(d), Settings: people.NewSettings(d), Contacts: people.NewContacts(d, s.Keys, n),
 		People: people.NewOncallPeople(d), Teams: teams, Rosters: people.NewRosters(teams),
 		Shifts: calendar.NewShifts(d), Schedules: calendar.NewSchedules(d), Calendars: calendar.NewCalendars(d),
-		Coverage: calendar.NewCoverage(d), Absences: calendar.NewRequests(d),
+		Coverage: calendar.NewCoverage(d), Absences: calendar.NewRequests(d), Subscribed: calendar.NewSubscriptions(d, s.Keys),
 		Directory: engine.NewDirectory(d), Audit: access.NewAudit(d), Tokens: access.NewTokens(d), Grants: access.NewGrants(d),
 	}
 }

@@ -41,6 +41,8 @@ type StoredAbsence struct {
 	UserName string
 	TeamID   int64  // it counts in this team only; 0 = the person's own, which counts in every team
 	SetBy    string // who entered it; "" = not known
+	// Subscription is the subscribed calendar that it comes from; 0 = somebody entered it.
+	Subscription int64
 	Recurring
 }
 

@@ -314,7 +314,7 @@ func absencesOf(ctx context.Context, q *db.Queries, ids []int64) ([]scheduling.S
 
 func absenceOf(r db.AbsenceRow) scheduling.StoredAbsence {
 	loc := postgres.Location(r.TimeZone)
-	return scheduling.StoredAbsence{ID: r.ID, UserName: r.UserName, TeamID: r.TeamID, SetBy: r.SetBy, Recurring: scheduling.Recurring{
+	return scheduling.StoredAbsence{ID: r.ID, UserName: r.UserName, TeamID: r.TeamID, SetBy: r.SetBy, Subscription: r.SubscriptionID, Recurring: scheduling.Recurring{
 		User: users.ID(r.UserID), Zone: loc, Start: oncall.LocalIn(r.StartsAt, loc), Length: scheduling.Lasts(r.StartsAt, r.EndsAt, loc), Rule: r.Rule, Reason: r.Note,
 	}}
 }

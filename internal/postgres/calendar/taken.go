@@ -38,6 +38,9 @@ func (s *Shifts) TakeOver(ctx context.Context, c editing.ExternalCalendar, by on
 		if rehearse {
 			return errRehearsed
 		}
+		if c.Subscription != 0 && len(plan.Add)+len(plan.Update)+len(plan.Delete) == 0 {
+			return nil // most readings of a subscribed calendar change nothing
+		}
 		profile, err := q.OncallTeamByID(ctx, c.TeamID)
 		if err != nil {
 			return err
@@ -54,7 +57,7 @@ func (s *Shifts) TakeOver(ctx context.Context, c editing.ExternalCalendar, by on
 
 func takenOver(ctx context.Context, q *db.Queries, c editing.ExternalCalendar) ([]editing.ImportedOccurrence, error) {
 	rows, err := q.TakenShifts(ctx, db.TakenShiftsParams{
-		TeamID: c.TeamID, Role: c.Role, Uids: postgres.Convert(c.UIDs, postgres.Storable), Since: c.Since,
+		TeamID: c.TeamID, Role: c.Role, Uids: postgres.NonNil(postgres.Convert(c.UIDs, postgres.Storable)), Since: c.Since, SubscriptionID: postgres.NullID(c.Subscription),
 	})
 	out := make([]editing.ImportedOccurrence, len(rows))
 	for i, r := range rows {
@@ -75,6 +78,7 @@ func noteTaken(ctx context.Context, q *db.Queries, c editing.ExternalCalendar, p
 	for i, t := range plan.Added {
 		err := q.NoteTakenShift(ctx, db.NoteTakenShiftParams{
 			TeamID: c.TeamID, Role: c.Role, Uid: postgres.Storable(t.UID), OccursAt: t.Occurs, UserID: int64(t.User), ShiftID: int64(plan.Add[i].ID),
+			SubscriptionID: postgres.NullID(c.Subscription),
 		})
 		if err != nil {
 			return err

@@ -38,7 +38,9 @@ select (to_jsonb(u) - '{id,target_id,oncall_id,password_hash,login_epoch,created
                 from notice_setting_roles x join oncall_roles r on r.id = x.role_id where x.setting_id = n.id)))
         from notice_settings n join teams t on t.id = n.team_id where n.user_id = u.id),
     'unavailability', (select jsonb_object_agg('unavailability ' || a.id, concat_ws(' ', a.starts_at, 'to', a.ends_at, a.time_zone, nullif(a.rule, ''), t.name))
-        from unavailabilities a left join teams t on t.id = a.team_id where a.user_id = u.id),
+        from unavailabilities a left join teams t on t.id = a.team_id where a.user_id = u.id and a.subscription_id is null),
+    'calendar_subscriptions', (select jsonb_object_agg('subscription ' || c.id, concat_ws(' ', c.name, 'at', c.host, left(encode(sha256(c.url_sealed), 'hex'), 12), case when c.whole_days then 'whole days' end))
+        from calendar_subscriptions c where c.user_id = u.id),
     'pinned_teams', (select jsonb_object_agg(t.name, true) from pinned_teams p join teams t on t.id = p.team_id where p.user_id = u.id),
     'devices', (select jsonb_object_agg('device ' || d.id, d.platform) from devices d where d.user_id = u.id and d.active)
 ))::jsonb as state

@@ -43,14 +43,16 @@ set last_epoch_at = sqlc.narg(last_epoch_at), unfilled = @unfilled, last_user_id
 where id = @id;
 
 -- name: TeamAbsences :many
-select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by
+select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by,
+    coalesce(a.subscription_id, 0)::bigint as subscription_id
 from unavailabilities a
 join users u on u.id = a.user_id
 where a.user_id = any(sqlc.arg(user_ids)::bigint[])
 order by a.starts_at, a.id;
 
 -- name: Absence :one
-select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by
+select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by,
+    coalesce(a.subscription_id, 0)::bigint as subscription_id
 from unavailabilities a
 join users u on u.id = a.user_id
 where a.id = @id;

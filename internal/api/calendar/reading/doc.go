@@ -1,5 +1,5 @@
-// Package reading parses parts of calendar requests: windows of time, and the holidays and shifts of iCalendar texts. The
-// calendar routes of /v1 call it. It stores nothing.
+// Package reading parses parts of calendar requests: windows of time and flags. The calendar routes of /v1 call it. It stores
+// nothing.
 package reading
 
 import (

@@ -163,6 +163,33 @@ type BucketLease struct {
 	AcquiredAt *time.Time
 }
 
+type CalendarSubscription struct {
+	ID     int64
+	Kind   string
+	TeamID *int64
+	UserID *int64
+	RoleID *int64
+	Name   string
+	// encrypted; many calendars have a key in their URL
+	UrlSealed  []byte
+	Host       string
+	WholeDays  bool
+	CreatedBy  string
+	CreatedAt  time.Time
+	NextReadAt time.Time
+	// counts claims and changes: the result of a reading is stored only if nothing happened since
+	Claims int64
+	ReadAt *time.Time
+	// the last reading without a condition; a calendar that does not change is read again each day, because its recurring events go on
+	WholeReadAt  *time.Time
+	Etag         string
+	LastModified string
+	Failures     int32
+	Problem      string
+	Events       int32
+	LeftOut      []string
+}
+
 type CancelledShift struct {
 	FeedID    int64
 	UserID    int64
@@ -1279,12 +1306,13 @@ type Tag struct {
 }
 
 type TakenShift struct {
-	TeamID   int64
-	RoleID   int64
-	Uid      string
-	OccursAt time.Time
-	UserID   int64
-	ShiftID  int64
+	TeamID         int64
+	RoleID         int64
+	Uid            string
+	OccursAt       time.Time
+	UserID         int64
+	ShiftID        int64
+	SubscriptionID *int64
 }
 
 type Target struct {
@@ -1410,7 +1438,8 @@ type Unavailability struct {
 	// counts in this team only; null = the person's own, in every team
 	TeamID *int64
 	// who entered it; empty = entered by the release before
-	SetBy string
+	SetBy          string
+	SubscriptionID *int64
 }
 
 type UsedValue struct {

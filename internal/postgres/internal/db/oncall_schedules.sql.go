@@ -14,23 +14,25 @@ import (
 )
 
 const absence = `-- name: Absence :one
-select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by
+select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by,
+    coalesce(a.subscription_id, 0)::bigint as subscription_id
 from unavailabilities a
 join users u on u.id = a.user_id
 where a.id = $1
 `
 
 type AbsenceRow struct {
-	ID       int64
-	UserID   int64
-	UserName string
-	StartsAt time.Time
-	EndsAt   time.Time
-	TimeZone string
-	Rule     string
-	Note     string
-	TeamID   int64
-	SetBy    string
+	ID             int64
+	UserID         int64
+	UserName       string
+	StartsAt       time.Time
+	EndsAt         time.Time
+	TimeZone       string
+	Rule           string
+	Note           string
+	TeamID         int64
+	SetBy          string
+	SubscriptionID int64
 }
 
 func (q *Queries) Absence(ctx context.Context, id int64) (AbsenceRow, error) {
@@ -47,6 +49,7 @@ func (q *Queries) Absence(ctx context.Context, id int64) (AbsenceRow, error) {
 		&i.Note,
 		&i.TeamID,
 		&i.SetBy,
+		&i.SubscriptionID,
 	)
 	return i, err
 }
@@ -687,7 +690,8 @@ func (q *Queries) SwitchedOff(ctx context.Context, userIds []int64) ([]int64, er
 }
 
 const teamAbsences = `-- name: TeamAbsences :many
-select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by
+select a.id, a.user_id, u.name as user_name, a.starts_at, a.ends_at, a.time_zone, a.rule, a.note, coalesce(a.team_id, 0)::bigint as team_id, a.set_by,
+    coalesce(a.subscription_id, 0)::bigint as subscription_id
 from unavailabilities a
 join users u on u.id = a.user_id
 where a.user_id = any($1::bigint[])
@@ -695,16 +699,17 @@ order by a.starts_at, a.id
 `
 
 type TeamAbsencesRow struct {
-	ID       int64
-	UserID   int64
-	UserName string
-	StartsAt time.Time
-	EndsAt   time.Time
-	TimeZone string
-	Rule     string
-	Note     string
-	TeamID   int64
-	SetBy    string
+	ID             int64
+	UserID         int64
+	UserName       string
+	StartsAt       time.Time
+	EndsAt         time.Time
+	TimeZone       string
+	Rule           string
+	Note           string
+	TeamID         int64
+	SetBy          string
+	SubscriptionID int64
 }
 
 func (q *Queries) TeamAbsences(ctx context.Context, userIds []int64) ([]TeamAbsencesRow, error) {
@@ -727,6 +732,7 @@ func (q *Queries) TeamAbsences(ctx context.Context, userIds []int64) ([]TeamAbse
 			&i.Note,
 			&i.TeamID,
 			&i.SetBy,
+			&i.SubscriptionID,
 		); err != nil {
 			return nil, err
 		}

@@ -35,18 +35,19 @@ func (q *Queries) ForgetTakenShift(ctx context.Context, arg ForgetTakenShiftPara
 }
 
 const noteTakenShift = `-- name: NoteTakenShift :exec
-insert into taken_shifts (team_id, role_id, uid, occurs_at, user_id, shift_id)
-select $1, r.id, $2, $3, $4, $5 from oncall_roles r where r.name = $6
-on conflict (team_id, role_id, uid, occurs_at, user_id) do update set shift_id = excluded.shift_id
+insert into taken_shifts (team_id, role_id, uid, occurs_at, user_id, shift_id, subscription_id)
+select $1, r.id, $2, $3, $4, $5, $6 from oncall_roles r where r.name = $7
+on conflict (team_id, role_id, uid, occurs_at, user_id) do update set shift_id = excluded.shift_id, subscription_id = excluded.subscription_id
 `
 
 type NoteTakenShiftParams struct {
-	TeamID   int64
-	Uid      string
-	OccursAt time.Time
-	UserID   int64
-	ShiftID  int64
-	Role     string
+	TeamID         int64
+	Uid            string
+	OccursAt       time.Time
+	UserID         int64
+	ShiftID        int64
+	SubscriptionID *int64
+	Role           string
 }
 
 func (q *Queries) NoteTakenShift(ctx context.Context, arg NoteTakenShiftParams) error {
@@ -56,6 +57,7 @@ func (q *Queries) NoteTakenShift(ctx context.Context, arg NoteTakenShiftParams) 
 		arg.OccursAt,
 		arg.UserID,
 		arg.ShiftID,
+		arg.SubscriptionID,
 		arg.Role,
 	)
 	return err
@@ -67,16 +69,17 @@ select k.uid, k.occurs_at, k.user_id, k.shift_id, s.starts_at, s.ends_at, s.edit
 from taken_shifts k
 join oncall_roles r on r.id = k.role_id
 left join shifts s on s.id = k.shift_id and s.team_id = k.team_id and s.role_id = k.role_id and s.user_id = k.user_id
-where k.team_id = $1 and r.name = $2 and k.uid = any($3::text[])
-    and (coalesce(s.ends_at, k.occurs_at + interval '366 days') > $4)
+where k.team_id = $1 and r.name = $2 and (k.uid = any($3::text[]) or k.subscription_id = $4)
+    and (coalesce(s.ends_at, k.occurs_at + interval '366 days') > $5)
 order by k.occurs_at, k.uid, k.user_id
 `
 
 type TakenShiftsParams struct {
-	TeamID int64
-	Role   string
-	Uids   []string
-	Since  time.Time
+	TeamID         int64
+	Role           string
+	Uids           []string
+	SubscriptionID *int64
+	Since          time.Time
 }
 
 type TakenShiftsRow struct {
@@ -99,6 +102,7 @@ func (q *Queries) TakenShifts(ctx context.Context, arg TakenShiftsParams) ([]Tak
 		arg.TeamID,
 		arg.Role,
 		arg.Uids,
+		arg.SubscriptionID,
 		arg.Since,
 	)
 	if err != nil {

@@ -2,6 +2,8 @@
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const colours = () => ["--series-1", "--series-2", "--series-3", "--series-4", "--series-5", "--series-6"].map(style);
 const drawn = new Map(); // figure -> chart
+// The reader's choice of a clock with 12 or 24 hours; without one, the browser decides.
+const hours = { 12: { hour12: true }, 24: { hourCycle: "h23" } }[document.body.dataset.clock] || {};
 
 function read(table) {
   const rows = [...table.tBodies[0].rows];
@@ -32,12 +34,11 @@ function labelled(labels, width) {
 
 // The texts of instants: hours, and the day at midnight or where the places are days.
 function instants(zone) {
-  const hour = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: zone });
+  const hour = (clock) => new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", ...clock, timeZone: zone });
+  const digits = hour({ hourCycle: "h23" }), own = hour(hours);
   const day = new Intl.DateTimeFormat([], { day: "numeric", month: "short", timeZone: zone });
-  return (_, at, __, ___, step) => at.map((s) => {
-    const clock = hour.format(s * 1000);
-    return step >= 86400 || clock === "00:00" ? day.format(s * 1000) : clock;
-  });
+  return (_, at, __, ___, step) =>
+    at.map((s) => (step >= 86400 || digits.format(s * 1000) === "00:00" ? day : own).format(s * 1000));
 }
 
 function draw(figure) {
@@ -58,7 +59,7 @@ function draw(figure) {
     legend: { show: names.length > 1 },
     axes: [timed ? { ...axis, values: instants(zone) } : { ...axis, splits: () => x, values: labelled(labels, width) },
       { ...axis, size: 62, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6], values: (_, at) => at.map((v) => v + (unit ? " " + unit : "")) }],
-    series: [{ value: (_, v) => (v === null ? "" : timed ? new Date(v * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short", timeZone: zone }) : labels[v] || "") },
+    series: [{ value: (_, v) => (v === null ? "" : timed ? new Date(v * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short", ...hours, timeZone: zone }) : labels[v] || "") },
       ...names.map((label, i) => ({ label, stroke: colour[i % colour.length], width: bars ? 0 : 2, points: { show: !bars && x.length < 40 }, spanGaps: true,
         value: (_, __, ___, at) => (at === null || series[i][at] === null ? "" : series[i][at] + (unit ? " " + unit : "")), fill: bars && colour[i % colour.length], paths: bars }))],
   };

@@ -108,7 +108,7 @@ async function loadConflicts() {
       conflicts,
       table(
         ["Person", "Role", "Shift", "Entered by"],
-        found.map((c) => [c.full_name || c.user, roleBadge(c.role), span(c.start, c.end, zone.zone()), c.set_by || ""]),
+        [...new Map(found.map((c) => [c.event_id + c.set_by, c])).values()].map((c) => [c.full_name || c.user, roleBadge(c.role), span(c.start, c.end, zone.zone()), c.set_by || ""]),
         "No conflicts: everybody is available in their shifts.",
       ),
     );

@@ -2,7 +2,7 @@
 // the chosen zone. A drag is a difference of wall-clock times.
 import { h } from "./dom.js";
 import { isAway, letter, roleClass, unavailable } from "./roles.js";
-import { instant, iso, shift as shifted, span, time, wall } from "./zone.js";
+import { hours, instant, iso, shift as shifted, span, time, wall } from "./zone.js";
 
 const library = globalThis.EventCalendar;
 
@@ -45,7 +45,7 @@ export function grid(el, { zone, view, date, monday, editable, on }) {
     eventStartEditable: editable,
     eventDurationEditable: editable,
     eventResizableFromStart: editable,
-    slotLabelFormat: { hour: "2-digit", minute: "2-digit" },
+    slotLabelFormat: { hour: "2-digit", minute: "2-digit", ...hours },
     dayHeaderFormat: { weekday: "short", day: "numeric", month: "short" },
     scrollTime: "00:00",
     views: {
@@ -83,7 +83,7 @@ export function grid(el, { zone, view, date, monday, editable, on }) {
     eventClick: (info) => on.open(info.event.extendedProps.shift, info.el),
     eventDrop: (info) => dropped(info, seconds(info.delta), seconds(info.delta)),
     eventResize: (info) => dropped(info, seconds(info.startDelta), seconds(info.endDelta)),
-    eventContent: (info) => ({ domNodes: content(info.event.extendedProps.shift, zone) }),
+    eventContent: (info) => ({ domNodes: content(info.event.extendedProps, zone) }),
     resourceLabelContent: (info) => ({ domNodes: [h("bdi", {}, info.resource.title)] }),
   });
   // The library does not stop Enter, so the browser would also press the first button of the dialog that opens.
@@ -93,14 +93,17 @@ export function grid(el, { zone, view, date, monday, editable, on }) {
   el.addEventListener("keydown", enter, true);
   return {
     el,
-    show(shifts, people) {
+    show(shifts, people, marks = []) {
       calendar.setOption(
         "resources",
         people.map((p) => ({ id: p.name, title: p.full_name || p.name })),
       );
       calendar.setOption(
         "events",
-        shifts.map((s, i) => entry(s, i, zone, editable && on.changeable(s))),
+        [
+          ...shifts.map((s, i) => entry(s, i, zone, editable && on.changeable(s))),
+          ...marks.filter((m) => m.day || view === "people").map((m, i) => background(m, i, zone, view, people)),
+        ],
       );
       requestAnimationFrame(() => {
         if (view === "people") calendar.setOption("slotWidth", slotWidth(el));
@@ -170,8 +173,22 @@ function entry(s, i, zone, changeable) {
   };
 }
 
-function content(s, zone) {
-  if (!s) return []; // what is being drawn with the mouse
+// background returns a mark as an event behind the shifts: a holiday of all people, or a time in which one is unavailable.
+function background(m, i, zone, view, people) {
+  return {
+    id: "mark" + i,
+    start: wall(m.start, zone),
+    end: wall(m.end, zone),
+    allDay: view !== "week" && view !== "people",
+    display: "background",
+    resourceIds: m.user ? [m.user] : people.map((p) => p.name),
+    classNames: [m.day ? "holiday" : "absent"],
+    extendedProps: { title: view !== "week" && m.title }, // a column of the week has no room for it
+  };
+}
+
+function content({ shift: s, title }, zone) {
+  if (!s) return title ? [h("span", { class: "mark-title", title, dir: "auto" }, title)] : []; // or what is being drawn with the mouse
   return [
     h("span", { class: "swatch", "aria-hidden": "true" }, letter(s.role)),
     h("span", { class: "unseen" }, s.role + ": "),

@@ -3,6 +3,8 @@ import { bdi, field, fill, flash, h, options, working } from "./dom.js";
 import { path, query, v1 } from "./api.js";
 import { showChanges } from "./changes.js";
 import { dialog } from "./dialog.js";
+import { shownZone } from "./zoneswitch.js";
+import { label } from "./zone.js";
 
 // importCalendar opens the dialog. done is called after an import.
 export async function importCalendar({ team, roles, rosters, page, done }) {
@@ -23,7 +25,7 @@ export async function importCalendar({ team, roles, rosters, page, done }) {
       const found = await send(true);
       if (mine !== asked) return;
       button.disabled = !found.added.length && !found.changed.length && !found.removed.length;
-      fill(result, outcome(found, page.teamZone));
+      fill(result, outcome(found, shownZone(page)));
     } catch (e) {
       if (mine !== asked) return;
       fill(result, h("div", { class: "flash bad", role: "alert" }, e.text || String(e)));
@@ -76,7 +78,7 @@ function outcome(found, zone) {
   const count = (list, word) => list.length > 0 && `${list.length} ${word}`;
   const parts = [count(found.added, "new"), count(found.changed, "changed"), count(found.removed, "removed"), found.kept > 0 && `${found.kept} kept as they are`].filter(Boolean);
   return [
-    h("p", {}, parts.length ? "Shifts: " + parts.join(", ") + "." : "This file makes no shifts."),
+    h("p", {}, parts.length ? "Shifts: " + parts.join(", ") + ". Times in " + label(zone) + "." : "This file makes no shifts."),
     showChanges(
       { added: found.added.slice(0, shown), removed: found.removed.slice(0, shown), changed: found.changed.slice(0, shown).map((s) => ({ before: s, after: s })) },
       zone,

@@ -19,7 +19,7 @@ export function list(el, { zone, date, on }) {
   let shown = range();
   return {
     el,
-    show(shifts) {
+    show(shifts, people, marks = []) {
       const now = Date.now() / 1000,
         today = wall(now, zone).slice(0, 10),
         days = new Map();
@@ -32,7 +32,7 @@ export function list(el, { zone, date, on }) {
         h(
           "section",
           { class: ["list-day", day === today && "today"] },
-          h("h3", {}, day ? dayName(of[0].start, zone) : "Since before"),
+          h("h3", {}, day ? dayName(of[0].start, zone) : "Since before", marks.filter((m) => m.day && wall(m.start, zone).slice(0, 10) === day).map((m) => h("div", { class: "dim small", dir: "auto" }, m.title))),
           h(
             "div",
             {},

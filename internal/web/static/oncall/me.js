@@ -6,12 +6,13 @@ import { reminderCard } from "./reminders.js";
 import { concerns, openRequests, requestList } from "./requests.js";
 import { roleBadge, unavailable } from "./roles.js";
 import { quietCard, rulesCard } from "./rules.js";
+import { subscriptionCard } from "./subscribe.js";
 import { unavailabilityCard } from "./unavailability.js";
 import { away, browserZone, length, span, zones } from "./zone.js";
 import { zoneSwitch } from "./zoneswitch.js";
 
 const page = read();
-let teams, upcoming, current, zone, requests, conflicts, shifts;
+let teams, upcoming, current, zone, requests, conflicts, shifts, absences;
 
 ready(async () => {
   zone = zoneSwitch(page, draw);
@@ -60,7 +61,8 @@ function draw() {
         rulesCard(page),
         quietCard(page),
         zoneCard(),
-        teams.length > 0 && [reminderCard(page, teams), unavailabilityCard(page, teams[0], z, flagged)],
+        teams.length > 0 && [reminderCard(page, teams), (absences = h("div", {}, unavailabilityCard(page, teams[0], z, flagged)))],
+        calendarsCard(),
         card(
           "My teams",
           teams.length
@@ -80,6 +82,20 @@ function draw() {
 async function flagged() {
   conflicts = await myConflicts(Math.floor(Date.now() / 1000));
   fill(shifts, shiftCards());
+}
+
+// calendarsCard lists the calendars that say when the reader cannot be on call.
+function calendarsCard() {
+  return subscriptionCard({
+    title: "Calendars of my absences",
+    text: "A calendar of yours, such as your holidays. Iris reads it every hour; in its events, schedules do not choose you. Your teams see when you are away, and not the titles of events.",
+    at: path`/users/${page.user}/calendar-subscriptions`,
+    mayChange: true,
+    changed: () => {
+      if (teams.length) fill(absences, unavailabilityCard(page, teams[0], zone.zone(), flagged));
+      flagged();
+    },
+  });
 }
 
 function shiftCards() {

@@ -3,7 +3,7 @@ import { field, flash, h, working } from "./dom.js";
 import { path, query, v0 } from "./api.js";
 import { dialog } from "./dialog.js";
 import { previewGrid } from "./preview.js";
-import { instant, wall } from "./zone.js";
+import { instant, label, wall } from "./zone.js";
 
 // populate opens the preview of a schedule, with a button that saves the shifts.
 export async function populate({ id, team, page, done }) {
@@ -45,7 +45,7 @@ export async function populate({ id, team, page, done }) {
   const d = dialog({
     title: "Preview and populate",
     wide: true,
-    body: h("div", { class: "stack" }, field("From", from, "Shifts that this schedule made after that are replaced."), preview.el),
+    body: h("div", { class: "stack" }, field("From", from, "Shifts that this schedule made after that are replaced. Times in the team's zone, " + label(zone) + "."), preview.el),
     actions: [button, h("button", { type: "button", onclick: () => d.close() }, "Cancel")],
   });
   preview.start();

@@ -4,11 +4,12 @@ import { path, v0, v1 } from "./api.js";
 import { confirm } from "./dialog.js";
 import { holidayCard } from "./holidays.js";
 import { loadTeam } from "./rights.js";
-import { roleBadge } from "./roles.js";
+import { isAway, roleBadge } from "./roles.js";
+import { subscriptionCard } from "./subscribe.js";
 import { zones } from "./zone.js";
 
 const page = read();
-let team, roles, subscriptions, names;
+let team, roles, subscriptions, names, holidays;
 
 ready(load);
 
@@ -25,7 +26,7 @@ async function load() {
       "div",
       { class: "cards wide" },
       settingsCard(),
-      h("div", { class: "page" }, subscriptionsCard(), holidayCard(team), team.mayManage && dangerCard()),
+      h("div", { class: "page" }, subscriptionsCard(), calendarsCard(), (holidays = h("div", {}, holidayCard(team))), team.mayManage && dangerCard()),
     ),
   );
 }
@@ -160,6 +161,18 @@ function subscriptionsCard() {
         h("button", {}, "Add"),
       ),
   );
+}
+
+// calendarsCard lists the external calendars that fill this one.
+function calendarsCard() {
+  return subscriptionCard({
+    title: "Calendars of other programs",
+    text: "Shifts or holidays that are kept elsewhere. Iris reads them every hour. A shift that somebody changes by hand stays as it was changed.",
+    at: path`/teams/${team.name}/calendar-subscriptions`,
+    roles: roles.map((r) => r.name).filter((name) => !isAway(name)),
+    mayChange: team.mayManage,
+    changed: () => fill(holidays, holidayCard(team)),
+  });
 }
 
 // deleteTeam asks for confirmation. It asks again if something uses the team.

@@ -1,6 +1,6 @@
 // The calendar of a team: who is on call now, and the shifts by month, by week, by person and as a list.
 import { announce, fill, flash, h, lazy, options, page as read, ready } from "./dom.js";
-import { path, query, v0, v1 } from "./api.js";
+import { orNone, path, query, v0, v1 } from "./api.js";
 import { grid } from "./grid.js";
 import { list } from "./list.js";
 import { nowPanel } from "./now.js";
@@ -24,6 +24,7 @@ const state = {
   hidden: new Set(remembered("hidden", "").split("\n").filter(Boolean)),
   monday: remembered("week") === "monday",
   shifts: [],
+  marks: [],
   from: 0,
   to: 0,
 };
@@ -221,10 +222,30 @@ async function load(quiet) {
     if (mine !== asked) return;
     state.shifts = found.map((s) => ({ ...s, foreign: s.team !== team.name }));
     show();
-    await flag(mine);
+    await Promise.all([flag(mine), mark(mine)]);
   } catch (e) {
     if (!quiet) flash(e.text || String(e), true);
   }
+}
+
+// mark shows the holidays of the team and when its people are unavailable. They are edited elsewhere.
+async function mark(mine) {
+  const from = Math.floor(state.from),
+    to = Math.ceil(state.to),
+    z = zone.zone();
+  const [days, absences] = await Promise.all([
+    orNone(v1.get(path`/teams/${team.name}/holidays`), { holidays: [] }),
+    v1.get(path`/teams/${team.name}/unavailability` + query({ start: from, end: to })),
+  ]);
+  if (mine !== asked) return;
+  state.marks = [
+    ...days.holidays
+      .map((d) => ({ start: instant(d.date + "T00:00:00", z), title: d.name || "Holiday" }))
+      .map((d) => ({ ...d, end: d.start + 86400, day: true }))
+      .filter((d) => d.start < to && d.end > from),
+    ...absences.filter((a) => team.people.some((p) => p.name === a.user)).map((a) => ({ start: a.start, end: a.end, user: a.user, title: a.subscription ? "Unavailable (from a calendar)" : "Unavailable" })),
+  ];
+  show();
 }
 
 // flag lists the shifts of people who are unavailable during them.
@@ -232,8 +253,9 @@ async function flag(mine) {
   const from = Math.max(Math.floor(state.from), Math.floor(Date.now() / 1000));
   const found = from < state.to ? await v1.get(path`/teams/${team.name}/conflicts` + query({ start: from, end: Math.ceil(state.to) })) : [];
   if (mine !== asked) return;
+  const of = new Map(found.map((c) => [c.event_id, c])), // a shift may overlap several unavailabilities
+    shifts = [...of.values()];
   if (found.length) {
-    const of = new Map(found.map((c) => [c.event_id, c]));
     state.shifts = state.shifts.map((s) => ({ ...s, conflict: of.get(s.id) }));
     show();
   }
@@ -241,11 +263,11 @@ async function flag(mine) {
   fill(
     conflicts,
     "On call and unavailable: ",
-    found
+    shifts
       .slice(0, 3)
       .map((c) => `${c.full_name || c.user} (${c.role}, ${span(c.start, c.end, zone.zone())})`)
       .join("; "),
-    found.length > 3 && ` and ${found.length - 3} more`,
+    shifts.length > 3 && ` and ${shifts.length - 3} more`,
     ". ",
     h("a", { href: path`/teams/${team.name}/coverage` }, "Coverage"),
   );
@@ -271,7 +293,7 @@ function show() {
   const visible = state.shifts.filter((s) => !state.hidden.has(s.role));
   const known = new Map(team.people.map((p) => [p.name, p]));
   for (const s of visible) if (!known.has(s.user)) known.set(s.user, { name: s.user, full_name: s.full_name });
-  calendar.show(visible, [...known.values()]);
+  calendar.show(visible, [...known.values()], state.marks);
 }
 
 function hide(role, hidden) {

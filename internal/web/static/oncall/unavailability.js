@@ -9,6 +9,8 @@ import { span, wall } from "./zone.js";
 const codes = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"],
   days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
+const shown = 5; // times of subscribed calendars
+
 // repeats returns the rules (RFC 5545) that the form offers, for a start on a weekday.
 const repeats = (day) => [
   ["", "once"],
@@ -32,7 +34,9 @@ export function unavailabilityCard(page, team, zone, changed) {
   const list = h("div", {}, h("p", { class: "dim" }, "…"));
   const at = path`/teams/${team}/unavailability`;
   async function load() {
-    const mine = (await v1.get(at)).filter((u) => u.user.toLowerCase() === page.user.toLowerCase());
+    const all = (await v1.get(at)).filter((u) => u.user.toLowerCase() === page.user.toLowerCase());
+    const read = all.filter((u) => u.subscription && u.end > Date.now() / 1000),
+      mine = [...all.filter((u) => !u.subscription), ...read.slice(0, shown)];
     fill(
       list,
       mine.length
@@ -47,13 +51,14 @@ export function unavailabilityCard(page, team, zone, changed) {
                   "div",
                   { class: "wraps" },
                   describe(u),
-                  h("div", { class: "dim small" }, u.timezone.replaceAll("_", " "), u.note && " · " + u.note, u.scope === "team" && " · in one team, entered by " + u.set_by),
+                  h("div", { class: "dim small" }, u.timezone.replaceAll("_", " "), u.note && " · " + u.note, u.subscription && " · from a calendar", u.scope === "team" && " · in one team, entered by " + u.set_by),
                 ),
-                removeButton("Remove: " + describe(u), () => v1.remove(path`/unavailability/${u.id}`).then(() => Promise.all([load(), changed()]), (e) => flash(e.text || String(e), true))),
+                !u.subscription && removeButton("Remove: " + describe(u), () => v1.remove(path`/unavailability/${u.id}`).then(() => Promise.all([load(), changed()]), (e) => flash(e.text || String(e), true))),
               ),
             ),
           )
         : h("p", { class: "dim" }, "Nothing entered: schedules may choose you at any time."),
+      read.length > shown && h("p", { class: "dim small" }, `and ${read.length - shown} more from calendars`),
     );
   }
   async function add() {

@@ -2,13 +2,14 @@
 
 export const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 const formats = new Map();
+// The reader's choice of a clock with 12 or 24 hours; without one, the browser decides.
+export const hours = { 12: { hour12: true }, 24: { hourCycle: "h23" } }[document.body.dataset.clock] || {};
 
 function format(zone, options) {
   const key = zone + JSON.stringify(options);
   let f = formats.get(key);
   if (!f) {
-    // Shown times use the clock of the reader's language, as the time fields of the browser do.
-    f = new Intl.DateTimeFormat(options.numeric ? "en-GB" : undefined, { ...options.fields, timeZone: zone, ...(options.numeric && { hourCycle: "h23" }) });
+    f = new Intl.DateTimeFormat(options.numeric ? "en-GB" : undefined, { ...options.fields, timeZone: zone, ...(options.numeric ? { hourCycle: "h23" } : options.fields.hour && hours) });
     formats.set(key, f);
   }
   return f;

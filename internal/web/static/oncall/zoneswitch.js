@@ -4,15 +4,22 @@ import { browserZone, label, valid } from "./zone.js";
 
 const key = "iris.oncall.zone";
 
-// zoneSwitch returns the control and the chosen zone. It calls changed with the new zone.
-export function zoneSwitch(page, changed) {
-  const choices = [
-    ["team", "Team", page.team && page.teamZone],
+const choicesOf = (page) =>
+  [
     ["mine", "Mine", page.zone],
+    ["team", "Team", page.team && page.teamZone],
     ["browser", "This browser", browserZone],
     ["utc", "", "UTC"],
   ].filter(([, , zone]) => zone && valid(zone));
-  let chosen = choices.find(([name]) => name === read()) || choices[0];
+const choiceOf = (choices) => choices.find(([name]) => name === read()) || choices[0];
+
+// shownZone returns the chosen zone, for pages and dialogs without the control.
+export const shownZone = (page) => choiceOf(choicesOf(page))[2];
+
+// zoneSwitch returns the control and the chosen zone. It calls changed with the new zone.
+export function zoneSwitch(page, changed) {
+  const choices = choicesOf(page);
+  let chosen = choiceOf(choices);
   const shown = h("span", { class: "dim small zone-name", id: "zone-name" });
   const select = h(
     "select",

@@ -1,4 +1,4 @@
-package reading
+package editing
 
 import (
 	"fmt"
@@ -13,10 +13,10 @@ func TestALongHolidayIsRefusedNotShortened(t *testing.T) {
 	t.Parallel()
 	const calendar = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART;VALUE=DATE:20270101\r\n" +
 		"DTEND;VALUE=DATE:%s\r\nSUMMARY:Summer\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
-	days, err := Holidays(fmt.Appendf(nil, calendar, "20270302"))
+	days, err := ReadHolidays(fmt.Appendf(nil, calendar, "20270302"))
 	require.NoError(t, err)
 	require.Len(t, days, 60)
-	_, err = Holidays(fmt.Appendf(nil, calendar, "20270303"))
+	_, err = ReadHolidays(fmt.Appendf(nil, calendar, "20270303"))
 	require.True(t, fault.Is(err, fault.Invalid))
 	require.ErrorContains(t, err, `event 1 of the calendar, "Summer": it covers 61 days, the most is 60`)
 }

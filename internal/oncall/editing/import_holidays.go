@@ -1,4 +1,4 @@
-package reading
+package editing
 
 import (
 	"bytes"
@@ -22,10 +22,10 @@ const (
 	yearsAhead  = 20
 )
 
-// Holidays returns the days on which the events of an iCalendar text begin or which they cover. An event of more than 60 days is a fault.
+// ReadHolidays returns the days on which the events of an iCalendar text begin or which they cover. An event of more than 60 days is a fault.
 // Recurring events count for 20 years from their start, but from two years ago at the earliest. A fault names the event or line, and
 // what to do.
-func Holidays(raw []byte) ([]scheduling.Holiday, error) {
+func ReadHolidays(raw []byte) ([]scheduling.Holiday, error) {
 	calendar, err := ics.ParseCalendar(bytes.NewReader(raw))
 	if err != nil {
 		return nil, ical.Unreadable(raw, err)

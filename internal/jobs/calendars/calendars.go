@@ -1,0 +1,129 @@
+// Package calendars reads subscribed calendars of other programs when they are due, and stores their shifts, holidays and
+// unavailability. A processor runs it; each subscription is claimed by one process. URLs come from people, so that only public addresses
+// are read unless the configuration allows others. A URL is never logged.
+package calendars
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/oncall"
+	"github.com/iris-oncall/iris/internal/oncall/editing"
+	"github.com/iris-oncall/iris/internal/oncall/scheduling"
+	"github.com/iris-oncall/iris/internal/postgres/calendar"
+	"github.com/iris-oncall/iris/internal/vendors"
+)
+
+const (
+	// Every is the interval between searches for due subscriptions.
+	Every = 2 * time.Second
+	// atOnce is how many calendars are read at the same time. A server that hangs delays only the others of its pass.
+	atOnce  = 8
+	timeout = 15 * time.Second
+	// hold is how long a claim lasts; longer than the redirects of a calendar can take.
+	hold = 5 * time.Minute
+	// busySince is how long past unavailability is kept.
+	busySince = 24 * time.Hour
+)
+
+// Reader reads subscribed calendars.
+type Reader struct {
+	subscriptions *calendar.Subscriptions
+	shifts        *calendar.Shifts
+	requests      *calendar.Requests
+	client        *vendors.Client
+	private       bool
+	log           *zap.Logger
+}
+
+// New returns a reader. private allows addresses that are not public, and http.
+func New(s *calendar.Subscriptions, shifts *calendar.Shifts, requests *calendar.Requests, private bool, log *zap.Logger) *Reader {
+	client := vendors.NewClient(vendors.ClientConfig{Timeout: timeout, PublicOnly: !private, MaxBody: editing.MaxCalendar + 1, MaxConns: atOnce})
+	return &Reader{s, shifts, requests, client, private, log.Named("calendars")}
+}
+
+// Pass reads the calendars that are due.
+func (r *Reader) Pass(ctx context.Context) error {
+	due, err := r.subscriptions.Claim(ctx, atOnce, hold)
+	errs := make([]error, len(due))
+	var all sync.WaitGroup
+	for i, d := range due {
+		all.Go(func() {
+			defer fault.Recover(&errs[i])
+			errs[i] = r.read(ctx, d)
+		})
+	}
+	all.Wait()
+	return errors.Join(append(errs, err)...)
+}
+
+// read reads one calendar and stores the result, or why it failed.
+func (r *Reader) read(ctx context.Context, d calendar.DueSubscription) error {
+	a, err := r.fetch(ctx, d.URL, d.ETag, d.LastModified)
+	out := calendar.CalendarRead{Whole: a.text != nil, ETag: a.etag, LastModified: a.lastModified}
+	if err == nil && out.Whole {
+		out.Events, out.LeftOut, err = r.apply(ctx, d, a.text)
+	}
+	switch {
+	case err == nil:
+		return r.subscriptions.Done(ctx, d, out)
+	case ctx.Err() != nil || fault.Is(err, fault.Conflict):
+		return nil // the claim expires, or the change made the subscription due again
+	case !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.Unavailable):
+		return err
+	}
+	if d.Failures == 0 {
+		r.log.Warn("a subscribed calendar cannot be read, retrying later", zap.Int64("subscription", d.ID), zap.String("host", d.Host), zap.String("reason", fault.Public(err)))
+	}
+	return r.subscriptions.Failed(ctx, d, fault.Public(err))
+}
+
+// apply stores what a calendar says. It returns how many events it used, and those that it left out.
+func (r *Reader) apply(ctx context.Context, d calendar.DueSubscription, text []byte) (int, []string, error) {
+	now := time.Now()
+	by := oncall.By{Owner: "calendar subscription"}
+	switch d.Kind {
+	case editing.KindShifts:
+		return r.shiftsOf(ctx, d, text, now, by)
+	case editing.KindHolidays:
+		days, err := editing.ReadHolidays(text)
+		if err != nil {
+			return 0, nil, err
+		}
+		known, err := r.requests.Holidays(ctx, d.TeamID)
+		if err == nil && slices.Equal(known.Days, days) {
+			return len(days), nil, nil
+		}
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return 0, nil, err
+		}
+		team := oncall.Profile{ID: d.TeamID, TeamSettings: oncall.TeamSettings{Name: d.Team}}
+		return len(days), nil, r.requests.SetHolidays(ctx, team, scheduling.HolidayCalendar{Source: string(text), Days: days}, by)
+	}
+	busy, left, err := editing.ReadBusy(text, d.Zone, now.Add(-busySince), now.Add(editing.ReadAhead), d.WholeDays)
+	if err != nil {
+		return 0, nil, err
+	}
+	return len(busy), left, r.subscriptions.SetBusy(ctx, d, busy)
+}
+
+// shiftsOf stores the shifts of a calendar. Shifts that were changed by hand stay.
+func (r *Reader) shiftsOf(ctx context.Context, d calendar.DueSubscription, text []byte, now time.Time, by oncall.By) (int, []string, error) {
+	candidates, err := r.subscriptions.Candidates(ctx, d.TeamID)
+	if err != nil {
+		return 0, nil, err
+	}
+	c := editing.ExternalCalendar{TeamID: d.TeamID, Role: d.Role, Since: now, Subscription: d.ID}
+	unmatched, err := editing.ReadShifts(&c, text, candidates, d.Zone, now.Add(editing.ReadAhead))
+	if err != nil {
+		return 0, nil, err
+	}
+	_, err = r.shifts.TakeOver(ctx, c, by, false)
+	return len(c.Wanted), editing.LeftOut(unmatched), err
+}

@@ -1,0 +1,52 @@
+package editing
+
+import (
+	"time"
+
+	"github.com/iris-oncall/iris/internal/ical"
+)
+
+// ReadShifts reads an iCalendar text and stores its shifts from c.Since to until in c. zone applies to times without a time zone. It
+// returns the events whose people were not found; a text that cannot be read is an Invalid fault.
+func ReadShifts(c *ExternalCalendar, raw []byte, candidates []Candidate, zone *time.Location, until time.Time) ([]UnmatchedEvent, error) {
+	read, err := ical.Read(raw, zone, c.Since, until)
+	if err != nil {
+		return nil, err
+	}
+	var unmatched []UnmatchedEvent
+	c.UIDs = read.UIDs
+	c.Wanted, unmatched = occurrences(candidates, read)
+	return unmatched, nil
+}
+
+// UnmatchedEvent is an event of which no shift was made, or not for all of its people.
+type UnmatchedEvent struct {
+	UID     string   `json:"uid"`
+	Summary string   `json:"summary"`
+	Names   []string `json:"names"`
+	Why     string   `json:"why"`
+}
+
+// occurrences finds the people of each occurrence. It reports unknown names once for each event.
+func occurrences(candidates []Candidate, read ical.Calendar) (wanted []OccurrenceShift, unmatched []UnmatchedEvent) {
+	unmatched = []UnmatchedEvent{}
+	for _, p := range read.Problems {
+		unmatched = append(unmatched, UnmatchedEvent{p.UID, p.Summary, []string{}, p.Why})
+	}
+	reported := map[string]bool{}
+	for _, e := range read.Events {
+		people := make([]EventPerson, len(e.People))
+		for i, p := range e.People {
+			people[i] = EventPerson(p)
+		}
+		found, unknown := MatchPeople(candidates, e.Summary, people)
+		for _, id := range found {
+			wanted = append(wanted, OccurrenceShift{Occurrence: Occurrence{UID: e.UID, Occurs: e.Occurs, User: id}, Start: e.Start, End: e.End})
+		}
+		if len(unknown) > 0 && !reported[e.UID] {
+			reported[e.UID] = true
+			unmatched = append(unmatched, UnmatchedEvent{e.UID, e.Summary, unknown, "nobody, or more than one, is called so"})
+		}
+	}
+	return wanted, unmatched
+}

@@ -1,0 +1,120 @@
+// Subscriptions of calendars of other programs: a team's shifts and holidays, and the reader's unavailability. The server reads each from
+// its URL every hour. The URL is never shown again.
+import { bdi, card, field, fill, flash, h, options, removeButton, working } from "./dom.js";
+import { path, v1 } from "./api.js";
+import { confirm, form } from "./dialog.js";
+import { roleBadge } from "./roles.js";
+import { away } from "./zone.js";
+
+const states = { waiting: ["", "waiting"], current: ["good", "up to date"], failing: ["bad", "cannot be read"] };
+const kinds = { shifts: "shifts", holidays: "holidays", unavailability: "times" };
+const soon = 2000; // milliseconds
+
+// subscriptionCard lists the subscriptions at a path of the API. With roles they are those of a team. changed is called when a calendar has
+// been read.
+export function subscriptionCard({ title, text, at, roles, mayChange, changed }) {
+  const list = h("div", { "aria-live": "polite" }, h("p", { class: "dim" }, "…"));
+  let seen = "",
+    timer;
+  const attempt = async (run) => {
+    try {
+      await run();
+      await load();
+    } catch (e) {
+      flash(e.text || String(e), true);
+    }
+  };
+
+  async function load() {
+    clearTimeout(timer);
+    const all = await v1.get(at);
+    const read = JSON.stringify(all.map((s) => [s.id, s.read_at]));
+    if (seen && seen !== read) changed?.();
+    seen = read;
+    fill(list, all.length ? h("ul", { class: "plain" }, all.map(row)) : h("p", { class: "dim" }, "None."));
+    const due = all.some((s) => s.state === "waiting" || s.next_read_at <= Date.now() / 1000);
+    if (due && list.isConnected) timer = setTimeout(() => load().catch(() => {}), soon);
+  }
+
+  function row(s) {
+    const [kind, word] = states[s.state];
+    const refresh = h("button", { type: "button", class: "link", onclick: () => working(refresh, () => attempt(() => v1.post(path`/calendar-subscriptions/${s.id}/refresh`))) }, "Read now");
+    return h(
+      "li",
+      { class: "row nowrap spread" },
+      h(
+        "div",
+        { class: "wraps" },
+        h("div", {}, bdi(s.name), " ", h("span", { class: ["chip", kind] }, word), s.role && [" ", roleBadge(s.role)], s.kind === "holidays" && h("span", { class: "dim" }, " holidays")),
+        h(
+          "div",
+          { class: "dim small" },
+          s.name !== s.host && [bdi(s.host), " · "],
+          s.read_at ? `${s.events} ${kinds[s.kind]}, read ${away(s.read_at)}` : "not read yet",
+          s.kind === "unavailability" && (s.whole_days ? " · whole days only" : " · all busy events"),
+          mayChange && [" · ", refresh, " · ", h("button", { type: "button", class: "link", onclick: () => attempt(() => edit(s)) }, "Change…")],
+        ),
+        s.problem && h("div", { class: "bad small", dir: "auto" }, s.problem, s.read_at && ". What was read before stays."),
+        s.left_out.length > 0 &&
+          h(
+            "details",
+            { class: "small" },
+            h("summary", {}, "Left out: " + s.left_out.length),
+            h(
+              "ul",
+              {},
+              s.left_out.map((one) => h("li", {}, bdi(one))),
+            ),
+          ),
+      ),
+      mayChange && removeButton("Remove: " + s.name, () => remove(s)),
+    );
+  }
+
+  async function remove(s) {
+    const what = { shifts: "Its future shifts are removed, except those that were changed by hand.", holidays: "The holidays of the team are removed.", unavailability: "Its times no longer make you unavailable." }[s.kind];
+    if (await confirm({ title: "Remove the subscription", text: what, label: "Remove", run: () => v1.remove(path`/calendar-subscriptions/${s.id}`) })) {
+      await attempt(() => {});
+      changed?.();
+    }
+  }
+
+  // edit asks for a new subscription, or for changes of one.
+  async function edit(s) {
+    const url = h("input", { name: "url", type: "text", inputmode: "url", required: !s, maxlength: 2000, placeholder: "https://calendar.example.com/team.ics", autocomplete: "off", spellcheck: "false" });
+    const name = h("input", { name: "name", maxlength: 100, value: s?.name || "" });
+    const days = h("input", { type: "checkbox", name: "whole_days", checked: s ? s.whole_days : true });
+    const role = roles && h("select", { name: "role" }, options(roles));
+    const kind =
+      roles &&
+      h(
+        "select",
+        { name: "kind", onchange: () => (roleField.hidden = kind.value !== "shifts") },
+        options([
+          ["shifts", "shifts"],
+          ["holidays", "holidays"],
+        ]),
+      );
+    const roleField = roles && field("Role of the shifts", role, "An event must name a person of the team, or invite the person by e-mail.");
+    const body = () => ({
+      ...(url.value.trim() && { url: url.value.trim() }),
+      ...(name.value.trim() && { name: name.value.trim() }),
+      ...(roles ? !s && { kind: kind.value, ...(kind.value === "shifts" && { role: role.value }) } : { whole_days: days.checked }),
+    });
+    const saved = await form({
+      title: s ? "Change the subscription" : "Subscribe to a calendar",
+      label: s ? "Save" : "Subscribe",
+      fields: [
+        field("Address (iCalendar)", url, s ? `Leave it empty to keep the address at ${s.host}.` : "It begins with https:// or webcal://. It is stored encrypted and not shown again: only its host is."),
+        field("Name", name, "Without one, the host of the address."),
+        !s && roles && [field("Its events are", kind), roleField],
+        !roles && h("label", { class: "check" }, days, h("span", {}, "Only events of whole days count, such as holidays. Otherwise all events count that are not marked as free.")),
+      ],
+      save: () => (s ? v1.put(path`/calendar-subscriptions/${s.id}`, body()) : v1.post(at, body())),
+    });
+    if (saved) flash(s ? "The subscription was changed." : "The calendar is being read.");
+  }
+
+  load().catch((e) => fill(list, h("div", { class: "flash bad", role: "alert" }, e.text || String(e))));
+  return card(title, h("p", { class: "dim small" }, text), list, mayChange && h("button", { type: "button", onclick: () => attempt(() => edit()) }, "Subscribe…"));
+}
