@@ -29,7 +29,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 
 // saveNew makes an application and goes on to its settings. Only administrators may.
 func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
-	typed, ok := h.typed(rw, r)
+	typed, ok := h.Pages.Form(rw, r)
 	if !ok {
 		return
 	}
@@ -37,8 +37,7 @@ func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
 	var made application
 	err := h.Pages.API(r).Send(http.MethodPost, "/v1/applications", map[string]string{"name": v.Name}, &made)
 	if err == nil {
-		h.Pages.Sessions.Put(r.Context(), "flash", "The application is made. Choose its variables, and show its key below the settings.")
-		http.Redirect(rw, r, page.Path("/applications/%s/edit", made.Name), http.StatusSeeOther)
+		h.Pages.Done(rw, r, page.Path("/applications/%s/edit", made.Name), "The application is made. Choose its variables, and show its key below the settings.")
 		return
 	}
 	if v.Refusal, ok = h.Pages.Refused(rw, r, err); ok {
@@ -111,7 +110,7 @@ func (h Handlers) form(rw http.ResponseWriter, r *http.Request, status int, a ap
 
 // save replaces the settings.
 func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
-	typed, ok := h.typed(rw, r)
+	typed, ok := h.Pages.Form(rw, r)
 	if !ok {
 		return
 	}
@@ -125,8 +124,7 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 		err = h.Pages.API(r).IfMatch(typed.Get("etag")).Send(http.MethodPut, page.Path("/v1/applications/%s", a.Name), in, nil)
 	}
 	if err == nil {
-		h.Pages.Sessions.Put(r.Context(), "flash", "The settings are saved.")
-		http.Redirect(rw, r, page.Path("/applications/%s", a.Name), http.StatusSeeOther)
+		h.Pages.Done(rw, r, page.Path("/applications/%s", a.Name), "The settings are saved.")
 		return
 	}
 	v := editView{ETag: typed.Get("etag"), Variables: typed.Get("variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
