@@ -88,13 +88,15 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 }
 
 type quota struct {
-	Hard         int    `json:"hard_quota_threshold"`
-	Soft         int    `json:"soft_quota_threshold"`
-	HardDuration int    `json:"hard_quota_duration"`
-	SoftDuration int    `json:"soft_quota_duration"`
-	Plan         string `json:"plan_name"`
-	Wait         int    `json:"wait_time"`
-	Target       string `json:"target_name"`
+	Hard         int    `json:"hard_threshold"`
+	Soft         int    `json:"soft_threshold"`
+	HardDuration int    `json:"hard_seconds"`
+	SoftDuration int    `json:"soft_seconds"`
+	HardUse      int    `json:"hard_use"` // messages in the last HardDuration
+	SoftUse      int    `json:"soft_use"`
+	Plan         string `json:"plan"`
+	Wait         int    `json:"wait_seconds"`
+	Target       string `json:"target"`
 }
 
 type category struct {
@@ -203,7 +205,7 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 		path string
 		into any
 	}{
-		{page.Path("/v0/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
+		{page.Path("/v1/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
 		{page.Path("/v0/applications/%s/incident_emails", name), &emails}, {page.Path("/v1/applications/%s/fallback", name), &v.Fallback},
 		{page.Path("/v0/applications/%s/plans?fields=name", name), &plans}, {"/v1/integrations?limit=500", &integrations},
 	} {

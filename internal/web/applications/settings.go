@@ -51,7 +51,7 @@ type editView struct {
 	page.Frame
 	Name, ETag      string
 	Variables       string // one a line
-	Required        []string
+	Required        string // one a line
 	TitleVariable   string
 	Owners          string // separated by commas
 	SenderEmail     string
@@ -81,7 +81,7 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := editView{ETag: etag, Variables: strings.Join(a.Variables, "\n"), TitleVariable: a.TitleVariable, Owners: strings.Join(a.Owners, ", "),
+	v := editView{ETag: etag, Variables: strings.Join(a.Variables, "\n"), Required: strings.Join(a.Required, "\n"), TitleVariable: a.TitleVariable, Owners: strings.Join(a.Owners, ", "),
 		SenderEmail: a.SenderEmail, Sample: a.Sample(), ContextTemplate: a.ContextTemplate, SummaryTemplate: a.SummaryTemplate, MobileTemplate: a.MobileTemplate}
 	v.choices(a.Modes, a.DefaultModes)
 	h.form(rw, r, http.StatusOK, a, v)
@@ -103,7 +103,7 @@ func (v *editView) choices(modes []string, defaults map[string]string) {
 }
 
 func (h Handlers) form(rw http.ResponseWriter, r *http.Request, status int, a application, v editView) {
-	v.Name, v.Required = a.Name, a.Required
+	v.Name = a.Name
 	v.Frame = h.Pages.Frame(r, "Settings of "+a.Name, "applications")
 	h.Pages.Render(rw, r, status, "application-edit", v)
 }
@@ -127,7 +127,7 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Done(rw, r, page.Path("/applications/%s", a.Name), "The settings are saved.")
 		return
 	}
-	v := editView{ETag: typed.Get("etag"), Variables: typed.Get("variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
+	v := editView{ETag: typed.Get("etag"), Variables: typed.Get("variables"), Required: typed.Get("required_variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
 		SenderEmail: typed.Get("sender_email"), Sample: typed.Get("sample_context"), ContextTemplate: typed.Get("context_template"),
 		SummaryTemplate: typed.Get("summary_template"), MobileTemplate: typed.Get("mobile_template")}
 	if v.Refusal, ok = h.Pages.Refused(rw, r, err); !ok {
@@ -144,7 +144,7 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 
 // settingsOf returns the body of the change. Only administrators send the modes.
 func settingsOf(typed url.Values, admin bool) (map[string]any, error) {
-	in := map[string]any{"variables": listed(typed.Get("variables")), "title_variable": typed.Get("title_variable"), "owners": listed(typed.Get("owners")),
+	in := map[string]any{"variables": listed(typed.Get("variables")), "required_variables": listed(typed.Get("required_variables")), "title_variable": typed.Get("title_variable"), "owners": listed(typed.Get("owners")),
 		"sender_email": typed.Get("sender_email"), "default_modes": defaultModes(typed), "sample_context": nil}
 	for _, name := range []string{"context_template", "summary_template", "mobile_template"} {
 		in[name] = typed.Get(name)
