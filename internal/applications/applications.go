@@ -37,7 +37,7 @@ type Change struct {
 
 	TitleVariable   string
 	Variables       []string
-	Required        *[]string // variables that incidents must have; nil: those that exist already keep whether they are required
+	Required        *[]string // variables that senders should set; nil: those that exist already keep whether they are required
 	Owners          *[]string
 	Modes           *[]users.Mode
 	DefaultModes    map[users.Priority]users.Mode // modes that it may not use are ignored

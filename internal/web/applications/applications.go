@@ -62,7 +62,7 @@ type application struct {
 	MobileTemplate  string            `json:"mobile_template"`
 }
 
-// IsRequired reports whether incidents must have the variable.
+// IsRequired reports whether senders should set the variable.
 func (a application) IsRequired(name string) bool { return slices.Contains(a.Required, name) }
 
 // Sample is the sample context as people edit it; "" = none.
