@@ -14,7 +14,7 @@ import (
 func TestLinksOfThePredecessors(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	s.exec(`insert into plans (id, name, creator_id) overriding system value select 90011 + n, 'of Iris', id from users, generate_series(0, 1) n where name = 'bob';
+	s.exec(`insert into plans (id, name, creator_id, threshold_window, threshold_count, aggregation_window, aggregation_reset) overriding system value select 90011 + n, 'of Iris', id, 900, 10, 300, 300 from users, generate_series(0, 1) n where name = 'bob';
 		insert into plan_active (name_key, plan_id) values ('of iris', 90012);
 		insert into templates (id, name, creator_id) overriding system value select 90021 + n, 'words of Iris', id from users, generate_series(0, 1) n where name = 'bob';
 		insert into template_active (name_key, template_id) values ('words of iris', 90022)`)
@@ -28,7 +28,7 @@ func TestLinksOfThePredecessors(t *testing.T) {
 		"/templates/90022":                     {"", `<h1 dir="auto">words of Iris</h1>`},
 		"/applications/demo":                   {"", `<h1 dir="auto">demo</h1>`},
 		fmt.Sprintf("/incidents/%d", incident): {"", fmt.Sprintf("/incidents/%d/", incident)},
-		fmt.Sprintf("/messages/%d", message):   {"", "an old message"},
+		fmt.Sprintf("/messages/%d", message):   {"", "<bdi>bob</bdi>"},
 		"/user/bob":                            {"/people/bob", "<h1"},
 		"/user/bob/notifications":              {"/people/bob", "<h1"},
 		"/team/ops":                            {"/teams/ops", "ops"},

@@ -1,11 +1,11 @@
 package plans
 
 import (
-	"cmp"
 	"fmt"
 	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -136,12 +136,23 @@ func trial(api page.API, p plan, n notification, application string) error {
 		return err
 	}
 	delete(message, "priority")
-	message["mode"], message["body"] = mode, cmp.Or(rendered.Body, "(no text)")+"\n\n"+note
-	if rendered.Subject != "" {
-		message["subject"] = fmt.Sprintf("%s: %s", message["subject"], rendered.Subject)
+	message["mode"], message["body"] = mode, withoutAnswers(rendered.Body)+"\n\n"+note+" Links in it are examples."
+	if subject := withoutAnswers(rendered.Subject); subject != "" {
+		message["subject"] = fmt.Sprintf("%s: %s", message["subject"], subject)
 	}
 	if rendered.EmailHTML != "" {
-		message["email_html"] = rendered.EmailHTML + "<p>" + html.EscapeString(note) + "</p>"
+		message["email_html"] = rendered.EmailHTML + "<p>" + html.EscapeString(note) + " Links in it are examples.</p>"
 	}
 	return api.Send(http.MethodPost, "/v1/notifications", message, nil)
 }
+
+// answer is a line of a preview that says how to acknowledge the example incident, or where it is.
+var answer = regexp.MustCompile(`/a/preview|/incidents/1$|(?i:reply "1 claim")`)
+
+// withoutAnswers removes from a preview what people could answer to: its example has the number 1, as a real message may have.
+func withoutAnswers(text string) string {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), answer.MatchString)
+	return strings.TrimSpace(exampleNumber.ReplaceAllString(strings.Join(lines, "\n"), ""))
+}
+
+var exampleNumber = regexp.MustCompile(`^1\b\.? *`)
