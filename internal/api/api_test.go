@@ -100,7 +100,7 @@ func newFixture(t *testing.T) *fixture {
 					Resolver: oncall.NewResolver(directory, nil, time.Second), Load: idle})}),
 			catalog.Routes(catalog.Deps{Plans: plans, PlanStore: plans, PlanUses: plans, Templates: templates, TemplateStore: templates, People: users,
 				Teammates: users.Teammates, Teams: pgcatalog.NewOwners(db), MaxPlanLength: 24 * time.Hour}),
-			applications.Routes(applications.Deps{Applications: apps, People: users}),
+			applications.Routes(applications.Deps{Applications: apps, People: users, Quota: apps.Quota}),
 			people.Routes(people.Deps{People: calendar, Teams: pgpeople.NewOncallTeams(db, nil), Accounts: operator.NewAccounts(db), Rules: pgpeople.NewSettings(db), Quiet: pgpeople.NewSettings(db), Display: pgpeople.NewSettings(db), OnCall: operator.NewOnCall(db, apps)}),
 			configuration.Routes(configuration.Deps{Plans: plans, Applications: apps,
 				Removals: operator.NewRemovals(db, plans, "")}),

@@ -36,7 +36,8 @@ type Change struct {
 	ContextTemplate, SummaryTemplate, MobileTemplate, SampleContext *string // nil clears these four
 
 	TitleVariable   string
-	Variables       []string // those that exist already keep whether they are required
+	Variables       []string
+	Required        *[]string // variables that senders should set; nil: those that exist already keep whether they are required
 	Owners          *[]string
 	Modes           *[]users.Mode
 	DefaultModes    map[users.Priority]users.Mode // modes that it may not use are ignored
@@ -51,7 +52,7 @@ func (a Application) Match(wanted []string) error { return etag.Match(wanted, a.
 
 // Tag identifies the state of the settings that Change replaces. Every change of these settings gives another tag.
 func (a Application) Tag() string {
-	return etag.Of([]any{a.ID, a.ContextTemplate, a.SummaryTemplate, a.MobileTemplate, a.SampleContext, a.TitleVariable, a.Variables,
+	return etag.Of([]any{a.ID, a.ContextTemplate, a.SummaryTemplate, a.MobileTemplate, a.SampleContext, a.TitleVariable, a.Variables, a.RequiredVariables,
 		a.Modes, a.DefaultModes, a.OwnerIDs, a.SenderAddresses})
 }
 
@@ -76,6 +77,8 @@ type Quota struct {
 	Target         string // who is notified of a soft breach
 	TargetKind     string // user, team or mailing-list
 	WaitAfterwards time.Duration
+	HardUse        int // messages in the last HardDuration
+	SoftUse        int // messages in the last SoftDuration
 }
 
 // FilterSchema names the fields of GET /v0/applications.

@@ -27,6 +27,6 @@ func textsLayout(api *client) []layoutPage {
 	at := "/templates/" + url.PathEscape(name)
 	return []layoutPage{
 		{"templates", "/templates", `td.title`}, {"no-template", "/templates?name=none", `.empty`}, {"template", at, `table`},
-		{"template-difference", at + "?against=" + number(made.ID), `.diff`}, {"template-edit", at + "/edit", `.preview .flash.bad`}, {"template-new", "/templates/new", `#text-form`},
+		{"template-difference", at + "/versions?from=" + number(made.ID), `.diff`}, {"template-edit", at + "/edit", `.preview .flash.bad`}, {"template-new", "/templates/new", `#text-form`},
 	}
 }

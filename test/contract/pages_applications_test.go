@@ -18,6 +18,9 @@ func applicationsPages() []right {
 	}
 	withSecond := func(s *server) { s.do(admin, post, "/v0/applications/demo/secondary", nil) }
 	return append(out,
+		right{get, "/v1/applications/demo/quota", nil, 200, known, func(s *server) {
+			s.do(admin, post, "/applications/demo/quota", quotaForm(), "Content-Type", form).is(303)
+		}},
 		right{post, "/applications/new", formOf("name", "spare2"), 303, "1111133o3", func(s *server) { s.exec("delete from applications where name = 'spare2'") }},
 		right{post, "/applications/demo/edit", formOf("variables", "host\nmessage", "owners", "ann", "modes", "email"), 303, owners, nil},
 		right{post, "/applications/demo/key", nil, 200, owners, nil},
@@ -109,6 +112,7 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 	require.Contains(t, s.submit(admin, "/applications/new", "name", "demo").is(409).body, `value="demo"`)
 	require.Contains(t, s.submit(admin, "/applications/new", "name", "shop").follow(admin).body, "Settings of shop")
 
+	at := "/applications/demo"
 	etag := func() string { return s.do(owner, get, "/v1/applications/demo", nil).header.Get("ETag") }
 	before := etag()
 	save := func(as caller, pairs ...string) answer {
@@ -122,7 +126,12 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 	require.Contains(t, s.do(owner, get, "/applications/demo/edit", nil).body, "{{host}}")
 	s.do(owner, put, "/v1/applications/demo", m{"variables": []string{"host", "message"}}).is(200)
 	require.Contains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"host":"db1"`, "clients that do not know the sample context do not clear it")
+	save(owner, "required_variables", "message").follow(owner)
+	require.Equal(t, []any{"message"}, decode[m](s.do(owner, get, "/v1/applications/demo", nil))["required_variables"])
+	s.do(owner, put, "/v1/applications/demo", m{"variables": []string{"host", "message"}}).is(200)
+	require.Contains(t, s.do(owner, get, at+"/edit", nil).body, ">\nmessage</textarea>", "without the member, variables stay required")
 	for want, pairs := range map[string][]string{
+		"required_variables must be among":     {"required_variables", "none"},
 		"line 2, column 11":                    {"sample_context", "{\n  \"host\": db1\n}"},
 		"it must be an object":                 {"sample_context", "[1]"},
 		"there is text after":                  {"sample_context", "{} x"},
@@ -151,8 +160,14 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 	save(admin, "modes", "email", "modes", "drop", "mode.low", "drop").follow(admin)
 	require.Contains(t, s.do(owner, get, "/v1/applications/demo", nil).body, `"low":"drop"`)
 
-	at := "/applications/demo"
 	require.Contains(t, s.do(owner, post, at+"/quota", quotaForm(), "Content-Type", form).follow(owner).body, "10 messages in 2 min")
+	s.exec(`insert into sliding_counts (key, state) select 'quota:' || id, jsonb_build_object('w', jsonb_build_object('e', jsonb_build_array(
+		jsonb_build_object('t', floor(extract(epoch from clock_timestamp() - interval '90 s') * 1000), 'n', 4), jsonb_build_object('t', floor(extract(epoch from clock_timestamp()) * 1000), 'n', 2))))
+		from applications where name = 'demo'`)
+	used := decode[m](s.do(bob, get, "/v1/applications/demo/quota", nil).is(200))
+	require.Equal(t, []any{6.0, 2.0}, []any{used["hard_use"], used["soft_use"]}, "in the last two minutes, and in the last minute")
+	require.Contains(t, s.do(bob, get, at, nil).body, "<strong>6 now</strong>")
+	s.do(bob, get, "/v1/applications/other/quota", nil).is(404)
 	bad := s.do(owner, post, at+"/quota", quotaForm("hard_quota_threshold", "3"), "Content-Type", form).is(400)
 	require.Contains(t, bad.body, "Hard threshold must be bigger")
 	require.Regexp(t, `name="hard_quota_threshold"[^>]*value="3"[^>]*aria-invalid="true"`, bad.body)
@@ -168,8 +183,8 @@ func TestAnApplicationIsSetUpInTheBrowser(t *testing.T) {
 	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "bob").follow(owner).body, "<bdi>bob</bdi> is paged")
 	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "nobody-there").is(400).body, `value="nobody-there"`)
 	require.Contains(t, s.submit(owner, at+"/fallback", "role", "user", "target", "").follow(owner).body, "no fallback now")
-	require.Contains(t, s.submit(admin, at+"/owner", "team", "ops").follow(admin).body, "Team ops owns the application now")
-	require.Contains(t, s.do(bob, get, "/applications", nil).body, "Yours and your teams")
+	require.Contains(t, s.submit(admin, at+"/owner", "team", "ops").follow(admin).body, "Team ops owns demo now")
+	require.Contains(t, s.do(bob, get, "/applications", nil).body, `href="/applications?show=mine" aria-current="page"`)
 	require.Contains(t, s.submit(bob, at+"/owner", "team", "none").body, `value="none"`)
 	require.Contains(t, s.submit(owner, at+"/delete").is(409).body, "problem")
 	require.Contains(t, s.submit(owner, at+"/rename", "new_name", "other").is(400).body, `value="other"`)

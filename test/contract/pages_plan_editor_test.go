@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -153,11 +154,31 @@ func TestPlanIsPausedTestedAndRetired(t *testing.T) {
 	require.EqualValues(t, 1, s.number("select count(*) from audit_log where action = 'plan paused' and object = 'plan night' and actor = 'bob'"))
 	require.EqualValues(t, 1, s.number("select count(*) from audit_log where action = 'plan resumed'"))
 
-	// A test goes to the reader only, and opens no incident.
+	// A test goes to the reader only, and opens no incident. With an application it has the text of the template.
+	s.exec("delete from messages; delete from notification_requests")
 	require.Contains(t, s.do(viewer, get, "/plans/night/test", nil).is(200).body, "nobody else is paged")
 	s.form(bob, "/plans/night/test", url.Values{}).is(303)
 	require.Equal(t, "bob TEST of plan night, priority high", s.text("select string_agg(m.target || ' ' || r.subject, ';') from messages m join notification_requests r on r.id = m.request_id"))
+	require.Contains(t, s.do(bob, get, "/plans/night/test", nil).is(200).body, `<option value="demo"`)
+	s.do(admin, put, "/v1/applications/demo", m{"variables": []string{"host"}, "sample_context": m{"host": "db1"}, "modes": []string{"email", "sms", "call"}}).is(200)
+	s.do(admin, put, "/v1/templates/words", m{"content": []m{{"application": "demo", "mode": "email", "subject": "{{ host }} is down", "body": "look at {{ host }}"}}}).is(200)
+	s.exec("delete from messages; delete from notification_requests")
+	s.form(bob, "/plans/night/test", url.Values{"application": {"demo"}}).is(303)
+	require.Regexp(t, "^TEST of plan night, priority high: db1 is down$", s.text("select subject from notification_requests"))
+	require.Contains(t, s.text("select body from notification_requests"), "look at db1")
+	require.NotContains(t, s.text("select body from notification_requests"), "/a/preview", "an answer to the test would acknowledge an incident")
+	s.form(bob, "/plans/night/test", url.Values{"application": {"none"}}).is(400)
 	require.Zero(t, s.number("select count(*) from incidents"))
+
+	// The page gives the plan to a team, and has links to what else there is about it.
+	page := s.do(bob, get, "/plans/night", nil).is(200).body
+	require.Contains(t, page, `href="/silences/new?plan=night"`)
+	require.NotContains(t, page, "/audit-log?", "administrators read it")
+	require.Contains(t, s.do(admin, get, "/plans/night", nil).is(200).body, `href="/audit-log?object=plan+night"`)
+	refused := s.form(bob, "/plans/night/owner", url.Values{"team": {"no such team"}}).is(400).body
+	require.Contains(t, refused, `value="no such team"`)
+	s.form(bob, "/plans/night/owner", url.Values{"team": {"ops"}}).is(303)
+	require.Equal(t, "ops", decode[m](s.do(bob, get, "/v1/plans/night", nil).is(200))["team"])
 
 	// What is wrong with plans, and what uses them.
 	s.exec("delete from template_active where name_key = 'words'")
@@ -199,4 +220,39 @@ func TestListOfPlans(t *testing.T) {
 	require.Contains(t, s.do(bob, get, "/plans?show=all&name=no-such-plan", nil).is(200).body, "No plan matches.")
 	require.Contains(t, s.do(viewer, get, "/plans?show=mine", nil).is(200).body, "You and your teams own no plan.")
 	require.Contains(t, s.do(viewer, get, "/plans", nil).is(200).body, "bobs", "all plans, because the reader has none")
+}
+
+func TestLargePlansAreEdited(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	large := func(name string, steps, notifications int) {
+		all := make([][]m, steps)
+		for i := range all {
+			for range notifications {
+				all[i] = append(all[i], m{"target": m{"role": "user", "name": "ann"}, "priority": "high", "template": "words", "wait_seconds": 1, "repeat": 0})
+			}
+		}
+		s.do(bob, post, "/v1/plans", m{"name": name, "steps": all}).is(201)
+	}
+	large("long", 300, 1)
+	page := s.do(bob, get, "/plans/long/edit", nil).is(200).body
+	typed := url.Values{}
+	for _, found := range regexp.MustCompile(`<(?:input|option|textarea)[^>]*>`).FindAllString(page, -1) {
+		if m := regexp.MustCompile(`name="(steps[^"]*)"[^>]*value="([^"]*)"`).FindStringSubmatch(found); m != nil && !strings.Contains(found, "checkbox") {
+			typed.Set(m[1], m[2])
+		}
+	}
+	for i := range 300 {
+		place := fmt.Sprintf("steps[%d][0].", i)
+		typed.Set(place+"target.role", "user")
+		typed.Set(place+"priority", "low")
+	}
+	typed.Set("base", s.text("select max(id)::text from plans"))
+	s.form(bob, "/plans/long/edit", do(typed, "save")).is(303)
+	steps := decode[m](s.do(bob, get, "/v1/plans/long", nil).is(200))["steps"].([]any)
+	require.Len(t, steps, 300, "no step is lost")
+	require.Equal(t, "low", steps[299].([]any)[0].(m)["priority"])
+
+	large("too large", 2, 600)
+	require.Contains(t, s.do(bob, get, "/plans/too large/edit", nil).is(409).body, "too many notifications for a form")
 }

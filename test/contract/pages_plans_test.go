@@ -11,6 +11,7 @@ func plansPages() []right {
 		right{post, "/plans/spare/edit", formOf("do", "add-step"), 200, "11111ooo3", spare},
 		right{post, "/plans/spare/paused", formOf("paused", "true"), 303, "11111o3o3", spare},
 		right{post, "/plans/{spare plan}/activate", nil, 303, "11111ooo3", spare},
+		right{post, "/plans/spare/owner", formOf("team", ""), 303, "11111o3o3", spare},
 		right{post, "/plans/spare/retire", formOf("force", "true"), 303, "11111o3o3", spare},
 		right{post, "/plans/pager/test", nil, 303, "11111ooo3", nil},
 	)

@@ -14,7 +14,7 @@ import (
 func textsPages() []right {
 	text := []string{"application", "demo", "email.subject", "s {{ host }}", "email.body", "b"}
 	out := []right{}
-	for _, path := range []string{"/templates", "/templates?name=w", "/templates/new", "/templates/new?from=words", "/templates/words", "/templates/words/edit"} {
+	for _, path := range []string{"/templates", "/templates?name=w", "/templates/new", "/templates/new?from=words", "/templates/words", "/templates/words/edit", "/templates/words/versions"} {
 		out = append(out, right{get, path, nil, 200, people, nil})
 	}
 	return append(out,
@@ -61,8 +61,8 @@ func TestATemplateIsWrittenAndChangedInTheBrowser(t *testing.T) {
 	made := s.submit(bob, "/templates/new", "name", "disk words", "application", "demo", "sms.body", "{{ host }} is full").follow(bob)
 	require.Contains(t, made.body, "Saved as version")
 	require.Contains(t, made.body, "{{ host }} is full")
-	require.Contains(t, s.do(bob, get, "/templates", nil).body, "Yours and your teams")
-	require.NotContains(t, s.do(admin, get, "/templates", nil).body, "Yours and your teams")
+	require.Contains(t, s.do(bob, get, "/templates", nil).body, "disk words", "one's own are shown first")
+	require.NotContains(t, s.do(owner, get, "/templates?show=mine", nil).body, "disk words")
 	require.Contains(t, s.do(bob, get, "/templates?name=isk+w", nil).body, "disk words")
 	require.NotContains(t, s.do(bob, get, "/templates?name=nothing", nil).body, "disk words")
 
@@ -83,18 +83,19 @@ func TestATemplateIsWrittenAndChangedInTheBrowser(t *testing.T) {
 	other := s.submit(bob, "/templates/disk words/edit", "application", "other", "email.body", "{{ title }}").follow(bob)
 	require.Contains(t, other.body, "nearly full", "the texts of other applications stay")
 	require.Contains(t, s.do(bob, get, "/templates/disk words/edit?application=demo", nil).is(200).body, "nearly full")
-	difference := s.do(bob, get, fmt.Sprintf("/templates/disk words?against=%d", first), nil).is(200).body
+	difference := s.do(bob, get, fmt.Sprintf("/templates/disk words/versions?from=%d", first), nil).is(200).body
 	require.Contains(t, difference, `<div class="del" dir="auto">{{ host }} is full</div>`)
 	require.Contains(t, difference, `<div class="add" dir="auto">{{ host }} is nearly full</div>`)
 	require.NotContains(t, s.submit(bob, fmt.Sprintf("/templates/%d/activate", first)).follow(bob).body, "nearly full</pre>")
-	s.do(bob, get, "/templates/disk words?against=1", nil).is(400)
+	s.do(bob, get, "/templates/disk words/versions?from=1", nil).is(404)
+	s.do(bob, get, "/templates/"+s.text("select max(id)::text from templates")+"/edit", nil).is(409)
 
 	require.Contains(t, s.submit(viewer, "/templates/disk words/edit", "application", "demo", "sms.body", "x").is(403).body, "<h1")
 	s.exec("insert into users (name, canonical_name) values ('sid', 'sid')")
 	require.Contains(t, s.submit(bob, "/templates/disk words/owner", "team", "none").is(400).body, "there is no active team")
 	require.Contains(t, s.submit(owner, "/templates/disk words/delete").is(403).body, "problem", "a colleague may change it, but not delete it")
 	s.submit(bob, "/templates/disk words/delete").follow(bob)
-	s.do(bob, get, "/templates/disk words", nil).is(404)
+	require.Contains(t, s.do(bob, get, "/templates/disk words", nil).is(200).body, "not active")
 	require.Contains(t, s.do(bob, get, fmt.Sprintf("/templates/%d", first), nil).is(200).body, "Activate this version")
 }
 

@@ -23,6 +23,8 @@ type Applications interface {
 type Deps struct {
 	Applications Applications
 	People       wire.People
+	// Quota returns the quota of an application. One that has none is a NotFound fault.
+	Quota func(ctx context.Context, id int64) (applications.Quota, error)
 }
 
 type routes struct{ Deps }

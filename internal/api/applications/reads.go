@@ -21,6 +21,7 @@ func Routes(d Deps) []routing.Route {
 		routing.Get("/v1/applications", routing.Someone, a.list),
 		routing.Post("/v1/applications", routing.Write, a.create),
 		routing.Get("/v1/applications/{app}", routing.Someone, a.get),
+		routing.Get("/v1/applications/{app}/quota", routing.Someone, a.quota),
 		routing.Put("/v1/applications/{app}", routing.Write, a.replace),
 		routing.Delete("/v1/applications/{app}", routing.Write, a.remove),
 	}
@@ -114,6 +115,33 @@ func (a routes) get(w http.ResponseWriter, r *http.Request) error {
 	}
 	routing.ShowTag(w, found.Tag())
 	return routing.Answer(w, http.StatusOK, showWhole(found))
+}
+
+// quota answers with the quota of an application and its use.
+func (a routes) quota(w http.ResponseWriter, r *http.Request) error {
+	found, err := a.find(r)
+	if err != nil {
+		return err
+	}
+	q, err := a.Quota(r.Context(), found.ID)
+	if err != nil {
+		return fault.When(err, fault.NotFound, fault.Newf(fault.NotFound, "the application %s has no quota of its own", found.Name))
+	}
+	return routing.Answer(w, http.StatusOK, quota{q.HardThreshold, q.HardDuration.Seconds(), q.HardUse, q.SoftThreshold, q.SoftDuration.Seconds(), q.SoftUse,
+		page.OrNull(q.Plan), page.OrNull(q.Target), q.WaitAfterwards.Seconds()})
+}
+
+// quota is the quota of an application on the wire.
+type quota struct {
+	Hard        int     `json:"hard_threshold"`
+	HardSeconds float64 `json:"hard_seconds"`
+	HardUse     int     `json:"hard_use"` // messages in the last hard_seconds
+	Soft        int     `json:"soft_threshold"`
+	SoftSeconds float64 `json:"soft_seconds"`
+	SoftUse     int     `json:"soft_use"`
+	Plan        *string `json:"plan"`   // of the incident that a breach opens; null = it was deleted
+	Target      *string `json:"target"` // who is notified when the soft threshold is exceeded
+	WaitSeconds float64 `json:"wait_seconds"`
 }
 
 // find reads the application of the path. It returns a NotFound fault if there is none.

@@ -61,7 +61,7 @@ func (a routes) replace(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, err := jsonbody.ReadKnown(w, r, "title_variable", "variables", "modes", "default_modes", "owners", "sender_email",
+	b, err := jsonbody.ReadKnown(w, r, "title_variable", "variables", "required_variables", "modes", "default_modes", "owners", "sender_email",
 		"sample_context", "context_template", "summary_template", "mobile_template")
 	if err != nil {
 		return err
@@ -123,6 +123,18 @@ func (a routes) readSettings(r *http.Request, b jsonbody.Object, found applicati
 		if name == "" || len(name) > maxVariable {
 			return c, fault.Invalidf(fmt.Sprintf("variables[%d]", i), "variables must be names of 1 to %d bytes", maxVariable)
 		}
+	}
+	required, given, err := b.Names("required_variables", maxVariables)
+	if err != nil {
+		return c, err
+	}
+	for i, name := range required {
+		if !slices.Contains(c.Variables, name) {
+			return c, fault.Invalidf(fmt.Sprintf("required_variables[%d]", i), "required_variables must be among the variables: %.100q is not", name)
+		}
+	}
+	if given {
+		c.Required = &required
 	}
 	if c.TitleVariable, err = b.Text("title_variable"); err != nil {
 		return c, err

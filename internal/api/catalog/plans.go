@@ -12,7 +12,7 @@ import (
 
 func (d Deps) plans() resource[escalation.Plan, escalation.PlanSteps, escalation.PlanID] {
 	return resource[escalation.Plan, escalation.PlanSteps, escalation.PlanID]{
-		Versions: d.Plans, authors: d.authors(), kind: "plan", members: []string{"description", "steps", "conditions", "flood", "tracking"}, texts: []string{"member"},
+		Versions: d.Plans, authors: d.authors(), kind: "plan", members: []string{"description", "steps", "conditions", "flood", "tracking"},
 		row: func(p escalation.Plan) any { return showPlan(p) }, show: showWholePlan, name: catalog.PlanName, save: d.savePlan,
 		place: func(p escalation.Plan) filters.Place { return filters.Place{At: p.CreatedAt, ID: int64(p.ID)} },
 		head: func(p escalation.PlanSteps) (escalation.PlanID, catalog.Version) {

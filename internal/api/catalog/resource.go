@@ -22,7 +22,6 @@ type resource[V, D any, ID ~int64] struct {
 	authors catalog.Authors
 	kind    string   // plan or template
 	members []string // of the body of PUT, besides creator
-	texts   []string // further filters of the list
 	place   func(V) filters.Place
 	row     func(V) any
 	show    func(D) any
@@ -37,7 +36,7 @@ func (a resource[V, D, ID]) path() string { return "/v1/" + a.kind + "s" }
 
 func (a resource[V, D, ID]) routes() []routing.Route {
 	one := a.path() + "/{" + a.kind + "}"
-	all := page.List[V]{Read: a.List, Show: a.row, Place: a.place, Texts: append([]string{"name", "creator", "team"}, a.texts...), More: []string{"versions", "search"}, Further: versions}
+	all := page.List[V]{Read: a.List, Show: a.row, Place: a.place, Texts: []string{"name", "creator", "team", "member"}, More: []string{"versions", "search"}, Further: versions}
 	return []routing.Route{
 		routing.Get(a.path(), routing.Someone, all.Answer),
 		routing.Post(a.path(), routing.Write, a.create),

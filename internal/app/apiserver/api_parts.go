@@ -192,7 +192,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
 		Catalog:      plans,
-		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users},
+		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users, Quota: s.Applications.Quota},
 		Configuration: api.ConfigurationParts{
 			Plans: s.Plans, Applications: s.Applications, Fallbacks: s.Directory,
 			Removals: operator.NewRemovals(s.DB, s.Plans, s.cfg.Intake.CatchAllPlan), Simulator: operator.NewSimulations(s.simulator, s.DB, s.Applications), Drafts: plans,

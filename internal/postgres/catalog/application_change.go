@@ -59,6 +59,11 @@ func changeSettings(ctx context.Context, q *db.Queries, id int64, c applications
 	if err := q.KeepApplicationVariables(ctx, db.KeepApplicationVariablesParams{ApplicationID: id, Names: names}); err != nil {
 		return err
 	}
+	if c.Required != nil {
+		if err := q.RequireApplicationVariables(ctx, db.RequireApplicationVariablesParams{ApplicationID: id, Names: append([]string{}, *c.Required...)}); err != nil {
+			return err
+		}
+	}
 	if c.Owners != nil {
 		if err := q.ClearApplicationOwners(ctx, id); err != nil {
 			return err

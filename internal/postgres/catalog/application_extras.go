@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
@@ -58,10 +60,12 @@ func (a *Applications) SetCategories(ctx context.Context, id int64, all []applic
 	})
 }
 
-// Quota returns an application's quota; NotFound when it has none.
+// Quota returns an application's quota, with its use as the processors counted it; NotFound when it has none.
 func (a *Applications) Quota(ctx context.Context, id int64) (applications.Quota, error) {
 	r, err := postgres.Query(ctx, a.db, (*db.Queries).ApplicationQuota, id)
-	return applications.Quota{Application: r.Application, HardThreshold: int(r.HardThreshold), SoftThreshold: int(r.SoftThreshold),
+	var used messages.Usage
+	_ = json.Unmarshal(r.Usage, &used) // unreadable counts begin again
+	return applications.Quota{HardUse: used.Sent.Within(r.Now, postgres.FromSeconds(r.HardSeconds)), SoftUse: used.Sent.Within(r.Now, postgres.FromSeconds(r.SoftSeconds)), Application: r.Application, HardThreshold: int(r.HardThreshold), SoftThreshold: int(r.SoftThreshold),
 		HardDuration: postgres.FromSeconds(r.HardSeconds), SoftDuration: postgres.FromSeconds(r.SoftSeconds), Plan: r.Plan, Target: r.Target,
 		TargetKind: r.TargetKind, WaitAfterwards: postgres.FromSeconds(r.WaitSeconds)}, err
 }

@@ -16,6 +16,9 @@ insert into application_variables (application_id, name)
 select sqlc.arg(application_id), unnest(sqlc.arg(names)::text[])
 on conflict do nothing;
 
+-- name: RequireApplicationVariables :exec
+update application_variables set required = name = any(sqlc.arg(names)::text[]) where application_id = sqlc.arg(application_id);
+
 -- name: DropUnsupportedDefaultModes :exec
 delete from application_default_modes d
 where d.application_id = @application_id
@@ -61,8 +64,10 @@ delete from notification_categories where id = @id;
 
 -- name: ApplicationQuota :one
 select a.name as application, q.hard_threshold, q.soft_threshold, q.hard_seconds, q.soft_seconds, q.wait_seconds,
-    coalesce(p.name, '')::text as plan, coalesce(t.name, '')::text as target, coalesce(t.kind, '')::text as target_kind
+    coalesce(p.name, '')::text as plan, coalesce(t.name, '')::text as target, coalesce(t.kind, '')::text as target_kind,
+    coalesce(c.state, '{}')::jsonb as usage, clock_timestamp()::timestamptz as now
 from application_quotas q
+left join sliding_counts c on c.key = 'quota:' || q.application_id
 join applications a on a.id = q.application_id
 left join plan_active pa on pa.name_key = q.plan_key
 left join plans p on p.id = pa.plan_id

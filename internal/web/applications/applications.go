@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -37,11 +36,11 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/applications/{app}/key", h.showKey("key"))
 	r.Post("/applications/{app}/secondary", h.showKey("secondary"))
 	r.Post("/applications/{app}/second-key", h.addKey)
-	for name, f := range map[string]form{
+	for name, change := range map[string]page.Change{
 		"rekey": rekey, "quota": setQuota, "quota/remove": removeQuota, "categories": setCategories, "addresses": setAddresses,
-		"fallback": setFallback, "owner": give, "rename": rename, "delete": remove,
+		"fallback": setFallback, "owner": page.Give("applications"), "rename": rename, "delete": remove,
 	} {
-		r.Post("/applications/{app}/"+name, h.submit(f))
+		r.Post("/applications/{app}/"+name, h.Pages.Submit("applications", "app", h.render, change))
 	}
 }
 
@@ -63,7 +62,7 @@ type application struct {
 	MobileTemplate  string            `json:"mobile_template"`
 }
 
-// IsRequired reports whether incidents must have the variable.
+// IsRequired reports whether senders should set the variable.
 func (a application) IsRequired(name string) bool { return slices.Contains(a.Required, name) }
 
 // Sample is the sample context as people edit it; "" = none.
@@ -78,48 +77,26 @@ func (a application) Sample() string {
 	return strings.TrimSpace(out.String())
 }
 
-type listView struct {
-	page.Frame
-	Search    string
-	Mine, All []application
-	More      string
-}
-
-// list shows the applications of the reader, then all by name. With a search it shows one list.
+// list shows the applications by name: those of the reader, or all.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	v := listView{Frame: h.Pages.Frame(r, "Applications", "applications"), Search: strings.TrimSpace(page.Storable(q.Get("name")))}
-	wanted := url.Values{"limit": {fmt.Sprint(page.ListLength)}}
-	if v.Search != "" {
-		wanted.Set("search", v.Search)
-	}
-	if cursor := q.Get("cursor"); cursor != "" {
-		wanted.Set("cursor", cursor)
-	}
-	var found, mine page.Listed[application]
-	err := h.Pages.API(r).Get("/v1/applications?"+wanted.Encode(), &found)
-	if err == nil && v.Search == "" && !wanted.Has("cursor") {
-		err = h.Pages.API(r).Get("/v1/applications?mine=true", &mine)
-	}
+	v, err := page.ReadIndex[application](h.Pages, r, "Applications", "applications", "mine", "true")
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
-	}
-	v.Mine, v.All = mine.Items, found.Items
-	if found.Next != "" {
-		v.More = "/applications?" + url.Values{"name": {v.Search}, "cursor": {found.Next}}.Encode()
 	}
 	h.Pages.Render(rw, r, http.StatusOK, "applications", v)
 }
 
 type quota struct {
-	Hard         int    `json:"hard_quota_threshold"`
-	Soft         int    `json:"soft_quota_threshold"`
-	HardDuration int    `json:"hard_quota_duration"`
-	SoftDuration int    `json:"soft_quota_duration"`
-	Plan         string `json:"plan_name"`
-	Wait         int    `json:"wait_time"`
-	Target       string `json:"target_name"`
+	Hard         int    `json:"hard_threshold"`
+	Soft         int    `json:"soft_threshold"`
+	HardDuration int    `json:"hard_seconds"`
+	SoftDuration int    `json:"soft_seconds"`
+	HardUse      int    `json:"hard_use"` // messages in the last HardDuration
+	SoftUse      int    `json:"soft_use"`
+	Plan         string `json:"plan"`
+	Wait         int    `json:"wait_seconds"`
+	Target       string `json:"target"`
 }
 
 type category struct {
@@ -143,6 +120,7 @@ type figure struct{ Label, Value string }
 
 type showView struct {
 	page.Frame
+	page.Again
 	A            application
 	May          bool // the reader may change it
 	Quota        quota
@@ -157,17 +135,6 @@ type showView struct {
 	Roles        []page.Option
 	// Secret is a key that is shown once, and what it is.
 	Secret, What string
-	form         string // the refused form; "" = none
-	refusal      page.Refusal
-	typed        url.Values
-}
-
-// Problem is the refusal of a form, if that form was refused.
-func (v showView) Problem(form string) page.Refusal {
-	if v.form == form {
-		return v.refusal
-	}
-	return page.Refusal{}
 }
 
 // moreRows is how many empty rows a table of fields has.
@@ -176,9 +143,9 @@ const moreRows = 2
 // CategoryRows are the rows of the form of categories.
 func (v showView) CategoryRows() (out []category) {
 	out = slices.Clone(v.Categories)
-	if v.form == "categories" {
+	if v.Form == "categories" {
 		out = nil
-		for _, row := range rows(v.typed, "name", "mode", "description") {
+		for _, row := range rows(v.Typed, "name", "mode", "description") {
 			out = append(out, category{Name: row[0], Mode: row[1], Description: row[2]})
 		}
 	}
@@ -188,9 +155,9 @@ func (v showView) CategoryRows() (out []category) {
 // AddressRows are the rows of the form of addresses.
 func (v showView) AddressRows() (out []address) {
 	out = slices.Clone(v.Addresses)
-	if v.form == "addresses" {
+	if v.Form == "addresses" {
 		out = nil
-		for _, row := range rows(v.typed, "email", "plan") {
+		for _, row := range rows(v.Typed, "email", "plan") {
 			out = append(out, address{row[0], row[1]})
 		}
 	}
@@ -200,31 +167,23 @@ func (v showView) AddressRows() (out []address) {
 // Minutes is a duration of the quota in minutes.
 func (q quota) Minutes(seconds int) int { return seconds / 60 }
 
-// Typed is the value of a field of a form: what was typed if the form was refused, else what is stored.
-func (v showView) Typed(form, field string, stored any) string {
-	if v.form == form {
-		return v.typed.Get(field)
-	}
-	if n, ok := stored.(int); ok && n == 0 {
-		return ""
-	}
-	return fmt.Sprint(stored)
-}
-
 // show shows an application.
-func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
-	h.render(rw, r, http.StatusOK, showView{})
+func (h Handlers) show(rw http.ResponseWriter, r *http.Request) { h.render(rw, r, page.Again{}) }
+
+// render shows the application of the address, with a refused form.
+func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Again) {
+	h.renderSecret(rw, r, showView{Again: again})
 }
 
-// render shows the application of the address. v has a refused form or a secret.
-func (h Handlers) render(rw http.ResponseWriter, r *http.Request, status int, v showView) {
+// renderSecret shows the application of the address. v has a refused form or a secret.
+func (h Handlers) renderSecret(rw http.ResponseWriter, r *http.Request, v showView) {
 	if err := h.read(r, &v); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
 	v.Frame = h.Pages.Frame(r, v.A.Name, "applications")
 	v.Roles = page.Options("user", "team", "mailing-list")
-	h.Pages.Render(rw, r, status, "application", v)
+	h.Pages.Render(rw, r, v.Status(), "application", v)
 }
 
 // read reads what the page shows.
@@ -234,9 +193,6 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 		return err
 	}
 	name = v.A.Name
-	var me struct {
-		Teams []string `json:"teams"`
-	}
 	var emails map[string]string
 	var plans []struct {
 		Name string `json:"name"`
@@ -249,7 +205,7 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 		path string
 		into any
 	}{
-		{page.Path("/v1/users/%s", page.Reader(r).Name), &me}, {page.Path("/v0/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
+		{page.Path("/v1/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
 		{page.Path("/v0/applications/%s/incident_emails", name), &emails}, {page.Path("/v1/applications/%s/fallback", name), &v.Fallback},
 		{page.Path("/v0/applications/%s/plans?fields=name", name), &plans}, {"/v1/integrations?limit=500", &integrations},
 	} {
@@ -268,7 +224,8 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 			v.Integrations = append(v.Integrations, i.Name)
 		}
 	}
-	v.Teams, v.May = me.Teams, may(r, v.A, me.Teams)
+	v.Teams = api.Teams()
+	v.May = page.Owns(r, v.Teams, v.A.Team, v.A.Owners...)
 	if err := h.figures(r, name, v); err != nil || !v.May {
 		return err
 	}
@@ -278,12 +235,6 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 	err := api.Get(page.Path("/v0/applications/%s/secondary", name), &second)
 	v.SecondKey = second.Key != ""
 	return fault.When(err, fault.LogInAgain, nil)
-}
-
-// may reports whether the reader may change the application. The API decides; this one shows or hides the forms.
-func may(r *http.Request, a application, teams []string) bool {
-	u := page.Reader(r)
-	return !u.ReadOnly && (u.Admin || slices.Contains(a.Owners, u.Name) || a.Team != "" && slices.Contains(teams, a.Team))
 }
 
 // figures reads the statistics of the last week.

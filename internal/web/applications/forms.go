@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
@@ -16,66 +15,11 @@ import (
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// form sends a form of the page of an application to an API. It returns the text that the page shows then, and the address to go to; "" = the
-// page of the application.
-type form func(api page.API, name string, typed url.Values) (flash, to string, err error)
-
-// submit answers a form: with a redirect, or with the page and the reason of the refusal at the form.
-func (h Handlers) submit(f form) http.HandlerFunc {
-	return func(rw http.ResponseWriter, r *http.Request) {
-		typed, ok := h.typed(rw, r)
-		if !ok {
-			return
-		}
-		name := wire.Param(r, "app")
-		flash, to, err := f(h.Pages.API(r), name, typed)
-		if err != nil {
-			h.refused(rw, r, typed, err)
-			return
-		}
-		if to == "" {
-			to = page.Path("/applications/%s", name)
-		}
-		h.Pages.Sessions.Put(r.Context(), "flash", flash)
-		http.Redirect(rw, r, to, http.StatusSeeOther)
+// refused shows the page of the application again, with the reason at the keys.
+func (h Handlers) refused(rw http.ResponseWriter, r *http.Request, err error) {
+	if refusal, ok := h.Pages.Refused(rw, r, err); ok {
+		h.render(rw, r, page.Again{Form: "keys", Refusal: refusal})
 	}
-}
-
-// typed returns the values of the form without spaces around them.
-func (h Handlers) typed(rw http.ResponseWriter, r *http.Request) (url.Values, bool) {
-	if err := r.ParseForm(); err != nil {
-		h.Pages.Fail(rw, r, fault.Invalidf("", "the form cannot be read"))
-		return nil, false
-	}
-	out := url.Values{}
-	for name, values := range r.PostForm {
-		for _, value := range values {
-			out.Add(name, strings.TrimSpace(page.Storable(value)))
-		}
-	}
-	return out, true
-}
-
-// refused shows the page of the application again, with what was typed and why it is refused.
-func (h Handlers) refused(rw http.ResponseWriter, r *http.Request, typed url.Values, err error) {
-	if fault.Is(err, fault.Unauthenticated) { // how some routes of /v0 refuse people
-		err = fault.New(fault.Forbidden, fault.Public(err))
-	}
-	refusal, ok := h.Pages.Refused(rw, r, err)
-	if !ok {
-		return
-	}
-	h.render(rw, r, refusal.Status, showView{form: formOf(r), refusal: refusal, typed: typed})
-}
-
-// formOf returns the name of the form of an address: its last segment, without the verb remove. The forms about keys are one.
-func formOf(r *http.Request) string {
-	path := strings.TrimSuffix(r.URL.EscapedPath(), "/remove")
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	if strings.HasSuffix(name, "key") || name == "secondary" {
-		return "keys"
-	}
-	return name
 }
 
 // showKey shows a key of the application once.
@@ -95,23 +39,23 @@ func (h Handlers) secret(rw http.ResponseWriter, r *http.Request, which, what st
 		err = fault.New(fault.Conflict, "the application has no second key")
 	}
 	if err != nil {
-		h.refused(rw, r, nil, err)
+		h.refused(rw, r, err)
 		return
 	}
-	h.render(rw, r, http.StatusOK, showView{Secret: out.Key, What: what})
+	h.renderSecret(rw, r, showView{Secret: out.Key, What: what})
 }
 
 // addKey makes the second key and shows it.
 func (h Handlers) addKey(rw http.ResponseWriter, r *http.Request) {
 	if err := h.Pages.API(r).Send(http.MethodPost, page.Path("/v0/applications/%s/secondary", wire.Param(r, "app")), nil, nil); err != nil {
-		h.refused(rw, r, nil, err)
+		h.refused(rw, r, err)
 		return
 	}
 	h.secret(rw, r, "secondary", "The new key. The old one is still valid.")
 }
 
-func rekey(api page.API, name string, _ url.Values) (string, string, error) {
-	err := api.Send(http.MethodPost, page.Path("/v0/applications/%s/rekey", name), nil, nil)
+func rekey(api page.API, o page.Version, _ url.Values) (string, string, error) {
+	err := api.Send(http.MethodPost, page.Path("/v0/applications/%s/rekey", o.Name), nil, nil)
 	return "The old key is removed. The second key is the key now.", "", err
 }
 
@@ -124,7 +68,7 @@ func number(typed url.Values, field, label string) (int, error) {
 	return n, nil
 }
 
-func setQuota(api page.API, name string, typed url.Values) (string, string, error) {
+func setQuota(api page.API, o page.Version, typed url.Values) (string, string, error) {
 	in := map[string]any{"plan_name": typed.Get("plan_name"), "target_name": typed.Get("target_name")}
 	for _, f := range []struct {
 		field, label string
@@ -137,11 +81,11 @@ func setQuota(api page.API, name string, typed url.Values) (string, string, erro
 		}
 		in[f.field] = n * f.unit
 	}
-	return "The quota is saved.", "", api.Send(http.MethodPost, page.Path("/v0/applications/%s/quota", name), in, nil)
+	return "The quota is saved.", "", api.Send(http.MethodPost, page.Path("/v0/applications/%s/quota", o.Name), in, nil)
 }
 
-func removeQuota(api page.API, name string, _ url.Values) (string, string, error) {
-	return "The application has no quota now.", "", api.Send(http.MethodDelete, page.Path("/v0/applications/%s/quota", name), nil, nil)
+func removeQuota(api page.API, o page.Version, _ url.Values) (string, string, error) {
+	return "The application has no quota now.", "", api.Send(http.MethodDelete, page.Path("/v0/applications/%s/quota", o.Name), nil, nil)
 }
 
 // rows returns the rows of a table of fields. A row whose first field is empty is left out.
@@ -163,15 +107,15 @@ func rows(typed url.Values, fields ...string) (out [][]string) {
 	return out
 }
 
-func setCategories(api page.API, name string, typed url.Values) (string, string, error) {
+func setCategories(api page.API, o page.Version, typed url.Values) (string, string, error) {
 	all := []category{}
 	for _, row := range rows(typed, "name", "mode", "description") {
 		all = append(all, category{Name: row[0], Mode: row[1], Description: row[2]})
 	}
-	return "The categories are saved.", "", api.Send(http.MethodPost, page.Path("/v0/categories/%s", name), all, nil)
+	return "The categories are saved.", "", api.Send(http.MethodPost, page.Path("/v0/categories/%s", o.Name), all, nil)
 }
 
-func setAddresses(api page.API, name string, typed url.Values) (string, string, error) {
+func setAddresses(api page.API, o page.Version, typed url.Values) (string, string, error) {
 	all := map[string]string{}
 	for _, row := range rows(typed, "email", "plan") {
 		if _, twice := all[row[0]]; twice {
@@ -179,11 +123,11 @@ func setAddresses(api page.API, name string, typed url.Values) (string, string, 
 		}
 		all[row[0]] = row[1]
 	}
-	return "The addresses are saved.", "", api.Send(http.MethodPut, page.Path("/v0/applications/%s/incident_emails", name), all, nil)
+	return "The addresses are saved.", "", api.Send(http.MethodPut, page.Path("/v0/applications/%s/incident_emails", o.Name), all, nil)
 }
 
-func setFallback(api page.API, name string, typed url.Values) (string, string, error) {
-	path := page.Path("/v1/applications/%s/fallback", name)
+func setFallback(api page.API, o page.Version, typed url.Values) (string, string, error) {
+	path := page.Path("/v1/applications/%s/fallback", o.Name)
 	if typed.Get("target") == "" {
 		return "The application has no fallback now.", "", api.Send(http.MethodDelete, path, nil, nil)
 	}
@@ -191,20 +135,12 @@ func setFallback(api page.API, name string, typed url.Values) (string, string, e
 	return "The fallback is saved.", "", api.Send(http.MethodPut, path, in, nil)
 }
 
-func give(api page.API, name string, typed url.Values) (string, string, error) {
-	team, text := typed.Get("team"), "No team owns the application now."
-	if team != "" {
-		text = "Team " + team + " owns the application now."
-	}
-	return text, "", api.Send(http.MethodPut, page.Path("/v1/applications/%s/owner", name), map[string]string{"team": team}, nil)
-}
-
-func rename(api page.API, name string, typed url.Values) (string, string, error) {
+func rename(api page.API, o page.Version, typed url.Values) (string, string, error) {
 	to := typed.Get("new_name")
-	err := api.Send(http.MethodPut, page.Path("/v0/applications/%s/rename", name), map[string]string{"new_name": to}, nil)
+	err := api.Send(http.MethodPut, page.Path("/v0/applications/%s/rename", o.Name), map[string]string{"new_name": to}, nil)
 	return fmt.Sprintf("The application is called %s now. Programs must sign with this name.", to), page.Path("/applications/%s", to), err
 }
 
-func remove(api page.API, name string, _ url.Values) (string, string, error) {
-	return "Application " + name + " is deleted.", "/applications", api.Send(http.MethodDelete, page.Path("/v1/applications/%s", name), nil, nil)
+func remove(api page.API, o page.Version, _ url.Values) (string, string, error) {
+	return "Application " + o.Name + " is deleted.", "/applications", api.Send(http.MethodDelete, page.Path("/v1/applications/%s", o.Name), nil, nil)
 }

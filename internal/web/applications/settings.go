@@ -29,7 +29,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 
 // saveNew makes an application and goes on to its settings. Only administrators may.
 func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
-	typed, ok := h.typed(rw, r)
+	typed, ok := h.Pages.Form(rw, r)
 	if !ok {
 		return
 	}
@@ -37,8 +37,7 @@ func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
 	var made application
 	err := h.Pages.API(r).Send(http.MethodPost, "/v1/applications", map[string]string{"name": v.Name}, &made)
 	if err == nil {
-		h.Pages.Sessions.Put(r.Context(), "flash", "The application is made. Choose its variables, and show its key below the settings.")
-		http.Redirect(rw, r, page.Path("/applications/%s/edit", made.Name), http.StatusSeeOther)
+		h.Pages.Done(rw, r, page.Path("/applications/%s/edit", made.Name), "The application is made. Choose its variables, and show its key below the settings.")
 		return
 	}
 	if v.Refusal, ok = h.Pages.Refused(rw, r, err); ok {
@@ -52,7 +51,7 @@ type editView struct {
 	page.Frame
 	Name, ETag      string
 	Variables       string // one a line
-	Required        []string
+	Required        string // one a line
 	TitleVariable   string
 	Owners          string // separated by commas
 	SenderEmail     string
@@ -82,7 +81,7 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v := editView{ETag: etag, Variables: strings.Join(a.Variables, "\n"), TitleVariable: a.TitleVariable, Owners: strings.Join(a.Owners, ", "),
+	v := editView{ETag: etag, Variables: strings.Join(a.Variables, "\n"), Required: strings.Join(a.Required, "\n"), TitleVariable: a.TitleVariable, Owners: strings.Join(a.Owners, ", "),
 		SenderEmail: a.SenderEmail, Sample: a.Sample(), ContextTemplate: a.ContextTemplate, SummaryTemplate: a.SummaryTemplate, MobileTemplate: a.MobileTemplate}
 	v.choices(a.Modes, a.DefaultModes)
 	h.form(rw, r, http.StatusOK, a, v)
@@ -104,14 +103,14 @@ func (v *editView) choices(modes []string, defaults map[string]string) {
 }
 
 func (h Handlers) form(rw http.ResponseWriter, r *http.Request, status int, a application, v editView) {
-	v.Name, v.Required = a.Name, a.Required
+	v.Name = a.Name
 	v.Frame = h.Pages.Frame(r, "Settings of "+a.Name, "applications")
 	h.Pages.Render(rw, r, status, "application-edit", v)
 }
 
 // save replaces the settings.
 func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
-	typed, ok := h.typed(rw, r)
+	typed, ok := h.Pages.Form(rw, r)
 	if !ok {
 		return
 	}
@@ -125,11 +124,10 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 		err = h.Pages.API(r).IfMatch(typed.Get("etag")).Send(http.MethodPut, page.Path("/v1/applications/%s", a.Name), in, nil)
 	}
 	if err == nil {
-		h.Pages.Sessions.Put(r.Context(), "flash", "The settings are saved.")
-		http.Redirect(rw, r, page.Path("/applications/%s", a.Name), http.StatusSeeOther)
+		h.Pages.Done(rw, r, page.Path("/applications/%s", a.Name), "The settings are saved.")
 		return
 	}
-	v := editView{ETag: typed.Get("etag"), Variables: typed.Get("variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
+	v := editView{ETag: typed.Get("etag"), Variables: typed.Get("variables"), Required: typed.Get("required_variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
 		SenderEmail: typed.Get("sender_email"), Sample: typed.Get("sample_context"), ContextTemplate: typed.Get("context_template"),
 		SummaryTemplate: typed.Get("summary_template"), MobileTemplate: typed.Get("mobile_template")}
 	if v.Refusal, ok = h.Pages.Refused(rw, r, err); !ok {
@@ -146,7 +144,7 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 
 // settingsOf returns the body of the change. Only administrators send the modes.
 func settingsOf(typed url.Values, admin bool) (map[string]any, error) {
-	in := map[string]any{"variables": listed(typed.Get("variables")), "title_variable": typed.Get("title_variable"), "owners": listed(typed.Get("owners")),
+	in := map[string]any{"variables": listed(typed.Get("variables")), "required_variables": listed(typed.Get("required_variables")), "title_variable": typed.Get("title_variable"), "owners": listed(typed.Get("owners")),
 		"sender_email": typed.Get("sender_email"), "default_modes": defaultModes(typed), "sample_context": nil}
 	for _, name := range []string{"context_template", "summary_template", "mobile_template"} {
 		in[name] = typed.Get(name)

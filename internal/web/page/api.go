@@ -28,6 +28,9 @@ func (p *Pages) API(r *http.Request) API {
 	return API{handler: p.apis, r: r, token: wire.SessionToken(r.Context(), p.Sessions)}
 }
 
+// Reader returns the name of the reader.
+func (a API) Reader() string { return Reader(a.r).Name }
+
 // Listed is a page of a list of /v1.
 type Listed[T any] struct {
 	Items []T    `json:"items"`

@@ -1,11 +1,38 @@
 package page
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
+
+	"github.com/iris-oncall/iris/internal/fault"
 )
+
+// maxForm is the largest form, in bytes.
+const maxForm = 4 << 20
+
+// Form reads a form. Its values have no spaces around them. If it cannot be read, Form has answered the request and returns false.
+func (p *Pages) Form(rw http.ResponseWriter, r *http.Request) (url.Values, bool) {
+	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		refusal := fault.New(fault.Invalid, "the form cannot be read")
+		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+			refusal = fault.New(fault.TooLarge, "the form is too large")
+		}
+		p.Fail(rw, r, refusal)
+		return nil, false
+	}
+	out := url.Values{}
+	for name, values := range r.PostForm {
+		for _, v := range values {
+			out.Add(name, strings.TrimSpace(Storable(v)))
+		}
+	}
+	return out, true
+}
 
 // Field is a value of a form that is sent again.
 type Field struct{ Name, Value string }

@@ -2,135 +2,157 @@ package plans
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strings"
 
-	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/escalation/simulation"
 	"github.com/iris-oncall/iris/internal/web/page"
 )
 
-var errOtherPlan = fault.New(fault.NotFound, "a version of another plan")
-
 type values map[string]any
 
-// done redirects to a page with a message, or shows why a change was refused.
-func (h Handlers) done(rw http.ResponseWriter, r *http.Request, to, text string, err error) {
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	h.Pages.Sessions.Put(r.Context(), "flash", text)
-	http.Redirect(rw, r, to, http.StatusSeeOther)
-}
-
 // pause pauses a plan, or lets it go on.
-func (h Handlers) pause(rw http.ResponseWriter, r *http.Request) {
-	p, err := h.find(r)
-	paused := r.PostFormValue("paused") == "true"
-	if err == nil {
-		err = h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/plans/%s/paused", p.Name), values{"paused": paused}, nil)
-	}
-	text := "The plan goes on: its incidents page people again."
+func pause(api page.API, o page.Version, typed url.Values) (string, string, error) {
+	paused, done := typed.Get("paused") == "true", "The plan goes on: its incidents page people again."
 	if paused {
-		text = "The plan is paused: it pages nobody until it goes on."
+		done = "The plan is paused: it pages nobody until it goes on."
 	}
-	h.done(rw, r, p.Path(), text, err)
+	return done, "", api.Send(http.MethodPut, page.Path("/v1/plans/%s/paused", o.Name), values{"paused": paused}, nil)
 }
 
 // retire deletes a plan. Its versions stay. A plan that is in use is deleted only with force.
-func (h Handlers) retire(rw http.ResponseWriter, r *http.Request) {
-	p, err := h.find(r)
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	path := page.Path("/v1/plans/%s", p.Name)
-	if r.PostFormValue("force") == "true" {
+func retire(api page.API, o page.Version, typed url.Values) (string, string, error) {
+	path := page.Path("/v1/plans/%s", o.Name)
+	if typed.Get("force") == "true" {
 		path += "?force=true"
 	}
-	h.done(rw, r, p.Path(), "The plan is retired: no incident can use it. Its versions stay, and you can make one active again.",
-		h.Pages.API(r).Send(http.MethodDelete, path, nil, nil))
-}
-
-// activate makes an older version the active one.
-func (h Handlers) activate(rw http.ResponseWriter, r *http.Request) {
-	p, err := h.find(r)
-	if err == nil {
-		err = h.Pages.API(r).Send(http.MethodPost, page.Path("/v1/plans/%s/versions/%s/activate", p.Name, p.ID), values{}, nil)
-	}
-	h.done(rw, r, p.Path(), fmt.Sprintf("Version %d is the active one now.", p.ID), err)
+	return "The plan is retired: no incident can use it. Its versions stay, and you can make one active again.", "", api.Send(http.MethodDelete, path, nil, nil)
 }
 
 type testView struct {
 	page.Frame
-	P          plan
-	Priorities []string
-	Refusal    page.Refusal
+	page.Again
+	P      plan
+	Trials []notification
+	// Applications are those for which the templates have texts.
+	Applications []page.Option
 }
 
-// priorities returns the priorities of the first step, each once.
-func (p plan) priorities() []string {
-	var out []string
-	if len(p.Steps) > 0 {
-		for _, n := range p.Steps[0] {
-			if !slices.Contains(out, n.Priority) {
-				out = append(out, n.Priority)
-			}
+// trials returns the first notification of each priority of the first step.
+func (p plan) trials() (out []notification) {
+	if len(p.Steps) == 0 {
+		return nil
+	}
+	for _, n := range p.Steps[0] {
+		if !slices.ContainsFunc(out, func(one notification) bool { return one.Priority == n.Priority }) {
+			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// askTest says what a test does before it is sent.
-func (h Handlers) askTest(rw http.ResponseWriter, r *http.Request) {
-	p, err := h.find(r)
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	h.Pages.Render(rw, r, http.StatusOK, "plan-test", testView{Frame: h.Pages.Frame(r, "Test "+p.Name, "plans"), P: p, Priorities: p.priorities()})
+// wording is the text of a template for one application in one mode.
+type wording struct {
+	Application string `json:"application"`
+	Mode        string `json:"mode"`
+	Subject     string `json:"subject"`
+	Body        string `json:"body"`
+	EmailHTML   string `json:"email_html"`
 }
 
-// test sends one message for each priority of the first step to the reader, and to nobody else.
-func (h Handlers) test(rw http.ResponseWriter, r *http.Request) {
+// textsOf reads the texts of a template. If they cannot be read, there are none.
+func textsOf(api page.API, template string) []wording {
+	var found struct {
+		Content []wording `json:"content"`
+	}
+	_ = api.Get(page.Path("/v1/templates/%s", template), &found) // without a template, messages have the built-in text
+	return found.Content
+}
+
+// askTest says what a test does before it is sent.
+func (h Handlers) askTest(rw http.ResponseWriter, r *http.Request) { h.renderTest(rw, r, page.Again{}) }
+
+func (h Handlers) renderTest(rw http.ResponseWriter, r *http.Request, again page.Again) {
 	p, err := h.find(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	me := page.Reader(r).Name
-	for _, priority := range p.priorities() {
-		subject := fmt.Sprintf("TEST of plan %s, priority %s", p.Name, priority)
-		body := fmt.Sprintf("This is a test that %s started. There is no incident, and nobody else was paged. The first step of plan %s pages with priority %s; this is how such a page reaches you.",
-			me, p.Name, priority)
-		err = h.Pages.API(r).Send(http.MethodPost, "/v1/notifications", values{"targets": []target{{"user", me}}, "subject": subject, "body": body, "priority": priority}, nil)
-		if err != nil {
-			break
+	view := testView{Frame: h.Pages.Frame(r, "Test "+p.Name, "plans"), Again: again, P: p, Trials: p.trials()}
+	for _, n := range view.Trials {
+		for _, t := range textsOf(h.Pages.API(r), n.Template) {
+			if one := (page.Option{Value: t.Application, Label: t.Application}); !slices.Contains(view.Applications, one) {
+				view.Applications = append(view.Applications, one)
+			}
 		}
 	}
-	if err == nil {
-		h.done(rw, r, p.Path(), "The test is on its way to you. Nobody else gets it.", nil)
-		return
-	}
-	refusal, ok := h.Pages.Refused(rw, r, err)
-	if ok {
-		h.Pages.Render(rw, r, refusal.Status, "plan-test", testView{Frame: h.Pages.Frame(r, "Test "+p.Name, "plans"), P: p, Priorities: p.priorities(), Refusal: refusal})
-	}
+	h.Pages.Render(rw, r, again.Status(), "plan-test", view)
 }
 
-// namesOf returns the names of a list of /v1, for suggestions.
-func (h Handlers) namesOf(r *http.Request, list string) []string {
-	var found page.Listed[struct {
-		Name string `json:"name"`
-	}]
-	if h.Pages.API(r).Get("/v1/"+list+"?"+url.Values{"limit": {"200"}}.Encode(), &found) != nil {
-		return nil // suggestions are a convenience
+// test sends the first notification of each priority of the first step to the reader, and to nobody else, in the mode that the engine would choose
+// for the application that was typed. The text is that of the template with the sample context of the application.
+func test(api page.API, o page.Version, typed url.Values) (string, string, error) {
+	p, err := page.Find[plan](api, "plans", fmt.Sprint(o.ID))
+	for _, n := range p.trials() {
+		if err == nil {
+			err = trial(api, p, n, typed.Get("application"))
+		}
 	}
-	names := make([]string, len(found.Items))
-	for i, item := range found.Items {
-		names[i] = item.Name
-	}
-	slices.Sort(names)
-	return names
+	return "The test is on its way to you. Nobody else gets it.", "", err
 }
+
+func trial(api page.API, p plan, n notification, application string) error {
+	note := fmt.Sprintf("This is a test that %s started. There is no incident, and nobody else was paged. The first step of plan %s pages with priority %s and template %s.",
+		api.Reader(), p.Name, n.Priority, n.Template)
+	message := values{"targets": []target{{"user", api.Reader()}}, "subject": fmt.Sprintf("TEST of plan %s, priority %s", p.Name, n.Priority), "body": note, "priority": n.Priority}
+	if application == "" {
+		return api.Send(http.MethodPost, "/v1/notifications", message, nil)
+	}
+	draft := values{"name": "test", "application": application, "assume": "no-ack",
+		"steps": [][]values{{{"target": target{"user", api.Reader()}, "priority": n.Priority, "template": n.Template, "wait_seconds": 60}}}}
+	var foreseen struct {
+		Simulation simulation.Report `json:"simulation"`
+	}
+	if err := api.Send(http.MethodPost, "/v1/plans/preview", draft, &foreseen); err != nil {
+		return err
+	}
+	if len(foreseen.Simulation.Pages) == 0 {
+		return api.Send(http.MethodPost, "/v1/notifications", message, nil)
+	}
+	mode := foreseen.Simulation.Pages[0].Mode
+	var source, rendered wording
+	for _, t := range textsOf(api, n.Template) {
+		if t.Mode == mode && strings.EqualFold(t.Application, application) {
+			source = t
+		}
+	}
+	err := api.Send(http.MethodPost, "/v1/templates/preview", values{"name": n.Template, "application": application, "mode": mode, "priority": n.Priority,
+		"subject": source.Subject, "body": source.Body, "email_html": source.EmailHTML}, &rendered)
+	if err != nil {
+		return err
+	}
+	delete(message, "priority")
+	message["mode"], message["body"] = mode, withoutAnswers(rendered.Body)+"\n\n"+note+" Links in it are examples."
+	if subject := withoutAnswers(rendered.Subject); subject != "" {
+		message["subject"] = fmt.Sprintf("%s: %s", message["subject"], subject)
+	}
+	if rendered.EmailHTML != "" {
+		message["email_html"] = rendered.EmailHTML + "<p>" + html.EscapeString(note) + " Links in it are examples.</p>"
+	}
+	return api.Send(http.MethodPost, "/v1/notifications", message, nil)
+}
+
+// answer is a line of a preview that says how to acknowledge the example incident, or where it is.
+var answer = regexp.MustCompile(`/a/preview|/incidents/1$|(?i:reply "1 claim")`)
+
+// withoutAnswers removes from a preview what people could answer to: its example has the number 1, as a real message may have.
+func withoutAnswers(text string) string {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), answer.MatchString)
+	return strings.TrimSpace(exampleNumber.ReplaceAllString(strings.Join(lines, "\n"), ""))
+}
+
+var exampleNumber = regexp.MustCompile(`^1\b\.? *`)

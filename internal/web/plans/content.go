@@ -191,3 +191,33 @@ func (p plan) facts(s settings) []string {
 	}
 	return out
 }
+
+// Text returns the content of a version as lines that people can compare.
+func (p plan) Text() string {
+	var b strings.Builder
+	write := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	write("description: %s", p.Description)
+	for i, s := range line(p, 0) {
+		write("step %d%s", i+1, map[bool]string{true: ", only " + s.When}[s.When != ""])
+		for _, n := range s.Rows {
+			parts := []string{strings.TrimSpace("page " + n.Who + " " + n.Name), "priority " + n.Priority, "template " + n.Template}
+			for _, more := range []string{n.Repeat, n.Wait} {
+				if more != "" {
+					parts = append(parts, more)
+				}
+			}
+			if n.Optional {
+				parts = append(parts, "optional")
+			}
+			write("  %s", strings.Join(parts, ", "))
+		}
+	}
+	f := p.Flood
+	write("flood: more than %d pages within %s, digests every %s, ends after %s", f.Count, humanize.Duration(seconds(f.Window)),
+		humanize.Duration(seconds(f.Every)), humanize.Duration(seconds(f.Reset)))
+	if t := p.Tracking; t != nil {
+		write("tracking: %s by %s", t.Destination, t.Mode)
+		write("tracking texts: %s", t.Templates)
+	}
+	return b.String()
+}

@@ -87,11 +87,11 @@ func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	if !p.fits() {
-		h.Pages.Fail(rw, r, fault.Newf(fault.Conflict, "The plan %s has more than %d steps, or notifications in a step. This form would lose some: change it with PUT /v1/plans/%s", p.Name, most, p.Name))
+	f := formOf(p, s)
+	if !f.fits() {
+		h.Pages.Fail(rw, r, fault.Newf(fault.Conflict, "The plan %s has too many notifications for a form: change it with PUT /v1/plans/%s", p.Name, p.Name))
 		return
 	}
-	f := formOf(p, s)
 	f.Plan = p.Name
 	if !p.Active { // the new version begins with the content of an older one
 		var active plan
@@ -113,21 +113,17 @@ func (h Handlers) settingsOf(r *http.Request, p plan) (s settings, err error) {
 	return s, err
 }
 
-// maxForm is the largest form, in bytes.
-const maxForm = 1 << 20
-
 // edited answers the form of the editor: it changes the form, checks it, or saves the plan.
 func (h Handlers) edited(rw http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		h.Pages.Fail(rw, r, fault.New(fault.TooLarge, "the form is too large"))
+	values, ok := h.Pages.Form(rw, r)
+	if !ok {
 		return
 	}
-	f := typed(r.PostForm)
+	f := typed(values)
 	if chi.URLParam(r, "plan") != "" {
 		f.Plan = page.Storable(wire.Param(r, "plan"))
 	}
-	do := r.PostForm.Get("do")
+	do := values.Get("do")
 	switch {
 	case do == "save":
 		h.save(rw, r, f)
@@ -188,7 +184,7 @@ func (h Handlers) check(r *http.Request, f form) (draftView, error) {
 		}
 		body["at"] = at.UTC().Format(time.RFC3339)
 	}
-	body["assume"], body["application"] = f.Value("assume"), strings.TrimSpace(f.Value("application"))
+	body["assume"], body["application"] = f.Value("assume"), f.Value("application")
 	var targets []string
 	for _, t := range f.Targets {
 		targets = append(targets, t.Value)
@@ -249,7 +245,7 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request, f form) {
 		saved, err = h.store(r, f)
 	}
 	if err == nil {
-		h.done(rw, r, saved.Path(), "The plan is saved. Version "+strconv.FormatInt(saved.ID, 10)+" is the active one.", nil)
+		h.Pages.Done(rw, r, saved.Path(), "The plan is saved. Version "+strconv.FormatInt(saved.ID, 10)+" is the active one.")
 		return
 	}
 	refusal, ok := h.Pages.Refused(rw, r, err)
@@ -319,7 +315,7 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	view := editorView{F: f, Action: action, Draft: d, Templates: h.namesOf(r, "templates"), Days: weekdays, Assumptions: assumptions(),
+	view := editorView{F: f, Action: action, Draft: d, Templates: h.Pages.API(r).Names("/v1/templates"), Days: weekdays, Assumptions: assumptions(),
 		Yes: []page.Option{{Value: "", Label: "standard"}, {Value: "true", Label: "yes"}, {Value: "false", Label: "no"}}, Modes: []page.Option{{Value: "", Label: "none"}}}
 	for _, one := range roles {
 		view.Roles = append(view.Roles, role{one.Name, one.Kind, one.Name})
@@ -349,8 +345,8 @@ func (h Handlers) editor(rw http.ResponseWriter, r *http.Request, status int, f 
 
 // teamsOf returns the teams that can own a new plan. chosen is among them.
 func (h Handlers) teamsOf(r *http.Request, chosen string) []page.Option {
-	names := h.namesOf(r, "teams")
-	if chosen != "" && !strings.Contains("\n"+strings.Join(names, "\n")+"\n", "\n"+chosen+"\n") {
+	names := h.Pages.API(r).Names("/v1/teams")
+	if chosen != "" && !slices.Contains(names, chosen) {
 		names = append(names, chosen)
 	}
 	return page.Options(names...)

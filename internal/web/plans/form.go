@@ -72,23 +72,25 @@ const dynamicRole = "incident"
 // Value returns a typed value of a field that belongs to no step.
 func (f form) Value(name string) string { return f.values.Get(name) }
 
-// most bounds the steps of the form, and the notifications and windows of a step. /v1 takes larger plans.
-const most = 100
+// maxFields is how many fields a form may have: net/url reads no more. /v1 takes plans of 2,000 notifications, which need more.
+const maxFields = 10_000
 
-// fits reports whether the form can hold all steps and notifications of a plan.
-func (p plan) fits() bool {
-	return len(p.Steps) <= most && !slices.ContainsFunc(p.Steps, func(s []notification) bool { return len(s) > most })
+// fits reports whether a form can hold all steps of the plan. A notification has at most 9 fields, a step 4, hours 9, and the rest 100.
+func (f form) fits() bool {
+	fields := 100
+	for _, s := range f.Steps {
+		fields += 4 + 9*len(s.Rows) + 9*len(s.Windows)
+	}
+	return fields <= maxFields
 }
 
-var stepField = regexp.MustCompile(`^steps\[(\d{1,3})\](?:\[(\d{1,3})\]|\.windows\[(\d{1,3})\])?`)
+// most bounds the numbers in the names of fields.
+const most = 2000
+
+var stepField = regexp.MustCompile(`^steps\[(\d{1,4})\](?:\[(\d{1,4})\]|\.windows\[(\d{1,4})\])?`)
 
 // typed reads a form.
 func typed(v url.Values) form {
-	for name := range v {
-		for i := range v[name] {
-			v[name][i] = page.Storable(v[name][i])
-		}
-	}
 	f := form{Base: v.Get("base"), values: v}
 	counts := map[int]*[2]int{}
 	last := -1
@@ -113,7 +115,7 @@ func typed(v url.Values) form {
 	}
 	for i := range last + 1 {
 		s := stepForm{Index: i}
-		s.Only, s.Team, s.Zone = v.Get(s.Place()+".when") == "hours", strings.TrimSpace(v.Get(s.Place()+".team")), strings.TrimSpace(v.Get(s.Place()+".zone"))
+		s.Only, s.Team, s.Zone = v.Get(s.Place()+".when") == "hours", v.Get(s.Place()+".team"), v.Get(s.Place()+".zone")
 		n := counts[i]
 		if n == nil {
 			n = &[2]int{}
@@ -135,7 +137,7 @@ func typed(v url.Values) form {
 }
 
 func typedRow(v url.Values, n rowForm) rowForm {
-	get := func(name string) string { return strings.TrimSpace(v.Get(n.Place() + "." + name)) }
+	get := func(name string) string { return v.Get(n.Place() + "." + name) }
 	n.Role, n.Name, n.Priority, n.Template = get("target.role"), get("target.name"), get("priority"), get("template")
 	n.Dynamic, n.Wait, n.Repeat, n.Optional = get("dynamic_index"), get("wait_seconds"), get("repeat"), get("optional") == "true"
 	return n
@@ -167,7 +169,7 @@ func (f form) numbered() form {
 	for i := range dynamic {
 		t := targetField{Number: i}
 		if given := f.values["targets"]; i < len(given) {
-			t.Value = strings.TrimSpace(given[i])
+			t.Value = given[i]
 		}
 		f.Targets = append(f.Targets, t)
 	}
@@ -191,7 +193,10 @@ func (f form) change(what string) form {
 	first, second, _ := strings.Cut(place, ":")
 	i, errI := strconv.Atoi(first)
 	j, errJ := strconv.Atoi(second)
-	if verb == "add-step" && len(f.Steps) < most {
+	if strings.HasPrefix(verb, "add") && !f.fits() {
+		return f.numbered()
+	}
+	if verb == "add-step" {
 		f.Steps = append(f.Steps, stepForm{Rows: []rowForm{f.standardRow()}})
 	}
 	if errI != nil || i < 0 || i >= len(f.Steps) {
@@ -200,9 +205,7 @@ func (f form) change(what string) form {
 	s := &f.Steps[i]
 	switch verb {
 	case "add":
-		if len(s.Rows) < most {
-			s.Rows = append(s.Rows, f.standardRow())
-		}
+		s.Rows = append(s.Rows, f.standardRow())
 	case "add-window":
 		if s.Only = true; len(s.Windows) < 20 {
 			s.Windows = append(s.Windows, windowForm{Days: map[string]bool{}, From: "09:00", To: "17:00"})
@@ -346,7 +349,7 @@ func (r *reader) period(field, text string) int64 {
 }
 
 func (r *reader) number(field, text string) int {
-	if text = strings.TrimSpace(text); text == "" {
+	if text == "" {
 		return 0
 	}
 	n, err := strconv.Atoi(text)
@@ -392,7 +395,7 @@ func (f form) content(r *reader) values {
 		Reset:  r.period("flood.aggregation_reset_seconds", f.Value("flood.aggregation_reset_seconds")),
 	}}
 	if mode := f.Value("tracking.mode"); mode != "" {
-		t := tracking{Mode: mode, Destination: strings.TrimSpace(f.Value("tracking.destination")), Templates: json.RawMessage(cmp.Or(f.Value("tracking.templates"), "{}"))}
+		t := tracking{Mode: mode, Destination: f.Value("tracking.destination"), Templates: json.RawMessage(cmp.Or(f.Value("tracking.templates"), "{}"))}
 		if !json.Valid(t.Templates) {
 			r.wrong("tracking.templates", "the texts of the tracking message are not JSON")
 			t.Templates = json.RawMessage("{}")
@@ -438,7 +441,7 @@ func (f form) settings(r *reader) settings {
 
 // fallback returns the typed fallback; nil = none.
 func (f form) fallback(r *reader) *target {
-	t := target{f.Value("fallback.role"), strings.TrimSpace(f.Value("fallback.name"))}
+	t := target{f.Value("fallback.role"), f.Value("fallback.name")}
 	if t.Name == "" {
 		return nil
 	}

@@ -2,7 +2,6 @@ package plans
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/iris-oncall/iris/internal/fault"
@@ -12,11 +11,14 @@ import (
 
 type planView struct {
 	page.Frame
+	page.Again
 	P        plan
+	Owns     bool
+	Teams    []string
 	Line     []lineStep
 	Use      use
 	Warnings []page.Warning
-	Versions []plan
+	Versions []page.Version
 	Facts    []string
 	Self     string
 	Sim      simulationView
@@ -24,11 +26,10 @@ type planView struct {
 	Assumptions []assumption
 }
 
-// shownVersions is how many versions the page of a plan lists.
-const shownVersions = 10
-
 // show shows a plan version as a time line, its use, the other versions, and the simulation.
-func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
+func (h Handlers) show(rw http.ResponseWriter, r *http.Request) { h.render(rw, r, page.Again{}) }
+
+func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Again) {
 	p, err := h.find(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -48,28 +49,26 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Render(rw, r, http.StatusOK, "plan-simulation", sim)
 		return
 	}
-	view := planView{P: p, Self: p.Path(), Sim: sim, Assumptions: assumptions(), Facts: p.facts(s), Line: line(p, seconds(s.Delay))}
-	err = h.Pages.API(r).Get(page.Path("/v1/plans/%s/uses", p.ID), &view.Use)
-	var versions page.Listed[plan]
-	if err == nil {
-		err = h.Pages.API(r).Get("/v1/plans?versions=all&limit=10&name="+url.QueryEscape(p.Name), &versions)
-	}
+	api := h.Pages.API(r)
+	view := planView{Again: again, P: p, Teams: api.Teams(), Self: p.Path(), Sim: sim, Assumptions: assumptions(), Facts: p.facts(s), Line: line(p, seconds(s.Delay)),
+		Versions: api.Versions("plans", p.Name, "", page.ShownVersions).Items}
+	view.Owns = page.OwnsVersion(r, view.Teams, p.Version)
+	err = api.Get(page.Path("/v1/plans/%s/uses", p.ID), &view.Use)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	view.Versions = versions.Items[:min(len(versions.Items), shownVersions)]
 	if p.Active {
 		for _, text := range view.Use.Warnings {
 			view.Warnings = append(view.Warnings, page.Warning{Text: humanize.Sentence(text)})
 		}
-	} else if at := slices.IndexFunc(versions.Items, func(v plan) bool { return v.Active }); at >= 0 {
-		view.Warnings = []page.Warning{{Text: "This is not the active version. New incidents use another one.", Href: versions.Items[at].Path(), Action: "Open the active version"}}
+	} else if at := slices.IndexFunc(view.Versions, func(v page.Version) bool { return v.Active }); at >= 0 {
+		view.Warnings = []page.Warning{{Text: "This is not the active version. New incidents use another one.", Href: page.Path("/plans/%s", view.Versions[at].ID), Action: "Open the active version"}}
 	} else {
 		view.Warnings = []page.Warning{{Text: "This plan is retired: no incident can use it. Make a version active to use it again."}}
 	}
 	view.Frame = h.Pages.Frame(r, p.Name, "plans")
-	status := http.StatusOK
+	status := again.Status()
 	if sim.Problem != "" {
 		status = http.StatusBadRequest
 	}

@@ -74,6 +74,9 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 // edit shows the editor for one application: that of ?application=, else the first that the template has.
 func (h Handlers) edit(rw http.ResponseWriter, r *http.Request) {
 	t, err := h.find(r)
+	if err == nil && !t.Active {
+		err = fault.Newf(fault.Conflict, "Version %d of %s is not active. Activate it, then edit it.", t.ID, t.Name)
+	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -136,10 +139,7 @@ func (m modeView) given() bool { return m.Subject+m.Body+m.EmailHTML != "" }
 // form renders the editor, with the lists that it offers.
 func (h Handlers) form(rw http.ResponseWriter, r *http.Request, status int, v editView) {
 	var err error
-	if v.Applications, err = h.applications(r); err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
+	v.Applications = h.Pages.API(r).Names("/v1/applications")
 	if v.Samples, err = h.samples(r, v.Application); err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
@@ -153,20 +153,6 @@ func (h Handlers) form(rw http.ResponseWriter, r *http.Request, status int, v ed
 	// The frame with an e-mail takes over this policy. E-mails have inline styles.
 	rw.Header().Set("Content-Security-Policy", strings.Replace(rw.Header().Get("Content-Security-Policy"), "style-src 'self'", "style-src 'self' 'unsafe-inline'", 1))
 	h.Pages.Render(rw, r, status, "text-form", v)
-}
-
-// maxApplications is how many applications the form suggests.
-const maxApplications = 500
-
-func (h Handlers) applications(r *http.Request) (out []string, err error) {
-	var found page.Listed[struct {
-		Name string `json:"name"`
-	}]
-	err = h.Pages.API(r).Get("/v1/applications?limit="+strconv.Itoa(maxApplications), &found)
-	for _, a := range found.Items {
-		out = append(out, a.Name)
-	}
-	return out, err
 }
 
 // recentIncidents is how many incidents of the application the form offers.
@@ -215,7 +201,7 @@ func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
 		Team    string    `json:"team,omitempty"`
 		Content []content `json:"content"`
 	}{v.Name, v.Team, v.contents()}
-	var made version
+	var made page.Version
 	err := h.send(r, "", http.MethodPost, "/v1/templates", in.Content, in, &made)
 	h.saved(rw, r, v, in.Content, made, err)
 }
@@ -259,16 +245,15 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	all := append(v.contents(), slices.DeleteFunc(t.Content, func(c content) bool { return strings.EqualFold(c.Application, v.Application) })...)
-	var made version
+	var made page.Version
 	err = h.send(r, fmt.Sprintf(`"%d"`, v.Base), http.MethodPut, page.Path("/v1/templates/%s", t.Name), all, map[string]any{"content": all}, &made)
 	h.saved(rw, r, v, all, made, err)
 }
 
 // saved answers a form: with a redirect to the template, or with the form and the reason of the refusal.
-func (h Handlers) saved(rw http.ResponseWriter, r *http.Request, v editView, texts []content, made version, err error) {
+func (h Handlers) saved(rw http.ResponseWriter, r *http.Request, v editView, texts []content, made page.Version, err error) {
 	if err == nil {
-		h.Pages.Sessions.Put(r.Context(), "flash", fmt.Sprintf("Saved as version %d, which is active now.", made.ID))
-		http.Redirect(rw, r, page.Path("/templates/%s", made.Name), http.StatusSeeOther)
+		h.Pages.Done(rw, r, page.Path("/templates/%s", made.Name), fmt.Sprintf("Saved as version %d, which is active now.", made.ID))
 		return
 	}
 	refusal, ok := h.Pages.Refused(rw, r, err)

@@ -3,17 +3,13 @@
 package texts
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/web/page"
 	"github.com/iris-oncall/iris/internal/wire"
 )
@@ -27,6 +23,7 @@ func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/templates/new", h.create)
 	page.Get(r, "/templates/{template}", h.show)
 	page.Get(r, "/templates/{template}/edit", h.edit)
+	page.Get(r, "/templates/{template}/versions", page.Compare[whole](h.Pages, "templates", "template"))
 }
 
 // ChangeRoutes mounts the forms. The caller must admit only people who may write.
@@ -34,28 +31,15 @@ func (h Handlers) ChangeRoutes(r chi.Router) {
 	r.Post("/templates/new", h.saveNew)
 	r.Post("/templates/preview", h.preview)
 	r.Post("/templates/{template}/edit", h.save)
-	r.Post("/templates/{template}/activate", h.activate)
-	r.Post("/templates/{template}/owner", h.give)
-	r.Post("/templates/{template}/delete", h.remove)
-}
-
-// version is a version of a template as /v1 shows it.
-type version struct {
-	ID        int64     `json:"id"`
-	Name      string    `json:"name"`
-	Active    bool      `json:"active"`
-	Creator   string    `json:"creator"`
-	Team      string    `json:"team"`
-	CreatedAt time.Time `json:"created_at"`
-	PlanCount int       `json:"plan_count"`
-}
-
-// Href returns the address of the page: by name of the active version, else by number.
-func (v version) Href() string {
-	if v.Active {
-		return page.Path("/templates/%s", v.Name)
+	for name, change := range map[string]page.Change{"activate": page.Activate("templates"), "owner": page.Give("templates"), "delete": remove} {
+		r.Post("/templates/{template}/"+name, h.Pages.Submit("templates", "template", h.render, change))
 	}
-	return page.Path("/templates/%s", v.ID)
+}
+
+// listed is a template as lists of /v1 show it.
+type listed struct {
+	page.Version
+	PlanCount int `json:"plan_count"`
 }
 
 // content is the text of a template for one application in one mode.
@@ -69,108 +53,30 @@ type content struct {
 
 // whole is a version with its texts and the plans that name it.
 type whole struct {
-	version
+	page.Version
 	Content []content `json:"content"`
 	Plans   []string  `json:"plans"`
 }
 
-// reader is what the pages need of the person who reads them.
-type reader struct {
-	Teams []string `json:"teams"`
-}
-
-func (h Handlers) reader(r *http.Request) (out reader, err error) {
-	err = h.Pages.API(r).Get(page.Path("/v1/users/%s", page.Reader(r).Name), &out)
-	return out, fault.When(err, fault.NotFound, nil)
-}
-
-// owns reports whether the reader may delete a template and give it to a team: administrators, the owning team, else the author.
-func (m reader) owns(r *http.Request, v version) bool {
-	u := page.Reader(r)
-	switch {
-	case u.ReadOnly:
-		return false
-	case u.Admin:
-		return true
-	case v.Team != "":
-		return slices.Contains(m.Teams, v.Team)
-	}
-	return v.Creator == u.Name
-}
-
-type listView struct {
-	page.Frame
-	Search    string
-	Mine, All []version
-	More      string
-}
-
-// list shows the templates that the reader wrote or whose team the reader is in, then all, the newest first. With a search it shows one list.
+// list shows the templates, the newest first: those of the reader, or all.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	v := listView{Frame: h.Pages.Frame(r, "Templates", "templates"), Search: strings.TrimSpace(page.Storable(q.Get("name")))}
-	wanted := url.Values{"limit": {fmt.Sprint(page.ListLength)}}
-	if v.Search != "" {
-		wanted.Set("search", v.Search)
-	}
-	if cursor := q.Get("cursor"); cursor != "" {
-		wanted.Set("cursor", cursor)
-	}
-	var found page.Listed[version]
-	err := h.Pages.API(r).Get("/v1/templates?"+wanted.Encode(), &found)
-	if err == nil && v.Search == "" && !wanted.Has("cursor") {
-		v.Mine, err = h.mine(r)
-	}
+	v, err := page.ReadIndex[listed](h.Pages, r, "Templates", "templates", "member", page.Reader(r).Name)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	v.All = found.Items
-	if found.Next != "" {
-		v.More = "/templates?" + url.Values{"name": {v.Search}, "cursor": {found.Next}}.Encode()
-	}
 	h.Pages.Render(rw, r, http.StatusOK, "texts", v)
-}
-
-// mine returns the newest templates of the reader and of the reader's teams.
-func (h Handlers) mine(r *http.Request) (out []version, err error) {
-	me, err := h.reader(r)
-	if err != nil {
-		return nil, err
-	}
-	queries := []url.Values{{"creator": {page.Reader(r).Name}}}
-	for _, t := range me.Teams {
-		queries = append(queries, url.Values{"team": {t}})
-	}
-	for _, q := range queries {
-		q.Set("limit", fmt.Sprint(page.ListLength))
-		var found page.Listed[version]
-		if err := h.Pages.API(r).Get("/v1/templates?"+q.Encode(), &found); err != nil {
-			return nil, err
-		}
-		for _, one := range found.Items {
-			if !slices.ContainsFunc(out, func(v version) bool { return v.ID == one.ID }) {
-				out = append(out, one)
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b version) int { return cmp.Compare(b.ID, a.ID) })
-	return out, nil
 }
 
 type showView struct {
 	page.Frame
+	page.Again
 	T        whole
 	Apps     []appTexts
-	Versions []version
+	Versions []page.Version
 	Owns     bool
 	Teams    []string
-	// Against is the version that the shown one is compared with; 0 = none.
-	Against     int64
-	Differences []page.DiffLine
-	Compared    bool
-	Refusal     page.Refusal
-	Lost        string // what a deletion loses
+	Lost     string // what a deletion loses
 }
 
 // appTexts are the texts for one application.
@@ -179,47 +85,25 @@ type appTexts struct {
 	Texts       []content
 }
 
-// maxVersions is how many versions the page lists.
-const maxVersions = 50
+// show shows a version of a template.
+func (h Handlers) show(rw http.ResponseWriter, r *http.Request) { h.render(rw, r, page.Again{}) }
 
-// show shows a version of a template. ?against=N shows the differences from version N.
-func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
-	h.render(rw, r, page.Refusal{Status: http.StatusOK})
-}
-
-func (h Handlers) render(rw http.ResponseWriter, r *http.Request, refusal page.Refusal) {
+func (h Handlers) render(rw http.ResponseWriter, r *http.Request, again page.Again) {
 	t, err := h.find(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
 		return
 	}
-	me, err := h.reader(r)
-	var versions page.Listed[version]
 	api := h.Pages.API(r)
-	if err == nil {
-		err = api.Get("/v1/templates?"+url.Values{"name": {t.Name}, "versions": {"all"}, "limit": {fmt.Sprint(maxVersions)}}.Encode(), &versions)
-	}
-	v := showView{T: t, Versions: versions.Items, Owns: me.owns(r, t.version), Teams: me.Teams, Refusal: refusal, Apps: byApplication(t.Content), Lost: lost(t)}
-	if text := r.URL.Query().Get("against"); text != "" && err == nil {
-		var other whole
-		err = api.Get(page.Path("/v1/templates/%s", text), &other)
-		if err == nil && !strings.EqualFold(other.Name, t.Name) {
-			err = fault.Newf(fault.Invalid, "version %d is of another template", other.ID)
-		}
-		v.Compared, v.Against, v.Differences = true, other.ID, page.Diff(plain(other.Content), plain(t.Content))
-	}
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	v.Frame = h.Pages.Frame(r, t.Name, "templates")
-	h.Pages.Render(rw, r, refusal.Status, "text", v)
+	v := showView{Frame: h.Pages.Frame(r, t.Name, "templates"), Again: again, T: t, Versions: api.Versions("templates", t.Name, "", page.ShownVersions).Items,
+		Teams: api.Teams(), Apps: byApplication(t.Content), Lost: lost(t)}
+	v.Owns = page.OwnsVersion(r, v.Teams, t.Version)
+	h.Pages.Render(rw, r, again.Status(), "text", v)
 }
 
-// find reads the version of the address: the active one of a name, or any by its number.
-func (h Handlers) find(r *http.Request) (t whole, err error) {
-	err = h.Pages.API(r).Get(page.Path("/v1/templates/%s", wire.Param(r, "template")), &t)
-	return t, err
+// find reads the version of the address, by its number or its name.
+func (h Handlers) find(r *http.Request) (whole, error) {
+	return page.Find[whole](h.Pages.API(r), "templates", wire.Param(r, "template"))
 }
 
 func byApplication(all []content) (out []appTexts) {
@@ -232,10 +116,10 @@ func byApplication(all []content) (out []appTexts) {
 	return out
 }
 
-// plain is the texts of a version as one text, for the difference of two versions.
-func plain(all []content) string {
+// Text is the texts of the version as one text, for the difference of two versions.
+func (t whole) Text() string {
 	var b strings.Builder
-	for _, c := range all {
+	for _, c := range t.Content {
 		for _, part := range []struct{ name, text string }{{"subject", c.Subject}, {"body", c.Body}, {"HTML", c.EmailHTML}} {
 			if part.text != "" {
 				fmt.Fprintf(&b, "# %s, %s, %s\n%s\n", c.Application, c.Mode, part.name, strings.ReplaceAll(part.text, "\r\n", "\n"))
@@ -257,48 +141,7 @@ func lost(t whole) string {
 	return text
 }
 
-// changed answers a form of the page of a template: with a redirect, or with the page and the reason of the refusal.
-func (h Handlers) changed(rw http.ResponseWriter, r *http.Request, err error, to, flash string) {
-	if err != nil {
-		if refusal, ok := h.Pages.Refused(rw, r, err); ok {
-			h.render(rw, r, refusal)
-		}
-		return
-	}
-	h.Pages.Sessions.Put(r.Context(), "flash", flash)
-	http.Redirect(rw, r, to, http.StatusSeeOther)
-}
-
-// activate makes the version of the address the active one.
-func (h Handlers) activate(rw http.ResponseWriter, r *http.Request) {
-	t, err := h.find(r)
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	err = h.Pages.API(r).Send(http.MethodPost, page.Path("/v1/templates/%s/versions/%s/activate", t.Name, t.ID), nil, nil)
-	h.changed(rw, r, err, page.Path("/templates/%s", t.Name), fmt.Sprintf("Version %d is active now: the next messages use it.", t.ID))
-}
-
-// give gives the template to a team; "" = to no team.
-func (h Handlers) give(rw http.ResponseWriter, r *http.Request) {
-	t, err := h.find(r)
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	team := strings.TrimSpace(page.Storable(r.PostFormValue("team")))
-	err = h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/templates/%s/owner", t.Name), map[string]string{"team": team}, nil)
-	text := "No team owns the template now: its author does."
-	if team != "" {
-		text = "Team " + team + " owns the template now."
-	}
-	h.changed(rw, r, err, page.Path("/templates/%s", t.Name), text)
-}
-
 // remove deletes the template. The page has said which plans name it.
-func (h Handlers) remove(rw http.ResponseWriter, r *http.Request) {
-	name := wire.Param(r, "template")
-	err := h.Pages.API(r).Send(http.MethodDelete, page.Path("/v1/templates/%s", name)+"?force=true", nil, nil)
-	h.changed(rw, r, err, "/templates", "Template "+name+" is deleted.")
+func remove(api page.API, o page.Version, _ url.Values) (string, string, error) {
+	return "Template " + o.Name + " is deleted.", "/templates", api.Send(http.MethodDelete, page.Path("/v1/templates/%s", o.Name)+"?force=true", nil, nil)
 }

@@ -7,6 +7,8 @@ package db
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 )
 
 const activePlanID = `-- name: ActivePlanID :one
@@ -102,8 +104,10 @@ func (q *Queries) ApplicationInUse(ctx context.Context, id int64) (bool, error) 
 
 const applicationQuota = `-- name: ApplicationQuota :one
 select a.name as application, q.hard_threshold, q.soft_threshold, q.hard_seconds, q.soft_seconds, q.wait_seconds,
-    coalesce(p.name, '')::text as plan, coalesce(t.name, '')::text as target, coalesce(t.kind, '')::text as target_kind
+    coalesce(p.name, '')::text as plan, coalesce(t.name, '')::text as target, coalesce(t.kind, '')::text as target_kind,
+    coalesce(c.state, '{}')::jsonb as usage, clock_timestamp()::timestamptz as now
 from application_quotas q
+left join sliding_counts c on c.key = 'quota:' || q.application_id
 join applications a on a.id = q.application_id
 left join plan_active pa on pa.name_key = q.plan_key
 left join plans p on p.id = pa.plan_id
@@ -121,6 +125,8 @@ type ApplicationQuotaRow struct {
 	Plan          string
 	Target        string
 	TargetKind    string
+	Usage         json.RawMessage
+	Now           time.Time
 }
 
 func (q *Queries) ApplicationQuota(ctx context.Context, applicationID int64) (ApplicationQuotaRow, error) {
@@ -136,6 +142,8 @@ func (q *Queries) ApplicationQuota(ctx context.Context, applicationID int64) (Ap
 		&i.Plan,
 		&i.Target,
 		&i.TargetKind,
+		&i.Usage,
+		&i.Now,
 	)
 	return i, err
 }
@@ -443,6 +451,20 @@ type RenameApplicationParams struct {
 
 func (q *Queries) RenameApplication(ctx context.Context, arg RenameApplicationParams) error {
 	_, err := q.db.Exec(ctx, renameApplication, arg.Name, arg.ID)
+	return err
+}
+
+const requireApplicationVariables = `-- name: RequireApplicationVariables :exec
+update application_variables set required = name = any($1::text[]) where application_id = $2
+`
+
+type RequireApplicationVariablesParams struct {
+	Names         []string
+	ApplicationID int64
+}
+
+func (q *Queries) RequireApplicationVariables(ctx context.Context, arg RequireApplicationVariablesParams) error {
+	_, err := q.db.Exec(ctx, requireApplicationVariables, arg.Names, arg.ApplicationID)
 	return err
 }
 

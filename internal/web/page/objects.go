@@ -1,0 +1,263 @@
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// Version is what plans, templates and applications have in common in /v1. Applications have a name and a team only.
+type Version struct {
+	ID        int64     `json:"id"`
+	Name      string    `json:"name"`
+	Active    bool      `json:"active"`
+	Creator   string    `json:"creator"`
+	Team      string    `json:"team"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Head returns the version without its content.
+func (v Version) Head() Version { return v }
+
+// Index is a page of a list of plans, templates or applications: those of the reader, or all.
+type Index[T any] struct {
+	Frame
+	Search, Team string
+	Mine         bool
+	Tabs         []Tab
+	Items        []T
+	Next         string // address of the next page; "" = there is none
+}
+
+// ReadIndex reads the list /v1/section as the address of r asks: name, a part of the name; team; show, mine or all; cursor. The parameter of the
+// API that selects the objects of the reader is mine, with its value. Without a choice, those are shown if there are any, otherwise all.
+func ReadIndex[T any](p *Pages, r *http.Request, title, section, mine, value string) (v Index[T], err error) {
+	q := r.URL.Query()
+	text := func(name string) string { return strings.TrimSpace(Storable(q.Get(name))) }
+	v = Index[T]{Frame: p.Frame(r, title, section), Search: text("name"), Team: text("team"), Mine: q.Get("show") == "mine" || len(q) == 0}
+	read := func() (found Listed[T], err error) {
+		wanted := url.Values{"limit": {strconv.Itoa(ListLength)}}
+		for name, given := range map[string]string{"search": v.Search, "team": v.Team, "cursor": q.Get("cursor"), mine: map[bool]string{true: value}[v.Mine]} {
+			if given != "" {
+				wanted.Set(name, given)
+			}
+		}
+		return found, p.API(r).Get("/v1/"+section+"?"+wanted.Encode(), &found)
+	}
+	found, err := read()
+	if err == nil && len(q) == 0 && len(found.Items) == 0 {
+		v.Mine = false
+		found, err = read()
+	}
+	if err != nil {
+		return v, err
+	}
+	here := func(show, cursor string) string {
+		all := url.Values{"show": {show}}
+		for name, given := range map[string]string{"name": v.Search, "team": v.Team, "cursor": cursor} {
+			if given != "" {
+				all.Set(name, given)
+			}
+		}
+		return "/" + section + "?" + all.Encode()
+	}
+	v.Items, v.Tabs = found.Items, []Tab{{Label: "Mine and my teams'", Href: here("mine", ""), Current: v.Mine}, {Label: "All", Href: here("all", ""), Current: !v.Mine}}
+	if found.Next != "" {
+		v.Next = here(map[bool]string{true: "mine", false: "all"}[v.Mine], found.Next)
+	}
+	return v, nil
+}
+
+// Find reads an object of /v1/section by its number or its name. If no version of a name is active, it reads the newest.
+func Find[T any](api API, section, name string) (found T, err error) {
+	name = Storable(name)
+	err = api.Get(Path("/v1/"+section+"/%s", name), &found)
+	if !fault.Is(err, fault.NotFound) {
+		return found, err
+	}
+	newest := api.Versions(section, name, "", 1)
+	if len(newest.Items) == 0 {
+		return found, err
+	}
+	return found, api.Get(Path("/v1/"+section+"/%s", newest.Items[0].ID), &found)
+}
+
+// Versions reads versions of a name, the newest first. If they cannot be read, there are none.
+func (a API) Versions(section, name, cursor string, limit int) (found Listed[Version]) {
+	q := url.Values{"versions": {"all"}, "name": {name}, "limit": {strconv.Itoa(limit)}}
+	if cursor != "" {
+		q.Set("cursor", cursor)
+	}
+	_ = a.Get("/v1/"+section+"?"+q.Encode(), &found) // a page works without the other versions
+	return found
+}
+
+// ShownVersions is how many versions the page of an object lists.
+const ShownVersions = 10
+
+type versionsView struct {
+	Frame
+	From, To Version
+	Versions []Version
+	Diff     []DiffLine
+	Next     string
+}
+
+// Compare returns the page of the versions of a plan or a template, and of the difference of two of them: ?from=NUMBER&to=NUMBER. Without these,
+// the version in the parameter of the path is compared with the one before.
+func Compare[T interface {
+	Head() Version
+	Text() string
+}](p *Pages, section, parameter string) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		api, q := p.API(r), r.URL.Query()
+		shown, err := Find[T](api, section, wire.Param(r, parameter))
+		if err != nil {
+			p.Fail(rw, r, err)
+			return
+		}
+		name := shown.Head().Name
+		read := func(number string) (one T, err error) {
+			if one, err = Find[T](api, section, number); err == nil && !strings.EqualFold(one.Head().Name, name) {
+				err = fault.New(fault.NotFound, "a version of another name")
+			}
+			return one, err
+		}
+		all, from := api.Versions(section, name, q.Get("cursor"), ListLength), q.Get("from")
+		if q.Get("to") != "" {
+			shown, err = read(q.Get("to"))
+		}
+		v := versionsView{Frame: p.Frame(r, "Versions of "+name, section), Versions: all.Items, To: shown.Head()}
+		if i := slices.IndexFunc(all.Items, func(one Version) bool { return one.ID < v.To.ID }); from == "" && i >= 0 {
+			from = strconv.FormatInt(all.Items[i].ID, 10)
+		}
+		if err == nil && from != "" {
+			var before T
+			before, err = read(from)
+			v.From, v.Diff = before.Head(), Diff(before.Text(), shown.Text())
+		}
+		if err != nil {
+			p.Fail(rw, r, err)
+			return
+		}
+		if all.Next != "" {
+			v.Next = r.URL.Path + "?" + url.Values{"cursor": {all.Next}}.Encode()
+		}
+		p.Render(rw, r, http.StatusOK, "versions", v)
+	}
+}
+
+// Teams returns the teams of the reader. If they cannot be read, there are none.
+func (a API) Teams() []string {
+	var me struct {
+		Teams []string `json:"teams"`
+	}
+	_ = a.Get(Path("/v1/users/%s", a.Reader()), &me) // pages only suggest teams, and hide buttons
+	return me.Teams
+}
+
+// Owns reports whether the reader is an administrator, in the team, or one of the people. The API decides; this shows or hides forms.
+func Owns(r *http.Request, teams []string, team string, people ...string) bool {
+	u := Reader(r)
+	return !u.ReadOnly && (u.Admin || team != "" && slices.Contains(teams, team) || slices.Contains(people, u.Name))
+}
+
+// OwnsVersion is Owns for a plan or a template: the team that owns it, else who wrote the version.
+func OwnsVersion(r *http.Request, teams []string, v Version) bool {
+	if v.Team != "" {
+		return Owns(r, teams, v.Team)
+	}
+	return Owns(r, nil, "", v.Creator)
+}
+
+// Change sends a form about an object to an API. It returns what the next page says, and the address of that page; "" = that of the object.
+type Change func(api API, o Version, typed url.Values) (done, to string, err error)
+
+// Again is a refused form, which its page shows again.
+type Again struct {
+	Form    string // name of the form; "" = none was refused
+	Typed   url.Values
+	Refusal Refusal
+}
+
+// Problem is the refusal of a form, if it is that form.
+func (a Again) Problem(form string) Refusal {
+	if a.Form == form {
+		return a.Refusal
+	}
+	return Refusal{}
+}
+
+// Value is the value of a field: what was typed if the form was refused, else what is stored. Zero is empty.
+func (a Again) Value(form, field string, stored any) string {
+	if a.Form == form && a.Form != "" {
+		return a.Typed.Get(field)
+	}
+	if n, ok := stored.(int); ok && n == 0 {
+		return ""
+	}
+	return fmt.Sprint(stored)
+}
+
+// Status is the status of the page.
+func (a Again) Status() int { return max(a.Refusal.Status, http.StatusOK) }
+
+// Submit returns the handler of a form about the object of /v1/section in the parameter of the path. again shows the page of the object with a
+// refused form, whose name is the last segment of its address.
+func (p *Pages) Submit(section, parameter string, again func(http.ResponseWriter, *http.Request, Again), do Change) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		typed, ok := p.Form(rw, r)
+		if !ok {
+			return
+		}
+		api := p.API(r)
+		o, err := Find[Version](api, section, wire.Param(r, parameter))
+		if err != nil {
+			p.Fail(rw, r, err)
+			return
+		}
+		done, to, err := do(api, o, typed)
+		if err == nil {
+			if to == "" {
+				to = Path("/"+section+"/%s", o.Name)
+			}
+			p.Done(rw, r, to, done)
+			return
+		}
+		if refusal, ok := p.Refused(rw, r, err); ok {
+			path := strings.TrimSuffix(r.URL.EscapedPath(), "/")
+			again(rw, r, Again{path[strings.LastIndexByte(path, '/')+1:], typed, refusal})
+		}
+	}
+}
+
+// Done leads to another page, which shows a text once.
+func (p *Pages) Done(rw http.ResponseWriter, r *http.Request, to, text string) {
+	p.Sessions.Put(r.Context(), "flash", text)
+	http.Redirect(rw, r, to, http.StatusSeeOther)
+}
+
+// Give returns the form that gives an object of /v1/section to the team that was typed; "" = to no team.
+func Give(section string) Change {
+	return func(api API, o Version, typed url.Values) (string, string, error) {
+		team, done := typed.Get("team"), o.Name+" belongs to no team now."
+		if team != "" {
+			done = "Team " + team + " owns " + o.Name + " now."
+		}
+		return done, "", api.Send(http.MethodPut, Path("/v1/"+section+"/%s/owner", o.Name), map[string]string{"team": team}, nil)
+	}
+}
+
+// Activate returns the form that makes a version of /v1/section the active one.
+func Activate(section string) Change {
+	return func(api API, o Version, _ url.Values) (string, string, error) {
+		return fmt.Sprintf("Version %d is active now.", o.ID), "", api.Send(http.MethodPost, Path("/v1/"+section+"/%s/versions/%s/activate", o.Name, o.ID), nil, nil)
+	}
+}
