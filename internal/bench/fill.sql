@@ -1,5 +1,6 @@
 -- Fills a database with the size that docs/performance.md measures at. "SCALE" is a share of the full size: 1 makes 3,000,000 past incidents,
--- 6,000,000 past messages, 500,000 sleeping incidents, 1,000 applications, plans and teams, and 5,000 people. Past rows are 180 days old at most.
+-- 6,000,000 past messages, 500,000 sleeping incidents, 1,000 applications, plans and teams, and 5,000 people. Past rows are 180 days old at most, and
+-- stored in the order of their time, as they come to be.
 set statement_timeout = 0;
 set synchronous_commit = off;
 
@@ -49,6 +50,7 @@ create temporary table made_incidents as
         cross join lateral (select k, now() - interval '1 hour' - (s.past - k) * (interval '180 days' / s.past) as at from generate_series(1, s.past) k) x
         join made_plans p on p.n = (k * 7) % s.teams + 1 join made_applications a on a.n = (k * 7) % s.teams + 1
         join made_users u on u.n = (k * 13) % s.people + 1
+        order by k
         returning id, plan_id, application_id, owner_id, created_at)
     select * from made;
 insert into incident_contexts (incident_id, context)
@@ -57,7 +59,7 @@ insert into incident_contexts (incident_id, context)
     from made_incidents;
 insert into timeline_entries (incident_id, at, kind, actor, text)
     select id, created_at + k * interval '1 minute', case k when 0 then 'opened' when 1 then 'step' else 'acknowledged' end, 'fill', 'Line ' || k || ' of the timeline'
-    from made_incidents, generate_series(0, 2) k;
+    from made_incidents, generate_series(0, 2) k order by id, k;
 
 select make_history_partition(now() - months * interval '1 month') from generate_series(0, 6) months;
 insert into message_history (id, created_at, bucket, incident_id, application_id, plan_id, reopen_count, step, position, repeat, recipient, purpose, user_id, target,
@@ -65,7 +67,7 @@ insert into message_history (id, created_at, bucket, incident_id, application_id
     select nextval('message_ids'), created_at, id & 255, id, application_id, plan_id, 0, 1, 0, k, 'user:' || owner_id, 'primary', owner_id, 'bench-fill-user',
         'high', 1, 'email', 'fill', 'sent', 1, false, created_at + interval '2 seconds', 'fill@bench.invalid', 'CRITICAL: disk of host-' || id % 5000 || ' is full',
         repeat('The disk is full. ', 12), '', '', '[{"n": 1, "vendor": "smtp", "outcome": "sent"}]'
-    from made_incidents, generate_series(0, 1) k;
+    from made_incidents, generate_series(0, 1) k order by created_at, k;
 
 insert into incidents (plan_id, application_id, created_at, due_at, step_at)
     select p.id, a.id, now() - interval '1 hour', at, at
