@@ -39,20 +39,17 @@ func (s *Counts) Figures(ctx context.Context, f applications.FigureQuery) (appli
 		if err != nil {
 			return out, err
 		}
-		all, err := groups(rows)
-		if err != nil {
+		plans, people := map[int64]bool{}, map[int64]bool{}
+		if err := groups(rows, func(g group) { plans[g.key.plan], people[g.key.user] = true, true }); err != nil {
 			return out, err
 		}
-		in, err := readScope(ctx, q, f, all)
+		in, err := readScope(ctx, q, f, slices.Collect(maps.Keys(plans)), slices.Collect(maps.Keys(people)))
 		if err != nil {
 			return out, err
 		}
 		t := newTotals(f, in, at.DaysTo)
-		for _, g := range all {
-			t.add(g)
-		}
-		if t.damaged {
-			return out, errPacked
+		if err = groups(rows, t.add); err != nil || t.damaged {
+			return out, cmp.Or(err, errPacked)
 		}
 		t.show(&out)
 		return out, nil
@@ -68,26 +65,26 @@ type group struct {
 	whole bool   // the period has all of them
 }
 
-// groups returns the groups of packed days, and one group for each row of the other days.
-func groups(rows []db.PeriodCountsRow) ([]group, error) {
-	var all []group
+// groups yields the groups of packed days, and one group for each row of the other days.
+func groups(rows []db.PeriodCountsRow, yield func(group)) error {
 	for _, r := range rows {
 		if r.Body == nil {
 			day := r.At.Add(-time.Microsecond).UTC().Truncate(day)
 			one := hour{int(r.At.Sub(day) / time.Hour), [3]int64{r.First, r.Second, r.Third}, durations(r.ClaimSeconds), durations(r.ResolveSeconds)}
-			all = append(all, group{r.Kind, day, key{r.UserID, r.ApplicationID, r.PlanID, r.Mode, r.Vendor, r.Account}, appendHour(nil, one), true})
+			yield(group{r.Kind, day, key{r.UserID, r.ApplicationID, r.PlanID, r.Mode, r.Vendor, r.Account}, appendHour(nil, one), true})
 			continue
 		}
 		body := unpacker{rest: r.Body}
 		for len(body.rest) > 0 {
 			k := unpacker{rest: body.bytes()}
-			all = append(all, group{r.Kind, r.At.UTC(), k.key(), body.bytes(), false})
+			g := group{r.Kind, r.At.UTC(), k.key(), body.bytes(), false}
 			if k.failed || body.failed {
-				return nil, errPacked
+				return errPacked
 			}
+			yield(g)
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // scope has the names of what is counted, and what the filters of a query select.
@@ -105,11 +102,7 @@ type person struct {
 	zone *time.Location
 }
 
-func readScope(ctx context.Context, q *db.Queries, f applications.FigureQuery, all []group) (*scope, error) {
-	plans, people := map[int64]bool{}, map[int64]bool{}
-	for _, g := range all {
-		plans[g.key.plan], people[g.key.user] = true, true
-	}
+func readScope(ctx context.Context, q *db.Queries, f applications.FigureQuery, plans, people []int64) (*scope, error) {
 	s := &scope{applications: map[int64]db.PeriodApplicationsRow{}, teams: map[int64]db.PeriodTeamsRow{}, plans: map[int64]db.PeriodPlansRow{},
 		people: map[int64]person{}, plan: f.Plan != "", team: f.Team != ""}
 	var err error
@@ -130,14 +123,14 @@ func readScope(ctx context.Context, q *db.Queries, f applications.FigureQuery, a
 	for _, r := range foundTeams {
 		s.teams[r.ID] = r
 	}
-	foundPlans, err := q.PeriodPlans(ctx, db.PeriodPlansParams{Plan: postgres.NullText(f.Plan), Ids: slices.Collect(maps.Keys(plans))})
+	foundPlans, err := q.PeriodPlans(ctx, db.PeriodPlansParams{Plan: postgres.NullText(f.Plan), Ids: plans})
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range foundPlans {
 		s.plans[r.ID] = r
 	}
-	foundPeople, err := q.PeriodPeople(ctx, slices.Collect(maps.Keys(people)))
+	foundPeople, err := q.PeriodPeople(ctx, people)
 	if err != nil {
 		return nil, err
 	}
