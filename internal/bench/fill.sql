@@ -42,6 +42,13 @@ insert into plan_active (name_key, plan_id) select name, id from made_plans;
 insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat)
     select p.id, 1, 0, 'high', 'oncall-primary', t.target_id, 'fill', 300, 1 from made_plans p join made_teams m using (n) join teams t on t.id = m.id;
 
+insert into integrations (application_id, name, type, rate_per_minute, created_by)
+    select id, 'bench-fill-integration-' || n, 'generic', 60, 'bench-fill-user-1' from made_applications;
+insert into heartbeats (integration_id, name, every_seconds, grace_seconds, created_by, check_at) -- none is due
+    select id, replace(name, 'integration', 'heartbeat'), 3600, 60, 'bench-fill-user-1', 'infinity' from integrations where name like 'bench-fill-integration-%';
+insert into silences (match, starts_at, ends_at, comment, author)
+    select 'cluster="c' || n || '"', now() + interval '30 days', now() + interval '31 days', 'made by iris bench --fill', 'bench-fill-user-1' from made_applications;
+
 create temporary table made_incidents as
     with made as (
         insert into incidents (plan_id, application_id, created_at, updated_at, active, resolved, owner_id, current_step)
