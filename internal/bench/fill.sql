@@ -45,9 +45,9 @@ insert into plan_notifications (plan_id, step, position, priority, role, target_
 insert into integrations (application_id, name, type, rate_per_minute, created_by)
     select id, 'bench-fill-integration-' || n, 'generic', 60, 'bench-fill-user-1' from made_applications;
 insert into heartbeats (integration_id, name, every_seconds, grace_seconds, created_by, check_at) -- none is due
-    select id, replace(name, 'integration', 'heartbeat'), 3600, 60, 'bench-fill-user-1', 'infinity' from integrations where name like 'bench-fill-integration-%';
+    select id, replace(name, 'integration', 'heartbeat'), 3600, 60, 'bench-fill-user-1', now() + interval '10 years' from integrations where name like 'bench-fill-integration-%';
 insert into silences (match, starts_at, ends_at, comment, author)
-    select 'cluster="c' || n || '"', now() + interval '30 days', now() + interval '31 days', 'made by iris bench --fill', 'bench-fill-user-1' from made_applications;
+    select 'cluster="none-' || n || '"', now() - interval '1 day', now() + interval '30 days', 'made by iris bench --fill', 'bench-fill-user-1' from made_applications;
 
 create temporary table made_incidents as
     with made as (
@@ -73,7 +73,7 @@ insert into message_history (id, created_at, bucket, incident_id, application_id
         priority, class, mode, template, state, attempt, mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
     select nextval('message_ids'), created_at, id & 255, id, application_id, plan_id, 0, 1, 0, k, 'user:' || owner_id, 'primary', owner_id, 'bench-fill-user',
         'high', 1, 'email', 'fill', 'sent', 1, false, created_at + interval '2 seconds', 'fill@bench.invalid', 'CRITICAL: disk of host-' || id % 5000 || ' is full',
-        repeat('The disk is full. ', 12), '', '', '[{"n": 1, "vendor": "smtp", "outcome": "sent"}]'
+        repeat('The disk is full. ', 12), '', '', '[{"attempt": 1, "mode": "email", "vendor": "smtp", "outcome": "sent"}]'
     from made_incidents, generate_series(0, 1) k order by created_at, k;
 
 insert into incidents (plan_id, application_id, created_at, due_at, step_at)

@@ -147,7 +147,7 @@ with gone as (
     delete from statistics_attempts s where s.at > sqlc.arg(after)::timestamptz and s.at <= sqlc.arg(until)::timestamptz
 )
 insert into statistics_attempts (at, application_id, mode, vendor, account, attempts, failed)
-select c.at, c.application_id, c.mode, c.vendor, c.account, c.attempts, c.failed
+select c.at, c.application_id, coalesce(c.mode, ''), c.vendor, c.account, c.attempts, c.failed -- imported calls can lack the mode
 from counted_attempts(sqlc.arg(after)::timestamptz, sqlc.arg(until)::timestamptz, sqlc.arg(part_seconds)::int) c;
 
 -- Counts the pages of people of a span anew, in parts of an hour or a day.
@@ -188,7 +188,7 @@ with now as materialized (
     select 'messages', c.at, null, 0, c.application_id, 0, c.mode, '', '', c.sent, c.delivered, c.failed, '{}', '{}'
     from now n, counted_messages(greatest(n.counted_to, sqlc.arg(after)::timestamptz), sqlc.arg(until)::timestamptz, 3600) c
     union all
-    select 'attempts', c.at, null, 0, c.application_id, 0, c.mode, c.vendor, c.account, c.attempts, c.failed, 0, '{}', '{}'
+    select 'attempts', c.at, null, 0, c.application_id, 0, coalesce(c.mode, ''), c.vendor, c.account, c.attempts, c.failed, 0, '{}', '{}'
     from now n, counted_attempts(greatest(n.counted_to, sqlc.arg(after)::timestamptz), sqlc.arg(until)::timestamptz, 3600) c
     union all
     select 'pages', c.at, null, c.user_id, c.application_id, coalesce(c.plan_id, 0), '', '', '', c.pages, c.interruptions, 0, '{}', '{}'

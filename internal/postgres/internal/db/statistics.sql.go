@@ -168,7 +168,7 @@ with gone as (
     delete from statistics_attempts s where s.at > $1::timestamptz and s.at <= $2::timestamptz
 )
 insert into statistics_attempts (at, application_id, mode, vendor, account, attempts, failed)
-select c.at, c.application_id, c.mode, c.vendor, c.account, c.attempts, c.failed
+select c.at, c.application_id, coalesce(c.mode, ''), c.vendor, c.account, c.attempts, c.failed -- imported calls can lack the mode
 from counted_attempts($1::timestamptz, $2::timestamptz, $3::int) c
 `
 
@@ -511,7 +511,7 @@ with now as materialized (
     select 'messages', c.at, null, 0, c.application_id, 0, c.mode, '', '', c.sent, c.delivered, c.failed, '{}', '{}'
     from now n, counted_messages(greatest(n.counted_to, $1::timestamptz), $2::timestamptz, 3600) c
     union all
-    select 'attempts', c.at, null, 0, c.application_id, 0, c.mode, c.vendor, c.account, c.attempts, c.failed, 0, '{}', '{}'
+    select 'attempts', c.at, null, 0, c.application_id, 0, coalesce(c.mode, ''), c.vendor, c.account, c.attempts, c.failed, 0, '{}', '{}'
     from now n, counted_attempts(greatest(n.counted_to, $1::timestamptz), $2::timestamptz, 3600) c
     union all
     select 'pages', c.at, null, c.user_id, c.application_id, coalesce(c.plan_id, 0), '', '', '', c.pages, c.interruptions, 0, '{}', '{}'
