@@ -43,10 +43,14 @@ create trigger statistics_attempts_added after insert on statistics_attempts ref
 create trigger statistics_attempts_gone after delete on statistics_attempts referencing old table as changed for each statement execute function unpack_statistics_day('attempts');
 create trigger statistics_pages_added after insert on statistics_pages referencing new table as changed for each statement execute function unpack_statistics_day('pages');
 create trigger statistics_pages_gone after delete on statistics_pages referencing old table as changed for each statement execute function unpack_statistics_day('pages');
+
+-- The past messages of a person.
+create index message_history_user on message_history (user_id, created_at desc, id desc) where user_id is not null;
 insert into schema_compatibility (version, oldest) values (214, 193);
 
 -- +goose Down
 delete from schema_compatibility where version = 214;
+drop index message_history_user;
 drop trigger statistics_incidents_added on statistics_incidents;
 drop trigger statistics_incidents_gone on statistics_incidents;
 drop trigger statistics_messages_added on statistics_messages;

@@ -71,7 +71,7 @@ insert into timeline_entries (incident_id, at, kind, actor, text)
 select make_history_partition(now() - months * interval '1 month') from generate_series(0, 6) months;
 insert into message_history (id, created_at, bucket, incident_id, application_id, plan_id, reopen_count, step, position, repeat, recipient, purpose, user_id, target,
         priority, class, mode, template, state, attempt, mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
-    select nextval('message_ids'), created_at, id & 255, id, application_id, plan_id, 0, 1, 0, k, 'user:' || owner_id, 'primary', owner_id, 'bench-fill-user',
+    select nextval('message_ids'), created_at, id & 255, id, application_id, plan_id, 0, 1, 0, k, 'user:' || owner_id, 'primary', owner_id, (select u.name from users u where u.id = owner_id),
         'high', 1, 'email', 'fill', 'sent', 1, false, created_at + interval '2 seconds', 'fill@bench.invalid', 'CRITICAL: disk of host-' || id % 5000 || ' is full',
         repeat('The disk is full. ', 12), '', '', '[{"attempt": 1, "mode": "email", "vendor": "smtp", "outcome": "sent"}]'
     from made_incidents, generate_series(0, 1) k order by created_at, k;
