@@ -178,7 +178,7 @@ func (v *visitor) files(ctx context.Context, address string, all map[string]bool
 // PrintPages prints the figures as a table.
 func PrintPages(out io.Writer, pages []Page) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "status\tp50 ms\tp95 ms\tkB\tkB in all\tpage")
+	fmt.Fprintln(w, "status\tp50 ms\tp95 ms\tkB\tkB in all\t  page")
 	for _, p := range pages {
 		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%d\t%d\t  %s\n", p.Status, float64(p.P50.Microseconds())/1000, float64(p.P95.Microseconds())/1000, p.HTML/1000, p.Bytes/1000, p.Path)
 	}
