@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/statistics"
 )
 
 //go:embed fill.sql
@@ -39,6 +40,37 @@ func fill(ctx context.Context, d *postgres.DB, share float64, out io.Writer) err
 	if _, err := d.Pool().Exec(ctx, strings.ReplaceAll(fillScript, "SCALE", strconv.FormatFloat(share, 'f', -1, 64))); err != nil {
 		return fmt.Errorf("fill the database: %w", err)
 	}
+	if err := ripen(ctx, d); err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "the database was filled with a share of %g of the full size in %s\n", share, time.Since(started).Round(time.Second))
 	return nil
+}
+
+// longestRipening bounds how long ripen takes.
+const longestRipening = 15 * time.Minute
+
+// ripen does what an installation has done that got its data over months: the tables are vacuumed, and the statistics counted.
+func ripen(ctx context.Context, d *postgres.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, longestRipening)
+	defer cancel()
+	conn, err := d.Pool().Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, "set statement_timeout = 0"); err != nil {
+		return err
+	}
+	if _, err := conn.Exec(ctx, "vacuum (analyze)"); err != nil {
+		return fmt.Errorf("vacuum the tables: %w", err)
+	}
+	if _, err := conn.Exec(ctx, "reset statement_timeout"); err != nil {
+		return err
+	}
+	counts := statistics.New(d)
+	if err := counts.Count(ctx, 0); err != nil {
+		return err
+	}
+	return counts.Pack(ctx, 0)
 }

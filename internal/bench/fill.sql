@@ -1,5 +1,6 @@
 -- Fills a database with the size that docs/performance.md measures at. "SCALE" is a share of the full size: 1 makes 3,000,000 past incidents,
--- 6,000,000 past messages, 500,000 sleeping incidents, 1,000 applications, plans and teams, and 5,000 people. Past rows are 180 days old at most.
+-- 6,000,000 past messages, 500,000 sleeping incidents, 1,000 applications, plans and teams, and 5,000 people. Past rows are 180 days old at most, and
+-- stored in the order of their time, as they come to be.
 set statement_timeout = 0;
 set synchronous_commit = off;
 
@@ -41,6 +42,13 @@ insert into plan_active (name_key, plan_id) select name, id from made_plans;
 insert into plan_notifications (plan_id, step, position, priority, role, target_id, template, wait_seconds, repeat)
     select p.id, 1, 0, 'high', 'oncall-primary', t.target_id, 'fill', 300, 1 from made_plans p join made_teams m using (n) join teams t on t.id = m.id;
 
+insert into integrations (application_id, name, type, rate_per_minute, created_by)
+    select id, 'bench-fill-integration-' || n, 'generic', 60, 'bench-fill-user-1' from made_applications;
+insert into heartbeats (integration_id, name, every_seconds, grace_seconds, created_by, check_at) -- none is due
+    select id, replace(name, 'integration', 'heartbeat'), 3600, 60, 'bench-fill-user-1', now() + interval '10 years' from integrations where name like 'bench-fill-integration-%';
+insert into silences (match, starts_at, ends_at, comment, author)
+    select 'cluster="none-' || n || '"', now() - interval '1 day', now() + interval '30 days', 'made by iris bench --fill', 'bench-fill-user-1' from made_applications;
+
 create temporary table made_incidents as
     with made as (
         insert into incidents (plan_id, application_id, created_at, updated_at, active, resolved, owner_id, current_step)
@@ -49,6 +57,7 @@ create temporary table made_incidents as
         cross join lateral (select k, now() - interval '1 hour' - (s.past - k) * (interval '180 days' / s.past) as at from generate_series(1, s.past) k) x
         join made_plans p on p.n = (k * 7) % s.teams + 1 join made_applications a on a.n = (k * 7) % s.teams + 1
         join made_users u on u.n = (k * 13) % s.people + 1
+        order by k
         returning id, plan_id, application_id, owner_id, created_at)
     select * from made;
 insert into incident_contexts (incident_id, context)
@@ -57,15 +66,15 @@ insert into incident_contexts (incident_id, context)
     from made_incidents;
 insert into timeline_entries (incident_id, at, kind, actor, text)
     select id, created_at + k * interval '1 minute', case k when 0 then 'opened' when 1 then 'step' else 'acknowledged' end, 'fill', 'Line ' || k || ' of the timeline'
-    from made_incidents, generate_series(0, 2) k;
+    from made_incidents, generate_series(0, 2) k order by id, k;
 
 select make_history_partition(now() - months * interval '1 month') from generate_series(0, 6) months;
 insert into message_history (id, created_at, bucket, incident_id, application_id, plan_id, reopen_count, step, position, repeat, recipient, purpose, user_id, target,
         priority, class, mode, template, state, attempt, mode_changed, settled_at, destination, subject, body, email_html, render_error, attempts)
-    select nextval('message_ids'), created_at, id & 255, id, application_id, plan_id, 0, 1, 0, k, 'user:' || owner_id, 'primary', owner_id, 'bench-fill-user',
+    select nextval('message_ids'), created_at, id & 255, id, application_id, plan_id, 0, 1, 0, k, 'user:' || owner_id, 'primary', owner_id, (select u.name from users u where u.id = owner_id),
         'high', 1, 'email', 'fill', 'sent', 1, false, created_at + interval '2 seconds', 'fill@bench.invalid', 'CRITICAL: disk of host-' || id % 5000 || ' is full',
-        repeat('The disk is full. ', 12), '', '', '[{"n": 1, "vendor": "smtp", "outcome": "sent"}]'
-    from made_incidents, generate_series(0, 1) k;
+        repeat('The disk is full. ', 12), '', '', '[{"attempt": 1, "mode": "email", "vendor": "smtp", "outcome": "sent"}]'
+    from made_incidents, generate_series(0, 1) k order by created_at, k;
 
 insert into incidents (plan_id, application_id, created_at, due_at, step_at)
     select p.id, a.id, now() - interval '1 hour', at, at

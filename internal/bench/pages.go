@@ -20,16 +20,33 @@ type Page struct {
 	Path     string
 	Status   int
 	P50, P95 time.Duration // of the answer of the server
+	HTML     int           // bytes of the answer, before compression
 	// Bytes is the size of the page with its scripts and styles, before compression. Scripts that other scripts import count too.
 	Bytes int
 }
 
-// visited are the pages that Pages visits. A * stands for the first object to which the list before it has a link.
-var visited = []string{"/", "/incidents", "/incidents?show=all", "/incidents?show=mine", "/incidents/*", "/incidents/new", "/plans", "/plans/*", "/plans/new", "/templates", "/templates/new", "/integrations",
-	"/integrations/new", "/silences", "/silences/new", "/applications", "/applications/*", "/people", "/people/*", "/teams", "/teams/bench-fill-team-1", "/teams/bench-fill-team-1/coverage", "/me", "/messages", "/messages/*", "/statistics",
-	"/system", "/cluster", "/tokens", "/service-tokens", "/sessions", "/audit-log"}
+// visited are the pages that Pages visits. A * stands for the first object to which the list before it has a link. Names that begin with
+// bench-fill are those of fill.sql.
+var visited = []string{"/", "/incidents", "/incidents?show=mine", "/incidents?show=teams", "/incidents?show=escalating", "/incidents?show=acknowledged", "/incidents?show=resolved",
+	"/incidents?show=all&application=bench-fill-app-2", "/incidents?show=all&plan=bench-fill-plan-2", "/incidents?show=all&owner=bench-fill-user-2", "/incidents?show=all&severity=critical",
+	"/incidents?show=all&text=DiskFull", "/incidents?show=all&text=host-4711", "/incidents?show=all&text=nothing+has+this", "/incidents?show=all", "/incidents/*", "/incidents/new",
+	"/plans", "/plans?text=plan-2", "/plans/bench-fill-plan-2", "/plans/bench-fill-plan-2/edit", "/plans/bench-fill-plan-2/versions", "/plans/bench-fill-plan-2/test", "/plans/new",
+	"/templates", "/templates/*", "/templates/PLAN/edit", "/templates/new",
+	"/applications", "/applications/bench-fill-app-2", "/applications/bench-fill-app-2/edit", "/applications/new",
+	"/integrations", "/integrations/bench-fill-integration-1", "/integrations/bench-fill-integration-1/settings", "/integrations/bench-fill-integration-1/rules", "/add-integration",
+	"/heartbeats", "/integrations/bench-fill-integration-1/heartbeats/bench-fill-heartbeat-1", "/integrations/bench-fill-integration-1/add-heartbeat",
+	"/silences", "/silences/*", "/silences/new",
+	"/teams", "/teams/bench-fill-team-1", "/teams/bench-fill-team-1/coverage", "/oncall/teams", "/oncall/teams/bench-fill-team-1", "/me", "/oncall/me", "/on-call-roles",
+	"/people", "/people?text=user-2", "/people/bench-fill-user-2", "/people/bench-fill-user-2/preferences", "/people/bench-fill-user-2/reminders", "/reachability", "/invitations",
+	"/messages?application=bench-fill-app-2", "/messages?mode=email&state=sent", "/messages?target=bench-fill-user-2", "/messages", "/messages/*",
+	"/statistics?period=day", "/statistics", "/statistics?period=month", "/statistics?period=quarter", "/statistics?period=month&plan=bench-fill-plan-2",
+	"/system", "/cluster", "/tokens", "/service-tokens", "/sessions", "/account/second-factor", "/audit-log"}
 
-// Pages starts servers over a filled database and requests each page of the console as an administrator, one request at a time.
+// wanted is the status of every page.
+const wanted = http.StatusOK
+
+// Pages starts servers over a filled database and requests each page of the console as an administrator, one request at a time. It returns
+// the figures of all pages, and an error that names those whose status is not 200.
 func Pages(ctx context.Context, o Options, rounds int) ([]Page, error) {
 	o = o.withDefaults()
 	sink, err := startSink(ctx, o, func(delivery) {})
@@ -50,11 +67,15 @@ func Pages(ctx context.Context, o Options, rounds int) ([]Page, error) {
 	if _, status, err := v.do(ctx, http.MethodPost, "/login/", url.Values{"username": {s.app}, "password": {s.password}}); err != nil || status != http.StatusOK {
 		return nil, errors.Join(err, fmt.Errorf("log in: status %d", status))
 	}
+	v.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	var pages []Page
+	var failed []string
 	var list []byte
 	for _, path := range visited {
+		path = strings.Replace(path, "PLAN", s.plan, 1)
 		if prefix, ok := strings.CutSuffix(path, "*"); ok {
 			if path = firstLink(list, prefix); path == "" {
+				failed = append(failed, prefix+" (the list has no link)")
 				continue
 			}
 		}
@@ -64,6 +85,12 @@ func Pages(ctx context.Context, o Options, rounds int) ([]Page, error) {
 		}
 		pages = append(pages, p)
 		list = body
+		if p.Status != wanted {
+			failed = append(failed, fmt.Sprintf("%s (status %d)", path, p.Status))
+		}
+	}
+	if failed != nil {
+		return pages, fmt.Errorf("pages that cannot be shown: %s", strings.Join(failed, ", "))
 	}
 	return pages, nil
 }
@@ -116,7 +143,7 @@ func (v *visitor) visit(ctx context.Context, path string, rounds int) (Page, []b
 	}
 	slices.Sort(took)
 	p.P50, p.P95 = took[len(took)/2], took[min(len(took)-1, len(took)*95/100)]
-	p.Bytes = len(body)
+	p.HTML, p.Bytes = len(body), len(body)
 	files := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`).FindAllSubmatch(body, -1) {
 		if err := v.files(ctx, string(m[1]), files); err != nil {
@@ -151,9 +178,9 @@ func (v *visitor) files(ctx context.Context, address string, all map[string]bool
 // PrintPages prints the figures as a table.
 func PrintPages(out io.Writer, pages []Page) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "status\tp50 ms\tp95 ms\tkB in all\tpage\t")
+	fmt.Fprintln(w, "status\tp50 ms\tp95 ms\tkB\tkB in all\t  page")
 	for _, p := range pages {
-		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%d\t%s\t\n", p.Status, float64(p.P50.Microseconds())/1000, float64(p.P95.Microseconds())/1000, p.Bytes/1000, p.Path)
+		fmt.Fprintf(w, "%d\t%.1f\t%.1f\t%d\t%d\t  %s\n", p.Status, float64(p.P50.Microseconds())/1000, float64(p.P95.Microseconds())/1000, p.HTML/1000, p.Bytes/1000, p.Path)
 	}
 	return w.Flush()
 }

@@ -40,6 +40,7 @@ import (
 	pgpeople "github.com/iris-oncall/iris/internal/postgres/people"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
+	"github.com/iris-oncall/iris/internal/postgres/statistics"
 	"github.com/iris-oncall/iris/internal/testlog"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/replay"
@@ -166,7 +167,7 @@ func newFixture(t testing.TB, change ...func(*parts)) *fixture {
 	require.NoError(t, err)
 	p := parts{
 		Authenticator: wire.NewAuthenticator(apps, people, f.sessions, userKey, errs), People: people, Counts: incidents.New(f.db),
-		Statistics: catalog.NewStatistics(f.db), Resolver: oncall.NewResolver(dir, nil, time.Second), Load: load.New(queues, log),
+		Statistics: statistics.New(f.db), Resolver: oncall.NewResolver(dir, nil, time.Second), Load: load.New(queues, log),
 		Ping: f.db.Ping, Registerer: prometheus.NewRegistry(),
 		Wake: func(s buckets.Set) {
 			f.mu.Lock()

@@ -33,7 +33,7 @@ const (
 
 // ownImports are the budgets of imports that differ. Composition roots import less than 25 packages, and each area of postgres
 // counts for them.
-var ownImports = map[string]int{"internal/app/apiserver": 24, "internal/app/processor": 24, "internal/app/server": 24, "cmd/iris": 12}
+var ownImports = map[string]int{"internal/app/apiserver": 24, "internal/app/processor": 24, "internal/app/server": 25, "cmd/iris": 12}
 
 const exceptions = "testdata/over_budget.txt"
 

@@ -20,6 +20,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/postgres/quotas"
 	pgsilences "github.com/iris-oncall/iris/internal/postgres/silences"
+	"github.com/iris-oncall/iris/internal/postgres/statistics"
 	"github.com/iris-oncall/iris/internal/silences"
 )
 
@@ -71,7 +72,7 @@ type Stores struct {
 	Runner         *engine.Runner
 	Receipts       *incidents.Receipts
 	Responses      *incidents.Responses
-	Statistics     *catalog.Statistics
+	Statistics     *statistics.Counts
 	Notices        *notifications.Notices
 	TeamRows       *people.Teams
 	Queue          *queue.Queue
@@ -91,7 +92,7 @@ func NewStores(d *postgres.DB, keys *auth.Keys, all config.Common, c config.Onca
 	s := &Stores{
 		Keys: keys, KnownAddresses: access.NewKnownAddresses(d, keys), Sessions: access.NewSessions(d), Attempts: access.NewAttempts(d, keys),
 		Cluster: engine.NewCluster(d), Reach: engine.NewReach(d), Runner: engine.NewRunner(d).WithQuota(standard, all.QuietTime.CallsAndTextsPerDay),
-		Receipts: incidents.NewReceipts(d), Responses: incidents.NewResponses(d), Statistics: catalog.NewStatistics(d),
+		Receipts: incidents.NewReceipts(d), Responses: incidents.NewResponses(d), Statistics: statistics.New(d),
 		Notices: notifications.NewNotices(d, keys), TeamRows: people.NewTeams(d),
 		Queue: queue.New(d), Queues: queue.NewQueues(d), QueueHistory: queue.NewHistory(d), QueueLimits: queue.NewLimits(d),
 		QueueLoader: queue.NewLoader(d),

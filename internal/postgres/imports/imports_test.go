@@ -18,9 +18,9 @@ import (
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/imports"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgimports "github.com/iris-oncall/iris/internal/postgres/imports"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/postgres/statistics"
 )
 
 // moving is a database that receives an import.
@@ -306,15 +306,15 @@ func TestImportSealsKeys(t *testing.T) {
 func TestStatisticsIncludeImportedRows(t *testing.T) {
 	t.Parallel()
 	m := newMoving(t)
-	statistics := catalog.NewStatistics(m.db)
-	before, err := statistics.Current(t.Context())
+	counts := statistics.New(m.db)
+	before, err := counts.Current(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, before.Users[0])
 	require.NoError(t, m.im.Run(t.Context(), "iris", func(s *pgimports.Store) (bool, error) {
 		m.load(s, peopleTable, []any{100, "ann", true, ""})
 		return true, s.Finish(t.Context(), "{}")
 	}))
-	after, err := statistics.Current(t.Context())
+	after, err := counts.Current(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, int64(1), after.Users[0])
 }

@@ -76,6 +76,9 @@ var incidentColumns = map[string]postgres.Column{
 	"context":        {Expr: "c.context::text", Kind: filters.Text},
 	"owner_id":       {Expr: "i.owner_id", Kind: filters.Int},
 	"current_step":   {Expr: "i.current_step", Kind: filters.Int},
+	targetUser: {Expr: "m.user_id", Kind: filters.Int, Within: `i.id = any(array(
+    select m.incident_id from messages m where m.incident_id is not null and % union
+    select m.incident_id from message_history m where m.incident_id is not null and %))`},
 	"target": {Expr: "m.target", Kind: filters.Text, Within: `exists (
     select 1 from messages m where m.incident_id = i.id and %) or exists (
     select 1 from message_history m where m.incident_id = i.id and %)`},

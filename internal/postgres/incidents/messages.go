@@ -82,6 +82,7 @@ func messageColumns(contents string) map[string]postgres.Column {
 		"mode":           {Expr: "m.mode", Kind: filters.Text},
 		"application_id": {Expr: "m.application_id", Kind: filters.Int},
 		"priority":       {Expr: "m.priority", Kind: filters.Text},
+		targetUser:       {Expr: "m.user_id", Kind: filters.Int},
 		"target":         {Expr: "m.target", Kind: filters.Text},
 		"state":          {Expr: "m.state", Kind: filters.Text},
 		"purpose":        {Expr: "m.purpose", Kind: filters.Text},

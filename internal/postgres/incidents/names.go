@@ -17,12 +17,24 @@ var tables = map[string]string{"plan": "plans", "application": "applications", "
 // number of a person whose teams own the application or the plan, or are paged by the plan.
 const ofTeams = "of teams"
 
+// targetUser is a condition with the number of the person whose name a condition on "target" has.
+const targetUser = "target_user_id"
+
 // withIDs replaces conditions on names and on a person's teams by conditions on the ids of the rows that have these names. So the planner knows the values,
 // and whether few or many rows of a list match. A name may belong to several versions of a plan.
 func withIDs(ctx context.Context, d *postgres.DB, q filters.Query) (filters.Query, error) {
 	given := q.Conditions
-	q.Conditions = make([]filters.Condition, len(given))
+	q.Conditions = make([]filters.Condition, len(given), len(given)+1)
 	for i, c := range given {
+		if c.Field == "target" && c.Op == filters.Eq { // messages have an index by person, and none by target
+			ids, err := named(ctx, d, "users", c)
+			if err != nil {
+				return q, err
+			}
+			if len(ids) == 1 {
+				q.Conditions = append(q.Conditions, filters.Condition{Field: targetUser, Op: filters.Eq, Values: ids})
+			}
+		}
 		if c.Field == "teams_of" {
 			found, err := postgres.Query(ctx, d, (*db.Queries).ConcernsOfPerson, c.Values[0].(int64))
 			if err != nil {

@@ -147,7 +147,7 @@ with gone as (
     delete from statistics_attempts s where s.at > sqlc.arg(after)::timestamptz and s.at <= sqlc.arg(until)::timestamptz
 )
 insert into statistics_attempts (at, application_id, mode, vendor, account, attempts, failed)
-select c.at, c.application_id, c.mode, c.vendor, c.account, c.attempts, c.failed
+select c.at, c.application_id, coalesce(c.mode, ''), c.vendor, c.account, c.attempts, c.failed -- imported calls can lack the mode
 from counted_attempts(sqlc.arg(after)::timestamptz, sqlc.arg(until)::timestamptz, sqlc.arg(part_seconds)::int) c;
 
 -- Counts the pages of people of a span anew, in parts of an hour or a day.
@@ -159,135 +159,90 @@ insert into statistics_pages (at, user_id, application_id, plan_id, pages, inter
 select c.at, c.user_id, c.application_id, c.plan_id, c.pages, c.interruptions
 from counted_pages(sqlc.arg(after)::timestamptz, sqlc.arg(until)::timestamptz, sqlc.arg(part_seconds)::int) c;
 
--- The incidents of a period by time (kind 0; id is the beginning in Unix seconds), plan (1) and team (2): how many, and how long they waited.
--- Hours after those that are counted are read from the incidents, at most two hours. It groups by numbers: sorting by names took ten times as
--- long.
--- name: IncidentFigures :many
+-- The counts of a period: packed days, and rows of days that are not packed. Hours after those that are counted are read from incidents and
+-- messages, at most two hours.
+-- name: PeriodCounts :many
 with now as materialized (
     select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to
-), counted as (
-    select c.at, c.application_id, c.plan_id, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds
-    from statistics_incidents c, now n
-    where c.at > sqlc.arg(after)::timestamptz and c.at <= sqlc.arg(until)::timestamptz and c.at <= n.counted_to
+), days as materialized (
+    select g.day, k.kind, d.body
+    from generate_series(statistics_day(sqlc.arg(after)::timestamptz), statistics_day(sqlc.arg(until)::timestamptz), interval '24 hours') g (day)
+    cross join unnest(array['incidents', 'messages', 'attempts', 'pages']) k (kind)
+    left join statistics_days d on d.day = g.day and d.kind = k.kind
+), counts as (
+    select d.kind, d.day as at, d.body, 0::bigint as user_id, 0::bigint as application_id, 0::bigint as plan_id, '' as mode, '' as vendor, '' as account,
+        0 as first, 0 as second, 0 as third, '{}'::float8[] as claim_seconds, '{}'::float8[] as resolve_seconds
+    from days d where d.body is not null
     union all
-    select c.at, c.application_id, c.plan_id, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds
+    select r.kind, r.at, null, r.user_id, r.application_id, r.plan_id, r.mode, r.vendor, r.account, r.first, r.second, r.third, r.claim_seconds, r.resolve_seconds
+    from days d
+    cross join now n
+    cross join lateral (
+        select s.* from statistics_rows s where s.kind = d.kind and s.at > d.day and s.at <= d.day + interval '24 hours'
+    ) r
+    where d.body is null and r.at > sqlc.arg(after)::timestamptz and r.at <= sqlc.arg(until)::timestamptz and r.at <= n.counted_to
+    union all
+    select 'incidents', c.at, null, 0, c.application_id, coalesce(c.plan_id, 0), '', '', '', c.incidents, c.claimed, 0, c.claim_seconds, c.resolve_seconds
     from now n, counted_incidents(greatest(n.counted_to, sqlc.arg(after)::timestamptz), sqlc.arg(until)::timestamptz, 3600) c
-), named as materialized (
-    select p.id, min(p.id) over (partition by lower(p.name)) as key, lower(p.name) as name, o.team_id
-    from plans p left join plan_owners o on o.name_key = lower(p.name)
-), chosen as materialized (
-    select array[4 * extract(epoch from date_trunc(sqlc.arg(unit)::text, c.at - interval '1 microsecond', sqlc.arg(zone)::text))::bigint,
-            4 * coalesce(n.key, 0) + 1, 4 * coalesce(n.team_id, a.team_id, 0) + 2] as keys, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds
-    from counted c
-    join applications a on a.id = c.application_id
-    left join named n on n.id = c.plan_id
-    where (sqlc.narg(application)::text is null or lower(a.name) = lower(sqlc.narg(application)::text))
-      and (sqlc.narg(plan)::text is null or n.name = lower(sqlc.narg(plan)::text))
-      and (sqlc.narg(team)::text is null or coalesce(n.team_id, a.team_id) in (select t.id from teams t where lower(t.name) = lower(sqlc.narg(team)::text)))
-), sums as (
-    select k, sum(c.incidents)::bigint as incidents, sum(c.claimed)::bigint as acknowledged, sum(cardinality(c.resolve_seconds))::bigint as resolved
-    from chosen c cross join lateral unnest(c.keys) k group by 1
-), claims as (
-    select k, percentile_cont(0.5) within group (order by v) as median, percentile_cont(0.9) within group (order by v) as p90
-    from chosen c cross join lateral unnest(c.claim_seconds) v cross join lateral unnest(c.keys) k group by 1
-), resolves as (
-    select k, percentile_cont(0.5) within group (order by v) as median, percentile_cont(0.9) within group (order by v) as p90
-    from chosen c cross join lateral unnest(c.resolve_seconds) v cross join lateral unnest(c.keys) k group by 1
-)
-select (s.k % 4)::int as kind, (s.k / 4)::bigint as id,
-    coalesce(case s.k % 4 when 1 then (select p.name from plans p where p.id = s.k / 4) when 2 then (select t.name from teams t where t.id = s.k / 4) end, '')::text as name,
-    s.incidents, s.acknowledged, s.resolved,
-    coalesce(c.median, -1)::float8 as acknowledge_median, coalesce(c.p90, -1)::float8 as acknowledge_p90,
-    coalesce(r.median, -1)::float8 as resolve_median, coalesce(r.p90, -1)::float8 as resolve_p90
-from sums s
-left join claims c on c.k = s.k
-left join resolves r on r.k = s.k
-order by 1, case when s.k % 4 = 0 then s.k else -s.incidents end, 3;
-
--- The settled messages of a period by time and mode.
--- name: MessageFigures :many
-with now as materialized (
-    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to
-), counted as (
-    select c.at, c.application_id, c.mode, c.sent, c.delivered, c.failed
-    from statistics_messages c, now n
-    where c.at > sqlc.arg(after)::timestamptz and c.at <= sqlc.arg(until)::timestamptz and c.at <= n.counted_to
     union all
-    select c.at, c.application_id, c.mode, c.sent, c.delivered, c.failed
+    select 'messages', c.at, null, 0, c.application_id, 0, c.mode, '', '', c.sent, c.delivered, c.failed, '{}', '{}'
     from now n, counted_messages(greatest(n.counted_to, sqlc.arg(after)::timestamptz), sqlc.arg(until)::timestamptz, 3600) c
-)
-select date_trunc(sqlc.arg(unit)::text, c.at - interval '1 microsecond', sqlc.arg(zone)::text)::timestamptz as at, c.mode::text as mode,
-    sum(c.sent)::bigint as sent, sum(c.delivered)::bigint as delivered, sum(c.failed)::bigint as failed
-from counted c
-join applications a on a.id = c.application_id
-left join teams t on t.id = a.team_id
-where c.mode <> ''
-  and (sqlc.narg(application)::text is null or lower(a.name) = lower(sqlc.narg(application)::text))
-  and (sqlc.narg(team)::text is null or lower(t.name) = lower(sqlc.narg(team)::text))
-group by 1, 2
-order by 1, 2;
-
--- The calls of vendors of a period by time and account.
--- name: VendorFigures :many
-with now as materialized (
-    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to
-), counted as (
-    select c.at, c.application_id, c.mode, c.vendor, c.account, c.attempts, c.failed
-    from statistics_attempts c, now n
-    where c.at > sqlc.arg(after)::timestamptz and c.at <= sqlc.arg(until)::timestamptz and c.at <= n.counted_to
     union all
-    select c.at, c.application_id, c.mode, c.vendor, c.account, c.attempts, c.failed
+    select 'attempts', c.at, null, 0, c.application_id, 0, coalesce(c.mode, ''), c.vendor, c.account, c.attempts, c.failed, 0, '{}', '{}'
     from now n, counted_attempts(greatest(n.counted_to, sqlc.arg(after)::timestamptz), sqlc.arg(until)::timestamptz, 3600) c
-)
-select date_trunc(sqlc.arg(unit)::text, c.at - interval '1 microsecond', sqlc.arg(zone)::text)::timestamptz as at,
-    c.vendor::text as vendor, c.account::text as account, c.mode::text as mode, sum(c.attempts)::bigint as attempts, sum(c.failed)::bigint as failed
-from counted c
-join applications a on a.id = c.application_id
-left join teams t on t.id = a.team_id
-where (sqlc.narg(application)::text is null or lower(a.name) = lower(sqlc.narg(application)::text))
-  and (sqlc.narg(team)::text is null or lower(t.name) = lower(sqlc.narg(team)::text))
-group by 1, 2, 3, 4
-order by 1, 2, 3, 4;
-
--- The pages of people in a period, by hour of the day (kind 0; id is the hour) and by person (1), in the zone of each person. Days of more
--- than seven weeks ago are left out, because their hours are not known.
--- name: PageFigures :many
-with now as materialized (
-    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to,
-        coalesce((select p.days_to from statistics_progress p), '-infinity') as days_to
-), counted as (
-    select c.at, c.user_id, c.application_id, c.plan_id, c.pages, c.interruptions
-    from statistics_pages c, now n
-    where c.at > greatest(sqlc.arg(after)::timestamptz, n.days_to) and c.at <= sqlc.arg(until)::timestamptz and c.at <= n.counted_to
     union all
-    select c.at, c.user_id, c.application_id, c.plan_id, c.pages, c.interruptions
+    select 'pages', c.at, null, c.user_id, c.application_id, coalesce(c.plan_id, 0), '', '', '', c.pages, c.interruptions, 0, '{}', '{}'
     from now n, counted_pages(greatest(n.counted_to, sqlc.arg(after)::timestamptz), sqlc.arg(until)::timestamptz, 3600) c
-), chosen as (
-    select c.at, c.user_id, c.pages, c.interruptions
-    from counted c
-    where (sqlc.narg(application)::text is null or c.application_id in (select a.id from applications a where lower(a.name) = lower(sqlc.narg(application)::text)))
-      and (sqlc.narg(plan)::text is null or c.plan_id in (select p.id from plans p where lower(p.name) = lower(sqlc.narg(plan)::text)))
-      and (sqlc.narg(team)::text is null or (select t.id from teams t where lower(t.name) = lower(sqlc.narg(team)::text)) = coalesce(
-            (select o.team_id from plans p join plan_owners o on o.name_key = lower(p.name) where p.id = c.plan_id), (select a.team_id from applications a where a.id = c.application_id)))
-), merged as materialized (
-    select u.time_zone, c.at, c.user_id, sum(c.pages) as pages, sum(c.interruptions) as interruptions
-    from chosen c join users u on u.id = c.user_id group by 1, 2, 3
-), local as materialized ( -- few zones, so that few instants are converted
-    select z.time_zone, z.at, extract(hour from l.local)::int as hour, extract(isodow from l.local) >= 6 as weekend,
-        extract(isodow from l.local) >= 6 or extract(hour from l.local) < 8 or extract(hour from l.local) >= 18 as outside
-    from (select distinct m.time_zone, m.at from merged m) z cross join lateral (select (z.at - interval '1 hour') at time zone z.time_zone as local) l
-), sums as (
-    select k, sum(m.pages)::bigint as pages, sum(m.interruptions)::bigint as interruptions,
-        coalesce(sum(m.interruptions) filter (where l.outside), 0)::bigint as outside,
-        coalesce(sum(m.interruptions) filter (where l.weekend), 0)::bigint as weekend
-    from merged m join local l on l.time_zone = m.time_zone and l.at = m.at
-    cross join lateral unnest(array[2 * l.hour::bigint, 2 * m.user_id + 1]) k
-    group by 1
 )
-select (s.k % 2)::int as kind, coalesce(case s.k % 2 when 0 then lpad((s.k / 2)::text, 2, '0') else (select u.name from users u where u.id = s.k / 2) end, '')::text as key,
-    s.pages, s.interruptions, s.outside, s.weekend
-from sums s
-order by 1, case when s.k % 2 = 0 then 0 else -s.interruptions end, case when s.k % 2 = 0 then 0 else -s.pages end, 2;
+select c.kind::text as kind, c.at::timestamptz as at, c.body, c.user_id::bigint as user_id, c.application_id::bigint as application_id, c.plan_id::bigint as plan_id,
+    c.mode::text as mode, c.vendor::text as vendor, c.account::text as account, c.first::bigint as first, c.second::bigint as second, c.third::bigint as third,
+    c.claim_seconds::float8[] as claim_seconds, c.resolve_seconds::float8[] as resolve_seconds
+from counts c;
+
+-- The applications, and whether the filters select them.
+-- name: PeriodApplications :many
+select a.id, coalesce(a.team_id, 0)::bigint as team_id,
+    (sqlc.narg(application)::text is null or lower(a.name) = lower(sqlc.narg(application)::text))::boolean as chosen
+from applications a;
+
+-- name: PeriodTeams :many
+select t.id, t.name, (sqlc.narg(team)::text is null or lower(t.name) = lower(sqlc.narg(team)::text))::boolean as chosen from teams t;
+
+-- name: PeriodPlans :many
+select p.id, p.name, lower(p.name)::text as key, coalesce(o.team_id, 0)::bigint as team_id,
+    (sqlc.narg(plan)::text is null or lower(p.name) = lower(sqlc.narg(plan)::text))::boolean as chosen
+from plans p left join plan_owners o on o.name_key = lower(p.name)
+where p.id = any(@ids::bigint[])
+order by p.id;
+
+-- name: PeriodPeople :many
+select u.id, u.name, u.time_zone from users u where u.id = any(@ids::bigint[]);
+
+-- The newest day that is not packed, and the kinds of counts that it lacks.
+-- name: UnpackedDay :many
+select g.day::timestamptz as day, k.kind::text as kind
+from (
+    select statistics_day(least((select min(i.at) from statistics_incidents i), (select min(m.at) from statistics_messages m),
+        (select min(a.at) from statistics_attempts a), (select min(w.at) from statistics_pages w))) as first, statistics_day(p.counted_to) as last
+    from statistics_progress p
+) b
+cross join generate_series(b.first, b.last, interval '24 hours') g (day)
+cross join unnest(array['incidents', 'messages', 'attempts', 'pages']) k (kind)
+where not exists (select from statistics_days d where d.day = g.day and d.kind = k.kind)
+order by g.day desc
+limit 4;
+
+-- name: CountsOfDay :many
+select r.at::timestamptz as at, r.user_id::bigint as user_id, r.application_id::bigint as application_id, r.plan_id::bigint as plan_id,
+    r.mode::text as mode, r.vendor::text as vendor, r.account::text as account, r.first::bigint as first, r.second::bigint as second, r.third::bigint as third,
+    r.claim_seconds::float8[] as claim_seconds, r.resolve_seconds::float8[] as resolve_seconds
+from statistics_rows r
+where r.kind = sqlc.arg(kind)::text and r.at > sqlc.arg(day)::timestamptz and r.at <= sqlc.arg(day)::timestamptz + interval '24 hours'
+order by 2, 3, 4, 5, 6, 7, 1;
+
+-- name: PackDay :exec
+insert into statistics_days (day, kind, body) values (@day, @kind, @body)
+on conflict (day, kind) do update set body = excluded.body;
 
 -- name: StatisticsCountedTo :one
 select coalesce((select p.counted_to from statistics_progress p), to_timestamp(0))::timestamptz as counted_to,

@@ -1236,6 +1236,14 @@ type StatisticsChange struct {
 	At    time.Time
 }
 
+// the rows of statistics_rows of a day (UTC), packed; without its row, the day is read from statistics_rows
+type StatisticsDay struct {
+	Day  time.Time
+	Kind string
+	// written and read by internal/postgres/statistics
+	Body []byte
+}
+
 // incidents by hour of their opening; by day when they are older than seven weeks
 type StatisticsIncident struct {
 	At            time.Time
@@ -1276,6 +1284,22 @@ type StatisticsProgress struct {
 	OnlyRow   bool
 	CountedTo time.Time
 	DaysTo    time.Time
+}
+
+type StatisticsRow struct {
+	Kind           string
+	At             time.Time
+	UserID         int64
+	ApplicationID  int64
+	PlanID         int64
+	Mode           string
+	Vendor         string
+	Account        string
+	First          int32
+	Second         int32
+	Third          int32
+	ClaimSeconds   []float64
+	ResolveSeconds []float64
 }
 
 type StatisticsSnapshot struct {

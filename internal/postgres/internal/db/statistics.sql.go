@@ -168,7 +168,7 @@ with gone as (
     delete from statistics_attempts s where s.at > $1::timestamptz and s.at <= $2::timestamptz
 )
 insert into statistics_attempts (at, application_id, mode, vendor, account, attempts, failed)
-select c.at, c.application_id, c.mode, c.vendor, c.account, c.attempts, c.failed
+select c.at, c.application_id, coalesce(c.mode, ''), c.vendor, c.account, c.attempts, c.failed -- imported calls can lack the mode
 from counted_attempts($1::timestamptz, $2::timestamptz, $3::int) c
 `
 
@@ -247,112 +247,57 @@ func (q *Queries) CountPages(ctx context.Context, arg CountPagesParams) error {
 	return err
 }
 
-const forgetStatistics = `-- name: ForgetStatistics :exec
-delete from statistics_snapshots where hour < $1
+const countsOfDay = `-- name: CountsOfDay :many
+select r.at::timestamptz as at, r.user_id::bigint as user_id, r.application_id::bigint as application_id, r.plan_id::bigint as plan_id,
+    r.mode::text as mode, r.vendor::text as vendor, r.account::text as account, r.first::bigint as first, r.second::bigint as second, r.third::bigint as third,
+    r.claim_seconds::float8[] as claim_seconds, r.resolve_seconds::float8[] as resolve_seconds
+from statistics_rows r
+where r.kind = $1::text and r.at > $2::timestamptz and r.at <= $2::timestamptz + interval '24 hours'
+order by 2, 3, 4, 5, 6, 7, 1
 `
 
-func (q *Queries) ForgetStatistics(ctx context.Context, hour time.Time) error {
-	_, err := q.db.Exec(ctx, forgetStatistics, hour)
-	return err
+type CountsOfDayParams struct {
+	Kind string
+	Day  time.Time
 }
 
-const incidentFigures = `-- name: IncidentFigures :many
-with now as materialized (
-    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to
-), counted as (
-    select c.at, c.application_id, c.plan_id, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds
-    from statistics_incidents c, now n
-    where c.at > $1::timestamptz and c.at <= $2::timestamptz and c.at <= n.counted_to
-    union all
-    select c.at, c.application_id, c.plan_id, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds
-    from now n, counted_incidents(greatest(n.counted_to, $1::timestamptz), $2::timestamptz, 3600) c
-), named as materialized (
-    select p.id, min(p.id) over (partition by lower(p.name)) as key, lower(p.name) as name, o.team_id
-    from plans p left join plan_owners o on o.name_key = lower(p.name)
-), chosen as materialized (
-    select array[4 * extract(epoch from date_trunc($3::text, c.at - interval '1 microsecond', $4::text))::bigint,
-            4 * coalesce(n.key, 0) + 1, 4 * coalesce(n.team_id, a.team_id, 0) + 2] as keys, c.incidents, c.claimed, c.claim_seconds, c.resolve_seconds
-    from counted c
-    join applications a on a.id = c.application_id
-    left join named n on n.id = c.plan_id
-    where ($5::text is null or lower(a.name) = lower($5::text))
-      and ($6::text is null or n.name = lower($6::text))
-      and ($7::text is null or coalesce(n.team_id, a.team_id) in (select t.id from teams t where lower(t.name) = lower($7::text)))
-), sums as (
-    select k, sum(c.incidents)::bigint as incidents, sum(c.claimed)::bigint as acknowledged, sum(cardinality(c.resolve_seconds))::bigint as resolved
-    from chosen c cross join lateral unnest(c.keys) k group by 1
-), claims as (
-    select k, percentile_cont(0.5) within group (order by v) as median, percentile_cont(0.9) within group (order by v) as p90
-    from chosen c cross join lateral unnest(c.claim_seconds) v cross join lateral unnest(c.keys) k group by 1
-), resolves as (
-    select k, percentile_cont(0.5) within group (order by v) as median, percentile_cont(0.9) within group (order by v) as p90
-    from chosen c cross join lateral unnest(c.resolve_seconds) v cross join lateral unnest(c.keys) k group by 1
-)
-select (s.k % 4)::int as kind, (s.k / 4)::bigint as id,
-    coalesce(case s.k % 4 when 1 then (select p.name from plans p where p.id = s.k / 4) when 2 then (select t.name from teams t where t.id = s.k / 4) end, '')::text as name,
-    s.incidents, s.acknowledged, s.resolved,
-    coalesce(c.median, -1)::float8 as acknowledge_median, coalesce(c.p90, -1)::float8 as acknowledge_p90,
-    coalesce(r.median, -1)::float8 as resolve_median, coalesce(r.p90, -1)::float8 as resolve_p90
-from sums s
-left join claims c on c.k = s.k
-left join resolves r on r.k = s.k
-order by 1, case when s.k % 4 = 0 then s.k else -s.incidents end, 3
-`
-
-type IncidentFiguresParams struct {
-	After       time.Time
-	Until       time.Time
-	Unit        string
-	Zone        string
-	Application *string
-	Plan        *string
-	Team        *string
+type CountsOfDayRow struct {
+	At             time.Time
+	UserID         int64
+	ApplicationID  int64
+	PlanID         int64
+	Mode           string
+	Vendor         string
+	Account        string
+	First          int64
+	Second         int64
+	Third          int64
+	ClaimSeconds   []float64
+	ResolveSeconds []float64
 }
 
-type IncidentFiguresRow struct {
-	Kind              int32
-	ID                int64
-	Name              string
-	Incidents         int64
-	Acknowledged      int64
-	Resolved          int64
-	AcknowledgeMedian float64
-	AcknowledgeP90    float64
-	ResolveMedian     float64
-	ResolveP90        float64
-}
-
-// The incidents of a period by time (kind 0; id is the beginning in Unix seconds), plan (1) and team (2): how many, and how long they waited.
-// Hours after those that are counted are read from the incidents, at most two hours. It groups by numbers: sorting by names took ten times as
-// long.
-func (q *Queries) IncidentFigures(ctx context.Context, arg IncidentFiguresParams) ([]IncidentFiguresRow, error) {
-	rows, err := q.db.Query(ctx, incidentFigures,
-		arg.After,
-		arg.Until,
-		arg.Unit,
-		arg.Zone,
-		arg.Application,
-		arg.Plan,
-		arg.Team,
-	)
+func (q *Queries) CountsOfDay(ctx context.Context, arg CountsOfDayParams) ([]CountsOfDayRow, error) {
+	rows, err := q.db.Query(ctx, countsOfDay, arg.Kind, arg.Day)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []IncidentFiguresRow{}
+	items := []CountsOfDayRow{}
 	for rows.Next() {
-		var i IncidentFiguresRow
+		var i CountsOfDayRow
 		if err := rows.Scan(
-			&i.Kind,
-			&i.ID,
-			&i.Name,
-			&i.Incidents,
-			&i.Acknowledged,
-			&i.Resolved,
-			&i.AcknowledgeMedian,
-			&i.AcknowledgeP90,
-			&i.ResolveMedian,
-			&i.ResolveP90,
+			&i.At,
+			&i.UserID,
+			&i.ApplicationID,
+			&i.PlanID,
+			&i.Mode,
+			&i.Vendor,
+			&i.Account,
+			&i.First,
+			&i.Second,
+			&i.Third,
+			&i.ClaimSeconds,
+			&i.ResolveSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -362,6 +307,15 @@ func (q *Queries) IncidentFigures(ctx context.Context, arg IncidentFiguresParams
 		return nil, err
 	}
 	return items, nil
+}
+
+const forgetStatistics = `-- name: ForgetStatistics :exec
+delete from statistics_snapshots where hour < $1
+`
+
+func (q *Queries) ForgetStatistics(ctx context.Context, hour time.Time) error {
+	_, err := q.db.Exec(ctx, forgetStatistics, hour)
+	return err
 }
 
 const incidentWeeks = `-- name: IncidentWeeks :many
@@ -435,80 +389,6 @@ func (q *Queries) LockStatistics(ctx context.Context) error {
 	return err
 }
 
-const messageFigures = `-- name: MessageFigures :many
-with now as materialized (
-    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to
-), counted as (
-    select c.at, c.application_id, c.mode, c.sent, c.delivered, c.failed
-    from statistics_messages c, now n
-    where c.at > $5::timestamptz and c.at <= $6::timestamptz and c.at <= n.counted_to
-    union all
-    select c.at, c.application_id, c.mode, c.sent, c.delivered, c.failed
-    from now n, counted_messages(greatest(n.counted_to, $5::timestamptz), $6::timestamptz, 3600) c
-)
-select date_trunc($1::text, c.at - interval '1 microsecond', $2::text)::timestamptz as at, c.mode::text as mode,
-    sum(c.sent)::bigint as sent, sum(c.delivered)::bigint as delivered, sum(c.failed)::bigint as failed
-from counted c
-join applications a on a.id = c.application_id
-left join teams t on t.id = a.team_id
-where c.mode <> ''
-  and ($3::text is null or lower(a.name) = lower($3::text))
-  and ($4::text is null or lower(t.name) = lower($4::text))
-group by 1, 2
-order by 1, 2
-`
-
-type MessageFiguresParams struct {
-	Unit        string
-	Zone        string
-	Application *string
-	Team        *string
-	After       time.Time
-	Until       time.Time
-}
-
-type MessageFiguresRow struct {
-	At        time.Time
-	Mode      string
-	Sent      int64
-	Delivered int64
-	Failed    int64
-}
-
-// The settled messages of a period by time and mode.
-func (q *Queries) MessageFigures(ctx context.Context, arg MessageFiguresParams) ([]MessageFiguresRow, error) {
-	rows, err := q.db.Query(ctx, messageFigures,
-		arg.Unit,
-		arg.Zone,
-		arg.Application,
-		arg.Team,
-		arg.After,
-		arg.Until,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []MessageFiguresRow{}
-	for rows.Next() {
-		var i MessageFiguresRow
-		if err := rows.Scan(
-			&i.At,
-			&i.Mode,
-			&i.Sent,
-			&i.Delivered,
-			&i.Failed,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const messageWeeks = `-- name: MessageWeeks :many
 select s.application_id, s.mode, least(7, floor(extract(epoch from $1::timestamptz - s.at) / 604800))::int as week,
     sum(s.sent)::bigint as sent, sum(s.delivered)::bigint as delivered, sum(s.failed)::bigint as failed, sum(s.tried)::bigint as tried
@@ -555,87 +435,250 @@ func (q *Queries) MessageWeeks(ctx context.Context, hour time.Time) ([]MessageWe
 	return items, nil
 }
 
-const pageFigures = `-- name: PageFigures :many
-with now as materialized (
-    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to,
-        coalesce((select p.days_to from statistics_progress p), '-infinity') as days_to
-), counted as (
-    select c.at, c.user_id, c.application_id, c.plan_id, c.pages, c.interruptions
-    from statistics_pages c, now n
-    where c.at > greatest($1::timestamptz, n.days_to) and c.at <= $2::timestamptz and c.at <= n.counted_to
-    union all
-    select c.at, c.user_id, c.application_id, c.plan_id, c.pages, c.interruptions
-    from now n, counted_pages(greatest(n.counted_to, $1::timestamptz), $2::timestamptz, 3600) c
-), chosen as (
-    select c.at, c.user_id, c.pages, c.interruptions
-    from counted c
-    where ($3::text is null or c.application_id in (select a.id from applications a where lower(a.name) = lower($3::text)))
-      and ($4::text is null or c.plan_id in (select p.id from plans p where lower(p.name) = lower($4::text)))
-      and ($5::text is null or (select t.id from teams t where lower(t.name) = lower($5::text)) = coalesce(
-            (select o.team_id from plans p join plan_owners o on o.name_key = lower(p.name) where p.id = c.plan_id), (select a.team_id from applications a where a.id = c.application_id)))
-), merged as materialized (
-    select u.time_zone, c.at, c.user_id, sum(c.pages) as pages, sum(c.interruptions) as interruptions
-    from chosen c join users u on u.id = c.user_id group by 1, 2, 3
-), local as materialized ( -- few zones, so that few instants are converted
-    select z.time_zone, z.at, extract(hour from l.local)::int as hour, extract(isodow from l.local) >= 6 as weekend,
-        extract(isodow from l.local) >= 6 or extract(hour from l.local) < 8 or extract(hour from l.local) >= 18 as outside
-    from (select distinct m.time_zone, m.at from merged m) z cross join lateral (select (z.at - interval '1 hour') at time zone z.time_zone as local) l
-), sums as (
-    select k, sum(m.pages)::bigint as pages, sum(m.interruptions)::bigint as interruptions,
-        coalesce(sum(m.interruptions) filter (where l.outside), 0)::bigint as outside,
-        coalesce(sum(m.interruptions) filter (where l.weekend), 0)::bigint as weekend
-    from merged m join local l on l.time_zone = m.time_zone and l.at = m.at
-    cross join lateral unnest(array[2 * l.hour::bigint, 2 * m.user_id + 1]) k
-    group by 1
-)
-select (s.k % 2)::int as kind, coalesce(case s.k % 2 when 0 then lpad((s.k / 2)::text, 2, '0') else (select u.name from users u where u.id = s.k / 2) end, '')::text as key,
-    s.pages, s.interruptions, s.outside, s.weekend
-from sums s
-order by 1, case when s.k % 2 = 0 then 0 else -s.interruptions end, case when s.k % 2 = 0 then 0 else -s.pages end, 2
+const packDay = `-- name: PackDay :exec
+insert into statistics_days (day, kind, body) values ($1, $2, $3)
+on conflict (day, kind) do update set body = excluded.body
 `
 
-type PageFiguresParams struct {
-	After       time.Time
-	Until       time.Time
-	Application *string
-	Plan        *string
-	Team        *string
+type PackDayParams struct {
+	Day  time.Time
+	Kind string
+	Body []byte
 }
 
-type PageFiguresRow struct {
-	Kind          int32
-	Key           string
-	Pages         int64
-	Interruptions int64
-	Outside       int64
-	Weekend       int64
+func (q *Queries) PackDay(ctx context.Context, arg PackDayParams) error {
+	_, err := q.db.Exec(ctx, packDay, arg.Day, arg.Kind, arg.Body)
+	return err
 }
 
-// The pages of people in a period, by hour of the day (kind 0; id is the hour) and by person (1), in the zone of each person. Days of more
-// than seven weeks ago are left out, because their hours are not known.
-func (q *Queries) PageFigures(ctx context.Context, arg PageFiguresParams) ([]PageFiguresRow, error) {
-	rows, err := q.db.Query(ctx, pageFigures,
-		arg.After,
-		arg.Until,
-		arg.Application,
-		arg.Plan,
-		arg.Team,
-	)
+const periodApplications = `-- name: PeriodApplications :many
+select a.id, coalesce(a.team_id, 0)::bigint as team_id,
+    ($1::text is null or lower(a.name) = lower($1::text))::boolean as chosen
+from applications a
+`
+
+type PeriodApplicationsRow struct {
+	ID     int64
+	TeamID int64
+	Chosen bool
+}
+
+// The applications, and whether the filters select them.
+func (q *Queries) PeriodApplications(ctx context.Context, application *string) ([]PeriodApplicationsRow, error) {
+	rows, err := q.db.Query(ctx, periodApplications, application)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []PageFiguresRow{}
+	items := []PeriodApplicationsRow{}
 	for rows.Next() {
-		var i PageFiguresRow
+		var i PeriodApplicationsRow
+		if err := rows.Scan(&i.ID, &i.TeamID, &i.Chosen); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const periodCounts = `-- name: PeriodCounts :many
+with now as materialized (
+    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to
+), days as materialized (
+    select g.day, k.kind, d.body
+    from generate_series(statistics_day($1::timestamptz), statistics_day($2::timestamptz), interval '24 hours') g (day)
+    cross join unnest(array['incidents', 'messages', 'attempts', 'pages']) k (kind)
+    left join statistics_days d on d.day = g.day and d.kind = k.kind
+), counts as (
+    select d.kind, d.day as at, d.body, 0::bigint as user_id, 0::bigint as application_id, 0::bigint as plan_id, '' as mode, '' as vendor, '' as account,
+        0 as first, 0 as second, 0 as third, '{}'::float8[] as claim_seconds, '{}'::float8[] as resolve_seconds
+    from days d where d.body is not null
+    union all
+    select r.kind, r.at, null, r.user_id, r.application_id, r.plan_id, r.mode, r.vendor, r.account, r.first, r.second, r.third, r.claim_seconds, r.resolve_seconds
+    from days d
+    cross join now n
+    cross join lateral (
+        select s.kind, s.at, s.user_id, s.application_id, s.plan_id, s.mode, s.vendor, s.account, s.first, s.second, s.third, s.claim_seconds, s.resolve_seconds from statistics_rows s where s.kind = d.kind and s.at > d.day and s.at <= d.day + interval '24 hours'
+    ) r
+    where d.body is null and r.at > $1::timestamptz and r.at <= $2::timestamptz and r.at <= n.counted_to
+    union all
+    select 'incidents', c.at, null, 0, c.application_id, coalesce(c.plan_id, 0), '', '', '', c.incidents, c.claimed, 0, c.claim_seconds, c.resolve_seconds
+    from now n, counted_incidents(greatest(n.counted_to, $1::timestamptz), $2::timestamptz, 3600) c
+    union all
+    select 'messages', c.at, null, 0, c.application_id, 0, c.mode, '', '', c.sent, c.delivered, c.failed, '{}', '{}'
+    from now n, counted_messages(greatest(n.counted_to, $1::timestamptz), $2::timestamptz, 3600) c
+    union all
+    select 'attempts', c.at, null, 0, c.application_id, 0, coalesce(c.mode, ''), c.vendor, c.account, c.attempts, c.failed, 0, '{}', '{}'
+    from now n, counted_attempts(greatest(n.counted_to, $1::timestamptz), $2::timestamptz, 3600) c
+    union all
+    select 'pages', c.at, null, c.user_id, c.application_id, coalesce(c.plan_id, 0), '', '', '', c.pages, c.interruptions, 0, '{}', '{}'
+    from now n, counted_pages(greatest(n.counted_to, $1::timestamptz), $2::timestamptz, 3600) c
+)
+select c.kind::text as kind, c.at::timestamptz as at, c.body, c.user_id::bigint as user_id, c.application_id::bigint as application_id, c.plan_id::bigint as plan_id,
+    c.mode::text as mode, c.vendor::text as vendor, c.account::text as account, c.first::bigint as first, c.second::bigint as second, c.third::bigint as third,
+    c.claim_seconds::float8[] as claim_seconds, c.resolve_seconds::float8[] as resolve_seconds
+from counts c
+`
+
+type PeriodCountsParams struct {
+	After time.Time
+	Until time.Time
+}
+
+type PeriodCountsRow struct {
+	Kind           string
+	At             time.Time
+	Body           []byte
+	UserID         int64
+	ApplicationID  int64
+	PlanID         int64
+	Mode           string
+	Vendor         string
+	Account        string
+	First          int64
+	Second         int64
+	Third          int64
+	ClaimSeconds   []float64
+	ResolveSeconds []float64
+}
+
+// The counts of a period: packed days, and rows of days that are not packed. Hours after those that are counted are read from incidents and
+// messages, at most two hours.
+func (q *Queries) PeriodCounts(ctx context.Context, arg PeriodCountsParams) ([]PeriodCountsRow, error) {
+	rows, err := q.db.Query(ctx, periodCounts, arg.After, arg.Until)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PeriodCountsRow{}
+	for rows.Next() {
+		var i PeriodCountsRow
 		if err := rows.Scan(
 			&i.Kind,
-			&i.Key,
-			&i.Pages,
-			&i.Interruptions,
-			&i.Outside,
-			&i.Weekend,
+			&i.At,
+			&i.Body,
+			&i.UserID,
+			&i.ApplicationID,
+			&i.PlanID,
+			&i.Mode,
+			&i.Vendor,
+			&i.Account,
+			&i.First,
+			&i.Second,
+			&i.Third,
+			&i.ClaimSeconds,
+			&i.ResolveSeconds,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const periodPeople = `-- name: PeriodPeople :many
+select u.id, u.name, u.time_zone from users u where u.id = any($1::bigint[])
+`
+
+type PeriodPeopleRow struct {
+	ID       int64
+	Name     string
+	TimeZone string
+}
+
+func (q *Queries) PeriodPeople(ctx context.Context, ids []int64) ([]PeriodPeopleRow, error) {
+	rows, err := q.db.Query(ctx, periodPeople, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PeriodPeopleRow{}
+	for rows.Next() {
+		var i PeriodPeopleRow
+		if err := rows.Scan(&i.ID, &i.Name, &i.TimeZone); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const periodPlans = `-- name: PeriodPlans :many
+select p.id, p.name, lower(p.name)::text as key, coalesce(o.team_id, 0)::bigint as team_id,
+    ($1::text is null or lower(p.name) = lower($1::text))::boolean as chosen
+from plans p left join plan_owners o on o.name_key = lower(p.name)
+where p.id = any($2::bigint[])
+order by p.id
+`
+
+type PeriodPlansParams struct {
+	Plan *string
+	Ids  []int64
+}
+
+type PeriodPlansRow struct {
+	ID     int64
+	Name   string
+	Key    string
+	TeamID int64
+	Chosen bool
+}
+
+func (q *Queries) PeriodPlans(ctx context.Context, arg PeriodPlansParams) ([]PeriodPlansRow, error) {
+	rows, err := q.db.Query(ctx, periodPlans, arg.Plan, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PeriodPlansRow{}
+	for rows.Next() {
+		var i PeriodPlansRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Key,
+			&i.TeamID,
+			&i.Chosen,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const periodTeams = `-- name: PeriodTeams :many
+select t.id, t.name, ($1::text is null or lower(t.name) = lower($1::text))::boolean as chosen from teams t
+`
+
+type PeriodTeamsRow struct {
+	ID     int64
+	Name   string
+	Chosen bool
+}
+
+func (q *Queries) PeriodTeams(ctx context.Context, team *string) ([]PeriodTeamsRow, error) {
+	rows, err := q.db.Query(ctx, periodTeams, team)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PeriodTeamsRow{}
+	for rows.Next() {
+		var i PeriodTeamsRow
+		if err := rows.Scan(&i.ID, &i.Name, &i.Chosen); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -787,71 +830,36 @@ func (q *Queries) TotalsAt(ctx context.Context, points []time.Time) ([]TotalsAtR
 	return items, nil
 }
 
-const vendorFigures = `-- name: VendorFigures :many
-with now as materialized (
-    select greatest(coalesce((select p.counted_to from statistics_progress p), '-infinity'), date_bin('1 hour', clock_timestamp() - interval '1 hour', '2000-01-01 00:00+00')) as counted_to
-), counted as (
-    select c.at, c.application_id, c.mode, c.vendor, c.account, c.attempts, c.failed
-    from statistics_attempts c, now n
-    where c.at > $5::timestamptz and c.at <= $6::timestamptz and c.at <= n.counted_to
-    union all
-    select c.at, c.application_id, c.mode, c.vendor, c.account, c.attempts, c.failed
-    from now n, counted_attempts(greatest(n.counted_to, $5::timestamptz), $6::timestamptz, 3600) c
-)
-select date_trunc($1::text, c.at - interval '1 microsecond', $2::text)::timestamptz as at,
-    c.vendor::text as vendor, c.account::text as account, c.mode::text as mode, sum(c.attempts)::bigint as attempts, sum(c.failed)::bigint as failed
-from counted c
-join applications a on a.id = c.application_id
-left join teams t on t.id = a.team_id
-where ($3::text is null or lower(a.name) = lower($3::text))
-  and ($4::text is null or lower(t.name) = lower($4::text))
-group by 1, 2, 3, 4
-order by 1, 2, 3, 4
+const unpackedDay = `-- name: UnpackedDay :many
+select g.day::timestamptz as day, k.kind::text as kind
+from (
+    select statistics_day(least((select min(i.at) from statistics_incidents i), (select min(m.at) from statistics_messages m),
+        (select min(a.at) from statistics_attempts a), (select min(w.at) from statistics_pages w))) as first, statistics_day(p.counted_to) as last
+    from statistics_progress p
+) b
+cross join generate_series(b.first, b.last, interval '24 hours') g (day)
+cross join unnest(array['incidents', 'messages', 'attempts', 'pages']) k (kind)
+where not exists (select from statistics_days d where d.day = g.day and d.kind = k.kind)
+order by g.day desc
+limit 4
 `
 
-type VendorFiguresParams struct {
-	Unit        string
-	Zone        string
-	Application *string
-	Team        *string
-	After       time.Time
-	Until       time.Time
+type UnpackedDayRow struct {
+	Day  time.Time
+	Kind string
 }
 
-type VendorFiguresRow struct {
-	At       time.Time
-	Vendor   string
-	Account  string
-	Mode     string
-	Attempts int64
-	Failed   int64
-}
-
-// The calls of vendors of a period by time and account.
-func (q *Queries) VendorFigures(ctx context.Context, arg VendorFiguresParams) ([]VendorFiguresRow, error) {
-	rows, err := q.db.Query(ctx, vendorFigures,
-		arg.Unit,
-		arg.Zone,
-		arg.Application,
-		arg.Team,
-		arg.After,
-		arg.Until,
-	)
+// The newest day that is not packed, and the kinds of counts that it lacks.
+func (q *Queries) UnpackedDay(ctx context.Context) ([]UnpackedDayRow, error) {
+	rows, err := q.db.Query(ctx, unpackedDay)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []VendorFiguresRow{}
+	items := []UnpackedDayRow{}
 	for rows.Next() {
-		var i VendorFiguresRow
-		if err := rows.Scan(
-			&i.At,
-			&i.Vendor,
-			&i.Account,
-			&i.Mode,
-			&i.Attempts,
-			&i.Failed,
-		); err != nil {
+		var i UnpackedDayRow
+		if err := rows.Scan(&i.Day, &i.Kind); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

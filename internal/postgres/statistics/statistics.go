@@ -1,4 +1,4 @@
-package catalog
+package statistics
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 	"github.com/iris-oncall/iris/internal/users"
 )
 
-// Statistics computes figures from incidents, timelines, messages and attempts. Incidents and messages are counted by hour into
+// Counts computes figures from incidents, timelines, messages and attempts. Incidents and messages are counted by hour into
 // tables; the figures of an hour are summed up from those tables, once for all processes. Messages count as long as their history is
 // kept. It is safe for concurrent use.
-type Statistics struct{ db *postgres.DB }
+type Counts struct{ db *postgres.DB }
 
-// NewStatistics returns the adapter over d.
-func NewStatistics(d *postgres.DB) *Statistics { return &Statistics{db: d} }
+// New returns the adapter over d.
+func New(d *postgres.DB) *Counts { return &Counts{db: d} }
 
 // statisticsTimeout bounds one call of Current, waiting for other processes included.
 const statisticsTimeout = 2 * time.Minute
@@ -29,7 +29,7 @@ const statisticsTimeout = 2 * time.Minute
 // Current returns the figures of the current hour. The first call of an hour counts what is not counted yet and computes the figures.
 // The others read them. Until all past hours are counted (after an upgrade or an import), calls may end at their time limit with an
 // error of kind Unavailable; what they have counted is kept.
-func (s *Statistics) Current(ctx context.Context) (applications.Statistics, error) {
+func (s *Counts) Current(ctx context.Context) (applications.Statistics, error) {
 	ctx, cancel := context.WithTimeout(ctx, statisticsTimeout)
 	defer cancel()
 	out, found, err := s.stored(ctx)
@@ -66,7 +66,7 @@ func (s *Statistics) Current(ctx context.Context) (applications.Statistics, erro
 }
 
 // stored returns the figures of the current hour if they were computed.
-func (s *Statistics) stored(ctx context.Context) (out applications.Statistics, found bool, err error) {
+func (s *Counts) stored(ctx context.Context) (out applications.Statistics, found bool, err error) {
 	err = s.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		hour, err := q.ThisHour(ctx)
 		if err != nil {

@@ -1,4 +1,4 @@
-package catalog_test
+package statistics_test
 
 import (
 	"strconv"
@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
+	"github.com/iris-oncall/iris/internal/postgres/statistics"
 )
 
 // fillPast adds incidents and three times as many past messages, evenly over the given time.
@@ -57,7 +57,7 @@ func TestCountingAnHourDoesNotReadOtherHours(t *testing.T) {
 func BenchmarkStatistics(b *testing.B) {
 	d := pgtest.New(b)
 	fillPast(b, d, 200_000, 98)
-	s := catalog.NewStatistics(d)
+	s := statistics.New(d)
 	for name, forget := range map[string]string{
 		"first fill":  "delete from statistics_progress; delete from statistics_snapshots",
 		"of the hour": "delete from statistics_snapshots",

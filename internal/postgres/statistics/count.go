@@ -1,4 +1,4 @@
-package catalog
+package statistics
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 
 // Count counts the hours that have ended since the last call, and those that have changed, each step in a transaction of its own. It
 // rests after each step, rest times as long as the step took. Several processes may call it; they take turns.
-func (s *Statistics) Count(ctx context.Context, rest int) error {
+func (s *Counts) Count(ctx context.Context, rest int) error {
 	for span := day; ; {
 		began := time.Now()
 		done, err := postgres.GetInTx(ctx, s.db, func(ctx context.Context, q *db.Queries) (bool, error) { return countStep(ctx, q, span) })

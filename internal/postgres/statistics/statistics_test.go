@@ -1,4 +1,4 @@
-package catalog_test
+package statistics_test
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 	"github.com/iris-oncall/iris/internal/applications"
 	"github.com/iris-oncall/iris/internal/messages"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/catalog"
 	pgincidents "github.com/iris-oncall/iris/internal/postgres/incidents"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
+	"github.com/iris-oncall/iris/internal/postgres/statistics"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -157,7 +157,7 @@ func TestCountedStatisticsEqualADirectComputation(t *testing.T) {
 	t.Log("seed", seed)
 	exec(`select make_history_partition(now() - n * interval '1 month') from generate_series(0, 4) n`)
 	exec(past, seed)
-	s := catalog.NewStatistics(d)
+	s := statistics.New(d)
 	compare := func(what string) {
 		t.Helper()
 		exec(`delete from statistics_snapshots`)

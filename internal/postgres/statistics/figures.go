@@ -1,0 +1,219 @@
+package statistics
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/iris-oncall/iris/internal/applications"
+	"github.com/iris-oncall/iris/internal/fault"
+	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+)
+
+// Limits of the rows of figures.
+const (
+	mostPlaces = 2000 // of a time axis
+	mostNames  = 100  // of plans, teams and people
+)
+
+// Figures returns what happened in a period. It reads counts by hour, and rows of the last hours only.
+func (s *Counts) Figures(ctx context.Context, f applications.FigureQuery) (applications.PeriodFigures, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) (out applications.PeriodFigures, err error) {
+		at, err := q.StatisticsCountedTo(ctx)
+		if err != nil {
+			return out, err
+		}
+		now, err := q.ThisHour(ctx)
+		if err != nil {
+			return out, err
+		}
+		if at.CountedTo.Unix() > 0 {
+			out.CountedTo, out.HoursFrom = at.CountedTo, at.DaysTo
+		}
+		out.Counting = at.Waiting > 0 || at.CountedTo.Before(now)
+		rows, err := q.PeriodCounts(ctx, db.PeriodCountsParams{After: f.From, Until: f.To})
+		if err != nil {
+			return out, err
+		}
+		plans, people := map[int64]bool{}, map[int64]bool{}
+		if err := groups(rows, func(g group) { plans[g.key.plan], people[g.key.user] = true, true }); err != nil {
+			return out, err
+		}
+		in, err := readScope(ctx, q, f, slices.Collect(maps.Keys(plans)), slices.Collect(maps.Keys(people)))
+		if err != nil {
+			return out, err
+		}
+		t := newTotals(f, in, at.DaysTo)
+		if err = groups(rows, t.add); err != nil || t.damaged {
+			return out, cmp.Or(err, errPacked)
+		}
+		t.show(&out)
+		return out, nil
+	})
+}
+
+// group has the counts of one key in one day.
+type group struct {
+	kind  string
+	day   time.Time
+	key   key
+	hours []byte // packed
+	whole bool   // the period has all of them
+}
+
+// groups yields the groups of packed days, and one group for each row of the other days.
+func groups(rows []db.PeriodCountsRow, yield func(group)) error {
+	for _, r := range rows {
+		if r.Body == nil {
+			day := r.At.Add(-time.Microsecond).UTC().Truncate(day)
+			one := hour{int(r.At.Sub(day) / time.Hour), [3]int64{r.First, r.Second, r.Third}, durations(r.ClaimSeconds), durations(r.ResolveSeconds)}
+			yield(group{r.Kind, day, key{r.UserID, r.ApplicationID, r.PlanID, r.Mode, r.Vendor, r.Account}, appendHour(nil, one), true})
+			continue
+		}
+		body := unpacker{rest: r.Body}
+		for len(body.rest) > 0 {
+			k := unpacker{rest: body.bytes()}
+			g := group{r.Kind, r.At.UTC(), k.key(), body.bytes(), false}
+			if k.failed || body.failed {
+				return errPacked
+			}
+			yield(g)
+		}
+	}
+	return nil
+}
+
+// scope has the names of what is counted, and what the filters of a query select.
+type scope struct {
+	zone         *time.Location
+	applications map[int64]db.PeriodApplicationsRow
+	teams        map[int64]db.PeriodTeamsRow
+	plans        map[int64]db.PeriodPlansRow
+	people       map[int64]person
+	plan, team   bool // there is a filter by it
+}
+
+type person struct {
+	name string
+	zone *time.Location
+}
+
+func readScope(ctx context.Context, q *db.Queries, f applications.FigureQuery, plans, people []int64) (*scope, error) {
+	s := &scope{applications: map[int64]db.PeriodApplicationsRow{}, teams: map[int64]db.PeriodTeamsRow{}, plans: map[int64]db.PeriodPlansRow{},
+		people: map[int64]person{}, plan: f.Plan != "", team: f.Team != ""}
+	var err error
+	if s.zone, err = time.LoadLocation(f.Zone); err != nil {
+		return nil, fault.Invalidf("zone", "zone must be the name of a time zone, such as Europe/Berlin")
+	}
+	foundApplications, err := q.PeriodApplications(ctx, postgres.NullText(f.Application))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range foundApplications {
+		s.applications[r.ID] = r
+	}
+	foundTeams, err := q.PeriodTeams(ctx, postgres.NullText(f.Team))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range foundTeams {
+		s.teams[r.ID] = r
+	}
+	foundPlans, err := q.PeriodPlans(ctx, db.PeriodPlansParams{Plan: postgres.NullText(f.Plan), Ids: plans})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range foundPlans {
+		s.plans[r.ID] = r
+	}
+	foundPeople, err := q.PeriodPeople(ctx, people)
+	if err != nil {
+		return nil, err
+	}
+	zones := map[string]*time.Location{}
+	for _, r := range foundPeople {
+		if zones[r.TimeZone] == nil {
+			if zones[r.TimeZone], err = time.LoadLocation(r.TimeZone); err != nil {
+				zones[r.TimeZone] = time.UTC
+			}
+		}
+		s.people[r.ID] = person{r.Name, zones[r.TimeZone]}
+	}
+	return s, nil
+}
+
+// teamOf returns the team to which the counts of a key belong: the owner of the plan, else that of the application; 0 = none.
+func (s *scope) teamOf(k key) int64 {
+	return cmp.Or(s.plans[k.plan].TeamID, s.applications[k.application].TeamID)
+}
+
+// selects reports whether the filters select the counts of a group. Messages and calls do not know plans; their team is that of the
+// application.
+func (s *scope) selects(g group) bool {
+	a, known := s.applications[g.key.application]
+	if !known && g.kind != "pages" || known && !a.Chosen {
+		return false
+	}
+	if s.plan && (g.kind == "incidents" || g.kind == "pages") && !s.plans[g.key.plan].Chosen {
+		return false
+	}
+	return !s.team || s.teams[s.teamOf(g.key)].Chosen
+}
+
+// showIncidents returns the figures of one place, plan or team.
+func showIncidents(name string, t *incidentTotal) applications.IncidentFigure {
+	return applications.IncidentFigure{Key: name, Incidents: t.incidents, Acknowledged: t.acknowledged, Resolved: t.resolves.Len(),
+		AcknowledgeMedian: t.claims.Percentile(0.5), AcknowledgeP90: t.claims.Percentile(0.9),
+		ResolveMedian: t.resolves.Percentile(0.5), ResolveP90: t.resolves.Percentile(0.9)}
+}
+
+// show sets the figures from the totals.
+func (t *totals) show(out *applications.PeriodFigures) {
+	for _, at := range first(slices.Sorted(maps.Keys(t.times)), mostPlaces) {
+		out.Times = append(out.Times, showIncidents(time.Unix(at, 0).UTC().Format(time.RFC3339), t.times[at]))
+	}
+	ranked := func(a, b applications.IncidentFigure) int {
+		return cmp.Or(cmp.Compare(b.Incidents, a.Incidents), cmp.Compare(a.Key, b.Key))
+	}
+	for _, p := range t.plans {
+		out.Plans = append(out.Plans, showIncidents(p.name, p))
+	}
+	for id, p := range t.teams {
+		out.Teams = append(out.Teams, showIncidents(t.in.teams[id].Name, p))
+	}
+	slices.SortFunc(out.Plans, ranked)
+	slices.SortFunc(out.Teams, ranked)
+	out.Plans, out.Teams = first(out.Plans, mostNames), first(out.Teams, mostNames)
+	for _, m := range t.messages {
+		out.Messages = append(out.Messages, *m)
+	}
+	slices.SortFunc(out.Messages, func(a, b applications.MessageFigure) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Mode, b.Mode))
+	})
+	for _, v := range t.vendors {
+		out.Vendors = append(out.Vendors, *v)
+	}
+	slices.SortFunc(out.Vendors, func(a, b applications.VendorFigure) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Vendor, b.Vendor), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Mode, b.Mode))
+	})
+	for id, p := range t.people {
+		p.Key = t.in.people[id].name
+		out.People = append(out.People, *p)
+	}
+	slices.SortFunc(out.People, func(a, b applications.PageFigure) int {
+		return cmp.Or(cmp.Compare(b.Interruptions, a.Interruptions), cmp.Compare(b.Pages, a.Pages), cmp.Compare(a.Key, b.Key))
+	})
+	out.People = first(out.People, mostNames)
+	for number, h := range t.hours {
+		if h.Pages > 0 {
+			h.Key = fmt.Sprintf("%02d", number)
+			out.Hours = append(out.Hours, h)
+		}
+	}
+}
+
+func first[T any](all []T, most int) []T { return all[:min(len(all), most)] }
