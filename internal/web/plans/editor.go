@@ -72,6 +72,8 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 		f.values.Set("name", "copy of "+p.Name)
 	} else if team := r.URL.Query().Get("team"); team != "" {
 		f.values.Set("team", page.Storable(team))
+	} else if len(h.namesOf(r, "teams")) == 0 { // nobody can be on call yet: the first plan pages its author
+		f.Steps[0].Rows[0].Role, f.Steps[0].Rows[0].Name = "user", page.Reader(r).Name
 	}
 	h.editor(rw, r, http.StatusOK, f, draftView{})
 }
