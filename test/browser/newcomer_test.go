@@ -38,7 +38,7 @@ func TestANewcomerGetsTheFirstPage(t *testing.T) {
 	b.do("open it", chromedp.SendKeys(`input[name=title]`, "my first alert"), chromedp.Click(`button[value=open]`), chromedp.WaitVisible(`.timeline`),
 		chromedp.WaitVisible(`.chip.sent, .chip.delivered`))
 	b.shot("103-newcomer-incident")
-	b.do("the page is in the mailbox", chromedp.Click(`nav a[href="/dev/mailbox"]`), chromedp.WaitVisible(`article.letter a[href*="/ack/"]`))
+	b.do("the page is in the mailbox", chromedp.Click(`nav.side a[href="/dev/mailbox"]`), chromedp.WaitVisible(`article.letter a[href*="/ack/"]`))
 	require.Contains(t, b.text(`article.letter`), "my first alert")
 	b.shot("104-newcomer-mailbox")
 	link := ask[string](b, `document.querySelector("article.letter a[href*='/ack/']").href`)
