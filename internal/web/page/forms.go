@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // Field is a value of a form that is sent again.
@@ -39,5 +40,42 @@ func (p *Pages) KeepForm(rw http.ResponseWriter, r *http.Request) bool {
 		Action string
 		Fields []Field
 	}{Frame{Title: "Your session has ended"}, r.URL.RequestURI(), Fields(r.PostForm)})
+	return true
+}
+
+// Offer is a page with a form that sends a change again.
+type Offer struct {
+	Frame
+	Problem string
+	Action  string // the form's address
+	Fields  []Field
+	Label   string
+	Leave   string // text of the link that leaves without the change
+	Back    string // address of that link
+}
+
+// offerAgain answers a form that failed for a reason that passes: the page keeps what was typed, and the person sends it again. It returns
+// false if the request is no form, or one that is too large or has a password.
+func (p *Pages) offerAgain(rw http.ResponseWriter, r *http.Request, f Frame, status int, text string) bool {
+	if r.Method != http.MethodPost || IsRefresh(r) {
+		return false
+	}
+	if r.PostForm == nil {
+		r.Body = http.MaxBytesReader(rw, r.Body, maxKept)
+	}
+	if r.ParseForm() != nil {
+		return false
+	}
+	for name := range r.PostForm {
+		if strings.Contains(name, "password") || strings.Contains(name, "secret") {
+			return false
+		}
+	}
+	back := "/"
+	if from, err := url.Parse(r.Referer()); err == nil && from.Host == r.Host && strings.HasPrefix(from.Path, "/") {
+		back = from.RequestURI()
+	}
+	p.Render(rw, r, status, "confirm", Offer{Frame: f, Problem: text + " What you sent is kept on this page.", Action: r.URL.RequestURI(),
+		Fields: Fields(r.PostForm), Label: "Send it again", Leave: "Leave it as it is", Back: back})
 	return true
 }
