@@ -1,11 +1,14 @@
 package page
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
 // Field is a value of a form that is sent again.
@@ -20,6 +23,27 @@ func Fields(form url.Values) []Field {
 		}
 	}
 	return all
+}
+
+// maxForm is the largest form of a page, in encoded bytes.
+const maxForm = 1 << 20
+
+// ReadForms parses the forms of requests for next. A form that is too large or broken is refused.
+func (p *Pages) ReadForms(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			r.Body = http.MaxBytesReader(rw, r.Body, maxForm)
+			if err := r.ParseForm(); err != nil {
+				kind, text := fault.Invalid, "The form cannot be read. Go back and send it again."
+				if large := new(http.MaxBytesError); errors.As(err, &large) {
+					kind, text = fault.TooLarge, "The form has more than 1 MB. Go back and shorten it."
+				}
+				p.Fail(rw, r, fault.New(kind, text))
+				return
+			}
+		}
+		next.ServeHTTP(rw, r)
+	})
 }
 
 // maxKept is the largest form that KeepForm keeps, in bytes.
