@@ -42,9 +42,19 @@ func TestANewcomerGetsTheFirstPage(t *testing.T) {
 	require.Contains(t, b.text(`article.letter`), "my first alert")
 	b.shot("104-newcomer-mailbox")
 	link := ask[string](b, `document.querySelector("article.letter a[href*='/ack/']").href`)
-	b.do("its link acknowledges", chromedp.Navigate(link), chromedp.WaitVisible(`button.primary`), chromedp.Click(`button.primary`), chromedp.WaitNotPresent(`button.primary`))
+	b.do("its link leads to a small page without scripts", chromedp.EmulateViewport(360, 800), chromedp.Navigate(link), chromedp.WaitVisible(`button.primary`))
+	require.Equal(t, "my first alert", b.text(`h1`))
+	require.Regexp(t, `opened \d+ s ago, .*\d:\d\d`, b.text(`main`), "its age in words, and the time")
+	require.Regexp(t, `Open incident #\d+`, b.text(`a.button[href^="/incidents/"]`))
+	require.Equal(t, []int{48, 0, 0}, ask[[]int](b, `(() => {
+		const button = document.querySelector("button.primary").getBoundingClientRect(), heading = document.querySelector("h1").getBoundingClientRect();
+		return [Math.min(48, button.height), Math.round(heading.width - button.width), document.scripts.length];
+	})()`), "the button is at least 48 px high and as wide as the card")
+	require.Empty(t, ask[[]string](b, overflowing))
+	b.shot("104-newcomer-acknowledge")
+	b.do("its button acknowledges", chromedp.Click(`button.primary`), chromedp.WaitNotPresent(`button.primary`))
 	require.Contains(t, b.text(`.chip`), "Acknowledged by demo")
-	b.do("home shows the incident and no more first steps", chromedp.Navigate(home+"/"), chromedp.WaitVisible(`.chip.acknowledged`), chromedp.WaitNotPresent(`#first-steps`))
+	b.do("home shows the incident and no more first steps", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/"), chromedp.WaitVisible(`.chip.acknowledged`), chromedp.WaitNotPresent(`#first-steps`))
 	require.Contains(t, b.text(`.incidents`), "my first alert")
 	b.shot("105-newcomer-done")
 }

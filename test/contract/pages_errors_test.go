@@ -79,7 +79,7 @@ func TestNoPageHasAnErrorWithoutStyle(t *testing.T) {
 	incident := fmt.Sprint(s.open())
 	elsewhere := []string{"Origin", "https://evil.example.com", "Sec-Fetch-Site", "cross-site"}
 	for _, path := range []string{"/nothing", "/incidents/999999", "/incidents/abc", "/incidents/bulk", "/plans/none", "/templates/999999", "/applications/none", "/integrations/none",
-		"/silences/999999", "/messages/999999", "/people/none", "/teams/none", "/static/none.css", "/invitations/none"} {
+		"/silences/999999", "/messages/999999", "/people/none", "/teams/none", "/invitations/none"} {
 		s.browse(bob, get, path, "").styled(404)
 	}
 	s.browse(anonymous, get, "/nothing", "").styled(404)
