@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -82,7 +83,7 @@ func (p plan) text() string {
 	for i, s := range line(p, 0) {
 		write("step %d%s", i+1, map[bool]string{true: ", only " + s.When}[s.When != ""])
 		for _, n := range s.Rows {
-			parts := []string{strings.TrimSpace("page " + n.Who + " " + n.Name), "priority " + n.Priority, "template " + n.Template}
+			parts := []string{strings.TrimSpace("page " + n.Who + " " + n.Name), "priority " + n.Priority, "template " + cmp.Or(n.Template, "none (built-in text)")}
 			for _, more := range []string{n.Repeat, n.Wait} {
 				if more != "" {
 					parts = append(parts, more)
