@@ -11,7 +11,7 @@ import (
 type devCommand struct {
 	Processors  int    `help:"How many message-processors to run." default:"1"`
 	Fresh       bool   `help:"Delete the data of earlier runs first."`
-	NoDemo      bool   `help:"Start with an empty database."`
+	NoDemo      bool   `help:"Start without demo data: only the administrator demo with password demo."`
 	StateDir    string `help:"Directory for the data." placeholder:"DIR" env:"IRIS_STATE_DIR" type:"path"`
 	AllowRemote bool   `help:"Permit an IRIS_HTTP_ADDR that other machines can reach. The password of the demo user is public."`
 	Verbose     bool   `short:"v" help:"Show the whole log of the servers, not only errors."`

@@ -210,10 +210,11 @@ func checkNotification(n *escalation.Notification, reach escalation.Reach, step,
 		warnings = append(warnings, targetWarnings(t, reach.ListLimit)...)
 	}
 	t, ok := reach.Templates[n.Template]
-	if !ok {
+	switch {
+	case n.Template == "": // messages have the built-in text
+	case !ok:
 		return refuse("template", InvalidPlan, "Invalid data for step %d", step+1)
-	}
-	if t.Applications == 0 {
+	case t.Applications == 0:
 		warnings = append(warnings, "the template "+n.Template+" has no text for any application")
 	}
 	return warnings, nil

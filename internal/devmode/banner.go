@@ -65,7 +65,8 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 	line("Iris is running: one iris-api, %d message-processor%s. Ctrl-C stops everything and keeps the data.", s.opt.Processors, plural(s.opt.Processors))
 	line("")
 	line("  Web pages    %s/", s.public)
-	if !s.opt.NoDemo {
+	own := cfg.DatabaseURL() == ""
+	if !s.opt.NoDemo || own {
 		line("               log in as user %s, password %s", demo.User, demo.Password)
 	}
 	line("  Mailbox      %s/dev/mailbox", s.public)
@@ -82,18 +83,16 @@ func (s *Supervisor) banner(cfg *config.Config, databaseURL string) {
 	line("  Logs         %s", s.logDir)
 	if s.opt.NoDemo {
 		line("")
-		line("There is no demo data. To begin, in another shell:")
-		line("")
-		if cfg.DatabaseURL() == "" {
+		if own {
+			line("There is no demo data. The home page has the first steps. For other commands, in another shell:")
+			line("")
 			line("export IRIS_DATABASE_URL='%s'", databaseURL)
+			line("%s user add ann --email ann@example.com --phone +15551234567", s.command())
+		} else {
+			line("There is no demo data. Add an administrator in another shell, then log in. The home page has the first steps.")
+			line("")
+			line("%s user add ann --admin --email ann@example.com --phone +15551234567", s.command())
 		}
-		for _, command := range []string{
-			"user add ann --admin --email ann@example.com --phone +15551234567", "team add ops --member ann", "app add watch",
-		} {
-			line("%s %s", s.command(), command)
-		}
-		line("")
-		line("Then a template and a plan: docs/api.md has an example.")
 	} else {
 		line("")
 		line("Post an alert as Alertmanager does (or configure an Alertmanager with this webhook address):")

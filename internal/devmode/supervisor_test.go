@@ -341,6 +341,7 @@ func TestBannerWithoutDemoDataShowsTheFirstCommands(t *testing.T) {
 	require.NoError(t, err)
 	s.banner(cfg, "postgres://iris:geheim@127.0.0.1:5/iris")
 	require.Contains(t, out.String(), "\nexport IRIS_DATABASE_URL='postgres://iris:geheim@127.0.0.1:5/iris'\ngo run ./cmd/iris user add ")
+	require.Contains(t, out.String(), "log in as user demo, password demo")
 	out.Reset()
 	s.opt.Program = "/usr/bin/iris"
 	cfg, err = config.Load("", []string{"IRIS_DATABASE_URL=postgres://iris:geheim@h/iris"})
@@ -348,6 +349,7 @@ func TestBannerWithoutDemoDataShowsTheFirstCommands(t *testing.T) {
 	s.banner(cfg, "postgres://iris:geheim@h/iris")
 	require.Contains(t, out.String(), "\n/usr/bin/iris user add ")
 	require.NotContains(t, out.String(), "geheim")
+	require.NotContains(t, out.String(), "password demo", "dev mode adds no user to a database that it does not run")
 }
 
 func TestDevRefusesAnAddressThatOthersCanReach(t *testing.T) {

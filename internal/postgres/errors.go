@@ -44,10 +44,12 @@ func MapError(err error) error {
 		return fault.Wrap(fault.Unavailable, err, "the database did not answer in time")
 	}
 	var pe *pgconn.PgError
-	if errors.As(err, &pe) {
-		return mapState(pe, err)
-	}
 	var ce *pgconn.ConnectError
+	if errors.As(err, &pe) {
+		if mapped := mapState(pe, err); !fault.Is(mapped, fault.Internal) || !errors.As(err, &ce) {
+			return mapped
+		}
+	}
 	var ne net.Error
 	if errors.As(err, &ce) || errors.As(err, &ne) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) || brokenConnection(err) {
 		return fault.Wrap(fault.Unavailable, oneLine{err}, "the database cannot be reached")

@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
 
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/web/account"
 	"github.com/iris-oncall/iris/internal/web/incidents"
@@ -109,7 +110,11 @@ func (w *Web) Run(ctx context.Context) error { return w.pages.Run(ctx) }
 func (w *Web) Routes(r chi.Router) {
 	r.Handle("/static/*", w.pages.Assets)
 	r.Group(func(r chi.Router) {
-		r.Use(w.pages.Stream, headers, http.NewCrossOriginProtection().Handler, w.pages.Sessions.LoadAndSave, w.signOn.FollowProxy)
+		sameOrigin := http.NewCrossOriginProtection()
+		sameOrigin.SetDenyHandler(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			w.errors.Write(rw, r, fault.New(fault.Forbidden, "another site sent this request, so it was not carried out: open Iris and do it there"))
+		}))
+		r.Use(w.pages.Stream, headers, sameOrigin.Handler, w.pages.Sessions.LoadAndSave, w.signOn.FollowProxy)
 		page.Get(r, "/", w.home)
 		page.Get(r, "/login", w.showLogin)
 		w.signOn.Routes(r)
@@ -120,7 +125,7 @@ func (w *Web) Routes(r chi.Router) {
 		r.Post("/logout/", w.logout)
 		r.Post("/logout", w.logoutOncall)
 		r.Group(func(r chi.Router) {
-			r.Use(w.requireReader, w.again)
+			r.Use(w.requireReader, w.pages.ReadForm, w.again)
 			w.incidents.Routes(r)
 			w.sections.Routes(r, w.pages)
 			w.account.Routes(r)

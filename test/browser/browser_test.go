@@ -26,8 +26,8 @@ var home = "http://" + address()
 
 func address() string { return "127.0.0.1:" + cmp.Or(os.Getenv("IRIS_BROWSER_PORT"), "16649") }
 
-// startDev runs `iris dev` with a state directory of its own until the test ends.
-func startDev(t *testing.T) {
+// startDev runs `iris dev` with further flags and a state directory of its own until the test ends.
+func startDev(t *testing.T, flags ...string) {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
@@ -40,7 +40,7 @@ func startDev(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(state, 0o755))
 	t.Cleanup(func() { _ = os.RemoveAll(state) })
-	cmd := exec.Command(bin, "dev", "--processors", "2", "--state-dir", state)
+	cmd := exec.Command(bin, append([]string{"dev", "--processors", "2", "--state-dir", state}, flags...)...)
 	cmd.Env = append(os.Environ(), "IRIS_HTTP_ADDR="+address())
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log

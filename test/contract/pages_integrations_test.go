@@ -294,6 +294,39 @@ func TestIntegrationsAreSearchedInTheAPI(t *testing.T) {
 	s.do(anonymous, post, "/integrations/beta/rules", formOf("do", "add"), "Content-Type", "application/x-www-form-urlencoded", "HX-Request", "true").is(401)
 }
 
+func TestIntegrationsAreFilteredByHealth(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for k := range 60 {
+		s.do(owner, put, fmt.Sprintf("/v1/integrations/a%02d", k), m{"type": "generic", "application": "demo", "default_plan": "pager"}).is(201)
+	}
+	s.do(owner, put, "/v1/integrations/off", m{"type": "generic", "application": "demo", "default_plan": "pager", "enabled": false}).is(201)
+	page := s.html(viewer, "/integrations?health=attention")
+	require.Contains(t, page, `href="/integrations/off"`, "it is found behind the first page")
+	require.NotContains(t, page, `href="/integrations/a00"`)
+	require.Contains(t, page, `<option value="attention" selected>`)
+	require.Contains(t, s.html(viewer, "/integrations?health=silent"), "/integrations?after=", "the next rows")
+	require.Contains(t, s.html(viewer, "/integrations?health=works"), "No integration has this health.")
+}
+
+func TestSilencesEndAndLastLongerInTheList(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	filled := s.html(owner, "/silences/new?plan=pager&application=demo")
+	require.Regexp(t, `name="plan"[^>]* value="pager"`, filled)
+	require.Regexp(t, `name="application"[^>]* value="demo"`, filled)
+	s.sends(owner, "/silences", "application", "demo", "for", "1h", "comment", "c").is(303)
+	require.NotContains(t, s.html(viewer, "/silences"), "/silences/1/end")
+	require.Contains(t, s.html(owner, "/silences"), `action="/silences/1/end"`)
+	_, page := s.press(owner, "/silences/1/longer", "for", "1h", "back", "active")
+	require.Contains(t, page, "Silence 1 lasts longer now.")
+	require.Contains(t, page, `action="/silences/1/longer"`, "the list")
+	require.EqualValues(t, 1, s.number("select count(*) from silences where ends_at > clock_timestamp() + interval '115 minutes'"))
+	_, page = s.press(owner, "/silences/1/end", "back", "active")
+	require.Contains(t, page, "No silence is in force")
+	require.NotContains(t, s.html(owner, "/silences?show=over"), "/silences/1/end")
+}
+
 func TestASilenceIsPreviewed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

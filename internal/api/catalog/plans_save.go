@@ -190,7 +190,7 @@ func readNotification(b jsonbody.Object) (n escalation.Notification, err error) 
 		return n, err
 	}
 	n.Priority = users.Priority(priority)
-	if n.Template, err = b.Required("template"); err != nil {
+	if n.Template, err = b.Text("template"); err != nil {
 		return n, err
 	}
 	wait, err := b.Whole("wait_seconds", math.MaxInt32, 0)

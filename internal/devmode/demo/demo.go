@@ -96,6 +96,13 @@ func templateDraft() messages.NewTemplate {
 	}}
 }
 
+// SeedUser adds the demo user without contacts, who makes everything else in the pages. It changes nothing if the user exists.
+func SeedUser(ctx context.Context, o *operator.Operator) error {
+	u := people()[0]
+	u.Contacts, u.Modes = nil, nil
+	return ignoreConflict(o.AddUser(ctx, u))
+}
+
 // Seed writes the demo data. It changes nothing if the demo plan, which is written last, exists: people may have edited the data.
 // Objects of an interrupted Seed are kept and the others added.
 func Seed(ctx context.Context, o *operator.Operator, s *senders.Senders) error {

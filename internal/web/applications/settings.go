@@ -29,10 +29,7 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 
 // saveNew makes an application and goes on to its settings. Only administrators may.
 func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
-	typed, ok := h.Pages.Form(rw, r)
-	if !ok {
-		return
-	}
+	typed := page.Typed(r)
 	v := newView{Name: typed.Get("name")}
 	var made application
 	err := h.Pages.API(r).Send(http.MethodPost, "/v1/applications", map[string]string{"name": v.Name}, &made)
@@ -40,6 +37,7 @@ func (h Handlers) saveNew(rw http.ResponseWriter, r *http.Request) {
 		h.Pages.Done(rw, r, page.Path("/applications/%s/edit", made.Name), "The application is made. Choose its variables, and show its key below the settings.")
 		return
 	}
+	var ok bool
 	if v.Refusal, ok = h.Pages.Refused(rw, r, err); ok {
 		v.Frame = h.Pages.Frame(r, "New application", "applications")
 		h.Pages.Render(rw, r, v.Refusal.Status, "application-new", v)
@@ -110,10 +108,7 @@ func (h Handlers) form(rw http.ResponseWriter, r *http.Request, status int, a ap
 
 // save replaces the settings.
 func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
-	typed, ok := h.Pages.Form(rw, r)
-	if !ok {
-		return
-	}
+	typed := page.Typed(r)
 	a, _, err := h.settings(r)
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -130,6 +125,7 @@ func (h Handlers) save(rw http.ResponseWriter, r *http.Request) {
 	v := editView{ETag: typed.Get("etag"), Variables: typed.Get("variables"), Required: typed.Get("required_variables"), TitleVariable: typed.Get("title_variable"), Owners: typed.Get("owners"),
 		SenderEmail: typed.Get("sender_email"), Sample: typed.Get("sample_context"), ContextTemplate: typed.Get("context_template"),
 		SummaryTemplate: typed.Get("summary_template"), MobileTemplate: typed.Get("mobile_template")}
+	var ok bool
 	if v.Refusal, ok = h.Pages.Refused(rw, r, err); !ok {
 		return
 	}

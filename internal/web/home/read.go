@@ -36,6 +36,7 @@ type data struct {
 	senders []integration
 	sent    []message
 	plans   []plan
+	reached []incident // one that paged the reader, for newcomers
 	missing string
 }
 
@@ -182,6 +183,11 @@ func (h Handlers) readTeams(r *http.Request, d *data) (missing []string, err err
 	senders := make([][]integration, len(shown)+1)
 	every := len(shown) == 0 || page.Reader(r).Admin // a newcomer sends the test alert with any integration
 	reads := map[string]func() error{}
+	if d.newcomer() {
+		reads["the first page"] = func() error {
+			return list(api, "/v1/incidents?limit=1&target="+url.QueryEscape(page.Reader(r).Name), &d.reached)
+		}
+	}
 	for i, team := range shown {
 		reads["team "+team] = func() error {
 			d.onCall[i].Team = team

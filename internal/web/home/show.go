@@ -287,20 +287,35 @@ func shortened(s string, length int) string {
 
 // firstSteps are what a newcomer does.
 type firstSteps struct {
-	Contact, Plan, Alert bool   // what is done
-	Contacts, Planned    string // addresses of pages
-	Contacted, Send      string // commands
-	Integrations         bool   // there is one that can receive the test alert
+	Contact, Plan, Alert    bool   // what is done
+	Contacts, Planned, Open string // addresses of pages
+	Connect                 string // address of the form of an integration; "" = there is one that can receive the test alert
+	Contacted, Send         string // commands
 }
 
-// firstSteps returns the steps for a reader without a team, or for an installation without a plan; nil for others.
+// newcomer reports whether the reader has no team, or the installation no plan.
+func (d *data) newcomer() bool { return len(d.teams) == 0 || len(d.plans) == 0 }
+
+// firstSteps returns the steps for a newcomer. It returns nil for others, and when all steps are done.
 func (d *data) firstSteps(name, address string, readOnly bool) *firstSteps {
-	if readOnly || len(d.teams) > 0 && len(d.plans) > 0 || strings.Contains(d.missing, "your teams") || strings.Contains(d.missing, "plans") {
+	if readOnly || !d.newcomer() || strings.Contains(d.missing, "your teams") || strings.Contains(d.missing, "plans") {
 		return nil
 	}
-	s := &firstSteps{Contact: len(d.contact) > 0, Plan: len(d.plans) > 0, Contacts: page.Path("/people/%s", name), Planned: "/plans/new", Integrations: len(d.senders) > 0}
-	for _, i := range d.senders {
-		s.Alert = s.Alert || i.Activity.Accepted > 0
+	s := &firstSteps{Contact: len(d.contact) > 0, Plan: len(d.plans) > 0, Alert: len(d.reached) > 0, Contacts: page.Path("/people/%s", name),
+		Planned: "/plans/new", Open: "/incidents/new"}
+	query := url.Values{"type": {"generic"}}
+	for _, p := range d.plans {
+		if p.Creator == name || len(d.plans) == 1 {
+			query.Set("plan", p.Name)
+			s.Open += "?" + url.Values{"plan": {p.Name}}.Encode()
+			break
+		}
+	}
+	if len(d.senders) == 0 {
+		s.Connect = "/add-integration?" + query.Encode()
+	}
+	if s.Contact && s.Plan && s.Alert {
+		return nil
 	}
 	s.Contacted = "iris contact set '" + shellSafe(name) + "' sms +12025550100"
 	s.Send = `curl -H "Authorization: Bearer TOKEN" -H "Content-Type: application/json" ` + address + `/v1/hooks/generic -d '{"id": "test", "title": "Test alert of ` + shellSafe(name) + `", "severity": "high"}'`

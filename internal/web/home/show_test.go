@@ -101,11 +101,18 @@ func TestFirstSteps(t *testing.T) {
 	require.Contains(t, s.Send, "https://iris.example.com/v1/hooks/generic")
 	require.Contains(t, s.Send, "Test alert of oneil", "a quote would end the text in the shell")
 	require.Equal(t, "iris contact set 'oneil' sms +12025550100", s.Contacted)
-	d := data{contact: []contact{{}}, plans: []plan{{}}, senders: make([]integration, 1)}
-	d.senders[0].Activity.Accepted = 1
+	require.Equal(t, "/incidents/new", s.Open)
+	require.Equal(t, "/add-integration?type=generic", s.Connect)
+	d := data{contact: []contact{{}}, plans: []plan{{Name: "others"}, {Name: "my plan", Creator: "ann"}}}
 	s = d.firstSteps("ann", "", false)
-	require.True(t, s.Contact && s.Plan && s.Alert)
-	d.teams = []string{"db"}
+	require.True(t, s.Contact && s.Plan && !s.Alert)
+	require.Equal(t, "/incidents/new?plan=my+plan", s.Open)
+	require.Equal(t, "/add-integration?plan=my+plan&type=generic", s.Connect)
+	d.senders = make([]integration, 1)
+	require.Empty(t, d.firstSteps("ann", "", false).Connect)
+	d.reached = []incident{{}}
+	require.Nil(t, d.firstSteps("ann", "", false), "all is done")
+	d.reached, d.teams = nil, []string{"db"}
 	require.Nil(t, d.firstSteps("ann", "", false))
 	require.Nil(t, (&data{}).firstSteps("ann", "", true), "a person who may only read cannot do them")
 	require.Nil(t, (&data{missing: "your teams"}).firstSteps("ann", "", false))

@@ -178,7 +178,7 @@ func resized(given []targetView, n int) []targetView {
 	return out
 }
 
-// choices reads the plans and applications. Without an application the first one is chosen.
+// choices reads the plans and applications. Without an application the first one is chosen, and without a plan the only one.
 func (h Handlers) choices(r *http.Request, v *newView) error {
 	type named struct {
 		Name string `json:"name"`
@@ -198,6 +198,9 @@ func (h Handlers) choices(r *http.Request, v *newView) error {
 	}
 	if v.Application == "" && len(v.Applications) > 0 {
 		v.Application = v.Applications[0].Value
+	}
+	if v.Plan == "" && len(v.Plans) == 1 {
+		v.Plan = v.Plans[0]
 	}
 	return nil
 }

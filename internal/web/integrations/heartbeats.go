@@ -47,13 +47,13 @@ func (b beat) IntegrationHref() string { return integration{Name: b.Integration}
 func (b beat) Health() health {
 	switch b.State {
 	case "missed":
-		return health{"late", "bad"}
+		return health{Text: "late", Kind: "bad"}
 	case "waiting":
-		return health{"never seen", "info"}
+		return health{Text: "never seen", Kind: "info"}
 	case "off":
-		return health{"switched off", "warn"}
+		return health{Text: "switched off", Kind: "warn"}
 	}
-	return health{"on time", "good"}
+	return health{Text: "on time", Kind: "good"}
 }
 
 // EveryText and GraceText are the periods in words.

@@ -117,8 +117,19 @@ func (i integration) HasHeartbeats() bool { return slices.Contains(heartbeats.Ty
 // HasSecrets reports whether the integration can check signatures.
 func (i integration) HasSecrets() bool { return slices.Contains(signatures.Types(), i.Type) }
 
-// health is a state of an integration with the kind of its chip.
-type health struct{ Text, Kind string }
+// health is a state of an integration with the kind of its chip. Group is the filter of the list that has it.
+type health struct{ Text, Kind, Group string }
+
+// The filters of the list by health.
+const (
+	groupWorks     = "works"
+	groupAttention = "attention"
+	groupSilent    = "silent"
+)
+
+// healthOptions are the choices of the filter.
+var healthOptions = []page.Option{{Value: "", Label: "any health"}, {Value: groupWorks, Label: "works"}, {Value: groupAttention, Label: "needs attention"},
+	{Value: groupSilent, Label: "silent or never used"}}
 
 // silent is the time without a delivery after which the list marks an integration. Senders without alerts send nothing, so it is long.
 const silent = 30 * 24 * time.Hour
@@ -128,19 +139,19 @@ func (i integration) healthAt(now time.Time) health {
 	a := i.Activity
 	switch {
 	case !i.Enabled:
-		return health{"switched off", "warn"}
+		return health{"switched off", "warn", groupAttention}
 	case len(i.Tokens) == 0:
-		return health{"no token", "bad"}
+		return health{"no token", "bad", groupAttention}
 	case a.LastRefusedAt.After(a.LastAcceptedAt):
-		return health{"last delivery refused", "bad"}
+		return health{"last delivery refused", "bad", groupAttention}
 	case a.LastAcceptedAt.IsZero():
-		return health{"nothing received yet", "info"}
+		return health{"nothing received yet", "info", groupSilent}
 	case a.LastFailureAt.Add(24 * time.Hour).After(now):
-		return health{"expressions fail", "warn"}
+		return health{"expressions fail", "warn", groupAttention}
 	case now.Sub(a.LastAcceptedAt) > silent:
-		return health{fmt.Sprintf("silent for %d days", now.Sub(a.LastAcceptedAt)/(24*time.Hour)), "warn"}
+		return health{fmt.Sprintf("silent for %d days", now.Sub(a.LastAcceptedAt)/(24*time.Hour)), "warn", groupSilent}
 	}
-	return health{"works", "good"}
+	return health{"works", "good", groupWorks}
 }
 
 // Health is healthAt now, for templates.
@@ -150,9 +161,15 @@ type listView struct {
 	page.Frame
 	Tabs []page.Tab
 	Text string // the reader's filter
+	Show string // the health of the rows; "" = any
 	Rows []integration
 	More string // address of the next rows; "" = there are none
+	// Healths are the choices of Show.
+	Healths []page.Option
 }
+
+// maxReads is how many pages of the API one page of the list reads to find rows of a health.
+const maxReads = 10
 
 func tabs(current string) []page.Tab {
 	all := []page.Tab{{Label: "Integrations", Href: "/integrations"}, {Label: "Heartbeats", Href: "/heartbeats"}}
@@ -164,19 +181,31 @@ func tabs(current string) []page.Tab {
 
 // list shows the integrations by name.
 func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
-	v := listView{Tabs: tabs("/integrations"), Text: page.Storable(strings.TrimSpace(r.URL.Query().Get("text")))}
-	var found page.Listed[integration]
-	q := listQuery(r)
+	asked := r.URL.Query()
+	v := listView{Tabs: tabs("/integrations"), Text: page.Storable(strings.TrimSpace(asked.Get("text"))), Show: asked.Get("health"), Healths: healthOptions}
+	q, next := listQuery(r), ""
 	if v.Text != "" {
 		q.Set("text", v.Text)
 	}
-	if err := h.Pages.API(r).Get("/v1/integrations?"+q.Encode(), &found); err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
+	for range maxReads {
+		var found page.Listed[integration]
+		if err := h.Pages.API(r).Get("/v1/integrations?"+q.Encode(), &found); err != nil {
+			h.Pages.Fail(rw, r, err)
+			return
+		}
+		for _, i := range found.Items {
+			if v.Show == "" || i.Health().Group == v.Show {
+				v.Rows = append(v.Rows, i)
+			}
+		}
+		next = found.Next
+		if q.Set("cursor", next); next == "" || len(v.Rows) >= page.ListLength {
+			break
+		}
 	}
-	v.Rows, v.Frame = found.Items, h.Pages.Frame(r, "Integrations", "integrations")
-	if found.Next != "" {
-		v.More = "/integrations?" + url.Values{"text": {v.Text}, "after": {found.Next}}.Encode()
+	v.Frame = h.Pages.Frame(r, "Integrations", "integrations")
+	if next != "" {
+		v.More = "/integrations?" + url.Values{"text": {v.Text}, "health": {v.Show}, "after": {next}}.Encode()
 	}
 	h.Pages.Render(rw, r, http.StatusOK, "integrations", v)
 }

@@ -246,7 +246,6 @@ func (v *rulesView) edit(step string) bool {
 
 // changeRules does a step in the form, tests the typed rules, or stores them.
 func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
-	_ = r.ParseForm() // a broken form has no values
 	v := typedRules(r)
 	var err error
 	v.I, _, err = h.read(r)

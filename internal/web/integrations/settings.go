@@ -61,6 +61,9 @@ func (h Handlers) showAdd(rw http.ResponseWriter, r *http.Request, i integration
 	}
 	api := h.Pages.API(r)
 	v.Plans, v.Names = api.Names("/v1/plans"), api.Names("/v1/applications")
+	if v.I.Application == "" && len(v.Names) == 1 {
+		v.I.Application = v.Names[0]
+	}
 	v.Frame = h.Pages.Frame(r, "Add an integration", "integrations")
 	h.Pages.Render(rw, r, refusal.Status, "integration-add", v)
 }

@@ -213,11 +213,7 @@ func (a Again) Status() int { return max(a.Refusal.Status, http.StatusOK) }
 // refused form, whose name is the last segment of its address.
 func (p *Pages) Submit(section, parameter string, again func(http.ResponseWriter, *http.Request, Again), do Change) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		typed, ok := p.Form(rw, r)
-		if !ok {
-			return
-		}
-		api := p.API(r)
+		typed, api := Typed(r), p.API(r)
 		o, err := Find[Version](api, section, wire.Param(r, parameter))
 		if err != nil {
 			p.Fail(rw, r, err)

@@ -171,7 +171,8 @@ func (p *Pages) execute(rw http.ResponseWriter, r *http.Request, name string, da
 // DatabaseUnavailable says what a reader can expect while the database cannot be reached.
 const DatabaseUnavailable = "Nothing is lost. Try again in a moment. Paging continues as soon as the database is back."
 
-// Fail shows an error page that says what the reader can do. Unexpected errors are logged in full.
+// Fail shows an error page that says what the reader can do. A form that failed for a reason that passes is offered again. Unexpected errors are
+// logged in full.
 func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	status, title, text := http.StatusInternalServerError, "Internal error", "This is a defect of Iris. The server log has the details."
 	switch fault.KindOf(err) {
@@ -199,7 +200,19 @@ func (p *Pages) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	default:
 		p.log.Error("page failed", zap.String("path", wire.LogPath(r)), zap.Error(err))
 	}
-	p.Problem(rw, r, p.Frame(r, title, ""), status, text)
+	f := p.Frame(r, title, "")
+	if status != http.StatusServiceUnavailable && status != http.StatusTooManyRequests || !p.offerAgain(rw, r, f, status, text) {
+		p.Problem(rw, r, f, status, text)
+	}
+}
+
+// Unavailable shows that the database cannot be reached, without asking who the reader is. A form is offered again.
+func (p *Pages) Unavailable(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Retry-After", "5")
+	f := Frame{Title: "The database cannot be reached"}
+	if !p.offerAgain(rw, r, f, http.StatusServiceUnavailable, DatabaseUnavailable) {
+		p.Problem(rw, r, f, http.StatusServiceUnavailable, DatabaseUnavailable)
+	}
 }
 
 // Problem shows an error page in a frame.

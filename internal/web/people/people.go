@@ -86,10 +86,7 @@ func chosen(form url.Values) string { return form.Get("form") }
 // act returns the handler of a form. A refusal shows the page again with what was typed.
 func (h Handlers) act(again show, name func(url.Values) string, do change) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		form, ok := h.form(rw, r)
-		if !ok {
-			return
-		}
+		form := page.Typed(r)
 		user := wire.Param(r, "user")
 		done, to, err := do(h.Pages.API(r), user, form)
 		if to == "" {
@@ -111,11 +108,6 @@ func (h Handlers) finish(rw http.ResponseWriter, r *http.Request, done, to strin
 		return
 	}
 	h.Pages.Done(rw, r, to, done)
-}
-
-// form reads a form. If it cannot be read, form has answered the request and returns false.
-func (h Handlers) form(rw http.ResponseWriter, r *http.Request) (url.Values, bool) {
-	return h.Pages.Form(rw, r)
 }
 
 // query returns the path of an API with parameters; empty ones are left out.

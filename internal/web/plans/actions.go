@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"net/http"
@@ -107,9 +108,9 @@ func test(api page.API, o page.Version, typed url.Values) (string, string, error
 
 func trial(api page.API, p plan, n notification, application string) error {
 	note := fmt.Sprintf("This is a test that %s started. There is no incident, and nobody else was paged. The first step of plan %s pages with priority %s and template %s.",
-		api.Reader(), p.Name, n.Priority, n.Template)
+		api.Reader(), p.Name, n.Priority, cmp.Or(n.Template, builtIn))
 	message := values{"targets": []target{{"user", api.Reader()}}, "subject": fmt.Sprintf("TEST of plan %s, priority %s", p.Name, n.Priority), "body": note, "priority": n.Priority}
-	if application == "" {
+	if application == "" || n.Template == "" {
 		return api.Send(http.MethodPost, "/v1/notifications", message, nil)
 	}
 	draft := values{"name": "test", "application": application, "assume": "no-ack",

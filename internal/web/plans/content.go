@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/iris-oncall/iris/internal/humanize"
 )
+
+// builtIn stands for the template of a notification that has none.
+const builtIn = "none (built-in text)"
 
 // The content of a plan as bodies of /v1 have it.
 type (
@@ -200,7 +204,7 @@ func (p plan) Text() string {
 	for i, s := range line(p, 0) {
 		write("step %d%s", i+1, map[bool]string{true: ", only " + s.When}[s.When != ""])
 		for _, n := range s.Rows {
-			parts := []string{strings.TrimSpace("page " + n.Who + " " + n.Name), "priority " + n.Priority, "template " + n.Template}
+			parts := []string{strings.TrimSpace("page " + n.Who + " " + n.Name), "priority " + n.Priority, "template " + cmp.Or(n.Template, builtIn)}
 			for _, more := range []string{n.Repeat, n.Wait} {
 				if more != "" {
 					parts = append(parts, more)

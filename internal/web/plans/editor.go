@@ -72,6 +72,8 @@ func (h Handlers) create(rw http.ResponseWriter, r *http.Request) {
 		f.values.Set("name", "copy of "+p.Name)
 	} else if team := r.URL.Query().Get("team"); team != "" {
 		f.values.Set("team", page.Storable(team))
+	} else if len(h.Pages.API(r).Names("/v1/teams")) == 0 { // nobody can be on call yet: the first plan pages its author
+		f.Steps[0].Rows[0].Role, f.Steps[0].Rows[0].Name = "user", page.Reader(r).Name
 	}
 	h.editor(rw, r, http.StatusOK, f, draftView{})
 }
@@ -115,10 +117,7 @@ func (h Handlers) settingsOf(r *http.Request, p plan) (s settings, err error) {
 
 // edited answers the form of the editor: it changes the form, checks it, or saves the plan.
 func (h Handlers) edited(rw http.ResponseWriter, r *http.Request) {
-	values, ok := h.Pages.Form(rw, r)
-	if !ok {
-		return
-	}
+	values := page.Typed(r)
 	f := typed(values)
 	if chi.URLParam(r, "plan") != "" {
 		f.Plan = page.Storable(wire.Param(r, "plan"))

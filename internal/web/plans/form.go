@@ -410,9 +410,6 @@ var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 func (n rowForm) content(r *reader) notification {
 	out := notification{Priority: n.Priority, Template: n.Template, WaitSeconds: r.period(n.Place()+".wait_seconds", n.Wait),
 		Repeat: r.number(n.Place()+".repeat", n.Repeat), Optional: n.Optional}
-	if n.Template == "" {
-		r.wrong(n.Place()+".template", "step %d needs a template: it has the text of the messages", n.Step+1)
-	}
 	if n.Role == dynamicRole {
 		index := r.number(n.Place()+".dynamic_index", n.Dynamic)
 		out.DynamicIndex = &index

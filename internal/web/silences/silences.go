@@ -83,6 +83,8 @@ type listView struct {
 	Tabs []tab
 	Rows []row
 	More string // address of the next rows; "" = there are none
+	May  bool   // each row has buttons
+	Back []page.Field
 }
 
 // row is a silence with what depends on the present time.
@@ -126,6 +128,7 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 		list.More = "/silences?" + url.Values{"show": {list.Show}, "before": {fmt.Sprint(more)}}.Encode()
 	}
 	list.Frame = h.Pages.Frame(r, "Silences", "silences")
+	list.May, list.Back = !list.ReadOnly && list.Show != "over", []page.Field{{Name: "back", Value: list.Show}}
 	h.Pages.Render(rw, r, http.StatusOK, "silences", list)
 }
 
@@ -233,7 +236,7 @@ func (h Handlers) end(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Pages.Sessions.Put(r.Context(), "flash", fmt.Sprintf("Silence %d has ended. The incidents that it hid escalate within two minutes if their source still reports them.", id))
-	http.Redirect(rw, r, fmt.Sprintf("/silences/%d", id), http.StatusSeeOther)
+	http.Redirect(rw, r, back(r, id), http.StatusSeeOther)
 }
 
 // extend makes a silence that does not repeat last longer, by the period in the field for.
@@ -255,7 +258,15 @@ func (h Handlers) extend(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Pages.Sessions.Put(r.Context(), "flash", fmt.Sprintf("Silence %d lasts longer now.", s.ID))
-	http.Redirect(rw, r, fmt.Sprintf("/silences/%d", s.ID), http.StatusSeeOther)
+	http.Redirect(rw, r, back(r, s.ID), http.StatusSeeOther)
+}
+
+// back returns the address that a button leads to: the list that it is on, else the page of the silence.
+func back(r *http.Request, id silences.ID) string {
+	if show := r.PostFormValue("back"); show == "active" || show == "planned" {
+		return "/silences?show=" + show
+	}
+	return fmt.Sprintf("/silences/%d", id)
 }
 
 func actor(r *http.Request) auth.Actor { return (auth.Actor{}).As(page.Reader(r)) }

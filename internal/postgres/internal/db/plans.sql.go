@@ -470,7 +470,7 @@ select p.id, p.paused, (p.fallback_target_id is not null)::bool as has_fallback,
     coalesce((select sum(e.n) from plans v join escalating e on e.plan_id = v.id where lower(v.name) = lower(p.name)), 0)::int as escalating,
     coalesce((select max(n.step) from plan_notifications n where n.plan_id = p.id), 0)::int as steps,
     array(select distinct n.template from plan_notifications n where n.plan_id = p.id
-        and not exists (select from template_active a where a.name_key = lower(n.template)) order by 1)::text[] as lost_templates,
+        and n.template <> '' and not exists (select from template_active a where a.name_key = lower(n.template)) order by 1)::text[] as lost_templates,
     array(select distinct concat(r.target_kind, ' ', t.name) from plan_notifications n join target_roles r on r.name = n.role
         left join named_targets t on t.target_id = n.target_id and t.kind = r.target_kind
         where n.plan_id = p.id and not exists (select from targets a where a.target_id = n.target_id and a.kind = r.target_kind and a.active)
