@@ -18,10 +18,20 @@ type Pause struct {
 	Reason string
 }
 
-// LimitUse is how far ahead the calls of a rate limit are planned.
+// LimitUse is how much of a rate limit is used, and how far ahead its calls are planned.
 type LimitUse struct {
-	Key   string
-	Ahead time.Duration // 0 = the next call starts at once
+	Key             string
+	Ahead           time.Duration // 0 = the next call starts at once
+	Used, PerMinute float64       // calls of the last minute, and how many a minute allows
+}
+
+// Handover is buckets that a process took from another one.
+type Handover struct {
+	At                     time.Time
+	Owner, Host            string
+	Previous, PreviousHost string // "" = nobody had them before
+	TakenOver              bool   // the previous owner had stopped without a release
+	Buckets                []int
 }
 
 // Unreached is a notification of an incident that reached nobody.

@@ -22,6 +22,8 @@ func Routes(c config.API, s *server.Stores) []routing.Route {
 	}
 	owned := owners.Deps{Store: s.Owners, Plan: s.Plans.ByName, Template: s.Templates.ByName, Application: s.Applications.Describe}
 	keys := tokens.Deps{Tokens: s.Tokens, Services: tokens.Services{Store: s.Tokens, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: c.Tokens.PersonalMaxLife}
-	state := api.Deps{Members: s.Cluster, Queues: s.Queues, Sending: system.New(s.DB), Settings: settings, Version: server.Version()}
+	seen := system.New(s.DB)
+	state := api.Deps{Members: s.Cluster, Queues: s.Queues, Sending: seen, Cluster: seen, Settings: settings, Version: server.Version(),
+		Drains: s.Cluster, Pauses: s.QueueLimits, Applications: s.Applications}
 	return slices.Concat(owners.Routes(owned), tokens.Routes(keys), statistics.Routes(s.Statistics), api.Routes(state))
 }

@@ -161,6 +161,7 @@ type BucketLease struct {
 	Owner      *string
 	Epoch      int64
 	AcquiredAt *time.Time
+	LastOwner  *string
 }
 
 type CancelledShift struct {
@@ -269,6 +270,16 @@ type FeedShift struct {
 	Sequence  int32
 	ChangedAt time.Time
 	Cancelled bool
+}
+
+type Handover struct {
+	ID        int64
+	At        time.Time
+	Owner     string
+	Host      string
+	Previous  string
+	TakenOver bool
+	Buckets   []int16
 }
 
 type Heartbeat struct {
@@ -540,6 +551,11 @@ type Limit struct {
 	// longest lead of the processes that reserved in the last 10 s
 	LeadUs int64
 	LeadAt time.Time
+	// between two slots, as the latest process has it
+	IntervalUs   int64
+	MinuteAt     time.Time
+	MinuteUsed   int32
+	MinuteBefore int32
 }
 
 type LoginAttempt struct {
