@@ -147,7 +147,8 @@ with calls as (
     select coalesce(a.value ->> 'vendor', ''), coalesce(a.value ->> 'account', ''), a.value ->> 'mode', a.value ->> 'outcome', (a.value ->> 'in_doubt')::boolean,
         coalesce(a.value ->> 'detail', ''), (a.value ->> 'finished_at')::timestamptz
     from message_history h cross join lateral jsonb_array_elements(h.attempts) a
-    where coalesce(h.settled_at, h.created_at) > $1::timestamptz and (a.value ->> 'finished_at')::timestamptz > $1::timestamptz
+    where h.created_at > $1::timestamptz - interval '1 day' -- the index has no later time
+        and coalesce(h.settled_at, h.created_at) > $1::timestamptz and (a.value ->> 'finished_at')::timestamptz > $1::timestamptz
 )
 select c.vendor::text as vendor, c.account::text as account, c.mode::text as mode, count(*)::bigint as calls,
     count(*) filter (where c.outcome <> 'sent')::bigint as failed, count(*) filter (where c.in_doubt)::bigint as in_doubt,
