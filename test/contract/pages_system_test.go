@@ -2,7 +2,7 @@ package contract
 
 const (
 	admins      = "1333333o3"
-	adminsPages = "kkkkk33o3"
+	adminsPages = "1111133o3"
 )
 
 // settledMessage makes message 901, a notification that was sent.
