@@ -144,10 +144,16 @@ func (h handover) Short() string { return h.Owner[:min(8, len(h.Owner))] }
 // From is the beginning of the number of the process that had them.
 func (h handover) From() string { return h.Previous[:min(8, len(h.Previous))] }
 
-// Which names the buckets, with ranges: 0–3, 7.
+// mostRanges is how many ranges of buckets a hand-over shows.
+const mostRanges = 8
+
+// Which names the first buckets, with ranges: 0–3, 7.
 func (h handover) Which() string {
 	var parts []string
 	for i := 0; i < len(h.Buckets); {
+		if len(parts) == mostRanges {
+			return strings.Join(parts, ", ") + " …"
+		}
 		j := i
 		for j+1 < len(h.Buckets) && h.Buckets[j+1] == h.Buckets[j]+1 {
 			j++
@@ -195,7 +201,7 @@ func (h Handlers) members(r *http.Request) (any, error) {
 	if err := h.Pages.API(r).Get("/v1/system/handovers", &moved); err != nil {
 		return nil, err
 	}
-	v := membersView{Members: found.Members, Handovers: moved.Items[:min(len(moved.Items), 20)]}
+	v := membersView{Members: found.Members, Handovers: moved.Items[:min(len(moved.Items), 12)]}
 	slices.SortStableFunc(v.Members, func(a, b member) int { return a.StartedAt.Compare(b.StartedAt) }) // a new one comes last
 	paint(v.Members)
 	owners := map[string]member{}
