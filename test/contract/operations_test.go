@@ -99,15 +99,12 @@ func TestOperatorsChangeTheRunningSystem(t *testing.T) {
 	s.exec(`update messages set state = 'pending', settled_at = null where id = $1`, message)
 	s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(409)
 	s.exec(`update messages set state = 'failed', settled_at = now() where id = $1`, message)
-	again := decode[struct {
-		ID            int64
-		State, Target string
-	}](s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(201))
-	require.Equal(t, "pending ann", again.State+" "+again.Target)
+	again := decode[struct{ ID int64 }](s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(201))
+	require.Contains(t, s.do(bob, get, fmt.Sprintf("/v1/messages/%d", again.ID), nil).is(200).body, `"target":"ann"`)
 	require.Contains(t, s.do(bob, get, fmt.Sprintf("/messages/%d", again.ID), nil).is(200).body, fmt.Sprintf(`<a href="/messages/%d">`, message))
 	require.Contains(t, s.do(bob, get, fmt.Sprintf("/incidents/%d", incident), nil).is(200).body, fmt.Sprintf("is sent again as message %d", again.ID))
 	second := s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(201)
-	require.NotContains(t, second.body, fmt.Sprintf(`"id":%d,`, again.ID))
+	require.NotContains(t, second.body, fmt.Sprintf(`"id":%d}`, again.ID))
 
 	s.do(admin, post, "/v1/messages/purge", m{"reason": "stale"}).is(400)
 	s.do(admin, post, "/v1/messages/purge", m{"application": "nothing", "reason": "stale"}).is(400)

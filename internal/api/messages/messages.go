@@ -38,7 +38,6 @@ type Notifications interface {
 type Deps struct {
 	Messages      Messages
 	Notifications Notifications
-	Queue         Queue
 	Acceptor      *notifications.Acceptor
 	// Wake wakes the processors of changed buckets; it never blocks.
 	Wake func(buckets.Set)
@@ -60,8 +59,6 @@ func (a sent) routes() []routing.Route {
 		routing.Get("/v1/messages", routing.Someone, a.all().Answer),
 		routing.Get("/v1/messages/{id}", routing.Someone, a.get),
 		routing.Get("/v1/incidents/{id}/messages", routing.Someone, a.ofIncident),
-		routing.Post("/v1/messages/purge", routing.Write, a.purge),
-		routing.Post("/v1/messages/{id}/resend", routing.Write, a.resend),
 	}
 }
 

@@ -41,6 +41,8 @@ func (d Deps) operations() []routing.Route {
 		routing.Put("/v1/system/pauses/{key}", routing.Write, d.pause),
 		routing.Delete("/v1/system/pauses/{key}", routing.Write, d.resume),
 		routing.Put("/v1/applications/{app}/paused", routing.Write, d.pauseApplication),
+		routing.Post("/v1/messages/purge", routing.Write, d.purge),
+		routing.Post("/v1/messages/{id}/resend", routing.Write, d.resend),
 	}
 	for i, rt := range out {
 		handle := rt.Handle

@@ -70,6 +70,9 @@ type Deps struct {
 	Drains       Drains
 	Pauses       Pauses
 	Applications Applications
+	Messages     Messages
+	// Wake wakes the processors of changed buckets; it never blocks.
+	Wake func(buckets.Set)
 }
 
 // Routes returns the routes on the parts.

@@ -189,7 +189,7 @@ func (s *apiShared) v1Parts() api.Deps {
 		Keys: &api.Keys{Begin: units(s, (*apiShared).v1Parts), Errors: s.errors, Wake: s.notifier.Wake, Replayed: s.replayed.Inc},
 		Incidents: api.IncidentParts{Incidents: s.Incidents, Transitions: s.Incidents, Snoozes: s.Incidents, Merges: s.Incidents, Comments: s.Incidents, Timelines: s.Incidents, People: s.Users, Wake: s.notifier.Wake,
 			Responders: s.Responders()},
-		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Queue: s.Queue, Wake: s.notifier.Wake,
+		Messages: api.MessageParts{Messages: s.Messages, Notifications: s.Requests, Wake: s.notifier.Wake,
 			Acceptor: acceptor},
 		Catalog:      plans,
 		Applications: api.ApplicationParts{Applications: s.Applications, People: s.Users},

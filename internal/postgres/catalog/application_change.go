@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -137,29 +136,6 @@ func changeIn(ctx context.Context, q *db.Queries, id int64, by string, action au
 func (a *Applications) Add(ctx context.Context, name, by string) (id int64, err error) {
 	id, _, err = a.Create(ctx, name)
 	return id, err
-}
-
-// SetPaused pauses an application, so that its incidents and messages wait, or lets it go on. An unknown name is a NotFound fault.
-func (a *Applications) SetPaused(ctx context.Context, name string, paused bool, by string) error {
-	action := audit.ApplicationPaused
-	if !paused {
-		action = audit.ApplicationResumed
-	}
-	return a.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		id, err := q.ApplicationNumber(ctx, postgres.Storable(name))
-		if errors.Is(err, pgx.ErrNoRows) {
-			return fault.New(fault.NotFound, "there is no application "+name)
-		}
-		if err != nil {
-			return err
-		}
-		return changeIn(ctx, q, id, by, action, func(ctx context.Context, q *db.Queries, row db.LockApplicationRow) error {
-			if row.Name == auth.SessionApplication {
-				return fault.Newf(fault.Conflict, "the application %s cannot be paused: Iris sends its own messages through it", row.Name)
-			}
-			return q.SetApplicationPaused(ctx, db.SetApplicationPausedParams{ID: id, Paused: paused})
-		})
-	})
 }
 
 // Rename gives an application another name. A name that exists is a Conflict. The application of web sessions keeps its name.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 	"github.com/iris-oncall/iris/internal/users"
 )
@@ -135,37 +133,6 @@ func (c *Cluster) Leave(ctx context.Context, processID string) error {
 			return err
 		}
 		return q.DeleteMember(ctx, processID)
-	})
-	if err == nil {
-		c.hint(ctx, processID)
-	}
-	return err
-}
-
-// SetDraining makes a member release its buckets, or allows it to own buckets again, and adds an entry to the audit log. The refusals are
-// those of buckets.MayDrain.
-func (c *Cluster) SetDraining(ctx context.Context, processID string, draining bool) error {
-	processID = postgres.Storable(processID)
-	err := c.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		if err := q.LockMembers(ctx); err != nil {
-			return err
-		}
-		e := audit.Entry{Action: audit.MemberDrainEnded, Object: "member " + processID}
-		if draining {
-			e.Action = audit.MemberDrained
-			members, err := memberStates(ctx, q)
-			if err != nil {
-				return err
-			}
-			if err := buckets.MayDrain(members, processID); err != nil {
-				return err
-			}
-		}
-		n, err := q.SetMemberDraining(ctx, db.SetMemberDrainingParams{ProcessID: processID, Draining: draining})
-		if err := postgres.Named(postgres.RequireRow(n, err), "there is no message processor "+processID); err != nil {
-			return err
-		}
-		return auditlog.Write(ctx, q, e)
 	})
 	if err == nil {
 		c.hint(ctx, processID)

@@ -18,6 +18,7 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/operations"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/postgres/system"
@@ -79,14 +80,14 @@ func TestAcquireTakesNoBucketsOfLiveMembers(t *testing.T) {
 	age(t, d, "b", 4*time.Second)
 	require.Empty(t, acquire(t, c, "b", buckets.Of(100)))
 	require.NoError(t, c.Beat(ctx, member("b")))
-	require.True(t, fault.Is(c.SetDraining(ctx, "b", true), fault.Conflict), "nobody else would own its buckets")
+	require.True(t, fault.Is(operations.New(d).SetDraining(ctx, "b", true), fault.Conflict), "nobody else would own its buckets")
 	require.NoError(t, c.Beat(ctx, member("a")))
-	require.NoError(t, c.SetDraining(ctx, "b", true))
-	require.True(t, fault.Is(c.SetDraining(ctx, "a", true), fault.Conflict), "the other one drains")
+	require.NoError(t, operations.New(d).SetDraining(ctx, "b", true))
+	require.True(t, fault.Is(operations.New(d).SetDraining(ctx, "a", true), fault.Conflict), "the other one drains")
 	require.NoError(t, c.Beat(ctx, member("b")), "a heartbeat does not undo it")
 	require.Empty(t, acquire(t, c, "b", buckets.Of(100)))
-	require.True(t, fault.Is(c.SetDraining(ctx, "nobody", true), fault.NotFound))
-	require.NoError(t, c.SetDraining(ctx, "b", false))
+	require.True(t, fault.Is(operations.New(d).SetDraining(ctx, "nobody", true), fault.NotFound))
+	require.NoError(t, operations.New(d).SetDraining(ctx, "b", false))
 
 	moved, err := system.New(d).Handovers(ctx, 10)
 	require.NoError(t, err)

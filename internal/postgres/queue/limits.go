@@ -2,17 +2,10 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/delivery"
-	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/postgres"
-	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
 )
 
@@ -76,38 +69,7 @@ func (l *Limits) Pauses(ctx context.Context) ([]delivery.Pause, error) {
 // SetPause pauses an account ("account:twilio/main") or a mode ("mode:sms") for all processes, unless it is paused for
 // longer. Vendors' Retry-After uses it.
 func (l *Limits) SetPause(ctx context.Context, key string, d time.Duration, reason string) error {
-	return l.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { return q.SetPause(ctx, pauseOf(key, d, reason)) })
-}
-
-func pauseOf(key string, d time.Duration, reason string) db.SetPauseParams {
-	return db.SetPauseParams{Account: postgres.CleanText(key), ForUs: d.Microseconds(), Reason: postgres.CleanText(reason)}
-}
-
-// Pause replaces the pause of an account or a mode by that of an operator, and adds an entry to the audit log.
-func (l *Limits) Pause(ctx context.Context, key string, d time.Duration, reason string) error {
-	return l.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		p := pauseOf(key, d, reason)
-		if _, err := q.EndPause(ctx, p.Account); err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return err
-		}
-		if err := q.SetPause(ctx, p); err != nil {
-			return err
-		}
-		return auditlog.Write(ctx, q, audit.Entry{Action: audit.SendingPaused, Object: p.Account, Detail: humanize.Age(d) + ": " + p.Reason})
-	})
-}
-
-// EndPause ends a pause of an operator or a vendor, and adds an entry to the audit log. Without a pause it returns a NotFound fault.
-func (l *Limits) EndPause(ctx context.Context, key string) error {
-	key = postgres.CleanText(key)
-	return l.db.InTx(ctx, func(ctx context.Context, q *db.Queries) error {
-		reason, err := q.EndPause(ctx, key)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return fault.New(fault.NotFound, key+" is not paused")
-		}
-		if err != nil {
-			return err
-		}
-		return auditlog.Write(ctx, q, audit.Entry{Action: audit.SendingResumed, Object: key, Detail: "it was paused: " + reason})
+	return l.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { 
+		return q.SetPause(ctx, db.SetPauseParams{Account: key, ForUs: d.Microseconds(), Reason: postgres.CleanText(reason)})
 	})
 }

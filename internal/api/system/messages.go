@@ -1,4 +1,4 @@
-package messages
+package system
 
 import (
 	"context"
@@ -9,18 +9,18 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/overview"
 	"github.com/iris-oncall/iris/internal/users"
 	"github.com/iris-oncall/iris/internal/wire"
 	"github.com/iris-oncall/iris/internal/wire/jsonbody"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Queue changes the queue for operators.
-type Queue interface {
+// Messages changes the queue.
+type Messages interface {
 	// Purge drops pending messages and returns how many.
-	Purge(ctx context.Context, f messages.Purge) (dropped int, err error)
+	Purge(ctx context.Context, f overview.Purge) (dropped int, err error)
 	// Resend makes a message again and returns the new one and its bucket. A message that cannot be sent again is a Conflict fault.
 	Resend(ctx context.Context, id messages.ID, actor string) (made messages.ID, bucket int, err error)
 }
@@ -29,11 +29,7 @@ type Queue interface {
 const maxAge = 366 * 24 * time.Hour
 
 // purge drops pending messages. At least one condition is required, so that nobody drops everything by mistake.
-func (a sent) purge(w http.ResponseWriter, r *http.Request) error {
-	actor := wire.Actor(r.Context())
-	if err := actor.MayAdminister(); err != nil {
-		return err
-	}
+func (d Deps) purge(w http.ResponseWriter, r *http.Request) error {
 	b, err := jsonbody.ReadKnown(w, r, "application", "mode", "incident_id", "out_of_band", "older_than_seconds", "reason")
 	if err != nil {
 		return err
@@ -42,18 +38,18 @@ func (a sent) purge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	f.Actor = actor.String()
-	dropped, err := a.Queue.Purge(r.Context(), f)
+	f.Actor = wire.Actor(r.Context()).String()
+	dropped, err := d.Messages.Purge(r.Context(), f)
 	if err != nil {
 		return err
 	}
-	a.Wake(buckets.All())
+	d.Wake(buckets.All())
 	return routing.Answer(w, http.StatusOK, struct {
 		Dropped int `json:"dropped"`
 	}{dropped})
 }
 
-func readPurge(b jsonbody.Object) (f messages.Purge, err error) {
+func readPurge(b jsonbody.Object) (f overview.Purge, err error) {
 	if f.Application, err = b.Text("application"); err != nil {
 		return f, err
 	}
@@ -69,7 +65,7 @@ func readPurge(b jsonbody.Object) (f messages.Purge, err error) {
 	if err != nil {
 		return f, err
 	}
-	f.IncidentID = incidents.ID(incident)
+	f.IncidentID = incident
 	if f.OutOfBand, _, err = b.Flag("out_of_band"); err != nil {
 		return f, err
 	}
@@ -91,24 +87,18 @@ func readPurge(b jsonbody.Object) (f messages.Purge, err error) {
 }
 
 // resend makes a message again.
-func (a sent) resend(w http.ResponseWriter, r *http.Request) error {
-	actor := wire.Actor(r.Context())
-	if err := actor.MayAdminister(); err != nil {
-		return err
+func (d Deps) resend(w http.ResponseWriter, r *http.Request) error {
+	n, err := strconv.ParseInt(wire.Param(r, "id"), 10, 64)
+	if err != nil || n <= 0 {
+		return fault.New(fault.NotFound, "there is no such message")
 	}
-	n, err := number(r)
+	made, bucket, err := d.Messages.Resend(r.Context(), messages.ID(n), wire.Actor(r.Context()).String())
 	if err != nil {
 		return err
 	}
-	made, bucket, err := a.Queue.Resend(r.Context(), messages.ID(n), actor.String())
-	if err != nil {
-		return err
-	}
-	a.Wake(buckets.Of(bucket))
-	m, err := a.Messages.Get(r.Context(), made)
-	if err != nil {
-		return err
-	}
+	d.Wake(buckets.Of(bucket))
 	w.Header().Set("Location", "/v1/messages/"+strconv.FormatInt(int64(made), 10))
-	return routing.Answer(w, http.StatusCreated, show(m))
+	return routing.Answer(w, http.StatusCreated, struct {
+		ID messages.ID `json:"id"`
+	}{made})
 }

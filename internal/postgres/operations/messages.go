@@ -1,4 +1,4 @@
-package queue
+package operations
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/iris-oncall/iris/internal/audit"
 	"github.com/iris-oncall/iris/internal/escalation"
 	"github.com/iris-oncall/iris/internal/fault"
-	"github.com/iris-oncall/iris/internal/humanize"
 	"github.com/iris-oncall/iris/internal/incidents"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/overview"
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/auditlog"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
@@ -20,16 +20,16 @@ import (
 
 // Purge drops the pending messages that an operator selects, a thousand at a time, and returns how many it dropped in all. Each thousand has
 // an entry in the audit log. Messages that a processor has taken meanwhile are not dropped. An unknown application is an Invalid fault.
-func (q *Queue) Purge(ctx context.Context, f messages.Purge) (dropped int, err error) {
+func (o *Operations) Purge(ctx context.Context, f overview.Purge) (dropped int, err error) {
 	p := db.PurgePendingParams{OutOfBand: f.OutOfBand, OlderUs: f.OlderThan.Microseconds()}
 	if mode := string(f.Mode); mode != "" {
 		p.Mode = &mode
 	}
-	if id := int64(f.IncidentID); id != 0 {
-		p.IncidentID = &id
+	if f.IncidentID != 0 {
+		p.IncidentID = &f.IncidentID
 	}
 	if f.Application != "" {
-		err := q.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
+		err := o.db.Do(ctx, func(ctx context.Context, d *db.Queries) error {
 			id, err := d.ApplicationNumber(ctx, postgres.Storable(f.Application))
 			p.ApplicationID = &id
 			return err
@@ -43,7 +43,7 @@ func (q *Queue) Purge(ctx context.Context, f messages.Purge) (dropped int, err e
 	}
 	for {
 		n := 0
-		err := q.db.InTx(ctx, func(ctx context.Context, d *db.Queries) (err error) {
+		err := o.db.InTx(ctx, func(ctx context.Context, d *db.Queries) (err error) {
 			n, err = purge(ctx, d, p, f)
 			return err
 		})
@@ -54,7 +54,7 @@ func (q *Queue) Purge(ctx context.Context, f messages.Purge) (dropped int, err e
 	}
 }
 
-func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f messages.Purge) (n int, err error) {
+func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f overview.Purge) (n int, err error) {
 	rows, err := d.PurgePending(ctx, p)
 	if err != nil || len(rows) == 0 {
 		return 0, err
@@ -74,7 +74,7 @@ func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f messag
 	if err != nil || len(gone) == 0 {
 		return 0, err
 	}
-	e := audit.Entry{Action: audit.MessagesPurged, Object: humanize.Count(len(gone), "message", "messages"), Detail: drop.Why}
+	e := audit.Entry{Action: audit.MessagesPurged, Object: fmt.Sprintf("messages: %d", len(gone)), Detail: drop.Why}
 	for _, c := range []audit.Change{{Field: "application", After: f.Application}, {Field: "mode", After: string(f.Mode)}} {
 		if c.After != "" {
 			e.Changes = append(e.Changes, c)
@@ -88,8 +88,8 @@ func purge(ctx context.Context, d *db.Queries, p db.PurgePendingParams, f messag
 
 // Resend makes a settled message again, for the same recipient, by the same mode and with the same content, and adds entries to both
 // messages, the timeline and the audit log. A message that cannot be sent again is a Conflict fault that says why.
-func (q *Queue) Resend(ctx context.Context, id messages.ID, actor string) (made messages.ID, bucket int, err error) {
-	err = q.db.InTx(ctx, func(ctx context.Context, d *db.Queries) error {
+func (o *Operations) Resend(ctx context.Context, id messages.ID, actor string) (made messages.ID, bucket int, err error) {
+	err = o.db.InTx(ctx, func(ctx context.Context, d *db.Queries) error {
 		was, err := d.MessageToResend(ctx, int64(id))
 		if errors.Is(err, pgx.ErrNoRows) {
 			return fault.New(fault.NotFound, "there is no such message")
@@ -97,7 +97,7 @@ func (q *Queue) Resend(ctx context.Context, id messages.ID, actor string) (made 
 		if err != nil {
 			return err
 		}
-		if err := messages.MayResend(messages.State(was.State), messages.Purpose(was.Purpose), was.Application); err != nil {
+		if err := overview.MayResend(messages.State(was.State), messages.Purpose(was.Purpose), was.Application); err != nil {
 			return err
 		}
 		if was.IncidentID != nil {
