@@ -69,7 +69,7 @@ func (l *Limits) Pauses(ctx context.Context) ([]delivery.Pause, error) {
 // SetPause pauses an account ("account:twilio/main") or a mode ("mode:sms") for all processes, unless it is paused for
 // longer. Vendors' Retry-After uses it.
 func (l *Limits) SetPause(ctx context.Context, key string, d time.Duration, reason string) error {
-	return l.db.Do(ctx, func(ctx context.Context, q *db.Queries) error { 
+	return l.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.SetPause(ctx, db.SetPauseParams{Account: key, ForUs: d.Microseconds(), Reason: postgres.CleanText(reason)})
 	})
 }
