@@ -204,6 +204,18 @@ const (
 	UnavailabilityRemoved Action = "unavailability removed"
 )
 
+// Changes of the running system by operators.
+const (
+	MemberDrained      Action = "member drained"
+	MemberDrainEnded   Action = "member drain ended"
+	SendingPaused      Action = "sending paused"
+	SendingResumed     Action = "sending resumed"
+	ApplicationPaused  Action = "application paused"
+	ApplicationResumed Action = "application resumed"
+	MessagesPurged     Action = "messages purged"
+	MessageSentAgain   Action = "message sent again"
+)
+
 // Imports of the predecessors' data.
 const (
 	ImportedFromIris   Action = "imported from iris"
@@ -252,6 +264,7 @@ func Actions() []Action {
 		CalendarImported, CalendarSubscribed, CalendarSubscriptionChanged, CalendarUnsubscribed, ShiftCreated, ShiftChanged, ShiftDeleted, ShiftsSwapped, ShiftOverridden, ShiftEditUndone,
 		PagerTaken, CoverageChanged, HolidaysChanged, HolidaysDeleted, SwapRequested, SwapAccepted,
 		SwapDeclined, SwapWithdrawn, SwapExpired, UnavailabilityAdded, UnavailabilityRemoved,
+		MemberDrained, MemberDrainEnded, SendingPaused, SendingResumed, ApplicationPaused, ApplicationResumed, MessagesPurged, MessageSentAgain,
 		ImportedFromIris, ImportedFromOncall,
 	}
 }

@@ -10,7 +10,7 @@ import (
 // ErrLogInAgain is the refusal of a dangerous request in a session whose log-in is too old. After a further log-in it is admitted.
 var ErrLogInAgain = fault.New(fault.LogInAgain, "This needs a recent log-in: log in again, then repeat it")
 
-// dangerous are changes after which somebody could keep access, take over an account or delete much. In a browser's session they need a recent
+// dangerous are changes after which somebody could keep access, take over an account, delete much or stop pages. In a browser's session they need a recent
 // log-in, so that an open screen or a stolen cookie is not enough. A segment * stands for any segment.
 var dangerous = [...]struct{ method, path string }{
 	{http.MethodPost, "/v1/tokens"},
@@ -29,6 +29,9 @@ var dangerous = [...]struct{ method, path string }{
 	{http.MethodDelete, "/v1/users/*/second-factor"},
 	{http.MethodPost, "/v1/users/*/contacts/*/verify"}, // a verified address gets links that set the password
 	{http.MethodDelete, "/v1/teams/*"},
+	{http.MethodPost, "/v1/messages/purge"},
+	{http.MethodPut, "/v1/system/pauses/*"},
+	{http.MethodPut, "/v1/applications/*/paused"},
 	{http.MethodPost, "/tokens"},
 	{http.MethodPost, "/service-tokens"},
 	{http.MethodPost, "/login/command-line"},

@@ -3,6 +3,8 @@ package buckets
 import (
 	"context"
 	"time"
+
+	"github.com/iris-oncall/iris/internal/fault"
 )
 
 // Member is a message processor as it describes itself.
@@ -101,4 +103,21 @@ func (l Limits) alive(m MemberState, suspects map[string]bool) (bool, time.Durat
 		limit = l.SuspectFresh
 	}
 	return m.Age < limit, limit - m.Age
+}
+
+// MayDrain returns a Conflict fault if no other live member would own the buckets of a member that drains, and a NotFound fault if there is
+// no such member.
+func MayDrain(members []MemberState, processID string) error {
+	found, others := false, false
+	for _, m := range members {
+		found = found || m.ProcessID == processID
+		others = others || m.ProcessID != processID && !m.Draining && m.Age < DefaultLimits().Fresh
+	}
+	switch {
+	case !found:
+		return fault.New(fault.NotFound, "there is no message processor "+processID)
+	case !others:
+		return fault.New(fault.Conflict, "this is the only running message processor: nobody would be paged. Start another one first")
+	}
+	return nil
 }

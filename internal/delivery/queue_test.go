@@ -11,8 +11,11 @@ import (
 
 	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/delivery"
+	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/messages"
+	"github.com/iris-oncall/iris/internal/overview"
 	"github.com/iris-oncall/iris/internal/postgres"
+	"github.com/iris-oncall/iris/internal/postgres/operations"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
 	"github.com/iris-oncall/iris/internal/users"
@@ -497,18 +500,18 @@ func TestPendingMessagesArePurged(t *testing.T) {
 	incident, message := o.incident(users.SMS, messages.ClassUrgent)
 	o.exec(`update incidents set due_at = null`)
 	o.flood(1500, users.Email)
-	q := queue.New(o.db)
-	n, err := q.Purge(t.Context(), queue.Purge{ApplicationID: o.app, OutOfBand: true, Actor: "root", Why: "stale"})
+	q := operations.New(o.db)
+	n, err := q.Purge(t.Context(), overview.Purge{Application: o.text(`select name from applications where id = $1`, o.app), OutOfBand: true, Actor: "root", Why: "stale"})
 	require.NoError(t, err)
 	require.Equal(t, 1500, n)
 	require.Equal(t, "pending", o.state(messages.ID(message)))
-	n, err = q.Purge(t.Context(), queue.Purge{Mode: users.SMS, Actor: "root", Why: "a rehearsal"})
+	n, err = q.Purge(t.Context(), overview.Purge{Mode: users.SMS, Actor: "root", Why: "a rehearsal"})
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	require.Equal(t, "operator root The sms to ana was dropped: a rehearsal",
 		o.text(`select kind || ' ' || actor || ' ' || text from timeline_entries where incident_id = $1`, incident))
 	require.Equal(t, int64(1), o.number(`select count(*) from incidents where due_at is not null`))
-	n, err = q.Purge(t.Context(), queue.Purge{OlderThan: time.Hour})
+	n, err = q.Purge(t.Context(), overview.Purge{OlderThan: time.Hour})
 	require.NoError(t, err)
 	require.Zero(t, n)
 }
@@ -537,9 +540,10 @@ func TestPausesAreShared(t *testing.T) {
 	require.Len(t, ps, 1)
 	require.Equal(t, "asked", ps[0].Reason)
 	require.InDelta(t, 60, ps[0].For.Seconds(), 2)
-	ended, err := l.EndPause(t.Context(), "account:twilio/main")
-	require.NoError(t, err)
-	require.True(t, ended)
+	require.NoError(t, operations.New(o.db).Pause(t.Context(), "account:twilio/main", time.Second, "an operator's pause replaces it"))
+	require.NoError(t, operations.New(o.db).EndPause(t.Context(), "account:twilio/main"))
+	require.True(t, fault.Is(operations.New(o.db).EndPause(t.Context(), "account:twilio/main"), fault.NotFound))
+	require.Equal(t, "sending paused, sending resumed", o.text(`select string_agg(action, ', ' order by id) from audit_log where object = 'account:twilio/main'`))
 }
 
 func TestQueueTakesOnlyMessagesThatNeedNotWaitForALongPause(t *testing.T) {

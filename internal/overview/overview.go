@@ -1,4 +1,5 @@
-// Package overview has what operators see of vendors, limits and unreached people. Storage reads it and the API shows it.
+// Package overview has what operators see of vendors, limits and unreached people, and what they may change of the running system. Storage
+// reads and executes it, and the API shows it.
 package overview
 
 import "time"
@@ -18,10 +19,20 @@ type Pause struct {
 	Reason string
 }
 
-// LimitUse is how far ahead the calls of a rate limit are planned.
+// LimitUse is how much of a rate limit is used, and how far ahead its calls are planned.
 type LimitUse struct {
-	Key   string
-	Ahead time.Duration // 0 = the next call starts at once
+	Key             string
+	Ahead           time.Duration // 0 = the next call starts at once
+	Used, PerMinute float64       // calls of the last minute, and how many a minute allows
+}
+
+// Handover is buckets that a process took from another one.
+type Handover struct {
+	At                     time.Time
+	Owner, Host            string
+	Previous, PreviousHost string // "" = nobody had them before
+	TakenOver              bool   // the previous owner had stopped without a release
+	Buckets                []int
 }
 
 // Unreached is a notification of an incident that reached nobody.

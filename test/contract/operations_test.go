@@ -89,3 +89,48 @@ func TestTheSystemShowsNoSecret(t *testing.T) {
 	require.NotContains(t, s.do(bob, get, "/system", nil).is(200).body, "configuration", "a member is not offered the tab")
 	s.do(bob, get, "/system?tab=configuration", nil).is(403)
 }
+
+// Operators change the running system, with entries in the audit log.
+func TestOperatorsChangeTheRunningSystem(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, everythingServed(t))
+	incident, message := s.page("email")
+
+	s.exec(`update messages set state = 'pending', settled_at = null where id = $1`, message)
+	s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(409)
+	s.exec(`update messages set state = 'failed', settled_at = now() where id = $1`, message)
+	again := decode[struct{ ID int64 }](s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(201))
+	require.Contains(t, s.do(bob, get, fmt.Sprintf("/v1/messages/%d", again.ID), nil).is(200).body, `"target":"ann"`)
+	require.Contains(t, s.do(bob, get, fmt.Sprintf("/messages/%d", again.ID), nil).is(200).body, fmt.Sprintf(`<a href="/messages/%d">`, message))
+	require.Contains(t, s.do(bob, get, fmt.Sprintf("/incidents/%d", incident), nil).is(200).body, fmt.Sprintf("is sent again as message %d", again.ID))
+	second := s.do(admin, post, fmt.Sprintf("/v1/messages/%d/resend", message), nil).is(201)
+	require.NotContains(t, second.body, fmt.Sprintf(`"id":%d}`, again.ID))
+
+	s.do(admin, post, "/v1/messages/purge", m{"reason": "stale"}).is(400)
+	s.do(admin, post, "/v1/messages/purge", m{"application": "nothing", "reason": "stale"}).is(400)
+	require.Contains(t, s.do(admin, post, "/v1/messages/purge", m{"incident_id": incident, "reason": "stale"}).is(200).body, `"dropped":2`)
+	require.Contains(t, s.do(bob, get, fmt.Sprintf("/incidents/%d", incident), nil).is(200).body, "was dropped: stale")
+
+	s.do(admin, put, "/v1/system/pauses/account:twilio%2Fmain", m{"seconds": 600, "reason": "<b>they move</b>"}).is(200)
+	s.do(admin, put, "/v1/system/pauses/twilio", m{"seconds": 600, "reason": "x"}).is(400)
+	s.do(admin, put, "/v1/system/pauses/mode:sms", m{"seconds": 0, "reason": "x"}).is(400)
+	s.do(admin, put, "/v1/applications/demo/paused", m{"paused": true}).is(200)
+	s.do(admin, put, "/v1/applications/iris/paused", m{"paused": true}).is(409)
+	s.do(admin, put, "/v1/applications/nothing/paused", m{"paused": true}).is(404)
+	shown := s.do(admin, get, "/system?tab=vendors", nil).is(200).body
+	require.Contains(t, shown, "&lt;b&gt;they move&lt;/b&gt;")
+	require.Contains(t, shown, "End the pause")
+	require.NotContains(t, s.do(bob, get, "/system?tab=vendors", nil).is(200).body, "End the pause", "a member cannot")
+	s.do(admin, post, "/system/pauses", formOf("key", "mode:sms", "minutes", "15"), "Content-Type", form).is(400)
+	s.do(admin, post, "/system/pauses/end", formOf("key", "account:twilio/main"), "Content-Type", form).is(303)
+	s.do(admin, del, "/v1/system/pauses/account:twilio%2Fmain", nil).is(404)
+
+	s.exec(`insert into members (process_id, host, version, data_shape) values ('only', 'h', 'v', 1)`)
+	s.do(admin, put, "/v1/system/members/only/draining", m{"draining": true}).is(409)
+	s.do(admin, put, "/v1/system/members/other/draining", m{"draining": true}).is(404)
+
+	log := s.do(admin, get, "/v1/audit?limit=100", nil).is(200).body
+	for _, action := range []string{"message sent again", "messages purged", "sending paused", "sending resumed", "application paused"} {
+		require.Contains(t, log, `"action":"`+action+`"`)
+	}
+}

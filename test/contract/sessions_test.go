@@ -105,7 +105,7 @@ func TestWhichOperationsNeedARecentLogIn(t *testing.T) {
 		"POST /v1/scim-connections/{connection}/users", "DELETE /v1/scim-connections/{connection}", "POST /v1/held-deactivations/{deactivation}/confirm",
 		"POST /v1/identities", "POST /v1/invitations", "POST /v1/users", "PUT /v1/users/{user}", "POST /v1/users/{user}/password-link", "DELETE /v1/users/{user}", "DELETE /v1/users/{user}/second-factor",
 		"POST /v1/users/{user}/contacts/{mode}/verify", "DELETE /v1/teams/{team}", "POST /tokens", "POST /service-tokens", "POST /login/command-line",
-		"POST /invitations", "POST /invitations/{invitation}/send",
+		"POST /invitations", "POST /invitations/{invitation}/send", "POST /v1/messages/purge", "PUT /v1/system/pauses/{key}", "PUT /v1/applications/{app}/paused",
 	}, found)
 }
 

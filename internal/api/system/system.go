@@ -1,5 +1,5 @@
-// Package system answers /v1/system: what operators need to see of the members, queues, limits and vendors, and the configuration. It
-// changes nothing. api mounts its routes.
+// Package system answers /v1/system: what operators need to see of the members, queues, limits and vendors, and the configuration, and
+// what they change of the running system: drains and pauses. api mounts its routes.
 package system
 
 import (
@@ -38,10 +38,17 @@ type Queues interface {
 type Sending interface {
 	Vendors(ctx context.Context, since time.Time) ([]overview.VendorCalls, error)
 	Pauses(ctx context.Context) ([]overview.Pause, error)
-	Limits(ctx context.Context) ([]overview.LimitUse, error)
+	PausedApplications(ctx context.Context) ([]string, error)
 	Unreached(ctx context.Context, since time.Time, before int64, most int) ([]overview.Unreached, error)
 	// Schema returns the newest migration of the database and of this release.
 	Schema(ctx context.Context) (have, want int64, err error)
+}
+
+// Cluster reads the limits that the members share and the hand-overs between them.
+type Cluster interface {
+	Limits(ctx context.Context) ([]overview.LimitUse, error)
+	// Handovers returns the latest hand-overs of buckets, newest first.
+	Handovers(ctx context.Context, most int) ([]overview.Handover, error)
 }
 
 // Setting is a key of the configuration. Nothing in it is secret.
@@ -56,20 +63,29 @@ type Deps struct {
 	Members  Members
 	Queues   Queues
 	Sending  Sending
+	Cluster  Cluster
 	Settings []Setting // in force in this process
 	Version  string    // of this process
+
+	Drains       Drains
+	Pauses       Pauses
+	Applications Applications
+	Messages     Messages
+	// Wake wakes the processors of changed buckets; it never blocks.
+	Wake func(buckets.Set)
 }
 
 // Routes returns the routes on the parts.
 func Routes(d Deps) []routing.Route {
-	return []routing.Route{
+	return append(d.operations(),
 		routing.Get("/v1/system/members", routing.Someone, d.members),
+		routing.Get("/v1/system/handovers", routing.Someone, d.handovers),
 		routing.Get("/v1/system/queues", routing.Someone, d.queues),
 		routing.Get("/v1/system/limits", routing.Someone, d.limits),
 		routing.Get("/v1/system/vendors", routing.Someone, d.vendors),
 		routing.Get("/v1/system/unreached", routing.Someone, d.unreached),
 		routing.Get("/v1/system/configuration", routing.Someone, d.configuration),
-	}
+	)
 }
 
 type member struct {
@@ -154,17 +170,42 @@ func items[T, W any](w http.ResponseWriter, rows []T, show func(T) W) error {
 	}{out})
 }
 
-type limit struct {
-	Key   string  `json:"key"`
-	Ahead float64 `json:"ahead_seconds"`
+// handoversShown is how many hand-overs the API shows.
+const handoversShown = 50
+
+type handover struct {
+	At           *string `json:"at"`
+	Owner        string  `json:"owner"`
+	Host         string  `json:"host"`
+	Previous     *string `json:"previous"`
+	PreviousHost *string `json:"previous_host"`
+	TakenOver    bool    `json:"taken_over"`
+	Buckets      []int   `json:"buckets"`
 }
 
-func (d Deps) limits(w http.ResponseWriter, r *http.Request) error {
-	found, err := d.Sending.Limits(r.Context())
+func (d Deps) handovers(w http.ResponseWriter, r *http.Request) error {
+	found, err := d.Cluster.Handovers(r.Context(), handoversShown)
 	if err != nil {
 		return err
 	}
-	return items(w, found, func(l overview.LimitUse) limit { return limit{l.Key, l.Ahead.Seconds()} })
+	return items(w, found, func(h overview.Handover) handover {
+		return handover{page.Time(h.At), h.Owner, h.Host, page.OrNull(h.Previous), page.OrNull(h.PreviousHost), h.TakenOver, h.Buckets}
+	})
+}
+
+type limit struct {
+	Key       string  `json:"key"`
+	Ahead     float64 `json:"ahead_seconds"`
+	Used      float64 `json:"used_last_minute"`
+	PerMinute float64 `json:"per_minute"`
+}
+
+func (d Deps) limits(w http.ResponseWriter, r *http.Request) error {
+	found, err := d.Cluster.Limits(r.Context())
+	if err != nil {
+		return err
+	}
+	return items(w, found, func(l overview.LimitUse) limit { return limit{l.Key, l.Ahead.Seconds(), l.Used, l.PerMinute} })
 }
 
 type vendor struct {
@@ -194,10 +235,15 @@ func (d Deps) vendors(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	applications, err := d.Sending.PausedApplications(r.Context())
+	if err != nil {
+		return err
+	}
 	out := struct {
-		Items  []vendor `json:"items"`
-		Pauses []pause  `json:"pauses"`
-	}{make([]vendor, len(calls)), make([]pause, len(pauses))}
+		Items        []vendor `json:"items"`
+		Pauses       []pause  `json:"pauses"`
+		Applications []string `json:"paused_applications"`
+	}{make([]vendor, len(calls)), make([]pause, len(pauses)), applications}
 	for i, c := range calls {
 		out.Items[i] = vendor{c.Vendor, c.Account, c.Mode, c.Calls, c.Failed, c.InDoubt, page.Time(c.LastSentAt), page.Time(c.LastFailedAt), page.OrNull(c.LastFailure)}
 	}

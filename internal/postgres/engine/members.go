@@ -140,19 +140,6 @@ func (c *Cluster) Leave(ctx context.Context, processID string) error {
 	return err
 }
 
-// SetDraining makes a member release its buckets, or allows it to own buckets again. It reports whether the member exists.
-func (c *Cluster) SetDraining(ctx context.Context, processID string, draining bool) (bool, error) {
-	var n int64
-	err := c.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		n, err = q.SetMemberDraining(ctx, db.SetMemberDrainingParams{ProcessID: processID, Draining: draining})
-		return err
-	})
-	if err == nil {
-		c.hint(ctx, processID)
-	}
-	return n > 0, err
-}
-
 // Members lists the members by process id, with those that died in the last minute: see their Age.
 func (c *Cluster) Members(ctx context.Context) ([]buckets.MemberState, error) {
 	var out []buckets.MemberState

@@ -18,8 +18,10 @@ import (
 	"github.com/iris-oncall/iris/internal/postgres"
 	"github.com/iris-oncall/iris/internal/postgres/engine"
 	"github.com/iris-oncall/iris/internal/postgres/internal/db"
+	"github.com/iris-oncall/iris/internal/postgres/operations"
 	"github.com/iris-oncall/iris/internal/postgres/pgtest"
 	"github.com/iris-oncall/iris/internal/postgres/queue"
+	"github.com/iris-oncall/iris/internal/postgres/system"
 	"github.com/iris-oncall/iris/internal/users"
 )
 
@@ -78,14 +80,21 @@ func TestAcquireTakesNoBucketsOfLiveMembers(t *testing.T) {
 	age(t, d, "b", 4*time.Second)
 	require.Empty(t, acquire(t, c, "b", buckets.Of(100)))
 	require.NoError(t, c.Beat(ctx, member("b")))
-	found, err := c.SetDraining(ctx, "b", true)
-	require.NoError(t, err)
-	require.True(t, found)
+	require.True(t, fault.Is(operations.New(d).SetDraining(ctx, "b", true), fault.Conflict), "nobody else would own its buckets")
+	require.NoError(t, c.Beat(ctx, member("a")))
+	require.NoError(t, operations.New(d).SetDraining(ctx, "b", true))
+	require.True(t, fault.Is(operations.New(d).SetDraining(ctx, "a", true), fault.Conflict), "the other one drains")
 	require.NoError(t, c.Beat(ctx, member("b")), "a heartbeat does not undo it")
 	require.Empty(t, acquire(t, c, "b", buckets.Of(100)))
-	found, err = c.SetDraining(ctx, "nobody", true)
+	require.True(t, fault.Is(operations.New(d).SetDraining(ctx, "nobody", true), fault.NotFound))
+	require.NoError(t, operations.New(d).SetDraining(ctx, "b", false))
+
+	moved, err := system.New(d).Handovers(ctx, 10)
 	require.NoError(t, err)
-	require.False(t, found)
+	require.NotEmpty(t, moved)
+	last := moved[0]
+	require.Equal(t, []string{"b", "host-of-b", "a", "true"}, []string{last.Owner, last.Host, last.Previous, fmt.Sprint(last.TakenOver)})
+	require.NotContains(t, last.Buckets, 8, "nobody had this one before")
 }
 
 func TestConcurrentAcquiresGiveEachBucketOneOwner(t *testing.T) {

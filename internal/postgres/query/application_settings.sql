@@ -133,3 +133,6 @@ insert into incident_emails (email, application_id, plan_key) values (@email, @a
 
 -- name: ActivePlanID :one
 select plan_id from plan_active where name_key = lower(rtrim(@plan::text));
+
+-- name: SetApplicationPaused :exec
+update applications set paused = sqlc.arg(paused) where id = sqlc.arg(id);

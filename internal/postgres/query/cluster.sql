@@ -43,7 +43,7 @@ where bucket = any(sqlc.arg(buckets)::smallint[])
 order by bucket
 for no key update skip locked;
 
--- Second half: takes the leases that are free or whose owner is not live. Only a live member gets leases.
+-- Second half: takes the leases that are free or whose owner is not live, and records from whom. Only a live member gets leases.
 -- name: AcquireLeases :many
 with live as materialized (
     select m.process_id, m.draining
@@ -53,15 +53,26 @@ with live as materialized (
              then sqlc.arg(suspect_seconds)::float8 else sqlc.arg(fresh_seconds)::float8 end)
 ),
 previous as materialized (
-    select l.bucket, l.owner from bucket_leases l where l.bucket = any(sqlc.arg(buckets)::smallint[])
+    select l.bucket, l.owner, coalesce(l.owner, l.last_owner, '') as last from bucket_leases l where l.bucket = any(sqlc.arg(buckets)::smallint[])
+),
+taken as (
+    update bucket_leases l
+    set owner = sqlc.arg(process_id)::text, last_owner = sqlc.arg(process_id)::text, epoch = l.epoch + 1, acquired_at = clock_timestamp()
+    from previous p
+    where l.bucket = p.bucket
+      and (p.owner is null or p.owner not in (select process_id from live))
+      and exists (select 1 from live where process_id = sqlc.arg(process_id)::text and not draining)
+    returning l.bucket, l.epoch, p.owner is not null as taken_over, p.last
+),
+noted as (
+    insert into handovers (owner, host, previous, taken_over, buckets)
+    select sqlc.arg(process_id)::text, m.host, t.last, t.taken_over, array_agg(t.bucket order by t.bucket)
+    from taken t
+    join members m on m.process_id = sqlc.arg(process_id)::text
+    where t.last <> sqlc.arg(process_id)::text
+    group by m.host, t.last, t.taken_over
 )
-update bucket_leases l
-set owner = sqlc.arg(process_id)::text, epoch = l.epoch + 1, acquired_at = clock_timestamp()
-from previous p
-where l.bucket = p.bucket
-  and (p.owner is null or p.owner not in (select process_id from live))
-  and exists (select 1 from live where process_id = sqlc.arg(process_id)::text and not draining)
-returning l.bucket, l.epoch, (p.owner is not null)::boolean as taken_over;
+select t.bucket, t.epoch, t.taken_over::boolean as taken_over from taken t;
 
 -- name: ReleaseLeases :many
 with mine as materialized (
@@ -78,6 +89,10 @@ returning l.bucket;
 
 -- name: SetMemberDraining :execrows
 update members set draining = sqlc.arg(draining) where process_id = sqlc.arg(process_id);
+
+-- Keeps other drains waiting, so that each of them sees the members that the others left.
+-- name: LockMembers :exec
+select from members order by process_id for no key update;
 
 -- name: MarkMemberEnded :exec
 update members set ended_at = clock_timestamp()
@@ -112,3 +127,11 @@ with live as (
 select count(*)::int as processors, count(modes)::int as told,
     coalesce((select array_agg(distinct m.mode order by m.mode) from live l cross join unnest(l.modes) as m(mode)), '{}')::text[] as modes
 from live;
+
+-- The latest hand-overs of buckets, newest first.
+-- name: Handovers :many
+select h.at, h.owner, h.host, h.previous, coalesce(p.host, '')::text as previous_host, h.taken_over, h.buckets
+from handovers h
+left join lateral (select o.host from handovers o where o.owner = h.previous order by o.id desc limit 1) p on true
+order by h.id desc
+limit sqlc.arg(most)::int;

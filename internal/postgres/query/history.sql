@@ -102,6 +102,10 @@ where (k.application_id, k.route, k.key) in (
 -- name: ForgetPauses :execrows
 delete from vendor_pauses p where p.until < statement_timestamp() - interval '1 hour';
 
+-- name: ForgetHandovers :execrows
+delete from handovers h where h.id in (
+    select s.id from handovers s where s.at < statement_timestamp() - interval '30 days' order by s.at limit 1000);
+
 -- Audit lines are kept for three months at most. Numbers grow with time: the first rows are the oldest, and if the very first is not
 -- old enough, no other row is read.
 -- name: ForgetMessageChanges :execrows

@@ -18,5 +18,5 @@ on conflict (account) do update
 set until = excluded.until, reason = excluded.reason
 where vendor_pauses.until < excluded.until;
 
--- name: EndPause :execrows
-delete from vendor_pauses where account = sqlc.arg(account);
+-- name: EndPause :one
+delete from vendor_pauses where account = sqlc.arg(account) and until > clock_timestamp() returning reason;

@@ -10,7 +10,8 @@ with calls as (
     select coalesce(a.value ->> 'vendor', ''), coalesce(a.value ->> 'account', ''), a.value ->> 'mode', a.value ->> 'outcome', (a.value ->> 'in_doubt')::boolean,
         coalesce(a.value ->> 'detail', ''), (a.value ->> 'finished_at')::timestamptz
     from message_history h cross join lateral jsonb_array_elements(h.attempts) a
-    where coalesce(h.settled_at, h.created_at) > sqlc.arg(since)::timestamptz and (a.value ->> 'finished_at')::timestamptz > sqlc.arg(since)::timestamptz
+    where h.created_at > sqlc.arg(since)::timestamptz - interval '1 day' -- the index has no later time
+        and coalesce(h.settled_at, h.created_at) > sqlc.arg(since)::timestamptz and (a.value ->> 'finished_at')::timestamptz > sqlc.arg(since)::timestamptz
 )
 select c.vendor::text as vendor, c.account::text as account, c.mode::text as mode, count(*)::bigint as calls,
     count(*) filter (where c.outcome <> 'sent')::bigint as failed, count(*) filter (where c.in_doubt)::bigint as in_doubt,
@@ -22,13 +23,21 @@ where c.outcome is not null and c.outcome <> 'cancelled'
 group by 1, 2, 3
 order by 1, 2, 3;
 
--- How far ahead the calls of each limit are planned. A limit without calls in the last hour is left out.
+-- How many calls of each limit were planned in the last minute, how many it allows, and how far ahead they are planned. The calls of the
+-- minute before the current one count by the part of it that is less than a minute ago. A limit without calls in the last hour is left out.
 -- name: LimitUses :many
-select l.key, greatest(0, extract(epoch from l.next_at - clock_timestamp()))::float8 as ahead_seconds, l.next_at
+select l.key, greatest(0, extract(epoch from l.next_at - now.at))::float8 as ahead_seconds, l.next_at,
+    coalesce(60000000.0 / nullif(l.interval_us, 0), 0)::float8 as per_minute,
+    (case l.minute_at when now.minute then l.minute_used + l.minute_before * (1 - extract(epoch from now.at - now.minute) / 60)
+        when now.minute - interval '1 minute' then l.minute_used * (1 - extract(epoch from now.at - now.minute) / 60) else 0 end)::float8 as used
 from limits l
-where l.next_at > clock_timestamp() - interval '1 hour'
+cross join (select n.at, date_trunc('minute', n.at) as minute from (select clock_timestamp() as at) n) now
+where l.next_at > now.at - interval '1 hour'
 order by 2 desc, 1
 limit 200;
+
+-- name: PausedApplications :many
+select a.name from applications a where a.paused order by lower(a.name);
 
 -- The notifications that reached nobody since an instant, newest first. The condition is that of the index timeline_nobody.
 -- name: Unreached :many

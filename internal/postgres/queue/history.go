@@ -56,6 +56,7 @@ func (h *History) Forget(ctx context.Context, retention time.Duration) (more boo
 		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetVendorMessages(ctx) },
 		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetIdempotencyKeys(ctx) },
 		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetPauses(ctx) },
+		func(ctx context.Context, q *db.Queries) (int64, error) { return q.ForgetHandovers(ctx) },
 		func(ctx context.Context, q *db.Queries) (int64, error) {
 			return q.ForgetKnownAddresses(ctx, access.KeepAddress.Microseconds())
 		},

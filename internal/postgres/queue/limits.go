@@ -67,19 +67,9 @@ func (l *Limits) Pauses(ctx context.Context) ([]delivery.Pause, error) {
 }
 
 // SetPause pauses an account ("account:twilio/main") or a mode ("mode:sms") for all processes, unless it is paused for
-// longer. Vendors' Retry-After and operators use it.
+// longer. Vendors' Retry-After uses it.
 func (l *Limits) SetPause(ctx context.Context, key string, d time.Duration, reason string) error {
 	return l.db.Do(ctx, func(ctx context.Context, q *db.Queries) error {
 		return q.SetPause(ctx, db.SetPauseParams{Account: key, ForUs: d.Microseconds(), Reason: postgres.CleanText(reason)})
 	})
-}
-
-// EndPause ends a pause and reports whether there was one.
-func (l *Limits) EndPause(ctx context.Context, key string) (bool, error) {
-	var n int64
-	err := l.db.Do(ctx, func(ctx context.Context, q *db.Queries) (err error) {
-		n, err = q.EndPause(ctx, key)
-		return err
-	})
-	return n > 0, err
 }

@@ -307,58 +307,6 @@ func (q *Queue) Expire(ctx context.Context, leases []buckets.Lease, processID st
 	return n, err
 }
 
-// Purge selects the pending messages that an operator drops. Zero fields match everything.
-type Purge struct {
-	ApplicationID int64
-	Mode          users.Mode
-	IncidentID    incidents.ID
-	OutOfBand     bool          // only messages that belong to no incident
-	OlderThan     time.Duration // since they were made
-	Actor, Why    string        // for the timeline and the messages' audit log
-}
-
-// Purge drops pending messages, a thousand at a time, and returns how many it dropped in all. Messages that a processor
-// has taken meanwhile are not dropped.
-func (q *Queue) Purge(ctx context.Context, f Purge) (dropped int, err error) {
-	p := db.PurgePendingParams{OutOfBand: f.OutOfBand, OlderUs: f.OlderThan.Microseconds()}
-	if f.ApplicationID != 0 {
-		p.ApplicationID = &f.ApplicationID
-	}
-	if mode := string(f.Mode); mode != "" {
-		p.Mode = &mode
-	}
-	if id := int64(f.IncidentID); id != 0 {
-		p.IncidentID = &id
-	}
-	for {
-		n := 0
-		err := q.db.InTx(ctx, func(ctx context.Context, d *db.Queries) error {
-			rows, err := d.PurgePending(ctx, p)
-			if err != nil || len(rows) == 0 {
-				return err
-			}
-			drop := db.DropPendingParams{Actor: postgres.CleanText(f.Actor), Why: postgres.CleanText(f.Why)}
-			hold := []int64{}
-			for _, r := range rows {
-				drop.Ids = append(drop.Ids, r.ID)
-				if r.IncidentID != 0 {
-					hold = append(hold, r.IncidentID)
-				}
-			}
-			if err := d.HoldIncidents(ctx, hold); err != nil {
-				return err
-			}
-			gone, err := d.DropPending(ctx, drop)
-			n = len(gone)
-			return err
-		})
-		if err != nil || n == 0 {
-			return dropped, err
-		}
-		dropped += n
-	}
-}
-
 func bucketsOf(leases []buckets.Lease) []int16 {
 	out := make([]int16, len(leases))
 	for i, l := range leases {

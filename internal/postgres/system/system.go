@@ -40,9 +40,26 @@ func (s *System) Limits(ctx context.Context) ([]overview.LimitUse, error) {
 	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) ([]overview.LimitUse, error) {
 		rows, err := q.LimitUses(ctx)
 		return postgres.Convert(rows, func(r db.LimitUsesRow) overview.LimitUse {
-			return overview.LimitUse{Key: r.Key, Ahead: postgres.FloatSeconds(r.AheadSeconds)}
+			return overview.LimitUse{Key: r.Key, Ahead: postgres.FloatSeconds(r.AheadSeconds), Used: r.Used, PerMinute: r.PerMinute}
 		}), err
 	})
+}
+
+// PausedApplications returns the names of the applications that send nothing, by name.
+func (s *System) PausedApplications(ctx context.Context) ([]string, error) {
+	return postgres.Get(ctx, s.db, func(ctx context.Context, q *db.Queries) ([]string, error) { return q.PausedApplications(ctx) })
+}
+
+// Handovers returns the latest hand-overs of buckets, newest first.
+func (s *System) Handovers(ctx context.Context, most int) ([]overview.Handover, error) {
+	rows, err := postgres.Query(ctx, s.db, (*db.Queries).Handovers, int32(most))
+	return postgres.Convert(rows, func(r db.HandoversRow) overview.Handover {
+		h := overview.Handover{At: r.At, Owner: r.Owner, Host: r.Host, Previous: r.Previous, PreviousHost: r.PreviousHost, TakenOver: r.TakenOver}
+		for _, b := range r.Buckets {
+			h.Buckets = append(h.Buckets, int(b))
+		}
+		return h
+	}), err
 }
 
 // Unreached returns notifications that reached nobody since an instant, newest first: those before a number, 0 = from the newest.

@@ -35,6 +35,7 @@ type data struct {
 	usual   []usual // modes of priorities without a rule
 	senders []integration
 	sent    []message
+	vendors vendorsAnswer
 	plans   []plan
 	reached []incident // one that paged the reader, for newcomers
 	missing string
@@ -115,11 +116,25 @@ type integration struct {
 
 type message struct {
 	State      string    `json:"state"`
-	Mode       string    `json:"mode"`
 	Target     string    `json:"target"`
 	IncidentID int64     `json:"incident_id"`
 	Created    time.Time `json:"created_at"`
 }
+
+// vendorsAnswer is the calls of vendors in the last hour, and what is paused.
+type vendorsAnswer struct {
+	Items  []vendor
+	Pauses []pause
+}
+
+type vendor struct {
+	Vendor, Account, Mode string
+	Calls, Failed         int
+	LastSentAt            time.Time `json:"last_sent_at"`
+	LastFailedAt          time.Time `json:"last_failed_at"`
+}
+
+type pause struct{ Key, Reason string }
 
 type plan struct {
 	Name    string `json:"name"`
@@ -155,6 +170,7 @@ func (h Handlers) read(r *http.Request) (*data, error) {
 		"plans": func() error { return list(api, "/v1/plans?limit=10", &d.plans) },
 	}
 	if me.Admin {
+		reads["the vendors"] = func() error { return api.Get("/v1/system/vendors", &d.vendors) }
 		reads["the latest messages"] = func() error {
 			err := list(api, fmt.Sprintf("/v1/messages?limit=%d", sampled), &d.sent) // a condition on their time would make the list slow
 			d.sent = slices.DeleteFunc(d.sent, func(m message) bool { return d.now.Sub(m.Created) > sampledFor })

@@ -249,31 +249,28 @@ func (d *data) senderWarnings() []page.Warning {
 	return out
 }
 
-// vendorWarnings are about messages that failed in every mode. They are read for administrators only.
+// vendorWarnings are about accounts whose latest calls failed, about what is paused, and about pages that did not reach anybody. They are
+// read for administrators only.
 func (d *data) vendorWarnings() []page.Warning {
-	sent, failed := map[string]int{}, map[string]int{}
-	var modes []string
-	var lost []message // pages that reached nobody
-	for _, m := range d.sent {
-		sent[m.Mode]++
-		if m.State != "failed" {
-			continue
-		}
-		if failed[m.Mode]++; failed[m.Mode] == 1 {
-			modes = append(modes, m.Mode)
-		}
-		if m.IncidentID != 0 {
-			lost = append(lost, m)
-		}
-	}
-	slices.Sort(modes)
 	var out []page.Warning
-	for _, mode := range modes {
-		out = append(out, page.Warning{Text: fmt.Sprintf("%d of the last %s by %s failed for good: the vendor may be failing.", failed[mode], humanize.Count(sent[mode], "message", "messages"), cmp.Or(mode, "no mode")),
-			Href: "/system", Action: "See the vendors"})
+	for _, v := range d.vendors.Items {
+		if v.LastFailedAt.After(v.LastSentAt) && len(out) < maxWarnings {
+			out = append(out, page.Warning{Text: fmt.Sprintf("The vendor %s fails: %d of its %s of the last hour by %s failed, also the latest.",
+				strings.TrimSuffix(v.Vendor+"/"+v.Account, "/"), v.Failed, humanize.Count(v.Calls, "call", "calls"), v.Mode), Href: "/system?tab=vendors", Action: "See the vendors"})
+		}
 	}
-	for _, m := range lost[:min(len(lost), maxWarnings)] {
-		out = append(out, page.Warning{Text: fmt.Sprintf("A page of incident %d did not reach %s.", m.IncidentID, m.Target), Href: fmt.Sprintf("/incidents/%d", m.IncidentID), Action: "Open the incident"})
+	for _, p := range d.vendors.Pauses[:min(len(d.vendors.Pauses), maxWarnings)] {
+		out = append(out, page.Warning{Text: fmt.Sprintf("%s is paused: %s.", p.Key, strings.TrimSuffix(shortened(p.Reason, 160), ".")), Href: "/system?tab=vendors", Action: "See the vendors"})
+	}
+	lost := 0
+	for _, m := range d.sent {
+		if lost == maxWarnings {
+			break
+		}
+		if m.State == "failed" && m.IncidentID != 0 {
+			lost++
+			out = append(out, page.Warning{Text: fmt.Sprintf("A page of incident %d did not reach %s.", m.IncidentID, m.Target), Href: fmt.Sprintf("/incidents/%d", m.IncidentID), Action: "Open the incident"})
+		}
 	}
 	return out
 }

@@ -89,8 +89,10 @@ func TestWarnings(t *testing.T) {
 	d.senders[1].Activity.LastRefusedAt = &long
 	require.Equal(t, []string{"Integration prom refused alerts 1 h 0 min ago: no plan matches."}, texts(d.senderWarnings()))
 
-	d.sent = []message{{State: "failed", Mode: "sms", IncidentID: 7, Target: "bob"}, {State: "sent", Mode: "sms"}, {State: "failed", Mode: "call"}}
-	require.Equal(t, []string{"1 of the last 1 message by call failed for good: the vendor may be failing.", "1 of the last 2 messages by sms failed for good: the vendor may be failing.",
+	d.sent = []message{{State: "failed", IncidentID: 7, Target: "bob"}, {State: "sent"}, {State: "failed"}}
+	d.vendors.Items = []vendor{{Vendor: "twilio", Account: "main", Mode: "sms", Calls: 3, Failed: 2, LastFailedAt: now, LastSentAt: recent}, {Vendor: "smtp", Calls: 3, Failed: 2, LastFailedAt: recent, LastSentAt: now}}
+	d.vendors.Pauses = []pause{{"mode:call", "the vendor moves."}}
+	require.Equal(t, []string{"The vendor twilio/main fails: 2 of its 3 calls of the last hour by sms failed, also the latest.", "mode:call is paused: the vendor moves.",
 		"A page of incident 7 did not reach bob."}, texts(d.vendorWarnings()))
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,8 +28,8 @@ func (h Handlers) Routes(r chi.Router) {
 	page.Get(r, "/messages/{message}", h.one)
 }
 
-// ChangeRoutes mounts the forms. There are none.
-func (h Handlers) ChangeRoutes(chi.Router) {}
+// ChangeRoutes mounts the forms.
+func (h Handlers) ChangeRoutes(r chi.Router) { r.Post("/messages/{message}/resend", h.resend) }
 
 const (
 	address = "/messages"
@@ -69,6 +71,17 @@ type attempt struct {
 type change struct {
 	At                          time.Time
 	Type, Old, New, Description string
+}
+
+// otherMessage finds the number of another message in the description of a change.
+var otherMessage = regexp.MustCompile(`sends (?:message|it again as message) ([0-9]+)`)
+
+// Other is the number of the message that this one was made from, or that it was sent again as; "" = none.
+func (c change) Other() string {
+	if found := otherMessage.FindStringSubmatch(c.Description); c.Type == "sent-change" && found != nil {
+		return found[1]
+	}
+	return ""
 }
 
 // Chip is the kind of chip for the state of the message.
@@ -269,12 +282,32 @@ func (m message) row() []string {
 type oneView struct {
 	page.Frame
 	message
-	Why []string // why this person gets it, and why by this mode
-	Doc string   // the HTML of an e-mail, for a sandboxed frame
+	Why     []string // why this person gets it, and why by this mode
+	Doc     string   // the HTML of an e-mail, for a sandboxed frame
+	Again   bool     // the reader may send it again
+	Refusal page.Refusal
 }
 
 func (h Handlers) one(rw http.ResponseWriter, r *http.Request) {
-	var v oneView
+	h.showOne(rw, r, page.Refusal{Status: http.StatusOK})
+}
+
+// resend sends a message again and shows the new one.
+func (h Handlers) resend(rw http.ResponseWriter, r *http.Request) {
+	var made message
+	err := h.Pages.API(r).Send(http.MethodPost, page.Path("/v1/messages/%s/resend", wire.Param(r, "message")), nil, &made)
+	if err != nil {
+		if refusal, ok := h.Pages.Refused(rw, r, err); ok {
+			h.showOne(rw, r, refusal)
+		}
+		return
+	}
+	h.Pages.Sessions.Put(r.Context(), "flash", "The message is sent again, as this message.")
+	http.Redirect(rw, r, page.Path(address+"/%s", made.ID), http.StatusSeeOther)
+}
+
+func (h Handlers) showOne(rw http.ResponseWriter, r *http.Request, refusal page.Refusal) {
+	v := oneView{Refusal: refusal}
 	id, err := strconv.ParseInt(wire.Param(r, "message"), 10, 64)
 	if err == nil {
 		err = h.Pages.API(r).Get(page.Path("/v1/messages/%s", id), &v.message)
@@ -287,7 +320,8 @@ func (h Handlers) one(rw http.ResponseWriter, r *http.Request) {
 	}
 	v.Why, v.Doc = why(v.message), v.EmailHTML
 	v.Frame = h.Pages.Frame(r, "Message "+strconv.FormatInt(v.ID, 10), "messages")
-	h.Pages.Render(rw, r, http.StatusOK, "message", v)
+	v.Again = v.Admin && slices.Contains([]string{"sent", "delivered", "failed", "cancelled", "dropped"}, v.State)
+	h.Pages.Render(rw, r, refusal.Status, "message", v)
 }
 
 var purposes = map[string]string{

@@ -3,9 +3,12 @@
 package system
 
 import (
+	"fmt"
+	"hash/fnv"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,9 +23,6 @@ type Handlers struct{ Pages *page.Pages }
 
 // Routes mounts the pages. The caller must admit only people who have logged in.
 func (h Handlers) Routes(r chi.Router) { page.Get(r, "/system", h.show) }
-
-// ChangeRoutes mounts the forms. There are none: the APIs have no verbs for operators yet.
-func (h Handlers) ChangeRoutes(chi.Router) {}
 
 const address = "/system"
 
@@ -45,8 +45,13 @@ var tabs = []tab{
 }
 
 func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
+	h.render(rw, r, r.URL.Query().Get("tab"), page.Refusal{Status: http.StatusOK})
+}
+
+// render shows a tab, with the forms below it and what is wrong with a form that was sent.
+func (h Handlers) render(rw http.ResponseWriter, r *http.Request, name string, refusal page.Refusal) {
 	chosen := tabs[0]
-	if i := slices.IndexFunc(tabs, func(t tab) bool { return t.name == r.URL.Query().Get("tab") }); i >= 0 {
+	if i := slices.IndexFunc(tabs, func(t tab) bool { return t.name == name }); i >= 0 {
 		chosen = tabs[i]
 	}
 	data, err := chosen.read(h, r)
@@ -63,15 +68,20 @@ func (h Handlers) show(rw http.ResponseWriter, r *http.Request) {
 		page.Frame
 		Tabs []page.Tab
 		Live page.Live
-		Self bool // the tab refreshes itself
-		Tab  string
-	}{h.Pages.Frame(r, "System", "system"), nil, live, chosen.live, chosen.label}
+		Self bool   // the tab refreshes itself
+		Form string // name of the tab, if the reader may use its forms
+		formsView
+	}{h.Pages.Frame(r, "System", "system"), nil, live, chosen.live, "", formsView{Refusal: refusal}}
+	if v.Admin {
+		v.Form = chosen.name
+		v.formsView = h.forms(r, data, refusal)
+	}
 	for _, t := range tabs {
 		if !t.admin || v.Admin {
 			v.Tabs = append(v.Tabs, page.Tab{Label: t.label, Href: address + "?tab=" + t.name, Current: t.name == chosen.name})
 		}
 	}
-	h.Pages.Render(rw, r, http.StatusOK, "system", v)
+	h.Pages.Render(rw, r, refusal.Status, "system", v)
 }
 
 // age returns a duration of the API as people read it.
@@ -86,7 +96,8 @@ type member struct {
 	Beat      float64   `json:"heartbeat_age_seconds"`
 	State     string
 	Buckets   int
-	Colour    int `json:"-"` // class of the owner on the map
+	Colour    int  `json:"-"` // class of the owner on the map
+	May       bool `json:"-"` // the reader may drain it, or end that
 }
 
 // Short is the beginning of the number of the process.
@@ -117,11 +128,68 @@ type bucket struct {
 	Epoch        int64
 }
 
+// handover is buckets that a process took from another one.
+type handover struct {
+	At           time.Time
+	Owner, Host  string
+	Previous     string
+	PreviousHost string `json:"previous_host"`
+	TakenOver    bool   `json:"taken_over"`
+	Buckets      []int
+}
+
+// Short is the beginning of the number of the process that took them.
+func (h handover) Short() string { return h.Owner[:min(8, len(h.Owner))] }
+
+// From is the beginning of the number of the process that had them.
+func (h handover) From() string { return h.Previous[:min(8, len(h.Previous))] }
+
+// mostRanges is how many ranges of buckets a hand-over shows.
+const mostRanges = 8
+
+// Which names the first buckets, with ranges: 0–3, 7.
+func (h handover) Which() string {
+	var parts []string
+	for i := 0; i < len(h.Buckets); {
+		if len(parts) == mostRanges {
+			return strings.Join(parts, ", ") + " …"
+		}
+		j := i
+		for j+1 < len(h.Buckets) && h.Buckets[j+1] == h.Buckets[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(h.Buckets[i])
+		if j > i {
+			part += "–" + strconv.Itoa(h.Buckets[j])
+		}
+		parts, i = append(parts, part), j+1
+	}
+	return strings.Join(parts, ", ")
+}
+
 type membersView struct {
-	Members []member
-	Buckets []bucket
-	Owned   int
-	Missing int
+	Members   []member
+	Buckets   []bucket
+	Handovers []handover
+	Owned     int
+	Missing   int
+}
+
+// colours is how many colours the map has. Processes share a colour when there are more of them.
+const colours = 12
+
+// paint gives each member a colour of its own that stays when others come and go, as long as no two want the same one.
+func paint(all []member) {
+	var used [colours]bool
+	for i := range all {
+		f := fnv.New32a()
+		_, _ = f.Write([]byte(all[i].ProcessID))
+		c := int(f.Sum32() % colours)
+		for n := 0; n < colours && used[c]; n++ {
+			c = (c + 1) % colours
+		}
+		all[i].Colour, used[c] = c, true
+	}
 }
 
 func (h Handlers) members(r *http.Request) (any, error) {
@@ -129,10 +197,17 @@ func (h Handlers) members(r *http.Request) (any, error) {
 	if err := h.Pages.API(r).Get("/v1/system/members", &found); err != nil {
 		return nil, err
 	}
-	v := membersView{Members: found.Members}
+	var moved page.Listed[handover]
+	if err := h.Pages.API(r).Get("/v1/system/handovers", &moved); err != nil {
+		return nil, err
+	}
+	v := membersView{Members: found.Members, Handovers: moved.Items[:min(len(moved.Items), 12)]}
+	slices.SortStableFunc(v.Members, func(a, b member) int { return a.StartedAt.Compare(b.StartedAt) }) // a new one comes last
+	paint(v.Members)
 	owners := map[string]member{}
+	admin := page.Reader(r).Admin
 	for i := range v.Members {
-		v.Members[i].Colour = i % 8
+		v.Members[i].May = admin && v.Members[i].State != "dead"
 		if m := v.Members[i]; m.State != "dead" {
 			owners[m.ProcessID] = m
 		}
@@ -140,7 +215,7 @@ func (h Handlers) members(r *http.Request) (any, error) {
 	for n, b := range found.Buckets {
 		row := bucket{n, "unowned", "no running owner", b.Epoch}
 		if m, ok := owners[b.Owner]; ok {
-			row.Class, row.Owner = "m"+string(rune('0'+m.Colour)), m.Short()+" on "+m.Host
+			row.Class, row.Owner = "m"+strconv.Itoa(m.Colour), m.Short()+" on "+m.Host
 			v.Owned++
 		}
 		v.Buckets = append(v.Buckets, row)
@@ -160,9 +235,22 @@ type queue struct {
 func (q queue) Age() string { return age(q.Oldest) }
 
 type limit struct {
-	Key   string
-	Ahead float64 `json:"ahead_seconds"`
+	Key       string
+	Ahead     float64 `json:"ahead_seconds"`
+	Used      float64 `json:"used_last_minute"`
+	PerMinute float64 `json:"per_minute"`
 }
+
+// Use is the use of the last minute and what the limit allows.
+func (l limit) Use() string {
+	if l.PerMinute == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f of %.0f", l.Used, l.PerMinute)
+}
+
+// Share is the used part of the limit, in percent.
+func (l limit) Share() int { return int(min(100, 100*l.Used/max(1, l.PerMinute))) }
 
 // Wait is how long the next call waits.
 func (l limit) Wait() string { return age(l.Ahead) }
@@ -211,12 +299,14 @@ type pause struct {
 func (p pause) Left() string { return age(p.Seconds) }
 
 type vendorsView struct {
-	Items  []vendor
-	Pauses []pause
+	Items        []vendor
+	Pauses       []pause
+	Applications []string `json:"paused_applications"`
+	May          bool     // the reader may end pauses
 }
 
 func (h Handlers) vendors(r *http.Request) (any, error) {
-	var v vendorsView
+	v := vendorsView{May: page.Reader(r).Admin}
 	err := h.Pages.API(r).Get("/v1/system/vendors", &v)
 	return v, err
 }

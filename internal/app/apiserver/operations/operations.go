@@ -9,19 +9,23 @@ import (
 	api "github.com/iris-oncall/iris/internal/api/system"
 	"github.com/iris-oncall/iris/internal/api/tokens"
 	"github.com/iris-oncall/iris/internal/app/server"
+	"github.com/iris-oncall/iris/internal/buckets"
 	"github.com/iris-oncall/iris/internal/config"
+	changes "github.com/iris-oncall/iris/internal/postgres/operations"
 	"github.com/iris-oncall/iris/internal/postgres/system"
 	"github.com/iris-oncall/iris/internal/wire/routing"
 )
 
-// Routes returns the routes.
-func Routes(c config.API, s *server.Stores) []routing.Route {
+// Routes returns the routes. wake wakes the processors of changed buckets.
+func Routes(c config.API, s *server.Stores, wake func(buckets.Set)) []routing.Route {
 	settings := make([]api.Setting, len(c.InForce))
 	for i, set := range c.InForce {
 		settings[i] = api.Setting(set)
 	}
 	owned := owners.Deps{Store: s.Owners, Plan: s.Plans.ByName, Template: s.Templates.ByName, Application: s.Applications.Describe}
 	keys := tokens.Deps{Tokens: s.Tokens, Services: tokens.Services{Store: s.Tokens, Teams: s.Teams, Most: c.Tokens.ServiceMaxLife}, Grants: s.Grants, Most: c.Tokens.PersonalMaxLife}
-	state := api.Deps{Members: s.Cluster, Queues: s.Queues, Sending: system.New(s.DB), Settings: settings, Version: server.Version()}
+	seen, verbs := system.New(s.DB), changes.New(s.DB)
+	state := api.Deps{Members: s.Cluster, Queues: s.Queues, Sending: seen, Cluster: seen, Settings: settings, Version: server.Version(),
+		Drains: verbs, Pauses: verbs, Applications: verbs, Messages: verbs, Wake: wake}
 	return slices.Concat(owners.Routes(owned), tokens.Routes(keys), statistics.Routes(s.Statistics), api.Routes(state))
 }

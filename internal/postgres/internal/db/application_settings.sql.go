@@ -468,6 +468,20 @@ func (q *Queries) RequireApplicationVariables(ctx context.Context, arg RequireAp
 	return err
 }
 
+const setApplicationPaused = `-- name: SetApplicationPaused :exec
+update applications set paused = $1 where id = $2
+`
+
+type SetApplicationPausedParams struct {
+	Paused bool
+	ID     int64
+}
+
+func (q *Queries) SetApplicationPaused(ctx context.Context, arg SetApplicationPausedParams) error {
+	_, err := q.db.Exec(ctx, setApplicationPaused, arg.Paused, arg.ID)
+	return err
+}
+
 const setApplicationQuota = `-- name: SetApplicationQuota :exec
 insert into application_quotas (application_id, hard_threshold, soft_threshold, hard_seconds, soft_seconds, plan_key, target_id,
     wait_seconds)

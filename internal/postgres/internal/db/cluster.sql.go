@@ -15,27 +15,38 @@ with live as materialized (
     select m.process_id, m.draining
     from members m
     where m.heartbeat_at > clock_timestamp() - make_interval(secs =>
-        case when m.process_id = any($2::text[])
-             then $3::float8 else $4::float8 end)
+        case when m.process_id = any($1::text[])
+             then $2::float8 else $3::float8 end)
 ),
 previous as materialized (
-    select l.bucket, l.owner from bucket_leases l where l.bucket = any($5::smallint[])
+    select l.bucket, l.owner, coalesce(l.owner, l.last_owner, '') as last from bucket_leases l where l.bucket = any($4::smallint[])
+),
+taken as (
+    update bucket_leases l
+    set owner = $5::text, last_owner = $5::text, epoch = l.epoch + 1, acquired_at = clock_timestamp()
+    from previous p
+    where l.bucket = p.bucket
+      and (p.owner is null or p.owner not in (select process_id from live))
+      and exists (select 1 from live where process_id = $5::text and not draining)
+    returning l.bucket, l.epoch, p.owner is not null as taken_over, p.last
+),
+noted as (
+    insert into handovers (owner, host, previous, taken_over, buckets)
+    select $5::text, m.host, t.last, t.taken_over, array_agg(t.bucket order by t.bucket)
+    from taken t
+    join members m on m.process_id = $5::text
+    where t.last <> $5::text
+    group by m.host, t.last, t.taken_over
 )
-update bucket_leases l
-set owner = $1::text, epoch = l.epoch + 1, acquired_at = clock_timestamp()
-from previous p
-where l.bucket = p.bucket
-  and (p.owner is null or p.owner not in (select process_id from live))
-  and exists (select 1 from live where process_id = $1::text and not draining)
-returning l.bucket, l.epoch, (p.owner is not null)::boolean as taken_over
+select t.bucket, t.epoch, t.taken_over::boolean as taken_over from taken t
 `
 
 type AcquireLeasesParams struct {
-	ProcessID      string
 	Suspects       []string
 	SuspectSeconds float64
 	FreshSeconds   float64
 	Buckets        []int16
+	ProcessID      string
 }
 
 type AcquireLeasesRow struct {
@@ -44,14 +55,14 @@ type AcquireLeasesRow struct {
 	TakenOver bool
 }
 
-// Second half: takes the leases that are free or whose owner is not live. Only a live member gets leases.
+// Second half: takes the leases that are free or whose owner is not live, and records from whom. Only a live member gets leases.
 func (q *Queries) AcquireLeases(ctx context.Context, arg AcquireLeasesParams) ([]AcquireLeasesRow, error) {
 	rows, err := q.db.Query(ctx, acquireLeases,
-		arg.ProcessID,
 		arg.Suspects,
 		arg.SuspectSeconds,
 		arg.FreshSeconds,
 		arg.Buckets,
+		arg.ProcessID,
 	)
 	if err != nil {
 		return nil, err
@@ -138,21 +149,75 @@ func (q *Queries) DeleteMember(ctx context.Context, processID string) error {
 	return err
 }
 
+const handovers = `-- name: Handovers :many
+select h.at, h.owner, h.host, h.previous, coalesce(p.host, '')::text as previous_host, h.taken_over, h.buckets
+from handovers h
+left join lateral (select o.host from handovers o where o.owner = h.previous order by o.id desc limit 1) p on true
+order by h.id desc
+limit $1::int
+`
+
+type HandoversRow struct {
+	At           time.Time
+	Owner        string
+	Host         string
+	Previous     string
+	PreviousHost string
+	TakenOver    bool
+	Buckets      []int16
+}
+
+// The latest hand-overs of buckets, newest first.
+func (q *Queries) Handovers(ctx context.Context, most int32) ([]HandoversRow, error) {
+	rows, err := q.db.Query(ctx, handovers, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []HandoversRow{}
+	for rows.Next() {
+		var i HandoversRow
+		if err := rows.Scan(
+			&i.At,
+			&i.Owner,
+			&i.Host,
+			&i.Previous,
+			&i.PreviousHost,
+			&i.TakenOver,
+			&i.Buckets,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listLeases = `-- name: ListLeases :many
 select bucket, owner, epoch, acquired_at
 from bucket_leases
 order by bucket
 `
 
-func (q *Queries) ListLeases(ctx context.Context) ([]BucketLease, error) {
+type ListLeasesRow struct {
+	Bucket     int16
+	Owner      *string
+	Epoch      int64
+	AcquiredAt *time.Time
+}
+
+func (q *Queries) ListLeases(ctx context.Context) ([]ListLeasesRow, error) {
 	rows, err := q.db.Query(ctx, listLeases)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []BucketLease{}
+	items := []ListLeasesRow{}
 	for rows.Next() {
-		var i BucketLease
+		var i ListLeasesRow
 		if err := rows.Scan(
 			&i.Bucket,
 			&i.Owner,
@@ -286,6 +351,16 @@ func (q *Queries) LockLeasesForAcquire(ctx context.Context, buckets []int16) ([]
 		return nil, err
 	}
 	return items, nil
+}
+
+const lockMembers = `-- name: LockMembers :exec
+select from members order by process_id for no key update
+`
+
+// Keeps other drains waiting, so that each of them sees the members that the others left.
+func (q *Queries) LockMembers(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, lockMembers)
+	return err
 }
 
 const markMemberEnded = `-- name: MarkMemberEnded :exec

@@ -74,6 +74,19 @@ func (q *Queries) ForgetCounts(ctx context.Context) (int64, error) {
 	return result.RowsAffected(), nil
 }
 
+const forgetHandovers = `-- name: ForgetHandovers :execrows
+delete from handovers h where h.id in (
+    select s.id from handovers s where s.at < statement_timestamp() - interval '30 days' order by s.at limit 1000)
+`
+
+func (q *Queries) ForgetHandovers(ctx context.Context) (int64, error) {
+	result, err := q.db.Exec(ctx, forgetHandovers)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const forgetIdempotencyKeys = `-- name: ForgetIdempotencyKeys :execrows
 delete from idempotency_keys k
 where (k.application_id, k.route, k.key) in (

@@ -10,16 +10,15 @@ import (
 	"time"
 )
 
-const endPause = `-- name: EndPause :execrows
-delete from vendor_pauses where account = $1
+const endPause = `-- name: EndPause :one
+delete from vendor_pauses where account = $1 and until > clock_timestamp() returning reason
 `
 
-func (q *Queries) EndPause(ctx context.Context, account string) (int64, error) {
-	result, err := q.db.Exec(ctx, endPause, account)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) EndPause(ctx context.Context, account string) (string, error) {
+	row := q.db.QueryRow(ctx, endPause, account)
+	var reason string
+	err := row.Scan(&reason)
+	return reason, err
 }
 
 const listPauses = `-- name: ListPauses :many

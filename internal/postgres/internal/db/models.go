@@ -161,6 +161,7 @@ type BucketLease struct {
 	Owner      *string
 	Epoch      int64
 	AcquiredAt *time.Time
+	LastOwner  *string
 }
 
 type CalendarSubscription struct {
@@ -296,6 +297,16 @@ type FeedShift struct {
 	Sequence  int32
 	ChangedAt time.Time
 	Cancelled bool
+}
+
+type Handover struct {
+	ID        int64
+	At        time.Time
+	Owner     string
+	Host      string
+	Previous  string
+	TakenOver bool
+	Buckets   []int16
 }
 
 type Heartbeat struct {
@@ -567,6 +578,11 @@ type Limit struct {
 	// longest lead of the processes that reserved in the last 10 s
 	LeadUs int64
 	LeadAt time.Time
+	// between two slots, as the latest process has it
+	IntervalUs   int64
+	MinuteAt     time.Time
+	MinuteUsed   int32
+	MinuteBefore int32
 }
 
 type LoginAttempt struct {

@@ -11,9 +11,13 @@ import (
 )
 
 const limitUses = `-- name: LimitUses :many
-select l.key, greatest(0, extract(epoch from l.next_at - clock_timestamp()))::float8 as ahead_seconds, l.next_at
+select l.key, greatest(0, extract(epoch from l.next_at - now.at))::float8 as ahead_seconds, l.next_at,
+    coalesce(60000000.0 / nullif(l.interval_us, 0), 0)::float8 as per_minute,
+    (case l.minute_at when now.minute then l.minute_used + l.minute_before * (1 - extract(epoch from now.at - now.minute) / 60)
+        when now.minute - interval '1 minute' then l.minute_used * (1 - extract(epoch from now.at - now.minute) / 60) else 0 end)::float8 as used
 from limits l
-where l.next_at > clock_timestamp() - interval '1 hour'
+cross join (select n.at, date_trunc('minute', n.at) as minute from (select clock_timestamp() as at) n) now
+where l.next_at > now.at - interval '1 hour'
 order by 2 desc, 1
 limit 200
 `
@@ -22,9 +26,12 @@ type LimitUsesRow struct {
 	Key          string
 	AheadSeconds float64
 	NextAt       time.Time
+	PerMinute    float64
+	Used         float64
 }
 
-// How far ahead the calls of each limit are planned. A limit without calls in the last hour is left out.
+// How many calls of each limit were planned in the last minute, how many it allows, and how far ahead they are planned. The calls of the
+// minute before the current one count by the part of it that is less than a minute ago. A limit without calls in the last hour is left out.
 func (q *Queries) LimitUses(ctx context.Context) ([]LimitUsesRow, error) {
 	rows, err := q.db.Query(ctx, limitUses)
 	if err != nil {
@@ -34,10 +41,40 @@ func (q *Queries) LimitUses(ctx context.Context) ([]LimitUsesRow, error) {
 	items := []LimitUsesRow{}
 	for rows.Next() {
 		var i LimitUsesRow
-		if err := rows.Scan(&i.Key, &i.AheadSeconds, &i.NextAt); err != nil {
+		if err := rows.Scan(
+			&i.Key,
+			&i.AheadSeconds,
+			&i.NextAt,
+			&i.PerMinute,
+			&i.Used,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const pausedApplications = `-- name: PausedApplications :many
+select a.name from applications a where a.paused order by lower(a.name)
+`
+
+func (q *Queries) PausedApplications(ctx context.Context) ([]string, error) {
+	rows, err := q.db.Query(ctx, pausedApplications)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		items = append(items, name)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -110,7 +147,8 @@ with calls as (
     select coalesce(a.value ->> 'vendor', ''), coalesce(a.value ->> 'account', ''), a.value ->> 'mode', a.value ->> 'outcome', (a.value ->> 'in_doubt')::boolean,
         coalesce(a.value ->> 'detail', ''), (a.value ->> 'finished_at')::timestamptz
     from message_history h cross join lateral jsonb_array_elements(h.attempts) a
-    where coalesce(h.settled_at, h.created_at) > $1::timestamptz and (a.value ->> 'finished_at')::timestamptz > $1::timestamptz
+    where h.created_at > $1::timestamptz - interval '1 day' -- the index has no later time
+        and coalesce(h.settled_at, h.created_at) > $1::timestamptz and (a.value ->> 'finished_at')::timestamptz > $1::timestamptz
 )
 select c.vendor::text as vendor, c.account::text as account, c.mode::text as mode, count(*)::bigint as calls,
     count(*) filter (where c.outcome <> 'sent')::bigint as failed, count(*) filter (where c.in_doubt)::bigint as in_doubt,

@@ -23,7 +23,7 @@ type Opener = route.Opener
 func Routes(c config.API, s *server.Stores, o Opener, p receiving.Previewer, hide api.Operations, wake receiving.Wake) []routing.Route {
 	senders := integrations.Deps{Integrations: s.Integrations, Records: s.Integrations, Applications: s.Applications, Types: sources.Types(), Previewer: p}
 	open := route.Deps{Opener: o, Incidents: s.Incidents, Wake: wake}
-	return slices.Concat(route.Routes(open), operations.Routes(c, s), integrations.Routes(senders), api.Routes(hide), heartbeats.Routes(heartbeats.Deps{
+	return slices.Concat(route.Routes(open), operations.Routes(c, s, wake), integrations.Routes(senders), api.Routes(hide), heartbeats.Routes(heartbeats.Deps{
 		Heartbeats: s.Heartbeats, Integrations: s.Integrations, Chooser: p.Chooser, Editable: integrations.Editable(senders),
 	}))
 }

@@ -1,0 +1,136 @@
+package system
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/iris-oncall/iris/internal/humanize"
+	"github.com/iris-oncall/iris/internal/web/page"
+	"github.com/iris-oncall/iris/internal/wire"
+)
+
+// ChangeRoutes mounts the forms. The APIs refuse people who are no administrators.
+func (h Handlers) ChangeRoutes(r chi.Router) {
+	r.Post("/system/members/{process}/draining", h.drain)
+	r.Post("/system/pauses", h.pause)
+	r.Post("/system/pauses/end", h.endPause)
+	r.Post("/system/applications", h.pauseApplication)
+	r.Post("/system/purge", h.purge)
+}
+
+// formsView is what the forms of a tab show.
+type formsView struct {
+	Refusal      page.Refusal
+	Typed        url.Values // of the form that was refused
+	Modes        []page.Option
+	Pausable     []page.Option // keys of modes and accounts
+	Minutes      []page.Option
+	Applications []string // names, for suggestions
+}
+
+// Value returns what was typed into a field.
+func (f formsView) Value(name string) string { return f.Typed.Get(name) }
+
+var modes = []string{"email", "sms", "call", "slack", "push", "webhook"}
+
+func (h Handlers) forms(r *http.Request, data any, refusal page.Refusal) formsView {
+	f := formsView{Refusal: refusal, Typed: url.Values{}, Modes: append([]page.Option{{Label: "any mode"}}, page.Options(modes...)...),
+		Minutes: []page.Option{{Value: "15", Label: "15 minutes"}, {Value: "60", Label: "1 hour"}, {Value: "240", Label: "4 hours"}, {Value: "1440", Label: "24 hours"}}}
+	if refusal.Text != "" {
+		f.Typed = r.PostForm
+	}
+	switch v := data.(type) {
+	case vendorsView:
+		for _, mode := range modes {
+			f.Pausable = append(f.Pausable, page.Option{Value: "mode:" + mode, Label: "all " + mode})
+		}
+		for _, a := range v.Items {
+			if o := (page.Option{Value: "account:" + a.Vendor + "/" + a.Account, Label: strings.TrimSuffix(a.Vendor+"/"+a.Account, "/")}); !has(f.Pausable, o) {
+				f.Pausable = append(f.Pausable, o)
+			}
+		}
+		f.Applications = h.Pages.API(r).Names("/v1/applications")
+	case queuesView:
+		f.Applications = h.Pages.API(r).Names("/v1/applications")
+	}
+	return f
+}
+
+func has(all []page.Option, o page.Option) bool {
+	for _, one := range all {
+		if one == o {
+			return true
+		}
+	}
+	return false
+}
+
+// done tells the reader what a form did, or shows the tab again with what is wrong.
+func (h Handlers) done(rw http.ResponseWriter, r *http.Request, tab, text string, err error) {
+	if err != nil {
+		refusal, ok := h.Pages.Refused(rw, r, err)
+		if !ok {
+			return
+		}
+		again := r.Clone(r.Context()) // the tab refreshes itself at its own address
+		again.URL = &url.URL{Path: address, RawQuery: "tab=" + tab}
+		h.render(rw, again, tab, refusal)
+		return
+	}
+	h.Pages.Sessions.Put(r.Context(), "flash", text)
+	http.Redirect(rw, r, address+"?tab="+tab, http.StatusSeeOther)
+}
+
+func (h Handlers) drain(rw http.ResponseWriter, r *http.Request) {
+	draining := r.PostFormValue("draining") == "true"
+	text := "The processor takes buckets again."
+	if draining {
+		text = "The processor gives its buckets to the others."
+	}
+	path := page.Path("/v1/system/members/%s/draining", wire.Param(r, "process"))
+	h.done(rw, r, "members", text, h.Pages.API(r).Send(http.MethodPut, path, map[string]bool{"draining": draining}, nil))
+}
+
+func (h Handlers) pause(rw http.ResponseWriter, r *http.Request) {
+	minutes, _ := strconv.Atoi(r.PostFormValue("minutes")) // the API refuses 0
+	key := page.Storable(r.PostFormValue("key"))
+	body := map[string]any{"seconds": 60 * minutes, "reason": page.Storable(r.PostFormValue("reason"))}
+	h.done(rw, r, "vendors", key+" is paused.", h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/system/pauses/%s", key), body, nil))
+}
+
+func (h Handlers) endPause(rw http.ResponseWriter, r *http.Request) {
+	key := page.Storable(r.PostFormValue("key"))
+	h.done(rw, r, "vendors", key+" is used again.", h.Pages.API(r).Send(http.MethodDelete, page.Path("/v1/system/pauses/%s", key), nil, nil))
+}
+
+func (h Handlers) pauseApplication(rw http.ResponseWriter, r *http.Request) {
+	paused, name := r.PostFormValue("paused") == "true", page.Storable(strings.TrimSpace(r.PostFormValue("application")))
+	text := "Application " + name + " goes on."
+	if paused {
+		text = "Application " + name + " is paused: its incidents and messages wait."
+	}
+	h.done(rw, r, "vendors", text, h.Pages.API(r).Send(http.MethodPut, page.Path("/v1/applications/%s/paused", name), map[string]bool{"paused": paused}, nil))
+}
+
+func (h Handlers) purge(rw http.ResponseWriter, r *http.Request) {
+	body := map[string]any{"reason": page.Storable(r.PostFormValue("reason")), "out_of_band": r.PostFormValue("out_of_band") == "true"}
+	for _, name := range []string{"application", "mode"} {
+		if text := page.Storable(strings.TrimSpace(r.PostFormValue(name))); text != "" {
+			body[name] = text
+		}
+	}
+	if n, err := strconv.ParseInt(r.PostFormValue("incident_id"), 10, 64); err == nil {
+		body["incident_id"] = n
+	}
+	if n, err := strconv.Atoi(r.PostFormValue("minutes")); err == nil {
+		body["older_than_seconds"] = 60 * n
+	}
+	var out struct{ Dropped int }
+	err := h.Pages.API(r).Send(http.MethodPost, "/v1/messages/purge", body, &out)
+	h.done(rw, r, "queues", fmt.Sprintf("%s dropped.", humanize.Count(out.Dropped, "message was", "messages were")), err)
+}

@@ -1,0 +1,37 @@
+package system
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestBucketsOfAHandover(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "0–3, 7, 9–10", handover{Buckets: []int{0, 1, 2, 3, 7, 9, 10}}.Which())
+	require.Equal(t, "0, 2, 4, 6, 8, 10, 12, 14 …", handover{Buckets: []int{0, 2, 4, 6, 8, 10, 12, 14, 16}}.Which())
+	require.Empty(t, handover{}.Which())
+}
+
+// A member keeps its colour when others come, and every member has one of its own as long as there are enough.
+func TestColoursOfMembers(t *testing.T) {
+	t.Parallel()
+	var all []member
+	for n := range colours {
+		all = append(all, member{ProcessID: string(rune('a' + n))})
+		had := make([]int, n)
+		for i := range had {
+			had[i] = all[i].Colour
+		}
+		paint(all)
+		seen := map[int]bool{}
+		for i, m := range all {
+			seen[m.Colour] = true
+			if i < n {
+				require.Equal(t, had[i], m.Colour)
+			}
+		}
+		require.Len(t, seen, n+1)
+	}
+	paint(append(all, member{ProcessID: "one more"}))
+}
