@@ -3,10 +3,13 @@
 package browser
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,21 +95,10 @@ func (b *tab) loadAxe(source string) {
 	ask[bool](b, source+";true")
 }
 
-// Opens every page with long names, in a wide window and on a phone. Nothing may be wider than the window, and axe-core must find no
-// violations.
-func TestLayout(t *testing.T) {
-	require.NotEmpty(t, os.Getenv("IRIS_AXE"), "run test/browser.sh, which fetches axe-core")
-	axe, err := os.ReadFile(os.Getenv("IRIS_AXE"))
-	require.NoError(t, err)
-	startDev(t)
-	api := newClient(t)
-	incident := api.addLongNames()
-	b := openTab(t)
-	b.do("open", chromedp.Navigate(home+"/login"), chromedp.WaitVisible(`input[name=password]`))
-	b.loadAxe(string(axe))
-	require.Empty(t, b.axe(), "the log-in page")
-	b.logIn("demo", "demo")
-	at := "/teams/" + url.PathEscape(emojiTeam)
+// pages is the list of the console's pages. It adds the objects with long names that they show.
+func (c *client) pages() []layoutPage {
+	c.t.Helper()
+	incident, at := c.addLongNames(), "/teams/"+url.PathEscape(emojiTeam)
 	pages := []layoutPage{
 		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident), `.timeline`}, {"resolved", "/incidents?show=resolved", `.tabs`},
 		{"filtered", "/incidents?show=all&severity=critical&owner=" + unbroken, `.chips`}, {"open-incident", "/incidents/new?plan=demo-plan", `#foreseen`}, {"keys", "/incidents#keys", `.sheet`},
@@ -114,35 +106,79 @@ func TestLayout(t *testing.T) {
 		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`}, {"cluster", "/cluster", `.buckets`},
 		{"integrations", "/integrations", `td.title`}, {"integration", "/integrations/" + unbroken, `.facts`}, {"no-integration", "/integrations?text=none", `.empty`}, {"missing", "/incidents/999999", `h1`},
 		{"silences", "/silences", `td.title`}, {"silence", "/silences/1", `.facts`}, {"silence-form", fmt.Sprintf("/silences/new?incident=%d", incident), `#silence`},
-		{"no-silence", "/silences?show=over", `.empty`},
+		{"silence-edit", "/silences/1/edit", `#silence`}, {"no-silence", "/silences?show=over", `.empty`},
 		{"sessions", "/sessions", `td.title`}, {"audit-log", "/audit-log?until=2100-01-01", `td.title`}, {"tokens", "/tokens", `td.title`}, {"all-tokens", "/tokens?all=true", `td.title`}, {"service-tokens", "/service-tokens", `td.title`},
 		{"command-line", "/login/command-line?port=49152&state=s&challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&scopes=read&name=" + unbroken[:100], `button[value=allow]`},
+		{"second-factor", "/account/second-factor", `h1`}, {"invitations", "/invitations", `h1`}, {"logout", "/logout", `main button`}, {"session-ready", "/session-ready", `h1`},
+		{"components", "/dev/components", `.chart.drawn canvas`}, {"mailbox", "/dev/mailbox", `article`},
 		{"teams", "/teams", `.letter`}, {"me", "/me", `#oncall:not([aria-busy]) .card`}, {"team", at, `.now-role .holder`},
 		{"rosters", at + "/rosters", `.roster .member`}, {"schedules", at + "/schedules", `#oncall:not([aria-busy]) .card`},
 		{"coverage", at + "/coverage", `.stacks button`}, {"settings", at + "/settings", `#oncall:not([aria-busy]) .card`}, {"audit", at + "/audit", `.stacks summary`},
 	}
 	for _, more := range []func(*client) []layoutPage{integrationsLayout, homeLayout, plansLayout, textsLayout, calendarLayout, peopleLayout, applicationsLayout, messagesLayout, systemLayout} {
-		pages = append(pages, more(api)...)
+		pages = append(pages, more(c)...)
 	}
-	plant(b.in(t), string(axe))
-	for _, size := range []struct {
-		name          string
-		width, height int64
-		theme         string
-	}{{"wide", 1280, 900, "light"}, {"phone", 360, 800, "dark"}} {
-		b.do(size.name, chromedp.EmulateViewport(size.width, size.height))
-		b.theme(size.theme)
+	return pages
+}
+
+// publicPages are the pages that need no session.
+var publicPages = []layoutPage{
+	{"login", "/login", `input[name=password]`}, {"password", "/login/password", `h1`}, {"password-expired", "/login/password/expired", `h1`}, {"invitation-expired", "/invitation/expired", `h1`},
+}
+
+// looks are the windows in which TestLayout opens every page.
+var looks = []look{{"wide", 1280, 900, "light"}, {"phone", 360, 800, "dark"}}
+
+type look struct {
+	name          string
+	width, height int64
+	theme         string
+}
+
+func (b *tab) look(l look) {
+	b.t.Helper()
+	b.do(l.name, chromedp.EmulateViewport(l.width, l.height))
+	b.theme(l.theme)
+}
+
+// sound requires that nothing is wider than the window and that axe-core finds no violations.
+func (b *tab) sound(axe string) {
+	b.t.Helper()
+	require.Empty(b.t, ask[[]string](b, overflowing))
+	b.loadAxe(axe)
+	require.Empty(b.t, b.axe())
+}
+
+// Opens every page with long names, in a wide window and on a phone. Nothing may be wider than the window, and axe-core must find no
+// violations.
+func TestLayout(t *testing.T) {
+	require.NotEmpty(t, os.Getenv("IRIS_AXE"), "run test/browser.sh, which fetches axe-core")
+	source, err := os.ReadFile(os.Getenv("IRIS_AXE"))
+	require.NoError(t, err)
+	axe := string(source)
+	startDev(t)
+	api := newClient(t)
+	pages := api.pages()
+	b := openTab(t)
+	open := func(t *testing.T, l look, p layoutPage) {
+		b := b.in(t)
+		b.do(p.name, chromedp.Navigate(home+p.path), chromedp.WaitVisible(chromedp.CSS(p.ready)))
+		b.shot("70-" + l.name + "-" + p.name)
+		b.sound(axe)
+	}
+	for _, p := range publicPages {
+		t.Run("public/"+p.name, func(t *testing.T) { open(t, looks[0], p) })
+	}
+	b.logIn("demo", "demo")
+	t.Run("all pages are here", func(t *testing.T) { everyPage(t, append(publicPages, pages...)) })
+	plant(b.in(t), axe)
+	for _, l := range looks {
+		b.look(l)
 		for _, p := range pages {
-			t.Run(size.name+"/"+p.name, func(t *testing.T) {
-				b := b.in(t)
-				b.do(p.name, chromedp.Navigate(home+p.path), chromedp.WaitVisible(chromedp.CSS(p.ready)))
-				b.shot("70-" + size.name + "-" + p.name)
-				require.Empty(t, ask[[]string](b, overflowing))
-				b.loadAxe(string(axe))
-				require.Empty(t, b.axe())
-			})
+			t.Run(l.name+"/"+p.name, func(t *testing.T) { open(t, l, p) })
 		}
 	}
+	at := "/teams/" + url.PathEscape(emojiTeam)
 	t.Run("wide/squeezed", func(t *testing.T) {
 		b := b.in(t)
 		b.do("the list", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`#rows button`))
@@ -164,10 +200,35 @@ func TestLayout(t *testing.T) {
 		b.do("low window", chromedp.EmulateViewport(360, 560), chromedp.Navigate(home+at), settled, chromedp.Click(`button.take`), chromedp.WaitVisible(saved))
 		b.shot("71-phone-take")
 		require.LessOrEqual(t, ask[float64](b, `document.querySelector("dialog[open] button[type=submit]").getBoundingClientRect().bottom`), 560.0)
-		require.Empty(t, ask[[]string](b, overflowing))
-		b.loadAxe(string(axe))
-		require.Empty(t, b.axe())
+		b.sound(axe)
 	})
+}
+
+// notHere are pages that TestLayout does not open: their state is that of a log-in that is not complete, or they are no pages of the console.
+var notHere = []string{"/docs", "/openapi.json", "/login/second-factor", "/login/second-factor/set-up", "/account/second-factor/set-up", "/login/sso/{provider}/callback"}
+
+// everyPage requires that each page of the API's description that answers with HTML is in the list.
+func everyPage(t *testing.T, pages []layoutPage) {
+	resp, err := http.Get(home + "/openapi.json")
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	var described struct {
+		Paths map[string]struct {
+			Get struct {
+				Tags      []string
+				Responses map[string]struct{ Content map[string]any }
+			}
+		}
+	}
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&described))
+	parameter := regexp.MustCompile(`\\\{[^/]*\\\}`)
+	for path, d := range described.Paths {
+		if !slices.Contains(d.Get.Tags, "pages") || d.Get.Responses["200"].Content["text/html"] == nil || slices.Contains(notHere, path) {
+			continue
+		}
+		shape := regexp.MustCompile("^" + parameter.ReplaceAllString(regexp.QuoteMeta(strings.TrimSuffix(path, "/")), "[^/]+") + "/?([?#].*)?$")
+		require.True(t, slices.ContainsFunc(pages, func(p layoutPage) bool { return shape.MatchString(p.path) }), "no test opens %s: add it to the pages of its section", path)
+	}
 }
 
 func TestTeamCalendar(t *testing.T) {
