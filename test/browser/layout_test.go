@@ -63,22 +63,57 @@ type layoutPage struct{ name, path, ready string }
 // a button. ARIA in HTML does not allow that, but browsers support it.
 func (b *tab) axe() []string {
 	b.t.Helper()
-	return ask[[]string](b, `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
-		.then((r) => r.violations.filter((v) => v.id !== "aria-allowed-role" || v.nodes.some((n) => !n.html.includes("ec-event"))).map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ")).join(" | ")))`)
+	return ask[[]string](b, `violations(document)`)
 }
 
-// plant checks that axe-core and the check of widths find faults: an image without a text, a grey on grey, and a wide button.
+const violations = `window.violations = (where) => axe.run(where, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
+	.then((r) => r.violations.filter((v) => v.id !== "aria-allowed-role" || v.nodes.some((n) => !n.html.includes("ec-event"))).map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ")).join(" | ")));true`
+
+// openAll opens what lies in the text of the page. openings opens, one after the other, what lies over the page or closes another one: dialogs,
+// popovers, menus (on one page, because all have the same) and confirmations. It returns what is wider than the window, and axe-core's violations.
+const (
+	openAll  = `document.querySelectorAll("main details:not([name], .menu, .sure)").forEach((e) => (e.open = true)), true`
+	openings = `(async () => {
+	const seen = new Set(), found = [];
+	for (const e of document.querySelectorAll("details[name], details.sure, details.menu, dialog:not([open]), [popover]")) {
+		const what = e.id || e.querySelector("summary")?.textContent.trim(), shown = e.open, menu = e.matches(".menu");
+		if (seen.has(what) || (menu && location.pathname !== "/") || (e.matches("details") && !e.checkVisibility())) continue;
+		seen.add(what);
+		if (e.showModal) e.showModal(); else if (e.popover) e.showPopover(); else e.open = true;
+		await new Promise((next) => setTimeout(next, 20));
+		if (document.documentElement.scrollWidth > innerWidth) found.push(what + " widens the page");
+		for (const x of [e, ...e.querySelectorAll(".pop, nav, button, input, select, textarea")]) {
+			const r = x.getBoundingClientRect();
+			if (r.width && !x.closest(".wide") && (r.right > innerWidth + 1 || r.left < -1)) found.push(what + ": " + x.outerHTML.slice(0, 80) + " at " + r.left + " to " + r.right);
+		}
+		found.push(...(await violations(e)).map((v) => what + ": " + v));
+		if (e.close) e.close(); else if (e.popover) e.hidePopover(); else e.open = shown;
+	}
+	return found;
+})()`
+)
+
+// plant checks that axe-core and the check of widths find faults on the page and in what opens: an image without a text, a grey on grey, and a wide button.
 func plant(b *tab, axe string) {
 	b.t.Helper()
-	b.do("a page", chromedp.Navigate(home+"/plans"), chromedp.WaitVisible(`td.title`))
-	ask[bool](b, `(() => { const img = new Image(), text = document.createElement("p"), button = document.createElement("button");
-		text.textContent = "grey"; text.style.cssText = "color: #888; background: #999"; button.textContent = "wide"; button.style.width = "4000px";
-		document.querySelector("main").append(img, text, button); return true; })()`)
-	b.loadAxe(axe)
-	found := strings.Join(b.axe(), "\n")
-	require.Contains(b.t, found, "image-alt")
-	require.Contains(b.t, found, "color-contrast")
-	require.NotEmpty(b.t, ask[[]string](b, overflowing))
+	for _, where := range []string{"main", "dialog", "popover", "details"} {
+		b.do("a page", chromedp.Navigate(home+"/plans"), chromedp.WaitVisible(`td.title`))
+		ask[bool](b, `((where) => { const img = new Image(), text = document.createElement("p"), button = document.createElement("button");
+			text.textContent = "grey"; text.style.cssText = "color: #888; background: #999"; button.textContent = "wide"; button.style.width = "4000px";
+			const main = document.querySelector("main"), place = where === "main" ? main : main.appendChild(document.createElement(where === "popover" ? "div" : where));
+			if (where === "details") { place.className = "sure"; place.append(document.createElement("summary")); }
+			if (where === "popover") place.popover = "auto";
+			place.append(img, text, button); return true; })("`+where+`")`)
+		b.loadAxe(axe)
+		found := append(b.axe(), ask[[]string](b, overflowing)...)
+		if where != "main" {
+			found = ask[[]string](b, openings)
+		}
+		all := strings.Join(found, "\n")
+		require.Contains(b.t, all, "image-alt", where)
+		require.Contains(b.t, all, "color-contrast", where)
+		require.Contains(b.t, all, "wide", where)
+	}
 }
 
 // theme switches between light and dark.
@@ -92,7 +127,7 @@ func (b *tab) theme(name string) {
 
 func (b *tab) loadAxe(source string) {
 	b.t.Helper()
-	ask[bool](b, source+";true")
+	ask[bool](b, source+";"+violations)
 }
 
 // pages is the list of the console's pages. It adds the objects with long names that they show.
@@ -149,6 +184,15 @@ func (b *tab) sound(axe string) {
 	require.Empty(b.t, b.axe())
 }
 
+// soundOpened requires the same of everything that can be opened on the page.
+func (b *tab) soundOpened(axe string) {
+	b.t.Helper()
+	require.Empty(b.t, ask[[]string](b, overflowing))
+	ask[bool](b, openAll)
+	b.sound(axe)
+	require.Empty(b.t, ask[[]string](b, openings))
+}
+
 // Opens every page with long names, in a wide window and on a phone. Nothing may be wider than the window, and axe-core must find no
 // violations.
 func TestLayout(t *testing.T) {
@@ -164,7 +208,7 @@ func TestLayout(t *testing.T) {
 		b := b.in(t)
 		b.do(p.name, chromedp.Navigate(home+p.path), chromedp.WaitVisible(chromedp.CSS(p.ready)))
 		b.shot("70-" + l.name + "-" + p.name)
-		b.sound(axe)
+		b.soundOpened(axe)
 	}
 	for _, p := range publicPages {
 		t.Run("public/"+p.name, func(t *testing.T) { open(t, looks[0], p) })

@@ -154,7 +154,9 @@ func (b *tab) pictures(data string, p layoutPage) picture {
 			out.Problems = append(out.Problems, l.name+": "+err.Error())
 		}
 		name := p.name + "--" + data + "--" + l.name
-		b.shot(name)
+		high := ask[int64](b, `document.documentElement.scrollHeight`)
+		b.do("show the whole page", chromedp.EmulateViewport(l.width, min(max(high, l.height), 8000))) // bars at the bottom of the window are below the page
+		b.store(name, chromedp.CaptureScreenshot())
 		out.Looks = append(out.Looks, name+".png")
 		for _, wide := range ask[[]string](b, overflowing) {
 			out.Problems = append(out.Problems, l.name+": "+wide)

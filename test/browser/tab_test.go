@@ -68,8 +68,13 @@ func (b *tab) text(selector string) string {
 	return text
 }
 
-// shot stores a screenshot.
+// shot stores a screenshot of the whole page.
 func (b *tab) shot(name string) {
+	b.t.Helper()
+	b.store(name, chromedp.FullScreenshot(100))
+}
+
+func (b *tab) store(name string, take chromedp.Action[[]byte]) {
 	b.t.Helper()
 	dir := os.Getenv("IRIS_SCREENSHOTS")
 	if dir == "" {
@@ -78,7 +83,7 @@ func (b *tab) shot(name string) {
 	// Chromium sometimes does not answer a request for a screenshot: it waits for a frame that it never draws.
 	for try := 1; ; try++ {
 		ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
-		png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+		png, err := chromedp.Run(ctx, take)
 		cancel()
 		if err != nil && try < 4 {
 			continue
