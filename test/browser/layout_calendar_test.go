@@ -43,8 +43,7 @@ func TestDialogs(t *testing.T) {
 		return `[...document.querySelectorAll("dialog[open] button")].find((e) => e.textContent.startsWith("` + text + `"))`
 	}
 	const shift = `document.querySelector(".list-row, .ec-event:not(.past)")`
-	for _, l := range []look{{"wide", 1280, 900, "light"}, {"phone", 360, 480, "dark"}} {
-		b.look(l)
+	b.inEach(t, []look{{"wide", 1280, 900, "light"}, {"phone", 360, 480, "dark"}}, func(b *tab, l look) {
 		for _, d := range []struct {
 			name, path string
 			press      []string // elements, one after the other
@@ -60,7 +59,7 @@ func TestDialogs(t *testing.T) {
 			{"reminder", "/me", []string{card("Reminders")}}, {"unavailable", "/me", []string{card("When I cannot")}},
 			{"feed-mine", "/me", []string{main("Calendar feed")}},
 		} {
-			t.Run(l.name+"/"+d.name, func(t *testing.T) {
+			b.t.Run(d.name, func(t *testing.T) {
 				b := b.in(t)
 				b.do("the page", chromedp.Navigate(home+d.path), chromedp.WaitVisible(`#oncall:not([aria-busy])`), settled)
 				for _, e := range d.press {
@@ -75,5 +74,5 @@ func TestDialogs(t *testing.T) {
 				b.sound(string(source))
 			})
 		}
-	}
+	})
 }

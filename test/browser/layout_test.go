@@ -176,6 +176,20 @@ func (b *tab) look(l look) {
 	b.theme(l.theme)
 }
 
+// inEach runs the test in a tab of its own for each look. The tabs share the session, and work at the same time.
+func (b *tab) inEach(t *testing.T, looks []look, test func(b *tab, l look)) {
+	t.Run("looks", func(t *testing.T) {
+		for _, l := range looks {
+			t.Run(l.name, func(t *testing.T) {
+				t.Parallel()
+				b := newTab(t, b.ctx)
+				b.look(l)
+				test(b, l)
+			})
+		}
+	})
+}
+
 // sound requires that nothing is wider than the window and that axe-core finds no violations.
 func (b *tab) sound(axe string) {
 	b.t.Helper()
@@ -204,24 +218,22 @@ func TestLayout(t *testing.T) {
 	api := newClient(t)
 	pages := api.pages()
 	b := openTab(t)
-	open := func(t *testing.T, l look, p layoutPage) {
-		b := b.in(t)
+	open := func(b *tab, l look, p layoutPage) {
 		b.do(p.name, chromedp.Navigate(home+p.path), chromedp.WaitVisible(chromedp.CSS(p.ready)))
 		b.shot("70-" + l.name + "-" + p.name)
 		b.soundOpened(axe)
 	}
 	for _, p := range publicPages {
-		t.Run("public/"+p.name, func(t *testing.T) { open(t, looks[0], p) })
+		t.Run("public/"+p.name, func(t *testing.T) { open(b.in(t), looks[0], p) })
 	}
 	b.logIn("demo", "demo")
 	t.Run("all pages are here", func(t *testing.T) { everyPage(t, append(publicPages, pages...)) })
 	plant(b.in(t), axe)
-	for _, l := range looks {
-		b.look(l)
+	b.inEach(t, looks, func(b *tab, l look) {
 		for _, p := range pages {
-			t.Run(l.name+"/"+p.name, func(t *testing.T) { open(t, l, p) })
+			b.t.Run(p.name, func(t *testing.T) { open(b.in(t), l, p) })
 		}
-	}
+	})
 	at := "/teams/" + url.PathEscape(emojiTeam)
 	t.Run("wide/squeezed", func(t *testing.T) {
 		b := b.in(t)

@@ -156,7 +156,9 @@ func (b *tab) pictures(data string, p layoutPage) picture {
 		name := p.name + "--" + data + "--" + l.name
 		high := ask[int64](b, `document.documentElement.scrollHeight`)
 		b.do("show the whole page", chromedp.EmulateViewport(l.width, min(max(high, l.height), 8000))) // bars at the bottom of the window are below the page
-		b.store(name, chromedp.CaptureScreenshot())
+		if err := b.store(name, chromedp.CaptureScreenshot()); err != nil {
+			out.Problems = append(out.Problems, l.name+": "+err.Error())
+		}
 		out.Looks = append(out.Looks, name+".png")
 		for _, wide := range ask[[]string](b, overflowing) {
 			out.Problems = append(out.Problems, l.name+": "+wide)
