@@ -69,10 +69,10 @@ func (b *tab) axe() []string {
 const violations = `window.violations = (where) => axe.run(where, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
 	.then((r) => r.violations.filter((v) => v.id !== "aria-allowed-role" || v.nodes.some((n) => !n.html.includes("ec-event"))).map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ")).join(" | ")));true`
 
-// openAll opens what lies in the text of the page. openings opens, one after the other, what lies over the page or closes another one: dialogs,
+// openAll opens what lies in the text of the page: the first 12, because rows of a list are alike. openings opens, one after the other, what lies over the page or closes another one: dialogs,
 // popovers, menus (on one page, because all have the same) and confirmations. It returns what is wider than the window, and axe-core's violations.
 const (
-	openAll  = `document.querySelectorAll("main details:not([name], .menu, .sure)").forEach((e) => (e.open = true)), true`
+	openAll  = `[...document.querySelectorAll("main details:not([name], .menu, .sure)")].slice(0, 12).forEach((e) => (e.open = true)), true`
 	openings = `(async () => {
 	const seen = new Set(), found = [];
 	for (const e of document.querySelectorAll("details[name], details.sure, details.menu, dialog:not([open]), [popover]")) {
