@@ -4,7 +4,6 @@
 package browser
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -26,13 +25,13 @@ var home = "http://" + address()
 
 func address() string { return "127.0.0.1:" + cmp.Or(os.Getenv("IRIS_BROWSER_PORT"), "16649") }
 
-// startDev runs `iris dev` with further flags and a state directory of its own until the test ends.
-func startDev(t *testing.T, flags ...string) {
+// startDev runs `iris dev` with a state directory of its own until the test ends. It returns the paths of the program and of its output.
+func startDev(t *testing.T, args ...string) (bin, output string) {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	require.NoError(t, os.Chmod(dir, 0o755))
-	bin := filepath.Join(dir, "iris")
+	bin, output = filepath.Join(dir, "iris"), filepath.Join(dir, "output")
 	build := exec.Command("go", "build", "-o", bin, "../../cmd/iris")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -40,16 +39,19 @@ func startDev(t *testing.T, flags ...string) {
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(state, 0o755))
 	t.Cleanup(func() { _ = os.RemoveAll(state) })
-	cmd := exec.Command(bin, append([]string{"dev", "--processors", "2", "--state-dir", state}, flags...)...)
+	cmd := exec.Command(bin, append([]string{"dev", "--processors", "2", "--state-dir", state}, args...)...)
 	cmd.Env = append(os.Environ(), "IRIS_HTTP_ADDR="+address())
-	var log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &log, &log
+	log, err := os.Create(output)
+	require.NoError(t, err)
+	cmd.Stdout, cmd.Stderr = log, log
 	require.NoError(t, cmd.Start())
+	_ = log.Close()
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGINT)
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Log(log.String())
+			said, _ := os.ReadFile(output)
+			t.Log(string(said))
 		}
 	})
 	require.Eventually(t, func() bool {
@@ -60,6 +62,7 @@ func startDev(t *testing.T, flags ...string) {
 		_ = resp.Body.Close()
 		return resp.StatusCode == http.StatusOK
 	}, time.Minute, 100*time.Millisecond, "iris dev is ready")
+	return bin, output
 }
 
 func fire(t *testing.T, summary string) {

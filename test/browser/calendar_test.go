@@ -78,12 +78,15 @@ type client struct {
 	token string
 }
 
+// password is that of the user demo.
+var password = "demo"
+
 func newClient(t *testing.T) *client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
 	c := &client{Client: http.Client{Jar: jar}, t: t}
-	resp, err := c.PostForm(home+"/login", url.Values{"username": {"demo"}, "password": {"demo"}})
+	resp, err := c.PostForm(home+"/login", url.Values{"username": {"demo"}, "password": {password}})
 	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	var answer struct {

@@ -17,6 +17,7 @@ import (
 func homeLayout(api *client) []layoutPage {
 	hostile := api.open(object{"title": "<b>" + strings.Repeat("Unbroken_", 55), "severity": "critical", "summary": odd + " " + unbroken,
 		"labels": object{unbroken: unbroken, "rtl": odd}, "context": object{
+			"deep": deep(40), "numbers": []float64{-1, -1e300, 1e300, 123456789012345678}, "script": "<script>alert(1)</script><img src=x onerror=alert(1)>", "emoji": strings.Repeat("🔥", 200),
 			"links":  []object{{"url": "https://example.com/" + unbroken, "text": odd + unbroken}, {"url": "javascript:alert(1)", "text": "evil"}},
 			"images": []object{{"url": "https://example.com/1.png", "alt": unbroken}}}})
 	at := fmt.Sprintf("/v1/incidents/%d", hostile)
@@ -29,6 +30,14 @@ func homeLayout(api *client) []layoutPage {
 		{"home", "/", `#on-call-now`}, {"incident-hostile", fmt.Sprintf("/incidents/%d", hostile), `.earlier`},
 		{"incident-resolved", fmt.Sprintf("/incidents/%d", resolved), `.chip.resolved`},
 	}
+}
+
+// deep returns an object in an object, n times.
+func deep(n int) object {
+	if n == 0 {
+		return object{"end": unbroken}
+	}
+	return object{"level " + number(int64(n)): deep(n - 1)}
 }
 
 // open opens an incident of the demo plan and returns its number.

@@ -3,10 +3,13 @@
 package browser
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,22 +63,57 @@ type layoutPage struct{ name, path, ready string }
 // a button. ARIA in HTML does not allow that, but browsers support it.
 func (b *tab) axe() []string {
 	b.t.Helper()
-	return ask[[]string](b, `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
-		.then((r) => r.violations.filter((v) => v.id !== "aria-allowed-role" || v.nodes.some((n) => !n.html.includes("ec-event"))).map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ")).join(" | ")))`)
+	return ask[[]string](b, `violations(document)`)
 }
 
-// plant checks that axe-core and the check of widths find faults: an image without a text, a grey on grey, and a wide button.
+const violations = `window.violations = (where) => axe.run(where, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })
+	.then((r) => r.violations.filter((v) => v.id !== "aria-allowed-role" || v.nodes.some((n) => !n.html.includes("ec-event"))).map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.target.join(" ")).join(" | ")));true`
+
+// openAll opens what lies in the text of the page: the first 12, because rows of a list are alike. openings opens, one after the other, what lies over the page or closes another one: dialogs,
+// popovers, menus (on one page, because all have the same) and confirmations. It returns what is wider than the window, and axe-core's violations.
+const (
+	openAll  = `[...document.querySelectorAll("main details:not([name], .menu, .sure)")].slice(0, 12).forEach((e) => (e.open = true)), true`
+	openings = `(async () => {
+	const seen = new Set(), found = [];
+	for (const e of document.querySelectorAll("details[name], details.sure, details.menu, dialog:not([open]), [popover]")) {
+		const what = e.id || e.querySelector("summary")?.textContent.trim(), shown = e.open, menu = e.matches(".menu");
+		if (seen.has(what) || (menu && location.pathname !== "/") || (e.matches("details") && !e.checkVisibility())) continue;
+		seen.add(what);
+		if (e.showModal) e.showModal(); else if (e.popover) e.showPopover(); else e.open = true;
+		await new Promise((next) => setTimeout(next, 20));
+		if (document.documentElement.scrollWidth > innerWidth) found.push(what + " widens the page");
+		for (const x of [e, ...e.querySelectorAll(".pop, nav, button, input, select, textarea")]) {
+			const r = x.getBoundingClientRect();
+			if (r.width && !x.closest(".wide") && (r.right > innerWidth + 1 || r.left < -1)) found.push(what + ": " + x.outerHTML.slice(0, 80) + " at " + r.left + " to " + r.right);
+		}
+		found.push(...(await violations(e)).map((v) => what + ": " + v));
+		if (e.close) e.close(); else if (e.popover) e.hidePopover(); else e.open = shown;
+	}
+	return found;
+})()`
+)
+
+// plant checks that axe-core and the check of widths find faults on the page and in what opens: an image without a text, a grey on grey, and a wide button.
 func plant(b *tab, axe string) {
 	b.t.Helper()
-	b.do("a page", chromedp.Navigate(home+"/plans"), chromedp.WaitVisible(`td.title`))
-	ask[bool](b, `(() => { const img = new Image(), text = document.createElement("p"), button = document.createElement("button");
-		text.textContent = "grey"; text.style.cssText = "color: #888; background: #999"; button.textContent = "wide"; button.style.width = "4000px";
-		document.querySelector("main").append(img, text, button); return true; })()`)
-	b.loadAxe(axe)
-	found := strings.Join(b.axe(), "\n")
-	require.Contains(b.t, found, "image-alt")
-	require.Contains(b.t, found, "color-contrast")
-	require.NotEmpty(b.t, ask[[]string](b, overflowing))
+	for _, where := range []string{"main", "dialog", "popover", "details"} {
+		b.do("a page", chromedp.Navigate(home+"/plans"), chromedp.WaitVisible(`td.title`))
+		ask[bool](b, `((where) => { const img = new Image(), text = document.createElement("p"), button = document.createElement("button");
+			text.textContent = "grey"; text.style.cssText = "color: #888; background: #999"; button.textContent = "wide"; button.style.width = "4000px";
+			const main = document.querySelector("main"), place = where === "main" ? main : main.appendChild(document.createElement(where === "popover" ? "div" : where));
+			if (where === "details") { place.className = "sure"; place.append(document.createElement("summary")); }
+			if (where === "popover") place.popover = "auto";
+			place.append(img, text, button); return true; })("`+where+`")`)
+		b.loadAxe(axe)
+		found := append(b.axe(), ask[[]string](b, overflowing)...)
+		if where != "main" {
+			found = ask[[]string](b, openings)
+		}
+		all := strings.Join(found, "\n")
+		require.Contains(b.t, all, "image-alt", where)
+		require.Contains(b.t, all, "color-contrast", where)
+		require.Contains(b.t, all, "wide", where)
+	}
 }
 
 // theme switches between light and dark.
@@ -89,24 +127,13 @@ func (b *tab) theme(name string) {
 
 func (b *tab) loadAxe(source string) {
 	b.t.Helper()
-	ask[bool](b, source+";true")
+	ask[bool](b, source+";"+violations)
 }
 
-// Opens every page with long names, in a wide window and on a phone. Nothing may be wider than the window, and axe-core must find no
-// violations.
-func TestLayout(t *testing.T) {
-	require.NotEmpty(t, os.Getenv("IRIS_AXE"), "run test/browser.sh, which fetches axe-core")
-	axe, err := os.ReadFile(os.Getenv("IRIS_AXE"))
-	require.NoError(t, err)
-	startDev(t)
-	api := newClient(t)
-	incident := api.addLongNames()
-	b := openTab(t)
-	b.do("open", chromedp.Navigate(home+"/login"), chromedp.WaitVisible(`input[name=password]`))
-	b.loadAxe(string(axe))
-	require.Empty(t, b.axe(), "the log-in page")
-	b.logIn("demo", "demo")
-	at := "/teams/" + url.PathEscape(emojiTeam)
+// pages is the list of the console's pages. It adds the objects with long names that they show.
+func (c *client) pages() []layoutPage {
+	c.t.Helper()
+	incident, at := c.addLongNames(), "/teams/"+url.PathEscape(emojiTeam)
 	pages := []layoutPage{
 		{"incidents", "/incidents", `#rows tr`}, {"incident", fmt.Sprintf("/incidents/%d", incident), `.timeline`}, {"resolved", "/incidents?show=resolved", `.tabs`},
 		{"filtered", "/incidents?show=all&severity=critical&owner=" + unbroken, `.chips`}, {"open-incident", "/incidents/new?plan=demo-plan", `#foreseen`}, {"keys", "/incidents#keys", `.sheet`},
@@ -114,35 +141,100 @@ func TestLayout(t *testing.T) {
 		{"plans", "/plans", `td.title`}, {"plan", "/plans/" + unbroken, `#simulation`}, {"cluster", "/cluster", `.buckets`},
 		{"integrations", "/integrations", `td.title`}, {"integration", "/integrations/" + unbroken, `.facts`}, {"no-integration", "/integrations?text=none", `.empty`}, {"missing", "/incidents/999999", `h1`},
 		{"silences", "/silences", `td.title`}, {"silence", "/silences/1", `.facts`}, {"silence-form", fmt.Sprintf("/silences/new?incident=%d", incident), `#silence`},
-		{"no-silence", "/silences?show=over", `.empty`},
+		{"silence-edit", "/silences/1/edit", `#silence`}, {"no-silence", "/silences?show=over", `.empty`},
 		{"sessions", "/sessions", `td.title`}, {"audit-log", "/audit-log?until=2100-01-01", `td.title`}, {"tokens", "/tokens", `td.title`}, {"all-tokens", "/tokens?all=true", `td.title`}, {"service-tokens", "/service-tokens", `td.title`},
 		{"command-line", "/login/command-line?port=49152&state=s&challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&scopes=read&name=" + unbroken[:100], `button[value=allow]`},
+		{"second-factor", "/account/second-factor", `h1`}, {"invitations", "/invitations", `h1`}, {"logout", "/logout", `main button`}, {"session-ready", "/session-ready", `h1`},
+		{"components", "/dev/components", `.chart.drawn canvas`}, {"mailbox", "/dev/mailbox", `article`},
 		{"teams", "/teams", `.letter`}, {"me", "/me", `#oncall:not([aria-busy]) .card`}, {"team", at, `.now-role .holder`},
 		{"rosters", at + "/rosters", `.roster .member`}, {"schedules", at + "/schedules", `#oncall:not([aria-busy]) .card`},
 		{"coverage", at + "/coverage", `.stacks button`}, {"settings", at + "/settings", `#oncall:not([aria-busy]) .card`}, {"audit", at + "/audit", `.stacks summary`},
 	}
 	for _, more := range []func(*client) []layoutPage{integrationsLayout, homeLayout, plansLayout, textsLayout, calendarLayout, peopleLayout, applicationsLayout, messagesLayout, systemLayout} {
-		pages = append(pages, more(api)...)
+		pages = append(pages, more(c)...)
 	}
-	plant(b.in(t), string(axe))
-	for _, size := range []struct {
-		name          string
-		width, height int64
-		theme         string
-	}{{"wide", 1280, 900, "light"}, {"phone", 360, 800, "dark"}} {
-		b.do(size.name, chromedp.EmulateViewport(size.width, size.height))
-		b.theme(size.theme)
-		for _, p := range pages {
-			t.Run(size.name+"/"+p.name, func(t *testing.T) {
-				b := b.in(t)
-				b.do(p.name, chromedp.Navigate(home+p.path), chromedp.WaitVisible(chromedp.CSS(p.ready)))
-				b.shot("70-" + size.name + "-" + p.name)
-				require.Empty(t, ask[[]string](b, overflowing))
-				b.loadAxe(string(axe))
-				require.Empty(t, b.axe())
+	return pages
+}
+
+// publicPages are the pages that need no session.
+var publicPages = []layoutPage{
+	{"login", "/login", `input[name=password]`}, {"password", "/login/password", `h1`}, {"password-expired", "/login/password/expired", `h1`}, {"invitation-expired", "/invitation/expired", `h1`},
+}
+
+// looks are the windows in which TestLayout opens every page.
+var looks = []look{{"wide", 1280, 900, "light"}, {"phone", 360, 800, "dark"}}
+
+type look struct {
+	name          string
+	width, height int64
+	theme         string
+}
+
+func (b *tab) look(l look) {
+	b.t.Helper()
+	b.do(l.name, chromedp.EmulateViewport(l.width, l.height))
+	b.theme(l.theme)
+}
+
+// inEach runs the test in a tab of its own for each look. The tabs share the session, and work at the same time.
+func (b *tab) inEach(t *testing.T, looks []look, test func(b *tab, l look)) {
+	t.Run("looks", func(t *testing.T) {
+		for _, l := range looks {
+			t.Run(l.name, func(t *testing.T) {
+				t.Parallel()
+				b := newTab(t, b.ctx)
+				b.look(l)
+				test(b, l)
 			})
 		}
+	})
+}
+
+// sound requires that nothing is wider than the window and that axe-core finds no violations.
+func (b *tab) sound(axe string) {
+	b.t.Helper()
+	require.Empty(b.t, ask[[]string](b, overflowing))
+	b.loadAxe(axe)
+	require.Empty(b.t, b.axe())
+}
+
+// soundOpened requires the same of everything that can be opened on the page.
+func (b *tab) soundOpened(axe string) {
+	b.t.Helper()
+	require.Empty(b.t, ask[[]string](b, overflowing))
+	ask[bool](b, openAll)
+	b.sound(axe)
+	require.Empty(b.t, ask[[]string](b, openings))
+}
+
+// Opens every page with long names, in a wide window and on a phone. Nothing may be wider than the window, and axe-core must find no
+// violations.
+func TestLayout(t *testing.T) {
+	require.NotEmpty(t, os.Getenv("IRIS_AXE"), "run test/browser.sh, which fetches axe-core")
+	source, err := os.ReadFile(os.Getenv("IRIS_AXE"))
+	require.NoError(t, err)
+	axe := string(source)
+	startDev(t)
+	api := newClient(t)
+	pages := api.pages()
+	b := openTab(t)
+	open := func(b *tab, l look, p layoutPage) {
+		b.do(p.name, chromedp.Navigate(home+p.path), chromedp.WaitVisible(chromedp.CSS(p.ready)))
+		b.shot("70-" + l.name + "-" + p.name)
+		b.soundOpened(axe)
 	}
+	for _, p := range publicPages {
+		t.Run("public/"+p.name, func(t *testing.T) { open(b.in(t), looks[0], p) })
+	}
+	b.logIn("demo", "demo")
+	t.Run("all pages are here", func(t *testing.T) { everyPage(t, append(publicPages, pages...)) })
+	plant(b.in(t), axe)
+	b.inEach(t, looks, func(b *tab, l look) {
+		for _, p := range pages {
+			b.t.Run(p.name, func(t *testing.T) { open(b.in(t), l, p) })
+		}
+	})
+	at := "/teams/" + url.PathEscape(emojiTeam)
 	t.Run("wide/squeezed", func(t *testing.T) {
 		b := b.in(t)
 		b.do("the list", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(home+"/incidents"), chromedp.WaitVisible(`#rows button`))
@@ -164,10 +256,35 @@ func TestLayout(t *testing.T) {
 		b.do("low window", chromedp.EmulateViewport(360, 560), chromedp.Navigate(home+at), settled, chromedp.Click(`button.take`), chromedp.WaitVisible(saved))
 		b.shot("71-phone-take")
 		require.LessOrEqual(t, ask[float64](b, `document.querySelector("dialog[open] button[type=submit]").getBoundingClientRect().bottom`), 560.0)
-		require.Empty(t, ask[[]string](b, overflowing))
-		b.loadAxe(string(axe))
-		require.Empty(t, b.axe())
+		b.sound(axe)
 	})
+}
+
+// notHere are pages that TestLayout does not open: their state is that of a log-in that is not complete, or they are no pages of the console.
+var notHere = []string{"/docs", "/openapi.json", "/login/second-factor", "/login/second-factor/set-up", "/account/second-factor/set-up", "/login/sso/{provider}/callback"}
+
+// everyPage requires that each page of the API's description that answers with HTML is in the list.
+func everyPage(t *testing.T, pages []layoutPage) {
+	resp, err := http.Get(home + "/openapi.json")
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	var described struct {
+		Paths map[string]struct {
+			Get struct {
+				Tags      []string
+				Responses map[string]struct{ Content map[string]any }
+			}
+		}
+	}
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&described))
+	parameter := regexp.MustCompile(`\\\{[^/]*\\\}`)
+	for path, d := range described.Paths {
+		if !slices.Contains(d.Get.Tags, "pages") || d.Get.Responses["200"].Content["text/html"] == nil || slices.Contains(notHere, path) {
+			continue
+		}
+		shape := regexp.MustCompile("^" + parameter.ReplaceAllString(regexp.QuoteMeta(strings.TrimSuffix(path, "/")), "[^/]+") + "/?([?#].*)?$")
+		require.True(t, slices.ContainsFunc(pages, func(p layoutPage) bool { return shape.MatchString(p.path) }), "no test opens %s: add it to the pages of its section", path)
+	}
 }
 
 func TestTeamCalendar(t *testing.T) {

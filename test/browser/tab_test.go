@@ -26,7 +26,13 @@ func openTab(t *testing.T) *tab {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.WindowSize(1280, 900))
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(stop)
-	ctx, stop := chromedp.NewContext(alloc)
+	return newTab(t, alloc)
+}
+
+// newTab opens a tab: of a new browser, or of the browser whose tab parent is.
+func newTab(t *testing.T, parent context.Context) *tab {
+	t.Helper()
+	ctx, stop := chromedp.NewContext(parent)
 	t.Cleanup(stop)
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate("about:blank")))
 	_, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: countRequests})
@@ -68,24 +74,29 @@ func (b *tab) text(selector string) string {
 	return text
 }
 
-// shot stores a screenshot.
+// shot stores a screenshot of the whole page.
 func (b *tab) shot(name string) {
 	b.t.Helper()
+	require.NoError(b.t, b.store(name, chromedp.FullScreenshot(100)))
+}
+
+func (b *tab) store(name string, take chromedp.Action[[]byte]) error {
 	dir := os.Getenv("IRIS_SCREENSHOTS")
 	if dir == "" {
-		return
+		return nil
 	}
 	// Chromium sometimes does not answer a request for a screenshot: it waits for a frame that it never draws.
 	for try := 1; ; try++ {
 		ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
-		png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+		png, err := chromedp.Run(ctx, take)
 		cancel()
 		if err != nil && try < 4 {
 			continue
 		}
-		require.NoError(b.t, err)
-		require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
-		return
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)
 	}
 }
 

@@ -86,7 +86,7 @@ function context(text) {
   }
   const pretty = typeof value === "string" ? value : JSON.stringify(value, null, 2);
   if (!pretty || pretty === "{}") return "";
-  return h("details", {}, h("summary", { dir: "auto" }, summary(value)), h("pre", { class: "context", dir: "auto" }, pretty));
+  return h("details", {}, h("summary", { dir: "auto" }, summary(value)), h("pre", { class: "context wrap", tabindex: 0, "aria-label": "Details", dir: "auto" }, pretty));
 }
 
 // summary returns the first plain values of an object and of the objects inside it.

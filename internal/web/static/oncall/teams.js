@@ -152,7 +152,7 @@ async function find(keyword) {
 
 function show({ teams = [], services = {}, users = [] }) {
   const some = Object.entries(services);
-  if (!teams.length && !some.length && !users.length) return h("div", { class: "card empty" }, "Nothing found.");
+  if (!teams.length && !some.length && !users.length) return h("div", { class: "card empty" }, "Nothing found. Search for a shorter part of the name.");
   const part = (title, rows) => rows.length > 0 && h("section", { class: "card" }, h("h2", {}, title), h("ul", { class: "plain" }, rows));
   return [
     part(
