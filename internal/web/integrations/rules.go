@@ -249,7 +249,8 @@ func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 	_ = r.ParseForm() // a broken form has no values
 	v := typedRules(r)
 	var err error
-	v.I, _, err = h.read(r)
+	var now string
+	v.I, now, err = h.read(r)
 	if err == nil {
 		err = h.fillRules(r, &v)
 	}
@@ -286,7 +287,7 @@ func (h Handlers) changeRules(rw http.ResponseWriter, r *http.Request) {
 	if refusal.Field == "rules" {
 		refusal.Field = fieldOf(refusal.Text)
 	}
-	v.Refusal, v.Changed = refusal, true
+	v.Refusal, v.Changed, v.ETag = refusal, true, refusal.Tag(v.ETag, now)
 	h.showRules(rw, r, v)
 }
 
