@@ -302,6 +302,15 @@ func TestIntegrationsAreSearchedInTheAPI(t *testing.T) {
 	for text, want := range map[string]int{"ALP": 1, "%": 1, "_": 1, "other": 1, "demo": 4, "generic": 4, "gener": 0, "DÉL": 1, "none": 0} {
 		require.Len(t, decode[list](s.do(viewer, get, "/v1/integrations?text="+url.QueryEscape(text), nil).is(200)).Items, want, text)
 	}
+	s.exec("insert into integration_activity (integration_id, refused) select id, 1 from integrations where name in ('beta', 'zabbix')")
+	for query, want := range map[string]int{"application=DEMO": 4, "application=none": 0, "refused=true": 2, "refused=false": 5, "refused=true&application=demo": 1} {
+		require.Len(t, decode[list](s.do(viewer, get, "/v1/integrations?"+query, nil).is(200)).Items, want, query)
+	}
+	for _, path := range []string{"/v1/integrations/beta", "/v1/applications/demo", "/v1/plans/pager"} {
+		for as, want := range map[caller]bool{owner: true, admin: true, bob: false, viewer: false} {
+			require.Equal(t, want, decode[m](s.do(as, get, path, nil).is(200))["may_edit"], path)
+		}
+	}
 	found := decode[m](s.do(bob, post, "/v1/integrations/beta/route-test", m{"labels": m{"a": "b"}, "rules": []m{{"match": "a=b", "record_only": true}}}).is(200))
 	require.Equal(t, true, found["record_only"])
 	s.do(bob, post, "/v1/integrations/beta/route-test", m{"rules": []m{{"match": "a=b"}}}).is(400)

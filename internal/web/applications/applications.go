@@ -61,6 +61,8 @@ type application struct {
 	ContextTemplate string            `json:"context_template"`
 	SummaryTemplate string            `json:"summary_template"`
 	MobileTemplate  string            `json:"mobile_template"`
+	HasSecondKey    bool              `json:"has_second_key"`
+	MayEdit         bool              `json:"may_edit"` // the reader
 }
 
 // IsRequired reports whether incidents must have the variable.
@@ -152,7 +154,6 @@ type showView struct {
 	Plans        []string
 	Integrations []string
 	Figures      []figure
-	SecondKey    bool
 	Teams        []string
 	Roles        []page.Option
 	// Secret is a key that is shown once, and what it is.
@@ -242,8 +243,7 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 		Name string `json:"name"`
 	}
 	var integrations page.Listed[struct {
-		Name        string `json:"name"`
-		Application string `json:"application"`
+		Name string `json:"name"`
 	}]
 	for _, read := range []struct {
 		path string
@@ -251,7 +251,7 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 	}{
 		{page.Path("/v1/users/%s", page.Reader(r).Name), &me}, {page.Path("/v0/applications/%s/quota", name), &v.Quota}, {page.Path("/v0/categories/%s", name), &v.Categories},
 		{page.Path("/v0/applications/%s/incident_emails", name), &emails}, {page.Path("/v1/applications/%s/fallback", name), &v.Fallback},
-		{page.Path("/v0/applications/%s/plans?fields=name", name), &plans}, {"/v1/integrations?limit=500", &integrations},
+		{page.Path("/v0/applications/%s/plans?fields=name", name), &plans}, {"/v1/integrations?" + url.Values{"application": {name}, "limit": {"500"}}.Encode(), &integrations},
 	} {
 		if err := api.Get(read.path, read.into); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
@@ -264,26 +264,10 @@ func (h Handlers) read(r *http.Request, v *showView) error {
 		v.Plans = append(v.Plans, p.Name)
 	}
 	for _, i := range integrations.Items {
-		if i.Application == name {
-			v.Integrations = append(v.Integrations, i.Name)
-		}
+		v.Integrations = append(v.Integrations, i.Name)
 	}
-	v.Teams, v.May = me.Teams, may(r, v.A, me.Teams)
-	if err := h.figures(r, name, v); err != nil || !v.May {
-		return err
-	}
-	var second struct {
-		Key string `json:"key"`
-	}
-	err := api.Get(page.Path("/v0/applications/%s/secondary", name), &second)
-	v.SecondKey = second.Key != ""
-	return fault.When(err, fault.LogInAgain, nil)
-}
-
-// may reports whether the reader may change the application. The API decides; this one shows or hides the forms.
-func may(r *http.Request, a application, teams []string) bool {
-	u := page.Reader(r)
-	return !u.ReadOnly && (u.Admin || slices.Contains(a.Owners, u.Name) || a.Team != "" && slices.Contains(teams, a.Team))
+	v.Teams, v.May = me.Teams, v.A.MayEdit && !page.Reader(r).ReadOnly
+	return h.figures(r, name, v)
 }
 
 // figures reads the statistics of the last week.

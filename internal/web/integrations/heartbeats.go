@@ -124,11 +124,6 @@ func (h Handlers) heartbeat(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (h Handlers) showBeat(rw http.ResponseWriter, r *http.Request, i integration, v beatView) {
-	var err error
-	if _, v.May, err = h.payloads(r, i); err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
 	title := "Add a heartbeat"
 	v.Plans = h.Pages.API(r).Names("/v1/plans")
 	if !v.New {
@@ -140,7 +135,7 @@ func (h Handlers) showBeat(rw http.ResponseWriter, r *http.Request, i integratio
 	}
 	v.Severities = severities("that of the integration, else error")
 	v.Frame = h.Pages.Frame(r, title, "integrations")
-	v.May = v.May && !v.ReadOnly
+	v.May = i.MayEdit && !v.ReadOnly
 	h.Pages.Render(rw, r, max(v.Refusal.Status, http.StatusOK), "heartbeat", v)
 }
 

@@ -192,14 +192,10 @@ type settingsView struct {
 
 // settings shows the form with the stored settings. A mapping is tried on the latest delivery.
 func (h Handlers) settings(rw http.ResponseWriter, r *http.Request) {
-	i, etag, err := h.read(r)
-	if err != nil {
-		h.Pages.Fail(rw, r, err)
-		return
-	}
-	payloads, allowed, err := h.payloads(r, i)
-	if err == nil && !allowed {
-		err = fault.New(fault.Forbidden, "only administrators and owners of the application "+i.Application+" may change this integration")
+	i, etag, err := h.editable(r)
+	var payloads []payload
+	if err == nil {
+		payloads, err = h.payloads(r, i)
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)

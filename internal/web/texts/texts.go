@@ -48,6 +48,7 @@ type version struct {
 	Team      string    `json:"team"`
 	CreatedAt time.Time `json:"created_at"`
 	PlanCount int       `json:"plan_count"`
+	MayEdit   bool      `json:"may_edit"` // the reader may delete the template and give it to a team
 }
 
 // Href returns the address of the page: by name of the active version, else by number.
@@ -82,20 +83,6 @@ type reader struct {
 func (h Handlers) reader(r *http.Request) (out reader, err error) {
 	err = h.Pages.API(r).Get(page.Path("/v1/users/%s", page.Reader(r).Name), &out)
 	return out, fault.When(err, fault.NotFound, nil)
-}
-
-// owns reports whether the reader may delete a template and give it to a team: administrators, the owning team, else the author.
-func (m reader) owns(r *http.Request, v version) bool {
-	u := page.Reader(r)
-	switch {
-	case u.ReadOnly:
-		return false
-	case u.Admin:
-		return true
-	case v.Team != "":
-		return slices.Contains(m.Teams, v.Team)
-	}
-	return v.Creator == u.Name
 }
 
 type listView struct {
@@ -199,7 +186,7 @@ func (h Handlers) render(rw http.ResponseWriter, r *http.Request, refusal page.R
 	if err == nil {
 		err = api.Get("/v1/templates?"+url.Values{"name": {t.Name}, "versions": {"all"}, "limit": {fmt.Sprint(maxVersions)}}.Encode(), &versions)
 	}
-	v := showView{T: t, Versions: versions.Items, Owns: me.owns(r, t.version), Teams: me.Teams, Refusal: refusal, Apps: byApplication(t.Content), Lost: lost(t)}
+	v := showView{T: t, Versions: versions.Items, Owns: t.MayEdit && !page.Reader(r).ReadOnly, Teams: me.Teams, Refusal: refusal, Apps: byApplication(t.Content), Lost: lost(t)}
 	if text := r.URL.Query().Get("against"); text != "" && err == nil {
 		var other whole
 		err = api.Get(page.Path("/v1/templates/%s", text), &other)
