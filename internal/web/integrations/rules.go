@@ -150,6 +150,15 @@ type rulesView struct {
 	Tried           *tried
 }
 
+// Parts selects what a test changes besides its result. The fields stay, so nothing that is typed meanwhile is lost.
+func (v rulesView) Parts() string {
+	parts := "#rules-state"
+	for _, row := range v.Rows {
+		parts += fmt.Sprintf(",#match-%d", row.N)
+	}
+	return parts
+}
+
 // rules shows the rules, and with ?stored= which rule matches a stored delivery.
 func (h Handlers) rules(rw http.ResponseWriter, r *http.Request) {
 	v := rulesView{Source: r.URL.Query().Get("stored")}
