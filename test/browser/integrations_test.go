@@ -63,7 +63,7 @@ func TestAnIntegrationRoutesAndASilenceHides(t *testing.T) {
 	require.Contains(t, b.text(`#rule-2 h2`), "matches")
 	b.do("Enter tests too", set("labels", "team=web"), chromedp.SendKeys(chromedp.CSS(`[name="match.2"]`), "\r "))
 	b.until("no rule matches", `document.querySelector("#test .facts")?.textContent.includes("none of 2") && document.querySelector("#match-2").textContent === ""`)
-	require.Equal(t, `match.2: team="db" `, ask[string](b, `document.activeElement.name + ": " + document.activeElement.value`), "the focus and what is typed meanwhile stay")
+	require.Equal(t, `match.2:  team="db"`, ask[string](b, `document.activeElement.name + ": " + document.activeElement.value`), "the focus and what is typed meanwhile stay")
 	b.shot("87-rules")
 	b.do("save", chromedp.Click(`#rules .foot button.primary`), chromedp.WaitVisible(`main > .flash`))
 	require.Contains(t, b.text(`main > .flash`), "The rules are stored")

@@ -66,6 +66,12 @@ type Imports interface {
 	TakeOver(ctx context.Context, c editing.ExternalCalendar, by oncall.By, rehearse bool) (editing.CalendarImport, error)
 }
 
+// Sealer encrypts the proofs of edits. Unseal returns an error for a text that Seal did not return for the same about.
+type Sealer interface {
+	Seal(plain []byte, about string) []byte
+	Unseal(sealed []byte, about string) ([]byte, error)
+}
+
 // Deps are the parts that the routes work on. All are required.
 type Deps struct {
 	calendars.Requests
@@ -78,6 +84,7 @@ type Deps struct {
 	Coverage       Coverage
 	Imports        Imports
 	Contacts       Contacts
+	Sealer         Sealer
 }
 
 // The routes by resource.
