@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/iris-oncall/iris/internal/api/page"
-	"github.com/iris-oncall/iris/internal/auth"
 	"github.com/iris-oncall/iris/internal/catalog"
 	"github.com/iris-oncall/iris/internal/fault"
 	"github.com/iris-oncall/iris/internal/filters"
@@ -77,9 +76,7 @@ func (a resource[V, D, ID]) answer(w http.ResponseWriter, r *http.Request, statu
 	if status == http.StatusCreated {
 		w.Header().Set("Location", a.path()+"/"+url.PathEscape(head.Name))
 	}
-	actor := wire.Actor(r.Context())
-	owns := head.CreatorID != 0 && actor.MayChange(head.CreatorID, head.Team, auth.Openings{})
-	return routing.Answer(w, status, a.show(found, !actor.ReadOnly && (owns || actor.MayAdminister() == nil)))
+	return routing.Answer(w, status, a.show(found, head.MayEdit(wire.Actor(r.Context()))))
 }
 
 // create saves the first version. A name that has an active version is a 409.
