@@ -9,7 +9,7 @@ import (
 
 func (d Deps) templates() resource[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID] {
 	return resource[messages.TemplateVersion, messages.TemplateDetails, messages.TemplateID]{
-		Versions: d.Templates, authors: d.authors(), kind: "template", members: []string{"content"},
+		Versions: d.Templates, authors: d.authors(), kind: "template", members: []string{"content"}, texts: []string{"member"},
 		row: func(t messages.TemplateVersion) any { return templateRow{showTemplate(t), t.PlanCount} }, show: showWholeTemplate, name: templateName, save: d.saveTemplate,
 		place: func(t messages.TemplateVersion) filters.Place { return filters.Place{At: t.CreatedAt, ID: int64(t.ID)} },
 		head: func(t messages.TemplateDetails) (messages.TemplateID, catalog.Version) {

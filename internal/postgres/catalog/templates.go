@@ -60,6 +60,7 @@ var templateColumns = map[string]postgres.Column{
 	"creator": {Expr: "u.name", Kind: filters.Text},
 	"created": {Expr: "t.created_at", Kind: filters.Time},
 	"team":    {Expr: "o.name", Kind: filters.Text},
+	"member":  {Expr: "w.name", Kind: filters.Text, Within: "exists (select from users w where (w.id = t.creator_id or w.id = any(o.members)) and %)"},
 	"active":  {Expr: "(ta.template_id is not null)", Kind: filters.Bool},
 }
 

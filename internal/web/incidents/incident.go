@@ -1,8 +1,8 @@
 package incidents
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"

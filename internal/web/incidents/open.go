@@ -19,7 +19,7 @@ type newView struct {
 	page.Refusal
 	Plan, Application, Heading, Text, Severity string
 	Targets                                    []targetView // those that the plan leaves to the incident
-	Plans, Applications                        []string // suggestions
+	Plans, Applications                        []string     // suggestions
 	Roles, Severities                          []page.Option
 	Looked                                     bool // Pages and Notes are those of the typed plan
 	Pages                                      []foreseen

@@ -3,11 +3,9 @@
 package texts
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -106,7 +104,9 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 	var found page.Listed[version]
 	err := h.Pages.API(r).Get("/v1/templates?"+wanted.Encode(), &found)
 	if err == nil && v.Search == "" && !wanted.Has("cursor") {
-		v.Mine, err = h.mine(r)
+		var mine page.Listed[version]
+		err = h.Pages.API(r).Get("/v1/templates?"+url.Values{"member": {page.Reader(r).Name}, "limit": {fmt.Sprint(page.ListLength)}}.Encode(), &mine)
+		v.Mine = mine.Items
 	}
 	if err != nil {
 		h.Pages.Fail(rw, r, err)
@@ -117,32 +117,6 @@ func (h Handlers) list(rw http.ResponseWriter, r *http.Request) {
 		v.More = "/templates?" + url.Values{"name": {v.Search}, "cursor": {found.Next}}.Encode()
 	}
 	h.Pages.Render(rw, r, http.StatusOK, "texts", v)
-}
-
-// mine returns the newest templates of the reader and of the reader's teams.
-func (h Handlers) mine(r *http.Request) (out []version, err error) {
-	me, err := h.reader(r)
-	if err != nil {
-		return nil, err
-	}
-	queries := []url.Values{{"creator": {page.Reader(r).Name}}}
-	for _, t := range me.Teams {
-		queries = append(queries, url.Values{"team": {t}})
-	}
-	for _, q := range queries {
-		q.Set("limit", fmt.Sprint(page.ListLength))
-		var found page.Listed[version]
-		if err := h.Pages.API(r).Get("/v1/templates?"+q.Encode(), &found); err != nil {
-			return nil, err
-		}
-		for _, one := range found.Items {
-			if !slices.ContainsFunc(out, func(v version) bool { return v.ID == one.ID }) {
-				out = append(out, one)
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b version) int { return cmp.Compare(b.ID, a.ID) })
-	return out, nil
 }
 
 type showView struct {
